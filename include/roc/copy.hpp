@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Copies between any two arrays, views or ranges, on the host or on the device.
+#pragma once
+
+#include <roc/config.hpp>
+#include <roc/copy_path.hpp>
+#include <roc/detail/side.hpp>
+#include <roc/stream.hpp>
+
+namespace roc {
+
+/// Opts into borrowing a pageable source of an asynchronous copy until the stream has been
+/// synchronised: the call then never waits for staging memory. It must live and stay unchanged.
+struct borrow_source_t {};
+inline constexpr borrow_source_t borrow_source{};
+
+/// Copies element by element between arrays of the same shape and element type, whatever their
+/// layouts; bytes in gaps are not touched. A contiguous range of as many elements may stand for an
+/// array of any rank, in C order.
+///
+/// Ordered after all work enqueued earlier on the device through the library, and done on return.
+/// Throws shape_error, layout_error (the destination's strides repeat a place), overlap_error,
+/// lifetime_error (moved-from array), out_of_memory (staging memory), roc::error (HIP).
+template <detail::copy_argument S, detail::writable_argument D>
+void copy(S&& source, D&& destination) {
+  detail::copy_sides(detail::side_of(source), detail::side_of(destination), nullptr);
+}
+
+/// The same, enqueued on `stream`. Pinned and registered memory must live until the stream has been
+/// synchronised. A pageable source may be changed or freed on return; a pageable destination is
+/// complete after synchronisation. The call waits only where all staging memory is in flight.
+template <detail::copy_argument S, detail::writable_argument D>
+  requires(!detail::owning_temporary<S> && !detail::owning_temporary<D>)
+void copy(S&& source, D&& destination, stream_ref stream) {
+  detail::copy_sides(detail::side_of(source), detail::side_of(destination), &stream);
+}
+
+/// The same with a source that lives and stays unchanged until the stream has been synchronised.
+template <detail::copy_argument S, detail::writable_argument D>
+  requires(!detail::owning_temporary<S> && !detail::owning_temporary<D>)
+void copy(S&& source, D&& destination, stream_ref stream, borrow_source_t) {
+  detail::copy_sides(detail::side_of(source), detail::side_of(destination), &stream,
+                     detail::source_use::borrowed);
+}
+
+namespace detail {
+
+ROC_API copy_path planned_path(region const& source, region const& destination);
+
+}  // namespace detail
+
+/// The path that a copy between the two would take now. Throws what the copy would.
+template <detail::copy_argument S, detail::writable_argument D>
+copy_path planned_path(S const& source, D&& destination) {
+  auto const from = detail::side_of(source);
+  auto const to = detail::side_of(destination).with_rank_of(from.extents);
+  return detail::planned_path(from.region(), to.region());
+}
+
+}  // namespace roc

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Enqueues a functor over a linear range, with whatever compiler is at work.
+#pragma once
+
+#include <cstddef>
+
+#include <roc/config.hpp>
+#include <roc/detail/host_launch.hpp>
+#include <roc/stream.hpp>
+
+#if defined(__CUDACC__) || defined(__HIP__)
+#include <roc/native/elementwise.hpp>
+#endif
+
+namespace roc::detail {
+
+/// Makes the device of a stream current for a scope, and notes the work enqueued in it.
+class ROC_API launch_scope {
+ public:
+  explicit launch_scope(stream_ref stream);
+  ~launch_scope();
+  launch_scope(launch_scope const&) = delete;
+  launch_scope& operator=(launch_scope const&) = delete;
+
+  /// Throws roc::error for a launch that failed; `code` is the number of a hipError_t.
+  void check(int code) const;
+
+ private:
+  stream_ref stream_;
+  int before_;
+};
+
+template <class F>
+void launch(F const& f, std::size_t count, stream_ref stream) {
+  launch_scope const scope(stream);
+#if defined(__CUDACC__) || defined(__HIP__)
+  scope.check(native_detail::launch_elementwise(f, count, native(stream)));
+#else
+  scope.check(launch_on_host(f, count, stream.handle()));
+#endif
+}
+
+}  // namespace roc::detail

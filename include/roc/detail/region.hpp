@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Where the typed headers end: one side of a copy as the compiled library sees it.
+#pragma once
+
+#include <cstddef>
+
+#include <roc/config.hpp>
+#include <roc/stream.hpp>
+
+namespace roc::detail {
+
+enum class place : unsigned char { host, device };
+
+/// A strided region: `rank` extents and strides (strides in elements, signed), outermost first.
+struct region {
+  void* data;
+  std::size_t element_size;
+  std::size_t rank;
+  std::size_t const* shape;
+  std::ptrdiff_t const* strides;
+  place where;
+  int device;  // ordinal; -1 for host memory
+};
+
+/// How the source of an asynchronous copy may be used: copied before the call returns where it is
+/// pageable, or borrowed until the stream has been synchronised.
+enum class source_use : unsigned char { copied, borrowed };
+
+/// Copies element by element. `stream` null: ordered after all work, done on return. Throws
+/// shape_error, layout_error, overlap_error, lifetime_error, out_of_memory and roc::error.
+ROC_API void copy(region const& source, region const& destination, stream_ref const* stream,
+                  source_use use = source_use::copied);
+
+}  // namespace roc::detail

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// A borrowed view of host memory: a pointer, a shape and strides.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <type_traits>
+
+#include <roc/config.hpp>
+#include <roc/layout/index.hpp>
+#include <roc/layout/shape.hpp>
+
+namespace roc {
+
+/// Host memory of someone else, in any strided layout. Trivially copyable; the memory must outlive
+/// it. Strides count elements and may be negative.
+template <class T, std::size_t N = 1>
+class host_view {
+  static_assert(std::is_trivially_copyable_v<T>, "rocarray: elements are copied byte by byte");
+
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+  static constexpr std::size_t rank = N;
+
+  constexpr host_view() = default;
+  /// Contiguous, in C order. Throws shape_error where the size in bytes overflows.
+  constexpr host_view(T* data, roc::shape<N> const& shape, order o = order::c)
+      : host_view(data, shape, layout::compact_strides(shape, o)) {}
+  constexpr host_view(T* data, roc::shape<N> const& shape, roc::strides<N> const& strides)
+      : data_(data), shape_(shape), strides_(strides) {
+    layout::check_size(shape, sizeof(T));
+  }
+  /// Of a contiguous range: std::vector, std::array, std::span, a C array.
+  template <class R>
+    requires(N == 1 && !std::same_as<std::remove_cvref_t<R>, host_view> &&
+             requires(R&& r) {
+               { std::data(r) } -> std::convertible_to<T*>;
+               requires std::same_as<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(r))>>,
+                                     std::remove_cv_t<T>>;
+               std::size(r);
+             })
+  constexpr host_view(R&& range)  // NOLINT: implicit, as std::span is
+      : host_view(std::data(range), roc::shape<1>{std::size(range)}) {}
+  /// To a view of const elements.
+  constexpr operator host_view<T const, N>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data_, shape_, strides_};
+  }
+
+  constexpr T* data() const noexcept { return data_; }
+  constexpr roc::shape<N> const& shape() const noexcept { return shape_; }
+  constexpr roc::strides<N> const& strides() const noexcept { return strides_; }
+  constexpr std::size_t extent(std::size_t axis) const noexcept { return shape_[axis]; }
+  constexpr std::size_t size() const noexcept { return layout::element_count(shape_); }
+  constexpr std::size_t size_bytes() const noexcept { return size() * sizeof(T); }
+  constexpr bool is_c_contiguous() const noexcept {
+    return layout::is_c_contiguous(shape_, strides_);
+  }
+  constexpr bool is_f_contiguous() const noexcept {
+    return layout::is_f_contiguous(shape_, strides_);
+  }
+  constexpr host_view view() const noexcept { return *this; }
+
+  /// An element, for one integer per axis; throws shape_error beyond the extent. Negative integers
+  /// count from the end.
+  template <layout::integer_index... I>
+    requires(sizeof...(I) == N)
+  constexpr T& operator()(I... index) const {
+    return data_[layout::index(mapping(), index...).offset];
+  }
+  /// A view of a region; see roc::slice.
+  template <layout::index_expression... E>
+    requires(!(layout::integer_index<E> && ...))
+  constexpr auto operator()(E... expressions) const {
+    auto const region = layout::index(mapping(), expressions...);
+    return host_view<T, std::tuple_size_v<decltype(region.shape)>>(data_ + region.offset,
+                                                                   region.shape, region.strides);
+  }
+
+  /// First and one past the last element that the view spans, relative to data().
+  constexpr layout::element_range_t element_range() const {
+    return layout::element_range(shape_, strides_);
+  }
+
+ private:
+  constexpr layout::mapping<N> mapping() const { return {shape_, strides_, 0}; }
+
+  T* data_ = nullptr;
+  roc::shape<N> shape_{};
+  roc::strides<N> strides_{};
+};
+
+template <class T, std::size_t N>
+host_view(T*, shape<N> const&) -> host_view<T, N>;
+template <class T, std::size_t N>
+host_view(T*, shape<N> const&, order) -> host_view<T, N>;
+template <class T, std::size_t N>
+host_view(T*, shape<N> const&, strides<N> const&) -> host_view<T, N>;
+
+}  // namespace roc

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// Index expressions: integers, slices, all, newaxis, ellipsis. The rank of the result is known at
+// compile time.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+#include <roc/layout/shape.hpp>
+
+namespace roc {
+
+/// The natural end of a slice (Python: None).
+struct none_t {};
+inline constexpr none_t none{};
+
+/// All of an axis (Python: `:`).
+struct all_t {};
+inline constexpr all_t all{};
+
+/// A new axis of extent 1 (numpy: newaxis).
+struct newaxis_t {};
+inline constexpr newaxis_t newaxis{};
+
+/// All of the axes that the other expressions leave (Python: `...`); at most one.
+struct ellipsis_t {};
+inline constexpr ellipsis_t ellipsis{};
+
+namespace layout {
+
+/// One end of a slice: a number, from the end where negative, or the natural end.
+struct slice_end {
+  constexpr slice_end(none_t) : natural(true) {}
+  template <std::integral I>
+  constexpr slice_end(I number) : value(static_cast<std::ptrdiff_t>(number)) {}
+
+  std::ptrdiff_t value = 0;
+  bool natural = false;
+};
+
+}  // namespace layout
+
+/// Every `step`-th index from `start` up to, not including, `stop`. Negative numbers count from the
+/// end, `none` is the natural end: slice(none, none, -1) reverses. Beyond the extent is an error
+/// (shape_error), as is a step of zero; an empty region is none.
+struct slice {
+  constexpr slice(layout::slice_end first, layout::slice_end last, std::ptrdiff_t by = 1)
+      : start(first), stop(last), step(by) {}
+
+  layout::slice_end start;
+  layout::slice_end stop;
+  std::ptrdiff_t step;
+};
+
+namespace layout {
+
+template <class E>
+concept integer_index = std::integral<std::remove_cvref_t<E>> &&
+                        !std::same_as<std::remove_cvref_t<E>, bool>;
+
+template <class E>
+concept index_expression =
+    integer_index<E> || std::same_as<E, slice> || std::same_as<E, all_t> ||
+    std::same_as<E, newaxis_t> || std::same_as<E, ellipsis_t>;
+
+namespace detail {
+
+/// How many axes an expression takes from the array and gives to the result; the ellipsis aside.
+template <class E>
+inline constexpr std::size_t takes =
+    std::same_as<E, newaxis_t> || std::same_as<E, ellipsis_t> ? 0 : 1;
+template <class E>
+inline constexpr std::size_t gives = integer_index<E> || std::same_as<E, ellipsis_t> ? 0 : 1;
+
+template <class... E>
+inline constexpr std::size_t ellipses = (std::size_t{std::same_as<E, ellipsis_t>} + ... + 0);
+
+[[noreturn]] inline void throw_index(std::ptrdiff_t index, std::size_t axis, std::size_t extent) {
+  std::ptrdiff_t const place[2] = {static_cast<std::ptrdiff_t>(axis),
+                                   static_cast<std::ptrdiff_t>(extent)};
+  roc::detail::throw_shape_error("index out of range: ", {&index, 1}, ", axis and extent ",
+                                 {place, 2}, ": use -extent to extent - 1");
+}
+
+[[noreturn]] inline void throw_slice(slice const& s, std::size_t axis, std::size_t extent) {
+  std::ptrdiff_t const asked[3] = {s.start.value, s.stop.value, s.step};
+  std::ptrdiff_t const place[2] = {static_cast<std::ptrdiff_t>(axis),
+                                   static_cast<std::ptrdiff_t>(extent)};
+  roc::detail::throw_shape_error("slice out of range: (start, stop, step) ", {asked, 3},
+                                 ", axis and extent ", {place, 2},
+                                 ": stay within the extent, with a step that is not zero");
+}
+
+struct picked {
+  std::ptrdiff_t first;
+  std::size_t extent;
+};
+
+/// Where a slice begins and how long it is: the ceiling of the distance over the step.
+constexpr picked pick(slice const& s, std::size_t axis, std::size_t extent) {
+  auto const n = static_cast<std::ptrdiff_t>(extent);
+  if (s.step == 0) throw_slice(s, axis, extent);
+  bool const forward = s.step > 0;
+  std::ptrdiff_t start = s.start.value < 0 ? s.start.value + n : s.start.value;
+  std::ptrdiff_t stop = s.stop.value < 0 ? s.stop.value + n : s.stop.value;
+  if (s.start.natural) start = forward ? 0 : n - 1;
+  if (s.stop.natural) stop = forward ? n : -1;
+  bool const fits = forward ? start >= 0 && start <= n && stop >= 0 && stop <= n
+                            : start >= -1 && start < n && (s.stop.natural || stop >= 0) && stop < n;
+  // Backwards from the natural start of an empty axis is empty too.
+  if (!fits) throw_slice(s, axis, extent);
+  std::ptrdiff_t const distance = forward ? stop - start : start - stop;
+  if (distance <= 0) return {0, 0};
+  auto const by = forward ? static_cast<std::size_t>(s.step) : std::size_t{0} - static_cast<std::size_t>(s.step);
+  return {start, (static_cast<std::size_t>(distance) - 1) / by + 1};
+}
+
+}  // namespace detail
+
+/// The rank of an array of rank N indexed by these expressions.
+template <std::size_t N, class... E>
+inline constexpr std::size_t index_rank =
+    (detail::gives<E> + ... + 0) +
+    (detail::ellipses<E...> == 1 ? N - (detail::takes<E> + ... + 0) : 0);
+
+/// Whether the expressions address every axis of an array of rank N once.
+template <std::size_t N, class... E>
+concept indexes = (index_expression<E> && ...) &&
+                  ((detail::ellipses<E...> == 0 && (detail::takes<E> + ... + 0) == N) ||
+                   (detail::ellipses<E...> == 1 && (detail::takes<E> + ... + 0) <= N));
+
+/// The mapping of a region; throws shape_error beyond an extent.
+template <std::size_t N, class... E>
+  requires indexes<N, E...>
+constexpr auto index(mapping<N> const& from, E... expressions) {
+  mapping<index_rank<N, E...>> to;
+  to.offset = from.offset;
+  std::size_t axis = 0;
+  std::size_t result = 0;
+  auto const keep = [&](std::size_t extent, std::ptrdiff_t stride) {
+    to.shape[result] = extent;
+    to.strides[result] = stride;
+    ++result;
+  };
+  auto const apply = [&]<class X>(X expression) {
+    if constexpr (std::same_as<X, newaxis_t>) {
+      keep(1, 0);
+    } else if constexpr (std::same_as<X, ellipsis_t>) {
+      for (std::size_t left = N - (detail::takes<E> + ... + 0); left != 0; --left, ++axis) {
+        keep(from.shape[axis], from.strides[axis]);
+      }
+    } else if constexpr (std::same_as<X, all_t>) {
+      keep(from.shape[axis], from.strides[axis]);
+      ++axis;
+    } else if constexpr (std::same_as<X, slice>) {
+      auto const part = detail::pick(expression, axis, from.shape[axis]);
+      to.offset += part.first * from.strides[axis];
+      keep(part.extent, from.strides[axis] * expression.step);
+      ++axis;
+    } else {
+      auto const extent = static_cast<std::ptrdiff_t>(from.shape[axis]);
+      // A number beyond ptrdiff_t is beyond every extent.
+      bool const huge = std::is_unsigned_v<X> && static_cast<std::size_t>(expression) >= from.shape[axis];
+      auto i = static_cast<std::ptrdiff_t>(expression);
+      if (!huge && i < 0) i += extent;
+      if (huge || i < 0 || i >= extent) {
+        detail::throw_index(static_cast<std::ptrdiff_t>(expression), axis, from.shape[axis]);
+      }
+      to.offset += i * from.strides[axis];
+      ++axis;
+    }
+  };
+  (apply(expressions), ...);
+  return to;
+}
+
+}  // namespace layout
+}  // namespace roc

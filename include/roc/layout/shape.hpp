@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// Shapes and strides: sizes, contiguity, what a layout spans. Pure arithmetic.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <roc/config.hpp>
+#include <roc/detail/throw.hpp>
+
+namespace roc {
+
+/// C order: the last axis is contiguous. F order: the first is.
+enum class order { c, f };
+
+template <std::size_t N>
+using shape = std::array<std::size_t, N>;
+
+/// Signed, in elements, as in std::mdspan.
+template <std::size_t N>
+using strides = std::array<std::ptrdiff_t, N>;
+
+namespace layout {
+
+/// The elements that a layout touches, relative to its first: [low, high).
+struct element_range_t {
+  std::ptrdiff_t low;
+  std::ptrdiff_t high;
+};
+
+/// Where a view lies: element `i` is at offset + sum of i[k] * strides[k].
+template <std::size_t N>
+struct mapping {
+  roc::shape<N> shape{};
+  roc::strides<N> strides{};
+  std::ptrdiff_t offset = 0;
+};
+
+namespace detail {
+
+template <std::size_t N>
+[[noreturn]] constexpr void throw_shape(char const* what, roc::shape<N> const& shape,
+                                        char const* advice) {
+  std::array<std::ptrdiff_t, N> values{};
+  for (std::size_t i = 0; i < N; ++i) values[i] = static_cast<std::ptrdiff_t>(shape[i]);
+  roc::detail::throw_shape_error(what, {values.data(), N}, "", {}, advice);
+}
+
+inline constexpr std::size_t most_bytes = std::numeric_limits<std::ptrdiff_t>::max();
+
+// a * b, or most_bytes + 1 where that is more than most_bytes.
+constexpr std::size_t capped_product(std::size_t a, std::size_t b) {
+  if (a == 0 || b == 0) return 0;
+  return a > most_bytes / b ? most_bytes + 1 : a * b;
+}
+
+}  // namespace detail
+
+/// Throws shape_error where elements of `element_size` bytes would need more than an address space.
+template <std::size_t N>
+constexpr void check_size(roc::shape<N> const& shape, std::size_t element_size) {
+  // An extent of zero makes all of it empty, whatever the others are.
+  for (std::size_t extent : shape) {
+    if (extent == 0) return;
+  }
+  std::size_t bytes = element_size;
+  for (std::size_t extent : shape) bytes = detail::capped_product(bytes, extent);
+  if (bytes > detail::most_bytes) {
+    detail::throw_shape("the size of shape ", shape, " overflows: use smaller extents");
+  }
+}
+
+/// The number of elements; throws shape_error where it overflows.
+template <std::size_t N>
+constexpr std::size_t element_count(roc::shape<N> const& shape) {
+  check_size(shape, 1);
+  std::size_t count = 1;
+  for (std::size_t extent : shape) count *= extent;
+  return count;
+}
+
+/// Strides of a compact array in the given order.
+template <std::size_t N>
+constexpr roc::strides<N> compact_strides(roc::shape<N> const& shape, order o = order::c) {
+  roc::strides<N> result{};
+  std::size_t step = 1;
+  for (std::size_t i = 0; i < N; ++i) {
+    std::size_t const axis = o == order::c ? N - 1 - i : i;
+    result[axis] = static_cast<std::ptrdiff_t>(step);
+    step = detail::capped_product(step, shape[axis]);
+  }
+  return result;
+}
+
+namespace detail {
+
+template <std::size_t N>
+constexpr bool is_contiguous(roc::shape<N> const& shape, roc::strides<N> const& strides, order o) {
+  std::ptrdiff_t expected = 1;
+  bool result = true;
+  for (std::size_t i = 0; i < N; ++i) {
+    std::size_t const axis = o == order::c ? N - 1 - i : i;
+    if (shape[axis] == 0) return true;  // an empty array is contiguous in every order
+    if (shape[axis] == 1) continue;     // its stride is never used
+    if (strides[axis] != expected) result = false;
+    if (result) expected *= static_cast<std::ptrdiff_t>(shape[axis]);
+  }
+  return result;
+}
+
+}  // namespace detail
+
+template <std::size_t N>
+constexpr bool is_c_contiguous(roc::shape<N> const& shape, roc::strides<N> const& strides) {
+  return detail::is_contiguous(shape, strides, order::c);
+}
+
+template <std::size_t N>
+constexpr bool is_f_contiguous(roc::shape<N> const& shape, roc::strides<N> const& strides) {
+  return detail::is_contiguous(shape, strides, order::f);
+}
+
+/// What a layout spans; empty for zero-size. Throws shape_error where that overflows.
+template <std::size_t N>
+constexpr element_range_t element_range(roc::shape<N> const& shape,
+                                        roc::strides<N> const& strides) {
+  element_range_t range{0, 1};
+  for (std::size_t extent : shape) {
+    if (extent == 0) return {0, 0};
+  }
+  for (std::size_t i = 0; i < N; ++i) {
+    std::ptrdiff_t reach = 0;
+    bool overflow = __builtin_mul_overflow(shape[i] - 1, strides[i], &reach);
+    auto& end = reach < 0 ? range.low : range.high;
+    overflow = __builtin_add_overflow(end, reach, &end) || overflow;
+    if (overflow) detail::throw_shape("the extent of shape ", shape, " overflows: use smaller strides");
+  }
+  return range;
+}
+
+/// Whether different indices are different elements. Never says so wrongly; says no for some
+/// layouts whose axes interleave without meeting.
+template <std::size_t N>
+constexpr bool is_unique(roc::shape<N> const& shape, roc::strides<N> const& strides) {
+  roc::shape<N> extent = shape;
+  roc::strides<N> step = strides;
+  for (std::size_t e : shape) {
+    if (e == 0) return true;
+  }
+  std::ptrdiff_t reach = 0;  // of the axes with smaller steps
+  for (std::size_t done = 0; done < N; ++done) {
+    std::size_t least = N;
+    for (std::size_t i = 0; i < N; ++i) {
+      if (extent[i] == 0) continue;  // taken
+      auto const size = [&](std::size_t k) { return step[k] < 0 ? -step[k] : step[k]; };
+      if (least == N || size(i) < size(least)) least = i;
+    }
+    std::ptrdiff_t const by = step[least] < 0 ? -step[least] : step[least];
+    if (extent[least] > 1) {
+      if (by <= reach) return false;
+      reach += by * static_cast<std::ptrdiff_t>(extent[least] - 1);
+    }
+    extent[least] = 0;
+  }
+  return true;
+}
+
+/// Compact strides for device_array_like: C and F order are kept, any other layout gets a compact
+/// one whose axes follow each other in memory as those of the given strides do.
+template <std::size_t N>
+constexpr roc::strides<N> like_strides(roc::shape<N> const& shape,
+                                       roc::strides<N> const& strides) {
+  if (is_c_contiguous(shape, strides)) return compact_strides(shape, order::c);
+  if (is_f_contiguous(shape, strides)) return compact_strides(shape, order::f);
+  std::array<std::size_t, N> axes{};  // smallest step first; later axes first among equals
+  for (std::size_t i = 0; i < N; ++i) axes[i] = N - 1 - i;
+  auto const size = [&](std::size_t k) { return strides[k] < 0 ? -strides[k] : strides[k]; };
+  for (std::size_t i = 1; i < N; ++i) {
+    for (std::size_t k = i; k > 0 && size(axes[k]) < size(axes[k - 1]); --k) {
+      std::size_t const other = axes[k];
+      axes[k] = axes[k - 1];
+      axes[k - 1] = other;
+    }
+  }
+  roc::strides<N> result{};
+  std::size_t step = 1;
+  for (std::size_t axis : axes) {
+    result[axis] = static_cast<std::ptrdiff_t>(step);
+    step = detail::capped_product(step, shape[axis]);
+  }
+  return result;
+}
+
+}  // namespace layout
+}  // namespace roc

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// The nvidia platform without HIP's headers: the calls of src/platform/calls.hpp over CUDA's, each
+// doing what HIP's own wrapper does, and their types and constants.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <roc/native/cuda_alias_error.hpp>
+#include <roc/native/cuda_alias_types.hpp>
+
+#include <cstddef>
+#include <cstring>
+
+namespace roc::cuda_alias {
+
+// Devices
+
+inline hipError_t hipGetDeviceCount(int* count) { return from_cuda(cudaGetDeviceCount(count)); }
+inline hipError_t hipGetDevice(int* device) { return from_cuda(cudaGetDevice(device)); }
+inline hipError_t hipSetDevice(int device) { return from_cuda(cudaSetDevice(device)); }
+inline hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
+  return from_cuda(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
+}
+inline hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
+  if (name == nullptr || length <= 0) return hipErrorInvalidValue;
+  cudaDeviceProp properties;
+  cudaError_t const error = cudaGetDeviceProperties(&properties, device);
+  if (error != cudaSuccess) return from_cuda(error);
+  std::size_t const room = static_cast<std::size_t>(length) - 1;
+  std::size_t const size = std::strlen(properties.name);
+  std::size_t const kept = size < room ? size : room;
+  std::memcpy(name, properties.name, kept);
+  name[kept] = '\0';
+  return hipSuccess;
+}
+inline hipError_t hipDeviceGetPCIBusId(char* id, int length, hipDevice_t device) {
+  return from_cuda(cudaDeviceGetPCIBusId(id, length, device));
+}
+inline hipError_t hipDeviceSynchronize() { return from_cuda(cudaDeviceSynchronize()); }
+inline hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return from_cuda(cudaDeviceGetStreamPriorityRange(least, greatest));
+}
+inline hipError_t hipRuntimeGetVersion(int* version) {
+  return from_cuda(cudaRuntimeGetVersion(version));
+}
+inline hipError_t hipDriverGetVersion(int* version) {
+  return from_cuda(cudaDriverGetVersion(version));
+}
+inline hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
+  return from_cuda(cudaMemGetInfo(available, total));
+}
+
+// Errors
+
+inline hipError_t hipGetLastError() { return from_cuda(cudaGetLastError()); }
+inline hipError_t hipPeekAtLastError() { return from_cuda(cudaPeekAtLastError()); }
+/// CUDA's name for the code ("cudaErrorInvalidValue"), as with HIP's headers.
+inline char const* hipGetErrorName(hipError_t error) { return cudaGetErrorName(to_cuda(error)); }
+inline char const* hipGetErrorString(hipError_t error) {
+  return cudaGetErrorString(to_cuda(error));
+}
+
+// Memory
+
+inline hipError_t hipMalloc(void** memory, std::size_t size) {
+  return from_cuda(cudaMalloc(memory, size));
+}
+inline hipError_t hipFree(void* memory) { return from_cuda(cudaFree(memory)); }
+inline hipError_t hipHostMalloc(void** memory, std::size_t size,
+                                unsigned flags = hipHostMallocDefault) {
+  return from_cuda(cudaHostAlloc(memory, size, flags));
+}
+inline hipError_t hipHostFree(void* memory) { return from_cuda(cudaFreeHost(memory)); }
+inline hipError_t hipHostGetFlags(unsigned* flags, void* memory) {
+  return from_cuda(cudaHostGetFlags(flags, memory));
+}
+inline hipError_t hipHostGetDevicePointer(void** device_memory, void* host_memory, unsigned flags) {
+  return from_cuda(cudaHostGetDevicePointer(device_memory, host_memory, flags));
+}
+inline hipError_t hipHostRegister(void* memory, std::size_t size, unsigned flags) {
+  return from_cuda(cudaHostRegister(memory, size, flags));
+}
+inline hipError_t hipHostUnregister(void* memory) { return from_cuda(cudaHostUnregister(memory)); }
+/// hipErrorInvalidValue, and no last error, for memory that CUDA does not know.
+inline hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* memory) {
+  cudaPointerAttributes found;
+  cudaError_t const error = cudaPointerGetAttributes(&found, memory);
+  if (error != cudaSuccess) return from_cuda(error);
+  switch (found.type) {
+    case cudaMemoryTypeHost: attributes->type = hipMemoryTypeHost; break;
+    case cudaMemoryTypeDevice: attributes->type = hipMemoryTypeDevice; break;
+    case cudaMemoryTypeManaged: attributes->type = hipMemoryTypeManaged; break;
+    default: return hipErrorInvalidValue;
+  }
+  attributes->device = found.device;
+  attributes->devicePointer = found.devicePointer;
+  attributes->hostPointer = found.hostPointer;
+  attributes->isManaged = 0;
+  attributes->allocationFlags = 0;
+  return hipSuccess;
+}
+
+// Copies
+
+inline hipError_t hipMemcpy(void* to, void const* from, std::size_t size, hipMemcpyKind kind) {
+  return from_cuda(cudaMemcpy(to, from, size, kind));
+}
+inline hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t size, hipMemcpyKind kind,
+                                 hipStream_t stream = nullptr) {
+  return from_cuda(cudaMemcpyAsync(to, from, size, kind, stream));
+}
+inline hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
+                                   std::size_t from_pitch, std::size_t width, std::size_t height,
+                                   hipMemcpyKind kind, hipStream_t stream = nullptr) {
+  return from_cuda(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, stream));
+}
+inline hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* copy, hipStream_t stream = nullptr) {
+  return from_cuda(cudaMemcpy3DAsync(copy, stream));
+}
+inline hipError_t hipMemsetAsync(void* memory, int value, std::size_t size,
+                                 hipStream_t stream = nullptr) {
+  return from_cuda(cudaMemsetAsync(memory, value, size, stream));
+}
+
+// Streams
+
+inline hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  return from_cuda(cudaStreamCreateWithFlags(stream, flags));
+}
+inline hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority) {
+  return from_cuda(cudaStreamCreateWithPriority(stream, flags, priority));
+}
+inline hipError_t hipStreamDestroy(hipStream_t stream) {
+  return from_cuda(cudaStreamDestroy(stream));
+}
+inline hipError_t hipStreamSynchronize(hipStream_t stream) {
+  return from_cuda(cudaStreamSynchronize(stream));
+}
+inline hipError_t hipStreamQuery(hipStream_t stream) { return from_cuda(cudaStreamQuery(stream)); }
+inline hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
+  return from_cuda(cudaStreamWaitEvent(stream, event, flags));
+}
+inline hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
+  return from_cuda(cudaStreamGetFlags(stream, flags));
+}
+inline hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
+  return from_cuda(cudaStreamGetPriority(stream, priority));
+}
+inline hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
+  return from_cuda(cudaLaunchHostFunc(stream, function, data));
+}
+
+// Events
+
+inline hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
+  return from_cuda(cudaEventCreateWithFlags(event, flags));
+}
+inline hipError_t hipEventDestroy(hipEvent_t event) { return from_cuda(cudaEventDestroy(event)); }
+inline hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = nullptr) {
+  return from_cuda(cudaEventRecord(event, stream));
+}
+inline hipError_t hipEventSynchronize(hipEvent_t event) {
+  return from_cuda(cudaEventSynchronize(event));
+}
+inline hipError_t hipEventQuery(hipEvent_t event) { return from_cuda(cudaEventQuery(event)); }
+inline hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
+  return from_cuda(cudaEventElapsedTime(milliseconds, start, stop));
+}
+
+}  // namespace roc::cuda_alias

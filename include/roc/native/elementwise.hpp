@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The one kernel that the library's headers launch: a functor, called with every index.
+#pragma once
+
+#include <cstddef>
+
+#include <roc/config.hpp>
+#include <roc/native.hpp>
+
+#if defined(__CUDACC__) || defined(__HIP__)
+
+namespace roc::native_detail {
+
+/// Calls f(i) for i in [0, count), any grid of one dimension.
+template <class F>
+__global__ void elementwise(F f, std::size_t count) {
+  std::size_t const step = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
+    f(i);
+  }
+}
+
+/// Enqueues f(i) for i in [0, count) on `stream`.
+template <class F>
+hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream) {
+  constexpr unsigned threads = 256;
+  constexpr std::size_t most_blocks = 1u << 20;  // the grid's stride covers the rest
+  if (count == 0) return hipSuccess;
+  std::size_t const blocks = (count + threads - 1) / threads;
+  auto const grid = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+  elementwise<F><<<dim3(grid), dim3(threads), 0, stream>>>(f, count);
+  return hipGetLastError();
+}
+
+}  // namespace roc::native_detail
+
+#elif defined(ROC_KERNEL_TWIN) && ROC_KERNEL_TWIN
+
+namespace roc::native_detail {
+
+template <class F>
+void elementwise(F f, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) f(i);
+}
+
+}  // namespace roc::native_detail
+
+#else
+
+#include <roc/detail/host_launch.hpp>
+
+namespace roc::native_detail {
+
+/// A host compiler has no kernels: the library runs the functor on the CPU, if it is the host one.
+template <class F>
+hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream) {
+  return static_cast<hipError_t>(
+      detail::launch_on_host(f, count, reinterpret_cast<detail::native_stream*>(stream)));
+}
+
+}  // namespace roc::native_detail
+
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// The host platform: HIP's types and the calls that the library uses, provided on the CPU.
+// Included by roc/native/hip.hpp. Numbers and names are HIP's; nothing here is a C symbol.
+#pragma once
+
+#include <cstddef>
+
+#include <roc/config.hpp>
+#include <roc/native/host_hip_error.hpp>
+
+namespace roc::host_hip {
+
+using hipDevice_t = int;
+using hipStream_t = struct stream_handle*;
+using hipEvent_t = struct event_handle*;
+using hipHostFn_t = void (*)(void* data);
+
+/// The default stream of the calling thread.
+inline hipStream_t const hipStreamPerThread = reinterpret_cast<hipStream_t>(std::size_t{2});
+
+struct dim3 {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+enum hipDeviceAttribute_t : int {
+  hipDeviceAttributeMultiprocessorCount,
+  hipDeviceAttributeClockRate,
+  hipDeviceAttributeMemoryClockRate,
+  hipDeviceAttributeMemoryBusWidth,
+  hipDeviceAttributeL2CacheSize,
+  hipDeviceAttributeWarpSize,
+  hipDeviceAttributeMaxThreadsPerBlock,
+  hipDeviceAttributeComputeCapabilityMajor,
+  hipDeviceAttributeComputeCapabilityMinor,
+  hipDeviceAttributeIntegrated,
+  hipDeviceAttributeCanMapHostMemory,
+  hipDeviceAttributeManagedMemory,
+  hipDeviceAttributeConcurrentManagedAccess,
+  hipDeviceAttributePageableMemoryAccess,
+  hipDeviceAttributeHostRegisterSupported,
+  hipDeviceAttributePciBusId,
+  hipDeviceAttributePciDeviceId,
+  hipDeviceAttributePciDomainID,
+  hipDeviceAttributeAsyncEngineCount,
+};
+
+enum hipMemcpyKind : int {
+  hipMemcpyHostToHost = 0,
+  hipMemcpyHostToDevice = 1,
+  hipMemcpyDeviceToHost = 2,
+  hipMemcpyDeviceToDevice = 3,
+  hipMemcpyDefault = 4,
+};
+
+enum hipMemoryType : int {
+  hipMemoryTypeUnregistered = 0,
+  hipMemoryTypeHost = 1,
+  hipMemoryTypeDevice = 2,
+  hipMemoryTypeManaged = 3,
+};
+
+struct hipPointerAttribute_t {
+  hipMemoryType type;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+  int isManaged;
+  unsigned allocationFlags;
+};
+
+struct hipPos {
+  std::size_t x, y, z;
+};
+struct hipExtent {
+  std::size_t width, height, depth;
+};
+struct hipPitchedPtr {
+  void* ptr;
+  std::size_t pitch, xsize, ysize;
+};
+using hipArray_t = struct array_handle*;  // there are none: always null
+struct hipMemcpy3DParms {
+  hipArray_t srcArray;
+  hipPos srcPos;
+  hipPitchedPtr srcPtr;
+  hipArray_t dstArray;
+  hipPos dstPos;
+  hipPitchedPtr dstPtr;
+  hipExtent extent;
+  hipMemcpyKind kind;
+};
+
+inline hipPos make_hipPos(std::size_t x, std::size_t y, std::size_t z) { return {x, y, z}; }
+inline hipExtent make_hipExtent(std::size_t width, std::size_t height, std::size_t depth) {
+  return {width, height, depth};
+}
+inline hipPitchedPtr make_hipPitchedPtr(void* memory, std::size_t pitch, std::size_t width,
+                                        std::size_t height) {
+  return {memory, pitch, width, height};
+}
+
+inline constexpr unsigned hipHostMallocDefault = 0x0;
+inline constexpr unsigned hipHostMallocPortable = 0x1;
+inline constexpr unsigned hipHostMallocMapped = 0x2;
+inline constexpr unsigned hipHostMallocWriteCombined = 0x4;
+inline constexpr unsigned hipHostMallocCoherent = 0x40000000;
+inline constexpr unsigned hipHostMallocNonCoherent = 0x80000000;
+inline constexpr unsigned hipHostRegisterDefault = 0x0;
+inline constexpr unsigned hipHostRegisterPortable = 0x1;
+inline constexpr unsigned hipHostRegisterMapped = 0x2;
+inline constexpr unsigned hipHostRegisterIoMemory = 0x4;
+inline constexpr unsigned hipHostRegisterReadOnly = 0x8;
+inline constexpr unsigned hipStreamDefault = 0x0;
+inline constexpr unsigned hipStreamNonBlocking = 0x1;
+inline constexpr unsigned hipEventDefault = 0x0;
+inline constexpr unsigned hipEventBlockingSync = 0x1;
+inline constexpr unsigned hipEventDisableTiming = 0x2;
+inline constexpr unsigned hipEventInterprocess = 0x4;
+
+ROC_API hipError_t hipGetDeviceCount(int* count);
+ROC_API hipError_t hipGetDevice(int* device);
+ROC_API hipError_t hipSetDevice(int device);
+ROC_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
+ROC_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device);
+ROC_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device);
+ROC_API hipError_t hipDeviceSynchronize();
+ROC_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest);
+ROC_API hipError_t hipRuntimeGetVersion(int* version);
+ROC_API hipError_t hipDriverGetVersion(int* version);
+ROC_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total);
+
+ROC_API hipError_t hipGetLastError();
+ROC_API hipError_t hipPeekAtLastError();
+ROC_API char const* hipGetErrorName(hipError_t error);
+ROC_API char const* hipGetErrorString(hipError_t error);
+
+ROC_API hipError_t hipMalloc(void** data, std::size_t bytes);
+ROC_API hipError_t hipFree(void* data);
+ROC_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsigned flags);
+ROC_API hipError_t hipHostFree(void* data);
+ROC_API hipError_t hipHostGetFlags(unsigned* flags, void* data);
+ROC_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags);
+ROC_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned flags);
+ROC_API hipError_t hipHostUnregister(void* data);
+ROC_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* data);
+template <class T>
+hipError_t hipMalloc(T** data, std::size_t bytes) {
+  return hipMalloc(reinterpret_cast<void**>(data), bytes);
+}
+template <class T>
+hipError_t hipHostMalloc(T** data, std::size_t bytes, unsigned flags = hipHostMallocDefault) {
+  return hipHostMalloc(reinterpret_cast<void**>(data), bytes, flags);
+}
+
+ROC_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind);
+ROC_API hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes,
+                                  hipMemcpyKind kind, hipStream_t stream = nullptr);
+ROC_API hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
+                                    std::size_t from_pitch, std::size_t width, std::size_t height,
+                                    hipMemcpyKind kind, hipStream_t stream = nullptr);
+ROC_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters,
+                                    hipStream_t stream = nullptr);
+ROC_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
+                                  hipStream_t stream = nullptr);
+
+ROC_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags);
+ROC_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority);
+ROC_API hipError_t hipStreamDestroy(hipStream_t stream);
+ROC_API hipError_t hipStreamSynchronize(hipStream_t stream);
+ROC_API hipError_t hipStreamQuery(hipStream_t stream);
+ROC_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags = 0);
+ROC_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags);
+ROC_API hipError_t hipStreamGetPriority(hipStream_t stream, int* priority);
+ROC_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data);
+
+ROC_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags);
+ROC_API hipError_t hipEventDestroy(hipEvent_t event);
+ROC_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = nullptr);
+ROC_API hipError_t hipEventSynchronize(hipEvent_t event);
+ROC_API hipError_t hipEventQuery(hipEvent_t event);
+ROC_API hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t end);
+
+// What HIP has not: kernels here are functions of the program.
+
+/// Enqueues run(closure, begin, end) over parts of [0, items), which several threads take; device
+/// memory may be touched meanwhile. `destroy(closure)` is called once, also if this fails.
+ROC_API hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
+                                      void (*run)(void* closure, std::size_t begin,
+                                                  std::size_t end),
+                                      void* closure, void (*destroy)(void* closure));
+
+/// Makes the n-th use of a call from now on (counted from 1) fail with `error`, once. False where
+/// there is no such call. The setting ROC_HOST_FAIL does the same.
+ROC_API bool fail_at(char const* call, unsigned nth, hipError_t error);
+
+/// What fresh and freed device memory holds under ROC_HOST_POISON.
+inline constexpr unsigned char fresh_poison = 0xD5;
+inline constexpr unsigned char freed_poison = 0xDD;
+
+/// The provider's settings, their defaults and meanings, as a table of text.
+ROC_API char const* settings_table();
+
+}  // namespace roc::host_hip

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The host platform: HIP's error codes, with HIP's numbers. Included by host_hip.hpp.
+#pragma once
+
+/// X(name, number, text)
+#define ROC_HOST_HIP_ERRORS(X)                                                            \
+  X(hipSuccess, 0, "no error")                                                            \
+  X(hipErrorInvalidValue, 1, "invalid argument")                                          \
+  X(hipErrorOutOfMemory, 2, "out of memory")                                              \
+  X(hipErrorNotInitialized, 3, "initialization error")                                    \
+  X(hipErrorDeinitialized, 4, "driver shutting down")                                     \
+  X(hipErrorInvalidConfiguration, 9, "invalid configuration argument")                    \
+  X(hipErrorInvalidPitchValue, 12, "invalid pitch argument")                              \
+  X(hipErrorInvalidDevicePointer, 17, "invalid device pointer")                           \
+  X(hipErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")              \
+  X(hipErrorInsufficientDriver, 35, "driver version is insufficient for runtime version") \
+  X(hipErrorInvalidDeviceFunction, 98, "invalid device function")                         \
+  X(hipErrorNoDevice, 100, "no device is detected")                                       \
+  X(hipErrorInvalidDevice, 101, "invalid device ordinal")                                 \
+  X(hipErrorInvalidContext, 201, "invalid device context")                                \
+  X(hipErrorInvalidHandle, 400, "invalid resource handle")                                \
+  X(hipErrorNotReady, 600, "device not ready")                                            \
+  X(hipErrorIllegalAddress, 700, "an illegal memory access was encountered")              \
+  X(hipErrorContextIsDestroyed, 709, "context is destroyed")                              \
+  X(hipErrorHostMemoryAlreadyRegistered, 712, "memory is already registered")             \
+  X(hipErrorHostMemoryNotRegistered, 713, "memory is not registered")                     \
+  X(hipErrorLaunchFailure, 719, "unspecified launch failure")                             \
+  X(hipErrorNotPermitted, 800, "operation not permitted")                                 \
+  X(hipErrorNotSupported, 801, "operation not supported")                                 \
+  X(hipErrorUnknown, 999, "unknown error")
+
+// The same provider built as a double of another runtime has that runtime's enumeration.
+#if !defined(ROC_HOST_DOUBLE)
+
+namespace roc::host_hip {
+
+enum hipError_t : int {
+#define ROC_HOST_HIP_ERROR(name, number, text) name = number,
+  ROC_HOST_HIP_ERRORS(ROC_HOST_HIP_ERROR)
+#undef ROC_HOST_HIP_ERROR
+};
+
+}  // namespace roc::host_hip
+
+#endif

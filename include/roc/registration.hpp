@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Registration: pinning host memory that exists already, so that copies run at link speed.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <roc/config.hpp>
+#include <roc/detail/host_argument.hpp>
+
+namespace roc {
+
+/// How memory is registered (flags of hipHostRegister).
+struct registration_options {
+  bool mapped = false;     ///< kernels may reach it (hipHostRegisterMapped)
+  bool portable = false;   ///< pinned for every device (hipHostRegisterPortable)
+  bool read_only = false;  ///< the device only reads it (hipHostRegisterReadOnly)
+};
+
+namespace detail {
+
+/// The bytes that a host array spans, gaps included.
+struct host_extent {
+  void const* data;
+  std::size_t bytes;
+};
+
+/// All of them or none: a failure takes back those registered before it.
+ROC_API void register_extents(host_extent const* extents, std::size_t count,
+                              registration_options options);
+ROC_API void deregister_extent(host_extent extent);
+ROC_API void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept;
+
+template <class H>
+host_extent extent_of(H&& host) {
+  auto const view = as_host_view(host);
+  auto const [low, high] = view.element_range();
+  return {view.data() + low, static_cast<std::size_t>(high - low) * sizeof(*view.data())};
+}
+
+}  // namespace detail
+
+/// Keeps ranges registered for a scope; from register_host. Move-only.
+///
+/// Its end deregisters, also while an exception unwinds, and never throws: an error goes to the log
+/// hook. `deregister` does it early and can throw; `release` leaves the ranges registered until
+/// roc::deregister, as numba.roc's `register` does outside a with-block.
+class [[nodiscard]] ROC_API registration {
+ public:
+  registration(registration&& other) noexcept : extents_(std::exchange(other.extents_, {})) {}
+  registration& operator=(registration&& other) noexcept;
+  ~registration();
+
+  /// Deregisters now, after the copies that still use the ranges. Throws roc::error.
+  void deregister();
+  /// Leaves the ranges registered; nothing happens at the scope's end.
+  void release() noexcept { extents_.clear(); }
+
+ private:
+  explicit registration(std::vector<detail::host_extent> extents, registration_options options);
+  template <detail::host_argument... H>
+  friend registration register_host(registration_options, H&&...);
+
+  std::vector<detail::host_extent> extents_;
+};
+
+/// Registers host memory (hipHostRegister; numba.roc's `roc.register`): contiguous ranges, C
+/// arrays, host arrays and views; a strided one registers all that it spans.
+///
+/// The same range again counts and needs as many deregistrations. Zero length is nothing. Several
+/// ranges are registered all or none. Throws registration_error where a range overlaps a registered
+/// one without being the same (naming both), roc::error for what HIP reports.
+/// The memory must stay allocated until it is deregistered.
+template <detail::host_argument... H>
+[[nodiscard]] registration register_host(registration_options options, H&&... ranges) {
+  static_assert((!detail::owning_temporary<H&&> && ...),
+                "rocarray: a temporary is gone before the registration ends");
+  return registration({detail::extent_of(ranges)...}, options);
+}
+
+template <detail::host_argument... H>
+  requires(sizeof...(H) > 0)
+[[nodiscard]] registration register_host(H&&... ranges) {
+  return register_host(registration_options{}, std::forward<H>(ranges)...);
+}
+
+/// Deregisters ranges (hipHostUnregister; numba.roc's `roc.deregister`), after the copies that
+/// still use them. Throws registration_error for a range that is not registered, or an address
+/// inside one.
+template <detail::host_argument... H>
+void deregister(H&&... ranges) {
+  (detail::deregister_extent(detail::extent_of(ranges)), ...);
+}
+
+}  // namespace roc

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# roc_target_device_sources(TARGET file.hip...)
+#
+# Adds files for the device compiler to a target: hipcc on amd, nvcc on nvidia, the C++ compiler on
+# the host platform. They are compiled with the target's own include folders and definitions.
+
+include_guard(GLOBAL)
+
+function(roc_target_device_sources target)
+  get_target_property(platform rocarray_platform_name ROC_PLATFORM_NAME)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(source ${source} ABSOLUTE)
+    if(platform STREQUAL "amd")
+      _roc_add_hipcc_object(${target} ${source})
+    else()
+      target_sources(${target} PRIVATE ${source})
+      if(platform STREQUAL "nvidia")
+        set_source_files_properties(${source} PROPERTIES LANGUAGE CUDA)
+        target_compile_options(${target} PRIVATE
+          $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>
+          # Not cuda_std_20: CMake before 3.29 does not know what nvcc 13 can.
+          $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>
+          "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-x cu>")
+      else()
+        set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# hipcc is no language of CMake here: its support needs files that distributions put elsewhere.
+function(_roc_add_hipcc_object target source)
+  file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${source})
+  string(REPLACE "../" "" name ${name})
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}.hip/${name}.o)
+  get_filename_component(folder ${object} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  set(includes $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+  set(architectures ${ROC_AMD_ARCHITECTURES})
+  list(TRANSFORM architectures PREPEND --offload-arch=)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${ROC_HIPCC} -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
+      -Wall -Wextra "$<IF:$<CONFIG:Debug>,-g,-O3;-DNDEBUG>" ${architectures}
+      "$<$<BOOL:${includes}>:-I$<JOIN:$<FILTER:${includes},EXCLUDE,^/usr/include$>,;-I>>"
+      "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
+      -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
+    DEPENDS ${source}
+    DEPFILE ${object}.d
+    COMMENT "Building HIP object ${name}"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  target_sources(${target} PRIVATE ${object})
+endfunction()

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "memory/block_pool.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+
+#include <roc/error.hpp>
+
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/error.hpp"
+#include "runtime/settings.hpp"
+
+namespace roc::memory {
+namespace {
+
+constexpr std::size_t alignment = 256;
+
+std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+void* allocate_pinned(std::size_t bytes) {
+  void* data = nullptr;
+  ROC_HIP(hipHostMalloc, &data, bytes, hipHostMallocDefault);
+  return data;
+}
+
+void* allocate_on_device(std::size_t bytes) {
+  void* data = nullptr;
+  ROC_HIP(hipMalloc, &data, bytes);
+  return data;
+}
+
+// One pool per device, leaked on purpose: copies run until the very end of the process.
+block_pool& of_current_device(std::map<int, block_pool>& pools, std::mutex& mutex,
+                              block_pool::allocate_function allocate) {
+  int const device = runtime::current_device();
+  std::lock_guard const lock(mutex);
+  std::size_t const block = runtime::settings().staging_block;
+  std::size_t const blocks = std::max<std::size_t>(runtime::settings().staging / block, 2);
+  return pools.try_emplace(device, block, blocks, allocate).first->second;
+}
+
+}  // namespace
+
+block_pool& block_pool::staging() {
+  static auto* const pools = new std::map<int, block_pool>;
+  static std::mutex mutex;
+  return of_current_device(*pools, mutex, allocate_pinned);
+}
+
+block_pool& block_pool::scratch() {
+  static auto* const pools = new std::map<int, block_pool>;
+  static std::mutex mutex;
+  return of_current_device(*pools, mutex, allocate_on_device);
+}
+
+block_pool::block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate)
+    : block_bytes_(aligned(block_bytes)), max_blocks_(max_blocks), allocate_(allocate) {}
+
+block_pool::~block_pool() = default;
+
+block_pool::lease::~lease() { pool_.give_back(block_, stream_); }
+
+block_pool::lease block_pool::acquire(std::size_t bytes, stream_ref stream) {
+  bytes = aligned(bytes);
+  std::unique_lock lock(mutex_);
+  block* chosen = find(bytes);
+  while (chosen == nullptr) {
+    chosen = grow();
+    if (chosen == nullptr) {
+      wait_for_one(lock);
+      chosen = find(bytes);
+    }
+  }
+  std::byte* const data = chosen->data + chosen->used;
+  chosen->used += bytes;
+  ++chosen->leases;
+  return lease(*this, *chosen, data, stream);
+}
+
+// Holding the lock.
+block_pool::block* block_pool::find(std::size_t bytes) {
+  for (auto place = blocks_.begin(); place != blocks_.end(); ++place) {
+    if (place->lost) continue;
+    if (place->used + bytes > block_bytes_) {
+      bool const idle = place->leases == 0 &&
+                        std::all_of(place->uses.begin(), place->uses.end(),
+                                    [](use const& each) { return each.done.query(); });
+      if (!idle) continue;
+      place->used = 0;
+      place->uses.clear();
+    }
+    // To the end: the blocks at the front are those whose work was enqueued longest ago.
+    blocks_.splice(blocks_.end(), blocks_, place);
+    return &*place;
+  }
+  return nullptr;
+}
+
+// Holding the lock. Null where the pool may not grow, or cannot but holds blocks to wait for.
+block_pool::block* block_pool::grow() {
+  if (blocks_.size() >= max_blocks_) return nullptr;
+  try {
+    void* const data = allocate_(block_bytes_);
+    blocks_.emplace_back().data = static_cast<std::byte*>(data);
+  } catch (out_of_memory const&) {
+    bool const any = std::any_of(blocks_.begin(), blocks_.end(),
+                                 [](block const& each) { return !each.lost; });
+    if (!any) throw;
+    return nullptr;
+  }
+  return &blocks_.back();
+}
+
+// Waits, without the lock, until another block may have become idle.
+void block_pool::wait_for_one(std::unique_lock<std::mutex>& lock) {
+  for (block& each : blocks_) {
+    if (each.lost || each.leases != 0) continue;
+    ++each.leases;  // keeps it from being emptied meanwhile
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      for (use const& pending : each.uses) pending.done.synchronize();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    --each.leases;
+    if (failure) std::rethrow_exception(failure);
+    return;
+  }
+  bool const any = std::any_of(blocks_.begin(), blocks_.end(),
+                               [](block const& each) { return !each.lost; });
+  if (!any) {
+    throw out_of_memory(std::make_error_code(std::errc::not_enough_memory),
+                        "no staging memory is left after failed calls: restart the process");
+  }
+  returned_.wait(lock);
+}
+
+void block_pool::give_back(block& from, stream_ref stream) noexcept {
+  std::lock_guard const lock(mutex_);
+  --from.leases;
+  try {
+    auto known = std::find_if(from.uses.begin(), from.uses.end(),
+                              [&](use const& each) { return each.stream == stream; });
+    if (known == from.uses.end()) {
+      from.uses.push_back({stream, event()});
+      known = std::prev(from.uses.end());
+    }
+    known->done.record(stream);
+  } catch (std::exception const& late) {
+    from.lost = true;
+    runtime::log(late.what());
+  }
+  returned_.notify_all();
+}
+
+}  // namespace roc::memory

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Bounded memory for pieces of copies in flight: pinned staging memory, and scratch on the device.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <roc/event.hpp>
+#include <roc/stream.hpp>
+
+namespace roc::memory {
+
+/// Blocks of one size, cut into leases. A block is used again when the work that was enqueued with
+/// its leases is done. At most `max_blocks` exist; then acquiring waits for the oldest.
+class block_pool {
+  struct block;
+
+ public:
+  /// Allocates a block or throws.
+  using allocate_function = void* (*)(std::size_t bytes);
+
+  block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate);
+  ~block_pool();
+
+  /// Part of a block, for work that is enqueued on one stream. Its end records an event there.
+  class lease {
+   public:
+    lease(block_pool& pool, block& from, std::byte* data, stream_ref stream) noexcept
+        : pool_(pool), block_(from), data_(data), stream_(stream) {}
+    ~lease();
+    lease(lease const&) = delete;
+    lease& operator=(lease const&) = delete;
+
+    std::byte* data() const noexcept { return data_; }
+
+   private:
+    block_pool& pool_;
+    block& block_;
+    std::byte* data_;
+    stream_ref stream_;
+  };
+
+  /// `bytes` <= block_bytes(). The device of the stream must be current. Throws out_of_memory only
+  /// where not even one block can be had.
+  lease acquire(std::size_t bytes, stream_ref stream);
+
+  std::size_t block_bytes() const noexcept { return block_bytes_; }
+
+  /// Staging memory of the current device, and scratch memory on it.
+  static block_pool& staging();
+  static block_pool& scratch();
+
+ private:
+  struct use {
+    stream_ref stream;
+    event done;
+  };
+  struct block {
+    std::byte* data = nullptr;
+    std::size_t used = 0;
+    unsigned leases = 0;     // not ended yet
+    bool lost = false;       // its last work could not be marked: never used again
+    std::vector<use> uses;   // the last work of every stream since the block was empty
+  };
+
+  block* find(std::size_t bytes);
+  block* grow();
+  void wait_for_one(std::unique_lock<std::mutex>& lock);
+  void give_back(block& from, stream_ref stream) noexcept;
+
+  std::size_t const block_bytes_;
+  std::size_t const max_blocks_;
+  allocate_function const allocate_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::list<block> blocks_;  // oldest use first
+};
+
+}  // namespace roc::memory

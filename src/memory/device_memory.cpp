@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include <roc/detail/device_memory.hpp>
+
+#include <exception>
+
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/error.hpp"
+
+namespace roc::detail {
+
+device_memory::device_memory(std::size_t bytes, int device)
+    : device_(device >= 0 ? device : runtime::current_device()) {
+  if (bytes == 0) return;
+  runtime::on_device const guard(device_);
+  ROC_HIP(hipMalloc, &data_, bytes);
+}
+
+device_memory::~device_memory() {
+  if (data_ == nullptr) return;
+  try {
+    runtime::on_device const guard(device_);
+    // hipFree waits for all work on the device: that is what keeps the memory from being used
+    // again too early.
+    ROC_HIP(hipFree, data_);
+  } catch (std::exception const& late) {
+    runtime::log(late.what());
+  }
+}
+
+}  // namespace roc::detail

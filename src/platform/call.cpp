@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "platform/call.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "runtime/error.hpp"
+
+namespace roc::platform {
+namespace {
+
+constexpr std::size_t call_count = static_cast<std::size_t>(call::count);
+
+#define ROC_CALL_NAME(function) #function,
+constexpr std::array<char const*, call_count> names = {ROC_HIP_CALLS(ROC_CALL_NAME)};
+#undef ROC_CALL_NAME
+
+struct planned_failure {
+  unsigned uses_left = 0;  // 0: none planned
+  hipError_t code = hipSuccess;
+};
+
+struct instruments {
+  std::mutex mutex;
+  std::array<planned_failure, call_count> failures{};
+  call_hook hook = nullptr;
+  bool print = false;
+
+  // Holding the mutex.
+  void update_flag() const noexcept {
+    bool any = hook != nullptr || print;
+    for (auto const& failure : failures) any = any || failure.uses_left != 0;
+    detail::instrumented.store(any, std::memory_order_relaxed);
+  }
+};
+
+// Leaked on purpose: calls are made until the very end of the process.
+instruments& state() {
+  static auto* const instance = new instruments;
+  return *instance;
+}
+
+std::size_t index_of(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < call_count; ++i) {
+    if (name == names[i]) return i;
+  }
+  return call_count;
+}
+
+bool plan(std::string_view name, unsigned nth, hipError_t code) noexcept {
+  std::size_t const index = index_of(name);
+  if (index == call_count || nth == 0 || code == hipSuccess) return false;
+  std::lock_guard const lock(state().mutex);
+  state().failures[index] = {nth, code};
+  state().update_flag();
+  return true;
+}
+
+// "hipMalloc:3,hipMemcpyAsync:1:719": the third hipMalloc runs out of memory, and so on.
+bool plan_from_text(std::string_view entry) {
+  auto const colon = entry.find(':');
+  if (colon == std::string_view::npos) return false;
+  std::string const numbers(entry.substr(colon + 1));
+  char* end = nullptr;
+  unsigned long const nth = std::strtoul(numbers.c_str(), &end, 10);
+  long code = hipErrorOutOfMemory;
+  if (*end == ':') code = std::strtol(end + 1, &end, 10);
+  return *end == '\0' && plan(entry.substr(0, colon), static_cast<unsigned>(nth),
+                              static_cast<hipError_t>(code));
+}
+
+bool read_environment() {
+  if (char const* const trace = std::getenv("ROC_TRACE"); trace != nullptr) {
+    std::lock_guard const lock(state().mutex);
+    state().print = std::strcmp(trace, "calls") == 0;
+    state().update_flag();
+    if (!state().print) std::fprintf(stderr, "rocarray: ROC_TRACE=%s: it can be calls\n", trace);
+  }
+  char const* const text = std::getenv("ROC_FAIL");
+  std::string_view rest = text == nullptr ? "" : text;
+  while (!rest.empty()) {
+    auto const comma = rest.find(',');
+    std::string_view const entry = rest.substr(0, comma);
+    if (!plan_from_text(entry)) {
+      std::fprintf(stderr, "rocarray: ROC_FAIL: \"%.*s\" is not call:use or call:use:code\n",
+                   static_cast<int>(entry.size()), entry.data());
+    }
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return true;
+}
+
+[[maybe_unused]] bool const environment_was_read = read_environment();
+
+char const* name_of(call id) noexcept { return names[static_cast<std::size_t>(id)]; }
+
+std::string describe(char const* name, hipError_t code, std::source_location place) {
+  std::string text = name;
+  text += " failed: " + hip_category().message(static_cast<int>(code));
+  text += " (error " + std::to_string(static_cast<int>(code)) + ", at ";
+  // The file's last part says enough, and no path of the building machine gets out.
+  std::string_view const file = place.file_name();
+  text += file.substr(file.rfind('/') + 1);
+  text += ':' + std::to_string(place.line()) + ')';
+  return text;
+}
+
+}  // namespace
+
+call_hook set_call_hook(call_hook hook) noexcept {
+  std::lock_guard const lock(state().mutex);
+  call_hook const before = state().hook;
+  state().hook = hook;
+  state().update_flag();
+  return before;
+}
+
+bool fail_call(char const* name, unsigned nth, hipError_t code) noexcept {
+  return plan(name, nth, code);
+}
+
+void clear_failures() noexcept {
+  std::lock_guard const lock(state().mutex);
+  state().failures.fill({});
+  state().update_flag();
+}
+
+namespace detail {
+
+std::atomic<bool> instrumented = false;
+
+namespace {
+
+void report(call id, hipError_t result, std::source_location place, bool injected) noexcept {
+  call_hook hook = nullptr;
+  bool print = false;
+  {
+    std::lock_guard const lock(state().mutex);
+    hook = state().hook;
+    print = state().print;
+  }
+  char const* const name = name_of(id);
+  if (hook != nullptr) hook({name, result, place, injected});
+  if (print) {
+    std::fprintf(stderr, "rocarray: %s -> %d%s\n", name, static_cast<int>(result),
+                 injected ? " (injected)" : "");
+  }
+}
+
+}  // namespace
+
+bool inject(call id, hipError_t& result, std::source_location place) noexcept {
+  {
+    std::lock_guard const lock(state().mutex);
+    planned_failure& failure = state().failures[static_cast<std::size_t>(id)];
+    if (failure.uses_left == 0 || --failure.uses_left != 0) return false;
+    result = failure.code;
+    state().update_flag();
+  }
+  report(id, result, place, true);
+  return true;
+}
+
+void trace(call id, hipError_t result, std::source_location place) noexcept {
+  report(id, result, place, false);
+}
+
+void fail(char const* name, hipError_t code, std::source_location place) {
+  std::error_code const error_code(static_cast<int>(code), hip_category());
+  std::string text = describe(name, code, place);
+  if (code == hipErrorOutOfMemory) {
+    throw out_of_memory(error_code, text + ": free arrays, or use smaller ones", name, place);
+  }
+  throw error(error_code, text, name, place);
+}
+
+void fail(call id, hipError_t code, std::source_location place) { fail(name_of(id), code, place); }
+
+void log_failure(call id, hipError_t code, std::source_location place) noexcept {
+  // The runtime may be gone before the last destructor: that is no one's error.
+  if (code == hipErrorDeinitialized) return;
+  try {
+    runtime::log(describe(name_of(id), code, place));
+  } catch (std::bad_alloc const&) {
+    runtime::log(name_of(id));
+  }
+}
+
+}  // namespace detail
+}  // namespace roc::platform

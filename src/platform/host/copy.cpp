@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// Copies and fills: pointers are checked when they are enqueued, bytes move when they run.
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "platform/host/arena.hpp"
+#include "platform/host/engine.hpp"
+#include "platform/host/entry.hpp"
+#include "platform/host/host_memory.hpp"
+#include "platform/host/workers.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+// One side: rows of `width` bytes, at a pitch, in planes.
+struct box {
+  std::byte* data;
+  std::size_t pitch;
+  std::size_t plane;
+};
+
+struct extent {
+  std::size_t width;
+  std::size_t rows;
+  std::size_t planes;
+
+  bool empty() const { return width == 0 || rows == 0 || planes == 0; }
+  std::size_t span(box const& b) const {
+    return (planes - 1) * b.plane + (rows - 1) * b.pitch + width;
+  }
+};
+
+// Where a checked side really lies: device memory by the provider's own address, registered memory
+// by the host's.
+struct located {
+  std::byte* data = nullptr;  // null: the pointer may not be used so
+  bool on_device = false;
+};
+
+located locate(std::byte* data, std::size_t bytes) {
+  if (data == nullptr) return {};
+  if (int const device = device_owning(data); device >= 0) {
+    auto const known = memory_of(device).find(data);
+    if (!known || data + bytes > known->data + known->bytes) return {};
+    return {memory_of(device).writable(data), true};
+  }
+  auto const known = host_ranges::instance().find(data);
+  if (known && data >= known->device && data < known->device + known->bytes) {
+    std::byte* const host = known->data + (data - known->device);
+    return {host + bytes > known->data + known->bytes ? nullptr : host, false};
+  }
+  if (host_ranges::instance().straddles(data, bytes)) return {};
+  return {data, false};
+}
+
+bool fits(hipMemcpyKind kind, bool from_device, bool to_device) {
+  switch (kind) {
+    case hipMemcpyHostToHost: return !from_device && !to_device;
+    case hipMemcpyHostToDevice: return !from_device && to_device;
+    case hipMemcpyDeviceToHost: return from_device && !to_device;
+    case hipMemcpyDeviceToDevice: return from_device && to_device;
+    case hipMemcpyDefault: return true;
+    default: return false;
+  }
+}
+
+void move_bytes(std::byte* to, std::byte const* from, std::size_t bytes) {
+  constexpr std::size_t grain = std::size_t{1} << 20;
+  auto const part = [=](std::size_t begin, std::size_t end) {
+    std::memcpy(to + begin, from + begin, end - begin);
+  };
+  if (bytes <= grain) return part(0, bytes);
+  run_parallel(bytes, part, grain);
+}
+
+void move_box(box const& to, box const& from, extent const& size) {
+  if (size.rows == 1 && size.planes == 1) return move_bytes(to.data, from.data, size.width);
+  for (std::size_t z = 0; z < size.planes; ++z) {
+    for (std::size_t y = 0; y < size.rows; ++y) {
+      std::memcpy(to.data + z * to.plane + y * to.pitch,
+                  from.data + z * from.plane + y * from.pitch, size.width);
+    }
+  }
+}
+
+hipError_t enqueue(box to, box from, extent const& size, hipMemcpyKind kind, hipStream_t stream,
+                   operation_ptr* made = nullptr) {
+  auto const found = engine::instance().find(stream);
+  if (found == nullptr) return hipErrorInvalidHandle;
+  if (size.empty()) return hipSuccess;
+  if (to.pitch < size.width || from.pitch < size.width) return hipErrorInvalidPitchValue;
+  located const source = locate(from.data, size.span(from));
+  located const destination = locate(to.data, size.span(to));
+  if (source.data == nullptr || destination.data == nullptr) return hipErrorInvalidValue;
+  if (!fits(kind, source.on_device, destination.on_device)) return hipErrorInvalidValue;
+  to.data = destination.data;
+  from.data = source.data;
+  auto operation = engine::instance().submit(found, [=] { move_box(to, from, size); });
+  if (made != nullptr) *made = std::move(operation);
+  return hipSuccess;
+}
+
+std::byte* bytes_of(void const* data) {
+  return const_cast<std::byte*>(static_cast<std::byte const*>(data));
+}
+
+box row(void const* data, std::size_t bytes) { return {bytes_of(data), bytes, bytes}; }
+
+box at(hipPitchedPtr const& memory, hipPos const& place) {
+  std::size_t const plane = memory.pitch * memory.ysize;
+  return {bytes_of(memory.ptr) + place.z * plane + place.y * memory.pitch + place.x, memory.pitch,
+          plane};
+}
+
+}  // namespace
+}  // namespace roc::host_hip
+
+ROC_HOST_API_BEGIN
+
+ROC_HOST_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes,
+                                  hipMemcpyKind kind) {
+  return call("hipMemcpy", [=] {
+    operation_ptr made;
+    hipError_t const result =
+        enqueue(row(to, bytes), row(from, bytes), {bytes, 1, 1}, kind, nullptr, &made);
+    engine::instance().wait(made);
+    return result;
+  });
+}
+
+ROC_HOST_API hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes,
+                                       hipMemcpyKind kind, hipStream_t stream) {
+  return call("hipMemcpyAsync", [=] {
+    return enqueue(row(to, bytes), row(from, bytes), {bytes, 1, 1}, kind, stream);
+  });
+}
+
+ROC_HOST_API hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
+                                         std::size_t from_pitch, std::size_t width,
+                                         std::size_t height, hipMemcpyKind kind,
+                                         hipStream_t stream) {
+  return call("hipMemcpy2DAsync", [=] {
+    return enqueue({bytes_of(to), to_pitch, 0}, {bytes_of(from), from_pitch, 0},
+                   {width, height, 1}, kind, stream);
+  });
+}
+
+ROC_HOST_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters, hipStream_t stream) {
+  return call("hipMemcpy3DAsync", [=] {
+    if (parameters == nullptr) return hipErrorInvalidValue;
+    hipMemcpy3DParms const& p = *parameters;
+    if (p.srcArray != nullptr || p.dstArray != nullptr) return hipErrorNotSupported;
+    extent const size{p.extent.width, p.extent.height, p.extent.depth};
+    bool const planes_fit = size.planes < 2 || (p.srcPtr.ysize >= p.srcPos.y + size.rows &&
+                                                p.dstPtr.ysize >= p.dstPos.y + size.rows);
+    if (!planes_fit) return hipErrorInvalidValue;
+    return enqueue(at(p.dstPtr, p.dstPos), at(p.srcPtr, p.srcPos), size, p.kind, stream);
+  });
+}
+
+ROC_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
+                                       hipStream_t stream) {
+  return call("hipMemsetAsync", [=] {
+    auto const found = engine::instance().find(stream);
+    if (found == nullptr) return hipErrorInvalidHandle;
+    if (bytes == 0) return hipSuccess;
+    located const place = locate(bytes_of(data), bytes);
+    if (place.data == nullptr || !place.on_device) return hipErrorInvalidValue;
+    engine::instance().submit(found, [=] { std::memset(place.data, value, bytes); });
+    return hipSuccess;
+  });
+}
+
+ROC_HOST_API_END

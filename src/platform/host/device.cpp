@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "platform/host/device.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "platform/host/engine.hpp"
+#include "platform/host/entry.hpp"
+#include "platform/host/settings.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+thread_local int current = 0;
+
+bool exists(int device) { return device >= 0 && device < the_settings().devices; }
+
+hipError_t give(char const* text, char* to, int length) {
+  if (to == nullptr || length <= 0) return hipErrorInvalidValue;
+  std::snprintf(to, static_cast<std::size_t>(length), "%s", text);
+  return hipSuccess;
+}
+
+// Clocks and widths are unknown, which is 0: a CPU's are not those of a device's memory.
+hipError_t attribute_of(hipDeviceAttribute_t attribute, int device, int& value) {
+  switch (attribute) {
+    case hipDeviceAttributeMultiprocessorCount: value = the_settings().threads; break;
+    case hipDeviceAttributeWarpSize: value = 32; break;
+    case hipDeviceAttributeMaxThreadsPerBlock: value = 1024; break;
+    case hipDeviceAttributeIntegrated:
+    case hipDeviceAttributeCanMapHostMemory: value = 1; break;
+    case hipDeviceAttributeAsyncEngineCount: value = 2; break;
+    case hipDeviceAttributePciBusId: value = device; break;
+    case hipDeviceAttributeClockRate:
+    case hipDeviceAttributeMemoryClockRate:
+    case hipDeviceAttributeMemoryBusWidth:
+    case hipDeviceAttributeL2CacheSize:
+    case hipDeviceAttributeComputeCapabilityMajor:
+    case hipDeviceAttributeComputeCapabilityMinor:
+    case hipDeviceAttributeManagedMemory:
+    case hipDeviceAttributeConcurrentManagedAccess:
+    case hipDeviceAttributePageableMemoryAccess:
+    case hipDeviceAttributePciDeviceId:
+    case hipDeviceAttributePciDomainID: value = 0; break;
+#if !defined(ROC_HOST_DOUBLE)
+    case hipDeviceAttributeHostRegisterSupported: value = 1; break;
+#endif
+    default: return hipErrorInvalidValue;
+  }
+  return hipSuccess;
+}
+
+#if defined(ROC_HOST_DOUBLE)
+constexpr int runtime_version = HIP_VERSION;
+#else
+constexpr int runtime_version = 100;  // 0.1 of the library's own
+#endif
+
+}  // namespace
+
+int current_device() noexcept { return current; }
+
+}  // namespace roc::host_hip
+
+ROC_HOST_API_BEGIN
+
+ROC_HOST_API hipError_t hipGetDeviceCount(int* count) {
+  return call(
+      "hipGetDeviceCount",
+      [=] {
+        if (count == nullptr) return hipErrorInvalidValue;
+        *count = the_settings().devices;
+        return *count == 0 ? hipErrorNoDevice : hipSuccess;
+      },
+      false);
+}
+
+ROC_HOST_API hipError_t hipGetDevice(int* device) {
+  return call("hipGetDevice", [=] {
+    if (device == nullptr) return hipErrorInvalidValue;
+    *device = current;
+    return hipSuccess;
+  });
+}
+
+ROC_HOST_API hipError_t hipSetDevice(int device) {
+  return call("hipSetDevice", [=] {
+    if (!exists(device)) return hipErrorInvalidDevice;
+    current = device;
+    return hipSuccess;
+  });
+}
+
+ROC_HOST_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute,
+                                              int device) {
+  return call("hipDeviceGetAttribute", [=] {
+    if (value == nullptr) return hipErrorInvalidValue;
+    if (!exists(device)) return hipErrorInvalidDevice;
+    return attribute_of(attribute, device, *value);
+  });
+}
+
+ROC_HOST_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
+  return call("hipDeviceGetName", [=] {
+    if (!exists(device)) return hipErrorInvalidDevice;
+    std::string const host = "rocarray host device " + std::to_string(device);
+    return give(is_double ? "rocarray CPU double (no GPU)" : host.c_str(), name, length);
+  });
+}
+
+ROC_HOST_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device) {
+  return call("hipDeviceGetPCIBusId", [=] {
+    if (!exists(device)) return hipErrorInvalidDevice;
+    char text[32];
+    std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device));
+    return give(text, id, length);
+  });
+}
+
+ROC_HOST_API hipError_t hipDeviceSynchronize() {
+  return call("hipDeviceSynchronize", [] {
+    engine::instance().wait_for_device(current);
+    return hipSuccess;
+  });
+}
+
+ROC_HOST_API hipError_t hipRuntimeGetVersion(int* version) {
+  return call(
+      "hipRuntimeGetVersion",
+      [=] {
+        if (version == nullptr) return hipErrorInvalidValue;
+        *version = runtime_version;
+        return hipSuccess;
+      },
+      false);
+}
+
+ROC_HOST_API hipError_t hipDriverGetVersion(int* version) {
+  return call(
+      "hipDriverGetVersion",
+      [=] {
+        if (version == nullptr) return hipErrorInvalidValue;
+        *version = runtime_version;
+        return hipSuccess;
+      },
+      false);
+}
+
+ROC_HOST_API_END

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "platform/host/entry.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "platform/calls.hpp"
+#include "platform/host/settings.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+struct planned {
+  unsigned uses_left;
+  hipError_t error;
+};
+
+struct faults {
+  std::mutex mutex;
+  std::map<std::string, planned, std::less<>> by_call;
+  std::atomic<bool> any = false;
+};
+
+bool is_known(std::string_view call) {
+#define ROC_HOST_IS_CALL(name) \
+  if (call == #name) return true;
+  ROC_HIP_CALLS(ROC_HOST_IS_CALL)
+#undef ROC_HOST_IS_CALL
+  return call == "launch_host_kernel" || call == "hipLaunchKernel";
+}
+
+bool plan(faults& into, std::string_view call, unsigned nth, hipError_t error) {
+  if (!is_known(call) || nth == 0 || error == hipSuccess) return false;
+  std::lock_guard const lock(into.mutex);
+  into.by_call.insert_or_assign(std::string(call), planned{nth, error});
+  into.any = true;
+  return true;
+}
+
+// "hipMalloc:3" or "hipMalloc:3:2".
+bool plan_entry(faults& into, std::string_view entry) {
+  auto const colon = entry.find(':');
+  if (colon == std::string_view::npos) return false;
+  std::string const numbers(entry.substr(colon + 1));
+  char* end = nullptr;
+  auto const nth = static_cast<unsigned>(std::strtoul(numbers.c_str(), &end, 10));
+  long error = hipErrorUnknown;
+  if (entry.substr(0, colon) == "hipMalloc") error = hipErrorOutOfMemory;
+  if (*end == ':') error = std::strtol(end + 1, &end, 10);
+  return *end == '\0' && plan(into, entry.substr(0, colon), nth, static_cast<hipError_t>(error));
+}
+
+// Leaked on purpose: calls come until the very end of the process.
+faults& the_faults() {
+  static auto* const instance = [] {
+    auto* const made = new faults;
+    char const* const text = std::getenv("ROC_HOST_FAIL");
+    std::string_view rest = text == nullptr ? "" : text;
+    while (!rest.empty()) {
+      auto const comma = rest.find(',');
+      std::string_view const entry = rest.substr(0, comma);
+      if (!plan_entry(*made, entry)) {
+        std::fprintf(stderr, "rocarray host: ROC_HOST_FAIL: \"%.*s\" is not call:use[:code]\n",
+                     static_cast<int>(entry.size()), entry.data());
+      }
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    }
+    return made;
+  }();
+  return *instance;
+}
+
+hipError_t injected(std::string_view call) noexcept {
+  faults& known = the_faults();
+  if (!known.any.load(std::memory_order_relaxed)) return hipSuccess;
+  std::lock_guard const lock(known.mutex);
+  auto const place = known.by_call.find(call);
+  if (place == known.by_call.end() || --place->second.uses_left != 0) return hipSuccess;
+  hipError_t const error = place->second.error;
+  known.by_call.erase(place);
+  known.any = !known.by_call.empty();
+  return error;
+}
+
+thread_local bool in_host_function = false;
+thread_local hipError_t last_error = hipSuccess;
+
+}  // namespace
+
+hipError_t enter(char const* name, bool needs_device) noexcept {
+  if (in_host_function) return not_permitted;
+  settings const& known = the_settings();
+  if (!known.valid) return hipErrorInvalidValue;
+  if (needs_device && known.devices == 0) return hipErrorInvalidDevice;
+  return injected(name);
+}
+
+hipError_t leave(hipError_t result) noexcept {
+  if (the_settings().registration == rules::rocm5) {
+    last_error = result;  // what the last call gave, whatever that was
+  } else if (result != hipSuccess && result != hipErrorNotReady) {
+    last_error = result;
+  }
+  return result;
+}
+
+host_function_scope::host_function_scope() noexcept : before_(in_host_function) {
+  in_host_function = true;
+}
+host_function_scope::~host_function_scope() { in_host_function = before_; }
+
+bool fail_at(char const* call, unsigned nth, hipError_t error) {
+  return plan(the_faults(), call, nth, error);
+}
+
+}  // namespace roc::host_hip
+
+ROC_HOST_API_BEGIN
+
+ROC_HOST_API hipError_t hipGetLastError() {
+  hipError_t const last = last_error;
+  last_error = hipSuccess;
+  return last;
+}
+
+ROC_HOST_API hipError_t hipPeekAtLastError() { return last_error; }
+
+ROC_HOST_API_END

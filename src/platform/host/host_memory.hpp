@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Pinned and registered host memory, by the rules of CUDA, of old or of new ROCm.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "platform/host/api.hpp"
+
+namespace roc::host_hip {
+
+struct host_range {
+  std::byte* data;
+  std::size_t bytes;
+  unsigned flags;
+  bool registered;    // by the program; else allocated here
+  std::byte* device;  // the address by which a device knows it
+  unsigned pins;      // how often it was registered: leaks under the rules of old ROCm
+};
+
+class host_ranges {
+ public:
+  static host_ranges& instance();
+
+  hipError_t allocate(void** data, std::size_t bytes, unsigned flags);
+  hipError_t free(void* data);
+  hipError_t add(void* data, std::size_t bytes, unsigned flags);
+  hipError_t remove(void* data);
+
+  /// The range that holds the address, by the host's address or the device's.
+  std::optional<host_range> find(void const* address) const;
+  /// Whether a range begins or ends within [address, address + bytes): copies may not straddle it.
+  bool straddles(void const* address, std::size_t bytes) const;
+
+ private:
+  using table = std::map<std::byte*, host_range>;  // by the host's address; no two overlap
+
+  table::const_iterator holding(void const* address) const;
+  bool overlaps(std::byte* data, std::size_t bytes) const;
+
+  mutable std::mutex mutex_;
+  table ranges_;
+};
+
+}  // namespace roc::host_hip

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include <roc/device.hpp>
+
+#include <array>
+
+#include <roc/error.hpp>
+
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+
+namespace roc {
+namespace {
+
+int attribute(int ordinal, hipDeviceAttribute_t which) {
+  int value = 0;
+  ROC_HIP(hipDeviceGetAttribute, &value, which, ordinal);
+  return value;
+}
+
+// No device, the AMD runtime's word for a missing driver, and CUDA's: all mean that there is none.
+bool means_no_device(hipError_t code) {
+  return code == hipErrorNoDevice || code == hipErrorInvalidDevice ||
+         code == hipErrorInsufficientDriver;
+}
+
+}  // namespace
+
+device::device() : ordinal_(runtime::current_device()) {}
+
+device::device(int ordinal) : ordinal_(ordinal) {
+  int const devices = count();
+  if (ordinal >= 0 && ordinal < devices) return;
+  throw error({static_cast<int>(hipErrorInvalidDevice), hip_category()},
+              "no device " + std::to_string(ordinal) + " (there are " + std::to_string(devices) +
+                  "): choose one below device::count()");
+}
+
+int device::count() {
+  int devices = 0;  // a CUDA runtime without a driver leaves it untouched
+  hipError_t const result = ROC_HIP_CODE(hipGetDeviceCount, &devices);
+  if (means_no_device(result)) return 0;
+  if (result != hipSuccess) {
+    platform::detail::fail(platform::call::call_hipGetDeviceCount, result,
+                           std::source_location::current());
+  }
+  return devices;
+}
+
+void device::make_current() const { ROC_HIP(hipSetDevice, ordinal_); }
+
+void device::synchronize() const {
+  runtime::on_device const guard(ordinal_);
+  ROC_HIP(hipDeviceSynchronize);
+}
+
+std::string device::name() const {
+  std::array<char, 256> text{};
+  ROC_HIP(hipDeviceGetName, text.data(), static_cast<int>(text.size()), ordinal_);
+  return text.data();
+}
+
+std::string device::pci_bus_id() const {
+  std::array<char, 64> text{};
+  ROC_HIP(hipDeviceGetPCIBusId, text.data(), static_cast<int>(text.size()), ordinal_);
+  return text.data();
+}
+
+memory_information device::memory() const {
+  runtime::on_device const guard(ordinal_);
+  memory_information information{};
+  ROC_HIP(hipMemGetInfo, &information.free, &information.total);
+  return information;
+}
+
+int device::multiprocessor_count() const {
+  return attribute(ordinal_, hipDeviceAttributeMultiprocessorCount);
+}
+
+int device::warp_size() const { return attribute(ordinal_, hipDeviceAttributeWarpSize); }
+
+device_guard::device_guard(device on) : before_(runtime::current_device()) { on.make_current(); }
+
+device_guard::~device_guard() { ROC_HIP_QUIET(hipSetDevice, before_); }
+
+}  // namespace roc

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/settings.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace roc::runtime {
+namespace {
+
+constexpr std::size_t mebi = std::size_t{1} << 20;
+
+// "65536", "64K", "64M", "1G".
+std::size_t bytes_from(char const* name, std::size_t otherwise) {
+  char const* const text = std::getenv(name);
+  if (text == nullptr) return otherwise;
+  char* end = nullptr;
+  unsigned long long value = std::strtoull(text, &end, 10);
+  if (end != text && *end != '\0') {
+    char const* const units = "KMG";
+    if (char const* const unit = std::strchr(units, *end); unit != nullptr) {
+      value <<= 10 * (unit - units + 1);
+      ++end;
+    }
+  }
+  if (end != text && *end == '\0' && value >= 4096) return value;
+  std::fprintf(stderr, "rocarray: %s=%s: give a number of bytes from 4096, with K, M or G\n", name,
+               text);
+  return otherwise;
+}
+
+library_settings read() {
+  library_settings result{};
+  result.staging = bytes_from("ROC_STAGING", 64 * mebi);
+  result.staging_block = bytes_from("ROC_STAGING_BLOCK", 4 * mebi);
+  // Pieces begin at multiples of the widest access on the device.
+  result.chunk = std::min(bytes_from("ROC_CHUNK", 2 * mebi), result.staging_block) / 256 * 256;
+  return result;
+}
+
+}  // namespace
+
+library_settings const& settings() {
+  static library_settings const instance = read();
+  return instance;
+}
+
+}  // namespace roc::runtime

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The library's settings, read from the environment once.
+#pragma once
+
+#include <cstddef>
+
+namespace roc::runtime {
+
+struct library_settings {
+  std::size_t staging;        // ROC_STAGING: pinned bytes per device at most
+  std::size_t staging_block;  // ROC_STAGING_BLOCK: bytes of one block of it
+  std::size_t chunk;          // ROC_CHUNK: bytes of one piece of a staged copy, at most a block
+};
+
+/// A value that cannot be read is reported on stderr, and the default taken.
+library_settings const& settings();
+
+}  // namespace roc::runtime

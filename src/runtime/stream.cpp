@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <roc/error.hpp>
+#include <roc/event.hpp>
+#include <roc/native.hpp>
+
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+
+namespace roc {
+
+using detail::stream_kind;
+
+namespace runtime {
+
+hipStream_t handle(stream_ref stream) {
+  if (stream.kind() == stream_kind::none) {
+    throw lifetime_error("use of a stream that was moved from: use the stream it went to");
+  }
+  return reinterpret_cast<hipStream_t>(stream.handle());
+}
+
+namespace {
+
+// A stream that waits at once: the default stream means the current device's.
+void synchronize(stream_ref stream) {
+  hipStream_t const native = handle(stream);
+  ROC_HIP(hipStreamSynchronize, native);
+}
+
+detail::native_stream* create(int priority) {
+  int least = 0;
+  int greatest = 0;
+  if (priority != 0) {
+    ROC_HIP(hipDeviceGetStreamPriorityRange, &least, &greatest);
+    priority = std::clamp(priority, greatest, least);
+  }
+  hipStream_t native = nullptr;
+  if (priority == 0) {
+    ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamDefault);
+  } else {
+    ROC_HIP(hipStreamCreateWithPriority, &native, hipStreamDefault, priority);
+  }
+  return reinterpret_cast<detail::native_stream*>(native);
+}
+
+}  // namespace
+}  // namespace runtime
+
+stream_ref detail::adopt_stream(native_stream* handle) {
+  if (handle == nullptr) return {};
+  unsigned flags = 0;
+  ROC_HIP(hipStreamGetFlags, reinterpret_cast<hipStream_t>(handle), &flags);
+  bool const non_blocking = (flags & hipStreamNonBlocking) != 0;
+  return {handle, runtime::current_device(),
+          non_blocking ? stream_kind::non_blocking : stream_kind::blocking};
+}
+
+synchronize_guard::synchronize_guard(stream_ref stream) noexcept
+    : handle_(stream.handle()), device_(stream.device_ordinal()), kind_(stream.kind()) {}
+
+synchronize_guard::synchronize_guard(synchronize_guard&& other) noexcept
+    : handle_(other.handle_),
+      device_(other.device_),
+      kind_(std::exchange(other.kind_, stream_kind::none)) {}
+
+synchronize_guard::~synchronize_guard() {
+  if (kind_ == stream_kind::none) return;
+  ROC_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(handle_));
+}
+
+void synchronize_guard::synchronize() {
+  auto const kind = std::exchange(kind_, stream_kind::none);
+  if (kind != stream_kind::none) runtime::synchronize({handle_, device_, kind});
+}
+
+void stream_ref::synchronize() const { runtime::synchronize(*this); }
+
+bool stream_ref::query() const {
+  hipStream_t const native = runtime::handle(*this);
+  return ROC_HIP_READY(hipStreamQuery, native);
+}
+
+void stream_ref::wait(event_base const& event) const {
+  hipStream_t const native = runtime::handle(*this);
+  ROC_HIP(hipStreamWaitEvent, native, reinterpret_cast<hipEvent_t>(event.handle()), 0);
+}
+
+synchronize_guard stream_ref::auto_synchronize() const {
+  static_cast<void>(runtime::handle(*this));
+  return synchronize_guard(*this);
+}
+
+stream::stream() : stream(0) {}
+
+stream::stream(int priority)
+    : stream_ref(runtime::create(priority), runtime::current_device(), stream_kind::blocking) {}
+
+stream::~stream() { destroy(); }
+
+stream::stream(stream&& other) noexcept
+    : stream_ref(std::exchange(other.handle_, nullptr), other.device_,
+                 std::exchange(other.kind_, stream_kind::none)) {}
+
+stream& stream::operator=(stream&& other) noexcept {
+  if (this == &other) return *this;
+  destroy();
+  handle_ = std::exchange(other.handle_, nullptr);
+  device_ = other.device_;
+  kind_ = std::exchange(other.kind_, stream_kind::none);
+  return *this;
+}
+
+void stream::destroy() noexcept {
+  if (kind_ == stream_kind::none) return;
+  ROC_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(handle_));
+}
+
+}  // namespace roc

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Inside the library: HIP's handle of a stream_ref, and the order of work across streams.
+#pragma once
+
+#include <roc/stream.hpp>
+
+#include "platform/hip.hpp"
+
+namespace roc::runtime {
+
+/// HIP's handle; throws lifetime_error for a moved-from stream.
+hipStream_t handle(stream_ref stream);
+
+/// The device on which work for `stream` is enqueued: the stream's own, else `otherwise`.
+inline int device_of(stream_ref stream, int otherwise) noexcept {
+  return stream.device_ordinal() >= 0 ? stream.device_ordinal() : otherwise;
+}
+
+/// Notes that the library has enqueued work on `stream`. Where the default stream does not wait for
+/// that stream by itself, this records an event that order_after_all waits for.
+void note_work(stream_ref stream);
+
+/// Makes the default stream of `device`, which must be current, wait for the work noted there.
+void order_after_all(int device);
+
+}  // namespace roc::runtime

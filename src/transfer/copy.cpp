@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// The one entry of every copy: plans it, orders it, and sends it on its path.
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <roc/detail/region.hpp>
+#include <roc/device.hpp>
+#include <roc/error.hpp>
+
+#include "kernels/strided_copy.hpp"
+#include "memory/host_table.hpp"
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream.hpp"
+#include "transfer/direct.hpp"
+#include "transfer/pack.hpp"
+#include "transfer/plan.hpp"
+#include "transfer/staged.hpp"
+
+namespace roc {
+namespace {
+
+using transfer::direction;
+using transfer::plan;
+
+bool runs_on_device(copy_path path) {
+  return path == copy_path::dma || path == copy_path::dma_2d || path == copy_path::dma_3d ||
+         path == copy_path::kernel;
+}
+
+void enqueue_on_device(plan const& p, hipStream_t stream) {
+  if (p.path == copy_path::kernel) {
+    kernels::permute(p.form, stream);
+  } else {
+    transfer::copy_directly(p, stream);
+  }
+}
+
+// After all work enqueued on the device, done on return.
+void copy_now(plan const& p, int device) {
+  runtime::order_after_all(device);
+  if (runs_on_device(p.path)) {
+    enqueue_on_device(p, nullptr);
+    stream_ref().synchronize();
+    return;
+  }
+  // The CPU touches the host side: work that writes or reads it must be over.
+  stream_ref().synchronize();
+  if (p.path == copy_path::host) return transfer::copy_on_host(p.form);
+  transfer::copy_staged_now(p);
+}
+
+// Two host sides, in the order of a stream. The source is held as bytes of its own if it may change
+// once the call has returned.
+struct host_copy {
+  plan work;
+  std::vector<std::byte> packed;
+  bool copied;
+
+  static void run(void* argument) {
+    std::unique_ptr<host_copy> const self(static_cast<host_copy*>(argument));
+    if (self->copied) {
+      transfer::unpack(self->work.form, {0, self->packed.size()}, self->packed.data());
+    } else {
+      transfer::copy_on_host(self->work.form);
+    }
+  }
+};
+
+void enqueue_on_host(plan const& p, bool copied, hipStream_t stream) {
+  auto job = std::make_unique<host_copy>(host_copy{p, {}, copied});
+  if (copied) {
+    job->packed.resize(p.form.bytes());
+    transfer::pack(p.form, {0, job->packed.size()}, job->packed.data());
+  }
+  ROC_HIP(hipLaunchHostFunc, stream, &host_copy::run, job.get());
+  static_cast<void>(job.release());  // deleted by run
+}
+
+void enqueue(plan const& p, stream_ref stream, detail::source_use use) {
+  hipStream_t const native = runtime::handle(stream);
+  // Pinned memory belongs to the stream until it has been synchronised: earlier work there may still
+  // write it. Pageable memory is read now, so that the caller may change it.
+  bool const reads_now = !p.host_pinned && use == detail::source_use::copied;
+  if (runs_on_device(p.path)) return enqueue_on_device(p, native);
+  if (p.path == copy_path::host) return enqueue_on_host(p, reads_now, native);
+  if (p.way == direction::host_to_device && reads_now) return transfer::upload_staged(p, stream);
+  transfer::enqueue_staged(p, stream);
+}
+
+memory::range bytes_of(plan const& p, transfer::side which) {
+  transfer::byte_span const span = transfer::span_of(p.form, which);
+  std::byte const* const base =
+      which == transfer::side::source ? p.form.source : p.form.destination;
+  return memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low));
+}
+
+// Host memory of ours, and registered memory, waits for these copies before it goes.
+void note_host_use(plan const& p, stream_ref stream) {
+  auto& table = memory::host_table::instance();
+  if (p.way == direction::host_to_device || p.way == direction::host_to_host) {
+    table.note_use(bytes_of(p, transfer::side::source), stream);
+  }
+  if (p.way == direction::device_to_host || p.way == direction::host_to_host) {
+    table.note_use(bytes_of(p, transfer::side::destination), stream);
+  }
+}
+
+}  // namespace
+
+void detail::copy(region const& source, region const& destination, stream_ref const* stream,
+                  source_use use) {
+  plan const p = transfer::make_plan(source, destination);
+  if (p.path == copy_path::none) return;
+  int const device = destination.where == place::device ? destination.device : source.device;
+  if (device < 0 && stream == nullptr && device::count() == 0) {
+    return transfer::copy_on_host(p.form);  // nothing to be ordered after
+  }
+  int const current = device >= 0 ? device : runtime::current_device();
+  if (stream == nullptr) {
+    runtime::on_device const guard(current);
+    return copy_now(p, current);
+  }
+  runtime::on_device const guard(runtime::device_of(*stream, current));
+  try {
+    enqueue(p, *stream, use);
+  } catch (...) {
+    // Part of it may be on its way: nothing of that may outlive the caller's memory.
+    ROC_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream->handle()));
+    throw;
+  }
+  runtime::note_work(*stream);
+  note_host_use(p, *stream);
+}
+
+}  // namespace roc

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Copies that one call of HIP does: contiguous, rows, planes.
+#pragma once
+
+#include "platform/hip.hpp"
+#include "transfer/plan.hpp"
+
+namespace roc::transfer {
+
+/// Enqueues the copy on `stream`. The plan's path is dma, dma_2d or dma_3d.
+void copy_directly(plan const& p, hipStream_t stream);
+
+}  // namespace roc::transfer

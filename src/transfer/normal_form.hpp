@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// A copy without what does not matter to it: unit axes dropped, steps turned, axes sorted and merged.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <roc/detail/region.hpp>
+
+namespace roc::transfer {
+
+/// The most axes that a copy may have left after merging.
+inline constexpr std::size_t max_axes = 16;
+
+/// One axis: its length and the steps on both sides, in bytes.
+struct axis {
+  std::size_t extent = 1;
+  std::ptrdiff_t source = 0;
+  std::ptrdiff_t destination = 0;
+};
+
+/// Which side's memory order the axes follow.
+enum class side : unsigned char { source, destination };
+
+/// Runs of `run` contiguous bytes, repeated over the axes, outermost first. The linear order of the
+/// runs over the axes is what packing and chunking follow.
+struct normal_form {
+  std::byte const* source = nullptr;
+  std::byte* destination = nullptr;
+  std::size_t run = 0;
+  std::size_t rank = 0;
+  std::array<axis, max_axes> axes{};
+
+  /// All bytes that are copied.
+  std::size_t bytes() const noexcept;
+  /// Whether a side is one contiguous piece in the linear order.
+  bool is_dense(side which) const noexcept;
+};
+
+/// Bytes from the base that one side touches, as the half-open range [low, high).
+struct byte_span {
+  std::ptrdiff_t low;
+  std::ptrdiff_t high;
+};
+byte_span span_of(normal_form const& form, side which) noexcept;
+
+/// The normal form, its axes in the order of the memory of `leading`. The shapes are equal, no
+/// extent is zero. Throws layout_error where more than max_axes axes are left.
+normal_form normalise(detail::region const& source, detail::region const& destination,
+                      side leading);
+
+/// Whether the two sides may share a byte. Exact for what is regular along nested axes, rows and
+/// columns of one array for example; else true where they are interleaved.
+bool may_overlap(normal_form const& form) noexcept;
+
+/// Whether two indices of the destination may be the same byte (a zero or too small step).
+bool destination_repeats(normal_form const& form) noexcept;
+
+}  // namespace roc::transfer

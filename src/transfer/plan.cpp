@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/plan.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include <roc/copy.hpp>
+#include <roc/error.hpp>
+
+#include "memory/host_table.hpp"
+
+namespace roc {
+
+char const* to_string(copy_path path) noexcept {
+  switch (path) {
+    case copy_path::none: return "none";
+    case copy_path::dma: return "dma";
+    case copy_path::dma_2d: return "dma_2d";
+    case copy_path::dma_3d: return "dma_3d";
+    case copy_path::staged: return "staged";
+    case copy_path::packed: return "packed";
+    case copy_path::kernel: return "kernel";
+    case copy_path::host: return "host";
+  }
+  return "unknown";
+}
+
+}  // namespace roc
+
+namespace roc::transfer {
+namespace {
+
+// Shorter rows cost the copy engines more than packing costs the CPU, or a kernel the device.
+constexpr std::size_t shortest_row = 64;
+// The copy engines take pitches below 2 GiB.
+constexpr std::ptrdiff_t longest_pitch = std::numeric_limits<int>::max();
+
+char const* name(detail::place where) {
+  return where == detail::place::device ? "device " : "host ";
+}
+
+std::string to_string(detail::region const& r) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < r.rank; ++i) {
+    if (i != 0) text += ", ";
+    text += std::to_string(r.shape[i]);
+  }
+  return text + ")";
+}
+
+void check_shapes(detail::region const& source, detail::region const& destination) {
+  if (source.rank == destination.rank &&
+      std::equal(source.shape, source.shape + source.rank, destination.shape)) {
+    return;
+  }
+  // The device side is named first, whichever way the copy goes.
+  bool const swap = source.where == detail::place::host &&
+                    destination.where == detail::place::device;
+  detail::region const& first = swap ? destination : source;
+  detail::region const& second = swap ? source : destination;
+  throw shape_error("incompatible shape: " + (name(first.where) + to_string(first)) + ", " +
+                    name(second.where) + to_string(second));
+}
+
+bool is_empty(detail::region const& r) {
+  return std::find(r.shape, r.shape + r.rank, std::size_t{0}) != r.shape + r.rank;
+}
+
+direction direction_of(detail::region const& source, detail::region const& destination) {
+  bool const from_host = source.where == detail::place::host;
+  bool const to_host = destination.where == detail::place::host;
+  if (from_host) return to_host ? direction::host_to_host : direction::host_to_device;
+  return to_host ? direction::device_to_host : direction::device_to_device;
+}
+
+std::string addresses(void const* base, byte_span span) {
+  auto const* const bytes = static_cast<std::byte const*>(base);
+  char text[64];
+  std::snprintf(text, sizeof text, "[%p, %p)", static_cast<void const*>(bytes + span.low),
+                static_cast<void const*>(bytes + span.high));
+  return text;
+}
+
+void check_overlap(normal_form const& form) {
+  if (!may_overlap(form)) return;
+  throw overlap_error("source " + addresses(form.source, span_of(form, side::source)) +
+                      " and destination " +
+                      addresses(form.destination, span_of(form, side::destination)) +
+                      " overlap: copy through another array");
+}
+
+bool fits_pitch(std::ptrdiff_t pitch, std::size_t row) {
+  return pitch >= static_cast<std::ptrdiff_t>(row) && pitch <= longest_pitch;
+}
+
+bool is_2d(normal_form const& form) {
+  return form.rank == 1 && form.run >= shortest_row && fits_pitch(form.axes[0].source, form.run) &&
+         fits_pitch(form.axes[0].destination, form.run);
+}
+
+// Planes begin at whole rows on both sides, and hold at least the rows that are copied.
+bool is_3d(normal_form const& form) {
+  if (form.rank != 2 || form.run < shortest_row) return false;
+  axis const& plane = form.axes[0];
+  axis const& row = form.axes[1];
+  auto const whole = [&](std::ptrdiff_t plane_step, std::ptrdiff_t row_step) {
+    return fits_pitch(row_step, form.run) && plane_step % row_step == 0 &&
+           plane_step / row_step >= static_cast<std::ptrdiff_t>(row.extent);
+  };
+  return whole(plane.source, row.source) && whole(plane.destination, row.destination);
+}
+
+copy_path choose(plan const& p) {
+  if (p.way == direction::host_to_host) return copy_path::host;
+  bool const on_device = p.way == direction::device_to_device;
+  bool const direct = on_device || p.host_pinned;
+  if (p.form.rank == 0) return direct ? copy_path::dma : copy_path::staged;
+  if (direct && is_2d(p.form)) return copy_path::dma_2d;
+  if (direct && is_3d(p.form)) return copy_path::dma_3d;
+  return on_device ? copy_path::kernel : copy_path::packed;
+}
+
+}  // namespace
+
+plan make_plan(detail::region const& source, detail::region const& destination) {
+  check_shapes(source, destination);
+  plan result;
+  result.way = direction_of(source, destination);
+  if (is_empty(source)) return result;
+  if (source.data == nullptr || destination.data == nullptr) {
+    throw lifetime_error("copy with a null pointer: the array was moved from or never made");
+  }
+  // The side on the device leads, so that it is contiguous where it can be: the CPU packs in any
+  // order, a kernel is then not needed.
+  bool const source_leads = result.way == direction::device_to_host;
+  result.form =
+      normalise(source, destination, source_leads ? side::source : side::destination);
+  if (destination_repeats(result.form)) {
+    throw layout_error("the destination's strides name one place twice: copy to a layout in which "
+                       "every element has its own");
+  }
+  if (source.where == destination.where) check_overlap(result.form);
+  if (result.way != direction::device_to_device) {
+    bool const reads_host = result.way != direction::device_to_host;
+    byte_span const span = span_of(result.form, reads_host ? side::source : side::destination);
+    auto const* const base = reads_host ? result.form.source : result.form.destination;
+    result.host_pinned = memory::host_table::instance().is_pinned(
+        memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low)));
+  }
+  result.path = choose(result);
+  return result;
+}
+
+}  // namespace roc::transfer
+
+roc::copy_path roc::detail::planned_path(region const& source, region const& destination) {
+  return transfer::make_plan(source, destination).path;
+}

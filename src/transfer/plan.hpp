@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The one place that decides how a copy is done. A plan is a value: nothing is enqueued yet.
+#pragma once
+
+#include <roc/copy_path.hpp>
+#include <roc/detail/region.hpp>
+
+#include "transfer/normal_form.hpp"
+
+namespace roc::transfer {
+
+enum class direction : unsigned char {
+  host_to_device,
+  device_to_host,
+  device_to_device,
+  host_to_host,
+};
+
+struct plan {
+  copy_path path = copy_path::none;
+  direction way = direction::host_to_host;
+  bool host_pinned = false;  // DMA may use the host side (the source, if both are)
+  normal_form form;
+};
+
+/// Checks the two sides against each other and decides. Throws shape_error (extents differ),
+/// layout_error (the destination repeats a place), overlap_error (shared memory), lifetime_error
+/// (a null pointer with elements).
+plan make_plan(detail::region const& source, detail::region const& destination);
+
+}  // namespace roc::transfer

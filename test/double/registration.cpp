@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// The entry points that hipcc's startup and launch code calls. Nothing declares them in a header of
+// every version: the signatures are those that clang emits calls of, the same from 5.2 to 6.4.
+#include "registration.hpp"
+
+#include <hip/hip_runtime_api.h>
+
+#include <map>
+#include <mutex>
+
+#include "export.hpp"
+
+namespace roc::hip_double {
+namespace {
+
+struct kernel {
+  void** module;
+  std::string name;
+};
+
+struct kernel_table {
+  std::mutex mutex;
+  std::map<void const*, kernel> kernels;
+};
+
+/// Made at first use and never ended: programs register before main and unregister after it.
+kernel_table& table() {
+  static auto* const instance = new kernel_table;
+  return *instance;
+}
+
+struct configuration {
+  dim3 grid{};
+  dim3 block{};
+  std::size_t shared = 0;
+  hipStream_t stream = nullptr;
+};
+
+thread_local configuration pushed;
+
+}  // namespace
+
+std::optional<std::string> kernel_name(void const* host_function) {
+  std::lock_guard const lock(table().mutex);
+  auto const found = table().kernels.find(host_function);
+  if (found == table().kernels.end()) return std::nullopt;
+  return found->second.name;
+}
+
+}  // namespace roc::hip_double
+
+using namespace roc::hip_double;
+
+ROC_DOUBLE_EXPORT void** __hipRegisterFatBinary(void const* data);
+ROC_DOUBLE_EXPORT void __hipUnregisterFatBinary(void** module);
+ROC_DOUBLE_EXPORT void __hipRegisterFunction(void** module, void const* host_function,
+                                             char* device_function, char const* device_name,
+                                             unsigned thread_limit, void* thread, void* block,
+                                             dim3* block_size, dim3* grid_size, int* wavefront);
+ROC_DOUBLE_EXPORT void __hipRegisterVar(void** module, void* variable, char* host_name,
+                                        char* device_name, int external, std::size_t size,
+                                        int constant, int global);
+ROC_DOUBLE_EXPORT hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+                                                        hipStream_t stream);
+ROC_DOUBLE_EXPORT hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block,
+                                                       std::size_t* shared, hipStream_t* stream);
+
+/// The handle of one object file's kernels: any address of its own.
+void** __hipRegisterFatBinary(void const*) { return new void*(nullptr); }
+
+void __hipUnregisterFatBinary(void** module) {
+  {
+    std::lock_guard const lock(table().mutex);
+    std::erase_if(table().kernels, [=](auto const& item) { return item.second.module == module; });
+  }
+  delete module;
+}
+
+void __hipRegisterFunction(void** module, void const* host_function, char*, char const* device_name,
+                           unsigned, void*, void*, dim3*, dim3*, int*) {
+  std::lock_guard const lock(table().mutex);
+  table().kernels.insert_or_assign(host_function, kernel{module, device_name});
+}
+
+/// Twins use the host's variable; copies to and from symbols are not supported.
+void __hipRegisterVar(void**, void*, char*, char*, int, std::size_t, int, int) {}
+
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+                                      hipStream_t stream) {
+  pushed = {grid, block, shared, stream};
+  return hipSuccess;
+}
+
+hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared,
+                                     hipStream_t* stream) {
+  *grid = pushed.grid;
+  *block = pushed.block;
+  *shared = pushed.shared;
+  *stream = pushed.stream;
+  return hipSuccess;
+}

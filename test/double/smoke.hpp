@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Kernels of smoke.hip, launched with <<<>>> as a user's program launches its own.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+
+#include <roc/config.hpp>
+
+namespace smoke {
+
+struct alignas(16) scale {
+  double factor;
+  float* data;
+
+  ROC_HOST_DEVICE void operator()(std::size_t i) const { data[i] *= static_cast<float>(factor); }
+};
+
+// Each launches one kernel and returns what hipGetLastError says of the launch.
+hipError_t launch_axpy(float a, float const* x, float* y, std::size_t n, hipStream_t stream);
+hipError_t launch_add(int* data, int value, std::size_t n, hipStream_t stream);
+hipError_t launch_number(unsigned* data, dim3 grid, dim3 block, hipStream_t stream);
+hipError_t launch_scale(scale f, std::size_t n, hipStream_t stream);
+hipError_t launch_without_twin(hipStream_t stream);
+
+}  // namespace smoke

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The signatures of the calls in platform/calls.hpp: the same with every provider of HIP.
+#pragma once
+
+#include "platform/hip.hpp"
+
+#include <cstddef>
+
+#define ROC_HIP_SIGNATURES(X)                                                                \
+  X(hipGetDeviceCount, hipError_t(int*))                                                     \
+  X(hipGetDevice, hipError_t(int*))                                                          \
+  X(hipSetDevice, hipError_t(int))                                                           \
+  X(hipDeviceGetAttribute, hipError_t(int*, hipDeviceAttribute_t, int))                      \
+  X(hipDeviceGetName, hipError_t(char*, int, hipDevice_t))                                   \
+  X(hipDeviceGetPCIBusId, hipError_t(char*, int, int))                                       \
+  X(hipDeviceSynchronize, hipError_t())                                                      \
+  X(hipDeviceGetStreamPriorityRange, hipError_t(int*, int*))                                 \
+  X(hipRuntimeGetVersion, hipError_t(int*))                                                  \
+  X(hipDriverGetVersion, hipError_t(int*))                                                   \
+  X(hipMemGetInfo, hipError_t(std::size_t*, std::size_t*))                                   \
+  X(hipGetLastError, hipError_t())                                                           \
+  X(hipPeekAtLastError, hipError_t())                                                        \
+  X(hipGetErrorName, char const*(hipError_t))                                                \
+  X(hipGetErrorString, char const*(hipError_t))                                              \
+  X(hipMalloc, hipError_t(void**, std::size_t))                                              \
+  X(hipFree, hipError_t(void*))                                                              \
+  X(hipHostMalloc, hipError_t(void**, std::size_t, unsigned))                                \
+  X(hipHostFree, hipError_t(void*))                                                          \
+  X(hipHostGetFlags, hipError_t(unsigned*, void*))                                           \
+  X(hipHostGetDevicePointer, hipError_t(void**, void*, unsigned))                            \
+  X(hipHostRegister, hipError_t(void*, std::size_t, unsigned))                               \
+  X(hipHostUnregister, hipError_t(void*))                                                    \
+  X(hipPointerGetAttributes, hipError_t(hipPointerAttribute_t*, void const*))                \
+  X(hipMemcpy, hipError_t(void*, void const*, std::size_t, hipMemcpyKind))                   \
+  X(hipMemcpyAsync, hipError_t(void*, void const*, std::size_t, hipMemcpyKind, hipStream_t)) \
+  X(hipMemcpy2DAsync, hipError_t(void*, std::size_t, void const*, std::size_t, std::size_t,  \
+                                 std::size_t, hipMemcpyKind, hipStream_t))                   \
+  X(hipMemcpy3DAsync, hipError_t(hipMemcpy3DParms const*, hipStream_t))                      \
+  X(hipMemsetAsync, hipError_t(void*, int, std::size_t, hipStream_t))                        \
+  X(hipStreamCreateWithFlags, hipError_t(hipStream_t*, unsigned))                            \
+  X(hipStreamCreateWithPriority, hipError_t(hipStream_t*, unsigned, int))                    \
+  X(hipStreamDestroy, hipError_t(hipStream_t))                                               \
+  X(hipStreamSynchronize, hipError_t(hipStream_t))                                           \
+  X(hipStreamQuery, hipError_t(hipStream_t))                                                 \
+  X(hipStreamWaitEvent, hipError_t(hipStream_t, hipEvent_t, unsigned))                       \
+  X(hipStreamGetFlags, hipError_t(hipStream_t, unsigned*))                                   \
+  X(hipStreamGetPriority, hipError_t(hipStream_t, int*))                                     \
+  X(hipLaunchHostFunc, hipError_t(hipStream_t, hipHostFn_t, void*))                          \
+  X(hipEventCreateWithFlags, hipError_t(hipEvent_t*, unsigned))                              \
+  X(hipEventDestroy, hipError_t(hipEvent_t))                                                 \
+  X(hipEventRecord, hipError_t(hipEvent_t, hipStream_t))                                     \
+  X(hipEventSynchronize, hipError_t(hipEvent_t))                                             \
+  X(hipEventQuery, hipError_t(hipEvent_t))                                                   \
+  X(hipEventElapsedTime, hipError_t(float*, hipEvent_t, hipEvent_t))
