@@ -16,8 +16,9 @@
 #define ROC_HOST_DEVICE
 #endif
 
-/// 1 while a device compiler makes code for the device, where nothing can be thrown.
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+/// 1 while a compiler makes code for the device, or for a kernel's twin on the CPU double of a
+/// device: nothing can be thrown there.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(ROC_KERNEL_TWIN)
 #define ROC_DEVICE_PASS 1
 #else
 #define ROC_DEVICE_PASS 0

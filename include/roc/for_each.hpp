@@ -48,7 +48,7 @@ struct over_shape {
 /// Throws roc::error (what HIP reports), shape_error (the extents' product overflows).
 template <class F, std::size_t N>
 void for_each(stream_ref stream, shape<N> const& extents, F f) {
-  static_assert(std::is_trivially_copyable_v<F>,
+  static_assert(detail::is_device_functor<F>,
                 "rocarray: for_each copies the functor to the device byte by byte");
   std::size_t const count = layout::element_count(extents);
   if (count == 0) return;

@@ -4,22 +4,30 @@
 # A shared object of kernel twins for the CPU double of libamdhip64: the .hip files compiled by the
 # C++ compiler with ROC_KERNEL_TWIN. Name it in ROC_HOST_TWINS when a program runs on the double.
 
+include_guard(GLOBAL)
+
 function(roc_add_kernel_twins target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;INCLUDES")
   add_library(${target} MODULE ${arg_SOURCES})
   set_source_files_properties(${arg_SOURCES} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX)
-  target_compile_features(${target} PRIVATE cxx_std_20)
-  target_compile_definitions(${target} PRIVATE ROC_KERNEL_TWIN=1 ROC_PLATFORM_AMD=1
-                                               __HIP_PLATFORM_AMD__=1)
-  set(root ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../..)
-  target_include_directories(${target} PRIVATE ${root}/src ${root}/include ${arg_INCLUDES})
-  if(ROC_HIP_INCLUDE_DIR AND NOT ROC_HIP_INCLUDE_DIR STREQUAL "/usr/include")
-    target_include_directories(${target} SYSTEM PRIVATE ${ROC_HIP_INCLUDE_DIR})
-  endif()
+  roc_project_options(${target})
+  roc_use_hip_headers(${target})
+  target_compile_definitions(${target} PRIVATE ROC_KERNEL_TWIN=1)
+  target_include_directories(${target} PRIVATE ${arg_INCLUDES})
   # Kernels are found by their exported names, and two of them must not become one function.
   target_compile_options(${target} PRIVATE -fvisibility=default
     $<$<CXX_COMPILER_ID:GNU>:-fno-ipa-icf>)
   # A program has variables of the kernels' names: the twins' own functions come first.
   target_link_options(${target} PRIVATE -Wl,-Bsymbolic)
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+endfunction()
+
+# Compiles a target as the library's own sources are on amd, but links it with no HIP library.
+function(roc_use_hip_headers target)
+  set(root ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../..)
+  target_include_directories(${target} PRIVATE ${root}/src ${root}/include)
+  target_compile_definitions(${target} PRIVATE ROC_PLATFORM_AMD=1 __HIP_PLATFORM_AMD__=1)
+  if(NOT ROC_AMD_INCLUDE_DIR STREQUAL "/usr/include")
+    target_include_directories(${target} SYSTEM PRIVATE ${ROC_AMD_INCLUDE_DIR})
+  endif()
 endfunction()

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <roc/config.hpp>
 #include <roc/detail/host_launch.hpp>
@@ -13,6 +14,18 @@
 #endif
 
 namespace roc::detail {
+
+/// Whether a functor may be copied to the device byte by byte.
+#if defined(__CUDACC_EXTENDED_LAMBDA__)
+// nvcc wraps lambdas for host and device in a type of its own, which hides what it is.
+template <class F>
+inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F> ||
+                                          __nv_is_extended_device_lambda_closure_type(F) ||
+                                          __nv_is_extended_host_device_lambda_closure_type(F);
+#else
+template <class F>
+inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F>;
+#endif
 
 /// Makes the device of a stream current for a scope, and notes the work enqueued in it.
 class ROC_API launch_scope {

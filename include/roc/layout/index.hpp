@@ -143,7 +143,7 @@ constexpr auto index(mapping<N> const& from, E... expressions) {
     to.strides[result] = stride;
     ++result;
   };
-  auto const apply = [&]<class X>(X expression) {
+  [[maybe_unused]] auto const apply = [&]<class X>(X expression) {
     if constexpr (std::same_as<X, newaxis_t>) {
       keep(1, 0);
     } else if constexpr (std::same_as<X, ellipsis_t>) {

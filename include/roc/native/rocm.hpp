@@ -21,6 +21,8 @@
 #include <hip/hip_runtime.h>
 #else
 #include <hip/hip_runtime_api.h>
+// HIP's header defines this as a macro, also for host compilers, whose own headers use the word.
+#undef __noinline__
 #endif
 
 #ifdef ROC_NATIVE_LAUNCH_HOST_FUNC

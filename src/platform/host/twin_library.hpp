@@ -58,9 +58,10 @@ struct entry {
   roc_twin twin;
 };
 
+/// Leaked on purpose: kernels may be launched at process exit.
 inline std::vector<entry>& entries() {
-  static std::vector<entry> list;
-  return list;
+  static auto* const list = new std::vector<entry>;
+  return *list;
 }
 
 /// Calls `f(begin, end)` for parts of [0, items), on the double's threads where there are some.
@@ -177,10 +178,10 @@ extern "C" [[gnu::used, gnu::visibility("default")]] inline void roc_register_tw
 
 #define ROC_TWIN_JOIN_(a, b) a##b
 #define ROC_TWIN_NAME_(number) ROC_TWIN_JOIN_(roc_twin_added_, number)
-#define ROC_TWIN_ADD_(...)                                                            \
-  namespace {                                                                         \
-  [[maybe_unused]] bool const ROC_TWIN_NAME_(__COUNTER__) = __VA_ARGS__::add();       \
-  }                                                                                   \
+#define ROC_TWIN_ADD_(...)                                                      \
+  namespace {                                                                   \
+  [[maybe_unused]] bool const ROC_TWIN_NAME_(__COUNTER__) = __VA_ARGS__::add(); \
+  }                                                                             \
   static_assert(true)
 
 /// Gives a kernel (a function, or an instance of a template) a twin that runs its body for every

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+# roc_add_test(NAME SOURCES files... [DEVICE_SOURCES files.hip...] [ENVIRONMENT NAME=value...]
+#              [HOST_ONLY] [NO_DEVICE])
+#
+# A GoogleTest program, every test of which is a test of CTest. On the host platform it is run in
+# each of the modes threaded, inline and deferred; on amd through the launcher; a skipped test is
+# counted as skipped, and its output says why. DEVICE_SOURCES are compiled by the device compiler;
+# on amd their twins are made too. NO_DEVICE: the test needs no device and runs where there is none.
+
+set(ROC_TEST_LAUNCHER auto CACHE STRING
+  "What starts the amd tests: auto (the CPU double where there is no AMD GPU), empty (nothing), or a command")
+set(ROC_TEST_SCALE "" CACHE STRING "Divides the sizes of the tests, for emulators: 1 or more")
+
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+set(ROC_TEST_ENVIRONMENT "")
+set(ROC_ON_DOUBLE OFF)
+if(ROC_RESOLVED_PLATFORM STREQUAL "amd" AND ROC_TEST_LAUNCHER STREQUAL "auto"
+   AND NOT EXISTS /dev/kfd)
+  set(ROC_ON_DOUBLE ON)
+endif()
+if(ROC_TEST_SCALE)
+  list(APPEND ROC_TEST_ENVIRONMENT ROC_TEST_SCALE=${ROC_TEST_SCALE})
+endif()
+
+# Closed, poisoned memory finds what a GPU would find, on the host as on the double.
+set(ROC_HOST_TEST_ENVIRONMENT ROC_HOST_POISON=on ROC_HOST_PROTECT=on ROC_HOST_MEMORY=256M
+  ROC_HOST_THREADS=4)
+
+function(roc_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "HOST_ONLY;NO_DEVICE" ""
+    "SOURCES;DEVICE_SOURCES;ENVIRONMENT;MODES")
+  if(arg_HOST_ONLY AND NOT ROC_RESOLVED_PLATFORM STREQUAL "host")
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  roc_project_options(${name})
+  target_include_directories(${name} PRIVATE
+    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/test)
+  target_link_libraries(${name} PRIVATE rocarray_static roc_test_support GTest::gtest)
+  set(environment ${ROC_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
+  if(arg_DEVICE_SOURCES)
+    roc_target_device_sources(${name} ${arg_DEVICE_SOURCES})
+  endif()
+  if(ROC_ON_DOUBLE)
+    # Kernels of the program are found by name: they are exported, as the twins' are.
+    set(twins $<TARGET_FILE:roc_library_twins>)
+    if(arg_DEVICE_SOURCES)
+      roc_add_kernel_twins(${name}_twins SOURCES ${arg_DEVICE_SOURCES}
+        INCLUDES ${PROJECT_SOURCE_DIR}/test)
+      add_dependencies(${name} ${name}_twins)
+      set(twins "${twins}:$<TARGET_FILE:${name}_twins>")
+    endif()
+    add_dependencies(${name} roc_library_twins roc_double)
+    # The installed library is what is linked; LD_LIBRARY_PATH must win over where it lies.
+    target_link_options(${name} PRIVATE -Wl,--enable-new-dtags)
+    list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY} ROC_HOST_TWINS=${twins})
+  endif()
+  if(ROC_RESOLVED_PLATFORM STREQUAL "amd" AND ROC_TEST_LAUNCHER
+     AND NOT ROC_TEST_LAUNCHER STREQUAL "auto")
+    set_target_properties(${name} PROPERTIES CROSSCOMPILING_EMULATOR "${ROC_TEST_LAUNCHER}")
+  endif()
+  set(modes "")
+  if(ROC_RESOLVED_PLATFORM STREQUAL "host")
+    list(PREPEND environment ${ROC_HOST_TEST_ENVIRONMENT})
+    set(modes threaded inline deferred)
+  elseif(ROC_ON_DOUBLE)
+    set(modes threaded deferred)
+  endif()
+  if(arg_MODES AND modes)
+    set(modes ${arg_MODES})
+  endif()
+  if(NOT modes)
+    set(modes device)
+  endif()
+  if(ROC_RESOLVED_PLATFORM STREQUAL "nvidia" AND NOT EXISTS /dev/nvidiactl AND NOT arg_NO_DEVICE)
+    # One line for the program instead of one for each test that cannot run.
+    add_test(NAME nvidia.${name} COMMAND ${name})
+    set_tests_properties(nvidia.${name} PROPERTIES SKIP_RETURN_CODE 77)
+    return()
+  endif()
+  foreach(mode IN LISTS modes)
+    _roc_register(${name} ${mode} "${environment}")
+  endforeach()
+endfunction()
+
+function(_roc_register name mode environment)
+  set(prefix ${ROC_RESOLVED_PLATFORM}.)
+  if(NOT mode STREQUAL "device")
+    set(prefix ${prefix}${mode}.)
+    list(APPEND environment ROC_HOST_MODE=${mode})
+  endif()
+  gtest_discover_tests(${name}
+    TEST_PREFIX ${prefix}
+    TEST_LIST ${name}_${mode}_tests
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
+  # gtest_discover_tests would take a list of several variables apart: they are set behind it.
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_${mode}_environment.cmake)
+  file(GENERATE OUTPUT ${script} CONTENT
+"foreach(test IN LISTS ${name}_${mode}_tests)
+  set_tests_properties(\"\${test}\" PROPERTIES ENVIRONMENT \"${environment}\")
+endforeach()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+endfunction()

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+
+namespace {
+
+using array2 = roc::device_array<int, 2>;
+
+static_assert(!std::is_copy_constructible_v<array2>);
+static_assert(std::is_nothrow_move_constructible_v<array2>);
+static_assert(std::is_nothrow_move_assignable_v<array2>);
+
+// A view of memory that is about to go does not compile.
+template <class A>
+concept views_temporary = requires { A({2, 3}).view(); } || requires { A({2, 3})(0, 0); };
+static_assert(!views_temporary<array2>);
+template <class A, class... E>
+concept indexable = requires(A const& a, E... e) { a(e...); };
+static_assert(indexable<array2, int, int>);
+static_assert(indexable<array2, roc::slice, roc::all_t>);
+static_assert(indexable<array2, roc::ellipsis_t>);
+static_assert(!indexable<array2, int>);
+static_assert(!indexable<array2, int, int, int>);
+static_assert(!indexable<array2, double, int>);
+static_assert(!indexable<array2, roc::ellipsis_t, roc::ellipsis_t>);
+template <class O>
+concept is_order = requires(O o) { array2(roc::shape<2>{2, 3}, o); };
+static_assert(is_order<roc::order>);
+static_assert(!is_order<char>);
+static_assert(!is_order<int>);
+
+TEST(DeviceArray, CAndFOrder) {
+  array2 const c({2, 3});
+  EXPECT_EQ((roc::strides<2>{3, 1}), c.strides());
+  EXPECT_TRUE(c.is_c_contiguous());
+  EXPECT_FALSE(c.is_f_contiguous());
+  array2 const f({2, 3}, roc::order::f);
+  EXPECT_EQ((roc::strides<2>{1, 2}), f.strides());
+  EXPECT_TRUE(f.is_f_contiguous());
+  EXPECT_EQ(6u, f.size());
+  EXPECT_EQ(24u, f.size_bytes());
+  EXPECT_EQ(3u, f.extent(1));
+  EXPECT_NE(nullptr, f.data());
+}
+
+TEST(DeviceArray, SizeThatOverflowsIsAnErrorNotASmallAllocation) {
+  auto const huge = std::size_t{1} << 33;
+  EXPECT_THROW(array2({huge, huge}), roc::shape_error);
+  EXPECT_THROW((roc::device_array<double, 1>({std::size_t{1} << 61})), roc::shape_error);
+}
+
+TEST(DeviceArray, ExplicitStridesAreCheckedAndSpanTheirExtent) {
+  array2 const padded({3, 4}, roc::strides<2>{10, 2});
+  EXPECT_EQ(12u, padded.size());
+  EXPECT_THROW(array2({3, 4}, roc::strides<2>{2, 1}), roc::layout_error);   // rows share elements
+  EXPECT_THROW(array2({3, 4}, roc::strides<2>{0, 1}), roc::layout_error);
+  EXPECT_THROW(array2({3, 4}, roc::strides<2>{-4, 1}), roc::layout_error);
+  EXPECT_THROW(array2({3, 4}, roc::strides<2>{std::ptrdiff_t{1} << 62, 1}), roc::shape_error);
+}
+
+TEST(DeviceArray, ZeroSizeHasANullPointer) {
+  array2 const array({0, 4});
+  EXPECT_EQ(nullptr, array.data());
+  EXPECT_EQ(0u, array.size());
+  EXPECT_TRUE(array.is_c_contiguous());
+  EXPECT_NO_THROW(array(roc::all, roc::slice(1, 3)));
+  EXPECT_NO_THROW(array.transpose());
+  EXPECT_NO_THROW(array.ravel());
+}
+
+TEST(DeviceArray, LikeKeepsCAndFAndCompactsOthers) {
+  EXPECT_TRUE(roc::device_array_like(array2({2, 3})).is_c_contiguous());
+  EXPECT_TRUE(roc::device_array_like(array2({2, 3}, roc::order::f)).is_f_contiguous());
+  roc::device_array<int, 3> const turned({2, 3, 4}, roc::strides<3>{30, 1, 5});
+  EXPECT_EQ((roc::strides<3>{12, 1, 3}), roc::device_array_like(turned).strides());
+  std::vector<double> const host(5);
+  auto const like = roc::device_array_like(host);
+  static_assert(std::is_same_v<decltype(like), roc::device_array<double, 1> const>);
+  EXPECT_EQ(5u, like.size());
+}
+
+TEST(DeviceArray, MoveLeavesNothingBehind) {
+  array2 first({2, 3});
+  int* const data = first.data();
+  array2 second = std::move(first);
+  EXPECT_EQ(data, second.data());
+  EXPECT_THROW(first.data(), roc::lifetime_error);
+  EXPECT_THROW(static_cast<void>(first.shape()), roc::lifetime_error);
+  EXPECT_THROW(first.view(), roc::lifetime_error);
+  EXPECT_THROW(first(0, 0), roc::lifetime_error);
+  EXPECT_THROW(static_cast<void>(first.copy_to_host()), roc::lifetime_error);
+  EXPECT_THROW(static_cast<void>(first.size_bytes()), roc::lifetime_error);
+  EXPECT_THROW(static_cast<void>(roc::device_array_like(first)), roc::lifetime_error);
+  first = std::move(second);
+  EXPECT_EQ(data, first.data());
+}
+
+TEST(DeviceArray, DefaultConstructedOwnsNothing) {
+  roc::device_array<float> array;
+  EXPECT_THROW(array.data(), roc::lifetime_error);
+  array = roc::device_array<float>({3});
+  EXPECT_EQ(3u, array.size());
+}
+
+TEST(DeviceArray, RvalueReshapeMovesOwnership) {
+  std::vector<int> const host = {0, 1, 2, 3, 4, 5};
+  auto array = roc::to_device(host);
+  int* const data = array.data();
+  auto table = std::move(array).reshape(2, -1);
+  static_assert(std::is_same_v<decltype(table), array2>);
+  EXPECT_EQ(data, table.data());
+  EXPECT_THROW(array.data(), roc::lifetime_error);
+  auto turned = std::move(table).transpose();
+  EXPECT_EQ((roc::shape<2>{3, 2}), turned.shape());
+  auto const back = turned.copy_to_host();
+  EXPECT_EQ(4, back(1, 1));
+  auto flat = std::move(turned).ravel(roc::order::f);
+  EXPECT_EQ(6u, flat.size());
+}
+
+TEST(DeviceArray, LvalueReshapeBorrows) {
+  array2 const array({4, 6});
+  auto const view = array.reshape(3, 8);
+  static_assert(std::is_same_v<decltype(view), roc::device_view<int, 2> const>);
+  EXPECT_EQ(array.data(), view.data());
+  EXPECT_THROW(array.reshape(5, 5), roc::shape_error);
+  EXPECT_THROW(array.reshape(-1, -1), roc::shape_error);
+  EXPECT_THROW(array.reshape(-1, 7), roc::shape_error);
+}
+
+TEST(DeviceArray, FailedReshapeKeepsTheArray) {
+  array2 array({4, 6}, roc::order::f);
+  EXPECT_THROW(std::move(array).reshape(24), roc::layout_error);
+  EXPECT_NE(nullptr, array.data());
+}
+
+// The elements keep their logical order: an F array is not read in the order of its memory.
+TEST(DeviceArray, ReshapeOfAnFArrayInCOrderNeedsACopy) {
+  array2 const f({2, 3}, roc::order::f);
+  EXPECT_THROW(f.reshape(3, 2), roc::layout_error);
+  EXPECT_THROW(f.ravel(), roc::layout_error);
+  EXPECT_NO_THROW(f.reshape(roc::shape<2>{3, 2}, roc::order::f));
+  EXPECT_NO_THROW(f.ravel(roc::order::f));
+}
+
+TEST(DeviceArray, SqueezeDropsUnitAxes) {
+  roc::device_array<int, 3> const array({1, 5, 1});
+  EXPECT_EQ((roc::shape<1>{5}), (array.squeeze<0, 2>().shape()));
+  EXPECT_THROW(array.squeeze<1>(), roc::shape_error);
+}
+
+TEST(DeviceArray, TransposeTakesPermutations) {
+  roc::device_array<int, 3> const array({2, 3, 4});
+  EXPECT_EQ((roc::shape<3>{4, 3, 2}), array.transpose().shape());
+  EXPECT_EQ((roc::shape<3>{3, 4, 2}), array.transpose({1, 2, 0}).shape());
+  EXPECT_THROW(array.transpose({0, 0, 1}), roc::layout_error);
+  EXPECT_THROW(array.transpose({0, 1, 3}), roc::layout_error);
+}
+
+TEST(DeviceArray, IndexBeyondTheExtentIsAnError) {
+  array2 const array({4, 5});
+  EXPECT_THROW(array(4, 0), roc::shape_error);
+  EXPECT_THROW(array(0, -6), roc::shape_error);
+  EXPECT_THROW(array(roc::slice(0, 5), 0), roc::shape_error);
+  EXPECT_THROW(array(roc::slice(0, 4, 0), 0), roc::shape_error);
+  EXPECT_NO_THROW(array(roc::slice(2, 2), 0));
+  EXPECT_EQ((roc::shape<3>{2, 1, 3}),
+            array(roc::slice(0, roc::none, 2), roc::newaxis, roc::slice(0, 5, 2)).shape());
+}
+
+TEST(DeviceArray, ErrorsOfHipKeepTheCall) {
+  ASSERT_TRUE(roc::platform::fail_call("hipMalloc", 1, hipErrorOutOfMemory));
+  try {
+    array2 const array({10, 10});
+    FAIL();
+  } catch (roc::out_of_memory const& error) {
+    EXPECT_STREQ("hipMalloc", error.call());
+  }
+}
+
+TEST(DeviceArray, ToDeviceIntoAnExistingArray) {
+  std::vector<int> const host = {1, 2, 3, 4};
+  roc::device_array<int> array({4});
+  roc::to_device(host, array);
+  EXPECT_EQ(4, array.copy_to_host()(3));
+  roc::stream const stream;
+  std::vector<int> const half = {8, 9};
+  roc::to_device(half, array(roc::slice(1, 3)), stream);
+  stream.synchronize();
+  auto const back = array.copy_to_host();
+  EXPECT_EQ(1, back(0));
+  EXPECT_EQ(8, back(1));
+  EXPECT_EQ(9, back(2));
+}
+
+TEST(DeviceArray, CopyToHostOnAStreamIsCompleteAfterSynchronisation) {
+  std::vector<int> const host = {1, 2, 3, 4};
+  roc::stream const stream;
+  auto const array = roc::to_device(host, stream);
+  auto const back = array.copy_to_host(stream);
+  stream.synchronize();
+  EXPECT_TRUE(std::equal(host.begin(), host.end(), back.begin()));
+}
+
+}  // namespace

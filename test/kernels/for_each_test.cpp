@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/for_each_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+using roc::test::gate;
+
+TEST(ForEach, OneAxis) {
+  std::size_t const n = roc::test::scaled(100'000);
+  std::vector<float> x(n);
+  std::iota(x.begin(), x.end(), 0.0f);
+  auto const dx = roc::to_device(x);
+  auto const dy = roc::to_device(std::vector<float>(n, 1.0f));
+  roc::stream const stream;
+  roc::test::saxpy(stream, 2.0f, dx.view(), dy.view());
+  stream.synchronize();
+  auto const y = dy.copy_to_host();
+  for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(2.0f * static_cast<float>(i) + 1.0f, y(i)) << i;
+}
+
+TEST(ForEach, TwoAxesIntoAStridedView) {
+  roc::device_array<int, 2> array({10, 30});
+  array.copy_to_device(std::vector<int>(300, -1));
+  roc::stream const stream;
+  roc::test::number(stream, array(roc::slice(1, 9, 2), roc::slice(roc::none, roc::none, -3)));
+  stream.synchronize();
+  auto const back = array.copy_to_host();
+  EXPECT_EQ(0, back(1, 29));
+  EXPECT_EQ(309, back(7, 2));
+  EXPECT_EQ(-1, back(0, 29));
+  EXPECT_EQ(-1, back(1, 28));
+}
+
+TEST(ForEach, NoAxesIsOneCall) {
+  int const start = 41;
+  roc::device_array<int, 0> array(roc::shape<0>{});
+  array.copy_to_device(roc::host_view<int const, 0>(&start, {}));
+  roc::test::increment({}, array.view());
+  EXPECT_EQ(42, array.copy_to_host()());
+}
+
+TEST(ForEach, EmptyIsNothing) {
+  roc::device_array<int, 2> const array({0, 5});
+  EXPECT_NO_THROW(roc::test::number({}, array.view()));
+}
+
+TEST(ForEach, IsInTheOrderOfItsStream) {
+  std::vector<float> const ones(1000, 1.0f);
+  std::vector<float> back(1000);
+  roc::device_array<float> const x({1000});
+  roc::device_array<float> const y({1000});
+  roc::stream const stream;
+  gate hold;
+  hold.close(stream);
+  x.copy_to_device(ones, stream);
+  y.copy_to_device(ones, stream);
+  for (int i = 0; i < 3; ++i) roc::test::saxpy(stream, 1.0f, x.view(), y.view());
+  y.copy_to_host(back, stream);
+  hold.open();
+  stream.synchronize();
+  EXPECT_EQ(std::vector<float>(1000, 4.0f), back);
+}
+
+TEST(ForEach, SynchronousCopiesComeAfterIt) {
+  std::vector<float> const ones(1000, 1.0f);
+  auto const x = roc::to_device(ones);
+  auto const y = roc::to_device(ones);
+  roc::stream const stream;
+  roc::test::saxpy(stream, 5.0f, x.view(), y.view());
+  EXPECT_EQ(6.0f, y.copy_to_host()(999));
+}
+
+TEST(ForEach, Lambda) {
+  if (roc::test::on_double()) GTEST_SKIP() << "a lambda's kernel has no twin on the CPU double";
+  auto const array = roc::to_device(std::vector<int>{1, 2, 3});
+  roc::test::double_by_lambda({}, array.view());
+  EXPECT_EQ(6, array.copy_to_host()(2));
+}
+
+TEST(ForEach, OnAMovedFromStreamIsALifetimeError) {
+  roc::device_array<int, 2> const array({2, 2});
+  roc::stream first;
+  auto const second = std::move(first);
+  EXPECT_THROW(roc::test::number(first, array.view()), roc::lifetime_error);
+}
+
+TEST(UserKernel, TakesViewsByValue) {
+  std::vector<int> host(6 * 7);
+  std::iota(host.begin(), host.end(), 0);
+  auto const from = roc::to_device(host);
+  roc::device_array<int, 2> const to({7, 6});
+  roc::stream const stream;
+  if (!roc::test::transpose_by_kernel(stream, from.reshape(6, 7), to.view())) {
+    GTEST_SKIP() << "this compiler launches no kernels: for_each is for the host platform";
+  }
+  auto const back = to.copy_to_host();
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k < 7; ++k) ASSERT_EQ(i * 7 + k, back(k, i));
+  }
+}
+
+TEST(ForEach, CompiledByAHostCompilerForADeviceIsAClearError) {
+#if ROC_PLATFORM_HOST
+  GTEST_SKIP() << "the host platform runs what a host compiler compiles";
+#else
+  struct nothing {
+    void operator()(std::size_t) const {}
+  };
+  try {
+    roc::for_each({}, std::size_t{4}, nothing{});
+    FAIL();
+  } catch (roc::error const& error) {
+    EXPECT_EQ(std::errc::not_supported, error.code()) << error.what();
+  }
+#endif
+}
+
+}  // namespace

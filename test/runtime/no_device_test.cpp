@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// A machine without a device: counting says so, everything else is a clear error.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace {
+
+TEST(NoDevice, CountIsZero) { EXPECT_EQ(0, roc::device::count()); }
+
+TEST(NoDevice, WhateverNeedsOneThrows) {
+  std::vector<float> const host(16, 1.0f);
+  EXPECT_THROW(roc::device(), roc::error);
+  EXPECT_THROW(roc::stream(), roc::error);
+  EXPECT_THROW(roc::device_array<float>({16}), roc::error);
+  EXPECT_THROW(static_cast<void>(roc::to_device(host)), roc::error);
+}
+
+TEST(NoDevice, HostToHostCopiesWork) {
+  std::vector<int> const from = {1, 2, 3};
+  std::vector<int> to(3);
+  roc::copy(from, to);
+  EXPECT_EQ(from, to);
+}
+
+TEST(NoDevice, HostArraysWork) {
+  roc::host_array<int, 2> array({2, 3});
+  array(1, 2) = 7;
+  EXPECT_EQ(7, array(-1, -1));
+}
+
+}  // namespace

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Every call that a copy makes fails once: the error names it, nothing is lost, and the same copy
+// works right afterwards.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "platform/call.hpp"
+
+namespace {
+
+namespace platform = roc::platform;
+
+std::set<std::string> seen;
+
+// The calls that `work` makes when nothing fails.
+template <class F>
+std::set<std::string> calls_of(F work) {
+  seen.clear();
+  auto const before = platform::set_call_hook(
+      [](platform::call_record const& record) { seen.insert(record.name); });
+  work();
+  platform::set_call_hook(before);
+  return seen;
+}
+
+template <class F>
+void fail_each_call(F work) {
+  work();  // staging memory and events exist afterwards
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  for (std::string const& name : calls_of(work)) {
+    if (name == "hipGetLastError") continue;
+    ASSERT_TRUE(platform::fail_call(name.c_str(), 1, hipErrorLaunchFailure)) << name;
+    try {
+      work();
+      // A failing destructor's call reaches the log hook, not us.
+    } catch (roc::error const& error) {
+      EXPECT_EQ(name, error.call());
+      EXPECT_EQ(hipErrorLaunchFailure, error.code().value());
+    }
+    platform::clear_failures();
+    EXPECT_NO_THROW(work()) << "after a failing " << name;
+  }
+  roc::set_log_hook(log);
+}
+
+TEST(CopyFailure, Pageable) {
+  std::vector<int> const source(5000, 3);
+  roc::device_array<int> const array({5000});
+  fail_each_call([&] {
+    std::vector<int> back(5000);
+    array.copy_to_device(source);
+    array.copy_to_host(back);
+    if (back != source) throw std::logic_error("wrong bytes");
+  });
+}
+
+TEST(CopyFailure, PageableOnAStream) {
+  std::vector<int> const source(5000, 4);
+  roc::device_array<int> const array({5000});
+  roc::stream const stream;
+  fail_each_call([&] {
+    std::vector<int> back(5000);
+    auto const guard = stream.auto_synchronize();
+    array.copy_to_device(source, stream);
+    array.copy_to_host(back, stream);
+    stream.synchronize();
+    if (back != source) throw std::logic_error("wrong bytes");
+  });
+}
+
+TEST(CopyFailure, Strided) {
+  std::vector<int> const source(5000, 5);
+  roc::device_array<int, 2> const array({50, 100});
+  fail_each_call([&] {
+    std::vector<int> back(5000);
+    array.transpose().copy_to_device(source);
+    array.transpose().copy_to_host(back);
+    if (back != source) throw std::logic_error("wrong bytes");
+  });
+}
+
+TEST(CopyFailure, NoStagingMemoryIsOutOfMemory) {
+  // A process of its own: staging memory that exists already would be used.
+  EXPECT_EXIT(
+      {
+        std::vector<int> const source(10, 1);
+        roc::device_array<int> const array({10});
+        platform::fail_call("hipHostMalloc", 1, hipErrorOutOfMemory);
+        try {
+          array.copy_to_device(source);
+        } catch (roc::out_of_memory const& error) {
+          std::exit(std::string(error.call()) == "hipHostMalloc" ? 0 : 2);
+        }
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace

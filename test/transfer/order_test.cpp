@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// When things happen: calls without a stream come after all work, calls with one return before the
+// work is done, and host memory is read and written when the contract says.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+using roc::test::gate;
+
+constexpr std::size_t count = 1000;
+
+std::vector<int> numbers(int first) {
+  std::vector<int> result(count);
+  std::iota(result.begin(), result.end(), first);
+  return result;
+}
+
+TEST(Order, ACallWithoutStreamComesAfterAllStreams) {
+  auto const expected = numbers(1);
+  roc::device_array<int> array({count});
+  auto pinned = roc::pinned_array<int>(count);
+  std::copy(expected.begin(), expected.end(), pinned.begin());
+  roc::stream const stream;
+  gate hold;
+  hold.close(stream);
+  array.copy_to_device(pinned, stream);
+  if (gate::holds()) {
+    EXPECT_FALSE(stream.query());
+  }
+  hold.open();
+  std::vector<int> back(count);
+  array.copy_to_host(back);
+  EXPECT_EQ(expected, back);
+  EXPECT_TRUE(stream.query());
+}
+
+TEST(Order, ACallWithoutStreamComesAfterWorkOnNonBlockingStreams) {
+  auto const expected = numbers(5);
+  roc::device_array<int> array({count});
+  auto pinned = roc::pinned_array<int>(count);
+  std::copy(expected.begin(), expected.end(), pinned.begin());
+  hipStream_t native = nullptr;
+  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  auto const stream = roc::from_native(native);
+  std::vector<int> back(count);
+  {
+    gate hold;
+    hold.close(stream);
+    array.copy_to_device(pinned, stream);
+    hold.open();
+    array.copy_to_host(back);
+  }
+  EXPECT_EQ(expected, back);
+  ROC_HIP(hipStreamDestroy, native);
+}
+
+TEST(Order, ACallWithStreamReturnsBeforeTheWorkIsDone) {
+  if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  auto const source = numbers(9);
+  roc::device_array<int> const array({count});
+  std::vector<int> back(count, -1);
+  roc::stream const stream;
+  gate hold;
+  hold.close(stream);
+  array.copy_to_device(source, stream);
+  array.copy_to_host(back, stream);
+  EXPECT_FALSE(stream.query());
+  EXPECT_EQ(-1, back[0]);
+  hold.open();
+  stream.synchronize();
+  EXPECT_EQ(source, back);
+}
+
+TEST(Order, APageableSourceMayChangeOnReturn) {
+  auto const expected = numbers(3);
+  auto source = expected;
+  roc::device_array<int> const array({count});
+  roc::stream const stream;
+  gate hold;
+  hold.close(stream);
+  array.copy_to_device(source, stream);
+  std::fill(source.begin(), source.end(), -1);
+  hold.open();
+  stream.synchronize();
+  auto const back = array.copy_to_host();
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), back.begin()));
+}
+
+TEST(Order, AStridedPageableSourceMayChangeOnReturn) {
+  auto source = numbers(3);
+  roc::device_array<int> const array({count / 2});
+  roc::stream const stream;
+  gate hold;
+  hold.close(stream);
+  roc::host_view<int> const all(source);
+  array.copy_to_device(all(roc::slice(0, roc::none, 2)), stream);
+  std::fill(source.begin(), source.end(), -1);
+  hold.open();
+  stream.synchronize();
+  auto const back = array.copy_to_host();
+  for (std::size_t i = 0; i < back.size(); ++i) ASSERT_EQ(static_cast<int>(2 * i) + 3, back(i));
+}
+
+TEST(Order, ABorrowedSourceIsReadInTheStreamsOrder) {
+  if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  auto source = numbers(3);
+  roc::device_array<int> const array({count});
+  roc::stream const stream;
+  gate hold;
+  hold.close(stream);
+  array.copy_to_device(source, stream, roc::borrow_source);
+  std::iota(source.begin(), source.end(), 77);
+  hold.open();
+  stream.synchronize();
+  auto const back = array.copy_to_host();
+  EXPECT_TRUE(std::equal(source.begin(), source.end(), back.begin()));
+}
+
+// Pinned memory is the stream's until it is synchronised: what earlier work there writes is what
+// later work reads, also when the CPU does the packing.
+TEST(Order, APinnedStridedSourceIsReadInTheStreamsOrder) {
+  auto const expected = numbers(11);
+  auto const first = roc::to_device(expected);
+  auto pinned = roc::pinned_array<int>(count);
+  std::fill(pinned.begin(), pinned.end(), -1);
+  roc::device_array<int> const second({count / 2});
+  roc::stream const stream;
+  gate hold;
+  hold.close(stream);
+  first.copy_to_host(pinned, stream);
+  second.copy_to_device(pinned.view()(roc::slice(1, roc::none, 2)), stream);
+  hold.open();
+  stream.synchronize();
+  auto const back = second.copy_to_host();
+  for (std::size_t i = 0; i < back.size(); ++i) ASSERT_EQ(expected[2 * i + 1], back(i));
+}
+
+TEST(Order, HostToHostOnAStreamIsInItsOrder) {
+  auto const expected = numbers(21);
+  auto const array = roc::to_device(expected);
+  auto pinned = roc::pinned_array<int>(count);
+  std::vector<int> last(count);
+  roc::stream const stream;
+  array.copy_to_host(pinned, stream);
+  roc::copy(pinned, last, stream);
+  stream.synchronize();
+  EXPECT_EQ(expected, last);
+}
+
+// Two streams, one event: the second sees what the first has done.
+TEST(Order, AnEventOrdersTwoStreams) {
+  auto const expected = numbers(31);
+  roc::device_array<int> const array({count});
+  std::vector<int> back(count);
+  roc::stream const writer;
+  roc::stream const reader;
+  gate hold;
+  hold.close(writer);
+  array.copy_to_device(expected, writer);
+  roc::event written;
+  written.record(writer);
+  reader.wait(written);
+  array.copy_to_host(back, reader);
+  hold.open();
+  reader.synchronize();
+  EXPECT_EQ(expected, back);
+}
+
+TEST(Order, ManySmallCopiesBehindAGateDoNotBlock) {
+  roc::device_array<int> const array({count});
+  roc::stream const stream;
+  gate hold;
+  hold.close(stream);
+  for (int i = 0; i < 2000; ++i) {
+    int const value = i;
+    array(i % static_cast<int>(count)).copy_to_device(roc::host_view<int const, 0>(&value, {}),
+                                                     stream);
+  }
+  hold.open();
+  stream.synchronize();
+  EXPECT_EQ(1999, array.copy_to_host()(-1));
+}
+
+TEST(Order, AnArrayMayGoWhileItsCopyIsPending) {
+  std::vector<int> const source = numbers(41);
+  std::vector<int> back(count);
+  roc::stream const stream;
+  {
+    auto const array = roc::to_device(source, stream);
+    array.copy_to_host(back, stream);
+  }
+  stream.synchronize();
+  EXPECT_EQ(source, back);
+}
+
+}  // namespace
