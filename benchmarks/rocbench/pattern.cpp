@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "pattern.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace rocbench {
+namespace {
+
+constexpr std::size_t word = sizeof(std::uint64_t);
+constexpr std::size_t worth_a_thread = std::size_t{4} << 20;
+constexpr unsigned most_threads = 8;
+
+// Words of a sample are the multiples of an odd number, from a start of the sample's own: modulo
+// 2^56 all are different.
+constexpr std::uint64_t step = 0x9E3779B97F4A7C15;
+constexpr std::uint64_t start_step = 0xBF58476D1CE4E5B9;
+
+std::uint64_t pattern_word(std::uint64_t index, std::uint64_t sample) {
+  std::uint64_t x = index * step + sample * start_step;
+  // The low 56 bits, spread over the low 7 bits of each byte.
+  x = (x & 0x000000000FFFFFFF) | ((x & 0x00FFFFFFF0000000) << 4);
+  x = (x & 0x00003FFF00003FFF) | ((x & 0x0FFFC0000FFFC000) << 2);
+  x = (x & 0x007F007F007F007F) | ((x & 0x3F803F803F803F80) << 1);
+  return x | 0x8080808080808080;
+}
+
+// Calls f(begin, end) for pieces of [0, bytes) that begin at whole words, each in a thread.
+template <class F>
+void in_pieces(std::size_t bytes, F const& f) {
+  std::size_t const cores = std::clamp(std::thread::hardware_concurrency(), 1u, most_threads);
+  std::size_t const pieces = std::clamp(bytes / worth_a_thread, std::size_t{1}, cores);
+  std::size_t const piece = (bytes / pieces + word) / word * word;
+  std::vector<std::jthread> threads;
+  for (std::size_t begin = piece; begin < bytes; begin += piece) {
+    threads.emplace_back(
+        [&f, begin, end = std::min(begin + piece, bytes)] { f(begin, end); });
+  }
+  f(std::size_t{0}, std::min(piece, bytes));
+}
+
+std::byte pattern_byte(std::size_t offset, std::uint64_t sample) {
+  std::byte bytes[word];
+  std::uint64_t const value = pattern_word(offset / word, sample);
+  std::memcpy(bytes, &value, word);
+  return bytes[offset % word];
+}
+
+bool holds_pattern(std::span<std::byte const> bytes, std::size_t begin, std::size_t end,
+                   std::uint64_t sample) {
+  std::uint64_t differences = 0;
+  std::size_t at = begin;
+  for (; at + word <= end; at += word) {
+    std::uint64_t found;
+    std::memcpy(&found, bytes.data() + at, word);
+    differences |= found ^ pattern_word(at / word, sample);
+  }
+  for (; at < end; ++at) {
+    differences |= static_cast<std::uint64_t>(bytes[at] ^ pattern_byte(at, sample));
+  }
+  return differences == 0;
+}
+
+}  // namespace
+
+void write_pattern(std::span<std::byte> bytes, std::uint64_t sample) {
+  in_pieces(bytes.size(), [&](std::size_t begin, std::size_t end) {
+    std::size_t at = begin;
+    for (; at + word <= end; at += word) {
+      std::uint64_t const value = pattern_word(at / word, sample);
+      std::memcpy(bytes.data() + at, &value, word);
+    }
+    for (; at < end; ++at) bytes[at] = pattern_byte(at, sample);
+  });
+}
+
+std::optional<mismatch> find_pattern_mismatch(std::span<std::byte const> bytes,
+                                              std::uint64_t sample) {
+  std::atomic<bool> same{true};
+  in_pieces(bytes.size(), [&](std::size_t begin, std::size_t end) {
+    if (!holds_pattern(bytes, begin, end, sample)) same = false;
+  });
+  if (same) return std::nullopt;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::byte const expected = pattern_byte(at, sample);
+    if (bytes[at] != expected) return mismatch{at, expected, bytes[at]};
+  }
+  return std::nullopt;
+}
+
+std::byte poison_byte(std::uint64_t sample) {
+  return static_cast<std::byte>((sample * 37 + 11) & 0x7F);
+}
+
+void write_poison(std::span<std::byte> bytes, std::uint64_t sample) {
+  in_pieces(bytes.size(), [&](std::size_t begin, std::size_t end) {
+    std::memset(bytes.data() + begin, std::to_integer<int>(poison_byte(sample)), end - begin);
+  });
+}
+
+std::optional<mismatch> find_poison_mismatch(std::span<std::byte const> bytes,
+                                             std::uint64_t sample) {
+  std::byte const expected = poison_byte(sample);
+  auto const at = std::ranges::find_if_not(bytes, [&](std::byte b) { return b == expected; });
+  if (at == bytes.end()) return std::nullopt;
+  return mismatch{static_cast<std::size_t>(at - bytes.begin()), expected, *at};
+}
+
+}  // namespace rocbench

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What is said about a set of samples: order statistics only, as rates of a link are not normal.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace rocbench {
+
+struct interval {
+  double low;
+  double high;
+};
+
+/// The p-th quantile, p in [0, 1], of samples in ascending order, between neighbours linearly.
+/// Precondition: not empty.
+double quantile(std::span<double const> sorted, double p);
+
+/// How many samples lie outside the 95 % confidence interval of the median at each end; the
+/// interval exists from 6 samples on, before it is 0 although every sample lies inside.
+/// Exact (binomial), so at least 95 % at any count.
+std::size_t median_interval_cut(std::size_t count);
+
+/// What the table says about the samples of a case.
+struct summary {
+  std::size_t count = 0;
+  double median = 0;
+  double p5 = 0;
+  double p95 = 0;
+  interval median_interval{};  ///< 95 % confidence; from minus to plus infinity below 6 samples
+  /// Width of that interval over the median; infinite below 6 samples.
+  double relative_width() const;
+};
+
+/// Precondition: not empty.
+summary summarise(std::vector<double> samples);
+
+}  // namespace rocbench

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// saxpy by for_each: the same source on AMD, on NVIDIA and on a CPU.
+#include "saxpy_functor.hpp"
+
+#include <cstdio>
+#include <vector>
+
+int main() {
+  if (roc::device::count() == 0) {
+    std::puts("no device");
+    return 77;
+  }
+  std::vector<float> const ones(10'000, 1.0f);
+  auto const x = roc::to_device(ones);
+  auto const y = roc::to_device(ones);
+
+  roc::stream const stream;
+  roc::for_each(stream, y.shape(), saxpy{2.0f, x.view(), y.view()});
+
+  std::vector<float> result(ones.size());
+  y.copy_to_host(result);  // no stream: comes after all work
+  bool const right = result == std::vector<float>(10'000, 3.0f);
+  std::printf("saxpy by for_each: %s\n", right ? "right" : "wrong");
+  return right ? 0 : 1;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <roc/roc.hpp>
+
+/// y = a x + y for one element. Views go to the device by value.
+struct saxpy {
+  float a;
+  roc::device_view<float const> x;
+  roc::device_view<float> y;
+
+  ROC_HOST_DEVICE void operator()(std::size_t i) const { y(i) = a * x(i) + y(i); }
+};
