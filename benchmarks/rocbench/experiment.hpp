@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <roc/stream.hpp>
 
@@ -35,7 +35,7 @@ class experiment {
   /// The bytes that one execution counts.
   virtual std::size_t counted_bytes() const = 0;
   /// The way that the work takes, as the table says it.
-  virtual std::string path() const = 0;
+  virtual std::string path() = 0;
   virtual roc::stream_ref stream() const = 0;
 
   /// Gives the source a pattern of this sample and poisons the destination; done on return.
@@ -53,7 +53,7 @@ struct benchmark_case {
   std::string description;
   accounting counted;
   /// Makes the experiment for `bytes` of payload.
-  std::unique_ptr<experiment> (*make)(benchmark_case const& self, std::size_t bytes);
+  std::function<std::unique_ptr<experiment>(std::size_t bytes)> make;
 };
 
 }  // namespace rocbench

@@ -36,8 +36,7 @@ void in_pieces(std::size_t bytes, F const& f) {
   std::size_t const piece = (bytes / pieces + word) / word * word;
   std::vector<std::jthread> threads;
   for (std::size_t begin = piece; begin < bytes; begin += piece) {
-    threads.emplace_back(
-        [&f, begin, end = std::min(begin + piece, bytes)] { f(begin, end); });
+    threads.emplace_back([&f, begin, end = std::min(begin + piece, bytes)] { f(begin, end); });
   }
   f(std::size_t{0}, std::min(piece, bytes));
 }

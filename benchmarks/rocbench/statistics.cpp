@@ -24,8 +24,8 @@ double quantile(std::span<double const> sorted, double p) {
 }
 
 std::size_t median_interval_cut(std::size_t count) {
-  // A sample lies below the median like a coin falls. While P(at most k below) stays within the
-  // tail, the k + 1 smallest samples may be left out but for the last of them.
+  // A sample lies below the median as a coin falls. As long as at most k of them do with no more
+  // than the tail's probability, the median is above the k smallest.
   auto const n = static_cast<double>(count);
   double cumulative = 0;
   for (std::size_t k = 0; 2 * k < count; ++k) {

@@ -17,9 +17,8 @@ struct interval {
 /// Precondition: not empty.
 double quantile(std::span<double const> sorted, double p);
 
-/// How many samples lie outside the 95 % confidence interval of the median at each end; the
-/// interval exists from 6 samples on, before it is 0 although every sample lies inside.
-/// Exact (binomial), so at least 95 % at any count.
+/// How many samples lie outside the 95 % confidence interval of the median at each end: exact
+/// (binomial), so that it is at least 95 %. Precondition: 6 samples, fewer have no such interval.
 std::size_t median_interval_cut(std::size_t count);
 
 /// What the table says about the samples of a case.

@@ -59,6 +59,9 @@ TEST(ForEach, IsInTheOrderOfItsStream) {
   roc::device_array<float> const x({1000});
   roc::device_array<float> const y({1000});
   roc::stream const stream;
+  // CUDA loads a kernel at its first launch, and waits for the device to do so: not behind a gate.
+  roc::test::saxpy(stream, 1.0f, x.view(), y.view());
+  stream.synchronize();
   gate hold;
   hold.close(stream);
   x.copy_to_device(ones, stream);

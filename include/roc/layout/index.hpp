@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 #include <roc/layout/shape.hpp>
@@ -29,11 +30,19 @@ inline constexpr ellipsis_t ellipsis{};
 
 namespace layout {
 
+template <class E>
+concept integer_index = std::integral<std::remove_cvref_t<E>> &&
+                        !std::same_as<std::remove_cvref_t<E>, bool>;
+
 /// One end of a slice: a number, from the end where negative, or the natural end.
 struct slice_end {
   constexpr slice_end(none_t) : natural(true) {}
-  template <std::integral I>
-  constexpr slice_end(I number) : value(static_cast<std::ptrdiff_t>(number)) {}
+  template <integer_index I>
+  constexpr slice_end(I number) : value(static_cast<std::ptrdiff_t>(number)) {
+    // An unsigned number is never from the end: too large a one is beyond every extent.
+    constexpr auto most = std::numeric_limits<std::ptrdiff_t>::max();
+    if (std::is_unsigned_v<I> && value < 0) value = most;
+  }
 
   std::ptrdiff_t value = 0;
   bool natural = false;
@@ -43,7 +52,8 @@ struct slice_end {
 
 /// Every `step`-th index from `start` up to, not including, `stop`. Negative numbers count from the
 /// end, `none` is the natural end: slice(none, none, -1) reverses. Beyond the extent is an error
-/// (shape_error), as is a step of zero; an empty region is none.
+/// (shape_error), as is a step of zero; an empty region is none. Forwards, start and stop may be the
+/// extent itself; backwards, both are indices (of an empty axis, 0 may stand).
 struct slice {
   constexpr slice(layout::slice_end first, layout::slice_end last, std::ptrdiff_t by = 1)
       : start(first), stop(last), step(by) {}
@@ -54,10 +64,6 @@ struct slice {
 };
 
 namespace layout {
-
-template <class E>
-concept integer_index = std::integral<std::remove_cvref_t<E>> &&
-                        !std::same_as<std::remove_cvref_t<E>, bool>;
 
 template <class E>
 concept index_expression =
@@ -106,14 +112,14 @@ constexpr picked pick(slice const& s, std::size_t axis, std::size_t extent) {
   std::ptrdiff_t stop = s.stop.value < 0 ? s.stop.value + n : s.stop.value;
   if (s.start.natural) start = forward ? 0 : n - 1;
   if (s.stop.natural) stop = forward ? n : -1;
-  bool const fits = forward ? start >= 0 && start <= n && stop >= 0 && stop <= n
-                            : start >= -1 && start < n && (s.stop.natural || stop >= 0) && stop < n;
-  // Backwards from the natural start of an empty axis is empty too.
-  if (!fits) throw_slice(s, axis, extent);
+  std::ptrdiff_t const most = forward || n == 0 ? n : n - 1;
+  auto const fits = [&](slice_end const& end, std::ptrdiff_t at) {
+    return end.natural || (at >= 0 && at <= most);
+  };
+  if (!fits(s.start, start) || !fits(s.stop, stop)) throw_slice(s, axis, extent);
   std::ptrdiff_t const distance = forward ? stop - start : start - stop;
-  if (distance <= 0) return {0, 0};
-  auto const by = forward ? static_cast<std::size_t>(s.step) : std::size_t{0} - static_cast<std::size_t>(s.step);
-  return {start, (static_cast<std::size_t>(distance) - 1) / by + 1};
+  if (n == 0 || distance <= 0) return {0, 0};
+  return {start, (static_cast<std::size_t>(distance) - 1) / magnitude(s.step) + 1};
 }
 
 }  // namespace detail
@@ -130,7 +136,8 @@ concept indexes = (index_expression<E> && ...) &&
                   ((detail::ellipses<E...> == 0 && (detail::takes<E> + ... + 0) == N) ||
                    (detail::ellipses<E...> == 1 && (detail::takes<E> + ... + 0) <= N));
 
-/// The mapping of a region; throws shape_error beyond an extent.
+/// The mapping of a region; throws shape_error beyond an extent. An empty region begins where the
+/// array does.
 template <std::size_t N, class... E>
   requires indexes<N, E...>
 constexpr auto index(mapping<N> const& from, E... expressions) {
@@ -142,6 +149,9 @@ constexpr auto index(mapping<N> const& from, E... expressions) {
     to.shape[result] = extent;
     to.strides[result] = stride;
     ++result;
+  };
+  [[maybe_unused]] auto const move = [&](std::ptrdiff_t index, std::ptrdiff_t stride) {
+    to.offset += detail::steps(stride, static_cast<std::size_t>(index));
   };
   [[maybe_unused]] auto const apply = [&]<class X>(X expression) {
     if constexpr (std::same_as<X, newaxis_t>) {
@@ -155,23 +165,27 @@ constexpr auto index(mapping<N> const& from, E... expressions) {
       ++axis;
     } else if constexpr (std::same_as<X, slice>) {
       auto const part = detail::pick(expression, axis, from.shape[axis]);
-      to.offset += part.first * from.strides[axis];
-      keep(part.extent, from.strides[axis] * expression.step);
+      move(part.first, from.strides[axis]);
+      keep(part.extent, detail::steps(from.strides[axis], static_cast<std::size_t>(expression.step)));
       ++axis;
     } else {
       auto const extent = static_cast<std::ptrdiff_t>(from.shape[axis]);
       // A number beyond ptrdiff_t is beyond every extent.
-      bool const huge = std::is_unsigned_v<X> && static_cast<std::size_t>(expression) >= from.shape[axis];
+      bool const huge =
+          std::is_unsigned_v<X> && static_cast<std::size_t>(expression) >= from.shape[axis];
       auto i = static_cast<std::ptrdiff_t>(expression);
       if (!huge && i < 0) i += extent;
       if (huge || i < 0 || i >= extent) {
         detail::throw_index(static_cast<std::ptrdiff_t>(expression), axis, from.shape[axis]);
       }
-      to.offset += i * from.strides[axis];
+      move(i, from.strides[axis]);
       ++axis;
     }
   };
   (apply(expressions), ...);
+  for (std::size_t extent : to.shape) {
+    if (extent == 0) to.offset = from.offset;
+  }
   return to;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Other shapes over the same elements: reshape, ravel, squeeze, transpose. Never a copy.
+// Other shapes over the same elements: reshape (ravel is one to a single -1), squeeze, transpose.
+// Never a copy.
 #pragma once
 
 #include <array>
@@ -17,23 +18,34 @@ using signed_shape = std::array<std::ptrdiff_t, N>;
 namespace detail {
 
 template <std::size_t N>
-std::array<std::ptrdiff_t, N> as_signed(roc::shape<N> const& shape) {
+constexpr std::array<std::ptrdiff_t, N> as_signed(roc::shape<N> const& shape) {
   std::array<std::ptrdiff_t, N> result{};
   for (std::size_t i = 0; i < N; ++i) result[i] = static_cast<std::ptrdiff_t>(shape[i]);
   return result;
 }
 
 template <std::size_t N, std::size_t M>
-[[noreturn]] void throw_reshape(roc::shape<N> const& from, signed_shape<M> const& to) {
+[[noreturn]] constexpr void throw_reshape(roc::shape<N> const& from, signed_shape<M> const& to) {
   auto const has = as_signed(from);
   roc::detail::throw_shape_error("incompatible shape: array ", {has.data(), N}, ", reshape to ",
                                  {to.data(), M}, ": give extents of the same size, one may be -1");
 }
 
-// One step of a row of axes that are walked in the logical order, fastest first.
+// The i-th axis, fastest first.
 template <std::size_t N>
 constexpr std::size_t axis_at(std::size_t i, order o) {
   return o == order::c ? N - 1 - i : i;
+}
+
+template <std::size_t... Axes>
+constexpr bool are_distinct() {
+  std::array<std::size_t, sizeof...(Axes)> const axes{Axes...};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (axes[i] == axes[k]) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace detail
@@ -93,7 +105,7 @@ constexpr mapping<M> reshape(mapping<N> const& from, roc::shape<M> const& to, or
         roc::detail::throw_layout_error("reshape of a strided array ", {has.data(), N}, " to ",
                                         {wanted.data(), M}, " needs a copy: copy it first");
       }
-      next *= static_cast<std::ptrdiff_t>(from.shape[axis]);
+      next = detail::steps(next, from.shape[axis]);
       old_size *= from.shape[axis];
     };
     auto const take_new = [&] { new_size *= to[detail::axis_at<M>(k++, o)]; };
@@ -107,7 +119,7 @@ constexpr mapping<M> reshape(mapping<N> const& from, roc::shape<M> const& to, or
     for (std::size_t axis = first; axis < k; ++axis) {
       std::size_t const at = detail::axis_at<M>(axis, o);
       result.strides[at] = step;
-      step *= static_cast<std::ptrdiff_t>(to[at]);
+      step = detail::steps(step, to[at]);
     }
   }
   return result;
@@ -115,10 +127,10 @@ constexpr mapping<M> reshape(mapping<N> const& from, roc::shape<M> const& to, or
 
 /// Without the axes of extent 1 that are named; throws shape_error for one that is longer.
 template <std::size_t... Axes, std::size_t N>
-  requires((Axes < N) && ...)
+  requires((Axes < N) && ...) && (detail::are_distinct<Axes...>())
 constexpr mapping<N - sizeof...(Axes)> squeeze(mapping<N> const& from) {
   std::array<bool, N> dropped{};
-  ((dropped[Axes] = true), ...);
+  (static_cast<void>(dropped[Axes] = true), ...);
   mapping<N - sizeof...(Axes)> result{{}, {}, from.offset};
   for (std::size_t i = 0, k = 0; i < N; ++i) {
     if (dropped[i]) {

@@ -56,6 +56,16 @@ constexpr std::size_t capped_product(std::size_t a, std::size_t b) {
   return a > most_bytes / b ? most_bytes + 1 : a * b;
 }
 
+// stride * n. Wraps: only the strides of axes that are never walked get there.
+constexpr std::ptrdiff_t steps(std::ptrdiff_t stride, std::size_t n) {
+  return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * n);
+}
+
+constexpr std::size_t magnitude(std::ptrdiff_t stride) {
+  auto const value = static_cast<std::size_t>(stride);
+  return stride < 0 ? std::size_t{0} - value : value;
+}
+
 }  // namespace detail
 
 /// Throws shape_error where elements of `element_size` bytes would need more than an address space.
@@ -81,14 +91,17 @@ constexpr std::size_t element_count(roc::shape<N> const& shape) {
   return count;
 }
 
-/// Strides of a compact array in the given order.
+/// Strides of a compact array in the given order. Throws shape_error where its size overflows.
 template <std::size_t N>
 constexpr roc::strides<N> compact_strides(roc::shape<N> const& shape, order o = order::c) {
+  check_size(shape, 1);
   roc::strides<N> result{};
   std::size_t step = 1;
   for (std::size_t i = 0; i < N; ++i) {
     std::size_t const axis = o == order::c ? N - 1 - i : i;
-    result[axis] = static_cast<std::ptrdiff_t>(step);
+    // Only an empty array, whose strides are never walked, can be beyond that.
+    result[axis] =
+        static_cast<std::ptrdiff_t>(step < detail::most_bytes ? step : detail::most_bytes);
     step = detail::capped_product(step, shape[axis]);
   }
   return result;
@@ -98,14 +111,14 @@ namespace detail {
 
 template <std::size_t N>
 constexpr bool is_contiguous(roc::shape<N> const& shape, roc::strides<N> const& strides, order o) {
-  std::ptrdiff_t expected = 1;
+  std::size_t expected = 1;
   bool result = true;
   for (std::size_t i = 0; i < N; ++i) {
     std::size_t const axis = o == order::c ? N - 1 - i : i;
     if (shape[axis] == 0) return true;  // an empty array is contiguous in every order
     if (shape[axis] == 1) continue;     // its stride is never used
-    if (strides[axis] != expected) result = false;
-    if (result) expected *= static_cast<std::ptrdiff_t>(shape[axis]);
+    if (strides[axis] < 0 || static_cast<std::size_t>(strides[axis]) != expected) result = false;
+    expected = capped_product(expected, shape[axis]);
   }
   return result;
 }
@@ -122,7 +135,8 @@ constexpr bool is_f_contiguous(roc::shape<N> const& shape, roc::strides<N> const
   return detail::is_contiguous(shape, strides, order::f);
 }
 
-/// What a layout spans; empty for zero-size. Throws shape_error where that overflows.
+/// What a layout spans; empty for zero-size. Throws shape_error where that, or its length,
+/// overflows.
 template <std::size_t N>
 constexpr element_range_t element_range(roc::shape<N> const& shape,
                                         roc::strides<N> const& strides) {
@@ -135,7 +149,11 @@ constexpr element_range_t element_range(roc::shape<N> const& shape,
     bool overflow = __builtin_mul_overflow(shape[i] - 1, strides[i], &reach);
     auto& end = reach < 0 ? range.low : range.high;
     overflow = __builtin_add_overflow(end, reach, &end) || overflow;
-    if (overflow) detail::throw_shape("the extent of shape ", shape, " overflows: use smaller strides");
+    std::ptrdiff_t length = 0;
+    overflow = __builtin_sub_overflow(range.high, range.low, &length) || overflow;
+    if (overflow) {
+      detail::throw_shape("the range of shape ", shape, " overflows: use smaller strides");
+    }
   }
   return range;
 }
@@ -144,39 +162,40 @@ constexpr element_range_t element_range(roc::shape<N> const& shape,
 /// layouts whose axes interleave without meeting.
 template <std::size_t N>
 constexpr bool is_unique(roc::shape<N> const& shape, roc::strides<N> const& strides) {
-  roc::shape<N> extent = shape;
-  roc::strides<N> step = strides;
-  for (std::size_t e : shape) {
-    if (e == 0) return true;
+  for (std::size_t extent : shape) {
+    if (extent == 0) return true;
   }
-  std::ptrdiff_t reach = 0;  // of the axes with smaller steps
+  std::array<bool, N> taken{};
+  std::size_t reach = 0;  // of the axes with smaller steps
   for (std::size_t done = 0; done < N; ++done) {
     std::size_t least = N;
     for (std::size_t i = 0; i < N; ++i) {
-      if (extent[i] == 0) continue;  // taken
-      auto const size = [&](std::size_t k) { return step[k] < 0 ? -step[k] : step[k]; };
-      if (least == N || size(i) < size(least)) least = i;
+      if (taken[i]) continue;
+      if (least == N || detail::magnitude(strides[i]) < detail::magnitude(strides[least])) least = i;
     }
-    std::ptrdiff_t const by = step[least] < 0 ? -step[least] : step[least];
-    if (extent[least] > 1) {
-      if (by <= reach) return false;
-      reach += by * static_cast<std::ptrdiff_t>(extent[least] - 1);
-    }
-    extent[least] = 0;
+    taken[least] = true;
+    if (shape[least] == 1) continue;
+    std::size_t const by = detail::magnitude(strides[least]);
+    if (by <= reach) return false;
+    // Capped: a layout that reaches further has no room for another axis.
+    std::size_t const more = detail::capped_product(by, shape[least] - 1);
+    reach = more > detail::most_bytes - reach ? detail::most_bytes : reach + more;
   }
   return true;
 }
 
 /// Compact strides for device_array_like: C and F order are kept, any other layout gets a compact
-/// one whose axes follow each other in memory as those of the given strides do.
+/// one whose axes follow each other in memory as those of the given strides do. Throws shape_error
+/// where its size overflows.
 template <std::size_t N>
 constexpr roc::strides<N> like_strides(roc::shape<N> const& shape,
                                        roc::strides<N> const& strides) {
+  check_size(shape, 1);
   if (is_c_contiguous(shape, strides)) return compact_strides(shape, order::c);
   if (is_f_contiguous(shape, strides)) return compact_strides(shape, order::f);
   std::array<std::size_t, N> axes{};  // smallest step first; later axes first among equals
   for (std::size_t i = 0; i < N; ++i) axes[i] = N - 1 - i;
-  auto const size = [&](std::size_t k) { return strides[k] < 0 ? -strides[k] : strides[k]; };
+  auto const size = [&](std::size_t k) { return detail::magnitude(strides[k]); };
   for (std::size_t i = 1; i < N; ++i) {
     for (std::size_t k = i; k > 0 && size(axes[k]) < size(axes[k - 1]); --k) {
       std::size_t const other = axes[k];

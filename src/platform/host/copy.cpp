@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills: pointers are checked when they are enqueued, bytes move when they run.
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -13,11 +14,22 @@
 namespace roc::host_hip {
 namespace {
 
-// One side: rows of `width` bytes, at a pitch, in planes.
+// A number of bytes, which stays at the largest there is instead of wrapping.
+std::size_t times(std::size_t a, std::size_t b) {
+  std::size_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? SIZE_MAX : result;
+}
+std::size_t plus(std::size_t a, std::size_t b) {
+  std::size_t result = 0;
+  return __builtin_add_overflow(a, b, &result) ? SIZE_MAX : result;
+}
+
+// One side: rows of `width` bytes, at a pitch, in planes; the first begins `skipped` bytes in.
 struct box {
   std::byte* data;
   std::size_t pitch;
   std::size_t plane;
+  std::size_t skipped = 0;
 };
 
 struct extent {
@@ -27,7 +39,7 @@ struct extent {
 
   bool empty() const { return width == 0 || rows == 0 || planes == 0; }
   std::size_t span(box const& b) const {
-    return (planes - 1) * b.plane + (rows - 1) * b.pitch + width;
+    return plus(b.skipped, plus(times(planes - 1, b.plane), plus(times(rows - 1, b.pitch), width)));
   }
 };
 
@@ -42,13 +54,16 @@ located locate(std::byte* data, std::size_t bytes) {
   if (data == nullptr) return {};
   if (int const device = device_owning(data); device >= 0) {
     auto const known = memory_of(device).find(data);
-    if (!known || data + bytes > known->data + known->bytes) return {};
+    if (!known || !within(last_byte(data, bytes), known->data, known->bytes)) return {};
     return {memory_of(device).writable(data), true};
   }
+  if (plus(reinterpret_cast<std::uintptr_t>(data), bytes) == SIZE_MAX) return {};
+  if (device_owning(last_byte(data, bytes)) >= 0) return {};
   auto const known = host_ranges::instance().find(data);
-  if (known && data >= known->device && data < known->device + known->bytes) {
-    std::byte* const host = known->data + (data - known->device);
-    return {host + bytes > known->data + known->bytes ? nullptr : host, false};
+  if (known && !within(data, known->data, known->bytes)) {
+    // The device's address of registered memory.
+    if (!within(last_byte(data, bytes), known->device, known->bytes)) return {};
+    return {known->data + (data - known->device), false};
   }
   if (host_ranges::instance().straddles(data, bytes)) return {};
   return {data, false};
@@ -94,8 +109,8 @@ hipError_t enqueue(box to, box from, extent const& size, hipMemcpyKind kind, hip
   located const destination = locate(to.data, size.span(to));
   if (source.data == nullptr || destination.data == nullptr) return hipErrorInvalidValue;
   if (!fits(kind, source.on_device, destination.on_device)) return hipErrorInvalidValue;
-  to.data = destination.data;
-  from.data = source.data;
+  to.data = destination.data + to.skipped;
+  from.data = source.data + from.skipped;
   auto operation = engine::instance().submit(found, [=] { move_box(to, from, size); });
   if (made != nullptr) *made = std::move(operation);
   return hipSuccess;
@@ -108,9 +123,13 @@ std::byte* bytes_of(void const* data) {
 box row(void const* data, std::size_t bytes) { return {bytes_of(data), bytes, bytes}; }
 
 box at(hipPitchedPtr const& memory, hipPos const& place) {
-  std::size_t const plane = memory.pitch * memory.ysize;
-  return {bytes_of(memory.ptr) + place.z * plane + place.y * memory.pitch + place.x, memory.pitch,
-          plane};
+  std::size_t const plane = times(memory.pitch, memory.ysize);
+  return {bytes_of(memory.ptr), memory.pitch, plane,
+          plus(times(place.z, plane), plus(times(place.y, memory.pitch), place.x))};
+}
+
+bool is_within_pitch(hipPitchedPtr const& memory, hipPos const& place, std::size_t width) {
+  return plus(place.x, width) <= memory.pitch;
 }
 
 }  // namespace
@@ -152,8 +171,12 @@ ROC_HOST_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters, hip
     hipMemcpy3DParms const& p = *parameters;
     if (p.srcArray != nullptr || p.dstArray != nullptr) return hipErrorNotSupported;
     extent const size{p.extent.width, p.extent.height, p.extent.depth};
-    bool const planes_fit = size.planes < 2 || (p.srcPtr.ysize >= p.srcPos.y + size.rows &&
-                                                p.dstPtr.ysize >= p.dstPos.y + size.rows);
+    if (!size.empty() && (!is_within_pitch(p.srcPtr, p.srcPos, size.width) ||
+                          !is_within_pitch(p.dstPtr, p.dstPos, size.width))) {
+      return hipErrorInvalidPitchValue;
+    }
+    bool const planes_fit = size.planes < 2 || (p.srcPtr.ysize >= plus(p.srcPos.y, size.rows) &&
+                                                p.dstPtr.ysize >= plus(p.dstPos.y, size.rows));
     if (!planes_fit) return hipErrorInvalidValue;
     return enqueue(at(p.dstPtr, p.dstPos), at(p.srcPtr, p.srcPos), size, p.kind, stream);
   });

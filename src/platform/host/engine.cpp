@@ -2,6 +2,9 @@
 #include "platform/host/engine.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -9,10 +12,29 @@
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
+namespace {
+
+thread_local bool runs_work = false;
+
+// What nothing forced runs at the end. Not where that end comes out of the work itself.
+void run_what_is_left() {
+  if (!runs_work) engine::instance().wait_for_device(-1);
+}
+
+}  // namespace
+
+void* next_handle() {
+  static std::atomic<std::uintptr_t> next = 0x1000;
+  return reinterpret_cast<void*>(next.fetch_add(16, std::memory_order_relaxed));
+}
 
 // Leaked on purpose, threads and all: work may come until the very end of the process.
 engine& engine::instance() {
-  static auto* const made = new engine;
+  static auto* const made = [] {
+    auto* const first = new engine;
+    if (the_settings().run_mode == mode::deferred) std::atexit(run_what_is_left);
+    return first;
+  }();
   return *made;
 }
 
@@ -21,15 +43,15 @@ hipStream_t engine::create(int device, unsigned flags, int priority) {
   made->device = device;
   made->flags = flags;
   made->priority = priority;
+  auto const handle = static_cast<hipStream_t>(next_handle());
   lock const held(mutex_);
-  auto* const address = made.get();
-  streams_.emplace(address, std::move(made));
-  return reinterpret_cast<hipStream_t>(address);
+  streams_.emplace(handle, std::move(made));
+  return handle;
 }
 
 bool engine::destroy(hipStream_t stream) {
   lock const held(mutex_);
-  auto const place = streams_.find(reinterpret_cast<stream_object*>(stream));
+  auto const place = streams_.find(stream);
   if (place == streams_.end()) return false;
   stream_object& gone = *place->second;
   if (gone.last != nullptr && gone.last->state_ != operation::state::done) {
@@ -48,7 +70,7 @@ std::shared_ptr<stream_object> engine::find(hipStream_t stream) {
   if (stream == nullptr) return default_stream(current_device());
   if (stream == hipStreamPerThread) return thread_stream(current_device());
   lock const held(mutex_);
-  auto const place = streams_.find(reinterpret_cast<stream_object*>(stream));
+  auto const place = streams_.find(stream);
   return place == streams_.end() ? nullptr : place->second;
 }
 
@@ -65,11 +87,16 @@ std::shared_ptr<stream_object> engine::default_stream(int device) {
 }
 
 std::shared_ptr<stream_object> engine::thread_stream(int device) {
-  thread_local std::unordered_map<int, hipStream_t> mine;
-  auto const place = mine.find(device);
-  // Never destroyed: what a thread enqueued is still ordered after the thread has ended.
-  hipStream_t const handle =
-      place != mine.end() ? place->second : mine.emplace(device, create(device, 0, 0)).first->second;
+  struct streams {
+    std::unordered_map<int, hipStream_t> by_device;
+    // What the thread enqueued is done and ordered all the same.
+    ~streams() {
+      for (auto const& [of, handle] : by_device) engine::instance().destroy(handle);
+    }
+  };
+  thread_local streams mine;
+  hipStream_t& handle = mine.by_device[device];
+  if (handle == nullptr) handle = create(device, 0, 0);
   return find(handle);
 }
 
@@ -86,7 +113,7 @@ void engine::add_order(stream_object& stream, std::vector<operation_ptr>& after)
     if (null != nullptr) add(null->last);
     return;
   }
-  for (auto const& [address, other] : streams_) {
+  for (auto const& [handle, other] : streams_) {
     if (other->device == stream.device && other->blocking()) add(other->last);
   }
   for (auto const& [device, last] : orphans_) {
@@ -110,8 +137,9 @@ operation_ptr engine::submit(std::shared_ptr<stream_object> const& stream,
       break;
     case mode::threaded:
       stream->queue.push_back(made);
-      if (!std::exchange(stream->has_thread, true)) {
+      if (!stream->has_thread) {
         std::thread([this, stream] { serve(stream); }).detach();
+        stream->has_thread = true;
       }
       changed_.notify_all();
       break;
@@ -124,8 +152,10 @@ void engine::run(operation& next, lock& held) {
   next.state_ = operation::state::running;
   auto work = std::move(next.work_);
   held.unlock();
+  bool const within = std::exchange(runs_work, true);
   if (work) work();
   work = nullptr;
+  runs_work = within;
   held.lock();
   next.state_ = operation::state::done;
   next.after_.clear();
@@ -218,7 +248,7 @@ void engine::wait_for_device(int device) {
     for (auto const& each : defaults_) {
       if (each != nullptr) add(each->device, each->last);
     }
-    for (auto const& [address, each] : streams_) add(each->device, each->last);
+    for (auto const& [handle, each] : streams_) add(each->device, each->last);
     for (auto const& [of, last] : orphans_) add(of >= 0 ? of : -1 - of, last);
   }
   for (operation_ptr const& each : all) wait(each);

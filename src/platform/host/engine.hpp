@@ -32,6 +32,9 @@ class operation {
 
 using operation_ptr = std::shared_ptr<operation>;
 
+/// A number for a stream or an event that no other ever had or gets: a handle kept too long is found.
+void* next_handle();
+
 struct stream_object {
   int device = 0;
   unsigned flags = 0;
@@ -83,7 +86,7 @@ class engine {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::unordered_map<stream_object*, std::shared_ptr<stream_object>> streams_;
+  std::unordered_map<hipStream_t, std::shared_ptr<stream_object>> streams_;
   std::vector<std::shared_ptr<stream_object>> defaults_;  // by device
   std::vector<std::pair<int, operation_ptr>> orphans_;    // last work of destroyed streams
 };

@@ -2,8 +2,10 @@
 #include "platform/host/entry.hpp"
 
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -22,11 +24,13 @@ struct planned {
 
 struct faults {
   std::mutex mutex;
-  std::map<std::string, planned, std::less<>> by_call;
+  std::multimap<std::string, planned, std::less<>> by_call;
   std::atomic<bool> any = false;
+  bool valid = true;  // false: the setting could not be read
 };
 
-bool is_known(std::string_view call) {
+bool can_fail(std::string_view call) {
+  if (call == "hipGetErrorName" || call == "hipGetErrorString") return false;
 #define ROC_HOST_IS_CALL(name) \
   if (call == #name) return true;
   ROC_HIP_CALLS(ROC_HOST_IS_CALL)
@@ -35,9 +39,9 @@ bool is_known(std::string_view call) {
 }
 
 bool plan(faults& into, std::string_view call, unsigned nth, hipError_t error) {
-  if (!is_known(call) || nth == 0 || error == hipSuccess) return false;
+  if (!can_fail(call) || nth == 0 || error == hipSuccess) return false;
   std::lock_guard const lock(into.mutex);
-  into.by_call.insert_or_assign(std::string(call), planned{nth, error});
+  into.by_call.emplace(call, planned{nth, error});
   into.any = true;
   return true;
 }
@@ -46,13 +50,16 @@ bool plan(faults& into, std::string_view call, unsigned nth, hipError_t error) {
 bool plan_entry(faults& into, std::string_view entry) {
   auto const colon = entry.find(':');
   if (colon == std::string_view::npos) return false;
-  std::string const numbers(entry.substr(colon + 1));
-  char* end = nullptr;
-  auto const nth = static_cast<unsigned>(std::strtoul(numbers.c_str(), &end, 10));
-  long error = hipErrorUnknown;
-  if (entry.substr(0, colon) == "hipMalloc") error = hipErrorOutOfMemory;
-  if (*end == ':') error = std::strtol(end + 1, &end, 10);
-  return *end == '\0' && plan(into, entry.substr(0, colon), nth, static_cast<hipError_t>(error));
+  std::string_view const name = entry.substr(0, colon);
+  char const* const last = entry.data() + entry.size();
+  unsigned nth = 0;
+  int error = name == "hipMalloc" ? hipErrorOutOfMemory : hipErrorUnknown;
+  auto place = std::from_chars(entry.data() + colon + 1, last, nth);
+  if (place.ec == std::errc{} && place.ptr != last && *place.ptr == ':') {
+    place = std::from_chars(place.ptr + 1, last, error);
+  }
+  return place.ec == std::errc{} && place.ptr == last && error > 0 &&
+         plan(into, name, nth, static_cast<hipError_t>(error));
 }
 
 // Leaked on purpose: calls come until the very end of the process.
@@ -65,8 +72,11 @@ faults& the_faults() {
       auto const comma = rest.find(',');
       std::string_view const entry = rest.substr(0, comma);
       if (!plan_entry(*made, entry)) {
-        std::fprintf(stderr, "rocarray host: ROC_HOST_FAIL: \"%.*s\" is not call:use[:code]\n",
-                     static_cast<int>(entry.size()), entry.data());
+        std::fprintf(stderr,
+                     "rocarray host: ROC_HOST_FAIL=%s cannot be used (%.*s): give call:use[:code], "
+                     "several with commas\n",
+                     text, static_cast<int>(entry.size()), entry.data());
+        made->valid = false;
       }
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     }
@@ -79,10 +89,12 @@ hipError_t injected(std::string_view call) noexcept {
   faults& known = the_faults();
   if (!known.any.load(std::memory_order_relaxed)) return hipSuccess;
   std::lock_guard const lock(known.mutex);
-  auto const place = known.by_call.find(call);
-  if (place == known.by_call.end() || --place->second.uses_left != 0) return hipSuccess;
-  hipError_t const error = place->second.error;
-  known.by_call.erase(place);
+  hipError_t error = hipSuccess;
+  for (auto [place, end] = known.by_call.equal_range(call); place != end;) {
+    bool const due = --place->second.uses_left == 0;
+    if (due) error = place->second.error;
+    place = due ? known.by_call.erase(place) : std::next(place);
+  }
   known.any = !known.by_call.empty();
   return error;
 }
@@ -95,7 +107,7 @@ thread_local hipError_t last_error = hipSuccess;
 hipError_t enter(char const* name, bool needs_device) noexcept {
   if (in_host_function) return not_permitted;
   settings const& known = the_settings();
-  if (!known.valid) return hipErrorInvalidValue;
+  if (!known.valid || !the_faults().valid) return hipErrorInvalidValue;
   if (needs_device && known.devices == 0) return hipErrorInvalidDevice;
   return injected(name);
 }
@@ -122,12 +134,19 @@ bool fail_at(char const* call, unsigned nth, hipError_t error) {
 
 ROC_HOST_API_BEGIN
 
+// Neither is remembered as a call: what was remembered before is what they are asked for.
 ROC_HOST_API hipError_t hipGetLastError() {
+  if (in_host_function) return not_permitted;
+  if (hipError_t const error = injected("hipGetLastError"); error != hipSuccess) return error;
   hipError_t const last = last_error;
   last_error = hipSuccess;
   return last;
 }
 
-ROC_HOST_API hipError_t hipPeekAtLastError() { return last_error; }
+ROC_HOST_API hipError_t hipPeekAtLastError() {
+  if (in_host_function) return not_permitted;
+  hipError_t const error = injected("hipPeekAtLastError");
+  return error != hipSuccess ? error : last_error;
+}
 
 ROC_HOST_API_END

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <new>
+#include <system_error>
 
 #include "platform/host/api.hpp"
 
@@ -23,6 +24,8 @@ hipError_t call(char const* name, Body&& body, bool needs_device = true) noexcep
   try {
     return leave(body());
   } catch (std::bad_alloc const&) {
+    return leave(hipErrorOutOfMemory);
+  } catch (std::system_error const&) {  // no thread could be started
     return leave(hipErrorOutOfMemory);
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 struct living_events {
   std::mutex mutex;
-  std::unordered_map<event_object*, std::shared_ptr<event_object>> all;
+  std::unordered_map<hipEvent_t, std::shared_ptr<event_object>> all;
 };
 
 // Leaked on purpose: events are destroyed until the very end of the process.
@@ -24,7 +24,7 @@ living_events& living() {
 
 std::shared_ptr<event_object> find_event(hipEvent_t event) {
   std::lock_guard const lock(living().mutex);
-  auto const place = living().all.find(reinterpret_cast<event_object*>(event));
+  auto const place = living().all.find(event);
   return place == living().all.end() ? nullptr : place->second;
 }
 
@@ -40,10 +40,10 @@ ROC_HOST_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flag
         (flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0;
     if (event == nullptr || (flags & ~known) != 0 || shared_but_timed) return hipErrorInvalidValue;
     auto made = std::make_shared<event_object>(current_device(), flags);
+    auto const handle = static_cast<hipEvent_t>(next_handle());
     std::lock_guard const lock(living().mutex);
-    auto* const address = made.get();
-    living().all.emplace(address, std::move(made));
-    *event = reinterpret_cast<hipEvent_t>(address);
+    living().all.emplace(handle, std::move(made));
+    *event = handle;
     return hipSuccess;
   });
 }
@@ -51,7 +51,7 @@ ROC_HOST_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flag
 ROC_HOST_API hipError_t hipEventDestroy(hipEvent_t event) {
   return call("hipEventDestroy", [=] {
     std::lock_guard const lock(living().mutex);
-    bool const found = living().all.erase(reinterpret_cast<event_object*>(event)) != 0;
+    bool const found = living().all.erase(event) != 0;
     return found ? hipSuccess : hipErrorInvalidHandle;
   });
 }

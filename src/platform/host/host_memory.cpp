@@ -3,9 +3,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <new>
 
 #include "platform/host/settings.hpp"
@@ -60,17 +60,19 @@ hipError_t host_ranges::free(void* data) {
 }
 
 // Holding the lock.
-bool host_ranges::overlaps(std::byte* data, std::size_t bytes) const {
-  auto const next = ranges_.lower_bound(data);
-  if (next != ranges_.end() && next->first < data + bytes) return true;
-  if (next == ranges_.begin()) return false;
-  auto const before = std::prev(next);
-  return before->first + before->second.bytes > data;
+bool host_ranges::overlaps(void const* data, std::size_t bytes) const {
+  void const* const last = last_byte(data, bytes);
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](auto const& entry) {
+    host_range const& range = entry.second;
+    return within(data, range.data, range.bytes) || within(last, range.data, range.bytes) ||
+           within(range.data, data, bytes);
+  });
 }
 
 hipError_t host_ranges::add(void* data, std::size_t bytes, unsigned flags) {
   constexpr unsigned known = 0xFu;
   if (data == nullptr || bytes == 0 || (flags & ~known) != 0) return hipErrorInvalidValue;
+  if (bytes - 1 > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(data)) return hipErrorInvalidValue;
   auto* const first = static_cast<std::byte*>(data);
   std::lock_guard const lock(mutex_);
   if (overlaps(first, bytes)) {
@@ -112,21 +114,18 @@ hipError_t host_ranges::remove(void* data) {
   return hipSuccess;
 }
 
-// Holding the lock.
+// Holding the lock. The innermost range, as the one that begins last.
 host_ranges::table::const_iterator host_ranges::holding(void const* address) const {
   auto* const byte = const_cast<std::byte*>(static_cast<std::byte const*>(address));
-  auto next = ranges_.upper_bound(byte);
-  if (next != ranges_.begin()) {
-    auto const before = std::prev(next);
-    if (byte < before->first + before->second.bytes) return before;
+  for (auto place = ranges_.upper_bound(byte); place != ranges_.begin();) {
+    --place;
+    if (within(address, place->second.data, place->second.bytes)) return place;
+    if (the_settings().registration == rules::cuda) break;  // there ranges do not overlap
   }
-  for (auto place = ranges_.begin(); place != ranges_.end(); ++place) {
-    host_range const& range = place->second;
-    if (range.device != range.data && byte >= range.device && byte < range.device + range.bytes) {
-      return place;
-    }
-  }
-  return ranges_.end();
+  return std::find_if(ranges_.begin(), ranges_.end(), [&](auto const& entry) {
+    host_range const& range = entry.second;
+    return range.device != range.data && within(address, range.device, range.bytes);
+  });
 }
 
 std::optional<host_range> host_ranges::find(void const* address) const {
@@ -137,11 +136,11 @@ std::optional<host_range> host_ranges::find(void const* address) const {
 }
 
 bool host_ranges::straddles(void const* address, std::size_t bytes) const {
-  auto* const first = const_cast<std::byte*>(static_cast<std::byte const*>(address));
   std::lock_guard const lock(mutex_);
-  if (!overlaps(first, bytes)) return false;
+  if (!overlaps(address, bytes)) return false;
   auto const place = holding(address);
-  return place == ranges_.end() || first + bytes > place->second.data + place->second.bytes;
+  return place == ranges_.end() ||
+         !within(last_byte(address, bytes), place->second.data, place->second.bytes);
 }
 
 }  // namespace roc::host_hip

@@ -21,6 +21,20 @@ struct host_range {
   unsigned pins;      // how often it was registered: leaks under the rules of old ROCm
 };
 
+/// Whether the address is one of `bytes` from `first` on.
+inline bool within(void const* address, void const* first, std::size_t bytes) {
+  auto const at = reinterpret_cast<std::uintptr_t>(address);
+  auto const begin = reinterpret_cast<std::uintptr_t>(first);
+  return at >= begin && at - begin < bytes;
+}
+
+/// The last of `bytes` from an address on; the highest address there is where that is beyond it.
+inline void const* last_byte(void const* address, std::size_t bytes) {
+  auto const at = reinterpret_cast<std::uintptr_t>(address);
+  std::size_t const more = bytes == 0 ? 0 : bytes - 1;
+  return reinterpret_cast<void const*>(more > UINTPTR_MAX - at ? UINTPTR_MAX : at + more);
+}
+
 class host_ranges {
  public:
   static host_ranges& instance();
@@ -36,10 +50,10 @@ class host_ranges {
   bool straddles(void const* address, std::size_t bytes) const;
 
  private:
-  using table = std::map<std::byte*, host_range>;  // by the host's address; no two overlap
+  using table = std::map<std::byte*, host_range>;  // by the host's address; those of ROCm may overlap
 
   table::const_iterator holding(void const* address) const;
-  bool overlaps(std::byte* data, std::size_t bytes) const;
+  bool overlaps(void const* data, std::size_t bytes) const;
 
   mutable std::mutex mutex_;
   table ranges_;

@@ -43,6 +43,7 @@ hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
                               void (*destroy)(void*)) {
   std::shared_ptr<void> const owner(closure, destroy);
   return call("launch_host_kernel", [&] {
+    if (run == nullptr) return hipErrorInvalidValue;
     return enqueue_kernel(stream, [=] { run_parallel(items, run, owner.get()); });
   });
 }

@@ -38,8 +38,7 @@ hipError_t describe(hipPointerAttribute_t& attributes, void const* data) {
     return the_settings().registration == rules::rocm5 ? hipErrorInvalidValue : hipSuccess;
   }
   auto const* const byte = static_cast<std::byte const*>(data);
-  bool const by_device = known->device != known->data && byte >= known->device &&
-                         byte < known->device + known->bytes;
+  bool const by_device = !within(data, known->data, known->bytes);
   std::ptrdiff_t const offset = byte - (by_device ? known->device : known->data);
   set_type(attributes, hipMemoryTypeHost);
   attributes.device = current_device();
@@ -109,15 +108,19 @@ ROC_HOST_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsig
   return call("hipHostGetDevicePointer", [=] {
     if (device == nullptr || flags != 0) return hipErrorInvalidValue;
     auto const known = host_ranges::instance().find(host);
-    if (!known) return hipErrorInvalidValue;
-    *device = known->device + (static_cast<std::byte*>(host) - known->data);
+    auto* const byte = static_cast<std::byte*>(host);
+    // By the host's address only: the device's may be another one.
+    if (!known || !within(host, known->data, known->bytes)) return hipErrorInvalidValue;
+    *device = known->device + (byte - known->data);
     return hipSuccess;
   });
 }
 
 ROC_HOST_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned flags) {
   return call("hipHostRegister", [=] {
-    if (device_owning(data) >= 0) return hipErrorInvalidValue;
+    if (device_owning(data) >= 0 || device_owning(last_byte(data, bytes)) >= 0) {
+      return hipErrorInvalidValue;
+    }
     return host_ranges::instance().add(data, bytes, flags);
   });
 }

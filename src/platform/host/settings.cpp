@@ -3,10 +3,13 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include "platform/host/api.hpp"
@@ -43,7 +46,9 @@ class reader {
         return;
       }
     }
-    refuse(name, text);
+    std::string allowed;
+    for (char const* word : words) allowed += std::string(allowed.empty() ? "" : ", ") + word;
+    refuse(name, text, allowed);
   }
 
   void flag(char const* name, bool& to) {
@@ -54,27 +59,27 @@ class reader {
   void number(char const* name, T least, T most, T& to) {
     char const* const text = std::getenv(name);
     if (text == nullptr) return;
-    char* end = nullptr;
-    unsigned long long value = std::strtoull(text, &end, 10);
-    if (end != text && *end != '\0') {
+    char const* const last = text + std::strlen(text);
+    std::size_t value = 0;
+    auto [end, failed] = std::from_chars(text, last, value);
+    if (failed == std::errc{} && end != last) {
       std::string_view const units = "KMG";
       auto const unit = units.find(*end);
-      if (unit != std::string_view::npos) {
-        value <<= 10 * (unit + 1);
-        ++end;
-      }
+      std::size_t const factor = unit < units.size() ? std::size_t{1} << (10 * (unit + 1)) : 1;
+      if (__builtin_mul_overflow(value, factor, &value)) failed = std::errc::result_out_of_range;
+      if (unit < units.size()) ++end;
     }
-    if (end == text || *end != '\0' || value < static_cast<unsigned long long>(least) ||
-        value > static_cast<unsigned long long>(most)) {
-      return refuse(name, text);
+    if (failed != std::errc{} || end != last || value < static_cast<std::size_t>(least) ||
+        value > static_cast<std::size_t>(most)) {
+      return refuse(name, text, std::to_string(least) + " to " + std::to_string(most));
     }
     to = static_cast<T>(value);
   }
 
  private:
-  void refuse(char const* name, char const* text) {
-    std::fprintf(stderr, "rocarray host: %s=%s cannot be used; the settings are\n%s", name, text,
-                 table);
+  void refuse(char const* name, char const* text, std::string const& allowed) {
+    std::fprintf(stderr, "rocarray host: %s=%s cannot be used: give %s\n", name, text,
+                 allowed.c_str());
     into_.valid = false;
   }
 

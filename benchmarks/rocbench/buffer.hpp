@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Memory of any kind with guard bands on both sides.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include <roc/device_array.hpp>
+#include <roc/host_array.hpp>
+#include <roc/registration.hpp>
+
+namespace rocbench {
+
+enum class memory_kind : unsigned char { device, pinned, pageable, registered };
+
+/// Bytes of a guard band: a page, so that the payload keeps the alignment of the whole.
+inline constexpr std::size_t guard_bytes = 4096;
+
+/// A payload with guard_bytes before and behind it, uninitialised. On the current device where it
+/// is device memory: not to be touched by the host then. Throws out_of_memory, roc::error.
+class guarded_buffer {
+ public:
+  guarded_buffer(memory_kind kind, std::size_t bytes);
+
+  memory_kind kind() const noexcept { return kind_; }
+  bool on_device() const noexcept { return kind_ == memory_kind::device; }
+  std::size_t bytes() const noexcept { return bytes_; }
+  std::size_t whole_bytes() const noexcept { return bytes_ + 2 * guard_bytes; }
+  std::byte* payload() { return whole() + guard_bytes; }
+  /// The first guard band, where the whole begins.
+  std::byte* whole() { return on_device() ? device_.data() : host_.data(); }
+
+  /// Of the payload; only for the kind of memory that it is in.
+  roc::host_view<std::byte> host_view() { return {payload(), roc::shape<1>{bytes_}}; }
+  roc::device_view<std::byte> device_view() {
+    return {payload(), roc::shape<1>{bytes_}, roc::order::c, device_.device_ordinal()};
+  }
+
+ private:
+  memory_kind kind_;
+  std::size_t bytes_;
+  roc::device_array<std::byte> device_;
+  roc::host_array<std::byte> host_;
+  std::optional<roc::registration> registration_;  // ends before the memory goes
+};
+
+/// The parts of a whole buffer, or of a copy of it.
+struct guarded_parts {
+  explicit guarded_parts(std::span<std::byte> whole)
+      : before(whole.first(guard_bytes)),
+        payload(whole.subspan(guard_bytes, whole.size() - 2 * guard_bytes)),
+        behind(whole.last(guard_bytes)) {}
+
+  std::span<std::byte> before;
+  std::span<std::byte> payload;
+  std::span<std::byte> behind;
+};
+
+}  // namespace rocbench

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "options.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <roc/config.hpp>
+
+namespace rocbench {
+namespace {
+
+constexpr char const* footer =
+    "Cases are named by glob, * matches slashes too: rocbench run 'h2d/*' '*pinned'\n"
+    "Exit codes: 0 ok; 1 wrong usage, or a call that failed; 2 data that did not arrive whole;\n"
+    "            5 no device, or no case of that name";
+
+std::string not_zero(std::string const& text) {
+  bool const zero = text.find_first_not_of('0') == std::string::npos;
+  return zero ? "give at least one byte" : "";
+}
+
+void add_run_options(CLI::App& app, options& chosen) {
+  app.add_option("--size", chosen.size,
+                 "Bytes of a copy; K, M and G are powers of 1024. Default: 256M on a GPU, 64M on "
+                 "the host, at most a quarter of the free device memory")
+      // Checked behind the suffix's conversion.
+      ->check(CLI::Validator(not_zero, "BYTES"))
+      ->transform(CLI::AsSizeValue(false));
+  measure_options& measuring = chosen.measuring;
+  app.add_option("--min-time", measuring.min_time, "Seconds for a case at least")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--max-time", measuring.max_time,
+                 "Seconds for a case at most; it is called noisy if its samples disagree then")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--device", chosen.device, "Ordinal of the device")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_flag(
+      "--inject", measuring.inject,
+      "Corrupts one byte before each check: shows that a wrong byte is found (ends with 2)");
+}
+
+void add_cases(CLI::App& app, options& chosen) {
+  app.add_option("case", chosen.cases, "Names of cases, with * and ?; all without any");
+}
+
+}  // namespace
+
+std::variant<options, exit_code> parse_options(int argc, char** argv) {
+  options chosen;
+  CLI::App app(
+      "Measures memory transfers of a GPU, through rocarray and through HIP, and checks "
+      "every byte. Without a command: run.",
+      "rocbench");
+  app.footer(footer);
+  app.set_version_flag("--version", fmt::format("rocbench {}.{}.{}", ROC_VERSION_MAJOR,
+                                                ROC_VERSION_MINOR, ROC_VERSION_PATCH));
+  app.require_subcommand(0, 1);
+  add_run_options(app, chosen);
+  CLI::App* const run = app.add_subcommand("run", "Measures cases and prints a table");
+  add_cases(*run, chosen);
+  add_run_options(*run, chosen);
+  run->footer(footer);
+  CLI::App* const list = app.add_subcommand("list", "Lists the cases");
+  add_cases(*list, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    return app.exit(e) == 0 ? exit_code::ok : exit_code::usage;
+  }
+  if (list->parsed()) chosen.what = command::list;
+  chosen.measuring.max_time = std::max(chosen.measuring.max_time, chosen.measuring.min_time);
+  return chosen;
+}
+
+}  // namespace rocbench
