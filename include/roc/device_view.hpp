@@ -66,7 +66,7 @@ class device_view : public detail::device_operations<device_view<T, N>, T, N> {
     requires(sizeof...(I) == N)
   ROC_HOST_DEVICE element<T> operator()(I... index) const {
 #if ROC_DEVICE_PASS
-    std::size_t axis = 0;
+    [[maybe_unused]] std::size_t axis = 0;
     std::ptrdiff_t offset = 0;
     ((offset += static_cast<std::ptrdiff_t>(index) * strides_[axis++]), ...);
     return element<T>(device_view<T, 0>(data_ + offset, device_));

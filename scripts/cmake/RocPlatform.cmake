@@ -74,7 +74,7 @@ elseif(roc_resolved STREQUAL "nvidia")
   endif()
   enable_language(CUDA)
   target_include_directories(roc_platform SYSTEM INTERFACE
-    $<BUILD_INTERFACE:${CUDAToolkit_INCLUDE_DIRS}>)
+    "$<BUILD_INTERFACE:${CUDAToolkit_INCLUDE_DIRS}>")
   # Static, so that a binary also starts where no driver and no toolkit are.
   target_link_libraries(roc_platform INTERFACE CUDA::cudart_static)
   if(ROC_HIP_INCLUDE_DIR STREQUAL "")

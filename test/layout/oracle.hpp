@@ -60,7 +60,7 @@ class random_layouts {
     std::shuffle(values.begin(), values.end(), generator_);
   }
 
-  /// Compact in an order of its own, then with gaps, reversed axes or none of that; distinct places.
+  /// Compact in an order of its own, some with gaps and reversed axes; distinct places.
   template <std::size_t N>
   layout::mapping<N> mapping(std::size_t most) {
     layout::mapping<N> result{shape<N>(most), {}, between(-5, 20)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reshape against the only rule there is: the elements keep their logical order. A view exists where
-// some strides walk that order, and nowhere else.
+// Reshape against the only rule there is: the elements keep their logical order. A view exists
+// where some strides walk that order, and nowhere else.
 #include <roc/error.hpp>
 #include <roc/layout/reshape.hpp>
 
@@ -24,8 +24,8 @@ constexpr layout::mapping<2> table{{4, 6}, {6, 1}, 0};
 static_assert(layout::complete_shape(shape<2>{4, 6}, layout::signed_shape<3>{2, -1, 3}) ==
               shape<3>{2, 4, 3});
 static_assert(layout::reshape(table, shape<3>{2, 2, 6}, order::c).strides == strides<3>{12, 6, 1});
-static_assert(layout::reshape(layout::mapping<2>{{4, 6}, {1, 4}, 0}, shape<1>{24}, order::f).strides ==
-              strides<1>{1});
+constexpr layout::mapping<2> columns{{4, 6}, {1, 4}, 0};
+static_assert(layout::reshape(columns, shape<1>{24}, order::f).strides == strides<1>{1});
 static_assert(layout::squeeze<0, 2>(layout::mapping<3>{{1, 5, 1}, {5, 1, 1}, 2}).shape ==
               shape<1>{5});
 static_assert(layout::transpose(table, {1, 0}).strides == strides<2>{1, 6});

@@ -33,8 +33,8 @@ TEST(Split, RefusesNoSectionNoAxisNoPart) {
   try {
     layout::split_count(table, 1, 0);
   } catch (roc::shape_error const& error) {
-    EXPECT_STREQ("split of shape (3, 10) by (axis, section) (1, 0): name an axis, and a section of 1 "
-                 "or more",
+    EXPECT_STREQ("split of shape (3, 10) by (axis, section) (1, 0): name an axis, and a section of "
+                 "1 or more",
                  error.what());
   }
 }

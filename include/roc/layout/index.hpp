@@ -52,8 +52,8 @@ struct slice_end {
 
 /// Every `step`-th index from `start` up to, not including, `stop`. Negative numbers count from the
 /// end, `none` is the natural end: slice(none, none, -1) reverses. Beyond the extent is an error
-/// (shape_error), as is a step of zero; an empty region is none. Forwards, start and stop may be the
-/// extent itself; backwards, both are indices (of an empty axis, 0 may stand).
+/// (shape_error), as is a step of zero; an empty region is none. Forwards, start and stop may be
+/// the extent itself; backwards, both are indices (of an empty axis, 0 may stand).
 struct slice {
   constexpr slice(layout::slice_end first, layout::slice_end last, std::ptrdiff_t by = 1)
       : start(first), stop(last), step(by) {}
@@ -166,7 +166,8 @@ constexpr auto index(mapping<N> const& from, E... expressions) {
     } else if constexpr (std::same_as<X, slice>) {
       auto const part = detail::pick(expression, axis, from.shape[axis]);
       move(part.first, from.strides[axis]);
-      keep(part.extent, detail::steps(from.strides[axis], static_cast<std::size_t>(expression.step)));
+      auto const step = static_cast<std::size_t>(expression.step);
+      keep(part.extent, detail::steps(from.strides[axis], step));
       ++axis;
     } else {
       auto const extent = static_cast<std::ptrdiff_t>(from.shape[axis]);

@@ -171,7 +171,9 @@ constexpr bool is_unique(roc::shape<N> const& shape, roc::strides<N> const& stri
     std::size_t least = N;
     for (std::size_t i = 0; i < N; ++i) {
       if (taken[i]) continue;
-      if (least == N || detail::magnitude(strides[i]) < detail::magnitude(strides[least])) least = i;
+      if (least == N || detail::magnitude(strides[i]) < detail::magnitude(strides[least])) {
+        least = i;
+      }
     }
     taken[least] = true;
     if (shape[least] == 1) continue;

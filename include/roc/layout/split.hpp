@@ -25,8 +25,8 @@ constexpr void check_section(mapping<N> const& from, std::size_t axis, std::size
 
 }  // namespace detail
 
-/// How many parts of `section` indices an axis has; the last may be shorter, an empty axis has none.
-/// Throws shape_error for a section of zero or an axis that is not there.
+/// How many parts of `section` indices an axis has; the last may be shorter, an empty axis has
+/// none. Throws shape_error for a section of zero or an axis that is not there.
 template <std::size_t N>
 constexpr std::size_t split_count(mapping<N> const& from, std::size_t axis, std::size_t section) {
   detail::check_section(from, axis, section);
@@ -78,10 +78,10 @@ constexpr std::size_t unit_axis(mapping<N> const& from) {
 
 }  // namespace detail
 
-/// The same bytes as elements of `to_bytes` in place of `from_bytes` each: the extent of the axis of
-/// stride 1 changes, and every stride with it; strides and offset are in new elements. Throws
-/// layout_error where neither size divides the other, no axis has stride 1, or strides or offset are
-/// no whole number of new elements; shape_error where the extent is none.
+/// The same bytes as elements of `to_bytes` in place of `from_bytes` each: the extent of the axis
+/// of stride 1 changes, and every stride with it; strides and offset are in new elements. Throws
+/// layout_error where neither size divides the other, no axis has stride 1, or strides or offset
+/// are no whole number of new elements; shape_error where the extent is none.
 template <std::size_t N>
 constexpr mapping<N> reinterpret(mapping<N> const& from, std::size_t from_bytes,
                                  std::size_t to_bytes) {
@@ -91,7 +91,7 @@ constexpr mapping<N> reinterpret(mapping<N> const& from, std::size_t from_bytes,
   }
   std::size_t const unit = detail::unit_axis(from);
   if (unit == N) {
-    detail::throw_sizes(from_bytes, to_bytes, ": only an array with an axis of stride 1 can change");
+    detail::throw_sizes(from_bytes, to_bytes, ": an axis of stride 1 is needed: copy it first");
   }
   mapping<N> result = from;
   bool const shrink = from_bytes > to_bytes;

@@ -32,7 +32,7 @@ class operation {
 
 using operation_ptr = std::shared_ptr<operation>;
 
-/// A number for a stream or an event that no other ever had or gets: a handle kept too long is found.
+/// A number for a stream or an event that no other ever has: a handle kept too long is found out.
 void* next_handle();
 
 struct stream_object {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Faults made to happen: every call fails when it is told to, does nothing then, and works again.
+#include <functional>
+#include <map>
+#include <string>
+
+#include "platform/calls.hpp"
+#include "platform/host/support.hpp"
+
+namespace {
+
+using namespace roc::test;
+
+class HostFaults : public testing::Test {
+ protected:
+  void SetUp() override {
+    stream_ = make_stream();
+    event_ = make_event();
+    ok(hipEventRecord(event_, stream_));
+    ok(hipStreamSynchronize(stream_));
+    ok(hipMalloc(&device_, 64));
+    ok(hipHostMalloc(&pinned_, 64, 0));
+  }
+  void TearDown() override {
+    ok(hipStreamDestroy(stream_));
+    ok(hipEventDestroy(event_));
+    ok(hipFree(device_));
+    ok(hipHostFree(pinned_));
+  }
+
+  // A use of each call that succeeds and leaves nothing behind; a failed one changes nothing.
+  std::map<std::string, std::function<hipError_t()>> uses() {
+    std::map<std::string, std::function<hipError_t()>> all;
+    all["hipGetDeviceCount"] = [&] { return hipGetDeviceCount(&number_); };
+    all["hipGetDevice"] = [&] { return hipGetDevice(&number_); };
+    all["hipSetDevice"] = [] { return hipSetDevice(0); };
+    all["hipDeviceGetAttribute"] = [&] {
+      return hipDeviceGetAttribute(&number_, hipDeviceAttributeWarpSize, 0);
+    };
+    all["hipDeviceGetName"] = [&] { return hipDeviceGetName(text_, sizeof text_, 0); };
+    all["hipDeviceGetPCIBusId"] = [&] { return hipDeviceGetPCIBusId(text_, sizeof text_, 0); };
+    all["hipDeviceSynchronize"] = [] { return hipDeviceSynchronize(); };
+    all["hipDeviceGetStreamPriorityRange"] = [&] {
+      return hipDeviceGetStreamPriorityRange(&number_, &number_);
+    };
+    all["hipRuntimeGetVersion"] = [&] { return hipRuntimeGetVersion(&number_); };
+    all["hipDriverGetVersion"] = [&] { return hipDriverGetVersion(&number_); };
+    all["hipMemGetInfo"] = [&] { return hipMemGetInfo(&size_, &size_); };
+    all["hipGetLastError"] = [] { return hipGetLastError(); };
+    all["hipPeekAtLastError"] = [] { return hipPeekAtLastError(); };
+    all["hipMalloc"] = [&] { return made(hipMalloc(&fresh_, 64), [&] { ok(hipFree(fresh_)); }); };
+    all["hipFree"] = [] { return hipFree(nullptr); };
+    all["hipHostMalloc"] = [&] {
+      return made(hipHostMalloc(&fresh_, 64, 0), [&] { ok(hipHostFree(fresh_)); });
+    };
+    all["hipHostFree"] = [] { return hipHostFree(nullptr); };
+    all["hipHostGetFlags"] = [&] { return hipHostGetFlags(&flags_, pinned_); };
+    all["hipHostGetDevicePointer"] = [&] { return hipHostGetDevicePointer(&fresh_, pinned_, 0); };
+    all["hipHostRegister"] = [&] {
+      return made(hipHostRegister(host_, sizeof host_, 0), [&] { ok(hipHostUnregister(host_)); });
+    };
+    all["hipHostUnregister"] = [&] {
+      ok(hipHostRegister(host_, sizeof host_, 0));
+      hipError_t const result = hipHostUnregister(host_);
+      if (result != hipSuccess) ok(hipHostUnregister(host_));
+      return result;
+    };
+    all["hipPointerGetAttributes"] = [&] {
+      hipPointerAttribute_t attributes{};
+      return hipPointerGetAttributes(&attributes, pinned_);
+    };
+    all["hipMemcpy"] = [&] { return hipMemcpy(device_, host_, 64, hipMemcpyDefault); };
+    all["hipMemcpyAsync"] = [&] {
+      return hipMemcpyAsync(device_, host_, 64, hipMemcpyDefault, stream_);
+    };
+    all["hipMemcpy2DAsync"] = [&] {
+      return hipMemcpy2DAsync(device_, 8, host_, 8, 8, 8, hipMemcpyDefault, stream_);
+    };
+    all["hipMemcpy3DAsync"] = [&] {
+      hipMemcpy3DParms box{};
+      return hipMemcpy3DAsync(&box, stream_);
+    };
+    all["hipMemsetAsync"] = [&] { return hipMemsetAsync(device_, 0, 64, stream_); };
+    all["hipStreamCreateWithFlags"] = [&] {
+      hipStream_t stream = nullptr;
+      return made(hipStreamCreateWithFlags(&stream, 0), [&] { ok(hipStreamDestroy(stream)); });
+    };
+    all["hipStreamCreateWithPriority"] = [&] {
+      hipStream_t stream = nullptr;
+      return made(hipStreamCreateWithPriority(&stream, 0, 0),
+                  [&] { ok(hipStreamDestroy(stream)); });
+    };
+    all["hipStreamDestroy"] = [&] {
+      auto const stream = make_stream();
+      hipError_t const result = hipStreamDestroy(stream);
+      if (result != hipSuccess) ok(hipStreamDestroy(stream));
+      return result;
+    };
+    all["hipStreamSynchronize"] = [&] { return hipStreamSynchronize(stream_); };
+    all["hipStreamQuery"] = [&] {
+      ok(hipStreamSynchronize(stream_));
+      return hipStreamQuery(stream_);
+    };
+    all["hipStreamWaitEvent"] = [&] { return hipStreamWaitEvent(stream_, event_, 0); };
+    all["hipStreamGetFlags"] = [&] { return hipStreamGetFlags(stream_, &flags_); };
+    all["hipStreamGetPriority"] = [&] { return hipStreamGetPriority(stream_, &number_); };
+    all["hipLaunchHostFunc"] = [&] {
+      return hipLaunchHostFunc(stream_, [](void*) {}, nullptr);
+    };
+    all["hipEventCreateWithFlags"] = [&] {
+      hipEvent_t event = nullptr;
+      return made(hipEventCreateWithFlags(&event, 0), [&] { ok(hipEventDestroy(event)); });
+    };
+    all["hipEventDestroy"] = [&] {
+      auto const event = make_event();
+      hipError_t const result = hipEventDestroy(event);
+      if (result != hipSuccess) ok(hipEventDestroy(event));
+      return result;
+    };
+    all["hipEventRecord"] = [&] {
+      hipError_t const result = hipEventRecord(event_, stream_);
+      ok(hipDeviceSynchronize());
+      return result;
+    };
+    all["hipEventSynchronize"] = [&] { return hipEventSynchronize(event_); };
+    all["hipEventQuery"] = [&] { return hipEventQuery(event_); };
+    all["hipEventElapsedTime"] = [&] { return hipEventElapsedTime(&time_, event_, event_); };
+    return all;
+  }
+
+  template <class F>
+  static hipError_t made(hipError_t result, F const& undo) {
+    if (result == hipSuccess) undo();
+    return result;
+  }
+
+  hipStream_t stream_ = nullptr;
+  hipEvent_t event_ = nullptr;
+  void* device_ = nullptr;
+  void* pinned_ = nullptr;
+  void* fresh_ = nullptr;
+  char host_[64] = {};
+  char text_[64] = {};
+  int number_ = 0;
+  unsigned flags_ = 0;
+  std::size_t size_ = 0;
+  float time_ = 0;
+};
+
+std::vector<std::string> every_call() {
+  return {
+#define ROC_TEST_NAME(name) #name,
+      ROC_HIP_CALLS(ROC_TEST_NAME)
+#undef ROC_TEST_NAME
+  };
+}
+
+TEST_F(HostFaults, EveryCallFailsWhenToldTo) {
+  auto const known = uses();
+  for (auto const& name : every_call()) {
+    SCOPED_TRACE(name);
+    bool const can_fail = name != "hipGetErrorName" && name != "hipGetErrorString";
+    ASSERT_EQ(can_fail, fail_at(name.c_str(), 1, hipErrorLaunchFailure));
+    if (!can_fail) continue;
+    ASSERT_TRUE(known.contains(name));
+    auto const& use = known.at(name);
+    expect(hipErrorLaunchFailure, use());
+    static_cast<void>(hipGetLastError());
+    ok(use());
+    ok(hipGetLastError());
+  }
+}
+
+TEST_F(HostFaults, CountUsesFromTheNextOne) {
+  ASSERT_TRUE(fail_at("hipMalloc", 3, hipErrorOutOfMemory));
+  ASSERT_TRUE(fail_at("hipMalloc", 1, hipErrorLaunchFailure));  // several may be planned
+  auto const use = uses().at("hipMalloc");
+  expect(hipErrorLaunchFailure, use());
+  ok(use());
+  expect(hipErrorOutOfMemory, use());
+  for (int i = 0; i < 10; ++i) ok(use());
+}
+
+TEST_F(HostFaults, AFailedCopyMovesNothing) {
+  ok(hipMemsetAsync(device_, 3, 64, stream_));
+  ASSERT_TRUE(fail_at("hipMemcpyAsync", 1, hipErrorIllegalAddress));
+  expect(hipErrorIllegalAddress, hipMemcpyAsync(device_, host_, 64, hipMemcpyDefault, stream_));
+  expect(hipErrorIllegalAddress, hipGetLastError());
+  ok(hipStreamSynchronize(stream_));
+  ok(hipMemcpy(host_, device_, 64, hipMemcpyDefault));
+  EXPECT_TRUE(std::all_of(host_, host_ + 64, [](char b) { return b == 3; }));
+}
+
+TEST_F(HostFaults, WhatIsNoCallOrNoFaultIsRefused) {
+  EXPECT_FALSE(fail_at("hipNoSuchCall", 1, hipErrorUnknown));
+  EXPECT_FALSE(fail_at("hipMalloc", 0, hipErrorUnknown));
+  EXPECT_FALSE(fail_at("hipMalloc", 1, hipSuccess));
+}
+
+}  // namespace

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Several threads at once, each with streams of its own and all with the null stream.
+#include <atomic>
+#include <cstring>
+
+#include "platform/host/support.hpp"
+
+namespace {
+
+using namespace roc::test;
+
+void hammer(int number, std::atomic<int>& functions) {
+  constexpr std::size_t bytes = 3000;
+  std::vector<unsigned char> from(bytes, static_cast<unsigned char>(number));
+  std::vector<unsigned char> back(bytes);
+  for (int round = 0; round < 60; ++round) {
+    auto const stream = make_stream(round % 2 == 0 ? hipStreamDefault : hipStreamNonBlocking);
+    auto const other = make_stream(hipStreamNonBlocking);
+    auto const event = make_event();
+    char* data = nullptr;
+    char* copy = nullptr;
+    char* unused = nullptr;  // what the null streams fill: nothing orders them with `other`
+    ok(hipMalloc(&data, bytes));
+    ok(hipMalloc(&copy, bytes));
+    ok(hipMalloc(&unused, bytes));
+    std::fill(back.begin(), back.end(), static_cast<unsigned char>(0));
+    ok(hipMemcpyAsync(data, from.data(), bytes, hipMemcpyHostToDevice, stream));
+    ok(hipEventRecord(event, stream));
+    ok(hipStreamWaitEvent(other, event, 0));
+    ok(hipMemcpyAsync(copy, data, bytes, hipMemcpyDeviceToDevice, other));
+    ok(hipLaunchHostFunc(
+        other, [](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &functions));
+    struct job {
+      char* data;
+    };
+    ok(launch_host_kernel(
+        other, bytes,
+        [](void* closure, std::size_t begin, std::size_t end) {
+          char* const memory = static_cast<job*>(closure)->data;
+          for (std::size_t i = begin; i < end; ++i) memory[i] = static_cast<char>(memory[i] + 1);
+        },
+        new job{copy}, [](void* closure) { delete static_cast<job*>(closure); }));
+    ok(hipMemcpyAsync(back.data(), copy, bytes, hipMemcpyDeviceToHost, other));
+    if (round % 5 == 0) ok(hipMemsetAsync(unused, 0, bytes, nullptr));
+    if (round % 7 == 0) ok(hipMemsetAsync(unused, 0, bytes, hipStreamPerThread));
+    if (round % 3 == 0) ok(hipEventRecord(event, other));
+    while (hipStreamQuery(other) == hipErrorNotReady) std::this_thread::yield();
+    ok(hipStreamSynchronize(other));
+    EXPECT_TRUE(std::all_of(back.begin(), back.end(), [&](auto b) { return b == number + 1; }));
+    ok(hipStreamDestroy(stream));
+    ok(hipEventDestroy(event));
+    ok(hipFree(data));
+    ok(hipFree(copy));
+    ok(hipFree(unused));
+    ok(hipStreamDestroy(other));
+  }
+}
+
+TEST(HostThreads, WorkSideBySide) {
+  std::atomic<int> functions = 0;
+  std::vector<std::thread> threads;
+  for (int i = 1; i <= 4; ++i) threads.emplace_back([&, i] { hammer(i, functions); });
+  for (auto& thread : threads) thread.join();
+  ok(hipDeviceSynchronize());
+  EXPECT_EQ(4 * 60, functions);
+}
+
+TEST(HostThreads, ManyShortLivedThreadsLeaveNothingBehind) {
+  std::atomic<int> functions = 0;
+  for (int i = 0; i < 500; ++i) {
+    std::thread([&] {
+      ok(hipLaunchHostFunc(
+          hipStreamPerThread, [](void* count) { ++*static_cast<std::atomic<int>*>(count); },
+          &functions));
+    }).join();
+  }
+  ok(hipDeviceSynchronize());
+  EXPECT_EQ(500, functions);
+}
+
+TEST(HostThreads, RegisterAndPinSideBySide) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      std::vector<char> memory(8192);
+      for (int round = 0; round < 100; ++round) {
+        void* pinned = nullptr;
+        ok(hipHostRegister(memory.data(), memory.size(), 0));
+        ok(hipHostMalloc(&pinned, 500, 0));
+        hipPointerAttribute_t attributes{};
+        ok(hipPointerGetAttributes(&attributes, memory.data() + 5));
+        EXPECT_EQ(memory.data() + 5, attributes.hostPointer);
+        ok(hipHostFree(pinned));
+        ok(hipHostUnregister(memory.data()));
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+}  // namespace
