@@ -44,4 +44,12 @@ void order_after_all(int device) {
   }
 }
 
+void wait_for_all(int device) {
+  order_after_all(device);
+  // An event in the default stream is work there, and so comes after every blocking stream.
+  event reached;
+  reached.record();
+  reached.synchronize();
+}
+
 }  // namespace roc::runtime

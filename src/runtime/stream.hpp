@@ -23,4 +23,8 @@ void note_work(stream_ref stream);
 /// Makes the default stream of `device`, which must be current, wait for the work noted there.
 void order_after_all(int device);
 
+/// Waits until all work enqueued on `device`, which must be current, is done: that of other streams
+/// too, for which waiting for the default stream alone would not do.
+void wait_for_all(int device);
+
 }  // namespace roc::runtime

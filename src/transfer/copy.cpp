@@ -39,14 +39,14 @@ void enqueue_on_device(plan const& p, hipStream_t stream) {
 
 // After all work enqueued on the device, done on return.
 void copy_now(plan const& p, int device) {
-  runtime::order_after_all(device);
   if (runs_on_device(p.path)) {
+    runtime::order_after_all(device);
     enqueue_on_device(p, nullptr);
     stream_ref().synchronize();
     return;
   }
   // The CPU touches the host side: work that writes or reads it must be over.
-  stream_ref().synchronize();
+  runtime::wait_for_all(device);
   if (p.path == copy_path::host) return transfer::copy_on_host(p.form);
   transfer::copy_staged_now(p);
 }

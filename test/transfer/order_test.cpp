@@ -43,6 +43,28 @@ TEST(Order, ACallWithoutStreamComesAfterAllStreams) {
   EXPECT_TRUE(stream.query());
 }
 
+// Host memory that a stream still writes is read only when that is over.
+TEST(Order, ACallWithoutStreamReadsWhatStreamsHaveWritten) {
+  auto const expected = numbers(51);
+  auto const first = roc::to_device(expected);
+  roc::device_array<int> const second({count});
+  std::vector<int> between(count, -1);
+  std::vector<int> last(count, -1);
+  roc::stream const stream;
+  {
+    gate hold;
+    hold.close(stream);
+    first.copy_to_host(between, stream);
+    hold.open();
+    second.copy_to_device(between);
+  }
+  auto const back = second.copy_to_host();
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), back.begin()));
+  first.copy_to_host(between, stream);
+  roc::copy(between, last);
+  EXPECT_EQ(expected, last);
+}
+
 TEST(Order, ACallWithoutStreamComesAfterWorkOnNonBlockingStreams) {
   auto const expected = numbers(5);
   roc::device_array<int> array({count});
