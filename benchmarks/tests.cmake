@@ -16,9 +16,10 @@ if(ROC_RESOLVED_PLATFORM STREQUAL "amd" AND ROC_TEST_LAUNCHER
   set(launcher ${ROC_TEST_LAUNCHER})
 endif()
 
-# roc_add_program_test(NAME EXIT_CODE PROGRAM arguments...): passes where the program ends with that
+# roc_add_exit_code_test(NAME EXIT_CODE PROGRAM arguments...): passes where the program ends with that
 # code; counts as skipped where there is no device, unless that code is wanted.
-function(roc_add_program_test name code program)
+function(roc_add_exit_code_test test code program)
+  set(name ${roc_test_prefix}.${test})
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND}
     "-DPROGRAM=${launcher};$<TARGET_FILE:${program}>" "-DARGUMENTS=${ARGN}" -DEXPECTED=${code}
     -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/expect_exit_code.cmake)
@@ -29,22 +30,22 @@ function(roc_add_program_test name code program)
 endfunction()
 
 set(quick --size 64K --min-time 0.01 --max-time 0.05)
-roc_add_program_test(rocbench.run 0 rocbench run ${quick})
-roc_add_program_test(rocbench.run_is_default 0 rocbench ${quick})
-roc_add_program_test(rocbench.odd_size 0 rocbench run --size 4097 --min-time 0 --max-time 0)
-roc_add_program_test(rocbench.finds_a_wrong_byte 2 rocbench run ${quick} --inject)
-roc_add_program_test(rocbench.unknown_case 5 rocbench run nonsense)
-roc_add_program_test(rocbench.unknown_option 1 rocbench run --nonsense)
-roc_add_program_test(rocbench.zero_size 1 rocbench run --size 0)
-roc_add_program_test(rocbench.unknown_device 5 rocbench run --device 1000)
-roc_add_program_test(rocbench.version 0 rocbench --version)
+roc_add_exit_code_test(rocbench.run 0 rocbench run ${quick})
+roc_add_exit_code_test(rocbench.run_is_default 0 rocbench ${quick})
+roc_add_exit_code_test(rocbench.odd_size 0 rocbench run --size 4097 --min-time 0 --max-time 0)
+roc_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run ${quick} --inject)
+roc_add_exit_code_test(rocbench.unknown_case 5 rocbench run nonsense)
+roc_add_exit_code_test(rocbench.unknown_option 1 rocbench run --nonsense)
+roc_add_exit_code_test(rocbench.zero_size 1 rocbench run --size 0)
+roc_add_exit_code_test(rocbench.unknown_device 5 rocbench run --device 1000)
+roc_add_exit_code_test(rocbench.version 0 rocbench --version)
 
-add_test(NAME rocbench.list COMMAND ${launcher} $<TARGET_FILE:rocbench> list)
+add_test(NAME ${roc_test_prefix}.rocbench.list COMMAND ${launcher} $<TARGET_FILE:rocbench> list)
 set(all "")
 foreach(case h2d/pinned h2d/pageable h2d/registered d2h/pinned d2h/pageable d2h/registered d2d/copy)
   string(APPEND all "${case} [^\n]*\nraw/${case} [^\n]*\n")
 endforeach()
-set_tests_properties(rocbench.list PROPERTIES
+set_tests_properties(${roc_test_prefix}.rocbench.list PROPERTIES
   ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION "^${all}$")
 
-roc_add_program_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)
+roc_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)

@@ -28,7 +28,8 @@ void copy(S&& source, D&& destination) {
 
 /// The same, enqueued on `stream`. Pinned and registered memory must live until the stream has been
 /// synchronised. A pageable source may be changed or freed on return; a pageable destination is
-/// complete after synchronisation. The call waits only where all staging memory is in flight.
+/// complete after synchronisation. The call waits only where all staging memory is in flight, and
+/// for earlier copies that still write a pageable source.
 template <detail::copy_argument S, detail::writable_argument D>
   requires(!detail::owning_temporary<S> && !detail::owning_temporary<D>)
 void copy(S&& source, D&& destination, stream_ref stream) {
@@ -52,9 +53,11 @@ ROC_API copy_path planned_path(region const& source, region const& destination);
 /// The path that a copy between the two would take now. Throws what the copy would.
 template <detail::copy_argument S, detail::writable_argument D>
 copy_path planned_path(S const& source, D&& destination) {
-  auto const from = detail::side_of(source);
-  auto const to = detail::side_of(destination).with_rank_of(from.extents);
-  return detail::planned_path(from.region(), to.region());
+  return detail::with_equal_ranks(
+      detail::side_of(source), detail::side_of(destination),
+      [](detail::region const& from, detail::region const& to) {
+        return detail::planned_path(from, to);
+      });
 }
 
 }  // namespace roc

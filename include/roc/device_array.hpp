@@ -77,6 +77,7 @@ class device_array : public detail::device_operations<device_array<T, N>, T, N> 
   device_view<T, N> view() const& { return whole(); }
   device_view<T, N> view() && = delete;
   operator device_view<T, N>() const& { return whole(); }
+  operator device_view<T, N>() && = delete;
 
   /// A view of a region, or of one element; see roc::slice. Throws shape_error beyond an extent; too
   /// many or too few expressions do not compile.

@@ -26,6 +26,7 @@ class device_view : public detail::device_operations<device_view<T, N>, T, N> {
 
  public:
   using roc_device_memory = void;
+  using roc_borrowing_view = void;  // a temporary one takes no memory along
   using element_type = T;
   using value_type = std::remove_cv_t<T>;
   static constexpr std::size_t rank = N;

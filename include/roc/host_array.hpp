@@ -76,17 +76,18 @@ class host_array {
 
   T* data() { return checked(data_); }
   T const* data() const { return checked(data_); }
-  roc::shape<N> const& shape() const noexcept { return shape_; }
-  roc::strides<N> const& strides() const noexcept { return strides_; }
-  std::size_t extent(std::size_t axis) const noexcept { return shape_[axis]; }
-  std::size_t size() const { return checked(layout::element_count(shape_)); }
+  roc::shape<N> const& shape() const { return checked(shape_); }
+  roc::strides<N> const& strides() const { return checked(strides_); }
+  std::size_t extent(std::size_t axis) const { return shape()[axis]; }
+  std::size_t size() const { return layout::element_count(shape()); }
   std::size_t size_bytes() const { return size() * sizeof(T); }
-  bool is_c_contiguous() const { return layout::is_c_contiguous(shape_, strides_); }
-  bool is_f_contiguous() const { return layout::is_f_contiguous(shape_, strides_); }
+  bool is_c_contiguous() const { return layout::is_c_contiguous(shape(), strides_); }
+  bool is_f_contiguous() const { return layout::is_f_contiguous(shape(), strides_); }
   host_memory kind() const noexcept { return kind_; }
 
-  host_view<T, N> view() { return {data(), shape_, strides_}; }
-  host_view<T const, N> view() const { return {data(), shape_, strides_}; }
+  host_view<T, N> view() & { return {data(), shape_, strides_}; }
+  host_view<T const, N> view() const& { return {data(), shape_, strides_}; }
+  host_view<T, N> view() && = delete;
 
   /// An element, or a view of a region: see host_view.
   template <class... E>
@@ -106,7 +107,7 @@ class host_array {
 
  private:
   template <class V>
-  V checked(V value) const {
+  V const& checked(V const& value) const {
     if (!alive_) {
       detail::throw_lifetime_error(
           "use of a host_array that owns nothing: it was moved from or never given a shape");

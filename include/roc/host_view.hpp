@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <iterator>
+#include <span>
 #include <type_traits>
 
 #include <roc/config.hpp>
@@ -35,6 +36,9 @@ class host_view {
   /// Of a contiguous range: std::vector, std::array, std::span, a C array.
   template <class R>
     requires(N == 1 && !std::same_as<std::remove_cvref_t<R>, host_view> &&
+             !requires { std::remove_cvref_t<R>::rank; } &&  // arrays give views of their own
+             (std::is_lvalue_reference_v<R> || std::is_const_v<T> ||
+              std::ranges::enable_borrowed_range<std::remove_cvref_t<R>>) &&
              requires(R&& r) {
                { std::data(r) } -> std::convertible_to<T*>;
                requires std::same_as<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(r))>>,

@@ -30,6 +30,8 @@ struct host_extent {
 ROC_API void register_extents(host_extent const* extents, std::size_t count,
                               registration_options options);
 ROC_API void deregister_extent(host_extent extent);
+/// Finds out first whether all are registered: one that is not leaves the others as they are.
+ROC_API void deregister_extents(host_extent const* extents, std::size_t count);
 ROC_API void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept;
 
 template <class H>
@@ -87,10 +89,11 @@ template <detail::host_argument... H>
 
 /// Deregisters ranges (hipHostUnregister; numba.roc's `roc.deregister`), after the copies that
 /// still use them. Throws registration_error for a range that is not registered, or an address
-/// inside one.
+/// inside one; none of several is deregistered then.
 template <detail::host_argument... H>
 void deregister(H&&... ranges) {
-  (detail::deregister_extent(detail::extent_of(ranges)), ...);
+  detail::host_extent const extents[] = {detail::extent_of(ranges)..., {nullptr, 0}};
+  detail::deregister_extents(extents, sizeof...(H));
 }
 
 }  // namespace roc

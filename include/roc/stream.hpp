@@ -94,6 +94,9 @@ class ROC_API stream : public stream_ref {
   stream(stream&& other) noexcept;
   stream& operator=(stream&& other) noexcept;
 
+  synchronize_guard auto_synchronize() const& { return stream_ref::auto_synchronize(); }
+  synchronize_guard auto_synchronize() && = delete;  // the guard would outlive the stream
+
  private:
   void destroy() noexcept;
 };

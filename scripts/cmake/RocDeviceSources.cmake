@@ -2,7 +2,8 @@
 # roc_target_device_sources(TARGET file.hip...)
 #
 # Adds files for the device compiler to a target: hipcc on amd, nvcc on nvidia, the C++ compiler on
-# the host platform. They are compiled with the target's own include folders and definitions.
+# the host platform. They are compiled with the target's own include folders and definitions; hipcc
+# is also given what the target's property ROC_DEVICE_OPTIONS holds.
 
 include_guard(GLOBAL)
 
@@ -42,7 +43,9 @@ function(_roc_add_hipcc_object target source)
   add_custom_command(
     OUTPUT ${object}
     COMMAND ${ROC_HIPCC} -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
-      -Wall -Wextra "$<IF:$<CONFIG:Debug>,-g,-O3;-DNDEBUG>" ${architectures}
+      "$<$<CONFIG:Debug,RelWithDebInfo>:-g>"
+      "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-O3;-DNDEBUG>"
+      "$<TARGET_PROPERTY:${target},ROC_DEVICE_OPTIONS>" ${architectures}
       "$<$<BOOL:${includes}>:-I$<JOIN:$<FILTER:${includes},EXCLUDE,^/usr/include$>,;-I>>"
       "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
       -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}

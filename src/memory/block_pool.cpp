@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <utility>
 
 #include <roc/error.hpp>
 
@@ -62,7 +63,7 @@ block_pool::~block_pool() = default;
 
 block_pool::lease::~lease() { pool_.give_back(block_, stream_); }
 
-block_pool::lease block_pool::acquire(std::size_t bytes, stream_ref stream) {
+std::unique_ptr<block_pool::lease> block_pool::acquire(std::size_t bytes, stream_ref stream) {
   bytes = aligned(bytes);
   std::unique_lock lock(mutex_);
   block* chosen = find(bytes);
@@ -73,10 +74,24 @@ block_pool::lease block_pool::acquire(std::size_t bytes, stream_ref stream) {
       chosen = find(bytes);
     }
   }
-  std::byte* const data = chosen->data + chosen->used;
-  chosen->used += bytes;
-  ++chosen->leases;
-  return lease(*this, *chosen, data, stream);
+  return lease_of(*chosen, bytes, stream);
+}
+
+std::unique_ptr<block_pool::lease> block_pool::try_acquire(std::size_t bytes, stream_ref stream) {
+  bytes = aligned(bytes);
+  std::lock_guard const lock(mutex_);
+  block* chosen = find(bytes);
+  if (chosen == nullptr) chosen = grow();
+  return chosen == nullptr ? nullptr : lease_of(*chosen, bytes, stream);
+}
+
+// Holding the lock.
+std::unique_ptr<block_pool::lease> block_pool::lease_of(block& from, std::size_t bytes,
+                                                        stream_ref stream) {
+  auto made = std::make_unique<lease>(*this, from, from.data + from.used, stream);
+  from.used += bytes;
+  ++from.leases;
+  return made;
 }
 
 // Holding the lock.
@@ -118,15 +133,18 @@ void block_pool::wait_for_one(std::unique_lock<std::mutex>& lock) {
   for (block& each : blocks_) {
     if (each.lost || each.leases != 0) continue;
     ++each.leases;  // keeps it from being emptied meanwhile
+    auto const pending = std::exchange(each.uses, {});
     lock.unlock();
     std::exception_ptr failure;
     try {
-      for (use const& pending : each.uses) pending.done.synchronize();
+      for (use const& before : pending) before.done.synchronize();
     } catch (...) {
       failure = std::current_exception();
     }
     lock.lock();
     --each.leases;
+    if (failure) each.lost = true;  // whether its work is done is not known
+    returned_.notify_all();
     if (failure) std::rethrow_exception(failure);
     return;
   }
@@ -149,6 +167,8 @@ void block_pool::give_back(block& from, stream_ref stream) noexcept {
       from.uses.push_back({stream, event()});
       known = std::prev(from.uses.end());
     }
+    // Where a destroyed stream's handle has come back, the event's work is not this stream's yet.
+    if (!known->done.query()) stream.wait(known->done);
     known->done.record(stream);
   } catch (std::exception const& late) {
     from.lost = true;

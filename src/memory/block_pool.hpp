@@ -44,9 +44,12 @@ class block_pool {
     stream_ref stream_;
   };
 
-  /// `bytes` <= block_bytes(). The device of the stream must be current. Throws out_of_memory only
-  /// where not even one block can be had.
-  lease acquire(std::size_t bytes, stream_ref stream);
+  /// `bytes` <= block_bytes(). The device of the stream must be current. May wait for other leases'
+  /// work and ends: who holds a lease must not call this. Throws out_of_memory only where not even
+  /// one block can be had.
+  std::unique_ptr<lease> acquire(std::size_t bytes, stream_ref stream);
+  /// The same, but null where it would have to wait.
+  std::unique_ptr<lease> try_acquire(std::size_t bytes, stream_ref stream);
 
   std::size_t block_bytes() const noexcept { return block_bytes_; }
 
@@ -67,6 +70,7 @@ class block_pool {
     std::vector<use> uses;   // the last work of every stream since the block was empty
   };
 
+  std::unique_ptr<lease> lease_of(block& from, std::size_t bytes, stream_ref stream);
   block* find(std::size_t bytes);
   block* grow();
   void wait_for_one(std::unique_lock<std::mutex>& lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <roc/detail/device_memory.hpp>
 
-#include <exception>
+#include <roc/error.hpp>
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
@@ -23,8 +23,10 @@ device_memory::~device_memory() {
     // hipFree waits for all work on the device: that is what keeps the memory from being used
     // again too early.
     ROC_HIP(hipFree, data_);
-  } catch (std::exception const& late) {
-    runtime::log(late.what());
+  } catch (error const& late) {
+    // At the process's end the runtime may be gone, and the memory with it.
+    bool const gone = late.code().value() == static_cast<int>(hipErrorDeinitialized);
+    if (!gone) runtime::log(late.what());
   }
 }
 

@@ -47,6 +47,8 @@ void pending_uses::note(stream_ref stream) {
   stream_ref const key(stream.handle(), device, stream.kind());
   for (use& known : uses_) {
     if (known.stream == key) {
+      // A destroyed stream's handle may come back: its last work is not this stream's yet.
+      if (!known.done.query()) stream.wait(known.done);
       known.done.record(stream);
       return;
     }
@@ -80,6 +82,11 @@ void host_table::register_range(range where, unsigned flags) {
   std::lock_guard const lock(mutex_);
   if (auto* const known = find_overlap(registrations_, where); known != nullptr) {
     if (known->where != where) throw_overlap(where, known->where, "the registered range");
+    if (known->flags != flags) {
+      throw registration_error("register_host: " + to_string(where) +
+                               " is registered with other options: deregister it first, or "
+                               "register it with the same");
+    }
     ++known->count;
     return;
   }
@@ -87,7 +94,7 @@ void host_table::register_range(range where, unsigned flags) {
     throw_overlap(where, own->where, "the pinned array");
   }
   // Held across the call: the table and the runtime must not disagree for another thread.
-  auto const place = registrations_.emplace(where.begin, registered{where, 1, {}}).first;
+  auto const place = registrations_.emplace(where.begin, registered{where, flags, 1, {}}).first;
   try {
     ROC_HIP(hipHostRegister, reinterpret_cast<void*>(where.begin), where.bytes(), flags);
   } catch (...) {
@@ -96,8 +103,8 @@ void host_table::register_range(range where, unsigned flags) {
   }
 }
 
-void host_table::deregister(range where) {
-  std::lock_guard const lock(mutex_);
+// Holding the lock.
+host_table::entries<host_table::registered>::iterator host_table::find_registered(range where) {
   auto const place = registrations_.find(where.begin);
   if (place == registrations_.end() || place->second.where != where) {
     auto const* const known = find_overlap(registrations_, where);
@@ -107,23 +114,63 @@ void host_table::deregister(range where) {
     throw registration_error("deregister: " + to_string(where) + problem +
                              ": give the range that was registered");
   }
-  registered& entry = place->second;
-  if (entry.count > 1) {
-    --entry.count;
+  return place;
+}
+
+void host_table::check_registered(range where) {
+  std::lock_guard const lock(mutex_);
+  static_cast<void>(find_registered(where));
+}
+
+void host_table::deregister(range where) {
+  std::unique_lock lock(mutex_);
+  if (auto const place = find_registered(where); place->second.count == 1) {
+    // Copies of other threads go on while this waits; it is looked up again afterwards.
+    auto const pending = std::exchange(place->second.pending, {});
+    lock.unlock();
+    pending.wait();
+    lock.lock();
+  }
+  auto const place = find_registered(where);
+  if (place->second.count > 1) {
+    --place->second.count;
     return;
   }
-  entry.pending.wait();
-  ROC_HIP(hipHostUnregister, reinterpret_cast<void*>(entry.where.begin));
+  place->second.pending.wait();  // of copies that began meanwhile
+  ROC_HIP(hipHostUnregister, reinterpret_cast<void*>(where.begin));
   registrations_.erase(place);
 }
 
-bool host_table::is_pinned(range where) const {
+bool host_table::is_pinned(range where, bool for_writing) const {
   std::lock_guard const lock(mutex_);
   if (auto const* const own = find_overlap(allocations_, where); own != nullptr) {
     if (own->pinned && own->where.contains(where)) return true;
   }
   auto const* const known = find_overlap(registrations_, where);
-  return known != nullptr && known->where.contains(where);
+  if (known == nullptr || !known->where.contains(where)) return false;
+  return !for_writing || (known->flags & hipHostRegisterReadOnly) == 0;
+}
+
+void host_table::note_write(range where, stream_ref stream) {
+  std::lock_guard const lock(writes_mutex_);
+  std::erase_if(writes_, [](write const& each) { return each.done.query(); });
+  writes_.push_back({where, event()});
+  writes_.back().done.record(stream);
+}
+
+void host_table::wait_for_writes(range where) {
+  std::unique_lock lock(writes_mutex_);
+  std::vector<write> overlapping;
+  for (auto place = writes_.begin(); place != writes_.end();) {
+    if (!place->where.overlaps(where)) {
+      ++place;
+      continue;
+    }
+    overlapping.push_back(std::move(*place));
+    place = writes_.erase(place);
+  }
+  lock.unlock();
+  for (write const& each : overlapping) each.done.synchronize();
 }
 
 void host_table::note_use(range where, stream_ref stream) {

@@ -29,7 +29,7 @@ struct range {
   friend bool operator==(range const&, range const&) = default;
 };
 
-/// The last use of a range by each stream. Waiting happens outside the table's lock.
+/// The last use of a range by each stream.
 class pending_uses {
  public:
   /// Marks everything enqueued on `stream` so far as using the range.
@@ -58,11 +58,19 @@ class host_table {
   /// Takes one count off; at none left waits for pending copies and unregisters. Throws
   /// registration_error for a range that is not registered exactly.
   void deregister(range where);
+  /// Throws what deregister would for a range that is not registered exactly.
+  void check_registered(range where);
 
   /// Whether all of it is pinned or registered, so that DMA may use it.
-  bool is_pinned(range where) const;
+  /// Memory registered for reading only may not be written so.
+  bool is_pinned(range where, bool for_writing) const;
   /// Notes that work on `stream` uses it, where the library knows the memory.
   void note_use(range where, stream_ref stream);
+
+  /// Notes that the CPU writes memory when `stream` has come so far.
+  void note_write(range where, stream_ref stream);
+  /// Waits for the writes noted that overlap it: the CPU is about to read it.
+  void wait_for_writes(range where);
 
  private:
   struct allocation {
@@ -72,12 +80,22 @@ class host_table {
   };
   struct registered {
     range where;
+    unsigned flags;
     unsigned count;
     pending_uses pending;
   };
   template <class Entry>
   using entries = std::map<std::uintptr_t, Entry>;  // by first address; no two overlap
 
+  struct write {
+    range where;
+    event done;
+  };
+
+  entries<registered>::iterator find_registered(range where);
+
+  std::mutex writes_mutex_;
+  std::vector<write> writes_;
   mutable std::mutex mutex_;
   entries<allocation> allocations_;
   entries<registered> registrations_;

@@ -43,6 +43,15 @@ void deregister_extent(host_extent extent) {
   memory::host_table::instance().deregister(memory::range::of(extent.data, extent.bytes));
 }
 
+void deregister_extents(host_extent const* extents, std::size_t count) {
+  auto& table = memory::host_table::instance();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (extents[i].bytes == 0) continue;
+    table.check_registered(memory::range::of(extents[i].data, extents[i].bytes));
+  }
+  for (std::size_t i = 0; i < count; ++i) deregister_extent(extents[i]);
+}
+
 void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept {
   while (count-- != 0) {
     try {
@@ -73,9 +82,8 @@ registration::~registration() {
 
 void registration::deregister() {
   while (!extents_.empty()) {
-    auto const last = extents_.back();
+    detail::deregister_extent(extents_.back());
     extents_.pop_back();
-    detail::deregister_extent(last);
   }
 }
 

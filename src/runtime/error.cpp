@@ -28,6 +28,7 @@ class category final : public std::error_category {
         return std::errc::invalid_argument;
       case hipErrorNoDevice:
       case hipErrorInvalidDevice:
+      case hipErrorInsufficientDriver:
         return std::errc::no_such_device;
       case hipErrorNotSupported:
         return std::errc::not_supported;

@@ -34,6 +34,8 @@ void note_work(stream_ref stream) {
   std::lock_guard const lock(state().mutex);
   auto const [place, fresh] =
       state().last.try_emplace({stream.device_ordinal(), stream.handle()});
+  // A destroyed stream's handle may come back: its last work is not this stream's yet.
+  if (!fresh && !place->second.query()) stream.wait(place->second);
   place->second.record(stream);
 }
 

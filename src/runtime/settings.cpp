@@ -16,7 +16,10 @@ std::size_t bytes_from(char const* name, std::size_t otherwise) {
   char const* const text = std::getenv(name);
   if (text == nullptr) return otherwise;
   char* end = nullptr;
+  bool const digits = text[0] >= '0' && text[0] <= '9';  // strtoull takes signs too
   unsigned long long value = std::strtoull(text, &end, 10);
+  constexpr unsigned long long most = 1ull << 40;
+  if (!digits || value > most) value = 0;
   if (end != text && *end != '\0') {
     char const* const units = "KMG";
     if (char const* const unit = std::strchr(units, *end); unit != nullptr) {
@@ -24,8 +27,8 @@ std::size_t bytes_from(char const* name, std::size_t otherwise) {
       ++end;
     }
   }
-  if (end != text && *end == '\0' && value >= 4096) return value;
-  std::fprintf(stderr, "rocarray: %s=%s: give a number of bytes from 4096, with K, M or G\n", name,
+  if (end != text && *end == '\0' && value >= 4096 && value <= most) return value;
+  std::fprintf(stderr, "rocarray: %s=%s: give a number of bytes from 4096 to 1024G, with K, M or G\n", name,
                text);
   return otherwise;
 }

@@ -98,7 +98,10 @@ synchronize_guard stream_ref::auto_synchronize() const {
 stream::stream() : stream(0) {}
 
 stream::stream(int priority)
-    : stream_ref(runtime::create(priority), runtime::current_device(), stream_kind::blocking) {}
+    : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
+  handle_ = runtime::create(priority);
+  kind_ = stream_kind::blocking;
+}
 
 stream::~stream() { destroy(); }
 

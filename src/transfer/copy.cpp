@@ -2,6 +2,7 @@
 // The one entry of every copy: plans it, orders it, and sends it on its path.
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <roc/detail/region.hpp>
@@ -78,22 +79,25 @@ void enqueue_on_host(plan const& p, bool copied, hipStream_t stream) {
   static_cast<void>(job.release());  // deleted by run
 }
 
+memory::range bytes_of(plan const& p, transfer::side which) {
+  transfer::byte_span const span = transfer::span_of(p.form, which);
+  std::byte const* const base =
+      which == transfer::side::source ? p.form.source : p.form.destination;
+  return memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low));
+}
+
 void enqueue(plan const& p, stream_ref stream, detail::source_use use) {
   hipStream_t const native = runtime::handle(stream);
   // Pinned memory belongs to the stream until it has been synchronised: earlier work there may still
   // write it. Pageable memory is read now, so that the caller may change it.
   bool const reads_now = !p.host_pinned && use == detail::source_use::copied;
   if (runs_on_device(p.path)) return enqueue_on_device(p, native);
+  if (p.way != direction::device_to_host && reads_now) {
+    memory::host_table::instance().wait_for_writes(bytes_of(p, transfer::side::source));
+  }
   if (p.path == copy_path::host) return enqueue_on_host(p, reads_now, native);
   if (p.way == direction::host_to_device && reads_now) return transfer::upload_staged(p, stream);
   transfer::enqueue_staged(p, stream);
-}
-
-memory::range bytes_of(plan const& p, transfer::side which) {
-  transfer::byte_span const span = transfer::span_of(p.form, which);
-  std::byte const* const base =
-      which == transfer::side::source ? p.form.source : p.form.destination;
-  return memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low));
 }
 
 // Host memory of ours, and registered memory, waits for these copies before it goes.
@@ -103,6 +107,8 @@ void note_host_use(plan const& p, stream_ref stream) {
     table.note_use(bytes_of(p, transfer::side::source), stream);
   }
   if (p.way == direction::device_to_host || p.way == direction::host_to_host) {
+    bool const by_cpu = !runs_on_device(p.path);
+    if (by_cpu) table.note_write(bytes_of(p, transfer::side::destination), stream);
     table.note_use(bytes_of(p, transfer::side::destination), stream);
   }
 }
@@ -118,20 +124,36 @@ void detail::copy(region const& source, region const& destination, stream_ref co
     return transfer::copy_on_host(p.form);  // nothing to be ordered after
   }
   int const current = device >= 0 ? device : runtime::current_device();
+  int const other = source.where == place::device && source.device >= 0 ? source.device : current;
+  if (other != current && p.path == copy_path::kernel) {
+    throw error(std::make_error_code(std::errc::not_supported),
+                "strided copy from device " + std::to_string(other) + " to device " +
+                    std::to_string(current) + ": copy through a contiguous array");
+  }
   if (stream == nullptr) {
+    if (other != current) {
+      runtime::on_device const guard(other);
+      runtime::wait_for_all(other);
+    }
     runtime::on_device const guard(current);
     return copy_now(p, current);
   }
-  runtime::on_device const guard(runtime::device_of(*stream, current));
+  int const used = runtime::device_of(*stream, runtime::current_device());
+  if (used != current && used != other) {
+    throw error(std::make_error_code(std::errc::invalid_argument),
+                "a stream of device " + std::to_string(used) + " with an array of device " +
+                    std::to_string(current) + ": use a stream of the array's device");
+  }
+  runtime::on_device const guard(used);
   try {
     enqueue(p, *stream, use);
+    runtime::note_work(*stream);
+    note_host_use(p, *stream);
   } catch (...) {
     // Part of it may be on its way: nothing of that may outlive the caller's memory.
     ROC_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream->handle()));
     throw;
   }
-  runtime::note_work(*stream);
-  note_host_use(p, *stream);
 }
 
 }  // namespace roc

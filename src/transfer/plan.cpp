@@ -147,7 +147,8 @@ plan make_plan(detail::region const& source, detail::region const& destination) 
     byte_span const span = span_of(result.form, reads_host ? side::source : side::destination);
     auto const* const base = reads_host ? result.form.source : result.form.destination;
     result.host_pinned = memory::host_table::instance().is_pinned(
-        memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low)));
+        memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low)),
+        !reads_host);
   }
   result.path = choose(result);
   return result;

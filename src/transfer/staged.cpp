@@ -37,8 +37,8 @@ void send(plan const& p, piece part, std::byte const* staging, stream_ref stream
     return;
   }
   auto const scratch = block_pool::scratch().acquire(bytes, stream);
-  ROC_HIP(hipMemcpyAsync, scratch.data(), staging, bytes, hipMemcpyHostToDevice, native);
-  kernels::scatter(p.form, part, scratch.data(), native);
+  ROC_HIP(hipMemcpyAsync, scratch->data(), staging, bytes, hipMemcpyHostToDevice, native);
+  kernels::scatter(p.form, part, scratch->data(), native);
 }
 
 // From its place on the device to staging memory.
@@ -51,36 +51,47 @@ void fetch(plan const& p, piece part, std::byte* staging, stream_ref stream) {
     return;
   }
   auto const scratch = block_pool::scratch().acquire(bytes, stream);
-  kernels::gather(p.form, part, scratch.data(), native);
-  ROC_HIP(hipMemcpyAsync, staging, scratch.data(), bytes, hipMemcpyDeviceToHost, native);
+  kernels::gather(p.form, part, scratch->data(), native);
+  ROC_HIP(hipMemcpyAsync, staging, scratch->data(), bytes, hipMemcpyDeviceToHost, native);
 }
 
 // A piece on its way to the host; the default stream of the current device brings it.
 struct download {
-  download(plan const& p, piece which)
-      : part(which), staging(block_pool::staging().acquire(which.end - which.begin, {})) {
-    fetch(p, part, staging.data(), {});
+  download(plan const& p, piece which, std::unique_ptr<block_pool::lease> memory)
+      : part(which), staging(std::move(memory)) {
+    fetch(p, part, staging->data(), {});
     arrived.record();
   }
 
   void finish(plan const& p) const {
     arrived.synchronize();
-    unpack(p.form, part, staging.data());
+    unpack(p.form, part, staging->data());
   }
 
   piece part;
-  block_pool::lease staging;
+  std::unique_ptr<block_pool::lease> staging;
   event arrived;
 };
 
 // The device brings one piece while the CPU unpacks the one before.
 void download_now(plan const& p) {
+  auto& pool = block_pool::staging();
   std::size_t const total = p.form.bytes();
-  auto before = std::make_unique<download>(p, next_piece(0, total));
-  while (before->part.end < total) {
-    auto current = std::make_unique<download>(p, next_piece(before->part.end, total));
-    before->finish(p);
+  std::unique_ptr<download> before;
+  for (std::size_t done = 0; done < total;) {
+    piece const part = next_piece(done, total);
+    std::size_t const bytes = part.end - part.begin;
+    auto memory = before ? pool.try_acquire(bytes, {}) : pool.acquire(bytes, {});
+    if (memory == nullptr) {
+      // Who waits for memory holds none, or many copies at once would wait for each other.
+      before->finish(p);
+      before.reset();
+      memory = pool.acquire(bytes, {});
+    }
+    auto current = std::make_unique<download>(p, part, std::move(memory));
+    if (before) before->finish(p);
     before = std::move(current);
+    done = part.end;
   }
   before->finish(p);
 }
@@ -116,8 +127,8 @@ void upload_staged(plan const& p, stream_ref stream) {
   for (std::size_t done = 0; done < total;) {
     piece const part = next_piece(done, total);
     auto const staging = block_pool::staging().acquire(part.end - part.begin, stream);
-    pack(p.form, part, staging.data());
-    send(p, part, staging.data(), stream);
+    pack(p.form, part, staging->data());
+    send(p, part, staging->data(), stream);
     done = part.end;
   }
 }
@@ -136,11 +147,11 @@ void enqueue_staged(plan const& p, stream_ref stream) {
   for (std::size_t done = 0; done < total;) {
     piece const part = next_piece(done, total);
     if (p.way == direction::host_to_device) {
-      enqueue_host_work(p, part, staging.data(), true, native);
-      send(p, part, staging.data(), stream);
+      enqueue_host_work(p, part, staging->data(), true, native);
+      send(p, part, staging->data(), stream);
     } else {
-      fetch(p, part, staging.data(), stream);
-      enqueue_host_work(p, part, staging.data(), false, native);
+      fetch(p, part, staging->data(), stream);
+      enqueue_host_work(p, part, staging->data(), false, native);
     }
     done = part.end;
   }

@@ -155,6 +155,9 @@ TEST_F(Registration, EarlyFormThrowsTheDestructorLogs) {
   auto guard = roc::register_host(range);
   ASSERT_TRUE(roc::platform::fail_call("hipHostUnregister", 1, hipErrorUnknown));
   EXPECT_THROW(guard.deregister(), roc::error);
+  guard.deregister();  // what failed is still the guard's
+  guard = roc::register_host(range);
+  guard.release();
   auto const before = roc::set_log_hook([](char const* text) noexcept { logged = text; });
   {
     auto const other = roc::register_host(range);  // still registered: counts
@@ -185,6 +188,20 @@ TEST_F(Registration, WaitsForTheCopiesThatUseTheRange) {
     array.copy_to_host(range, stream);
   }
   EXPECT_EQ(numbers.back(), range.data()[floats - 1]);
+}
+
+TEST_F(Registration, SeveralAreDeregisteredAllOrNone) {
+  auto const known = pages(0, 1);
+  auto const guard = roc::register_host(known);
+  EXPECT_THROW(roc::deregister(known, pages(2, 1)), roc::registration_error);
+  auto const array = roc::device_array_like(known);
+  EXPECT_EQ(roc::copy_path::dma, roc::planned_path(known, array));
+}
+
+TEST_F(Registration, OptionsAreKept) {
+  auto const range = pages(0, 1);
+  auto const guard = roc::register_host(roc::registration_options{.portable = true}, range);
+  EXPECT_THROW(static_cast<void>(roc::register_host(range)), roc::registration_error);
 }
 
 TEST_F(Registration, ContainersAndCArraysAreTaken) {

@@ -55,4 +55,32 @@ TEST(SeveralDevices, CopiesGoFromOneToAnother) {
   EXPECT_EQ(host, back);
 }
 
+TEST(SeveralDevices, ACopyBetweenThemWaitsForTheSourcesDevice) {
+  auto const host = numbers(500);
+  roc::device_array<int> const first({500});
+  roc::stream const stream;
+  first.copy_to_device(host, stream);
+  roc::device_guard const guard{roc::device(1)};
+  roc::device_array<int> const second({500});
+  second.copy_to_device(first);
+  auto const back = second.copy_to_host();
+  EXPECT_TRUE(std::equal(host.begin(), host.end(), back.begin()));
+}
+
+TEST(SeveralDevices, AStreamOfAnotherDeviceIsAnError) {
+  roc::device_array<int> const array({500});
+  std::vector<int> host(500);
+  roc::device_guard const guard{roc::device(1)};
+  roc::stream const stream;
+  EXPECT_THROW(array.copy_to_host(host, stream), roc::error);
+  EXPECT_THROW(array.copy_to_host(host, roc::stream_ref()), roc::error);
+}
+
+TEST(SeveralDevices, AStridedCopyBetweenThemIsAnError) {
+  roc::device_array<int, 2> const first({20, 30});
+  roc::device_guard const guard{roc::device(1)};
+  roc::device_array<int, 2> const second({30, 20});
+  EXPECT_THROW(second.copy_to_device(first.transpose()), roc::error);
+}
+
 }  // namespace

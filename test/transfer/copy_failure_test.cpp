@@ -73,6 +73,18 @@ TEST(CopyFailure, PageableOnAStream) {
   });
 }
 
+// The copy may be on its way when noting it fails: the array that it writes must wait for it.
+TEST(CopyFailure, IntoANewArrayOnAStream) {
+  roc::device_array<int> const array({5000});
+  array.copy_to_device(std::vector<int>(5000, 6));
+  roc::stream const stream;
+  fail_each_call([&] {
+    auto const back = array.copy_to_host(stream);
+    stream.synchronize();
+    if (back(4999) != 6) throw std::logic_error("wrong bytes");
+  });
+}
+
 TEST(CopyFailure, Strided) {
   std::vector<int> const source(5000, 5);
   roc::device_array<int, 2> const array({50, 100});

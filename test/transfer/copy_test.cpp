@@ -155,6 +155,29 @@ static_assert(!takes_temporary<roc::device_array<float>, roc::host_array<float>>
 static_assert(!takes_temporary<roc::device_array<float>, std::array<float, 4>>);
 static_assert(takes_temporary<roc::device_array<float>, std::span<float>>);
 static_assert(takes_temporary<roc::device_array<float>, roc::host_view<float>>);
+static_assert(takes_temporary<roc::device_array<float>, roc::device_view<float>>);
+static_assert(!takes_temporary<roc::device_array<float>, roc::device_array<float>>);
 static_assert(takes_temporary_now<roc::device_array<float>, std::vector<float>>);
+
+// Views of memory that is about to go, and host views of device memory, do not compile.
+static_assert(!std::is_constructible_v<roc::host_view<float>, std::vector<float>>);
+static_assert(std::is_constructible_v<roc::host_view<float>, std::vector<float>&>);
+static_assert(std::is_constructible_v<roc::host_view<float>, std::span<float>>);
+static_assert(!std::is_constructible_v<roc::host_view<float>, roc::device_array<float>&>);
+static_assert(!std::is_constructible_v<roc::host_view<float>, roc::device_view<float>>);
+static_assert(!std::is_convertible_v<roc::device_array<float>, roc::device_view<float>>);
+template <class A>
+concept views_temporary_host = requires { A().view(); };
+static_assert(!views_temporary_host<roc::host_array<float>>);
+template <class S>
+concept guards_temporary = requires { S().auto_synchronize(); };
+static_assert(!guards_temporary<roc::stream>);
+static_assert(guards_temporary<roc::stream_ref>);
+
+TEST(Copy, AFlatDeviceArrayStandsForNoOtherShape) {
+  roc::device_array<int> const flat({6});
+  roc::device_array<int, 2> const table({2, 3});
+  EXPECT_THROW(roc::copy(flat, table), roc::shape_error);
+}
 
 }  // namespace

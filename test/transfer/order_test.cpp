@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -211,6 +212,32 @@ TEST(Order, ManySmallCopiesBehindAGateDoNotBlock) {
   stream.synchronize();
   auto const back = array.copy_to_host();
   for (int i = 0; i < copies; ++i) ASSERT_EQ(i, back(i));
+}
+
+// The upload reads the vector at once: what the download before it writes is waited for.
+TEST(Order, AnUploadReadsWhatADownloadBeforeItWrites) {
+  auto const expected = numbers(61);
+  auto const first = roc::to_device(expected);
+  roc::device_array<int> const second({count});
+  std::vector<int> between(count, -1);
+  roc::stream const stream;
+  first.copy_to_host(between, stream);
+  second.copy_to_device(between, stream);
+  stream.synchronize();
+  auto const back = second.copy_to_host();
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), back.begin()));
+}
+
+// Each takes several pieces of staging memory: none may wait while it holds one.
+TEST(Order, ManyThreadsDownloadAtOnce) {
+  auto const n = roc::test::scaled(2'000'000);
+  auto const expected = std::vector<int>(n, 7);
+  auto const array = roc::to_device(expected);
+  std::vector<std::vector<int>> results(24, std::vector<int>(n));
+  std::vector<std::thread> threads;
+  for (auto& result : results) threads.emplace_back([&] { array.copy_to_host(result); });
+  for (auto& thread : threads) thread.join();
+  for (auto const& result : results) EXPECT_EQ(expected, result);
 }
 
 TEST(Order, AnArrayMayGoWhileItsCopyIsPending) {

@@ -41,6 +41,7 @@ concept host_argument =
 template <class H>
 concept owning_temporary =
     !std::is_lvalue_reference_v<H> && !is_host_view<std::remove_cvref_t<H>> &&
+    !requires { typename std::remove_cvref_t<H>::roc_borrowing_view; } &&
     (has_host_view<H> || std::is_array_v<std::remove_reference_t<H>> ||
      !std::ranges::enable_borrowed_range<std::remove_cvref_t<H>>);
 

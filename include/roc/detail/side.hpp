@@ -30,7 +30,7 @@ struct side {
     return {const_cast<value_type*>(data), sizeof(T), N, extents.data(), steps.data(), where, device};
   }
 
-  /// A flat piece of memory stands for an array of any rank with as many elements, in C order.
+  /// A flat piece of host memory stands for an array of any rank with as many elements, in C order.
   template <std::size_t M>
   side<T, M> with_rank_of(shape<M> const& wanted) const {
     static_assert(M == N || N == 1,
@@ -39,6 +39,7 @@ struct side {
     if constexpr (M == N) {
       return *this;
     } else {
+      if (where == place::device) throw_mismatch(wanted);
       if (extents[0] != layout::element_count(wanted) ||
           !layout::is_c_contiguous(extents, steps)) {
         throw_mismatch(wanted);
@@ -73,19 +74,26 @@ auto side_of(X& x) {
   }
 }
 
-/// Both sides brought to one rank, that of the one which is not flat.
-template <class S, class D>
-void copy_sides(S const& source, D const& destination, stream_ref const* stream,
-                source_use use = source_use::copied) {
+/// Calls f with both sides brought to one rank, that of the one which is not flat.
+template <class S, class D, class F>
+auto with_equal_ranks(S const& source, D const& destination, F f) {
   static_assert(std::is_same_v<typename S::value_type, typename D::value_type>,
                 "rocarray: source and destination have different element types");
   if constexpr (S::rank == 1 && D::rank != 1) {
     auto const same = source.with_rank_of(destination.extents);
-    copy(same.region(), destination.region(), stream, use);
+    return f(same.region(), destination.region());
   } else {
     auto const same = destination.with_rank_of(source.extents);
-    copy(source.region(), same.region(), stream, use);
+    return f(source.region(), same.region());
   }
+}
+
+template <class S, class D>
+void copy_sides(S const& source, D const& destination, stream_ref const* stream,
+                source_use use = source_use::copied) {
+  with_equal_ranks(source, destination, [&](region const& from, region const& to) {
+    copy(from, to, stream, use);
+  });
 }
 
 /// A destination that can be written.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills: pointers are checked when they are enqueued, bytes move when they run.
 #include <cstdint>
-#include <cstring>
-#include <functional>
 #include <utility>
 
 #include "platform/host/arena.hpp"
 #include "platform/host/engine.hpp"
 #include "platform/host/entry.hpp"
 #include "platform/host/host_memory.hpp"
-#include "platform/host/workers.hpp"
+#include "platform/host/move.hpp"
 
 namespace roc::host_hip {
 namespace {
@@ -24,24 +22,10 @@ std::size_t plus(std::size_t a, std::size_t b) {
   return __builtin_add_overflow(a, b, &result) ? SIZE_MAX : result;
 }
 
-// One side: rows of `width` bytes, at a pitch, in planes; the first begins `skipped` bytes in.
-struct box {
-  std::byte* data;
-  std::size_t pitch;
-  std::size_t plane;
-  std::size_t skipped = 0;
-};
-
-struct extent {
-  std::size_t width;
-  std::size_t rows;
-  std::size_t planes;
-
-  bool empty() const { return width == 0 || rows == 0 || planes == 0; }
-  std::size_t span(box const& b) const {
-    return plus(b.skipped, plus(times(planes - 1, b.plane), plus(times(rows - 1, b.pitch), width)));
-  }
-};
+std::size_t span(extent const& size, box const& b) {
+  return plus(b.skipped, plus(times(size.planes - 1, b.plane),
+                              plus(times(size.rows - 1, b.pitch), size.width)));
+}
 
 // Where a checked side really lies: device memory by the provider's own address, registered memory
 // by the host's.
@@ -80,39 +64,22 @@ bool fits(hipMemcpyKind kind, bool from_device, bool to_device) {
   }
 }
 
-void move_bytes(std::byte* to, std::byte const* from, std::size_t bytes) {
-  constexpr std::size_t grain = std::size_t{1} << 20;
-  auto const part = [=](std::size_t begin, std::size_t end) {
-    std::memcpy(to + begin, from + begin, end - begin);
-  };
-  if (bytes <= grain) return part(0, bytes);
-  run_parallel(bytes, part, grain);
-}
-
-void move_box(box const& to, box const& from, extent const& size) {
-  if (size.rows == 1 && size.planes == 1) return move_bytes(to.data, from.data, size.width);
-  for (std::size_t z = 0; z < size.planes; ++z) {
-    for (std::size_t y = 0; y < size.rows; ++y) {
-      std::memcpy(to.data + z * to.plane + y * to.pitch,
-                  from.data + z * from.plane + y * from.pitch, size.width);
-    }
-  }
-}
-
+// `awaited`: the operation, where the host's memory is part of it.
 hipError_t enqueue(box to, box from, extent const& size, hipMemcpyKind kind, hipStream_t stream,
-                   operation_ptr* made = nullptr) {
+                   operation_ptr* awaited = nullptr) {
   auto const found = engine::instance().find(stream);
   if (found == nullptr) return hipErrorInvalidHandle;
   if (size.empty()) return hipSuccess;
   if (to.pitch < size.width || from.pitch < size.width) return hipErrorInvalidPitchValue;
-  located const source = locate(from.data, size.span(from));
-  located const destination = locate(to.data, size.span(to));
+  located const source = locate(from.data, span(size, from));
+  located const destination = locate(to.data, span(size, to));
   if (source.data == nullptr || destination.data == nullptr) return hipErrorInvalidValue;
   if (!fits(kind, source.on_device, destination.on_device)) return hipErrorInvalidValue;
   to.data = destination.data + to.skipped;
   from.data = source.data + from.skipped;
   auto operation = engine::instance().submit(found, [=] { move_box(to, from, size); });
-  if (made != nullptr) *made = std::move(operation);
+  bool const on_device_only = source.on_device && destination.on_device;
+  if (awaited != nullptr && !on_device_only) *awaited = std::move(operation);
   return hipSuccess;
 }
 
@@ -140,10 +107,11 @@ ROC_HOST_API_BEGIN
 ROC_HOST_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes,
                                   hipMemcpyKind kind) {
   return call("hipMemcpy", [=] {
-    operation_ptr made;
+    // Between places of device memory the host does not wait, as with a real device.
+    operation_ptr awaited;
     hipError_t const result =
-        enqueue(row(to, bytes), row(from, bytes), {bytes, 1, 1}, kind, nullptr, &made);
-    engine::instance().wait(made);
+        enqueue(row(to, bytes), row(from, bytes), {bytes, 1, 1}, kind, nullptr, &awaited);
+    engine::instance().wait(awaited);
     return result;
   });
 }
@@ -190,7 +158,7 @@ ROC_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
     if (bytes == 0) return hipSuccess;
     located const place = locate(bytes_of(data), bytes);
     if (place.data == nullptr || !place.on_device) return hipErrorInvalidValue;
-    engine::instance().submit(found, [=] { std::memset(place.data, value, bytes); });
+    engine::instance().submit(found, [=] { fill(place.data, value, bytes); });
     return hipSuccess;
   });
 }

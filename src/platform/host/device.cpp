@@ -114,7 +114,9 @@ ROC_HOST_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device) {
   return call("hipDeviceGetPCIBusId", [=] {
     if (!exists(device)) return hipErrorInvalidDevice;
     char text[32];
-    std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device));
+    int const needed =
+        std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device)) + 1;
+    if (length < needed) return hipErrorInvalidValue;  // half an address is another's
     return give(text, id, length);
   });
 }

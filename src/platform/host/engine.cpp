@@ -87,10 +87,14 @@ std::shared_ptr<stream_object> engine::default_stream(int device) {
 }
 
 std::shared_ptr<stream_object> engine::thread_stream(int device) {
+  // Of the main thread's stream nothing is left when static objects are destroyed.
+  static thread_local bool ended = false;
+  if (ended) return default_stream(device);
   struct streams {
     std::unordered_map<int, hipStream_t> by_device;
     // What the thread enqueued is done and ordered all the same.
     ~streams() {
+      ended = true;
       for (auto const& [of, handle] : by_device) engine::instance().destroy(handle);
     }
   };
@@ -147,8 +151,9 @@ operation_ptr engine::submit(std::shared_ptr<stream_object> const& stream,
   return made;
 }
 
-// Holding the lock, which is released while the work runs.
-void engine::run(operation& next, lock& held) {
+// Holding the lock, which is released while the work runs. Work that throws ends the process in
+// every mode: there is nobody to catch it on a device.
+void engine::run(operation& next, lock& held) noexcept {
   next.state_ = operation::state::running;
   auto work = std::move(next.work_);
   held.unlock();

@@ -78,7 +78,7 @@ class engine {
   std::shared_ptr<stream_object> default_stream(int device);
   std::shared_ptr<stream_object> thread_stream(int device);
   void add_order(stream_object& stream, std::vector<operation_ptr>& after);
-  void run(operation& next, lock& held);
+  void run(operation& next, lock& held) noexcept;
   bool is_ready(operation const& next) const;
   operation_ptr first_to_run(operation_ptr const& wanted, std::vector<operation_ptr>& path);
   void force(operation_ptr const& wanted, lock& held);

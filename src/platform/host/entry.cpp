@@ -53,7 +53,7 @@ bool plan_entry(faults& into, std::string_view entry) {
   std::string_view const name = entry.substr(0, colon);
   char const* const last = entry.data() + entry.size();
   unsigned nth = 0;
-  int error = name == "hipMalloc" ? hipErrorOutOfMemory : hipErrorUnknown;
+  int error = name.ends_with("Malloc") ? hipErrorOutOfMemory : hipErrorUnknown;
   auto place = std::from_chars(entry.data() + colon + 1, last, nth);
   if (place.ec == std::errc{} && place.ptr != last && *place.ptr == ':') {
     place = std::from_chars(place.ptr + 1, last, error);

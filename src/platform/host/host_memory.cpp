@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 
 #include "platform/host/settings.hpp"
@@ -24,6 +25,11 @@ std::byte* device_address(std::byte* data, std::size_t bytes) {
   return shadow == MAP_FAILED ? data : static_cast<std::byte*>(shadow);
 }
 
+// The key of an address in the table.
+std::byte* mutable_byte(void const* address) {
+  return const_cast<std::byte*>(static_cast<std::byte const*>(address));
+}
+
 void release_device_address(host_range const& range) {
   if (range.device != range.data) munmap(range.device, range.bytes);
 }
@@ -37,14 +43,18 @@ host_ranges& host_ranges::instance() {
 
 hipError_t host_ranges::allocate(void** data, std::size_t bytes, unsigned flags) {
   constexpr unsigned known = 0x7u | 0x40000000u | 0x80000000u;  // and coherent, non-coherent
-  if (data == nullptr || (flags & ~known) != 0) return hipErrorInvalidValue;
+  constexpr unsigned contrary = 0x40000000u | 0x80000000u;
+  if (data == nullptr || (flags & ~known) != 0 || (flags & contrary) == contrary) {
+    return hipErrorInvalidValue;
+  }
   *data = nullptr;
   if (bytes == 0) return hipSuccess;
   void* const made = ::operator new(bytes, page, std::nothrow);
   if (made == nullptr) return hipErrorOutOfMemory;
   auto* const first = static_cast<std::byte*>(made);
   std::lock_guard const lock(mutex_);
-  ranges_.emplace(first, host_range{first, bytes, flags, false, first, 1});
+  // What was freed while it was registered may lie here: that registration is over.
+  ranges_.insert_or_assign(first, host_range{first, bytes, flags, false, first, 1});
   *data = made;
   return hipSuccess;
 }
@@ -62,6 +72,13 @@ hipError_t host_ranges::free(void* data) {
 // Holding the lock.
 bool host_ranges::overlaps(void const* data, std::size_t bytes) const {
   void const* const last = last_byte(data, bytes);
+  if (the_settings().registration == rules::cuda) {
+    // Ranges do not overlap: the one that begins last before the end is the one to ask.
+    auto const behind = ranges_.upper_bound(mutable_byte(last));
+    if (behind == ranges_.begin()) return false;
+    host_range const& range = std::prev(behind)->second;
+    return within(data, range.data, range.bytes) || within(range.data, data, bytes);
+  }
   return std::any_of(ranges_.begin(), ranges_.end(), [&](auto const& entry) {
     host_range const& range = entry.second;
     return within(data, range.data, range.bytes) || within(last, range.data, range.bytes) ||
@@ -116,11 +133,11 @@ hipError_t host_ranges::remove(void* data) {
 
 // Holding the lock. The innermost range, as the one that begins last.
 host_ranges::table::const_iterator host_ranges::holding(void const* address) const {
-  auto* const byte = const_cast<std::byte*>(static_cast<std::byte const*>(address));
-  for (auto place = ranges_.upper_bound(byte); place != ranges_.begin();) {
+  for (auto place = ranges_.upper_bound(mutable_byte(address)); place != ranges_.begin();) {
     --place;
     if (within(address, place->second.data, place->second.bytes)) return place;
-    if (the_settings().registration == rules::cuda) break;  // there ranges do not overlap
+    // There ranges do not overlap, and have one address.
+    if (the_settings().registration == rules::cuda) return ranges_.end();
   }
   return std::find_if(ranges_.begin(), ranges_.end(), [&](auto const& entry) {
     host_range const& range = entry.second;
@@ -133,6 +150,12 @@ std::optional<host_range> host_ranges::find(void const* address) const {
   auto const place = holding(address);
   if (place == ranges_.end()) return std::nullopt;
   return place->second;
+}
+
+bool host_ranges::begins(void const* address, bool registered) const {
+  std::lock_guard const lock(mutex_);
+  auto const place = ranges_.find(mutable_byte(address));
+  return place != ranges_.end() && place->second.registered == registered;
 }
 
 bool host_ranges::straddles(void const* address, std::size_t bytes) const {

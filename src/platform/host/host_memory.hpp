@@ -46,6 +46,8 @@ class host_ranges {
 
   /// The range that holds the address, by the host's address or the device's.
   std::optional<host_range> find(void const* address) const;
+  /// Whether a range begins at the address: one that the program registered, or one allocated here.
+  bool begins(void const* address, bool registered) const;
   /// Whether a range begins or ends within [address, address + bytes): copies may not straddle it.
   bool straddles(void const* address, std::size_t bytes) const;
 

@@ -68,6 +68,9 @@ ROC_HOST_API hipError_t hipFree(void* data) {
     if (data == nullptr) return hipSuccess;
     int const device = device_owning(data);
     if (device < 0) return hipErrorInvalidValue;
+    // What is refused does not wait: a program could come to depend on it.
+    auto const known = memory_of(device).find(data);
+    if (!known || known->data != data) return hipErrorInvalidValue;
     wait_for_all();
     return memory_of(device).free(data) ? hipSuccess : hipErrorInvalidValue;
   });
@@ -90,7 +93,7 @@ ROC_HOST_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsigned f
 
 ROC_HOST_API hipError_t hipHostFree(void* data) {
   return call("hipHostFree", [=] {
-    wait_for_all();
+    if (host_ranges::instance().begins(data, false)) wait_for_all();
     return host_ranges::instance().free(data);
   });
 }
@@ -127,7 +130,7 @@ ROC_HOST_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned 
 
 ROC_HOST_API hipError_t hipHostUnregister(void* data) {
   return call("hipHostUnregister", [=] {
-    wait_for_all();
+    if (host_ranges::instance().begins(data, true)) wait_for_all();
     return host_ranges::instance().remove(data);
   });
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "platform/host/support.hpp"
 
@@ -59,6 +60,38 @@ TEST_F(HostCopies, LargeOnesAreWhole) {
   ok(hipMemcpy(back.data(), data, size, hipMemcpyDeviceToHost));
   EXPECT_EQ(0, std::memcmp(from.data(), back.data(), size));
   ok(hipFree(data));
+}
+
+TEST_F(HostCopies, LargeBoxesAreWhole) {
+  constexpr std::size_t width = 1000;
+  constexpr std::size_t rows = 700;
+  constexpr std::size_t planes = 5;
+  std::vector<unsigned char> from(width * rows * planes);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7 + i / 251);
+  // Packed on the host; on the device once packed, once with gaps between rows, once between planes.
+  for (auto [pitch, lines] : {std::pair{width, rows}, std::pair{width + 24, rows},
+                              std::pair{width, rows + 3}}) {
+    char* data = nullptr;
+    std::size_t const size = pitch * lines * planes;
+    ok(hipMalloc(&data, size));
+    ok(hipMemsetAsync(data, 0xEE, size, nullptr));
+    hipMemcpy3DParms box{};
+    box.srcPtr = make_hipPitchedPtr(from.data(), width, width, rows);
+    box.dstPtr = make_hipPitchedPtr(data, pitch, width, lines);
+    box.extent = make_hipExtent(width, rows, planes);
+    box.kind = hipMemcpyHostToDevice;
+    ok(hipMemcpy3DAsync(&box, nullptr));
+    std::vector<unsigned char> back(size);
+    ok(hipMemcpy(back.data(), data, size, hipMemcpyDeviceToHost));
+    for (std::size_t i = 0; i < size; ++i) {
+      std::size_t const x = i % pitch;
+      std::size_t const y = i / pitch % lines;
+      std::size_t const z = i / pitch / lines;
+      bool const inside = x < width && y < rows;
+      ASSERT_EQ(inside ? from[(z * rows + y) * width + x] : 0xEE, back[i]) << i;
+    }
+    ok(hipFree(data));
+  }
 }
 
 TEST_F(HostCopies, RangesAreChecked) {

@@ -37,6 +37,8 @@ TEST_F(HostDevices, HaveNamesOfTheirOwn) {
   ok(hipDeviceGetPCIBusId(first, sizeof first, 0));
   ok(hipDeviceGetPCIBusId(last, sizeof last, 2));
   EXPECT_STRNE(first, last);
+  expect(hipErrorInvalidValue, hipDeviceGetPCIBusId(first, 12, 0));
+  ok(hipDeviceGetPCIBusId(first, 13, 0));
   ok(hipDeviceGetName(first, sizeof first, 0));
   EXPECT_NE(std::string::npos, std::string(first).find("rocarray"));
   expect(hipErrorInvalidDevice, hipDeviceGetName(first, sizeof first, 3));

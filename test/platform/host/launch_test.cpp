@@ -2,6 +2,7 @@
 // Kernels and host functions.
 #include <atomic>
 #include <memory>
+#include <new>
 
 #include "platform/host/support.hpp"
 
@@ -97,6 +98,17 @@ TEST(HostLaunch, KernelsAreInTheOrderOfTheirStream) {
   EXPECT_TRUE(log.has(1));
   EXPECT_EQ(1, result->runs);
   ok(hipStreamDestroy(stream));
+}
+
+TEST(HostLaunchDeathTest, AKernelThatThrowsEndsTheProcess) {
+  auto const fail = [](void*, std::size_t, std::size_t) { throw std::bad_alloc(); };
+  EXPECT_DEATH(
+      {
+        auto const stream = make_stream();
+        ok(launch_host_kernel(stream, 5, fail, nullptr, [](void*) {}));
+        ok(hipStreamSynchronize(stream));
+      },
+      "bad_alloc");
 }
 
 TEST(HostLaunch, HostFunctionsMayNotCallTheRuntime) {

@@ -202,6 +202,51 @@ TEST(HostOrder, FreeingWaitsForAllWork) {
   }
 }
 
+TEST(HostOrder, WhatIsRefusedDoesNotWait) {
+  record log;
+  gate held;
+  auto const stream = make_stream(hipStreamNonBlocking);
+  char* memory = nullptr;
+  char* pinned = nullptr;
+  char pageable[64] = {};
+  ok(hipMalloc(&memory, 1000));
+  ok(hipHostMalloc(&pinned, 1000, 0));
+  held.close(stream);
+  log.enqueue(stream, 1);
+  ok(hipFree(nullptr));
+  ok(hipHostFree(nullptr));
+  expect(hipErrorInvalidValue, hipFree(memory + 256));
+  expect(hipErrorInvalidValue, hipFree(pageable));
+  expect(hipErrorInvalidValue, hipHostFree(pinned + 1));
+  expect(hipErrorInvalidValue, hipHostFree(pageable));
+  expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(pageable));
+  expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(pinned));
+  EXPECT_EQ(!gate::holds(), log.has(1));
+  held.open();
+  ok(hipFree(memory));
+  ok(hipHostFree(pinned));
+  EXPECT_TRUE(log.has(1));
+  ok(hipStreamDestroy(stream));
+}
+
+TEST(HostOrder, TheHostWaitsForACopyWhereItsMemoryIsPartOfIt) {
+  record log;
+  gate held;
+  char* memory = nullptr;
+  char back[8] = {};
+  ok(hipMalloc(&memory, 16));
+  held.close(nullptr);
+  log.enqueue(nullptr, 1);
+  for (auto kind : {hipMemcpyDeviceToDevice, hipMemcpyDefault}) {
+    ok(hipMemcpy(memory, memory + 8, 8, kind));
+    EXPECT_EQ(!gate::holds(), log.has(1));
+  }
+  held.open();
+  ok(hipMemcpy(back, memory, 8, hipMemcpyDefault));
+  EXPECT_TRUE(log.has(1));
+  ok(hipFree(memory));
+}
+
 TEST(HostOrder, ACopyOfPageableMemoryReadsItsSourceWhenItRuns) {
   if (!deferred()) GTEST_SKIP() << "only in mode deferred is it known when a copy runs";
   void* device = nullptr;
@@ -227,6 +272,21 @@ TEST(HostOrder, WorkThatNothingForcedRunsAtTheEnd) {
         std::exit(0);
       },
       testing::ExitedWithCode(0), "ran");
+}
+
+TEST(HostOrderDeathTest, TheStreamOfAThreadIsThereUntilTheEnd) {
+  // After main, the thread's own objects are gone before the last functions run.
+  EXPECT_EXIT(
+      {
+        ok(hipLaunchHostFunc(hipStreamPerThread, [](void*) {}, nullptr));
+        std::atexit([] {
+          auto const say = [](void*) { std::fputs("late\n", stderr); };
+          ok(hipLaunchHostFunc(hipStreamPerThread, say, nullptr));
+          ok(hipStreamSynchronize(hipStreamPerThread));
+        });
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "late");
 }
 
 TEST(HostOrder, FlagsAndPrioritiesAreKept) {

@@ -71,6 +71,24 @@ TEST_F(ROC_TEST_SUITE, NeighboursDoNotOverlap) {
   ok(hipHostUnregister(data_ + 1000));
 }
 
+TEST_F(ROC_TEST_SUITE, AmongManyRangesEachIsFound) {
+  for (int i = 0; i < 8; ++i) ok(hipHostRegister(data_ + i * 1000, 500, 0));
+  hipPointerAttribute_t attributes{};
+  for (int i = 0; i < 8; ++i) {
+    ok(hipPointerGetAttributes(&attributes, data_ + i * 1000 + 499));
+    EXPECT_EQ(data_ + i * 1000 + 499, attributes.hostPointer);
+    EXPECT_FALSE(roc::host_hip::host_ranges::instance().find(data_ + i * 1000 + 500));
+    EXPECT_FALSE(roc::host_hip::host_ranges::instance().straddles(data_ + i * 1000 + 500, 192));
+  }
+  for (int i = 0; i < 7; ++i) {
+    char* const between = data_ + i * 1000 + 500;
+    EXPECT_FALSE(roc::host_hip::host_ranges::instance().straddles(between, 500));
+    EXPECT_TRUE(roc::host_hip::host_ranges::instance().straddles(between, 501));
+    EXPECT_TRUE(roc::host_hip::host_ranges::instance().straddles(between - 1, 2));
+  }
+  for (int i = 0; i < 8; ++i) ok(hipHostUnregister(data_ + i * 1000));
+}
+
 TEST_F(ROC_TEST_SUITE, WhatCannotBeRegistered) {
   void* device = nullptr;
   ok(hipMalloc(&device, 100));
@@ -163,6 +181,8 @@ TEST_F(ROC_TEST_SUITE, PinnedMemoryKeepsItsFlags) {
   }
   void* data = &data;
   expect(hipErrorInvalidValue, hipHostMalloc(&data, 10, 0x100));
+  expect(hipErrorInvalidValue,
+         hipHostMalloc(&data, 10, hipHostMallocCoherent | hipHostMallocNonCoherent));
   ok(hipHostMalloc(&data, 0, 0));
   EXPECT_EQ(nullptr, data);
   ok(hipHostFree(nullptr));

@@ -74,6 +74,19 @@ TEST(HostSettingsDeathTest, FaultsComeFromTheEnvironmentToo) {
       testing::ExitedWithCode(0), "");
 }
 
+TEST(HostSettingsDeathTest, AFaultWithoutACodeIsTheCallsOwn) {
+  EXPECT_EXIT(
+      {
+        setenv("ROC_HOST_FAIL", "hipHostMalloc:1,hipStreamCreateWithFlags:1", 1);
+        void* data = nullptr;
+        hipStream_t stream = nullptr;
+        bool const memory = hipHostMalloc(&data, 1) == hipErrorOutOfMemory;
+        bool const other = hipStreamCreateWithFlags(&stream, 0) == hipErrorUnknown;
+        std::_Exit(memory && other ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST(HostSettings, AreInATable) {
   std::string const table = roc::host_hip::settings_table();
   for (char const* name : {"MODE", "DEVICES", "MEMORY", "THREADS", "RULES", "POISON", "PROTECT",
