@@ -43,6 +43,9 @@ static_assert(!accepted<roc::none_t, int>);
 static_assert(!accepted<char const*, int>);
 static_assert(!std::is_constructible_v<slice, bool, int>);
 static_assert(!std::is_constructible_v<slice, double, int>);
+static_assert(!std::is_constructible_v<slice, int, int, double>);
+static_assert(!std::is_constructible_v<slice, int, int, bool>);
+static_assert(!std::is_constructible_v<slice, int, int, roc::none_t>);
 
 static_assert(layout::index(table, 1, 2).offset == 6);
 static_assert(layout::index(table, -1, -4).offset == 8);
@@ -117,6 +120,9 @@ TEST(Index, LargestSteps) {
   EXPECT_EQ(1u, length(5, slice(2, none, PTRDIFF_MIN)));
   layout::mapping<1> const wide{{5}, {6}, 0};
   EXPECT_EQ(12, layout::index(wide, slice(2, none, PTRDIFF_MIN)).offset);
+  // An unsigned step goes forwards, however large.
+  EXPECT_EQ(1u, length(5, slice(none, none, SIZE_MAX)));
+  EXPECT_EQ(0, layout::index(wide, slice(none, none, SIZE_MAX)).offset);
 }
 
 TEST(Index, MessageNamesIndexAxisAndExtent) {
@@ -126,6 +132,13 @@ TEST(Index, MessageNamesIndexAxisAndExtent) {
   } catch (roc::shape_error const& error) {
     EXPECT_STREQ("index out of range: (7), axis and extent (1, 4): use -extent to extent - 1",
                  error.what());
+  }
+  try {
+    layout::index(table, SIZE_MAX, 0);
+    FAIL();
+  } catch (roc::shape_error const& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("(9223372036854775807)"))
+        << error.what();
   }
 }
 

@@ -62,6 +62,25 @@ TEST(Reshape, RefusesOtherSizes) {
   EXPECT_THROW(layout::complete_shape(shape<2>{SIZE_MAX, 2}, to{1, -1}), roc::shape_error);
 }
 
+TEST(Reshape, RefusesAnotherSize) {
+  EXPECT_THROW(layout::reshape(table, shape<1>{23}, order::c), roc::shape_error);
+  EXPECT_THROW(layout::reshape(table, shape<2>{24, 2}, order::f), roc::shape_error);
+  EXPECT_THROW(layout::reshape(table, shape<0>{}, order::c), roc::shape_error);
+  EXPECT_THROW(layout::reshape(layout::mapping<0>{}, shape<1>{0}, order::c), roc::shape_error);
+}
+
+TEST(Reshape, CompactArraysStayCompactInEveryAxis) {
+  for (order o : {order::c, order::f}) {
+    layout::mapping<2> const m{{4, 6}, layout::compact_strides(shape<2>{4, 6}, o), 0};
+    for (shape<5> const& to : {shape<5>{1, 4, 6, 1, 1}, shape<5>{1, 1, 24, 1, 1},
+                               shape<5>{2, 1, 3, 1, 4}, shape<5>{1, 1, 1, 1, 24}}) {
+      EXPECT_EQ(layout::compact_strides(to, o), layout::reshape(m, to, o).strides);
+    }
+  }
+  auto const scalar = layout::reshape(layout::mapping<0>{}, shape<2>{1, 1}, order::c);
+  EXPECT_EQ((strides<2>{1, 1}), scalar.strides);
+}
+
 TEST(Reshape, MessagesNameBothShapes) {
   try {
     layout::complete_shape(shape<2>{3, 4}, layout::signed_shape<2>{5, -1});

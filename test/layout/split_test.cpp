@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of an axis, and elements of another size over the same bytes.
+// Parts of an axis, and elements of another size or members of records over the same bytes.
 #include <roc/error.hpp>
 #include <roc/layout/split.hpp>
 
@@ -22,6 +22,8 @@ static_assert(layout::split_part(table, 1, 4, 2).shape == shape<2>{3, 2});
 static_assert(layout::split_part(table, 1, 4, 2).offset == 8);
 static_assert(layout::reinterpret(table, 8, 4).shape == shape<2>{3, 20});
 static_assert(layout::reinterpret(table, 4, 8).strides == strides<2>{5, 1});
+static_assert(layout::field(table, 24, 4, 12).strides == strides<2>{20, 2});
+static_assert(layout::field(layout::mapping<0>{{}, {}, 3}, 16, 8, 4).offset == 12);
 
 TEST(Split, RefusesNoSectionNoAxisNoPart) {
   EXPECT_THROW(layout::split_count(table, 1, 0), roc::shape_error);
@@ -136,6 +138,45 @@ TEST(Reinterpret, KeepsEveryByteAndComesBack) {
     }
   }
   EXPECT_GT(changed, 2000);
+}
+
+TEST(Field, RefusesWhatIsNoMember) {
+  EXPECT_THROW(layout::field(table, 24, 0, 16), roc::layout_error);
+  EXPECT_THROW(layout::field(table, 24, 16, 12), roc::layout_error);
+  EXPECT_THROW(layout::field(table, 8, 0, 16), roc::layout_error);
+  EXPECT_THROW(layout::field(table, 8, SIZE_MAX, 4), roc::layout_error);
+  EXPECT_THROW(layout::field(table, 8, 0, 0), roc::layout_error);
+  EXPECT_THROW(layout::field(layout::mapping<1>{{2}, {PTRDIFF_MAX / 2 + 1}, 0}, 8, 0, 4),
+               roc::layout_error);
+  EXPECT_THROW(layout::field(layout::mapping<1>{{2}, {1}, PTRDIFF_MIN}, 8, 0, 4),
+               roc::layout_error);
+  EXPECT_NO_THROW(layout::field(layout::mapping<2>{{1, 2}, {PTRDIFF_MAX, 1}, 0}, 8, 0, 4));
+  EXPECT_NO_THROW(layout::field(layout::mapping<2>{{0, 2}, {1, PTRDIFF_MAX}, 0}, 8, 0, 4));
+  try {
+    layout::field(table, 24, 0, 16);
+    FAIL();
+  } catch (roc::layout_error const& error) {
+    EXPECT_STREQ("field of bytes (offset, size) (0, 16) in records of bytes (24): use a member "
+                 "whose size divides the record's",
+                 error.what());
+  }
+}
+
+TEST(Field, IsTheMemberOfEveryRecord) {
+  roc::test::random_layouts random("Field");
+  for (int i = 0; i < 5000; ++i) {
+    auto const m = i % 2 == 0 ? random.mapping<3>(5) : random.wild<3>(5);
+    std::size_t const size = 1 + random.below(16);
+    std::size_t const record = size * (1 + random.below(6));
+    std::size_t const offset = random.below(record - size + 1);
+    auto const members = roc::test::places(layout::field(m, record, offset, size));
+    auto const records = roc::test::places(m);
+    ASSERT_EQ(records.size(), members.size());
+    for (std::size_t k = 0; k < records.size(); ++k) {
+      ASSERT_EQ(records[k] * static_cast<std::ptrdiff_t>(record),
+                members[k] * static_cast<std::ptrdiff_t>(size));
+    }
+  }
 }
 
 }  // namespace

@@ -55,8 +55,9 @@ struct slice_end {
 /// (shape_error), as is a step of zero; an empty region is none. Forwards, start and stop may be
 /// the extent itself; backwards, both are indices (of an empty axis, 0 may stand).
 struct slice {
-  constexpr slice(layout::slice_end first, layout::slice_end last, std::ptrdiff_t by = 1)
-      : start(first), stop(last), step(by) {}
+  template <layout::integer_index I = int>
+  constexpr slice(layout::slice_end first, layout::slice_end last, I by = 1)
+      : start(first), stop(last), step(layout::slice_end(by).value) {}
 
   layout::slice_end start;
   layout::slice_end stop;
@@ -177,16 +178,14 @@ constexpr auto index(mapping<N> const& from, E... expressions) {
       auto i = static_cast<std::ptrdiff_t>(expression);
       if (!huge && i < 0) i += extent;
       if (huge || i < 0 || i >= extent) {
-        detail::throw_index(static_cast<std::ptrdiff_t>(expression), axis, from.shape[axis]);
+        detail::throw_index(slice_end(expression).value, axis, from.shape[axis]);
       }
       move(i, from.strides[axis]);
       ++axis;
     }
   };
   (apply(expressions), ...);
-  for (std::size_t extent : to.shape) {
-    if (extent == 0) to.offset = from.offset;
-  }
+  if (detail::is_empty(to.shape)) to.offset = from.offset;
   return to;
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 
 #include <roc/layout/shape.hpp>
@@ -77,21 +76,24 @@ constexpr roc::shape<M> complete_shape(roc::shape<N> const& from, signed_shape<M
 }
 
 /// The strides of a view with other extents of the same size that keeps the elements' order, all
-/// walked in `o`. Throws layout_error where only a copy could.
+/// walked in `o`. Throws shape_error for another size, layout_error where only a copy could.
 template <std::size_t N, std::size_t M>
 constexpr mapping<M> reshape(mapping<N> const& from, roc::shape<M> const& to, order o) {
+  if (element_count(to) != element_count(from.shape)) {
+    detail::throw_reshape(from.shape, detail::as_signed(to));
+  }
   mapping<M> result{to, compact_strides(to, o), from.offset};
-  if (element_count(to) == 0) return result;
+  if (detail::is_empty(to)) return result;
   // Both shapes are cut, fastest axes first, into the smallest groups of equal size. A group of the
   // old axes must be walked in even steps; the new axes then divide these.
   std::size_t i = 0;
   std::size_t k = 0;
+  std::ptrdiff_t step = 1;  // of a new axis; one of extent 1 has what would follow the axis before
   while (i < N || k < M) {
     std::size_t old_size = 1;
     std::size_t new_size = 1;
     std::size_t const first = k;
-    bool begun = false;       // an axis longer than 1 was met
-    std::ptrdiff_t step = 0;  // its stride: that of the whole group
+    bool begun = false;       // an axis longer than 1 was met: its stride is the group's step
     std::ptrdiff_t next = 0;  // the stride that the following axis must have
     auto const take_old = [&] {
       std::size_t const axis = detail::axis_at<N>(i++, o);

@@ -56,6 +56,15 @@ constexpr std::size_t capped_product(std::size_t a, std::size_t b) {
   return a > most_bytes / b ? most_bytes + 1 : a * b;
 }
 
+// An extent of zero makes all of it empty, whatever the others are.
+template <std::size_t N>
+constexpr bool is_empty(roc::shape<N> const& shape) {
+  for (std::size_t extent : shape) {
+    if (extent == 0) return true;
+  }
+  return false;
+}
+
 // stride * n. Wraps: only the strides of axes that are never walked get there.
 constexpr std::ptrdiff_t steps(std::ptrdiff_t stride, std::size_t n) {
   return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * n);
@@ -71,10 +80,7 @@ constexpr std::size_t magnitude(std::ptrdiff_t stride) {
 /// Throws shape_error where elements of `element_size` bytes would need more than an address space.
 template <std::size_t N>
 constexpr void check_size(roc::shape<N> const& shape, std::size_t element_size) {
-  // An extent of zero makes all of it empty, whatever the others are.
-  for (std::size_t extent : shape) {
-    if (extent == 0) return;
-  }
+  if (detail::is_empty(shape)) return;
   std::size_t bytes = element_size;
   for (std::size_t extent : shape) bytes = detail::capped_product(bytes, extent);
   if (bytes > detail::most_bytes) {
@@ -140,10 +146,8 @@ constexpr bool is_f_contiguous(roc::shape<N> const& shape, roc::strides<N> const
 template <std::size_t N>
 constexpr element_range_t element_range(roc::shape<N> const& shape,
                                         roc::strides<N> const& strides) {
+  if (detail::is_empty(shape)) return {0, 0};
   element_range_t range{0, 1};
-  for (std::size_t extent : shape) {
-    if (extent == 0) return {0, 0};
-  }
   for (std::size_t i = 0; i < N; ++i) {
     std::ptrdiff_t reach = 0;
     bool overflow = __builtin_mul_overflow(shape[i] - 1, strides[i], &reach);
@@ -162,9 +166,7 @@ constexpr element_range_t element_range(roc::shape<N> const& shape,
 /// layouts whose axes interleave without meeting.
 template <std::size_t N>
 constexpr bool is_unique(roc::shape<N> const& shape, roc::strides<N> const& strides) {
-  for (std::size_t extent : shape) {
-    if (extent == 0) return true;
-  }
+  if (detail::is_empty(shape)) return true;
   std::array<bool, N> taken{};
   std::size_t reach = 0;  // of the axes with smaller steps
   for (std::size_t done = 0; done < N; ++done) {

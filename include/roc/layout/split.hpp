@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// An axis in parts, and the same bytes as elements of another size. Never a copy.
+// An axis in parts, and the same bytes as elements of another size or as a member of each record.
+// Never a copy.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -48,9 +48,9 @@ constexpr mapping<N> split_part(mapping<N> const& from, std::size_t axis, std::s
   }
   mapping<N> result = from;
   std::size_t const first = number * section;
-  result.shape[axis] = std::min(section, from.shape[axis] - first);
-  bool const empty = std::find(from.shape.begin(), from.shape.end(), 0u) != from.shape.end();
-  if (!empty) result.offset += detail::steps(from.strides[axis], first);
+  std::size_t const left = from.shape[axis] - first;
+  result.shape[axis] = section < left ? section : left;
+  if (!detail::is_empty(from.shape)) result.offset += detail::steps(from.strides[axis], first);
   return result;
 }
 
@@ -98,7 +98,7 @@ constexpr mapping<N> reinterpret(mapping<N> const& from, std::size_t from_bytes,
   auto const by = static_cast<std::ptrdiff_t>(shrink ? from_bytes / to_bytes
                                                      : to_bytes / from_bytes);
   // Then strides are never walked.
-  bool const empty = std::find(from.shape.begin(), from.shape.end(), 0u) != from.shape.end();
+  bool const empty = detail::is_empty(from.shape);
   auto const scale = [&](std::ptrdiff_t& value) {
     bool const fails = shrink ? __builtin_mul_overflow(value, by, &value) : value % by != 0;
     if (fails && !empty) {
@@ -123,6 +123,39 @@ constexpr mapping<N> reinterpret(mapping<N> const& from, std::size_t from_bytes,
     }
   }
   scale(result.offset);
+  return result;
+}
+
+/// One member of every record: `field_bytes` at `field_offset` in each `record_bytes`. Strides and
+/// offset are in members, counted from the member of the record at place 0: the pointer itself
+/// moves by field_offset bytes. Throws layout_error where the member does not lie in the record,
+/// its size does not divide the record's, or strides or offset overflow.
+template <std::size_t N>
+constexpr mapping<N> field(mapping<N> const& from, std::size_t record_bytes,
+                           std::size_t field_offset, std::size_t field_bytes) {
+  auto const refuse = [&](char const* advice) {
+    std::ptrdiff_t const member[2] = {static_cast<std::ptrdiff_t>(field_offset),
+                                      static_cast<std::ptrdiff_t>(field_bytes)};
+    auto const record = static_cast<std::ptrdiff_t>(record_bytes);
+    roc::detail::throw_layout_error("field of bytes (offset, size) ", {member, 2},
+                                    " in records of bytes ", {&record, 1}, advice);
+  };
+  if (field_bytes > record_bytes || field_offset > record_bytes - field_bytes) {
+    refuse(": use a member that lies in the record");
+  }
+  if (field_bytes == 0 || record_bytes % field_bytes != 0) {
+    refuse(": use a member whose size divides the record's");
+  }
+  auto const by = static_cast<std::ptrdiff_t>(record_bytes / field_bytes);
+  mapping<N> result = from;
+  bool const empty = detail::is_empty(from.shape);
+  auto const scale = [&](std::ptrdiff_t& value, bool walked) {
+    if (__builtin_mul_overflow(value, by, &value) && walked) {
+      refuse(": strides or offset overflow, use smaller strides");
+    }
+  };
+  for (std::size_t i = 0; i < N; ++i) scale(result.strides[i], !empty && from.shape[i] != 1);
+  scale(result.offset, !empty);
   return result;
 }
 
