@@ -2,17 +2,22 @@
 // Owned arrays in device memory.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 
+#include <roc/bound_view.hpp>
 #include <roc/config.hpp>
-#include <roc/detail/device_memory.hpp>
-#include <roc/detail/device_operations.hpp>
+#include <roc/detail/allocation_bytes.hpp>
+#include <roc/detail/copy_forms.hpp>
+#include <roc/detail/device_copies.hpp>
+#include <roc/detail/device_storage.hpp>
+#include <roc/detail/owner_operations.hpp>
 #include <roc/device_view.hpp>
 #include <roc/layout/index.hpp>
-#include <roc/layout/reshape.hpp>
 #include <roc/layout/shape.hpp>
+#include <roc/padding.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
@@ -23,11 +28,16 @@ namespace roc {
 /// It belongs to the device that was current, or the stream's, when it was made. Its destructor
 /// waits until no work on the device can use the memory. Any use of an array that was moved from or
 /// default-constructed throws lifetime_error, except destroying it or assigning to it.
+///
+/// detail::device_copies has its copies, detail::owner_operations other views of its memory,
+/// detail::copy_forms what makes new arrays.
 template <class T, std::size_t N = 1>
-class device_array : public detail::device_operations<device_array<T, N>, T, N> {
+class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
+                     public detail::device_copies<device_array<T, N>, T, N>,
+                     public detail::copy_forms<device_array<T, N>, T, N> {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
                 "rocarray: elements are copied byte by byte");
-  using operations = detail::device_operations<device_array<T, N>, T, N>;
+  using copies = detail::device_copies<device_array<T, N>, T, N>;
 
  public:
   using roc_device_memory = void;
@@ -43,11 +53,18 @@ class device_array : public detail::device_operations<device_array<T, N>, T, N> 
   /// With explicit strides, in elements, none negative. Throws layout_error where two indices would
   /// be one place, or a stride is negative.
   device_array(roc::shape<N> const& shape, roc::strides<N> const& strides, stream_ref stream = {})
-      : memory_(bytes_for(shape, strides), stream.device_ordinal()),
-        shape_(shape),
-        strides_(strides),
-        stream_(stream),
-        alive_(true) {}
+      : device_array(detail::device_storage(detail::device_memory(
+                         detail::allocation_bytes(shape, strides, sizeof(T)),
+                         stream.device_ordinal())),
+                     0, shape, strides, stream) {}
+  /// With padding (katsdpsigproc: `padded_shape`), which zero() covers and `padded_view` reaches;
+  /// copies and fill never do. Throws layout_error where the demands contradict each other.
+  template <std::same_as<padded<N>> P>
+  device_array(roc::shape<N> const& shape, P const& padding, order o = order::c,
+               stream_ref stream = {})
+      : device_array(padding.extents(shape, sizeof(T)), o, stream) {
+    pad(shape);
+  }
 
   device_array(device_array&& other) noexcept { swap(other); }
   device_array& operator=(device_array&& other) noexcept {
@@ -55,20 +72,25 @@ class device_array : public detail::device_operations<device_array<T, N>, T, N> 
     return *this;
   }
   void swap(device_array& other) noexcept {
-    memory_.swap(other.memory_);
+    storage_.swap(other.storage_);
+    std::swap(data_, other.data_);
     std::swap(shape_, other.shape_);
     std::swap(strides_, other.strides_);
+    std::swap(padded_elements_, other.padded_elements_);
     std::swap(stream_, other.stream_);
     std::swap(alive_, other.alive_);
   }
 
   /// Device memory: not to be read by the host.
-  T* data() const { return checked(static_cast<T*>(memory_.data())); }
+  T* data() const { return checked(data_); }
   roc::shape<N> const& shape() const { return checked(shape_); }
   roc::strides<N> const& strides() const { return checked(strides_); }
   std::size_t extent(std::size_t axis) const { return checked(shape_)[axis]; }
   std::size_t size() const { return layout::element_count(checked(shape_)); }
-  int device_ordinal() const { return checked(memory_.device()); }
+  int device_ordinal() const {
+    static_cast<void>(checked(alive_));
+    return storage_.device();
+  }
   /// The stream that it was made with.
   stream_ref stream() const { return checked(stream_); }
 
@@ -78,54 +100,83 @@ class device_array : public detail::device_operations<device_array<T, N>, T, N> 
   device_view<T, N> view() && = delete;
   operator device_view<T, N>() const& { return whole(); }
   operator device_view<T, N>() && = delete;
+  /// A view of the array with its padding; of one that has none, view().
+  device_view<T, N> padded_view() const& {
+    return {data(), padded_shape(), strides_, storage_.device()};
+  }
+  device_view<T, N> padded_view() && = delete;
+  /// The extents of padded_view.
+  roc::shape<N> padded_shape() const {
+    if (checked(padded_elements_) == 0) return shape_;
+    return layout::room(strides_, padded_elements_);
+  }
 
-  /// A view of a region, or of one element; see roc::slice. Throws shape_error beyond an extent; too
-  /// many or too few expressions do not compile.
+  /// A view of a region, of one element a view of rank 0; see roc::slice. On an array that is about
+  /// to go, an array that takes the memory along. Throws shape_error beyond an extent; too many or
+  /// too few expressions do not compile.
   template <layout::index_expression... E>
     requires layout::indexes<N, E...>
   auto operator()(E... expressions) const& {
-    return this->region(expressions...);
+    return whole().region(expressions...);
   }
   template <layout::index_expression... E>
-  auto operator()(E...) && = delete;  // the view would outlive the memory
+    requires layout::indexes<N, E...>
+  auto operator()(E... expressions) && {
+    return std::move(*this).region(expressions...);
+  }
 
-  using operations::ravel;
-  using operations::reshape;
-  using operations::squeeze;
-  using operations::transpose;
-  /// On an array that is about to go, these move ownership into the result instead of borrowing.
-  template <std::integral... E>
-  auto reshape(E... extents) && {
-    return take(std::as_const(*this).reshape(extents...));
+  using copies::bind;
+  bound_view<T, N> bind(stream_ref) && = delete;  // the view would outlive the memory
+
+  /// Writes zero bytes to the elements, and to padding. Ordered after all work enqueued earlier on
+  /// the device, and done on return.
+  void zero() const { on_memory([](auto const& v) { v.zero(); }); }
+  /// Enqueued on `stream`.
+  void zero(stream_ref stream) const {
+    on_memory([&](auto const& v) { v.zero(stream); });
   }
-  template <std::size_t M>
-  auto reshape(roc::shape<M> const& extents, order o = order::c) && {
-    return take(std::as_const(*this).reshape(extents, o));
-  }
-  auto ravel(order o = order::c) && { return take(std::as_const(*this).ravel(o)); }
-  template <std::size_t... Axes>
-    requires(sizeof...(Axes) > 0)
-  auto squeeze() && {
-    return take(std::as_const(*this).template squeeze<Axes...>());
-  }
-  auto transpose() && { return take(std::as_const(*this).transpose()); }
-  auto transpose(std::array<std::size_t, N> const& axes) && {
-    return take(std::as_const(*this).transpose(axes));
+  /// Writes `value` to every element, of 1 to 16 bytes; padding and gaps are not touched. Ordered
+  /// after all work enqueued earlier on the device, and done on return.
+  void fill(T const& value) const { whole().fill(value); }
+  /// Enqueued on `stream`; the value has been read on return.
+  void fill(T const& value, stream_ref stream) const { whole().fill(value, stream); }
+
+  /// Gives the memory away: the caller frees it (hipFree), or what was adopted, as it came; a
+  /// finaliser is dropped. This array owns nothing then. Throws lifetime_error where others own the
+  /// memory too, layout_error where it does not begin with this array's first element.
+  T* release() {
+    T* const data = checked(data_);
+    if (!storage_.is_sole()) {
+      detail::throw_lifetime_error("release of an array whose memory other arrays own too");
+    }
+    if (data != static_cast<T*>(storage_.data())) {
+      detail::throw_layout_error("release of a part of an allocation: release the whole array");
+    }
+    storage_.release();
+    device_array().swap(*this);
+    return data;
   }
 
  private:
   template <class, std::size_t>
   friend class device_array;
+  template <class, class, std::size_t>
+  friend class detail::owner_operations;
+  friend class device_allocation;
+  template <class U, std::size_t M, class F>
+  friend device_array<U, M> adopt(U*, roc::shape<M> const&, roc::strides<M> const&, F);
 
-  static std::size_t bytes_for(roc::shape<N> const& shape, roc::strides<N> const& strides) {
-    layout::check_size(shape, sizeof(T));
-    auto const range = layout::element_range(shape, strides);
-    if (range.low != 0 || !layout::is_unique(shape, strides)) {
-      detail::throw_layout_error("device_array with strides ", {strides.data(), N}, "", {},
-                                 ": give strides that are not negative and keep elements apart");
+  device_array(detail::device_storage storage, std::size_t offset_bytes,
+               roc::shape<N> const& shape, roc::strides<N> const& strides, stream_ref stream)
+      : storage_(std::move(storage)),
+        shape_(shape),
+        strides_(strides),
+        stream_(stream),
+        alive_(true) {
+    bool const empty = layout::element_count(shape) == 0;
+    if (!empty) {
+      data_ = reinterpret_cast<T*>(static_cast<std::byte*>(storage_.data()) + offset_bytes);
     }
-    layout::check_size(roc::shape<1>{static_cast<std::size_t>(range.high)}, sizeof(T));
-    return static_cast<std::size_t>(range.high) * sizeof(T);
   }
 
   template <class V>
@@ -137,70 +188,41 @@ class device_array : public detail::device_operations<device_array<T, N>, T, N> 
     return value;
   }
 
-  device_view<T, N> whole() const { return {data(), shape_, strides_, memory_.device()}; }
+  device_view<T, N> whole() const { return {data(), shape_, strides_, storage_.device()}; }
 
-  template <std::size_t M>
-  device_array<T, M> take(device_view<T, M> const& as) {
-    device_array<T, M> result;
-    result.memory_ = std::move(memory_);
+  // All of it becomes the memory of an array of this shape.
+  void pad(roc::shape<N> const& shape) {
+    padded_elements_ = layout::element_count(shape_);
+    shape_ = shape;
+    if (layout::element_count(shape) == 0) data_ = nullptr;
+  }
+
+  template <class F>
+  void on_memory(F f) const {
+    if (padded_elements_ == 0 || data() == nullptr) return f(whole());
+    f(device_view<T, 1>(data_, roc::shape<1>{padded_elements_}, order::c, storage_.device()));
+  }
+
+  template <class U, std::size_t M>
+  device_array<U, M> take(device_view<U, M> const& as, bool with_padding) {
+    device_array<U, M> result;
+    result.storage_.swap(storage_);
+    result.data_ = as.data();
     result.shape_ = as.shape();
     result.strides_ = as.strides();
+    result.padded_elements_ = with_padding ? padded_elements_ : 0;
     result.stream_ = stream_;
     result.alive_ = std::exchange(alive_, false);
     return result;
   }
 
-  detail::device_memory memory_;
+  detail::device_storage storage_;
+  T* data_ = nullptr;
   roc::shape<N> shape_{};
   roc::strides<N> strides_{};
+  std::size_t padded_elements_ = 0;  // of the memory, if the array was made with padding
   stream_ref stream_;
   bool alive_ = false;
 };
-
-namespace detail {
-
-template <class X>
-using array_of = device_array<typename decltype(side_of(std::declval<X&>()))::value_type,
-                              decltype(side_of(std::declval<X&>()))::rank>;
-
-}  // namespace detail
-
-/// A new, uninitialised device array with the element type and shape of `x`, an array, view or
-/// range on the host or the device (numba: `device_array_like`). C and F order are kept; any other
-/// layout becomes compact with the same order of axes in memory.
-template <detail::copy_argument X>
-[[nodiscard]] auto device_array_like(X&& x, stream_ref stream = {}) {
-  auto const side = detail::side_of(x);
-  return detail::array_of<X>(side.extents, layout::like_strides(side.extents, side.steps), stream);
-}
-
-/// A device array with the contents of a host array, view or range, complete on return (numba:
-/// `to_device`). Its layout is that of device_array_like. Throws what roc::copy throws.
-template <detail::host_argument H>
-[[nodiscard]] auto to_device(H&& host) {
-  auto result = device_array_like(host);
-  copy(host, result);
-  return result;
-}
-
-/// The same, enqueued on `stream`; see roc::copy for how long the source must live.
-template <detail::host_argument H>
-  requires(!detail::owning_temporary<H>)
-[[nodiscard]] auto to_device(H&& host, stream_ref stream) {
-  auto result = device_array_like(host, stream);
-  copy(host, result, stream);
-  return result;
-}
-
-/// Into an existing array or view (numba: `to_device(ary, to=)`).
-template <detail::host_argument H, detail::device_side D>
-void to_device(H&& host, D&& into) {
-  copy(host, into);
-}
-template <detail::host_argument H, detail::device_side D>
-  requires(!detail::owning_temporary<H>)
-void to_device(H&& host, D&& into, stream_ref stream) {
-  copy(host, into, stream);
-}
 
 }  // namespace roc

@@ -7,9 +7,12 @@
 #include <type_traits>
 
 #include <roc/config.hpp>
+#include <roc/detail/copy_forms.hpp>
+#include <roc/detail/device_check.hpp>
+#include <roc/detail/device_copies.hpp>
 #include <roc/detail/element.hpp>
 #include <roc/detail/fixed.hpp>
-#include <roc/detail/device_operations.hpp>
+#include <roc/detail/view_operations.hpp>
 #include <roc/layout/index.hpp>
 #include <roc/layout/shape.hpp>
 
@@ -19,9 +22,12 @@ namespace roc {
 /// signed) and a device. Trivially copyable; it goes into kernels by value. The memory must outlive
 /// it, and the work enqueued with it.
 ///
-/// See detail::device_operations for copies and for other views of the same memory.
+/// detail::device_copies has its copies, detail::view_operations other views of the same memory and
+/// fills, detail::copy_forms what makes new arrays.
 template <class T, std::size_t N = 1>
-class device_view : public detail::device_operations<device_view<T, N>, T, N> {
+class device_view : public detail::view_operations<device_view<T, N>, T, N>,
+                    public detail::device_copies<device_view<T, N>, T, N>,
+                    public detail::copy_forms<device_view<T, N>, T, N> {
   static_assert(std::is_trivially_copyable_v<T>, "rocarray: elements are copied byte by byte");
 
  public:
@@ -30,6 +36,7 @@ class device_view : public detail::device_operations<device_view<T, N>, T, N> {
   using element_type = T;
   using value_type = std::remove_cv_t<T>;
   static constexpr std::size_t rank = N;
+  static constexpr detail::place memory_place = detail::place::device;
 
   device_view() = default;
   /// Contiguous device memory; `device` is its ordinal, -1 for the current one at the time of use.
@@ -60,38 +67,46 @@ class device_view : public detail::device_operations<device_view<T, N>, T, N> {
   device_view view() const noexcept { return *this; }
   int device_ordinal() const noexcept { return device_; }
 
-  /// One integer per axis: the element. In device code nothing is checked and integers are not
-  /// negative; in host code, which kernels of the host platform are, negative integers count from
-  /// the end and beyond the extent is a shape_error.
+  /// One integer per axis: the element. Negative integers count from the end. Beyond the extent is
+  /// a shape_error in host code, which kernels of the host platform are; device code does not look,
+  /// unless ROC_CHECK_BOUNDS is 1.
   template <layout::integer_index... I>
     requires(sizeof...(I) == N)
   ROC_HOST_DEVICE element<T> operator()(I... index) const {
-#if ROC_DEVICE_PASS
     [[maybe_unused]] std::size_t axis = 0;
     std::ptrdiff_t offset = 0;
-    ((offset += static_cast<std::ptrdiff_t>(index) * strides_[axis++]), ...);
+    ((offset += layout::detail::place(index, axis, shape_[axis]) * strides_[axis], ++axis), ...);
     return element<T>(device_view<T, 0>(data_ + offset, device_));
-#else
-    auto const place = layout::index(layout::mapping<N>{shape(), strides(), 0}, index...);
-    return element<T>(device_view<T, 0>(data_ + place.offset, device_));
-#endif
   }
   /// A view of a region: integers, roc::slice, roc::all, roc::newaxis, roc::ellipsis. Throws
-  /// shape_error beyond an extent; too many or too few expressions do not compile.
+  /// shape_error beyond an extent, in host code; too many or too few expressions do not compile.
   template <layout::index_expression... E>
     requires(layout::indexes<N, E...> && !(layout::integer_index<E> && ...))
-  auto operator()(E... expressions) const {
-    return this->region(expressions...);
+  ROC_HOST_DEVICE auto operator()(E... expressions) const {
+    auto const to = layout::detail::index(
+        layout::detail::kernel_mapping<N>{shape_, strides_, 0}, expressions...);
+    return device_view<T, layout::index_rank<N, E...>>(
+        data_ == nullptr ? nullptr : data_ + to.offset, to, device_);
   }
 
  private:
   template <class, std::size_t>
   friend class device_view;
+  template <class, class, std::size_t>
+  friend class detail::view_operations;
 
+  ROC_HOST_DEVICE device_view(T* data, layout::detail::kernel_mapping<N> const& at, int device)
+      : data_(data), shape_(at.shape), strides_(at.strides), device_(device) {}
   // The element that an index names.
   ROC_HOST_DEVICE device_view(T* data, int device)
     requires(N == 0)
       : data_(data), device_(device) {}
+
+  template <class U, std::size_t M>
+  device_view<U, M> same_memory(U* data, roc::shape<M> const& shape,
+                                roc::strides<M> const& strides) const {
+    return {data, shape, strides, device_};
+  }
 
   T* data_ = nullptr;
   detail::fixed<std::size_t, N> shape_;

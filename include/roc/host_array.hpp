@@ -2,39 +2,33 @@
 // Owned host memory: pageable, or pinned for copies at link speed.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 
 #include <roc/config.hpp>
+#include <roc/detail/allocation_bytes.hpp>
+#include <roc/detail/copy_forms.hpp>
+#include <roc/detail/host_storage.hpp>
+#include <roc/detail/owner_operations.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/host_view.hpp>
 #include <roc/layout/shape.hpp>
+#include <roc/padding.hpp>
+#include <roc/stream.hpp>
 
 namespace roc {
 
-/// What kind of host memory an array lives in.
-enum class host_memory : unsigned char {
-  pageable,  ///< ordinary memory: copies are staged
-  pinned,    ///< locked by the runtime (hipHostMalloc): the device reaches it by DMA
-};
-
-namespace detail {
-
-/// Uninitialised bytes that the library knows; null for zero bytes. Throws out_of_memory.
-ROC_API void* allocate_host(std::size_t bytes, host_memory kind);
-/// Waits for the copies that still use them, then frees. Errors go to the log hook.
-ROC_API void free_host(void* data, std::size_t bytes, host_memory kind) noexcept;
-
-}  // namespace detail
-
-/// An array in host memory that the library allocated, compact in any order of its axes; elements
-/// are not initialised. Move-only.
+/// An array in host memory that the library allocated, of any layout; elements are not initialised.
+/// Move-only.
 ///
 /// It knows the asynchronous copies that use it: its destructor waits for them. Use of a moved-from
-/// array throws lifetime_error, except destroying it or assigning to it.
+/// array throws lifetime_error, except destroying it or assigning to it. detail::owner_operations
+/// has other views of its memory, detail::copy_forms what makes new arrays.
 template <class T, std::size_t N = 1>
-class host_array {
+class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
+                   public detail::copy_forms<host_array<T, N>, T, N> {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
                 "rocarray: elements are copied byte by byte");
 
@@ -46,31 +40,38 @@ class host_array {
 
   /// Owns nothing, as if moved from.
   host_array() = default;
-  /// Throws shape_error (the size overflows), out_of_memory.
+  /// Compact, in C or F order. Throws shape_error (the size overflows), out_of_memory.
   explicit host_array(roc::shape<N> const& shape, order o = order::c,
                       host_memory kind = host_memory::pageable)
       : host_array(shape, layout::compact_strides(shape, o), kind) {}
-  /// With the order of the axes that `strides` have, compact (layout::like_strides).
+  /// With explicit strides, in elements, none negative. Throws layout_error where two indices would
+  /// be one place, or a stride is negative.
   host_array(roc::shape<N> const& shape, roc::strides<N> const& strides,
              host_memory kind = host_memory::pageable)
-      : shape_(shape), strides_(layout::like_strides(shape, strides)), kind_(kind) {
-    layout::check_size(shape, sizeof(T));
-    bytes_ = layout::element_count(shape) * sizeof(T);
-    data_ = static_cast<T*>(detail::allocate_host(bytes_, kind));
-    alive_ = true;
+      : memory_(detail::allocation_bytes(shape, strides, sizeof(T)), kind),
+        data_(static_cast<T*>(memory_.data())),
+        shape_(shape),
+        strides_(strides),
+        alive_(true) {}
+  /// With padding, which `padded_view` reaches: see roc::padding.
+  template <std::same_as<padded<N>> P>
+  host_array(roc::shape<N> const& shape, P const& padding, order o = order::c,
+             host_memory kind = host_memory::pageable)
+      : host_array(padding.extents(shape, sizeof(T)), o, kind) {
+    padded_elements_ = layout::element_count(shape_);
+    shape_ = shape;
   }
-  ~host_array() { detail::free_host(data_, bytes_, kind_); }
   host_array(host_array&& other) noexcept { swap(other); }
   host_array& operator=(host_array&& other) noexcept {
     host_array(std::move(other)).swap(*this);
     return *this;
   }
   void swap(host_array& other) noexcept {
+    memory_.swap(other.memory_);
     std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
     std::swap(shape_, other.shape_);
     std::swap(strides_, other.strides_);
-    std::swap(kind_, other.kind_);
+    std::swap(padded_elements_, other.padded_elements_);
     std::swap(alive_, other.alive_);
   }
 
@@ -80,32 +81,62 @@ class host_array {
   roc::strides<N> const& strides() const { return checked(strides_); }
   std::size_t extent(std::size_t axis) const { return shape()[axis]; }
   std::size_t size() const { return layout::element_count(shape()); }
-  std::size_t size_bytes() const { return size() * sizeof(T); }
-  bool is_c_contiguous() const { return layout::is_c_contiguous(shape(), strides_); }
-  bool is_f_contiguous() const { return layout::is_f_contiguous(shape(), strides_); }
-  host_memory kind() const noexcept { return kind_; }
+  host_memory kind() const noexcept { return memory_.kind(); }
 
   host_view<T, N> view() & { return {data(), shape_, strides_}; }
   host_view<T const, N> view() const& { return {data(), shape_, strides_}; }
   host_view<T, N> view() && = delete;
+  /// A view of the array with its padding; of one that has none, view().
+  host_view<T, N> padded_view() & { return {data(), padded_shape(), strides_}; }
+  host_view<T, N> padded_view() && = delete;
+  /// The extents of padded_view.
+  roc::shape<N> padded_shape() const {
+    if (checked(padded_elements_) == 0) return shape_;
+    return layout::room(strides_, padded_elements_);
+  }
 
-  /// An element, or a view of a region: see host_view.
+  /// An element, or a view of a region: see host_view. On an array that is about to go, the
+  /// element's value, or an array that takes the memory along.
   template <class... E>
-  decltype(auto) operator()(E... expressions) {
+    requires layout::indexes<N, E...>
+  decltype(auto) operator()(E... expressions) & {
     return view()(expressions...);
   }
   template <class... E>
-  decltype(auto) operator()(E... expressions) const {
+    requires layout::indexes<N, E...>
+  decltype(auto) operator()(E... expressions) const& {
     return view()(expressions...);
   }
+  template <class... E>
+    requires layout::indexes<N, E...>
+  auto operator()(E... expressions) && {
+    if constexpr ((layout::integer_index<E> && ...)) {
+      return T(view()(expressions...));
+    } else {
+      return std::move(*this).region(expressions...);
+    }
+  }
 
-  /// All elements in the order of memory.
-  T* begin() { return data(); }
-  T* end() { return data() + size(); }
-  T const* begin() const { return data(); }
-  T const* end() const { return data() + size(); }
+  /// As those of host_view; zero covers padding, fill does not.
+  void zero() { on_memory([](auto const& v) { v.zero(); }); }
+  void zero(stream_ref stream) {
+    on_memory([&](auto const& v) { v.zero(stream); });
+  }
+  void fill(T const& value) { view().fill(value); }
+  void fill(T const& value, stream_ref stream) { view().fill(value, stream); }
+
+  /// All elements in the order of memory. Throws layout_error for one with gaps.
+  T* begin() { return dense(); }
+  T* end() { return dense() + size(); }
+  T const* begin() const { return dense(); }
+  T const* end() const { return dense() + size(); }
 
  private:
+  template <class, std::size_t>
+  friend class host_array;
+  template <class, class, std::size_t>
+  friend class detail::owner_operations;
+
   template <class V>
   V const& checked(V const& value) const {
     if (!alive_) {
@@ -115,11 +146,38 @@ class host_array {
     return value;
   }
 
+  T* dense() const {
+    auto const range = layout::element_range(checked(shape_), strides_);
+    if (static_cast<std::size_t>(range.high - range.low) != size()) {
+      detail::throw_layout_error("iteration over an array with gaps, strides ",
+                                 {strides_.data(), N}, "", {}, ": index it, or make it compact");
+    }
+    return data_ + range.low;
+  }
+
+  template <class F>
+  void on_memory(F f) {
+    if (padded_elements_ == 0) return f(view());
+    f(host_view<T, 1>(data(), roc::shape<1>{padded_elements_}));
+  }
+
+  template <class U, std::size_t M>
+  host_array<U, M> take(host_view<U, M> const& as, bool with_padding) {
+    host_array<U, M> result;
+    result.memory_ = std::move(memory_);
+    result.data_ = as.data();
+    result.shape_ = as.shape();
+    result.strides_ = as.strides();
+    result.padded_elements_ = with_padding ? padded_elements_ : 0;
+    result.alive_ = std::exchange(alive_, false);
+    return result;
+  }
+
+  detail::host_storage memory_;
   T* data_ = nullptr;
-  std::size_t bytes_ = 0;
   roc::shape<N> shape_{};
   roc::strides<N> strides_{};
-  host_memory kind_ = host_memory::pageable;
+  std::size_t padded_elements_ = 0;  // of the memory, if the array was made with padding
   bool alive_ = false;
 };
 

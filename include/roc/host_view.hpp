@@ -9,6 +9,9 @@
 #include <type_traits>
 
 #include <roc/config.hpp>
+#include <roc/detail/copy_forms.hpp>
+#include <roc/detail/mdspan.hpp>
+#include <roc/detail/view_operations.hpp>
 #include <roc/layout/index.hpp>
 #include <roc/layout/shape.hpp>
 
@@ -16,14 +19,19 @@ namespace roc {
 
 /// Host memory of someone else, in any strided layout. Trivially copyable; the memory must outlive
 /// it. Strides count elements and may be negative.
+///
+/// detail::view_operations has other views of the same memory and fills, detail::copy_forms what
+/// makes new arrays.
 template <class T, std::size_t N = 1>
-class host_view {
+class host_view : public detail::view_operations<host_view<T, N>, T, N>,
+                  public detail::copy_forms<host_view<T, N>, T, N> {
   static_assert(std::is_trivially_copyable_v<T>, "rocarray: elements are copied byte by byte");
 
  public:
   using element_type = T;
   using value_type = std::remove_cv_t<T>;
   static constexpr std::size_t rank = N;
+  static constexpr detail::place memory_place = detail::place::host;
 
   constexpr host_view() = default;
   /// Contiguous, in C order. Throws shape_error where the size in bytes overflows.
@@ -47,6 +55,12 @@ class host_view {
              })
   constexpr host_view(R&& range)  // NOLINT: implicit, as std::span is
       : host_view(std::data(range), roc::shape<1>{std::size(range)}) {}
+  /// Of a std::mdspan, or what has its members, with strides (not an accessor of its own).
+  template <detail::mdspan_like M>
+    requires(M::rank() == N && std::convertible_to<typename M::data_handle_type, T*> &&
+             std::same_as<typename M::value_type, std::remove_cv_t<T>>)
+  constexpr host_view(M const& span)  // NOLINT: implicit, as the others are
+      : host_view(span.data_handle(), detail::shape_of(span), detail::strides_of(span)) {}
   /// To a view of const elements.
   constexpr operator host_view<T const, N>() const
     requires(!std::is_const_v<T>)
@@ -59,29 +73,22 @@ class host_view {
   constexpr roc::strides<N> const& strides() const noexcept { return strides_; }
   constexpr std::size_t extent(std::size_t axis) const noexcept { return shape_[axis]; }
   constexpr std::size_t size() const noexcept { return layout::element_count(shape_); }
-  constexpr std::size_t size_bytes() const noexcept { return size() * sizeof(T); }
-  constexpr bool is_c_contiguous() const noexcept {
-    return layout::is_c_contiguous(shape_, strides_);
-  }
-  constexpr bool is_f_contiguous() const noexcept {
-    return layout::is_f_contiguous(shape_, strides_);
-  }
   constexpr host_view view() const noexcept { return *this; }
+  /// No device: host memory.
+  static constexpr int device_ordinal() noexcept { return -1; }
 
   /// An element, for one integer per axis; throws shape_error beyond the extent. Negative integers
   /// count from the end.
   template <layout::integer_index... I>
     requires(sizeof...(I) == N)
   constexpr T& operator()(I... index) const {
-    return data_[layout::index(mapping(), index...).offset];
+    return data_[layout::index(this->mapping(), index...).offset];
   }
   /// A view of a region; see roc::slice.
   template <layout::index_expression... E>
-    requires(!(layout::integer_index<E> && ...))
+    requires(layout::indexes<N, E...> && !(layout::integer_index<E> && ...))
   constexpr auto operator()(E... expressions) const {
-    auto const region = layout::index(mapping(), expressions...);
-    return host_view<T, std::tuple_size_v<decltype(region.shape)>>(data_ + region.offset,
-                                                                   region.shape, region.strides);
+    return this->region(expressions...);
   }
 
   /// First and one past the last element that the view spans, relative to data().
@@ -90,7 +97,14 @@ class host_view {
   }
 
  private:
-  constexpr layout::mapping<N> mapping() const { return {shape_, strides_, 0}; }
+  template <class, class, std::size_t>
+  friend class detail::view_operations;
+
+  template <class U, std::size_t M>
+  static constexpr host_view<U, M> same_memory(U* data, roc::shape<M> const& shape,
+                                               roc::strides<M> const& strides) {
+    return {data, shape, strides};
+  }
 
   T* data_ = nullptr;
   roc::shape<N> shape_{};
@@ -103,5 +117,8 @@ template <class T, std::size_t N>
 host_view(T*, shape<N> const&, order) -> host_view<T, N>;
 template <class T, std::size_t N>
 host_view(T*, shape<N> const&, strides<N> const&) -> host_view<T, N>;
+
+template <detail::mdspan_like M>
+host_view(M const&) -> host_view<typename M::element_type, M::rank()>;
 
 }  // namespace roc

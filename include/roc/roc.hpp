@@ -2,15 +2,22 @@
 // Everything except the vendor's types (roc/native.hpp).
 #pragma once
 
+#include <roc/adopt.hpp>
+#include <roc/bound_view.hpp>
 #include <roc/config.hpp>
 #include <roc/copy.hpp>
 #include <roc/device.hpp>
+#include <roc/device_allocation.hpp>
 #include <roc/device_array.hpp>
 #include <roc/device_view.hpp>
 #include <roc/error.hpp>
 #include <roc/event.hpp>
+#include <roc/fill.hpp>
 #include <roc/for_each.hpp>
 #include <roc/host_array.hpp>
 #include <roc/host_view.hpp>
+#include <roc/padding.hpp>
+#include <roc/rectangle.hpp>
 #include <roc/registration.hpp>
 #include <roc/stream.hpp>
+#include <roc/to_device.hpp>

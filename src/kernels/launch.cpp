@@ -33,13 +33,8 @@ launch_scope::~launch_scope() {
 
 void launch_scope::check(int code) const {
   platform::check_launch("for_each kernel", static_cast<hipError_t>(code));
-  try {
-    runtime::note_work(stream_);
-  } catch (...) {
-    // The kernel runs: it must not outlive what the caller frees after an error.
-    ROC_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream_.handle()));
-    throw;
-  }
+  // A kernel that runs must not outlive what the caller frees after an error.
+  runtime::enqueue_noted(stream_, [] {});
 }
 
 }  // namespace roc::detail

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/launch.hpp"
+#include "kernels/unit.hpp"
 #include "platform/call.hpp"
 
 namespace roc::kernels {
@@ -11,13 +12,6 @@ namespace {
 
 using transfer::normal_form;
 using transfer::piece;
-
-// The largest power of two, 16 at most, that divides all of the numbers or'ed into `bits`.
-std::size_t unit_of(std::uintptr_t bits) {
-  std::size_t unit = 16;
-  while (bits % unit != 0) unit /= 2;
-  return unit;
-}
 
 // A side of the job: real steps, or those of packed memory.
 struct side_steps {
@@ -32,7 +26,7 @@ void launch(normal_form const& form, piece part, side_steps source, side_steps d
     if (!source.packed) bits |= static_cast<std::uintptr_t>(form.axes[i].source);
     if (!destination.packed) bits |= static_cast<std::uintptr_t>(form.axes[i].destination);
   }
-  std::size_t const unit = unit_of(bits);
+  std::size_t const unit = widest_unit(bits);
 
   strided_job job;
   job.source = source.base;

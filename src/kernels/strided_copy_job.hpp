@@ -7,12 +7,9 @@
 
 #include <roc/config.hpp>
 
-namespace roc::kernels {
+#include "kernels/unit.hpp"
 
-struct alignas(16) unit16 {
-  std::uint64_t low;
-  std::uint64_t high;
-};
+namespace roc::kernels {
 
 /// The axes of a form, and one for the units of a run.
 inline constexpr std::size_t max_job_axes = 17;

@@ -2,8 +2,8 @@
 #include <exception>
 #include <new>
 
+#include <roc/detail/host_storage.hpp>
 #include <roc/error.hpp>
-#include <roc/host_array.hpp>
 
 #include "memory/host_table.hpp"
 #include "platform/call.hpp"
@@ -38,29 +38,28 @@ void deallocate(void* data, host_memory kind) noexcept {
 
 }  // namespace
 
-void* allocate_host(std::size_t bytes, host_memory kind) {
-  if (bytes == 0) return nullptr;
-  void* const data = allocate(bytes, kind);
+host_storage::host_storage(std::size_t bytes, host_memory kind) : bytes_(bytes), kind_(kind) {
+  if (bytes == 0) return;
+  data_ = allocate(bytes, kind);
   try {
-    memory::host_table::instance().add_allocation(memory::range::of(data, bytes),
+    memory::host_table::instance().add_allocation(memory::range::of(data_, bytes),
                                                   kind == host_memory::pinned);
   } catch (...) {
-    deallocate(data, kind);
+    deallocate(data_, kind);
     throw;
   }
-  return data;
 }
 
-void free_host(void* data, std::size_t bytes, host_memory kind) noexcept {
-  if (data == nullptr) return;
+host_storage::~host_storage() {
+  if (data_ == nullptr) return;
   auto const pending = memory::host_table::instance().remove_allocation(
-      memory::range::of(data, bytes));
+      memory::range::of(data_, bytes_));
   try {
     pending.wait();
   } catch (std::exception const& late) {
     runtime::log(late.what());
   }
-  deallocate(data, kind);
+  deallocate(data_, kind_);
 }
 
 }  // namespace roc::detail

@@ -2,6 +2,8 @@
 #include "runtime/stream.hpp"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <roc/error.hpp>
@@ -22,6 +24,23 @@ hipStream_t handle(stream_ref stream) {
     throw lifetime_error("use of a stream that was moved from: use the stream it went to");
   }
   return reinterpret_cast<hipStream_t>(stream.handle());
+}
+
+int device_for(stream_ref stream, int first, int second) {
+  int const current = current_device();
+  if (first < 0) first = current;
+  if (second < 0) second = current;
+  int const used = device_of(stream, current);
+  if (used != first && used != second) {
+    throw error(std::make_error_code(std::errc::invalid_argument),
+                "a stream of device " + std::to_string(used) + " with an array of device " +
+                    std::to_string(first) + ": use a stream of the array's device");
+  }
+  return used;
+}
+
+void drain(stream_ref stream) noexcept {
+  ROC_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream.handle()));
 }
 
 namespace {

@@ -16,9 +16,29 @@ inline int device_of(stream_ref stream, int otherwise) noexcept {
   return stream.device_ordinal() >= 0 ? stream.device_ordinal() : otherwise;
 }
 
+/// The device on which work of `stream` on memory of devices `first` and `second` (-1: the current
+/// one) is enqueued. Throws roc::error where the stream belongs to neither.
+int device_for(stream_ref stream, int first, int second);
+
 /// Notes that the library has enqueued work on `stream`. Where the default stream does not wait for
 /// that stream by itself, this records an event that order_after_all waits for.
 void note_work(stream_ref stream);
+
+/// Waits for a stream after a failure: part of some work may be on its way, and must not outlive the
+/// caller's memory.
+void drain(stream_ref stream) noexcept;
+
+/// Runs `enqueue`, which enqueues work on `stream`, and notes it.
+template <class F>
+void enqueue_noted(stream_ref stream, F enqueue) {
+  try {
+    enqueue();
+    note_work(stream);
+  } catch (...) {
+    drain(stream);
+    throw;
+  }
+}
 
 /// Makes the default stream of `device`, which must be current, wait for the work noted there.
 void order_after_all(int device);

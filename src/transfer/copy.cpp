@@ -138,22 +138,11 @@ void detail::copy(region const& source, region const& destination, stream_ref co
     runtime::on_device const guard(current);
     return copy_now(p, current);
   }
-  int const used = runtime::device_of(*stream, runtime::current_device());
-  if (used != current && used != other) {
-    throw error(std::make_error_code(std::errc::invalid_argument),
-                "a stream of device " + std::to_string(used) + " with an array of device " +
-                    std::to_string(current) + ": use a stream of the array's device");
-  }
-  runtime::on_device const guard(used);
-  try {
+  runtime::on_device const guard(runtime::device_for(*stream, current, other));
+  runtime::enqueue_noted(*stream, [&] {
     enqueue(p, *stream, use);
-    runtime::note_work(*stream);
     note_host_use(p, *stream);
-  } catch (...) {
-    // Part of it may be on its way: nothing of that may outlive the caller's memory.
-    ROC_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream->handle()));
-    throw;
-  }
+  });
 }
 
 }  // namespace roc

@@ -2,8 +2,6 @@
 #include "transfer/normal_form.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -100,70 +98,6 @@ normal_form normalise(detail::region const& source, detail::region const& destin
     }
   }
   return form;
-}
-
-namespace {
-
-// Non-negative remainder.
-std::ptrdiff_t modulo(std::ptrdiff_t a, std::ptrdiff_t b) noexcept { return ((a % b) + b) % b; }
-
-// Whether [a, a + a_length) and [b, b + b_length) share a place, all places taken modulo `period`.
-bool meet_modulo(std::ptrdiff_t a, std::ptrdiff_t a_length, std::ptrdiff_t b,
-                 std::ptrdiff_t b_length, std::ptrdiff_t period) noexcept {
-  return modulo(b - a, period) < a_length || modulo(a - b, period) < b_length;
-}
-
-}  // namespace
-
-bool may_overlap(normal_form const& form) noexcept {
-  auto const source = reinterpret_cast<std::intptr_t>(form.source);
-  auto const destination = reinterpret_cast<std::intptr_t>(form.destination);
-  byte_span const from = span_of(form, side::source);
-  byte_span const to = span_of(form, side::destination);
-  if (source + from.high <= destination + to.low || destination + to.high <= source + from.low) {
-    return false;
-  }
-  // The steps of at least `bound` bytes only move by multiples of their common divisor. If what the
-  // smaller ones span on the two sides is apart modulo that, the sides are apart.
-  for (std::size_t pick = 0; pick < 2 * form.rank; ++pick) {
-    side const of = pick % 2 == 0 ? side::source : side::destination;
-    std::ptrdiff_t const bound = std::abs(step(form.axes[pick / 2], of));
-    if (bound == 0) continue;
-    std::ptrdiff_t period = 0;
-    byte_span inner[2] = {{0, static_cast<std::ptrdiff_t>(form.run)},
-                          {0, static_cast<std::ptrdiff_t>(form.run)}};
-    for (std::size_t i = 0; i < form.rank; ++i) {
-      for (side const which : {side::source, side::destination}) {
-        std::ptrdiff_t const by = step(form.axes[i], which);
-        if (std::abs(by) >= bound) {
-          period = std::gcd(period, by);
-        } else {
-          std::ptrdiff_t const reach = length(form.axes[i], which);
-          byte_span& span = inner[static_cast<std::size_t>(which)];
-          (reach < 0 ? span.low : span.high) += reach;
-        }
-      }
-    }
-    if (!meet_modulo(source + inner[0].low, inner[0].high - inner[0].low,
-                     destination + inner[1].low, inner[1].high - inner[1].low, period)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool destination_repeats(normal_form const& form) noexcept {
-  std::array<axis, max_axes> axes = form.axes;
-  auto const last = axes.begin() + static_cast<std::ptrdiff_t>(form.rank);
-  std::sort(axes.begin(), last, [](axis const& a, axis const& b) {
-    return std::abs(a.destination) < std::abs(b.destination);
-  });
-  auto reach = static_cast<std::ptrdiff_t>(form.run);
-  for (auto a = axes.begin(); a != last; ++a) {
-    if (std::abs(a->destination) < reach) return true;
-    reach += std::abs(length(*a, side::destination));
-  }
-  return false;
 }
 
 }  // namespace roc::transfer

@@ -51,11 +51,4 @@ byte_span span_of(normal_form const& form, side which) noexcept;
 normal_form normalise(detail::region const& source, detail::region const& destination,
                       side leading);
 
-/// Whether the two sides may share a byte. Exact for what is regular along nested axes, rows and
-/// columns of one array for example; else true where they are interleaved.
-bool may_overlap(normal_form const& form) noexcept;
-
-/// Whether two indices of the destination may be the same byte (a zero or too small step).
-bool destination_repeats(normal_form const& form) noexcept;
-
 }  // namespace roc::transfer

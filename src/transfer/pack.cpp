@@ -75,4 +75,19 @@ void copy_on_host(normal_form const& form) noexcept {
        });
 }
 
+void fill_on_host(normal_form const& form, std::byte const* pattern,
+                  std::size_t pattern_bytes) noexcept {
+  walk(form, {0, form.bytes()},
+       [&](std::ptrdiff_t, std::ptrdiff_t destination, std::size_t, std::size_t bytes) {
+         std::byte* const to = form.destination + destination;
+         if (pattern_bytes == 1) {
+           std::memset(to, std::to_integer<int>(*pattern), bytes);
+           return;
+         }
+         for (std::size_t at = 0; at < bytes; at += pattern_bytes) {
+           copy_bytes(to + at, pattern, pattern_bytes);
+         }
+       });
+}
+
 }  // namespace roc::transfer

@@ -20,5 +20,9 @@ void pack(normal_form const& form, piece part, std::byte* packed) noexcept;
 void unpack(normal_form const& form, piece part, std::byte const* packed) noexcept;
 /// Copies all of it; both sides are host memory.
 void copy_on_host(normal_form const& form) noexcept;
+/// Repeats `pattern` over every run of the destination, which is host memory; its size divides the
+/// run's.
+void fill_on_host(normal_form const& form, std::byte const* pattern,
+                  std::size_t pattern_bytes) noexcept;
 
 }  // namespace roc::transfer

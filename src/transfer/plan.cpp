@@ -10,6 +10,7 @@
 #include <roc/error.hpp>
 
 #include "memory/host_table.hpp"
+#include "transfer/overlap.hpp"
 
 namespace roc {
 
@@ -84,7 +85,7 @@ std::string addresses(void const* base, byte_span span) {
 }
 
 void check_overlap(normal_form const& form) {
-  if (!may_overlap(form)) return;
+  if (!sides_overlap(form)) return;
   throw overlap_error("source " + addresses(form.source, span_of(form, side::source)) +
                       " and destination " +
                       addresses(form.destination, span_of(form, side::destination)) +

@@ -30,6 +30,8 @@ class ROC_API device_memory {
 
   void* data() const noexcept { return data_; }
   int device() const noexcept { return device_; }
+  /// Gives up ownership.
+  void* release() noexcept { return std::exchange(data_, nullptr); }
 
  private:
   void* data_ = nullptr;

@@ -7,6 +7,7 @@
 #include <span>
 #include <type_traits>
 
+#include <roc/detail/mdspan.hpp>
 #include <roc/host_view.hpp>
 
 namespace roc::detail {
@@ -35,12 +36,14 @@ concept device_side = requires { typename std::remove_cvref_t<X>::roc_device_mem
 template <class H>
 concept host_argument =
     !device_side<H> && (is_host_view<std::remove_cvref_t<H>> || has_host_view<H> ||
-                        std::is_array_v<std::remove_reference_t<H>> || contiguous_range<H>);
+                        std::is_array_v<std::remove_reference_t<H>> || contiguous_range<H> ||
+                        mdspan_like<std::remove_cvref_t<H>>);
 
 /// An argument that dies with the full expression and takes its memory along.
 template <class H>
 concept owning_temporary =
     !std::is_lvalue_reference_v<H> && !is_host_view<std::remove_cvref_t<H>> &&
+    !mdspan_like<std::remove_cvref_t<H>> &&
     !requires { typename std::remove_cvref_t<H>::roc_borrowing_view; } &&
     (has_host_view<H> || std::is_array_v<std::remove_reference_t<H>> ||
      !std::ranges::enable_borrowed_range<std::remove_cvref_t<H>>);
@@ -67,6 +70,8 @@ auto as_host_view(H& host) {
       return host_view<element, rank>(reinterpret_cast<element*>(&array),
                                       shape<rank>{std::extent_v<H, I>...});
     }(host, std::make_index_sequence<rank>{});
+  } else if constexpr (mdspan_like<H>) {
+    return host_view(host);
   } else {
     using element = std::remove_pointer_t<decltype(std::data(host))>;
     return host_view<element, 1>(std::data(host), shape<1>{std::size(host)});

@@ -60,18 +60,20 @@ struct side {
 };
 
 template <copy_argument X>
-auto side_of(X& x) {
+auto view_of(X& x) {
   if constexpr (device_side<X>) {
-    auto const view = x.view();
-    using element = typename decltype(view)::element_type;
-    return side<element, decltype(view)::rank>{view.data(),    view.shape(), view.strides(),
-                                               place::device, view.device_ordinal()};
+    return x.view();
   } else {
-    auto const view = as_host_view(x);
-    using element = typename decltype(view)::element_type;
-    return side<element, decltype(view)::rank>{view.data(),  view.shape(), view.strides(),
-                                               place::host, -1};
+    return as_host_view(x);
   }
+}
+
+template <copy_argument X>
+auto side_of(X& x) {
+  auto const view = view_of(x);
+  using type = std::remove_const_t<decltype(view)>;
+  return side<typename type::element_type, type::rank>{
+      view.data(), view.shape(), view.strides(), type::memory_place, view.device_ordinal()};
 }
 
 /// Calls f with both sides brought to one rank, that of the one which is not flat.

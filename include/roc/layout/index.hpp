@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Index expressions: integers, slices, all, newaxis, ellipsis. The rank of the result is known at
-// compile time.
+// compile time. The same arithmetic serves kernels, where nothing can be thrown.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
-#include <limits>
+#include <cstdint>
 #include <type_traits>
 
+#include <roc/detail/device_check.hpp>
+#include <roc/detail/fixed.hpp>
 #include <roc/layout/shape.hpp>
 
 namespace roc {
@@ -36,11 +38,11 @@ concept integer_index = std::integral<std::remove_cvref_t<E>> &&
 
 /// One end of a slice: a number, from the end where negative, or the natural end.
 struct slice_end {
-  constexpr slice_end(none_t) : natural(true) {}
+  ROC_HOST_DEVICE constexpr slice_end(none_t) : natural(true) {}
   template <integer_index I>
-  constexpr slice_end(I number) : value(static_cast<std::ptrdiff_t>(number)) {
+  ROC_HOST_DEVICE constexpr slice_end(I number) : value(static_cast<std::ptrdiff_t>(number)) {
     // An unsigned number is never from the end: too large a one is beyond every extent.
-    constexpr auto most = std::numeric_limits<std::ptrdiff_t>::max();
+    constexpr std::ptrdiff_t most = PTRDIFF_MAX;
     if (std::is_unsigned_v<I> && value < 0) value = most;
   }
 
@@ -56,7 +58,7 @@ struct slice_end {
 /// the extent itself; backwards, both are indices (of an empty axis, 0 may stand).
 struct slice {
   template <layout::integer_index I = int>
-  constexpr slice(layout::slice_end first, layout::slice_end last, I by = 1)
+  ROC_HOST_DEVICE constexpr slice(layout::slice_end first, layout::slice_end last, I by = 1)
       : start(first), stop(last), step(layout::slice_end(by).value) {}
 
   layout::slice_end start;
@@ -104,24 +106,56 @@ struct picked {
   std::size_t extent;
 };
 
-/// Where a slice begins and how long it is: the ceiling of the distance over the step.
-constexpr picked pick(slice const& s, std::size_t axis, std::size_t extent) {
+/// Where a slice begins and how long it is: the ceiling of the distance over the step. In kernels a
+/// bad one is empty.
+ROC_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std::size_t axis,
+                                      std::size_t extent) {
   auto const n = static_cast<std::ptrdiff_t>(extent);
-  if (s.step == 0) throw_slice(s, axis, extent);
   bool const forward = s.step > 0;
   std::ptrdiff_t start = s.start.value < 0 ? s.start.value + n : s.start.value;
   std::ptrdiff_t stop = s.stop.value < 0 ? s.stop.value + n : s.stop.value;
   if (s.start.natural) start = forward ? 0 : n - 1;
   if (s.stop.natural) stop = forward ? n : -1;
   std::ptrdiff_t const most = forward || n == 0 ? n : n - 1;
-  auto const fits = [&](slice_end const& end, std::ptrdiff_t at) {
-    return end.natural || (at >= 0 && at <= most);
-  };
-  if (!fits(s.start, start) || !fits(s.stop, stop)) throw_slice(s, axis, extent);
+  bool const starts = s.start.natural || (start >= 0 && start <= most);
+  bool const stops = s.stop.natural || (stop >= 0 && stop <= most);
+  if (s.step == 0 || !starts || !stops) {
+#if ROC_DEVICE_PASS
+    ROC_CHECK_IN_KERNEL(false, "slice out of range, or of step zero");
+    return {0, 0};
+#else
+    throw_slice(s, axis, extent);
+#endif
+  }
   std::ptrdiff_t const distance = forward ? stop - start : start - stop;
   if (n == 0 || distance <= 0) return {0, 0};
   return {start, (static_cast<std::size_t>(distance) - 1) / magnitude(s.step) + 1};
 }
+
+/// The place on an axis that an integer names, from the end where negative.
+template <integer_index I>
+ROC_HOST_DEVICE constexpr std::ptrdiff_t place(I index, [[maybe_unused]] std::size_t axis,
+                                               std::size_t extent) {
+  auto const value = static_cast<std::ptrdiff_t>(index);
+  bool const from_end = std::is_signed_v<I> && value < 0;
+  std::ptrdiff_t const at = from_end ? value + static_cast<std::ptrdiff_t>(extent) : value;
+  // An unsigned number beyond ptrdiff_t is beyond every extent, as is what is still negative.
+  bool const inside = static_cast<std::size_t>(at) < extent;
+#if ROC_DEVICE_PASS
+  ROC_CHECK_IN_KERNEL(inside, "index out of range");
+#else
+  if (!inside) throw_index(slice_end(index).value, axis, extent);
+#endif
+  return at;
+}
+
+/// A mapping that kernels can compute with.
+template <std::size_t N>
+struct kernel_mapping {
+  roc::detail::fixed<std::size_t, N> shape;
+  roc::detail::fixed<std::ptrdiff_t, N> strides;
+  std::ptrdiff_t offset = 0;
+};
 
 }  // namespace detail
 
@@ -137,56 +171,61 @@ concept indexes = (index_expression<E> && ...) &&
                   ((detail::ellipses<E...> == 0 && (detail::takes<E> + ... + 0) == N) ||
                    (detail::ellipses<E...> == 1 && (detail::takes<E> + ... + 0) <= N));
 
-/// The mapping of a region; throws shape_error beyond an extent. An empty region begins where the
-/// array does.
+namespace detail {
+
 template <std::size_t N, class... E>
-  requires indexes<N, E...>
-constexpr auto index(mapping<N> const& from, E... expressions) {
-  mapping<index_rank<N, E...>> to;
+ROC_HOST_DEVICE constexpr auto index(kernel_mapping<N> const& from, E... expressions) {
+  kernel_mapping<index_rank<N, E...>> to;
   to.offset = from.offset;
   std::size_t axis = 0;
   std::size_t result = 0;
+  bool empty = false;
   auto const keep = [&](std::size_t extent, std::ptrdiff_t stride) {
     to.shape[result] = extent;
     to.strides[result] = stride;
     ++result;
+    empty = empty || extent == 0;
   };
   [[maybe_unused]] auto const move = [&](std::ptrdiff_t index, std::ptrdiff_t stride) {
-    to.offset += detail::steps(stride, static_cast<std::size_t>(index));
+    to.offset += steps(stride, static_cast<std::size_t>(index));
   };
   [[maybe_unused]] auto const apply = [&]<class X>(X expression) {
     if constexpr (std::same_as<X, newaxis_t>) {
       keep(1, 0);
     } else if constexpr (std::same_as<X, ellipsis_t>) {
-      for (std::size_t left = N - (detail::takes<E> + ... + 0); left != 0; --left, ++axis) {
+      for (std::size_t left = N - (takes<E> + ... + 0); left != 0; --left, ++axis) {
         keep(from.shape[axis], from.strides[axis]);
       }
     } else if constexpr (std::same_as<X, all_t>) {
       keep(from.shape[axis], from.strides[axis]);
       ++axis;
     } else if constexpr (std::same_as<X, slice>) {
-      auto const part = detail::pick(expression, axis, from.shape[axis]);
+      auto const part = pick(expression, axis, from.shape[axis]);
       move(part.first, from.strides[axis]);
       auto const step = static_cast<std::size_t>(expression.step);
-      keep(part.extent, detail::steps(from.strides[axis], step));
+      keep(part.extent, steps(from.strides[axis], step));
       ++axis;
     } else {
-      auto const extent = static_cast<std::ptrdiff_t>(from.shape[axis]);
-      // A number beyond ptrdiff_t is beyond every extent.
-      bool const huge =
-          std::is_unsigned_v<X> && static_cast<std::size_t>(expression) >= from.shape[axis];
-      auto i = static_cast<std::ptrdiff_t>(expression);
-      if (!huge && i < 0) i += extent;
-      if (huge || i < 0 || i >= extent) {
-        detail::throw_index(slice_end(expression).value, axis, from.shape[axis]);
-      }
-      move(i, from.strides[axis]);
+      move(place(expression, axis, from.shape[axis]), from.strides[axis]);
       ++axis;
     }
   };
   (apply(expressions), ...);
-  if (detail::is_empty(to.shape)) to.offset = from.offset;
+  if (empty) to.offset = from.offset;
   return to;
+}
+
+}  // namespace detail
+
+/// The mapping of a region; throws shape_error beyond an extent. An empty region begins where the
+/// array does.
+template <std::size_t N, class... E>
+  requires indexes<N, E...>
+constexpr auto index(mapping<N> const& from, E... expressions) {
+  auto const to =
+      detail::index(detail::kernel_mapping<N>{from.shape, from.strides, from.offset},
+                    expressions...);
+  return mapping<index_rank<N, E...>>{to.shape.to_array(), to.strides.to_array(), to.offset};
 }
 
 }  // namespace layout

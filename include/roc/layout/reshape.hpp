@@ -149,6 +149,27 @@ constexpr mapping<N - sizeof...(Axes)> squeeze(mapping<N> const& from) {
   return result;
 }
 
+/// Without any axis of extent 1; throws shape_error where not M others are there.
+template <std::size_t M, std::size_t N>
+  requires(M <= N)
+constexpr mapping<M> squeeze_to(mapping<N> const& from) {
+  mapping<M> result{{}, {}, from.offset};
+  std::size_t longer = 0;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (from.shape[i] == 1) continue;
+    if (longer < M) {
+      result.shape[longer] = from.shape[i];
+      result.strides[longer] = from.strides[i];
+    }
+    ++longer;
+  }
+  if (longer != M) {
+    detail::throw_shape("squeeze to another number of axes than are not 1, shape ", from.shape,
+                        ": name the rank that is left");
+  }
+  return result;
+}
+
 /// Axis i of the result is axis axes[i]. Throws layout_error for what is no permutation.
 template <std::size_t N>
 constexpr mapping<N> transpose(mapping<N> const& from, std::array<std::size_t, N> const& axes) {

@@ -66,11 +66,11 @@ constexpr bool is_empty(roc::shape<N> const& shape) {
 }
 
 // stride * n. Wraps: only the strides of axes that are never walked get there.
-constexpr std::ptrdiff_t steps(std::ptrdiff_t stride, std::size_t n) {
+ROC_HOST_DEVICE constexpr std::ptrdiff_t steps(std::ptrdiff_t stride, std::size_t n) {
   return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * n);
 }
 
-constexpr std::size_t magnitude(std::ptrdiff_t stride) {
+ROC_HOST_DEVICE constexpr std::size_t magnitude(std::ptrdiff_t stride) {
   auto const value = static_cast<std::size_t>(stride);
   return stride < 0 ? std::size_t{0} - value : value;
 }
@@ -212,6 +212,24 @@ constexpr roc::strides<N> like_strides(roc::shape<N> const& shape,
   for (std::size_t axis : axes) {
     result[axis] = static_cast<std::ptrdiff_t>(step);
     step = detail::capped_product(step, shape[axis]);
+  }
+  return result;
+}
+
+/// The extents that memory of `elements` has room for with these strides, which are positive: each
+/// axis as long as the next larger step allows, so that axes do not meet.
+template <std::size_t N>
+constexpr roc::shape<N> room(roc::strides<N> const& strides, std::size_t elements) {
+  roc::shape<N> result{};
+  for (std::size_t i = 0; i < N; ++i) {
+    std::size_t above = elements;
+    for (std::size_t k = 0; k < N; ++k) {
+      auto const other = static_cast<std::size_t>(strides[k]);
+      // Of equal steps, unit axes', the earlier axis is the outer one.
+      bool const outer = strides[k] > strides[i] || (strides[k] == strides[i] && k < i);
+      if (k != i && outer && other < above) above = other;
+    }
+    result[i] = above / static_cast<std::size_t>(strides[i]);
   }
   return result;
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// A device view with a default stream.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <roc/copy.hpp>
+#include <roc/device_view.hpp>
+#include <roc/layout/index.hpp>
+#include <roc/stream.hpp>
+
+namespace roc {
+
+/// Device memory and the stream on which its operations are enqueued (numba: `bind`); from `bind` of
+/// an array or view. No call waits: what comes from pageable memory has been read on return, what
+/// goes to the host is complete when the stream has been synchronised. Trivially copyable; memory
+/// and stream must outlive it.
+template <class T, std::size_t N = 1>
+class bound_view {
+ public:
+  bound_view(device_view<T, N> const& view, stream_ref stream) : view_(view), stream_(stream) {}
+
+  device_view<T, N> view() const { return view_; }
+  stream_ref stream() const noexcept { return stream_; }
+  /// Waits for the stream.
+  void synchronize() const { stream_.synchronize(); }
+
+  /// A region, bound too; see roc::slice.
+  template <layout::index_expression... E>
+    requires layout::indexes<N, E...>
+  auto operator()(E... expressions) const {
+    return view_.region(expressions...).bind(stream_);
+  }
+
+  auto copy_to_host() const { return view_.copy_to_host(stream_); }
+  template <class H>
+  void copy_to_host(H&& destination) const {
+    view_.copy_to_host(std::forward<H>(destination), stream_);
+  }
+  template <class S>
+  void copy_to_device(S&& source) const {
+    view_.copy_to_device(std::forward<S>(source), stream_);
+  }
+  void zero() const { view_.zero(stream_); }
+  void fill(std::type_identity_t<T> const& value) const { view_.fill(value, stream_); }
+  void set(std::type_identity_t<T> const& value) const
+    requires(N == 0)
+  {
+    view_.set(value, stream_);
+  }
+
+ private:
+  device_view<T, N> view_;
+  stream_ref stream_;
+};
+
+}  // namespace roc

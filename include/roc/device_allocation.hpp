@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// One allocation of device memory for several arrays.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+
+#include <roc/detail/allocation_bytes.hpp>
+#include <roc/detail/device_storage.hpp>
+#include <roc/device_array.hpp>
+#include <roc/layout/shape.hpp>
+#include <roc/padding.hpp>
+#include <roc/stream.hpp>
+
+namespace roc {
+
+/// Bytes on the device that arrays are placed in (pyopencl: `get_sub_region`; katsdpsigproc:
+/// `AliasIOSlot`). Every array owns the allocation too: it is freed when the last owner has gone.
+/// Arrays may be placed over each other, to use memory twice; a copy between two that share elements
+/// throws overlap_error. Move-only.
+class device_allocation {
+ public:
+  /// On the device of the stream, or the current one. Throws out_of_memory, roc::error.
+  explicit device_allocation(std::size_t bytes, stream_ref stream = {})
+      : block_(std::make_shared<detail::device_block>(
+            detail::device_memory(bytes, stream.device_ordinal()))),
+        bytes_(bytes),
+        stream_(stream) {}
+  device_allocation(device_allocation&&) noexcept = default;
+  device_allocation& operator=(device_allocation&&) noexcept = default;
+
+  std::size_t size_bytes() const noexcept { return block_ ? bytes_ : 0; }
+
+  /// An array that begins at `offset` bytes. Throws shape_error where it ends beyond the allocation,
+  /// layout_error where the offset does not suit the element type's alignment, and as device_array.
+  template <class T, std::size_t N>
+  [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
+                                         order o = order::c) const {
+    return array<T, N>(offset, extents, layout::compact_strides(extents, o));
+  }
+  template <class T, std::size_t N>
+  [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
+                                         strides<N> const& steps) const {
+    check(offset, detail::allocation_bytes(extents, steps, sizeof(T)), alignof(T));
+    return {detail::device_storage(block_), offset, extents, steps, stream_};
+  }
+  template <class T, std::size_t N, std::same_as<padded<N>> P>
+  [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
+                                         P const& padding, order o = order::c) const {
+    auto result = array<T, N>(offset, padding.extents(extents, sizeof(T)), o);
+    result.pad(extents);
+    return result;
+  }
+
+ private:
+  void check(std::size_t offset, std::size_t bytes, std::size_t alignment) const {
+    if (!block_) {
+      detail::throw_lifetime_error("use of a device_allocation that was moved from");
+    }
+    auto const place = static_cast<std::ptrdiff_t>(offset);
+    if (offset > bytes_ || bytes > bytes_ - offset) {
+      std::ptrdiff_t const asked[2] = {place, static_cast<std::ptrdiff_t>(bytes)};
+      auto const has = static_cast<std::ptrdiff_t>(bytes_);
+      detail::throw_shape_error("array of (offset, bytes) ", {asked, 2}, " in an allocation of ",
+                                {&has, 1}, ": allocate more, or place it earlier");
+    }
+    if (offset % alignment != 0) {
+      auto const needed = static_cast<std::ptrdiff_t>(alignment);
+      detail::throw_layout_error("array at offset ", {&place, 1}, ", alignment ", {&needed, 1},
+                                 ": place it at a multiple of its element type's alignment");
+    }
+  }
+
+  std::shared_ptr<detail::device_block> block_;
+  std::size_t bytes_;
+  stream_ref stream_;
+};
+
+}  // namespace roc

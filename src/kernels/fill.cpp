@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/fill.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+
+#include "kernels/launch.hpp"
+#include "kernels/unit.hpp"
+#include "platform/call.hpp"
+
+namespace roc::kernels {
+namespace {
+
+template <class Unit>
+void launch(transfer::normal_form const& form, void const* pattern, std::size_t pattern_bytes,
+            hipStream_t stream) {
+  constexpr std::size_t unit = sizeof(Unit);
+  fill_unit<Unit> job;
+  job.destination = reinterpret_cast<std::uintptr_t>(form.destination);
+  job.count = form.bytes() / unit;
+  std::size_t const repeats = std::lcm(pattern_bytes, unit);
+  job.period = repeats / unit;
+  auto* const bytes = reinterpret_cast<std::byte*>(job.pattern);
+  for (std::size_t at = 0; at < repeats; at += pattern_bytes) {
+    std::memcpy(bytes + at, pattern, pattern_bytes);
+  }
+  for (std::size_t i = 0; i < form.rank; ++i) {
+    job.extents[i] = form.axes[i].extent;
+    job.steps[i] = form.axes[i].destination;
+  }
+  job.extents[form.rank] = form.run / unit;
+  job.steps[form.rank] = static_cast<std::ptrdiff_t>(unit);
+  job.rank = static_cast<unsigned>(form.rank) + 1;
+  platform::check_launch("fill kernel", launch_fill(job, stream));
+}
+
+}  // namespace
+
+void fill(transfer::normal_form const& form, void const* pattern, std::size_t pattern_bytes,
+          hipStream_t stream) {
+  std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(form.destination) | form.run;
+  for (std::size_t i = 0; i < form.rank; ++i) {
+    bits |= static_cast<std::uintptr_t>(form.axes[i].destination);
+  }
+  switch (widest_unit(bits)) {
+    case 1: return launch<std::uint8_t>(form, pattern, pattern_bytes, stream);
+    case 2: return launch<std::uint16_t>(form, pattern, pattern_bytes, stream);
+    case 4: return launch<std::uint32_t>(form, pattern, pattern_bytes, stream);
+    case 8: return launch<std::uint64_t>(form, pattern, pattern_bytes, stream);
+    default: return launch<unit16>(form, pattern, pattern_bytes, stream);
+  }
+}
+
+}  // namespace roc::kernels

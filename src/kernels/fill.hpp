@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Fills on the device, into any layout, enqueued on a stream.
+#pragma once
+
+#include <cstddef>
+
+#include "platform/hip.hpp"
+#include "transfer/normal_form.hpp"
+
+namespace roc::kernels {
+
+/// Repeats `pattern` of `pattern_bytes` (1 to 16, a divisor of the run's) over every run of the
+/// destination. The source of the form is not used.
+void fill(transfer::normal_form const& form, void const* pattern, std::size_t pattern_bytes,
+          hipStream_t stream);
+
+}  // namespace roc::kernels

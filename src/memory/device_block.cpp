@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <system_error>
+
+#include <roc/detail/device_storage.hpp>
+#include <roc/error.hpp>
+
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/error.hpp"
+#include "runtime/stream.hpp"
+
+namespace roc::detail {
+namespace {
+
+using native_detail::memory_kind;
+
+// AMD's runtime reports an address that it does not know as an error, NVIDIA's as a kind.
+int device_of(void const* data) {
+  hipPointerAttribute_t attributes{};
+  bool const known = ROC_HIP_CODE(hipPointerGetAttributes, &attributes, data) == hipSuccess;
+  auto const kind = known ? native_detail::kind_of(attributes) : memory_kind::unregistered;
+  if (kind == memory_kind::device || kind == memory_kind::managed) return attributes.device;
+  char place[32];
+  std::snprintf(place, sizeof place, "%p", data);
+  char const* const what = kind == memory_kind::host ? "pinned or registered host memory"
+                                                     : "memory that the runtime does not know";
+  throw error(std::make_error_code(std::errc::invalid_argument),
+              std::string("adoption of ") + place + ", " + what + ": adopt memory of a device");
+}
+
+}  // namespace
+
+device_block::device_block(device_memory own) : own_(std::move(own)), device_(own_.device()) {}
+
+device_block::device_block(void* foreign, finaliser finalise)
+    : foreign_(foreign), finalise_(std::move(finalise)), device_(device_of(foreign)) {}
+
+device_block::~device_block() {
+  if (foreign_ == nullptr || !finalise_) return;
+  try {
+    runtime::on_device const guard(device_);
+    runtime::wait_for_all(device_);
+  } catch (std::exception const& late) {
+    runtime::log(late.what());
+  }
+  try {
+    finalise_(foreign_);
+  } catch (std::exception const& late) {
+    runtime::log(std::string("the finaliser of adopted memory threw: ") + late.what());
+  }
+}
+
+}  // namespace roc::detail
