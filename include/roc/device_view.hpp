@@ -47,12 +47,11 @@ class device_view : public detail::view_operations<device_view<T, N>, T, N>,
       : data_(data), shape_(shape), strides_(strides), device_(device) {
     layout::check_size(shape, sizeof(T));
   }
-  /// To a view of const elements.
-  operator device_view<T const, N>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data_, shape(), strides(), device_};
-  }
+  /// From a view of elements that can be changed, to one of const elements.
+  template <class U>
+    requires(std::is_const_v<T> && std::same_as<U, value_type>)
+  ROC_HOST_DEVICE device_view(device_view<U, N> const& other)  // NOLINT: implicit, as for pointers
+      : data_(other.data_), shape_(other.shape_), strides_(other.strides_), device_(other.device_) {}
 
   ROC_HOST_DEVICE T* data() const noexcept { return data_; }
   roc::shape<N> shape() const noexcept { return shape_.to_array(); }

@@ -7,9 +7,9 @@
 
 #include <roc/config.hpp>
 
-/// ROC_CHECK_BOUNDS=1, for a program and its kernels alike, makes views check indices in kernels: a
-/// bad one prints a line and stops the kernel, which the stream's next synchronisation reports. In
-/// host code, kernels of the host platform too, they are always checked.
+/// ROC_CHECK_BOUNDS=1, defined for a file of kernels, makes views check indices in them: a bad one
+/// stops the kernel, on NVIDIA with a line of text, and the stream's next synchronisation reports an
+/// error. In host code, kernels of the host platform too, indices are always checked.
 #ifndef ROC_CHECK_BOUNDS
 #define ROC_CHECK_BOUNDS 0
 #endif
@@ -20,14 +20,16 @@
 
 namespace roc::detail {
 
-ROC_HOST_DEVICE inline void stop_kernel(char const* problem) {
+ROC_HOST_DEVICE inline void stop_kernel([[maybe_unused]] char const* problem) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  __builtin_trap();  // old compilers of HIP have no printf in a header that is not theirs
+#else
   std::printf("rocarray: %s in a kernel\n", problem);
 #if defined(__CUDA_ARCH__)
   __trap();
-#elif defined(__HIP_DEVICE_COMPILE__)
-  __builtin_trap();
 #else
   std::abort();
+#endif
 #endif
 }
 
