@@ -60,7 +60,7 @@ class device_view : public detail::view_operations<device_view<T, N>, T, N>,
   ROC_HOST_DEVICE std::ptrdiff_t stride(std::size_t axis) const noexcept { return strides_[axis]; }
   ROC_HOST_DEVICE std::size_t size() const noexcept {
     std::size_t count = 1;
-    for (std::size_t i = 0; i < N; ++i) count *= shape_[i];
+    for (std::size_t i = 0; i != N; ++i) count *= shape_[i];
     return count;
   }
   device_view view() const noexcept { return *this; }

@@ -21,15 +21,14 @@
 namespace roc::detail {
 
 ROC_HOST_DEVICE inline void stop_kernel([[maybe_unused]] char const* problem) {
-#if defined(__HIP_DEVICE_COMPILE__)
+#if defined(__CUDA_ARCH__)
+  std::printf("rocarray: %s in a kernel\n", problem);
+  __trap();
+#elif defined(__HIP_DEVICE_COMPILE__)
   __builtin_trap();  // old compilers of HIP have no printf in a header that is not theirs
 #else
   std::printf("rocarray: %s in a kernel\n", problem);
-#if defined(__CUDA_ARCH__)
-  __trap();
-#else
   std::abort();
-#endif
 #endif
 }
 

@@ -15,11 +15,11 @@ struct fixed {
 
   constexpr fixed() = default;
   constexpr fixed(std::array<T, N> const& other) {
-    for (std::size_t i = 0; i < N; ++i) values[i] = other[i];
+    for (std::size_t i = 0; i != N; ++i) values[i] = other[i];
   }
   constexpr std::array<T, N> to_array() const {
     std::array<T, N> result{};
-    for (std::size_t i = 0; i < N; ++i) result[i] = values[i];
+    for (std::size_t i = 0; i != N; ++i) result[i] = values[i];
     return result;
   }
 

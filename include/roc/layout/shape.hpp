@@ -44,7 +44,7 @@ template <std::size_t N>
 [[noreturn]] constexpr void throw_shape(char const* what, roc::shape<N> const& shape,
                                         char const* advice) {
   std::array<std::ptrdiff_t, N> values{};
-  for (std::size_t i = 0; i < N; ++i) values[i] = static_cast<std::ptrdiff_t>(shape[i]);
+  for (std::size_t i = 0; i != N; ++i) values[i] = static_cast<std::ptrdiff_t>(shape[i]);
   roc::detail::throw_shape_error(what, {values.data(), N}, "", {}, advice);
 }
 

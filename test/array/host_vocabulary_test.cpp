@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Host arrays and views speak the device's vocabulary.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "support/environment.hpp"
+
+namespace {
+
+using roc::all;
+using roc::slice;
+
+TEST(HostVocabulary, OtherViewsOfTheSameMemory) {
+  std::vector<int> numbers(24);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  roc::host_view<int, 2> const view(numbers.data(), {4, 6});
+  EXPECT_EQ(13, view.transpose()(1, 2));
+  EXPECT_EQ(13, view.reshape(2, -1)(1, 1));
+  EXPECT_EQ(13, view.ravel()(13));
+  EXPECT_THROW(view.transpose().ravel(), roc::layout_error);
+  EXPECT_EQ(6, view.transpose().ravel_copy()(1));
+  EXPECT_EQ(18, view.split(3)[1](0, 0));
+  EXPECT_EQ(23, view(roc::newaxis, roc::ellipsis).squeeze<0>()(3, 5));
+  EXPECT_EQ(24u, view.as<float>().size());
+  static_assert(decltype(view.region(1, 2))::rank == 0);
+  EXPECT_EQ(8, view.region(1, 2)());
+  EXPECT_THROW(view(4, 0), roc::shape_error);
+  EXPECT_THROW(view(slice(0, 5), all), roc::shape_error);
+}
+
+TEST(HostVocabulary, FillAndZeroLeaveGaps) {
+  std::vector<int> numbers(24, 1);
+  roc::host_view<int, 2> const view(numbers.data(), {4, 6});
+  view(all, slice(0, 6, 2)).fill(5);
+  EXPECT_EQ(5, view(3, 4));
+  EXPECT_EQ(1, view(3, 5));
+  view(slice(1, 3), slice(1, 3)).zero();
+  EXPECT_EQ(0, view(2, 2));
+  EXPECT_EQ(5, view(3, 2));
+  roc::fill(numbers, 9);
+  EXPECT_EQ(9, numbers[23]);
+  roc::zero(std::span(numbers).subspan(20));
+  EXPECT_EQ(9, numbers[19]);
+  EXPECT_EQ(0, numbers[20]);
+  int square[2][2] = {{1, 2}, {3, 4}};
+  roc::fill(square, 6);
+  EXPECT_EQ(6, square[1][1]);
+}
+
+TEST(HostVocabulary, FillsOnAStreamComeInItsOrder) {
+  roc::stream const stream;
+  auto host = roc::pinned_array<int>(1000);
+  roc::device_array<int> const device({1000});
+  host.fill(1, stream);
+  device.copy_to_device(host, stream);
+  host.fill(2, stream);
+  stream.synchronize();
+  EXPECT_EQ(1, device(999).get());
+  EXPECT_EQ(2, host(999));
+}
+
+TEST(HostVocabulary, ArraysThatGoTakeTheMemoryAlong) {
+  roc::host_array<int, 2> array({3, 4});
+  std::iota(array.begin(), array.end(), 0);
+  int const* const data = array.data();
+  auto flat = std::move(array).ravel();
+  static_assert(std::is_same_v<decltype(flat), roc::host_array<int, 1>>);
+  EXPECT_EQ(data, flat.data());
+  EXPECT_THROW(array.view(), roc::lifetime_error);
+  auto tail = std::move(flat)(slice(-3, roc::none));
+  EXPECT_EQ(11, tail(2));
+  EXPECT_EQ(3, std::accumulate(tail.begin(), tail.end(), 0) - 27);
+  auto turned = roc::host_array<int, 2>({3, 4}).transpose();
+  EXPECT_EQ((roc::shape<2>{4, 3}), turned.shape());
+  EXPECT_TRUE(turned.is_f_contiguous());
+}
+
+TEST(HostVocabulary, AConstArrayGivesViewsOfConstElements) {
+  roc::host_array<int, 2> const array({3, 4});
+  static_assert(std::is_same_v<decltype(array.transpose()), roc::host_view<int const, 2>>);
+  static_assert(std::is_same_v<decltype(array(1, all)), roc::host_view<int const, 1>>);
+  static_assert(std::is_same_v<decltype(array(1, 1)), int const&>);
+}
+
+TEST(HostVocabulary, ExplicitStrides) {
+  roc::host_array<int, 2> array({2, 3}, roc::strides<2>{8, 2});
+  array.fill(4);
+  EXPECT_EQ((roc::strides<2>{8, 2}), array.strides());
+  EXPECT_THROW(array.begin(), roc::layout_error);
+  EXPECT_THROW((roc::host_array<int, 2>({2, 3}, roc::strides<2>{2, 1})), roc::layout_error);
+  // Interleaved but apart: every element has a place of its own.
+  EXPECT_NO_THROW((roc::host_array<int, 2>({2, 3}, roc::strides<2>{3, 2})));
+  EXPECT_THROW((roc::host_array<int, 2>({3, 4}, roc::strides<2>{3, 2})), roc::layout_error);
+}
+
+TEST(HostVocabulary, ViewsOfRanges) {
+  std::vector<int> vector = {1, 2, 3};
+  std::array<int, 3> array = {4, 5, 6};
+  int plain[3] = {7, 8, 9};
+  EXPECT_EQ(3, roc::host_view<int>(vector)(2));
+  EXPECT_EQ(6, roc::host_view<int>(array)(-1));
+  EXPECT_EQ(7, roc::host_view<int>(plain)(0));
+  EXPECT_EQ(2, roc::host_view<int const>(std::span<int const>(vector))(1));
+  roc::device_array<int> const device({3});
+  for (int pass = 0; pass < 3; ++pass) {
+    if (pass == 0) device.copy_to_device(vector);
+    if (pass == 1) device.copy_to_device(array);
+    if (pass == 2) device.copy_to_device(plain);
+    EXPECT_EQ(1 + 3 * pass, device(0).get());
+  }
+}
+
+}  // namespace

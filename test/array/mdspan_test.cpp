@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Host views of std::mdspan, where the standard library has it, and of what has its members.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+#include <vector>
+
+#if __has_include(<mdspan>)
+#include <mdspan>
+#endif
+
+#include "support/environment.hpp"
+
+namespace {
+
+// The members of std::mdspan that count, for standard libraries without it.
+template <class T, std::size_t N>
+class span_of_axes {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+  using data_handle_type = T*;
+  using mapping_type = std::array<std::ptrdiff_t, N>;
+
+  span_of_axes(T* data, std::array<int, N> extents, std::array<std::ptrdiff_t, N> strides)
+      : data_(data), extents_(extents), strides_(strides) {}
+
+  static constexpr std::size_t rank() { return N; }
+  static constexpr bool is_always_unique() { return true; }
+  static constexpr bool is_always_strided() { return true; }
+  data_handle_type const& data_handle() const { return data_; }
+  int extent(std::size_t axis) const { return extents_[axis]; }
+  std::ptrdiff_t stride(std::size_t axis) const { return strides_[axis]; }
+
+ private:
+  T* data_;
+  std::array<int, N> extents_;
+  std::array<std::ptrdiff_t, N> strides_;
+};
+
+TEST(Mdspan, ShapeAndStridesAreItsOwn) {
+  std::vector<int> numbers(40);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  span_of_axes<int, 2> const span(numbers.data(), {3, 4}, {10, 2});
+  roc::host_view const view(span);
+  static_assert(std::is_same_v<decltype(view), roc::host_view<int, 2> const>);
+  EXPECT_EQ((roc::strides<2>{10, 2}), view.strides());
+  EXPECT_EQ(24, view(2, 2));
+  roc::host_view<int const, 2> const fixed = span;
+  EXPECT_EQ(24, fixed(2, 2));
+
+  auto const array = roc::to_device(span);
+  EXPECT_EQ((roc::shape<2>{3, 4}), array.shape());
+  EXPECT_EQ(24, array(2, 2).get());
+  array.fill(-1);
+  array.copy_to_host(span);
+  EXPECT_EQ(-1, numbers[26]);
+  EXPECT_EQ(25, numbers[25]);  // a gap
+}
+
+#if defined(__cpp_lib_mdspan)
+TEST(Mdspan, OfTheStandardLibrary) {
+  std::vector<float> numbers(24);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  std::mdspan const c(numbers.data(), 4, 6);
+  roc::host_view const view(c);
+  static_assert(decltype(view)::rank == 2);
+  EXPECT_EQ(13.0f, view(2, 1));
+  std::mdspan<float, std::dextents<std::size_t, 2>, std::layout_left> const f(numbers.data(), 4, 6);
+  EXPECT_TRUE(roc::host_view(f).is_f_contiguous());
+  auto const array = roc::to_device(f);
+  EXPECT_TRUE(array.is_f_contiguous());
+  EXPECT_EQ(13.0f, array(1, 3).get());
+  array.zero();
+  array.copy_to_host(c);
+  EXPECT_EQ(0.0f, numbers[23]);
+}
+#else
+TEST(Mdspan, OfTheStandardLibrary) {
+  GTEST_SKIP() << "the standard library has no mdspan";
+}
+#endif
+
+}  // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Arrays beyond 2 GiB: sizes and offsets that no 32-bit number holds.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "support/environment.hpp"
+
+namespace {
+
+constexpr std::size_t size = (std::size_t{9} << 28) + 5;  // 2.25 GiB and a bit
+
+struct element {
+  std::uint8_t bytes[3];
+};
+static_assert((size - 2) % sizeof(element) == 0);
+
+// Too large for an emulator, and for a machine without the memory.
+bool too_large() {
+  return roc::test::scaled(size) != size || roc::device().memory().free < size + (64u << 20);
+}
+
+TEST(Large, FillAndZeroBeyond2GiB) {
+  if (too_large()) GTEST_SKIP() << "needs 2.4 GiB of device memory, and sizes that are not scaled";
+  roc::device_array<std::uint8_t> const array({size});
+  array.fill(7);                                       // hipMemsetAsync
+  auto const threes = array(roc::slice(0, size - 2));  // 3 bytes divide it
+  threes.as<element>().fill({{1, 2, 3}});              // the kernel
+  EXPECT_EQ(1, array(0).get());
+  EXPECT_EQ(3, array(size - 3).get());
+  EXPECT_EQ(7, array(size - 2).get());
+  EXPECT_EQ(7, array(-1).get());
+  std::size_t const middle = (std::size_t{1} << 31) / 3 * 3;
+  EXPECT_EQ(2, array(middle + 1).get());
+  array(roc::slice(middle, roc::none, 1 << 20)).zero();  // strided
+  EXPECT_EQ(0, array(middle).get());
+  EXPECT_EQ(2, array(middle + 1).get());
+  EXPECT_EQ(0, array(middle + (std::size_t{100} << 20)).get());
+}
+
+}  // namespace
