@@ -61,12 +61,11 @@ class host_view : public detail::view_operations<host_view<T, N>, T, N>,
              std::same_as<typename M::value_type, std::remove_cv_t<T>>)
   constexpr host_view(M const& span)  // NOLINT: implicit, as the others are
       : host_view(span.data_handle(), detail::shape_of(span), detail::strides_of(span)) {}
-  /// To a view of const elements.
-  constexpr operator host_view<T const, N>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data_, shape_, strides_};
-  }
+  /// From a view of elements that can be changed, to one of const elements.
+  template <class U>
+    requires(std::is_const_v<T> && std::same_as<U, value_type>)
+  constexpr host_view(host_view<U, N> const& other)  // NOLINT: implicit, as for pointers
+      : host_view(other.data(), other.shape(), other.strides()) {}
 
   constexpr T* data() const noexcept { return data_; }
   constexpr roc::shape<N> const& shape() const noexcept { return shape_; }

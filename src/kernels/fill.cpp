@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/fill.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -13,8 +15,8 @@ namespace roc::kernels {
 namespace {
 
 template <class Unit>
-void launch(transfer::normal_form const& form, void const* pattern, std::size_t pattern_bytes,
-            hipStream_t stream) {
+void launch(transfer::normal_form const& form, std::byte const* pattern,
+            std::size_t pattern_bytes, hipStream_t stream) {
   constexpr std::size_t unit = sizeof(Unit);
   fill_unit<Unit> job;
   job.destination = reinterpret_cast<std::uintptr_t>(form.destination);
@@ -35,10 +37,11 @@ void launch(transfer::normal_form const& form, void const* pattern, std::size_t 
   platform::check_launch("fill kernel", launch_fill(job, stream));
 }
 
-}  // namespace
+using transfer::normal_form;
 
-void fill(transfer::normal_form const& form, void const* pattern, std::size_t pattern_bytes,
-          hipStream_t stream) {
+// Units as wide as addresses, steps and run allow.
+void fill_evenly(normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,
+                 hipStream_t stream) {
   std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(form.destination) | form.run;
   for (std::size_t i = 0; i < form.rank; ++i) {
     bits |= static_cast<std::uintptr_t>(form.axes[i].destination);
@@ -50,6 +53,41 @@ void fill(transfer::normal_form const& form, void const* pattern, std::size_t pa
     case 8: return launch<std::uint64_t>(form, pattern, pattern_bytes, stream);
     default: return launch<unit16>(form, pattern, pattern_bytes, stream);
   }
+}
+
+// Bytes [begin, end) of every run.
+void fill_part(normal_form form, std::size_t begin, std::size_t end, std::byte const* pattern,
+               std::size_t pattern_bytes, hipStream_t stream) {
+  if (begin == end) return;
+  form.destination += begin;
+  form.run = end - begin;
+  std::array<std::byte, 16> turned{};
+  for (std::size_t i = 0; i < pattern_bytes; ++i) {
+    turned[i] = pattern[(begin + i) % pattern_bytes];
+  }
+  fill_evenly(form, turned.data(), pattern_bytes, stream);
+}
+
+// Runs shorter than this are one launch, in narrower units.
+constexpr std::size_t shortest_to_divide = 4096;
+
+}  // namespace
+
+void fill(normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,
+          hipStream_t stream) {
+  constexpr std::size_t widest = sizeof(unit16);
+  bool alike = form.run >= shortest_to_divide;  // all runs begin at one place of a unit
+  for (std::size_t i = 0; i < form.rank; ++i) {
+    alike = alike && form.axes[i].destination % static_cast<std::ptrdiff_t>(widest) == 0;
+  }
+  if (!alike) return fill_evenly(form, pattern, pattern_bytes, stream);
+  // The middle in the widest units, what is before and behind in narrower ones.
+  std::size_t const off = reinterpret_cast<std::uintptr_t>(form.destination) % widest;
+  std::size_t const head = (widest - off) % widest;
+  std::size_t const tail = head + (form.run - head) / widest * widest;
+  fill_part(form, 0, head, pattern, pattern_bytes, stream);
+  fill_part(form, head, tail, pattern, pattern_bytes, stream);
+  fill_part(form, tail, form.run, pattern, pattern_bytes, stream);
 }
 
 }  // namespace roc::kernels

@@ -73,18 +73,32 @@ TEST(Fill, PatternsOf1To16BytesIntoAnyLayout) {
   }(std::make_index_sequence<16>{});
 }
 
-// Contiguous memory whose beginning suits no wide access.
-TEST(Fill, OffsetAndLength) {
-  for (std::size_t offset = 0; offset < 20; ++offset) {
-    roc::device_array<element_of<3>> const memory({200});
-    memory.fill(element_of<3>::number(1));
-    memory(roc::slice(offset, 200 - 2 * offset)).fill(element_of<3>::number(500));
+// Contiguous memory, and long rows, that begin and end at places which suit no wide access.
+template <std::size_t Size>
+void fill_at_offsets() {
+  using T = element_of<Size>;
+  constexpr std::size_t n = 3000;
+  for (std::size_t offset = 0; offset < 18; ++offset) {
+    roc::device_array<T, 2> const memory({2, n}, roc::padded<2>{2, 3200});  // rows of 16 Size
+    memory.fill(T::number(1));
+    memory(0, roc::slice(offset, n - 2 * offset)).fill(T::number(500));
+    if (offset > 8) memory(roc::all, roc::slice(offset, n)).fill(T::number(900));
     auto const back = memory.copy_to_host();
-    for (std::size_t i = 0; i < 200; ++i) {
-      bool const inside = i >= offset && i < 200 - 2 * offset;
-      ASSERT_EQ(element_of<3>::number(inside ? 500 : 1), back(i)) << offset << ", " << i;
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (std::size_t k = 0; k < n; ++k) {
+        std::size_t expected = i == 0 && k >= offset && k < n - 2 * offset ? 500 : 1;
+        if (offset > 8 && k >= offset) expected = 900;
+        ASSERT_EQ(T::number(expected), back(i, k)) << Size << ": " << offset << ", " << k;
+      }
     }
   }
+}
+
+TEST(Fill, OffsetAndLength) {
+  fill_at_offsets<1>();
+  fill_at_offsets<3>();
+  fill_at_offsets<4>();
+  fill_at_offsets<12>();
 }
 
 TEST(Fill, HonoursItsStream) {
