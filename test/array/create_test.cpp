@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// How arrays come to be: uninitialised in C or F order, with strides, without axes, without
+// elements, like another.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "support/environment.hpp"
+
+namespace {
+
+using roc::order;
+using array2 = roc::device_array<int, 2>;
+
+// An order other than c or f does not compile.
+template <class O>
+concept is_order = requires(O o) { array2(roc::shape<2>{2, 3}, o); };
+static_assert(is_order<order>);
+static_assert(!is_order<char>);
+static_assert(!is_order<int>);
+static_assert(!is_order<char const*>);
+
+TEST(UninitialisedArrays, CAndFOrder) {
+  struct {
+    roc::shape<3> extents;
+    order o;
+    roc::strides<3> expected;
+  } const cases[] = {
+      {{2, 3, 4}, order::c, {12, 4, 1}}, {{2, 3, 4}, order::f, {1, 2, 6}},
+      {{1, 3, 1}, order::c, {3, 1, 1}},  {{5, 1, 1}, order::f, {1, 5, 5}},
+  };
+  for (auto const& each : cases) {
+    roc::device_array<int, 3> const array(each.extents, each.o);
+    EXPECT_EQ(each.expected, array.strides());
+    EXPECT_EQ(each.extents, array.shape());
+    EXPECT_EQ(4 * array.size(), array.size_bytes());
+    EXPECT_NE(nullptr, array.data());
+    EXPECT_TRUE(each.o == order::c ? array.is_c_contiguous() : array.is_f_contiguous());
+  }
+}
+
+TEST(UninitialisedArrays, SizeThatOverflowsIsAnErrorNotASmallAllocation) {
+  constexpr std::size_t half = std::size_t{1} << 32;
+  roc::shape<2> const cases[] = {
+      {half, half}, {half, half / 2}, {SIZE_MAX, 2}, {SIZE_MAX / 4, 4}, {half + 1, half - 1},
+  };
+  for (auto const& each : cases) {
+    EXPECT_THROW(array2{each}, roc::shape_error);
+    EXPECT_THROW((array2{each, order::f}), roc::shape_error);
+    EXPECT_THROW((roc::host_array<int, 2>{each}), roc::shape_error);
+  }
+  EXPECT_THROW((roc::device_array<double>({std::size_t{1} << 61})), roc::shape_error);
+}
+
+TEST(UninitialisedArrays, MoreThanThereIsIsOutOfMemory) {
+  EXPECT_THROW((roc::device_array<char>({std::size_t{1} << 46})), roc::out_of_memory);
+}
+
+TEST(ExplicitStrides, ExtentIsComputedAndChecked) {
+  struct {
+    roc::shape<2> extents;
+    roc::strides<2> steps;
+    std::size_t elements;  // of the memory
+  } const good[] = {
+      {{3, 4}, {10, 2}, 27}, {{3, 4}, {1, 3}, 12},  {{3, 4}, {4, 1}, 12}, {{1, 4}, {0, 1}, 4},
+      {{2, 3}, {3, 2}, 8},   {{3, 1}, {2, 7}, 5},   {{0, 4}, {9, 9}, 0},
+  };
+  for (auto const& each : good) {
+    array2 const array(each.extents, each.steps);
+    EXPECT_EQ(each.steps, array.strides());
+    // The last element is inside, and what is behind it is not this array's.
+    if (each.elements != 0) {
+      roc::device_view<int>(array.data(), {each.elements}).fill(7);
+      EXPECT_EQ(7, array(-1, -1).get());
+      EXPECT_EQ(array.data() + each.elements - 1, array(-1, -1).data());
+    }
+  }
+  roc::strides<2> const bad[] = {{2, 1}, {0, 1}, {-4, 1}, {1, 1}, {3, -1}, {3, 0}};
+  for (auto const& each : bad) {
+    EXPECT_THROW(array2({3, 4}, each), roc::layout_error) << each[0] << ", " << each[1];
+  }
+  EXPECT_THROW(array2({3, 4}, roc::strides<2>{PTRDIFF_MAX / 2, 1}), roc::shape_error);
+  EXPECT_THROW(array2({3, 4}, roc::strides<2>{PTRDIFF_MAX / 8, 1}), roc::shape_error);
+}
+
+// A rank that differs does not compile.
+template <std::size_t N>
+concept takes_strides = requires(roc::shape<2> s, roc::strides<N> t) { array2(s, t); };
+static_assert(takes_strides<2>);
+static_assert(!takes_strides<1>);
+static_assert(!takes_strides<3>);
+
+TEST(ZeroDimensionalArrays, KeepTheirRank) {
+  roc::device_array<double, 0> const scalar(roc::shape<0>{});
+  EXPECT_EQ(1u, scalar.size());
+  EXPECT_EQ(8u, scalar.size_bytes());
+  EXPECT_TRUE(scalar.is_c_contiguous());
+  EXPECT_TRUE(scalar.is_f_contiguous());
+  scalar.set(2.5);
+  EXPECT_EQ(2.5, scalar.get());
+  auto const host = scalar.copy_to_host();
+  static_assert(std::is_same_v<decltype(host), roc::host_array<double, 0> const>);
+  EXPECT_EQ(2.5, host());
+  auto const again = roc::to_device(host);
+  static_assert(decltype(again)::rank == 0);
+  EXPECT_EQ(2.5, again().get());
+  EXPECT_EQ(1u, roc::device_array_like(again).transpose().size());
+  EXPECT_EQ((roc::shape<2>{1, 1}), again(roc::newaxis, roc::newaxis).shape());
+  EXPECT_EQ(2.5, again.ravel()(0).get());
+  EXPECT_EQ(2.5, again.reshape(1, 1)(0, 0).get());
+  scalar.zero();
+  EXPECT_EQ(0.0, scalar.get());
+}
+
+TEST(ZeroSizeArrays, EveryOperationIsNothing) {
+  roc::shape<2> const cases[] = {{0, 4}, {4, 0}, {0, 0}};
+  roc::stream const stream;
+  for (auto const& extents : cases) {
+    array2 array(extents);
+    EXPECT_EQ(nullptr, array.data());
+    EXPECT_EQ(0u, array.size());
+    EXPECT_TRUE(array.is_c_contiguous());
+    EXPECT_TRUE(array.is_f_contiguous());
+    auto const back = array.copy_to_host();
+    EXPECT_EQ(extents, back.shape());
+    EXPECT_EQ(nullptr, back.data());
+    auto const later = array.copy_to_host(stream);
+    std::vector<int> nothing;
+    array.copy_to_host(nothing);
+    array.copy_to_host(nothing, stream);
+    array.copy_to_device(nothing);
+    array.copy_to_device(back, stream);
+    array2 const other(extents, order::f);
+    roc::copy(array, other);
+    roc::copy(array, other, stream);
+    roc::copy(array, array);  // nothing is shared
+    array.fill(1);
+    array.fill(1, stream);
+    array.zero();
+    array.zero(stream);
+    EXPECT_EQ(nullptr, array(roc::slice(roc::none, roc::none, -1), roc::all).data());
+    EXPECT_EQ(0u, array.transpose().size());
+    EXPECT_EQ(0u, array.ravel().size());
+    EXPECT_EQ((roc::shape<3>{7, 0, 2}), array.reshape(7, 0, 2).shape());
+    EXPECT_EQ(0u, array.ravel_copy().size());
+    EXPECT_EQ(0u, array.as<char>().size());
+    EXPECT_TRUE(array.split(2).size() <= 2);
+    EXPECT_EQ(extents, roc::device_array_like(array).shape());
+    EXPECT_EQ(extents, roc::to_device(back).shape());
+    auto const pins = roc::register_host(nothing);
+    auto const moved = std::move(array);
+    EXPECT_EQ(nullptr, moved.data());
+  }
+  stream.synchronize();
+}
+
+TEST(DeviceArrayLike, KeepsCAndFAndCompactsOthers) {
+  using roc::strides;
+  struct {
+    char const* name;
+    roc::shape<3> extents;
+    strides<3> steps;
+    strides<3> expected;
+  } const cases[] = {
+      {"C", {2, 3, 4}, {12, 4, 1}, {12, 4, 1}},
+      {"F", {2, 3, 4}, {1, 2, 6}, {1, 2, 6}},
+      {"C with gaps", {2, 3, 4}, {40, 10, 2}, {12, 4, 1}},
+      {"F with gaps", {2, 3, 4}, {2, 6, 30}, {1, 2, 6}},
+      {"another order of axes", {2, 3, 4}, {30, 1, 5}, {12, 1, 3}},
+      {"reversed", {2, 3, 4}, {-1, 2, -6}, {1, 2, 6}},
+  };
+  roc::device_array<int> const memory({200});
+  for (auto const& each : cases) {
+    roc::device_view<int, 3> const view(memory.data() + 100, each.extents, each.steps);
+    EXPECT_EQ(each.expected, roc::device_array_like(view).strides()) << each.name;
+  }
+  std::vector<double> const host(5);
+  auto const like = roc::device_array_like(host);
+  static_assert(std::is_same_v<decltype(like), roc::device_array<double, 1> const>);
+  EXPECT_EQ(5u, like.size());
+  EXPECT_TRUE(roc::device_array_like(array2({3, 5}, roc::padded<2>{4, 8})).is_c_contiguous());
+  float tile[2][3];
+  EXPECT_EQ((roc::shape<2>{2, 3}), roc::device_array_like(tile).shape());
+}
+
+}  // namespace
