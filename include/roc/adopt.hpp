@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -30,6 +31,11 @@ template <class T, std::size_t N, class F>
   }
   if (data == nullptr) {
     detail::throw_lifetime_error("adoption of a null pointer: adopt memory of a device");
+  }
+  if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) {
+    std::ptrdiff_t const needed = alignof(T);
+    detail::throw_layout_error("adoption of memory that is not aligned to ", {&needed, 1}, "", {},
+                               " bytes, as its elements need");
   }
   auto block = std::make_shared<detail::device_block>(data, std::move(finaliser));
   stream_ref const there(nullptr, block->device(), detail::stream_kind::default_stream);

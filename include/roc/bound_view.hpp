@@ -43,6 +43,7 @@ class bound_view {
   void copy_to_device(S&& source) const {
     view_.copy_to_device(std::forward<S>(source), stream_);
   }
+  /// Of the elements: padding is the array's own to zero.
   void zero() const { view_.zero(stream_); }
   void fill(std::type_identity_t<T> const& value) const { view_.fill(value, stream_); }
   void set(std::type_identity_t<T> const& value) const

@@ -33,7 +33,8 @@ class device_allocation {
   std::size_t size_bytes() const noexcept { return block_ ? bytes_ : 0; }
 
   /// An array that begins at `offset` bytes. Throws shape_error where it ends beyond the allocation,
-  /// layout_error where the offset does not suit the element type's alignment, and as device_array.
+  /// layout_error where the offset does not suit the alignment of elements or padded rows, and as
+  /// device_array.
   template <class T, std::size_t N>
   [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
                                          order o = order::c) const {
@@ -48,7 +49,9 @@ class device_allocation {
   template <class T, std::size_t N, std::same_as<padded<N>> P>
   [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
                                          P const& padding, order o = order::c) const {
-    auto result = array<T, N>(offset, padding.extents(extents, sizeof(T)), o);
+    auto const room = detail::padded_extents(extents, padding, sizeof(T));
+    check_alignment(offset, padding.byte_alignment());
+    auto result = array<T, N>(offset, room, o);
     result.pad(extents);
     return result;
   }
@@ -65,11 +68,16 @@ class device_allocation {
       detail::throw_shape_error("array of (offset, bytes) ", {asked, 2}, " in an allocation of ",
                                 {&has, 1}, ": allocate more, or place it earlier");
     }
-    if (offset % alignment != 0) {
-      auto const needed = static_cast<std::ptrdiff_t>(alignment);
-      detail::throw_layout_error("array at offset ", {&place, 1}, ", alignment ", {&needed, 1},
-                                 ": place it at a multiple of its element type's alignment");
-    }
+    check_alignment(offset, alignment);
+  }
+
+  // The allocation itself begins at a multiple of 256.
+  static void check_alignment(std::size_t offset, std::size_t alignment) {
+    if (offset % alignment == 0) return;
+    auto const place = static_cast<std::ptrdiff_t>(offset);
+    auto const needed = static_cast<std::ptrdiff_t>(alignment);
+    detail::throw_layout_error("array at offset ", {&place, 1}, ", alignment ", {&needed, 1},
+                               ": place it at a multiple of what its elements and rows need");
   }
 
   std::shared_ptr<detail::device_block> block_;

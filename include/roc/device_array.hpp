@@ -14,6 +14,7 @@
 #include <roc/detail/device_copies.hpp>
 #include <roc/detail/device_storage.hpp>
 #include <roc/detail/owner_operations.hpp>
+#include <roc/detail/padded_memory.hpp>
 #include <roc/device_view.hpp>
 #include <roc/layout/index.hpp>
 #include <roc/layout/shape.hpp>
@@ -27,14 +28,16 @@ namespace roc {
 ///
 /// It belongs to the device that was current, or the stream's, when it was made. Its destructor
 /// waits until no work on the device can use the memory. Any use of an array that was moved from or
-/// default-constructed throws lifetime_error, except destroying it or assigning to it.
+/// default-constructed throws lifetime_error, except destroying it or assigning to it. const is
+/// shallow, as a pointer's: the elements of a const array can be written.
 ///
 /// detail::device_copies has its copies, detail::owner_operations other views of its memory,
 /// detail::copy_forms what makes new arrays.
 template <class T, std::size_t N = 1>
 class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
                      public detail::device_copies<device_array<T, N>, T, N>,
-                     public detail::copy_forms<device_array<T, N>, T, N> {
+                     public detail::copy_forms<device_array<T, N>, T, N>,
+                     public detail::padded_memory<device_array<T, N>, N> {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
                 "rocarray: elements are copied byte by byte");
   using copies = detail::device_copies<device_array<T, N>, T, N>;
@@ -62,7 +65,7 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   template <std::same_as<padded<N>> P>
   device_array(roc::shape<N> const& shape, P const& padding, order o = order::c,
                stream_ref stream = {})
-      : device_array(padding.extents(shape, sizeof(T)), o, stream) {
+      : device_array(detail::padded_extents(shape, padding, sizeof(T)), o, stream) {
     pad(shape);
   }
 
@@ -76,7 +79,7 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
     std::swap(data_, other.data_);
     std::swap(shape_, other.shape_);
     std::swap(strides_, other.strides_);
-    std::swap(padded_elements_, other.padded_elements_);
+    this->swap_padding(other);
     std::swap(stream_, other.stream_);
     std::swap(alive_, other.alive_);
   }
@@ -95,21 +98,17 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   stream_ref stream() const { return checked(stream_); }
 
   /// A view of all of it, for kernels; the array must outlive it.
-  device_view<T, N> view() & { return whole(); }
-  device_view<T, N> view() const& { return whole(); }
-  device_view<T, N> view() && = delete;
-  operator device_view<T, N>() const& { return whole(); }
-  operator device_view<T, N>() && = delete;
+  device_view<T, N> view() const& { return {data(), shape_, strides_, storage_.device()}; }
+  device_view<T, N> view() const&& = delete;
+  operator device_view<T, N>() const& { return view(); }
+  operator device_view<T, N>() const&& = delete;
+  operator device_view<T const, N>() const& { return view(); }
+  operator device_view<T const, N>() const&& = delete;
   /// A view of the array with its padding; of one that has none, view().
   device_view<T, N> padded_view() const& {
-    return {data(), padded_shape(), strides_, storage_.device()};
+    return {data(), this->padded_shape(), strides_, storage_.device()};
   }
-  device_view<T, N> padded_view() && = delete;
-  /// The extents of padded_view.
-  roc::shape<N> padded_shape() const {
-    if (checked(padded_elements_) == 0) return shape_;
-    return layout::room(strides_, padded_elements_);
-  }
+  device_view<T, N> padded_view() const&& = delete;
 
   /// A view of a region, of one element a view of rank 0; see roc::slice. On an array that is about
   /// to go, an array that takes the memory along. Throws shape_error beyond an extent; too many or
@@ -117,29 +116,32 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   template <layout::index_expression... E>
     requires layout::indexes<N, E...>
   auto operator()(E... expressions) const& {
-    return whole().region(expressions...);
+    return view().region(expressions...);
   }
   template <layout::index_expression... E>
     requires layout::indexes<N, E...>
   auto operator()(E... expressions) && {
     return std::move(*this).region(expressions...);
   }
+  template <class... E>
+  auto operator()(E...) const&& = delete;  // the view would outlive the memory
 
   using copies::bind;
-  bound_view<T, N> bind(stream_ref) && = delete;  // the view would outlive the memory
+  bound_view<T, N> bind(stream_ref) const&& = delete;
+  // Asynchronous, of an array that goes at once.
+  using copies::copy_to_device;
+  using copies::copy_to_host;
+  auto copy_to_host(stream_ref) const&& = delete;
+  template <class H>
+  void copy_to_host(H&&, stream_ref) const&& = delete;
+  template <class S, class... Borrow>
+  void copy_to_device(S&&, stream_ref, Borrow...) const&& = delete;
 
-  /// Writes zero bytes to the elements, and to padding. Ordered after all work enqueued earlier on
-  /// the device, and done on return.
-  void zero() const { on_memory([](auto const& v) { v.zero(); }); }
-  /// Enqueued on `stream`.
-  void zero(stream_ref stream) const {
-    on_memory([&](auto const& v) { v.zero(stream); });
-  }
   /// Writes `value` to every element, of 1 to 16 bytes; padding and gaps are not touched. Ordered
   /// after all work enqueued earlier on the device, and done on return.
-  void fill(T const& value) const { whole().fill(value); }
+  void fill(T const& value) const { view().fill(value); }
   /// Enqueued on `stream`; the value has been read on return.
-  void fill(T const& value, stream_ref stream) const { whole().fill(value, stream); }
+  void fill(T const& value, stream_ref stream) const { view().fill(value, stream); }
 
   /// Gives the memory away: the caller frees it (hipFree), or what was adopted, as it came; a
   /// finaliser is dropped. This array owns nothing then. Throws lifetime_error where others own the
@@ -147,7 +149,8 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   T* release() {
     T* const data = checked(data_);
     if (!storage_.is_sole()) {
-      detail::throw_lifetime_error("release of an array whose memory other arrays own too");
+      detail::throw_lifetime_error(
+          "release of an array that lies in an allocation with others: copy it to one of its own");
     }
     if (data != static_cast<T*>(storage_.data())) {
       detail::throw_layout_error("release of a part of an allocation: release the whole array");
@@ -171,7 +174,7 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
       : storage_(std::move(storage)),
         shape_(shape),
         strides_(strides),
-        stream_(stream),
+        stream_(stream.handle() == nullptr ? stream_ref() : stream),  // that of the device in use
         alive_(true) {
     bool const empty = layout::element_count(shape) == 0;
     if (!empty) {
@@ -188,29 +191,19 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
     return value;
   }
 
-  device_view<T, N> whole() const { return {data(), shape_, strides_, storage_.device()}; }
-
   // All of it becomes the memory of an array of this shape.
   void pad(roc::shape<N> const& shape) {
-    padded_elements_ = layout::element_count(shape_);
+    this->set_padding(shape_);
     shape_ = shape;
-    if (layout::element_count(shape) == 0) data_ = nullptr;
-  }
-
-  template <class F>
-  void on_memory(F f) const {
-    if (padded_elements_ == 0 || data() == nullptr) return f(whole());
-    f(device_view<T, 1>(data_, roc::shape<1>{padded_elements_}, order::c, storage_.device()));
   }
 
   template <class U, std::size_t M>
-  device_array<U, M> take(device_view<U, M> const& as, bool with_padding) {
+  device_array<U, M> take(device_view<U, M> const& as) {
     device_array<U, M> result;
     result.storage_.swap(storage_);
-    result.data_ = as.data();
+    result.data_ = as.size() == 0 ? nullptr : as.data();
     result.shape_ = as.shape();
     result.strides_ = as.strides();
-    result.padded_elements_ = with_padding ? padded_elements_ : 0;
     result.stream_ = stream_;
     result.alive_ = std::exchange(alive_, false);
     return result;
@@ -220,7 +213,6 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   T* data_ = nullptr;
   roc::shape<N> shape_{};
   roc::strides<N> strides_{};
-  std::size_t padded_elements_ = 0;  // of the memory, if the array was made with padding
   stream_ref stream_;
   bool alive_ = false;
 };

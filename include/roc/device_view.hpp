@@ -69,20 +69,21 @@ class device_view : public detail::view_operations<device_view<T, N>, T, N>,
   /// One integer per axis: the element. Negative integers count from the end. Beyond the extent is
   /// a shape_error in host code, which kernels of the host platform are; device code does not look,
   /// unless ROC_CHECK_BOUNDS is 1.
-  template <layout::integer_index... I>
+  template <bool Checked = detail::check_bounds, layout::integer_index... I>
     requires(sizeof...(I) == N)
   ROC_HOST_DEVICE element<T> operator()(I... index) const {
     [[maybe_unused]] std::size_t axis = 0;
     std::ptrdiff_t offset = 0;
-    ((offset += layout::detail::place(index, axis, shape_[axis]) * strides_[axis], ++axis), ...);
+    ((offset += layout::detail::place<Checked>(index, axis, shape_[axis]) * strides_[axis], ++axis),
+     ...);
     return element<T>(device_view<T, 0>(data_ + offset, device_));
   }
   /// A view of a region: integers, roc::slice, roc::all, roc::newaxis, roc::ellipsis. Throws
   /// shape_error beyond an extent, in host code; too many or too few expressions do not compile.
-  template <layout::index_expression... E>
+  template <bool Checked = detail::check_bounds, layout::index_expression... E>
     requires(layout::indexes<N, E...> && !(layout::integer_index<E> && ...))
   ROC_HOST_DEVICE auto operator()(E... expressions) const {
-    auto const to = layout::detail::index(
+    auto const to = layout::detail::index<Checked>(
         layout::detail::kernel_mapping<N>{shape_, strides_, 0}, expressions...);
     return device_view<T, layout::index_rank<N, E...>>(
         data_ == nullptr ? nullptr : data_ + to.offset, to, device_);

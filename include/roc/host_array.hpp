@@ -11,7 +11,9 @@
 #include <roc/detail/allocation_bytes.hpp>
 #include <roc/detail/copy_forms.hpp>
 #include <roc/detail/host_storage.hpp>
+#include <roc/detail/memory_iterator.hpp>
 #include <roc/detail/owner_operations.hpp>
+#include <roc/detail/padded_memory.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/host_view.hpp>
 #include <roc/layout/shape.hpp>
@@ -28,7 +30,8 @@ namespace roc {
 /// has other views of its memory, detail::copy_forms what makes new arrays.
 template <class T, std::size_t N = 1>
 class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
-                   public detail::copy_forms<host_array<T, N>, T, N> {
+                   public detail::copy_forms<host_array<T, N>, T, N>,
+                   public detail::padded_memory<host_array<T, N>, N> {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
                 "rocarray: elements are copied byte by byte");
 
@@ -57,8 +60,8 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
   template <std::same_as<padded<N>> P>
   host_array(roc::shape<N> const& shape, P const& padding, order o = order::c,
              host_memory kind = host_memory::pageable)
-      : host_array(padding.extents(shape, sizeof(T)), o, kind) {
-    padded_elements_ = layout::element_count(shape_);
+      : host_array(detail::padded_extents(shape, padding, sizeof(T)), o, kind) {
+    this->set_padding(shape_);
     shape_ = shape;
   }
   host_array(host_array&& other) noexcept { swap(other); }
@@ -71,7 +74,7 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
     std::swap(data_, other.data_);
     std::swap(shape_, other.shape_);
     std::swap(strides_, other.strides_);
-    std::swap(padded_elements_, other.padded_elements_);
+    this->swap_padding(other);
     std::swap(alive_, other.alive_);
   }
 
@@ -85,15 +88,15 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
 
   host_view<T, N> view() & { return {data(), shape_, strides_}; }
   host_view<T const, N> view() const& { return {data(), shape_, strides_}; }
-  host_view<T, N> view() && = delete;
+  host_view<T, N> view() const&& = delete;
+  operator host_view<T, N>() & { return view(); }
+  operator host_view<T const, N>() const& { return view(); }
+  operator host_view<T, N>() const&& = delete;
+  operator host_view<T const, N>() const&& = delete;
   /// A view of the array with its padding; of one that has none, view().
-  host_view<T, N> padded_view() & { return {data(), padded_shape(), strides_}; }
-  host_view<T, N> padded_view() && = delete;
-  /// The extents of padded_view.
-  roc::shape<N> padded_shape() const {
-    if (checked(padded_elements_) == 0) return shape_;
-    return layout::room(strides_, padded_elements_);
-  }
+  host_view<T, N> padded_view() & { return {data(), this->padded_shape(), strides_}; }
+  host_view<T const, N> padded_view() const& { return {data(), this->padded_shape(), strides_}; }
+  host_view<T, N> padded_view() const&& = delete;
 
   /// An element, or a view of a region: see host_view. On an array that is about to go, the
   /// element's value, or an array that takes the memory along.
@@ -117,19 +120,16 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
     }
   }
 
-  /// As those of host_view; zero covers padding, fill does not.
-  void zero() { on_memory([](auto const& v) { v.zero(); }); }
-  void zero(stream_ref stream) {
-    on_memory([&](auto const& v) { v.zero(stream); });
-  }
+  /// As those of host_view; padding and gaps are not touched.
   void fill(T const& value) { view().fill(value); }
   void fill(T const& value, stream_ref stream) { view().fill(value, stream); }
 
-  /// All elements in the order of memory. Throws layout_error for one with gaps.
-  T* begin() { return dense(); }
-  T* end() { return dense() + size(); }
-  T const* begin() const { return dense(); }
-  T const* end() const { return dense() + size(); }
+  /// All elements in the order of memory. Throws layout_error for one with gaps. The iterators are no
+  /// pointers, so that std::span does not take an array with gaps for contiguous.
+  auto begin() { return detail::memory_iterator(dense()); }
+  auto end() { return detail::memory_iterator(dense() + size()); }
+  auto begin() const { return detail::memory_iterator<T const*>(dense()); }
+  auto end() const { return detail::memory_iterator<T const*>(dense() + size()); }
 
  private:
   template <class, std::size_t>
@@ -155,20 +155,13 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
     return data_ + range.low;
   }
 
-  template <class F>
-  void on_memory(F f) {
-    if (padded_elements_ == 0) return f(view());
-    f(host_view<T, 1>(data(), roc::shape<1>{padded_elements_}));
-  }
-
   template <class U, std::size_t M>
-  host_array<U, M> take(host_view<U, M> const& as, bool with_padding) {
+  host_array<U, M> take(host_view<U, M> const& as) {
     host_array<U, M> result;
     result.memory_ = std::move(memory_);
-    result.data_ = as.data();
+    result.data_ = as.size() == 0 ? nullptr : as.data();
     result.shape_ = as.shape();
     result.strides_ = as.strides();
-    result.padded_elements_ = with_padding ? padded_elements_ : 0;
     result.alive_ = std::exchange(alive_, false);
     return result;
   }
@@ -177,7 +170,6 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
   T* data_ = nullptr;
   roc::shape<N> shape_{};
   roc::strides<N> strides_{};
-  std::size_t padded_elements_ = 0;  // of the memory, if the array was made with padding
   bool alive_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include <roc/config.hpp>
 #include <roc/detail/copy_forms.hpp>
@@ -45,7 +46,7 @@ class host_view : public detail::view_operations<host_view<T, N>, T, N>,
   template <class R>
     requires(N == 1 && !std::same_as<std::remove_cvref_t<R>, host_view> &&
              !requires { std::remove_cvref_t<R>::rank; } &&  // arrays give views of their own
-             (std::is_lvalue_reference_v<R> || std::is_const_v<T> ||
+             (std::is_lvalue_reference_v<R> ||  // a temporary's memory goes with it
               std::ranges::enable_borrowed_range<std::remove_cvref_t<R>>) &&
              requires(R&& r) {
                { std::data(r) } -> std::convertible_to<T*>;
@@ -117,6 +118,9 @@ host_view(T*, shape<N> const&, order) -> host_view<T, N>;
 template <class T, std::size_t N>
 host_view(T*, shape<N> const&, strides<N> const&) -> host_view<T, N>;
 
+template <class R>
+  requires(!detail::mdspan_like<std::remove_cvref_t<R>> && requires(R&& r) { std::data(r); })
+host_view(R&&) -> host_view<std::remove_pointer_t<decltype(std::data(std::declval<R&>()))>, 1>;
 template <detail::mdspan_like M>
 host_view(M const&) -> host_view<typename M::element_type, M::rank()>;
 

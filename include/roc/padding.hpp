@@ -14,8 +14,9 @@
 namespace roc {
 
 /// What is demanded of one axis's padded extent, in the spirit of katsdpsigproc's `Dimension`. Every
-/// demand adds to those before; `a & b` is what satisfies both. Demands that no extent satisfies
-/// throw layout_error once the extent is asked for.
+/// demand adds to those before; `a & b` is what satisfies both. A demand that is none (rounding to
+/// 0, alignment to what is no power of two, a second exact extent, a fifth different rounding) throws
+/// layout_error at once, demands that no extent satisfies when an array is made.
 class padding {
  public:
   /// None: the extent itself.
@@ -64,6 +65,9 @@ class padding {
     exact_ = n;
     return *this;
   }
+
+  /// Bytes that the memory must begin at a multiple of, for rows to do so.
+  constexpr std::size_t byte_alignment() const noexcept { return byte_alignment_; }
 
   friend constexpr padding operator&(padding a, padding const& b) {
     for (std::size_t i = 0; i < b.roundings_; ++i) a.round_to(b.rounding_[i]);
@@ -137,6 +141,14 @@ struct padded {
   constexpr roc::shape<N> extents(roc::shape<N> const& shape, std::size_t element_size) const {
     roc::shape<N> result{};
     for (std::size_t i = 0; i < N; ++i) result[i] = axes[i].extent(shape[i], element_size);
+    return result;
+  }
+  /// Bytes that the memory must begin at a multiple of.
+  constexpr std::size_t byte_alignment() const noexcept {
+    std::size_t result = 1;
+    for (padding const& each : axes) {
+      if (each.byte_alignment() > result) result = each.byte_alignment();
+    }
     return result;
   }
 };

@@ -54,7 +54,7 @@ void to_device(H&& host, D&& into) {
   copy(host, into);
 }
 template <detail::host_argument H, detail::device_side D>
-  requires(!detail::owning_temporary<H>)
+  requires(!detail::owning_temporary<H> && !detail::owning_temporary<D>)
 void to_device(H&& host, D&& into, stream_ref stream) {
   copy(host, into, stream);
 }

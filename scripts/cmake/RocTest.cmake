@@ -37,7 +37,7 @@ if(ROC_TEST_SCALE)
 endif()
 
 # Closed, poisoned memory finds what a GPU would find, on the host as on the double.
-set(ROC_HOST_TEST_ENVIRONMENT ROC_HOST_POISON=on ROC_HOST_PROTECT=on ROC_HOST_MEMORY=256M
+set(ROC_HOST_TEST_ENVIRONMENT ROC_DIRECT=0 ROC_HOST_POISON=on ROC_HOST_PROTECT=on ROC_HOST_MEMORY=256M
   ROC_HOST_THREADS=4)
 
 function(roc_add_test name)

@@ -32,28 +32,35 @@ void* allocate_on_device(std::size_t bytes) {
   return data;
 }
 
-// One pool per device, leaked on purpose: copies run until the very end of the process.
-block_pool& of_current_device(std::map<int, block_pool>& pools, std::mutex& mutex,
-                              block_pool::allocate_function allocate) {
-  int const device = runtime::current_device();
-  std::lock_guard const lock(mutex);
-  std::size_t const block = runtime::settings().staging_block;
-  std::size_t const blocks = std::max<std::size_t>(runtime::settings().staging / block, 2);
-  return pools.try_emplace(device, block, blocks, allocate).first->second;
-}
+// Pools by device and holder, leaked on purpose: copies run until the very end of the process.
+class pools {
+ public:
+  explicit pools(block_pool::allocate_function allocate) : allocate_(allocate) {}
+
+  block_pool& of_current_device(block_pool::holder by) {
+    int const device = runtime::current_device();
+    std::lock_guard const lock(mutex_);
+    std::size_t const block = runtime::settings().staging_block;
+    std::size_t const blocks = std::max<std::size_t>(runtime::settings().staging / block, 2);
+    return pools_.try_emplace({device, by}, block, blocks, allocate_).first->second;
+  }
+
+ private:
+  block_pool::allocate_function allocate_;
+  std::mutex mutex_;
+  std::map<std::pair<int, block_pool::holder>, block_pool> pools_;
+};
 
 }  // namespace
 
-block_pool& block_pool::staging() {
-  static auto* const pools = new std::map<int, block_pool>;
-  static std::mutex mutex;
-  return of_current_device(*pools, mutex, allocate_pinned);
+block_pool& block_pool::staging(holder by) {
+  static auto* const all = new pools(allocate_pinned);
+  return all->of_current_device(by);
 }
 
-block_pool& block_pool::scratch() {
-  static auto* const pools = new std::map<int, block_pool>;
-  static std::mutex mutex;
-  return of_current_device(*pools, mutex, allocate_on_device);
+block_pool& block_pool::scratch(holder by) {
+  static auto* const all = new pools(allocate_on_device);
+  return all->of_current_device(by);
 }
 
 block_pool::block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate)

@@ -20,6 +20,11 @@ class block_pool {
   struct block;
 
  public:
+  /// Who takes leases: copies behind a user's work, whose blocks come back when that is done, or
+  /// copies on streams of the library's own, whose blocks always come back soon. They have pools of
+  /// their own, so that the latter, which a user's stream may wait for, never wait for the former.
+  enum class holder { behind_work, passing };
+
   /// Allocates a block or throws.
   using allocate_function = void* (*)(std::size_t bytes);
 
@@ -54,8 +59,8 @@ class block_pool {
   std::size_t block_bytes() const noexcept { return block_bytes_; }
 
   /// Staging memory of the current device, and scratch memory on it.
-  static block_pool& staging();
-  static block_pool& scratch();
+  static block_pool& staging(holder by);
+  static block_pool& scratch(holder by);
 
  private:
   struct use {

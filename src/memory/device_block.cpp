@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <roc/detail/device_storage.hpp>
+#include <roc/device.hpp>
 #include <roc/error.hpp>
 
 #include "platform/call.hpp"
@@ -41,8 +42,11 @@ device_block::device_block(void* foreign, finaliser finalise)
 device_block::~device_block() {
   if (foreign_ == nullptr || !finalise_) return;
   try {
-    runtime::on_device const guard(device_);
-    runtime::wait_for_all(device_);
+    // Copies between devices run on streams of either.
+    for (int device = 0; device < roc::device::count(); ++device) {
+      runtime::on_device const guard(device);
+      runtime::wait_for_all(device);
+    }
   } catch (std::exception const& late) {
     runtime::log(late.what());
   }
@@ -50,6 +54,8 @@ device_block::~device_block() {
     finalise_(foreign_);
   } catch (std::exception const& late) {
     runtime::log(std::string("the finaliser of adopted memory threw: ") + late.what());
+  } catch (...) {
+    runtime::log("the finaliser of adopted memory threw what is no std::exception");
   }
 }
 

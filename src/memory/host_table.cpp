@@ -2,6 +2,7 @@
 #include "memory/host_table.hpp"
 
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -58,7 +59,15 @@ void pending_uses::note(stream_ref stream) {
 }
 
 void pending_uses::wait() const {
-  for (use const& each : uses_) each.done.synchronize();
+  std::exception_ptr failure;
+  for (use const& each : uses_) {
+    try {
+      each.done.synchronize();
+    } catch (...) {
+      if (!failure) failure = std::current_exception();  // the others still use it
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 // Leaked on purpose: arrays with static lifetime are freed after every other static object.
@@ -152,25 +161,23 @@ bool host_table::is_pinned(range where, bool for_writing) const {
 }
 
 void host_table::note_write(range where, stream_ref stream) {
+  auto done = std::make_shared<event>();
+  done->record(stream);
   std::lock_guard const lock(writes_mutex_);
-  std::erase_if(writes_, [](write const& each) { return each.done.query(); });
-  writes_.push_back({where, event()});
-  writes_.back().done.record(stream);
+  std::erase_if(writes_, [](write const& each) { return each.done->query(); });
+  writes_.push_back({where, std::move(done)});
 }
 
 void host_table::wait_for_writes(range where) {
-  std::unique_lock lock(writes_mutex_);
-  std::vector<write> overlapping;
-  for (auto place = writes_.begin(); place != writes_.end();) {
-    if (!place->where.overlaps(where)) {
-      ++place;
-      continue;
+  // They stay in the table: another reader has to wait for them too.
+  std::vector<std::shared_ptr<event>> overlapping;
+  {
+    std::lock_guard const lock(writes_mutex_);
+    for (write const& each : writes_) {
+      if (each.where.overlaps(where)) overlapping.push_back(each.done);
     }
-    overlapping.push_back(std::move(*place));
-    place = writes_.erase(place);
   }
-  lock.unlock();
-  for (write const& each : overlapping) each.done.synchronize();
+  for (auto const& done : overlapping) done->synchronize();
 }
 
 void host_table::note_use(range where, stream_ref stream) {

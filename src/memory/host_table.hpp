@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -89,7 +90,7 @@ class host_table {
 
   struct write {
     range where;
-    event done;
+    std::shared_ptr<event> done;
   };
 
   entries<registered>::iterator find_registered(range where);

@@ -5,40 +5,77 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <thread>
+
+#include "platform/hip.hpp"
 
 namespace roc::runtime {
 namespace {
 
 constexpr std::size_t mebi = std::size_t{1} << 20;
 
-// "65536", "64K", "64M", "1G".
-std::size_t bytes_from(char const* name, std::size_t otherwise) {
-  char const* const text = std::getenv(name);
-  if (text == nullptr) return otherwise;
+// A number with, where `units`, K, M or G behind it: "65536", "64K". Not a number: nothing.
+std::optional<std::size_t> parse(char const* text, bool units) {
+  if (text[0] < '0' || text[0] > '9') return std::nullopt;  // strtoull takes signs too
   char* end = nullptr;
-  bool const digits = text[0] >= '0' && text[0] <= '9';  // strtoull takes signs too
   unsigned long long value = std::strtoull(text, &end, 10);
   constexpr unsigned long long most = 1ull << 40;
-  if (!digits || value > most) value = 0;
-  if (end != text && *end != '\0') {
-    char const* const units = "KMG";
-    if (char const* const unit = std::strchr(units, *end); unit != nullptr) {
-      value <<= 10 * (unit - units + 1);
-      ++end;
-    }
+  if (value > most) return std::nullopt;
+  if (units && *end != '\0') {
+    char const* const letters = "KMG";
+    char const* const unit = std::strchr(letters, *end);
+    if (unit == nullptr) return std::nullopt;
+    value <<= 10 * (unit - letters + 1);
+    ++end;
   }
-  if (end != text && *end == '\0' && value >= 4096 && value <= most) return value;
-  std::fprintf(stderr, "rocarray: %s=%s: give a number of bytes from 4096 to 1024G, with K, M or G\n", name,
-               text);
+  if (*end != '\0' || value > most) return std::nullopt;
+  return value;
+}
+
+std::size_t number_from(char const* name, std::size_t least, std::size_t most,
+                        std::size_t otherwise, bool units) {
+  char const* const text = std::getenv(name);
+  if (text == nullptr) return otherwise;
+  auto const value = parse(text, units);
+  if (value && *value >= least && *value <= most) return *value;
+  std::fprintf(stderr, "rocarray: %s=%s: give a number from %zu to %zu%s\n", name, text, least,
+               most, units ? ", in bytes or with K, M or G" : "");
   return otherwise;
 }
 
+std::size_t bytes_from(char const* name, std::size_t least, std::size_t otherwise) {
+  return number_from(name, least, std::size_t{1} << 40, otherwise, true);
+}
+
+std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+// Measured on one H100 and one H200: from there on the workers are faster than the driver's own
+// staging. On the host platform the runtime's copy is a copy by all processors.
+// CUDA has read an enqueued pageable source on return, one of 64 KiB without waiting for the stream;
+// others promise neither.
+#if ROC_PLATFORM_HOST
+constexpr std::size_t direct = std::size_t{1} << 40;
+constexpr std::size_t direct_enqueued = 0;
+#elif ROC_PLATFORM_NVIDIA
+constexpr std::size_t direct = std::size_t{256} << 10;
+constexpr std::size_t direct_enqueued = std::size_t{64} << 10;
+#else
+constexpr std::size_t direct = std::size_t{256} << 10;
+constexpr std::size_t direct_enqueued = 0;
+#endif
+
 library_settings read() {
   library_settings result{};
-  result.staging = bytes_from("ROC_STAGING", 64 * mebi);
-  result.staging_block = bytes_from("ROC_STAGING_BLOCK", 4 * mebi);
+  result.staging = bytes_from("ROC_STAGING", 4096, 64 * mebi);
+  result.staging_block = bytes_from("ROC_STAGING_BLOCK", 4096, 4 * mebi);
   // Pieces begin at multiples of the widest access on the device.
-  result.chunk = std::min(bytes_from("ROC_CHUNK", 2 * mebi), result.staging_block) / 256 * 256;
+  result.chunk =
+      std::min(bytes_from("ROC_CHUNK", 4096, 4 * mebi), result.staging_block) / 256 * 256;
+  result.workers =
+      number_from("ROC_WORKERS", 1, 256, std::min<std::size_t>(processors(), 12), false);
+  result.direct = bytes_from("ROC_DIRECT", 0, direct);
+  result.direct_enqueued = std::min(result.direct, direct_enqueued);
   return result;
 }
 

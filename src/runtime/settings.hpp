@@ -7,9 +7,12 @@
 namespace roc::runtime {
 
 struct library_settings {
-  std::size_t staging;        // ROC_STAGING: pinned bytes per device at most
+  std::size_t staging;        // ROC_STAGING: pinned bytes of a pool at most, of which a device has two
   std::size_t staging_block;  // ROC_STAGING_BLOCK: bytes of one block of it
-  std::size_t chunk;          // ROC_CHUNK: bytes of one piece of a staged copy, at most a block
+  std::size_t chunk;          // ROC_CHUNK: most bytes of one piece of a staged copy, at most a block
+  std::size_t workers;        // ROC_WORKERS: threads per device that stage, pack and unpack
+  std::size_t direct;         // ROC_DIRECT: pageable copies of so many bytes are the runtime's own
+  std::size_t direct_enqueued;  // the same where a stream is given, to the device
 };
 
 /// A value that cannot be read is reported on stderr, and the default taken.

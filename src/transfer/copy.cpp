@@ -117,7 +117,9 @@ void note_host_use(plan const& p, stream_ref stream) {
 
 void detail::copy(region const& source, region const& destination, stream_ref const* stream,
                   source_use use) {
-  plan const p = transfer::make_plan(source, destination);
+  plan const p = transfer::make_plan(
+      source, destination,
+      stream == nullptr ? transfer::timing::now : transfer::timing::enqueued);
   if (p.path == copy_path::none) return;
   int const device = destination.where == place::device ? destination.device : source.device;
   if (device < 0 && stream == nullptr && device::count() == 0) {
@@ -138,7 +140,10 @@ void detail::copy(region const& source, region const& destination, stream_ref co
     runtime::on_device const guard(current);
     return copy_now(p, current);
   }
-  runtime::on_device const guard(runtime::device_for(*stream, current, other));
+  // Host memory is of every device.
+  int const used = p.way == direction::host_to_host ? runtime::device_of(*stream, current)
+                                                    : runtime::device_for(*stream, current, other);
+  runtime::on_device const guard(used);
   runtime::enqueue_noted(*stream, [&] {
     enqueue(p, *stream, use);
     note_host_use(p, *stream);

@@ -95,8 +95,10 @@ void fill(detail::region const& to, fill_pattern const& pattern, stream_ref cons
     enqueue_on_device(form, pattern, nullptr);
     return stream_ref().synchronize();
   }
-  int const array_device = on_device ? to.device : -1;
-  runtime::on_device const guard(runtime::device_for(*stream, array_device, array_device));
+  // Host memory is of every device.
+  int const used = on_device ? runtime::device_for(*stream, to.device, to.device)
+                             : runtime::device_of(*stream, runtime::current_device());
+  runtime::on_device const guard(used);
   runtime::enqueue_noted(*stream, [&] {
     if (on_device) {
       enqueue_on_device(form, pattern, runtime::handle(*stream));

@@ -38,8 +38,8 @@ void push(normal_form& form, axis next) {
     }
   }
   if (form.rank == max_axes) {
-    throw layout_error("copy of more than " + std::to_string(max_axes) +
-                       " axes that cannot be merged: copy slices of it");
+    throw layout_error("a layout of more than " + std::to_string(max_axes) +
+                       " axes that cannot be merged: take slices of it");
   }
   form.axes[form.rank++] = next;
 }

@@ -10,6 +10,7 @@
 #include <roc/error.hpp>
 
 #include "memory/host_table.hpp"
+#include "runtime/settings.hpp"
 #include "transfer/overlap.hpp"
 
 namespace roc {
@@ -113,11 +114,20 @@ bool is_3d(normal_form const& form) {
   return whole(plane.source, row.source) && whole(plane.destination, row.destination);
 }
 
-copy_path choose(plan const& p) {
+// Small copies of pageable memory are left to the runtime, whose call is then the whole cost. On the
+// way back it waits, which only a call without a stream may.
+bool leave_to_runtime(plan const& p, timing when) {
+  if (when == timing::now) return p.form.run <= runtime::settings().direct;
+  return p.way == direction::host_to_device && p.form.run <= runtime::settings().direct_enqueued;
+}
+
+copy_path choose(plan const& p, timing when) {
   if (p.way == direction::host_to_host) return copy_path::host;
   bool const on_device = p.way == direction::device_to_device;
   bool const direct = on_device || p.host_pinned;
-  if (p.form.rank == 0) return direct ? copy_path::dma : copy_path::staged;
+  if (p.form.rank == 0) {
+    return direct || leave_to_runtime(p, when) ? copy_path::dma : copy_path::staged;
+  }
   if (direct && is_2d(p.form)) return copy_path::dma_2d;
   if (direct && is_3d(p.form)) return copy_path::dma_3d;
   return on_device ? copy_path::kernel : copy_path::packed;
@@ -125,7 +135,7 @@ copy_path choose(plan const& p) {
 
 }  // namespace
 
-plan make_plan(detail::region const& source, detail::region const& destination) {
+plan make_plan(detail::region const& source, detail::region const& destination, timing when) {
   check_shapes(source, destination);
   plan result;
   result.way = direction_of(source, destination);
@@ -151,12 +161,12 @@ plan make_plan(detail::region const& source, detail::region const& destination) 
         memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low)),
         !reads_host);
   }
-  result.path = choose(result);
+  result.path = choose(result, when);
   return result;
 }
 
 }  // namespace roc::transfer
 
 roc::copy_path roc::detail::planned_path(region const& source, region const& destination) {
-  return transfer::make_plan(source, destination).path;
+  return transfer::make_plan(source, destination, transfer::timing::now).path;
 }

@@ -23,9 +23,12 @@ struct plan {
   normal_form form;
 };
 
+/// Whether a copy is done when its call returns, or is enqueued on a stream.
+enum class timing : unsigned char { now, enqueued };
+
 /// Checks the two sides against each other and decides. Throws shape_error (extents differ),
 /// layout_error (the destination repeats a place), overlap_error (shared memory), lifetime_error
 /// (a null pointer with elements).
-plan make_plan(detail::region const& source, detail::region const& destination);
+plan make_plan(detail::region const& source, detail::region const& destination, timing when);
 
 }  // namespace roc::transfer

@@ -2,43 +2,72 @@
 #include "transfer/staged.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
-#include <utility>
 
+#include <roc/error.hpp>
 #include <roc/event.hpp>
 
 #include "kernels/strided_copy.hpp"
 #include "memory/block_pool.hpp"
 #include "platform/call.hpp"
+#include "runtime/error.hpp"
+#include "runtime/own_stream.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream.hpp"
 #include "transfer/pack.hpp"
+#include "transfer/workers.hpp"
 
 namespace roc::transfer {
 namespace {
 
 using memory::block_pool;
+using holder = block_pool::holder;
 
-std::size_t chunk_bytes(std::size_t total) { return std::min(total, runtime::settings().chunk); }
+// Pieces grow with the copy, so that a small one is spread over the workers too, and a large one
+// costs few calls.
+class division {
+ public:
+  explicit division(std::size_t total) : total_(total) {
+    constexpr std::size_t least = std::size_t{128} << 10;
+    constexpr std::size_t alignment = 256;
+    std::size_t const most = runtime::settings().chunk;
+    std::size_t const shares = 4 * (worker_team::instance().size() + 1);
+    std::size_t const wanted = (total / shares + alignment - 1) / alignment * alignment;
+    size_ = std::clamp(wanted, std::min(least, most), most);
+  }
+  std::size_t count() const noexcept { return (total_ + size_ - 1) / size_; }
+  piece at(std::size_t index) const noexcept {
+    return {index * size_, std::min((index + 1) * size_, total_)};
+  }
 
-// The next piece after `done` bytes of `total`.
-piece next_piece(std::size_t done, std::size_t total) {
-  return {done, std::min(done + chunk_bytes(total), total)};
+ private:
+  std::size_t total_;
+  std::size_t size_;
+};
+
+using lease_ptr = std::unique_ptr<block_pool::lease>;
+
+lease_ptr take(block_pool& from, std::size_t bytes, stream_ref stream, bool may_wait) {
+  return may_wait ? from.acquire(bytes, stream) : from.try_acquire(bytes, stream);
 }
 
 // From staging memory to its place on the device: directly where that is contiguous, else through
-// scratch memory and a kernel.
-void send(plan const& p, piece part, std::byte const* staging, stream_ref stream) {
+// scratch memory and a kernel. False where there is none, and it must not wait.
+bool send(plan const& p, piece part, std::byte const* staging, stream_ref stream, holder by,
+          bool may_wait) {
   hipStream_t const native = runtime::handle(stream);
   std::size_t const bytes = part.end - part.begin;
   if (p.form.is_dense(side::destination)) {
     ROC_HIP(hipMemcpyAsync, p.form.destination + part.begin, staging, bytes, hipMemcpyHostToDevice,
             native);
-    return;
+    return true;
   }
-  auto const scratch = block_pool::scratch().acquire(bytes, stream);
+  auto const scratch = take(block_pool::scratch(by), bytes, stream, may_wait);
+  if (scratch == nullptr) return false;
   ROC_HIP(hipMemcpyAsync, scratch->data(), staging, bytes, hipMemcpyHostToDevice, native);
   kernels::scatter(p.form, part, scratch->data(), native);
+  return true;
 }
 
 // From its place on the device to staging memory.
@@ -50,111 +79,124 @@ void fetch(plan const& p, piece part, std::byte* staging, stream_ref stream) {
             native);
     return;
   }
-  auto const scratch = block_pool::scratch().acquire(bytes, stream);
+  auto const scratch = block_pool::scratch(holder::passing).acquire(bytes, stream);
   kernels::gather(p.form, part, scratch->data(), native);
   ROC_HIP(hipMemcpyAsync, staging, scratch->data(), bytes, hipMemcpyDeviceToHost, native);
 }
 
-// A piece on its way to the host; the default stream of the current device brings it.
-struct download {
-  download(plan const& p, piece which, std::unique_ptr<block_pool::lease> memory)
-      : part(which), staging(std::move(memory)) {
-    fetch(p, part, staging->data(), {});
-    arrived.record();
-  }
-
-  void finish(plan const& p) const {
-    arrived.synchronize();
-    unpack(p.form, part, staging->data());
-  }
-
-  piece part;
-  std::unique_ptr<block_pool::lease> staging;
-  event arrived;
-};
-
-// The device brings one piece while the CPU unpacks the one before.
-void download_now(plan const& p) {
-  auto& pool = block_pool::staging();
-  std::size_t const total = p.form.bytes();
-  std::unique_ptr<download> before;
-  for (std::size_t done = 0; done < total;) {
-    piece const part = next_piece(done, total);
-    std::size_t const bytes = part.end - part.begin;
-    auto memory = before ? pool.try_acquire(bytes, {}) : pool.acquire(bytes, {});
-    if (memory == nullptr) {
-      // Who waits for memory holds none, or many copies at once would wait for each other.
-      before->finish(p);
-      before.reset();
-      memory = pool.acquire(bytes, {});
-    }
-    auto current = std::make_unique<download>(p, part, std::move(memory));
-    if (before) before->finish(p);
-    before = std::move(current);
-    done = part.end;
-  }
-  before->finish(p);
+void wait_for_all_on(stream_ref stream) {
+  event reached;
+  reached.record(stream);
+  reached.synchronize();
 }
 
-// One piece of work of the CPU, in the order of a stream.
-struct host_work {
-  normal_form form;
-  piece part;
-  std::byte* staging;
-  bool packs;
+// To the device on a stream of the user's, behind work that may not be done: what is in flight there
+// does not come back before.
+class upload_behind final : public pieces {
+ public:
+  upload_behind(plan const& p, division const& parts, stream_ref stream)
+      : plan_(p), parts_(parts), stream_(stream) {
+    before_.record(stream);
+  }
+
+  bool run(std::size_t index, bool may_wait) override {
+    piece const part = parts_.at(index);
+    auto const staging = take(block_pool::staging(holder::behind_work), part.end - part.begin,
+                              stream_, may_wait);
+    if (staging == nullptr) return false;
+    pack(plan_.form, part, staging->data());
+    return send(plan_, part, staging->data(), stream_, holder::behind_work, may_wait);
+  }
+  bool may_wait() const override {
+    if (!reached_) reached_ = before_.query();
+    return reached_;
+  }
+
+ private:
+  plan const& plan_;
+  division const& parts_;
+  stream_ref stream_;
+  event before_;
+  mutable std::atomic<bool> reached_ = false;
+};
+
+// In either direction on a stream of the library's own; each piece is over when its thread is.
+class exchange final : public pieces {
+ public:
+  exchange(plan const& p, division const& parts) : plan_(p), parts_(parts) {}
+
+  bool run(std::size_t index, bool) override {
+    piece const part = parts_.at(index);
+    std::size_t const bytes = part.end - part.begin;
+    bool const up = plan_.way == direction::host_to_device;
+    stream_ref const stream = runtime::own_stream(up ? runtime::own_use::upload
+                                                     : runtime::own_use::download);
+    auto const staging = block_pool::staging(holder::passing).acquire(bytes, stream);
+    try {
+      if (up) {
+        pack(plan_.form, part, staging->data());
+        static_cast<void>(send(plan_, part, staging->data(), stream, holder::passing, true));
+        wait_for_all_on(stream);
+      } else {
+        fetch(plan_, part, staging->data(), stream);
+        wait_for_all_on(stream);
+        unpack(plan_.form, part, staging->data());
+      }
+    } catch (...) {
+      // Part of it may be on its way to or from the caller's memory on the device.
+      runtime::drain(stream);
+      throw;
+    }
+    return true;
+  }
+  bool may_wait() const override { return true; }
+
+ private:
+  plan const& plan_;
+  division const& parts_;
+};
+
+// A copy in the order of a stream: it is begun when what comes before is done, and what comes behind
+// waits for it. The runtime's thread must not call HIP: the workers do.
+struct copy_in_order {
+  plan work;
+  division parts;
+  worker_team& team;
 
   static void run(void* argument) {
-    std::unique_ptr<host_work> const work(static_cast<host_work*>(argument));
-    if (work->packs) {
-      pack(work->form, work->part, work->staging);
-    } else {
-      unpack(work->form, work->part, work->staging);
+    std::unique_ptr<copy_in_order> const self(static_cast<copy_in_order*>(argument));
+    try {
+      exchange work(self->work, self->parts);
+      self->team.run_elsewhere(self->parts.count(), work);
+    } catch (std::exception const& late) {
+      runtime::log(late.what());
     }
   }
 };
-
-void enqueue_host_work(plan const& p, piece part, std::byte* staging, bool packs,
-                       hipStream_t stream) {
-  auto work = std::make_unique<host_work>(host_work{p.form, part, staging, packs});
-  ROC_HIP(hipLaunchHostFunc, stream, &host_work::run, work.get());
-  static_cast<void>(work.release());  // deleted by run
-}
 
 }  // namespace
 
-void upload_staged(plan const& p, stream_ref stream) {
-  std::size_t const total = p.form.bytes();
-  for (std::size_t done = 0; done < total;) {
-    piece const part = next_piece(done, total);
-    auto const staging = block_pool::staging().acquire(part.end - part.begin, stream);
-    pack(p.form, part, staging->data());
-    send(p, part, staging->data(), stream);
-    done = part.end;
-  }
+void copy_staged_now(plan const& p) {
+  division const parts(p.form.bytes());
+  exchange work(p, parts);
+  worker_team::instance().run(parts.count(), work);
 }
 
-void copy_staged_now(plan const& p) {
-  if (p.way == direction::device_to_host) return download_now(p);
-  upload_staged(p, {});
-  stream_ref().synchronize();
+void upload_staged(plan const& p, stream_ref stream) {
+  division const parts(p.form.bytes());
+  upload_behind work(p, parts, stream);
+  worker_team::instance().run(parts.count(), work);
 }
 
 void enqueue_staged(plan const& p, stream_ref stream) {
-  // One piece of staging memory is enough: the stream's order keeps its uses apart.
-  std::size_t const total = p.form.bytes();
-  hipStream_t const native = runtime::handle(stream);
-  auto const staging = block_pool::staging().acquire(chunk_bytes(total), stream);
-  for (std::size_t done = 0; done < total;) {
-    piece const part = next_piece(done, total);
-    if (p.way == direction::host_to_device) {
-      enqueue_host_work(p, part, staging->data(), true, native);
-      send(p, part, staging->data(), stream);
-    } else {
-      fetch(p, part, staging->data(), stream);
-      enqueue_host_work(p, part, staging->data(), false, native);
-    }
-    done = part.end;
+  auto& team = worker_team::instance();
+  if (team.size() == 0) {
+    throw error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                "no thread could be started for an asynchronous copy of pageable memory");
   }
+  auto work = std::make_unique<copy_in_order>(copy_in_order{p, division(p.form.bytes()), team});
+  ROC_HIP(hipLaunchHostFunc, runtime::handle(stream), &copy_in_order::run, work.get());
+  static_cast<void>(work.release());  // deleted by run
 }
 
 }  // namespace roc::transfer

@@ -23,8 +23,19 @@ static_assert(std::is_nothrow_move_assignable_v<array2>);
 template <class A>
 concept views_temporary =
     requires { A({2, 3}).view(); } || requires { A({2, 3}).padded_view(); } ||
-    requires { A({2, 3}).split(1); } || requires { A({2, 3}).bind(roc::stream_ref()); };
+    requires { A({2, 3}).split(1); } || requires { std::declval<A const>().view(); } ||
+    requires { std::declval<A const>()(0, 0); } ||
+    requires(A const a) { a.bind(roc::stream()); } || requires { A({2, 3}).bind(roc::stream_ref()); };
 static_assert(!views_temporary<array2>);
+// Nor does an asynchronous copy of one.
+template <class A>
+concept copies_temporary =
+    requires(std::vector<int> v, roc::stream s) { A({2, 3}).copy_to_host(v, s); } ||
+    requires(std::vector<int> v, roc::stream s) { A({2, 3}).copy_to_device(v, s); } ||
+    requires(roc::stream s) { A({2, 3}).copy_to_host(s); } ||
+    requires(std::vector<int> v, roc::stream s) { roc::to_device(v, A({2, 3}), s); };
+static_assert(!copies_temporary<array2>);
+
 template <class A, class... E>
 concept indexable = requires(A const& a, E... e) { a(e...); };
 static_assert(indexable<array2, int, int>);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -114,6 +115,29 @@ TEST(HostVocabulary, ViewsOfRanges) {
     if (pass == 2) device.copy_to_device(plain);
     EXPECT_EQ(1 + 3 * pass, device(0).get());
   }
+}
+
+// An array with gaps, or begun from its end, is no contiguous range: a span would show other memory.
+static_assert(!std::ranges::contiguous_range<roc::host_array<int, 2>>);
+static_assert(std::ranges::random_access_range<roc::host_array<int, 2>>);
+// A view of memory that goes with the expression does not compile.
+static_assert(!std::is_constructible_v<roc::host_view<int const>, std::vector<int>>);
+static_assert(std::is_constructible_v<roc::host_view<int const>, std::span<int>>);
+static_assert(!std::is_convertible_v<roc::host_array<int>, roc::host_view<int const>>);
+
+TEST(HostVocabulary, ArraysConvertToViews) {
+  std::vector<int> vector = {1, 2, 3};
+  roc::host_view const deduced(vector);
+  static_assert(std::is_same_v<decltype(deduced), roc::host_view<int, 1> const>);
+  roc::host_array<int, 2> array({2, 2});
+  array.fill(4);
+  roc::host_view<int const, 2> const fixed = array;
+  roc::host_view<int, 2> const view = array;
+  EXPECT_EQ(fixed(1, 1), view(1, 1));
+  roc::device_array<int> const device({3});
+  device.fill(5);
+  roc::device_view<int const> const there = device;
+  EXPECT_EQ(5, there(2).get());
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ class span_of_axes {
   using element_type = T;
   using value_type = std::remove_cv_t<T>;
   using data_handle_type = T*;
+  using reference = T&;
   using mapping_type = std::array<std::ptrdiff_t, N>;
 
   span_of_axes(T* data, std::array<int, N> extents, std::array<std::ptrdiff_t, N> strides)
@@ -40,6 +41,14 @@ class span_of_axes {
   std::array<int, N> extents_;
   std::array<std::ptrdiff_t, N> strides_;
 };
+
+// One whose accessor computes values is not what lies in memory.
+template <class T>
+struct computing : span_of_axes<T, 1> {
+  using reference = T;
+};
+static_assert(roc::detail::mdspan_like<span_of_axes<int, 1>>);
+static_assert(!roc::detail::mdspan_like<computing<int>>);
 
 TEST(Mdspan, ShapeAndStridesAreItsOwn) {
   std::vector<int> numbers(40);

@@ -80,6 +80,8 @@ TEST(Adopt, TheWrongKindOfPointerIsAnError) {
   std::vector<int> pageable(4);
   EXPECT_THROW(adopt(pageable.data()), roc::error);
   EXPECT_THROW(adopt(nullptr), roc::lifetime_error);
+  roc::device_array<char> const chars({64});
+  EXPECT_THROW(adopt(reinterpret_cast<int*>(chars.data() + 1)), roc::layout_error);
   EXPECT_EQ(0, calls);
 }
 
@@ -211,6 +213,13 @@ TEST(SharedAllocation, BadPlacesAreErrors) {
   auto const moved = std::move(memory);
   EXPECT_THROW(memory.array<int>(0, roc::shape<1>{1}), roc::lifetime_error);
   EXPECT_EQ(0u, memory.size_bytes());
+}
+
+TEST(SharedAllocation, PaddedRowsNeedAnAlignedPlace) {
+  roc::device_allocation memory(4096);
+  roc::padded<2> const rows{roc::padding(), roc::padding().coalesced()};
+  EXPECT_THROW(memory.array<float>(4, roc::shape<2>{3, 5}, rows), roc::layout_error);
+  EXPECT_NO_THROW(memory.array<float>(128, roc::shape<2>{3, 5}, rows));
 }
 
 }  // namespace

@@ -153,10 +153,18 @@ TEST(PaddedArray, WithoutElementsOrWithUnitAxes) {
   EXPECT_EQ(nullptr, empty.data());
   EXPECT_NO_THROW(empty.zero());
   EXPECT_NO_THROW(empty.fill(1));
+  EXPECT_NO_THROW(empty.padded_view().zero());
+  EXPECT_EQ(empty.shape(), empty.padded_shape());
+  roc::host_array<int, 2> const nothing({0, 5}, padded<2>{2, 8});
+  EXPECT_EQ(nullptr, nothing.data());
   roc::device_array<int, 3> const units({1, 5, 1}, padded<3>{1, 5, 1});
   EXPECT_EQ((roc::shape<3>{1, 5, 1}), units.padded_shape());
   roc::device_array<int, 3> const wide({1, 5, 1}, padded<3>{2, 5, 4});
   EXPECT_EQ((roc::shape<3>{2, 5, 4}), wide.padded_shape());
+  roc::device_array<int, 2> const column({1, 5}, padded<2>{1, 8}, roc::order::f);
+  EXPECT_EQ((roc::shape<2>{1, 8}), column.padded_shape());
+  auto const turned = roc::device_array<int, 2>({5, 1}, padded<2>{8, 1}).transpose();
+  EXPECT_EQ((roc::shape<2>{1, 8}), turned.padded_shape());
   EXPECT_TRUE(roc::device_array_like(wide).is_c_contiguous());
 }
 

@@ -111,4 +111,19 @@ TEST(RecordArrays, WithoutElements) {
   EXPECT_EQ(0u, empty.field_copy(&particle::kind).size());
 }
 
+TEST(RecordArrays, AnInheritedMember) {
+  struct base {
+    int x;
+    int y;
+  };
+  struct derived : base {
+    double z;
+  };
+  std::vector<derived> records(3);
+  records[2].y = 5;
+  auto const array = roc::to_device(records);
+  EXPECT_EQ(5, array.field(&derived::y)(2).get());
+  EXPECT_EQ(5, array.field_copy(&derived::y)(2).get());
+}
+
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/environment.hpp"
+#include "support/gate.hpp"
 
 namespace {
 
@@ -113,6 +114,33 @@ TEST(ElementGetAndSet, ReadsAndWritesOne) {
   EXPECT_THROW(t(0, 6).set(1), roc::shape_error);
 }
 
+// A value in pinned memory could be sent late, when it has changed.
+TEST(ElementGetAndSet, TheValueHasBeenReadOnReturn) {
+  roc::stream const stream;
+  auto const t = table();
+  auto pinned = roc::pinned_array<int>(1);
+  roc::test::gate held;
+  pinned(0) = 1;
+  t(0, 0).set(pinned(0), stream);
+  stream.synchronize();
+  held.close(stream);
+  t(0, 0).set(pinned(0), stream);
+  pinned(0) = 2;
+  held.open();
+  stream.synchronize();
+  EXPECT_EQ(1, t(0, 0).get());
+}
+
+TEST(ElementGetAndSet, OfATypeThatHasNoDefault) {
+  struct number {
+    explicit number(int v) : value(v) {}
+    int value;
+  };
+  roc::device_array<number> const array({3});
+  array(1).set(number(7));
+  EXPECT_EQ(7, array(1).get().value);
+}
+
 TEST(Split, LastPartIsShorter) {
   auto const t = table();
   struct {
@@ -157,6 +185,9 @@ TEST(Reshape, CopyFormsServeAnyLayout) {
   EXPECT_TRUE(f.is_f_contiguous());
   EXPECT_EQ(20, f(0, 1).get());
   EXPECT_THROW(turned.reshape_copy(5, 5), roc::shape_error);
+  std::size_t const below_zero = std::size_t{0} - 1;  // not the extent that is left
+  EXPECT_THROW(t.reshape(below_zero, std::size_t{2}), roc::shape_error);
+  EXPECT_THROW(t.reshape(roc::shape<2>{below_zero, 2}), roc::shape_error);
 }
 
 TEST(Squeeze, DropsUnitAxes) {

@@ -83,4 +83,48 @@ TEST(SeveralDevices, AStridedCopyBetweenThemIsAnError) {
   EXPECT_THROW(second.copy_to_device(first.transpose()), roc::error);
 }
 
+// What the default stream is depends on the device in use: an array on another names no such stream.
+TEST(SeveralDevices, ACopyOfAnArrayElsewhereIsElsewhere) {
+  roc::device_array<int, 2> array;
+  {
+    roc::device_guard const guard{roc::device(1)};
+    array = roc::device_array<int, 2>({4, 5});
+  }
+  array.fill(7);
+  auto const flat = array.transpose().ravel_copy();
+  EXPECT_EQ(1, flat.device_ordinal());
+  EXPECT_EQ(roc::stream_ref(), flat.stream());
+  EXPECT_EQ(7, flat(19).get());
+}
+
+TEST(SeveralDevices, AFinaliserWaitsForTheStreamsOfAllDevices) {
+  roc::device_array<int> target;
+  std::vector<int> const host = numbers(1000);
+  {
+    roc::device_guard const guard{roc::device(1)};
+    target = roc::device_array<int>({1000});
+    roc::stream const stream;
+    roc::device(0).make_current();
+    auto memory = roc::to_device(host);
+    auto const source = roc::adopt(memory.release(), roc::shape<1>{1000}, [](void* data) {
+      // Used again at once for something else.
+      roc::device_view<int>(static_cast<int*>(data), {1000}, roc::order::c, 0).fill(-1);
+    });
+    roc::copy(source, target, stream);
+  }
+  EXPECT_EQ(999, target(999).get());
+}
+
+TEST(SeveralDevices, HostMemoryIsFilledOnTheStreamOfAnyDevice) {
+  std::vector<int> host(100);
+  roc::device_guard const guard{roc::device(1)};
+  roc::stream const stream;
+  roc::device(0).make_current();
+  roc::fill(host, 3, stream);
+  std::vector<int> other(100);
+  roc::copy(host, other, stream);
+  stream.synchronize();
+  EXPECT_EQ(3, host[99]);
+}
+
 }  // namespace

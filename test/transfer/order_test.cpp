@@ -252,4 +252,21 @@ TEST(Order, AnArrayMayGoWhileItsCopyIsPending) {
   EXPECT_EQ(source, back);
 }
 
+// A write on its way is waited for by everyone who reads the memory, not by the first alone.
+TEST(Order, TwoReadersOfPageableMemoryWaitForTheSameWrite) {
+  roc::device_array<int> const source({1000});
+  source.fill(7);
+  roc::device_array<int> const first({1000});
+  roc::device_array<int> const second({1000});
+  std::vector<int> host(1000, -1);
+  roc::stream const writing;
+  roc::stream const reading[2];
+  source.copy_to_host(host, writing);
+  std::thread other([&] { first.copy_to_device(host, reading[0]); });
+  second.copy_to_device(host, reading[1]);
+  other.join();
+  EXPECT_EQ(7, first(999).get());
+  EXPECT_EQ(7, second(999).get());
+}
+
 }  // namespace

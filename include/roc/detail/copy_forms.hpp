@@ -37,12 +37,12 @@ class copy_forms {
   /// As reshape, of any layout: the elements in the order `o`. Throws shape_error (sizes differ).
   template <std::size_t M>
   auto reshape_copy(roc::shape<M> const& extents, order o = order::c) const {
-    return reshaped_copy(layout::detail::as_signed(extents), o);
+    return reshaped_copy(layout::detail::exactly(extents), o);
   }
   template <std::integral... E>
   auto reshape_copy(E... extents) const {
     return reshaped_copy(
-        layout::signed_shape<sizeof...(E)>{static_cast<std::ptrdiff_t>(extents)...}, order::c);
+        layout::signed_shape<sizeof...(E)>{layout::detail::extent_of(extents)...}, order::c);
   }
   /// As ravel, of any layout.
   auto ravel_copy(order o = order::c) const {
@@ -55,15 +55,15 @@ class copy_forms {
   }
   /// As field, of a member of any size: a compact array in C order.
   template <class U, class Record>
-    requires std::same_as<Record, plain>
+    requires std::derived_from<plain, Record>
   auto field_copy(U Record::*member) const {
     auto const& from = self().view();
     auto result = empty<U>(from.shape(), order::c, from.device_ordinal());
     // Members as bytes along one more axis: so their size need not divide the record's.
     auto const shape = with_last(from.shape(), sizeof(U));
-    auto const source = in_bytes(from.strides(), sizeof(Record));
+    auto const source = in_bytes(from.strides(), sizeof(T));
     auto const target = in_bytes(result.strides(), sizeof(U));
-    auto const first = reinterpret_cast<std::uintptr_t>(from.data()) + field_offset(member);
+    auto const first = reinterpret_cast<std::uintptr_t>(from.data()) + field_offset<U, plain>(member);
     copy(side_region(reinterpret_cast<void*>(first), shape, source, from.device_ordinal()),
          side_region(result.data(), shape, target, from.device_ordinal()), nullptr);
     return result;

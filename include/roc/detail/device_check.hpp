@@ -14,11 +14,10 @@
 #define ROC_CHECK_BOUNDS 0
 #endif
 
-#if ROC_CHECK_BOUNDS
-#define ROC_CHECK_IN_KERNEL(condition, problem) \
-  ((condition) ? static_cast<void>(0) : ::roc::detail::stop_kernel(problem))
-
 namespace roc::detail {
+
+/// Part of the names of what depends on it, so that files with and without checks can be linked.
+inline constexpr bool check_bounds = ROC_CHECK_BOUNDS != 0;
 
 ROC_HOST_DEVICE inline void stop_kernel([[maybe_unused]] char const* problem) {
 #if defined(__CUDA_ARCH__)
@@ -27,13 +26,17 @@ ROC_HOST_DEVICE inline void stop_kernel([[maybe_unused]] char const* problem) {
 #elif defined(__HIP_DEVICE_COMPILE__)
   __builtin_trap();  // old compilers of HIP have no printf in a header that is not theirs
 #else
-  std::printf("rocarray: %s in a kernel\n", problem);
+  std::fprintf(stderr, "rocarray: %s in a kernel\n", problem);
   std::abort();
 #endif
 }
 
-}  // namespace roc::detail
+template <bool Checked>
+ROC_HOST_DEVICE constexpr void check_in_kernel([[maybe_unused]] bool good,
+                                               [[maybe_unused]] char const* problem) {
+  if constexpr (Checked) {
+    if (!good) stop_kernel(problem);
+  }
+}
 
-#else
-#define ROC_CHECK_IN_KERNEL(condition, problem) static_cast<void>(condition)
-#endif
+}  // namespace roc::detail

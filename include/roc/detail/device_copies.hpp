@@ -42,13 +42,13 @@ class device_copies {
   /// Enqueued on `stream`; a pageable destination is complete after synchronisation.
   template <writable_argument H>
     requires(host_argument<H> && !owning_temporary<H>)
-  void copy_to_host(H&& destination, stream_ref stream) const {
+  void copy_to_host(H&& destination, stream_ref stream) const& {
     auto const view = self().view();
     copy(view, destination, stream);
   }
   /// A new array, enqueued on `stream` and complete after synchronisation. Its destructor waits for
   /// the copy.
-  auto copy_to_host(stream_ref stream) const {
+  auto copy_to_host(stream_ref stream) const& {
     auto const view = self().view();
     auto result = like(view);
     copy(view, result, stream);
@@ -64,13 +64,13 @@ class device_copies {
   /// Enqueued on `stream`.
   template <copy_argument S>
     requires(!owning_temporary<S>)
-  void copy_to_device(S&& source, stream_ref stream) const {
+  void copy_to_device(S&& source, stream_ref stream) const& {
     auto const view = self().view();
     copy(source, view, stream);
   }
   template <copy_argument S>
     requires(!owning_temporary<S>)
-  void copy_to_device(S&& source, stream_ref stream, borrow_source_t) const {
+  void copy_to_device(S&& source, stream_ref stream, borrow_source_t) const& {
     auto const view = self().view();
     copy(source, view, stream, borrow_source);
   }
@@ -79,9 +79,12 @@ class device_copies {
   std::remove_cv_t<T> get() const
     requires(N == 0)
   {
-    std::remove_cv_t<T> value;
-    copy_to_host(host_view<std::remove_cv_t<T>, 0>(&value, {}));
-    return value;
+    // Copies begin the lifetime of what they write.
+    using value = std::remove_cv_t<T>;
+    alignas(value) std::byte bytes[sizeof(value)];
+    auto* const result = reinterpret_cast<value*>(bytes);
+    copy_to_host(host_view<value, 0>(result, {}));
+    return *result;
   }
   /// Gives the one element a value (numba: `array[i] = value`).
   void set(std::type_identity_t<T> const& value) const
@@ -93,12 +96,14 @@ class device_copies {
   void set(std::type_identity_t<T> const& value, stream_ref stream) const
     requires(N == 0 && !std::is_const_v<T>)
   {
-    copy_to_device(host_view<T const, 0>(&value, {}), stream);
+    T const read = value;  // which may lie in pinned memory, and be read late
+    copy_to_device(host_view<T const, 0>(&read, {}), stream);
   }
 
   /// This with a default stream: what is called on the result is enqueued there, and returns (numba:
   /// `bind`). Borrows, as a view does.
   bound_view<T, N> bind(stream_ref stream) const& { return {self().view(), stream}; }
+  bound_view<T, N> bind(class stream&&) const& = delete;  // the stream would be gone
 
  private:
   Self const& self() const { return static_cast<Self const&>(*this); }

@@ -18,6 +18,8 @@ concept mdspan_like = requires(M const& m, std::size_t axis) {
   typename M::data_handle_type;
   typename M::mapping_type;
   requires std::is_pointer_v<typename M::data_handle_type>;
+  // An accessor that gives other values than lie in memory is none for a copy.
+  requires std::same_as<typename M::reference, typename M::element_type&>;
   requires M::is_always_unique();
   requires M::is_always_strided();
   { M::rank() } -> std::convertible_to<std::size_t>;
@@ -27,7 +29,7 @@ concept mdspan_like = requires(M const& m, std::size_t axis) {
 };
 
 template <mdspan_like M>
-constexpr auto shape_of(M const& span) {
+constexpr auto shape_of([[maybe_unused]] M const& span) {
   shape<M::rank()> result{};
   for (std::size_t i = 0; i < result.size(); ++i) {
     result[i] = static_cast<std::size_t>(span.extent(i));
@@ -36,10 +38,12 @@ constexpr auto shape_of(M const& span) {
 }
 
 template <mdspan_like M>
-constexpr auto strides_of(M const& span) {
+constexpr auto strides_of([[maybe_unused]] M const& span) {
   strides<M::rank()> result{};
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    result[i] = static_cast<std::ptrdiff_t>(span.stride(i));
+  if constexpr (M::rank() != 0) {  // there is no stride(i) without axes
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      result[i] = static_cast<std::ptrdiff_t>(span.stride(i));
+    }
   }
   return result;
 }

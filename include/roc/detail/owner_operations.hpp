@@ -16,7 +16,8 @@
 namespace roc::detail {
 
 /// Base of device_array and host_array; see view_operations for what the functions mean and throw.
-/// Where one throws, the array keeps its memory.
+/// Where one throws, the array keeps its memory. Of the forms that take it along, transpose keeps
+/// padding, in the others it is a gap.
 template <class Self, class T, std::size_t N>
 class owner_operations {
  public:
@@ -38,7 +39,7 @@ class owner_operations {
   }
   template <std::integral... E>
   auto reshape(E... extents) && {
-    return taken(self().view().reshape(extents...));
+    return self().take(self().view().reshape(extents...));
   }
   template <std::size_t M>
   auto reshape(roc::shape<M> const& extents, order o = order::c) & {
@@ -50,12 +51,12 @@ class owner_operations {
   }
   template <std::size_t M>
   auto reshape(roc::shape<M> const& extents, order o = order::c) && {
-    return taken(self().view().reshape(extents, o));
+    return self().take(self().view().reshape(extents, o));
   }
 
   auto ravel(order o = order::c) & { return self().view().ravel(o); }
   auto ravel(order o = order::c) const& { return self().view().ravel(o); }
-  auto ravel(order o = order::c) && { return taken(self().view().ravel(o)); }
+  auto ravel(order o = order::c) && { return self().take(self().view().ravel(o)); }
 
   template <std::size_t... Axes>
     requires(sizeof...(Axes) > 0)
@@ -70,7 +71,7 @@ class owner_operations {
   template <std::size_t... Axes>
     requires(sizeof...(Axes) > 0)
   auto squeeze() && {
-    return taken(self().view().template squeeze<Axes...>());
+    return self().take(self().view().template squeeze<Axes...>());
   }
   template <std::size_t M>
   auto squeeze_to() & {
@@ -82,21 +83,19 @@ class owner_operations {
   }
   template <std::size_t M>
   auto squeeze_to() && {
-    return taken(self().view().template squeeze_to<M>());
+    return self().take(self().view().template squeeze_to<M>());
   }
 
   auto transpose() & { return self().view().transpose(); }
   auto transpose() const& { return self().view().transpose(); }
-  auto transpose() && { return taken(self().view().transpose()); }
+  auto transpose() && { return turned(layout::reversed_axes<N>()); }
   auto transpose(std::array<std::size_t, N> const& axes) & {
     return self().view().transpose(axes);
   }
   auto transpose(std::array<std::size_t, N> const& axes) const& {
     return self().view().transpose(axes);
   }
-  auto transpose(std::array<std::size_t, N> const& axes) && {
-    return taken(self().view().transpose(axes));
-  }
+  auto transpose(std::array<std::size_t, N> const& axes) && { return turned(axes); }
 
   template <class U>
   auto as() & {
@@ -108,7 +107,7 @@ class owner_operations {
   }
   template <class U>
   auto as() && {
-    return part(self().view().template as<U>());
+    return self().take(self().view().template as<U>());
   }
   template <class U, class Record>
   auto field(U Record::*member) & {
@@ -120,7 +119,7 @@ class owner_operations {
   }
   template <class U, class Record>
   auto field(U Record::*member) && {
-    return part(self().view().field(member));
+    return self().take(self().view().field(member));
   }
 
   /// Views of parts: an array that is about to go has no single heir.
@@ -146,21 +145,20 @@ class owner_operations {
   template <layout::index_expression... E>
     requires layout::indexes<N, E...>
   auto region(E... expressions) && {
-    return part(self().view().region(expressions...));
+    return self().take(self().view().region(expressions...));
   }
 
  private:
   Self& self() { return static_cast<Self&>(*this); }
   Self const& self() const { return static_cast<Self const&>(*this); }
 
-  // All of the memory in another form, and a part of it.
-  template <class View>
-  auto taken(View const& view) {
-    return self().take(view, true);
-  }
-  template <class View>
-  auto part(View const& view) {
-    return self().take(view, false);
+  // The memory goes to an array of another form. Padding keeps its meaning only where the axes do.
+  auto turned(std::array<std::size_t, N> const& axes) {
+    auto const view = self().view().transpose(axes);
+    auto const padding = self().padding_of(axes);
+    auto result = self().take(view);
+    result.set_padding(padding);
+    return result;
   }
 };
 

@@ -39,7 +39,7 @@ struct side {
     if constexpr (M == N) {
       return *this;
     } else {
-      if (where == place::device) throw_mismatch(wanted);
+      if (where == place::device) throw_ranks(wanted);
       if (extents[0] != layout::element_count(wanted) ||
           !layout::is_c_contiguous(extents, steps)) {
         throw_mismatch(wanted);
@@ -49,6 +49,14 @@ struct side {
   }
 
  private:
+  template <std::size_t M>
+  [[noreturn]] void throw_ranks(shape<M> const& wanted) const {
+    std::array<std::ptrdiff_t, M> values{};
+    for (std::size_t i = 0; i < M; ++i) values[i] = static_cast<std::ptrdiff_t>(wanted[i]);
+    auto const size = static_cast<std::ptrdiff_t>(extents[0]);
+    throw_shape_error("incompatible rank: device ", {&size, 1}, ", other ", {values.data(), M},
+                      ": only flat host memory stands for any rank, reshape the device array");
+  }
   template <std::size_t M>
   [[noreturn]] void throw_mismatch(shape<M> const& wanted) const {
     std::array<std::ptrdiff_t, M> values{};

@@ -46,13 +46,13 @@ class view_operations {
   /// shape_error (sizes differ), layout_error (only a copy could do it: see reshape_copy).
   template <std::integral... E>
   constexpr auto reshape(E... extents) const {
-    return reshaped(layout::signed_shape<sizeof...(E)>{static_cast<std::ptrdiff_t>(extents)...},
+    return reshaped(layout::signed_shape<sizeof...(E)>{layout::detail::extent_of(extents)...},
                     order::c);
   }
   /// The same with the order in which elements are counted (numba: `reshape(shape, order=)`).
   template <std::size_t M>
   constexpr auto reshape(roc::shape<M> const& extents, order o = order::c) const {
-    return reshaped(layout::detail::as_signed(extents), o);
+    return reshaped(layout::detail::exactly(extents), o);
   }
   /// Rank 1 over all elements in the given order; layout_error where that needs a copy.
   constexpr auto ravel(order o = order::c) const {
@@ -110,13 +110,13 @@ class view_operations {
   /// One member of every record (numba: `record_array[field]`). Throws layout_error where its size
   /// does not divide the record's: see field_copy.
   template <class U, class Record>
-    requires std::same_as<Record, std::remove_cv_t<T>>
+    requires std::derived_from<std::remove_cv_t<T>, Record>
   auto field(U Record::*member) const {
     static_assert(std::is_trivially_copyable_v<U> && !std::is_array_v<U>,
                   "rocarray: a field is an element of its own");
     using element = std::conditional_t<std::is_const_v<T>, U const, U>;
-    std::size_t const offset = field_offset(member);
-    auto const to = layout::field(mapping(), sizeof(Record), offset, sizeof(U));
+    std::size_t const offset = field_offset<U, std::remove_cv_t<T>>(member);
+    auto const to = layout::field(mapping(), sizeof(T), offset, sizeof(U));
     if (self().data() == nullptr) return placed(static_cast<element*>(nullptr), to);
     auto const first = reinterpret_cast<std::uintptr_t>(self().data()) + offset;
     return placed(reinterpret_cast<element*>(first), to);

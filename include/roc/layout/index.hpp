@@ -11,67 +11,9 @@
 #include <roc/detail/device_check.hpp>
 #include <roc/detail/fixed.hpp>
 #include <roc/layout/shape.hpp>
+#include <roc/layout/slice.hpp>
 
-namespace roc {
-
-/// The natural end of a slice (Python: None).
-struct none_t {};
-inline constexpr none_t none{};
-
-/// All of an axis (Python: `:`).
-struct all_t {};
-inline constexpr all_t all{};
-
-/// A new axis of extent 1 (numpy: newaxis).
-struct newaxis_t {};
-inline constexpr newaxis_t newaxis{};
-
-/// All of the axes that the other expressions leave (Python: `...`); at most one.
-struct ellipsis_t {};
-inline constexpr ellipsis_t ellipsis{};
-
-namespace layout {
-
-template <class E>
-concept integer_index = std::integral<std::remove_cvref_t<E>> &&
-                        !std::same_as<std::remove_cvref_t<E>, bool>;
-
-/// One end of a slice: a number, from the end where negative, or the natural end.
-struct slice_end {
-  ROC_HOST_DEVICE constexpr slice_end(none_t) : natural(true) {}
-  template <integer_index I>
-  ROC_HOST_DEVICE constexpr slice_end(I number) : value(static_cast<std::ptrdiff_t>(number)) {
-    // An unsigned number is never from the end: too large a one is beyond every extent.
-    constexpr std::ptrdiff_t most = PTRDIFF_MAX;
-    if (std::is_unsigned_v<I> && value < 0) value = most;
-  }
-
-  std::ptrdiff_t value = 0;
-  bool natural = false;
-};
-
-}  // namespace layout
-
-/// Every `step`-th index from `start` up to, not including, `stop`. Negative numbers count from the
-/// end, `none` is the natural end: slice(none, none, -1) reverses. Beyond the extent is an error
-/// (shape_error), as is a step of zero; an empty region is none. Forwards, start and stop may be
-/// the extent itself; backwards, both are indices (of an empty axis, 0 may stand).
-struct slice {
-  template <layout::integer_index I = int>
-  ROC_HOST_DEVICE constexpr slice(layout::slice_end first, layout::slice_end last, I by = 1)
-      : start(first), stop(last), step(layout::slice_end(by).value) {}
-
-  layout::slice_end start;
-  layout::slice_end stop;
-  std::ptrdiff_t step;
-};
-
-namespace layout {
-
-template <class E>
-concept index_expression =
-    integer_index<E> || std::same_as<E, slice> || std::same_as<E, all_t> ||
-    std::same_as<E, newaxis_t> || std::same_as<E, ellipsis_t>;
+namespace roc::layout {
 
 namespace detail {
 
@@ -108,6 +50,7 @@ struct picked {
 
 /// Where a slice begins and how long it is: the ceiling of the distance over the step. In kernels a
 /// bad one is empty.
+template <bool Checked = false>
 ROC_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std::size_t axis,
                                       std::size_t extent) {
   auto const n = static_cast<std::ptrdiff_t>(extent);
@@ -121,7 +64,7 @@ ROC_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std::size
   bool const stops = s.stop.natural || (stop >= 0 && stop <= most);
   if (s.step == 0 || !starts || !stops) {
 #if ROC_DEVICE_PASS
-    ROC_CHECK_IN_KERNEL(false, "slice out of range, or of step zero");
+    roc::detail::check_in_kernel<Checked>(false, "slice out of range, or of step zero");
     return {0, 0};
 #else
     throw_slice(s, axis, extent);
@@ -133,7 +76,7 @@ ROC_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std::size
 }
 
 /// The place on an axis that an integer names, from the end where negative.
-template <integer_index I>
+template <bool Checked = false, integer_index I>
 ROC_HOST_DEVICE constexpr std::ptrdiff_t place(I index, [[maybe_unused]] std::size_t axis,
                                                std::size_t extent) {
   auto const value = static_cast<std::ptrdiff_t>(index);
@@ -142,7 +85,7 @@ ROC_HOST_DEVICE constexpr std::ptrdiff_t place(I index, [[maybe_unused]] std::si
   // An unsigned number beyond ptrdiff_t is beyond every extent, as is what is still negative.
   bool const inside = static_cast<std::size_t>(at) < extent;
 #if ROC_DEVICE_PASS
-  ROC_CHECK_IN_KERNEL(inside, "index out of range");
+  roc::detail::check_in_kernel<Checked>(inside, "index out of range");
 #else
   if (!inside) throw_index(slice_end(index).value, axis, extent);
 #endif
@@ -173,7 +116,7 @@ concept indexes = (index_expression<E> && ...) &&
 
 namespace detail {
 
-template <std::size_t N, class... E>
+template <bool Checked = false, std::size_t N, class... E>
 ROC_HOST_DEVICE constexpr auto index(kernel_mapping<N> const& from, E... expressions) {
   kernel_mapping<index_rank<N, E...>> to;
   to.offset = from.offset;
@@ -200,13 +143,13 @@ ROC_HOST_DEVICE constexpr auto index(kernel_mapping<N> const& from, E... express
       keep(from.shape[axis], from.strides[axis]);
       ++axis;
     } else if constexpr (std::same_as<X, slice>) {
-      auto const part = pick(expression, axis, from.shape[axis]);
+      auto const part = pick<Checked>(expression, axis, from.shape[axis]);
       move(part.first, from.strides[axis]);
       auto const step = static_cast<std::size_t>(expression.step);
       keep(part.extent, steps(from.strides[axis], step));
       ++axis;
     } else {
-      move(place(expression, axis, from.shape[axis]), from.strides[axis]);
+      move(place<Checked>(expression, axis, from.shape[axis]), from.strides[axis]);
       ++axis;
     }
   };
@@ -228,5 +171,4 @@ constexpr auto index(mapping<N> const& from, E... expressions) {
   return mapping<index_rank<N, E...>>{to.shape.to_array(), to.strides.to_array(), to.offset};
 }
 
-}  // namespace layout
-}  // namespace roc
+}  // namespace roc::layout

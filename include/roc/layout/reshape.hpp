@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include <roc/layout/shape.hpp>
 
@@ -15,6 +16,22 @@ template <std::size_t N>
 using signed_shape = std::array<std::ptrdiff_t, N>;
 
 namespace detail {
+
+/// An extent of a reshape: -1 stands for what is left only where it was written so, not where an
+/// unsigned number has gone below zero, which is too large for any array.
+template <class I>
+constexpr std::ptrdiff_t extent_of(I number) {
+  auto const value = static_cast<std::ptrdiff_t>(number);
+  return std::is_unsigned_v<I> && value < 0 ? -2 : value;
+}
+
+/// Exact extents, of a reshape.
+template <std::size_t N>
+constexpr std::array<std::ptrdiff_t, N> exactly(roc::shape<N> const& shape) {
+  std::array<std::ptrdiff_t, N> result{};
+  for (std::size_t i = 0; i < N; ++i) result[i] = extent_of(shape[i]);
+  return result;
+}
 
 template <std::size_t N>
 constexpr std::array<std::ptrdiff_t, N> as_signed(roc::shape<N> const& shape) {

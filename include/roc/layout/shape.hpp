@@ -216,23 +216,5 @@ constexpr roc::strides<N> like_strides(roc::shape<N> const& shape,
   return result;
 }
 
-/// The extents that memory of `elements` has room for with these strides, which are positive: each
-/// axis as long as the next larger step allows, so that axes do not meet.
-template <std::size_t N>
-constexpr roc::shape<N> room(roc::strides<N> const& strides, std::size_t elements) {
-  roc::shape<N> result{};
-  for (std::size_t i = 0; i < N; ++i) {
-    std::size_t above = elements;
-    for (std::size_t k = 0; k < N; ++k) {
-      auto const other = static_cast<std::size_t>(strides[k]);
-      // Of equal steps, unit axes', the earlier axis is the outer one.
-      bool const outer = strides[k] > strides[i] || (strides[k] == strides[i] && k < i);
-      if (k != i && outer && other < above) above = other;
-    }
-    result[i] = above / static_cast<std::size_t>(strides[i]);
-  }
-  return result;
-}
-
 }  // namespace layout
 }  // namespace roc

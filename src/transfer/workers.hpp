@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The threads that pack, unpack and feed the copy engines: few, kept for good, shared by all copies
+// of a device.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace roc::transfer {
+
+/// Work that is done in pieces, in any order, by any thread.
+class pieces {
+ public:
+  virtual ~pieces() = default;
+  /// Does one. False where it would have to wait for memory that others hold, and `may_wait` says
+  /// that it must not: it is tried again later.
+  virtual bool run(std::size_t index, bool may_wait) = 0;
+  /// Whether memory in flight comes back without anybody else's doing, so that workers may wait.
+  virtual bool may_wait() const = 0;
+};
+
+class worker_team {
+ public:
+  /// That of the current device; its threads are started by the first call, and stay.
+  static worker_team& instance();
+
+  /// Does all pieces, on the workers and on the calling thread. Rethrows the first error; the pieces
+  /// that are not begun by then are left out.
+  void run(std::size_t count, pieces& work);
+  /// The same on the workers alone: for threads that must not call HIP.
+  void run_elsewhere(std::size_t count, pieces& work);
+  /// Threads besides the caller's.
+  std::size_t size() const noexcept { return threads_; }
+
+ private:
+  struct job {
+    pieces& work;
+    std::size_t count;
+    std::size_t next = 0;     // not yet begun
+    std::size_t running = 0;  // threads at work on it
+    bool starved = false;     // workers have found no memory: the caller waits for some
+    std::vector<std::size_t> returned;
+    std::exception_ptr failure;
+
+    bool has_piece() const noexcept { return next != count || !returned.empty(); }
+    bool is_done() const noexcept { return !has_piece() && running == 0; }
+  };
+  using lock = std::unique_lock<std::mutex>;
+
+  explicit worker_team(int device);
+  void serve();
+  job* next_job();
+  void do_piece(job& of, bool may_wait, lock& held);
+  void finish(job& of, lock& held);
+
+  int const device_;
+  std::size_t threads_ = 0;
+  std::mutex mutex_;
+  std::condition_variable posted_;
+  std::condition_variable finished_;
+  std::deque<job*> jobs_;  // the next worker takes a piece of the first, which then goes last
+};
+
+}  // namespace roc::transfer
