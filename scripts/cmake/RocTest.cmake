@@ -22,7 +22,8 @@ if(NOT roc_test_prefix)
 endif()
 set_property(DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY LABELS ${roc_test_prefix})
 
-set(ROC_TEST_ENVIRONMENT "")
+# Small copies of pageable memory take the long way too.
+set(ROC_TEST_ENVIRONMENT ROC_DIRECT=0)
 set(ROC_TEST_COMMAND_PREFIX "")
 if(ROC_RESOLVED_PLATFORM STREQUAL "amd" AND NOT ROC_TEST_LAUNCHER STREQUAL "auto")
   set(ROC_TEST_COMMAND_PREFIX ${ROC_TEST_LAUNCHER})
@@ -37,7 +38,7 @@ if(ROC_TEST_SCALE)
 endif()
 
 # Closed, poisoned memory finds what a GPU would find, on the host as on the double.
-set(ROC_HOST_TEST_ENVIRONMENT ROC_DIRECT=0 ROC_HOST_POISON=on ROC_HOST_PROTECT=on ROC_HOST_MEMORY=256M
+set(ROC_HOST_TEST_ENVIRONMENT ROC_HOST_POISON=on ROC_HOST_PROTECT=on ROC_HOST_MEMORY=256M
   ROC_HOST_THREADS=4)
 
 function(roc_add_test name)

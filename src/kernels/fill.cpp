@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "kernels/launch.hpp"
@@ -14,30 +15,44 @@
 namespace roc::kernels {
 namespace {
 
-template <class Unit>
-void launch(transfer::normal_form const& form, std::byte const* pattern,
-            std::size_t pattern_bytes, hipStream_t stream) {
+using transfer::normal_form;
+
+template <class Unit, class Index>
+void launch_units(normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,
+                  hipStream_t stream) {
   constexpr std::size_t unit = sizeof(Unit);
-  fill_unit<Unit> job;
+  using job_type = fill_unit<Unit, Index>;
+  auto const extent = [](std::size_t n) {
+    return typename job_type::extent(static_cast<Index>(n));
+  };
+  job_type job;
   job.destination = reinterpret_cast<std::uintptr_t>(form.destination);
   job.count = form.bytes() / unit;
   std::size_t const repeats = std::lcm(pattern_bytes, unit);
-  job.period = repeats / unit;
+  job.period = extent(repeats / unit);
   auto* const bytes = reinterpret_cast<std::byte*>(job.pattern);
   for (std::size_t at = 0; at < repeats; at += pattern_bytes) {
     std::memcpy(bytes + at, pattern, pattern_bytes);
   }
   for (std::size_t i = 0; i < form.rank; ++i) {
-    job.extents[i] = form.axes[i].extent;
+    job.extents[i] = extent(form.axes[i].extent);
     job.steps[i] = form.axes[i].destination;
   }
-  job.extents[form.rank] = form.run / unit;
+  job.extents[form.rank] = extent(form.run / unit);
   job.steps[form.rank] = static_cast<std::ptrdiff_t>(unit);
   job.rank = static_cast<unsigned>(form.rank) + 1;
   platform::check_launch("fill kernel", launch_fill(job, stream));
 }
 
-using transfer::normal_form;
+template <class Unit>
+void launch(normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,
+            hipStream_t stream) {
+  if (form.bytes() / sizeof(Unit) <= std::numeric_limits<std::uint32_t>::max()) {
+    launch_units<Unit, std::uint32_t>(form, pattern, pattern_bytes, stream);
+  } else {
+    launch_units<Unit, std::size_t>(form, pattern, pattern_bytes, stream);
+  }
+}
 
 // Units as wide as addresses, steps and run allow.
 void fill_evenly(normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,

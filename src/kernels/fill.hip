@@ -10,26 +10,24 @@
 
 namespace roc::kernels {
 
-template <class Unit>
-hipError_t launch_fill(fill_unit<Unit> const& job, hipStream_t stream) {
+template <class Unit, class Index>
+hipError_t launch_fill(fill_unit<Unit, Index> const& job, hipStream_t stream) {
   return native_detail::launch_elementwise(job, job.count, stream);
 }
-template hipError_t launch_fill(fill_unit<std::uint8_t> const&, hipStream_t);
-template hipError_t launch_fill(fill_unit<std::uint16_t> const&, hipStream_t);
-template hipError_t launch_fill(fill_unit<std::uint32_t> const&, hipStream_t);
-template hipError_t launch_fill(fill_unit<std::uint64_t> const&, hipStream_t);
-template hipError_t launch_fill(fill_unit<unit16> const&, hipStream_t);
+
+#define ROC_INSTANTIATE(unit, index) \
+  template hipError_t launch_fill<unit, index>(fill_unit<unit, index> const&, hipStream_t)
+ROC_FOR_EACH_UNIT(ROC_INSTANTIATE);
 
 }  // namespace roc::kernels
 
-#endif
+#else
 
 namespace roc::native_detail {
 
-ROC_ELEMENTWISE_TWIN(kernels::fill_unit<std::uint8_t>);
-ROC_ELEMENTWISE_TWIN(kernels::fill_unit<std::uint16_t>);
-ROC_ELEMENTWISE_TWIN(kernels::fill_unit<std::uint32_t>);
-ROC_ELEMENTWISE_TWIN(kernels::fill_unit<std::uint64_t>);
-ROC_ELEMENTWISE_TWIN(kernels::fill_unit<kernels::unit16>);
+#define ROC_UNIT_TWIN(unit, index) ROC_ELEMENTWISE_TWIN(kernels::fill_unit<unit, index>)
+ROC_FOR_EACH_UNIT(ROC_UNIT_TWIN);
 
 }  // namespace roc::native_detail
+
+#endif

@@ -15,30 +15,34 @@ namespace roc::kernels {
 inline constexpr std::size_t max_pattern_units = 16;
 
 /// `count` units over the axes, outermost first; the last axis is the units of a run, and the
-/// pattern begins with each run.
-template <class Unit>
+/// pattern begins with each run. Index as for strided copies.
+template <class Unit, class Index>
 struct fill_unit {
+  using extent = typename strided_job<Index>::extent;
+
   std::uintptr_t destination = 0;
   std::size_t count = 0;
-  std::size_t period = 1;  // units until the pattern repeats
+  extent period = extent(1);  // units until the pattern repeats
   Unit pattern[max_pattern_units] = {};
   unsigned rank = 0;
-  std::size_t extents[max_job_axes] = {};
+  extent extents[max_job_axes] = {};
   std::ptrdiff_t steps[max_job_axes] = {};
 
   ROC_HOST_DEVICE void operator()(std::size_t i) const {
-    std::size_t rest = i;
+    auto rest = static_cast<Index>(i);
     std::uintptr_t to = destination;
-    std::size_t within = 0;
-    // What is left at the outermost axis is its index: one run alone costs no division.
+    Index within = 0;
     for (unsigned axis = rank; axis-- != 0;) {
-      std::size_t const quotient = axis == 0 ? 0 : rest / extents[axis];
-      std::size_t const index = rest - quotient * extents[axis];
+      // What is left at the outermost axis is its index: one run alone costs no division.
+      Index const whole = axis == 0 ? 0 : quotient(rest, extents[axis]);
+      Index const index = axis == 0 ? rest : rest - whole * divisor(extents[axis]);
       to += static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * steps[axis]);
       if (axis + 1 == rank) within = index;
-      rest = quotient;
+      rest = whole;
     }
-    *reinterpret_cast<Unit*>(to) = pattern[period == 1 ? 0 : within % period];
+    Index const place =
+        divisor(period) == 1 ? 0 : within - quotient(within, period) * divisor(period);
+    *reinterpret_cast<Unit*>(to) = pattern[place];
   }
 };
 

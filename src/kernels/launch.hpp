@@ -6,15 +6,21 @@
 
 #include "kernels/fill_job.hpp"
 #include "kernels/strided_copy_job.hpp"
+#include "kernels/tile_job.hpp"
 #include "platform/hip.hpp"
 
 namespace roc::kernels {
 
-/// Enqueues the job with units of 1, 2, 4, 8 or 16 bytes.
-hipError_t launch_strided_copy(strided_job const& job, std::size_t unit, hipStream_t stream);
+/// Enqueues the job; Unit has 1, 2, 4, 8 or 16 bytes.
+template <class Unit, class Index>
+hipError_t launch_strided_copy(strided_job<Index> const& job, hipStream_t stream);
 
 /// Enqueues the job; Unit is one of those of strided copies.
-template <class Unit>
-hipError_t launch_fill(fill_unit<Unit> const& job, hipStream_t stream);
+template <class Unit, class Index>
+hipError_t launch_fill(fill_unit<Unit, Index> const& job, hipStream_t stream);
+
+/// Enqueues the job with units of 1, 2, 4, 8 or 16 bytes. `words`: lines begin at multiples of 4
+/// bytes, and units lie side by side on the fastest axes.
+hipError_t launch_tile(tile_job const& job, std::size_t unit, bool words, hipStream_t stream);
 
 }  // namespace roc::kernels

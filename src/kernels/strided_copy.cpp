@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/strided_copy.hpp"
 
+#include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 
 #include "kernels/launch.hpp"
 #include "kernels/unit.hpp"
@@ -19,36 +22,135 @@ struct side_steps {
   bool packed;
 };
 
-void launch(normal_form const& form, piece part, side_steps source, side_steps destination,
-            hipStream_t stream) {
+// What a kernel walks: the axes of a form, and one for the units of a run.
+struct walked {
+  std::uintptr_t source = 0;
+  std::uintptr_t destination = 0;
+  std::size_t unit = 1;
+  std::size_t rank = 0;
+  std::array<transfer::axis, max_job_axes> axes{};
+};
+
+walked walk_of(normal_form const& form, side_steps source, side_steps destination) {
+  walked result;
+  result.source = source.base;
+  result.destination = destination.base;
   std::uintptr_t bits = source.base | destination.base | form.run;
   for (std::size_t i = 0; i < form.rank; ++i) {
     if (!source.packed) bits |= static_cast<std::uintptr_t>(form.axes[i].source);
     if (!destination.packed) bits |= static_cast<std::uintptr_t>(form.axes[i].destination);
   }
-  std::size_t const unit = widest_unit(bits);
-
-  strided_job job;
-  job.source = source.base;
-  job.destination = destination.base;
-  job.first = part.begin / unit;
-  job.count = (part.end - part.begin) / unit;
+  result.unit = widest_unit(bits);
   auto packed_step = static_cast<std::ptrdiff_t>(form.bytes());
   for (std::size_t i = 0; i < form.rank; ++i) {
     transfer::axis const& axis = form.axes[i];
     packed_step /= static_cast<std::ptrdiff_t>(axis.extent);
-    job.extents[i] = axis.extent;
-    job.source_steps[i] = source.packed ? packed_step : axis.source;
-    job.destination_steps[i] = destination.packed ? packed_step : axis.destination;
+    result.axes[result.rank++] = {axis.extent, source.packed ? packed_step : axis.source,
+                                  destination.packed ? packed_step : axis.destination};
   }
-  job.rank = static_cast<unsigned>(form.rank);
-  if (form.run != unit) {
-    job.extents[job.rank] = form.run / unit;
-    job.source_steps[job.rank] = static_cast<std::ptrdiff_t>(unit);
-    job.destination_steps[job.rank] = static_cast<std::ptrdiff_t>(unit);
+  if (form.run != result.unit) {
+    auto const step = static_cast<std::ptrdiff_t>(result.unit);
+    result.axes[result.rank++] = {form.run / result.unit, step, step};
+  }
+  return result;
+}
+
+constexpr std::size_t most_small = std::numeric_limits<std::uint32_t>::max();
+
+template <class Unit, class Index>
+void launch_units(walked const& all, piece part, hipStream_t stream) {
+  strided_job<Index> job;
+  job.source = all.source;
+  job.destination = all.destination;
+  job.first = static_cast<Index>(part.begin / all.unit);
+  job.count = (part.end - part.begin) / all.unit;
+  job.rank = static_cast<unsigned>(all.rank);
+  for (std::size_t i = 0; i < all.rank; ++i) {
+    job.extents[i] =
+        typename strided_job<Index>::extent(static_cast<Index>(all.axes[i].extent));
+    job.source_steps[i] = all.axes[i].source;
+    job.destination_steps[i] = all.axes[i].destination;
+  }
+  platform::check_launch("strided copy kernel", launch_strided_copy<Unit>(job, stream));
+}
+
+template <class Unit>
+void launch_units(walked const& all, piece part, hipStream_t stream) {
+  if (part.end / all.unit <= most_small) {
+    launch_units<Unit, std::uint32_t>(all, part, stream);
+  } else {
+    launch_units<Unit, std::size_t>(all, part, stream);
+  }
+}
+
+void launch(walked const& all, piece part, hipStream_t stream) {
+  switch (all.unit) {
+    case 1: return launch_units<std::uint8_t>(all, part, stream);
+    case 2: return launch_units<std::uint16_t>(all, part, stream);
+    case 4: return launch_units<std::uint32_t>(all, part, stream);
+    case 8: return launch_units<std::uint64_t>(all, part, stream);
+    default: return launch_units<unit16>(all, part, stream);
+  }
+}
+
+// The axis along which a side is read or written best.
+template <class Step>
+std::size_t fastest(walked const& all, Step step) {
+  std::size_t result = 0;
+  for (std::size_t i = 1; i < all.rank; ++i) {
+    if (std::abs(step(all.axes[i])) <= std::abs(step(all.axes[result]))) result = i;
+  }
+  return result;
+}
+
+std::size_t tiles_along(std::size_t extent, std::size_t side) { return (extent + side - 1) / side; }
+
+// In tiles, where the fastest axes differ and are long enough for it. False where they are not.
+bool launch_in_tiles(walked const& all, hipStream_t stream) {
+  constexpr std::size_t shortest = 8;
+  if (all.rank < 2) return false;
+  std::size_t const a = fastest(all, [](transfer::axis const& x) { return x.source; });
+  std::size_t const b = fastest(all, [](transfer::axis const& x) { return x.destination; });
+  transfer::axis const& along_a = all.axes[a];
+  transfer::axis const& along_b = all.axes[b];
+  if (a == b || along_a.extent < shortest || along_b.extent < shortest) return false;
+  if (along_a.extent > most_small || along_b.extent > most_small) return false;
+
+  std::size_t const side = side_for(all.unit);
+  tile_job job;
+  job.source = all.source;
+  job.destination = all.destination;
+  job.extent_a = static_cast<std::uint32_t>(along_a.extent);
+  job.extent_b = static_cast<std::uint32_t>(along_b.extent);
+  job.source_a = along_a.source;
+  job.source_b = along_b.source;
+  job.destination_a = along_a.destination;
+  job.destination_b = along_b.destination;
+  job.tiles_a = divider(static_cast<std::uint32_t>(tiles_along(along_a.extent, side)));
+  job.tiles_b = divider(static_cast<std::uint32_t>(tiles_along(along_b.extent, side)));
+  std::size_t blocks = std::size_t{job.tiles_a.divisor} * job.tiles_b.divisor;
+  std::uintptr_t lines = all.source | all.destination |
+                         static_cast<std::uintptr_t>(along_b.source) |
+                         static_cast<std::uintptr_t>(along_a.destination);
+  for (std::size_t i = 0; i < all.rank; ++i) {
+    if (i == a || i == b) continue;
+    transfer::axis const& axis = all.axes[i];
+    if (axis.extent > most_small / blocks) return false;  // more blocks than can be counted
+    blocks *= axis.extent;
+    job.extents[job.rank] = divider(static_cast<std::uint32_t>(axis.extent));
+    job.source_steps[job.rank] = axis.source;
+    job.destination_steps[job.rank] = axis.destination;
     ++job.rank;
+    lines |= static_cast<std::uintptr_t>(axis.source) |
+             static_cast<std::uintptr_t>(axis.destination);
   }
-  platform::check_launch("strided copy kernel", launch_strided_copy(job, unit, stream));
+  if (blocks > most_small) return false;
+  job.blocks = static_cast<std::uint32_t>(blocks);
+  auto const unit = static_cast<std::ptrdiff_t>(all.unit);
+  bool const words = all.unit < 4 && along_a.source == unit && along_b.destination == unit &&
+                     lines % sizeof(std::uint32_t) == 0;
+  platform::check_launch("tile kernel", launch_tile(job, all.unit, words, stream));
+  return true;
 }
 
 std::uintptr_t address(std::byte const* data) { return reinterpret_cast<std::uintptr_t>(data); }
@@ -56,17 +158,20 @@ std::uintptr_t address(std::byte const* data) { return reinterpret_cast<std::uin
 }  // namespace
 
 void permute(normal_form const& form, hipStream_t stream) {
-  launch(form, {0, form.bytes()}, {address(form.source), false},
-         {address(form.destination), false}, stream);
+  walked const all =
+      walk_of(form, {address(form.source), false}, {address(form.destination), false});
+  if (launch_in_tiles(all, stream)) return;
+  launch(all, {0, form.bytes()}, stream);
 }
 
 void gather(normal_form const& form, piece part, std::byte* packed, hipStream_t stream) {
-  launch(form, part, {address(form.source), false}, {address(packed) - part.begin, true}, stream);
+  launch(walk_of(form, {address(form.source), false}, {address(packed) - part.begin, true}), part,
+         stream);
 }
 
 void scatter(normal_form const& form, piece part, std::byte const* packed, hipStream_t stream) {
-  launch(form, part, {address(packed) - part.begin, true}, {address(form.destination), false},
-         stream);
+  launch(walk_of(form, {address(packed) - part.begin, true}, {address(form.destination), false}),
+         part, stream);
 }
 
 }  // namespace roc::kernels

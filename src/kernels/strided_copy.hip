@@ -6,32 +6,63 @@
 #include "kernels/launch.hpp"
 #include "platform/host/twin.hpp"
 
-#if !ROC_KERNEL_TWIN
-
 namespace roc::kernels {
 
-hipError_t launch_strided_copy(strided_job const& job, std::size_t unit, hipStream_t stream) {
-  using native_detail::launch_elementwise;
-  switch (unit) {
-    case 1: return launch_elementwise(copy_unit<std::uint8_t>{job}, job.count, stream);
-    case 2: return launch_elementwise(copy_unit<std::uint16_t>{job}, job.count, stream);
-    case 4: return launch_elementwise(copy_unit<std::uint32_t>{job}, job.count, stream);
-    case 8: return launch_elementwise(copy_unit<std::uint64_t>{job}, job.count, stream);
-    case 16: return launch_elementwise(copy_unit<unit16>{job}, job.count, stream);
-    default: return hipErrorInvalidValue;
+#if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
+
+inline constexpr unsigned units_per_thread = 4;
+
+// Every thread has several units on their way at once: a load and its store by themselves do not
+// keep the memory busy.
+template <class Unit, class Index>
+__global__ void copy_units(copy_unit<Unit, Index> f) {
+  std::size_t const in_block = std::size_t{blockDim.x} * units_per_thread;
+  for (std::size_t block = blockIdx.x; block * in_block < f.job.count; block += gridDim.x) {
+    std::size_t const first = block * in_block + threadIdx.x;
+    unit_place places[units_per_thread];
+    Unit units[units_per_thread];
+#pragma unroll
+    for (unsigned k = 0; k < units_per_thread; ++k) {
+      std::size_t const i = first + std::size_t{k} * blockDim.x;
+      if (i >= f.job.count) break;
+      places[k] = f.locate(i);
+      units[k] = *reinterpret_cast<Unit const*>(places[k].from);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < units_per_thread; ++k) {
+      if (first + std::size_t{k} * blockDim.x >= f.job.count) break;
+      *reinterpret_cast<Unit*>(places[k].to) = units[k];
+    }
   }
 }
 
-}  // namespace roc::kernels
+#define ROC_UNIT_TWIN(unit, index) ROC_TWIN(copy_units<unit, index>)
+ROC_FOR_EACH_UNIT(ROC_UNIT_TWIN);
 
 #endif
 
-namespace roc::native_detail {
+#if !ROC_KERNEL_TWIN
 
-ROC_ELEMENTWISE_TWIN(kernels::copy_unit<std::uint8_t>);
-ROC_ELEMENTWISE_TWIN(kernels::copy_unit<std::uint16_t>);
-ROC_ELEMENTWISE_TWIN(kernels::copy_unit<std::uint32_t>);
-ROC_ELEMENTWISE_TWIN(kernels::copy_unit<std::uint64_t>);
-ROC_ELEMENTWISE_TWIN(kernels::copy_unit<kernels::unit16>);
+template <class Unit, class Index>
+hipError_t launch_strided_copy(strided_job<Index> const& job, hipStream_t stream) {
+#if defined(__CUDACC__) || defined(__HIP__)
+  if (job.count == 0) return hipSuccess;
+  constexpr unsigned threads = 256;
+  constexpr std::size_t most_blocks = 1u << 20;  // the grid's stride covers the rest
+  constexpr std::size_t in_block = std::size_t{threads} * units_per_thread;
+  std::size_t const blocks = (job.count + in_block - 1) / in_block;
+  auto const grid = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+  copy_units<Unit, Index><<<dim3(grid), dim3(threads), 0, stream>>>({job});
+  return hipGetLastError();
+#else
+  return native_detail::launch_elementwise(copy_unit<Unit, Index>{job}, job.count, stream);
+#endif
+}
 
-}  // namespace roc::native_detail
+#define ROC_INSTANTIATE(unit, index) \
+  template hipError_t launch_strided_copy<unit, index>(strided_job<index> const&, hipStream_t)
+ROC_FOR_EACH_UNIT(ROC_INSTANTIATE);
+
+#endif
+
+}  // namespace roc::kernels

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <roc/config.hpp>
 
+#include "kernels/divider.hpp"
 #include "kernels/unit.hpp"
 
 namespace roc::kernels {
@@ -14,37 +16,57 @@ namespace roc::kernels {
 /// The axes of a form, and one for the units of a run.
 inline constexpr std::size_t max_job_axes = 17;
 
-/// Addresses are integers: the base of a packed side lies before its memory, by what the pieces
-/// before have taken.
+/// Index is std::uint32_t where all units can be counted so, which is several times faster on a
+/// device. Addresses are integers: the base of a packed side lies before its memory, by what the
+/// pieces before have taken.
+template <class Index>
 struct strided_job {
+  using extent = std::conditional_t<sizeof(Index) == 4, divider, Index>;
+
   std::uintptr_t source = 0;
   std::uintptr_t destination = 0;
-  std::size_t first = 0;  // linear index of the first unit
+  Index first = 0;  // linear index of the first unit
   std::size_t count = 0;
   unsigned rank = 0;
-  std::size_t extents[max_job_axes] = {};
+  extent extents[max_job_axes] = {};
   std::ptrdiff_t source_steps[max_job_axes] = {};
   std::ptrdiff_t destination_steps[max_job_axes] = {};
 };
 
+/// Where a unit comes from and goes to.
+struct unit_place {
+  std::uintptr_t from;
+  std::uintptr_t to;
+};
+
 /// Copies one unit; `i` counts from the job's first.
-template <class Unit>
+template <class Unit, class Index>
 struct copy_unit {
-  strided_job job;
+  strided_job<Index> job;
 
   ROC_HOST_DEVICE void operator()(std::size_t i) const {
-    std::size_t rest = job.first + i;
-    std::uintptr_t from = job.source;
-    std::uintptr_t to = job.destination;
-    for (unsigned axis = job.rank; axis-- != 0;) {
-      std::size_t const extent = job.extents[axis];
-      std::size_t const quotient = rest / extent;
-      auto const index = static_cast<std::ptrdiff_t>(rest - quotient * extent);
-      from += static_cast<std::uintptr_t>(index * job.source_steps[axis]);
-      to += static_cast<std::uintptr_t>(index * job.destination_steps[axis]);
-      rest = quotient;
+    unit_place const at = locate(i);
+    *reinterpret_cast<Unit*>(at.to) = *reinterpret_cast<Unit const*>(at.from);
+  }
+
+  ROC_HOST_DEVICE unit_place locate(std::size_t i) const {
+    Index rest = job.first + static_cast<Index>(i);
+    unit_place at{job.source, job.destination};
+    // What is left at the outermost axis is its index.
+    for (unsigned axis = job.rank; axis-- > 1;) {
+      Index const whole = quotient(rest, job.extents[axis]);
+      move(at, rest - whole * divisor(job.extents[axis]), axis);
+      rest = whole;
     }
-    *reinterpret_cast<Unit*>(to) = *reinterpret_cast<Unit const*>(from);
+    if (job.rank != 0) move(at, rest, 0);
+    return at;
+  }
+
+ private:
+  ROC_HOST_DEVICE void move(unit_place& at, Index index, unsigned axis) const {
+    auto const steps = static_cast<std::ptrdiff_t>(index);
+    at.from += static_cast<std::uintptr_t>(steps * job.source_steps[axis]);
+    at.to += static_cast<std::uintptr_t>(steps * job.destination_steps[axis]);
   }
 };
 

@@ -20,3 +20,16 @@ inline std::size_t widest_unit(std::uintptr_t bits) {
 }
 
 }  // namespace roc::kernels
+
+/// use(Unit, Index) for every kind of unit, counted by 32 or 64 bits: what the kernels are made for.
+#define ROC_FOR_EACH_UNIT(use)                         \
+  use(std::uint8_t, std::uint32_t);                    \
+  use(std::uint16_t, std::uint32_t);                   \
+  use(std::uint32_t, std::uint32_t);                   \
+  use(std::uint64_t, std::uint32_t);                   \
+  use(::roc::kernels::unit16, std::uint32_t);          \
+  use(std::uint8_t, std::size_t);                      \
+  use(std::uint16_t, std::size_t);                     \
+  use(std::uint32_t, std::size_t);                     \
+  use(std::uint64_t, std::size_t);                     \
+  use(::roc::kernels::unit16, std::size_t)

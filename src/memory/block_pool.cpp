@@ -110,8 +110,9 @@ block_pool::block* block_pool::find(std::size_t bytes) {
                         std::all_of(place->uses.begin(), place->uses.end(),
                                     [](use const& each) { return each.done.query(); });
       if (!idle) continue;
+      // Its events, which are done, serve the next uses of the same streams: of a few.
       place->used = 0;
-      place->uses.clear();
+      if (place->uses.size() > 8) place->uses.clear();
     }
     // To the end: the blocks at the front are those whose work was enqueued longest ago.
     blocks_.splice(blocks_.end(), blocks_, place);

@@ -50,18 +50,17 @@ std::size_t bytes_from(char const* name, std::size_t least, std::size_t otherwis
 
 std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-// Measured on one H100 and one H200: from there on the workers are faster than the driver's own
-// staging. On the host platform the runtime's copy is a copy by all processors.
-// CUDA has read an enqueued pageable source on return, one of 64 KiB without waiting for the stream;
-// others promise neither.
+// Measured on one H200: from there on the workers are faster than the driver's own staging. On the
+// host platform the runtime's copy is a copy by all processors. CUDA has read an enqueued pageable
+// source on return, one of 64 KiB without waiting for the stream; others promise neither.
 #if ROC_PLATFORM_HOST
 constexpr std::size_t direct = std::size_t{1} << 40;
 constexpr std::size_t direct_enqueued = 0;
 #elif ROC_PLATFORM_NVIDIA
-constexpr std::size_t direct = std::size_t{256} << 10;
-constexpr std::size_t direct_enqueued = std::size_t{64} << 10;
+constexpr std::size_t direct = 2 * mebi;
+constexpr std::size_t direct_enqueued = mebi / 16;
 #else
-constexpr std::size_t direct = std::size_t{256} << 10;
+constexpr std::size_t direct = 2 * mebi;
 constexpr std::size_t direct_enqueued = 0;
 #endif
 
@@ -73,7 +72,7 @@ library_settings read() {
   result.chunk =
       std::min(bytes_from("ROC_CHUNK", 4096, 4 * mebi), result.staging_block) / 256 * 256;
   result.workers =
-      number_from("ROC_WORKERS", 1, 256, std::min<std::size_t>(processors(), 12), false);
+      number_from("ROC_WORKERS", 1, 256, std::min<std::size_t>(processors(), 8), false);
   result.direct = bytes_from("ROC_DIRECT", 0, direct);
   result.direct_enqueued = std::min(result.direct, direct_enqueued);
   return result;

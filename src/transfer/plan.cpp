@@ -34,7 +34,8 @@ char const* to_string(copy_path path) noexcept {
 namespace roc::transfer {
 namespace {
 
-// Shorter rows cost the copy engines more than packing costs the CPU, or a kernel the device.
+// Shorter rows cost the copy engines more than packing costs the CPU. On the device a kernel is
+// faster at any.
 constexpr std::size_t shortest_row = 64;
 // The copy engines take pitches below 2 GiB.
 constexpr std::ptrdiff_t longest_pitch = std::numeric_limits<int>::max();
@@ -128,9 +129,10 @@ copy_path choose(plan const& p, timing when) {
   if (p.form.rank == 0) {
     return direct || leave_to_runtime(p, when) ? copy_path::dma : copy_path::staged;
   }
+  if (on_device) return copy_path::kernel;
   if (direct && is_2d(p.form)) return copy_path::dma_2d;
   if (direct && is_3d(p.form)) return copy_path::dma_3d;
-  return on_device ? copy_path::kernel : copy_path::packed;
+  return copy_path::packed;
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class division {
     constexpr std::size_t least = std::size_t{128} << 10;
     constexpr std::size_t alignment = 256;
     std::size_t const most = runtime::settings().chunk;
-    std::size_t const shares = 4 * (worker_team::instance().size() + 1);
+    std::size_t const shares = 2 * (worker_team::instance().size() + 1);
     std::size_t const wanted = (total / shares + alignment - 1) / alignment * alignment;
     size_ = std::clamp(wanted, std::min(least, most), most);
   }
@@ -90,22 +90,23 @@ void wait_for_all_on(stream_ref stream) {
   reached.synchronize();
 }
 
-// To the device on a stream of the user's, behind work that may not be done: what is in flight there
-// does not come back before.
-class upload_behind final : public pieces {
+// To the device, all pieces behind each other on one stream: the source has been read when they are
+// done. On a user's stream, work before them may not be over, and what is in flight does not come
+// back before it is.
+class upload final : public pieces {
  public:
-  upload_behind(plan const& p, division const& parts, stream_ref stream)
-      : plan_(p), parts_(parts), stream_(stream) {
-    before_.record(stream);
+  upload(plan const& p, division const& parts, stream_ref stream, holder by)
+      : plan_(p), parts_(parts), stream_(stream), by_(by), reached_(by == holder::passing) {
+    if (!reached_) before_.record(stream);
   }
 
   bool run(std::size_t index, bool may_wait) override {
     piece const part = parts_.at(index);
-    auto const staging = take(block_pool::staging(holder::behind_work), part.end - part.begin,
-                              stream_, may_wait);
+    auto const staging =
+        take(block_pool::staging(by_), part.end - part.begin, stream_, may_wait);
     if (staging == nullptr) return false;
     pack(plan_.form, part, staging->data());
-    return send(plan_, part, staging->data(), stream_, holder::behind_work, may_wait);
+    return send(plan_, part, staging->data(), stream_, by_, may_wait);
   }
   bool may_wait() const override {
     if (!reached_) reached_ = before_.query();
@@ -116,8 +117,9 @@ class upload_behind final : public pieces {
   plan const& plan_;
   division const& parts_;
   stream_ref stream_;
+  holder by_;
   event before_;
-  mutable std::atomic<bool> reached_ = false;
+  mutable std::atomic<bool> reached_;
 };
 
 // In either direction on a stream of the library's own; each piece is over when its thread is.
@@ -178,13 +180,26 @@ struct copy_in_order {
 
 void copy_staged_now(plan const& p) {
   division const parts(p.form.bytes());
-  exchange work(p, parts);
-  worker_team::instance().run(parts.count(), work);
+  auto& team = worker_team::instance();
+  if (p.way == direction::device_to_host) {
+    exchange work(p, parts);
+    return team.run(parts.count(), work);
+  }
+  stream_ref const stream = runtime::own_stream(runtime::own_use::upload);
+  upload work(p, parts, stream, holder::passing);
+  try {
+    team.run(parts.count(), work);
+    wait_for_all_on(stream);
+  } catch (...) {
+    // Pieces may be on their way to memory that the caller frees now.
+    runtime::drain(stream);
+    throw;
+  }
 }
 
 void upload_staged(plan const& p, stream_ref stream) {
   division const parts(p.form.bytes());
-  upload_behind work(p, parts, stream);
+  upload work(p, parts, stream, holder::behind_work);
   worker_team::instance().run(parts.count(), work);
 }
 

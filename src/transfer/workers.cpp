@@ -2,6 +2,7 @@
 #include "transfer/workers.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <system_error>
 #include <thread>
@@ -13,6 +14,15 @@
 #include "transfer/numa.hpp"
 
 namespace roc::transfer {
+namespace {
+
+void pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
 
 // Leaked on purpose, threads and all: copies run until the very end of the process.
 worker_team& worker_team::instance() {
@@ -42,12 +52,37 @@ void worker_team::serve() {
   lock held(mutex_);
   for (;;) {
     job* const work = next_job();
-    if (work == nullptr) {
-      posted_.wait(held);
-    } else {
+    if (work != nullptr) {
       do_piece(*work, work->work.may_wait(), held);
+    } else if (!watch_for_posts(held)) {
+      posted_.wait(held);
     }
   }
+}
+
+// Holding the lock, which is released meanwhile. A thread that sleeps takes long to wake, compared
+// with a copy of a few MiB: for a while after the last one it looks out for the next. False where
+// none came.
+bool worker_team::watch_for_posts(lock& held) {
+  constexpr auto patience = std::chrono::microseconds(100);
+  unsigned const seen = posts_.load(std::memory_order_relaxed);
+  held.unlock();
+  auto const end = std::chrono::steady_clock::now() + patience;
+  bool posted = false;
+  while (!posted && std::chrono::steady_clock::now() < end) {
+    for (int i = 0; i < 64 && !posted; ++i) {
+      posted = posts_.load(std::memory_order_relaxed) != seen;
+      pause();
+    }
+  }
+  held.lock();
+  return posted || posts_.load(std::memory_order_relaxed) != seen;
+}
+
+// Holding the lock.
+void worker_team::post() {
+  posts_.fetch_add(1, std::memory_order_relaxed);
+  posted_.notify_all();
 }
 
 // Holding the lock. In turn, so that copies at the same time share the workers.
@@ -104,12 +139,12 @@ void worker_team::run(std::size_t count, pieces& work) {
   job mine{work, count, 0, 0, false, {}, nullptr};
   lock held(mutex_);
   jobs_.push_back(&mine);
-  if (count > 1) posted_.notify_all();
+  if (count > 1) post();
   for (;;) {
     while (mine.has_piece()) {
       do_piece(mine, true, held);
       // There was memory, so there may be more.
-      if (std::exchange(mine.starved, false)) posted_.notify_all();
+      if (std::exchange(mine.starved, false)) post();
     }
     if (mine.running == 0) break;
     // A worker may yet give a piece back.
@@ -122,7 +157,7 @@ void worker_team::run_elsewhere(std::size_t count, pieces& work) {
   job mine{work, count, 0, 0, false, {}, nullptr};
   lock held(mutex_);
   jobs_.push_back(&mine);
-  posted_.notify_all();
+  post();
   finish(mine, held);
 }
 

@@ -3,6 +3,7 @@
 // of a device.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -55,6 +56,8 @@ class worker_team {
 
   explicit worker_team(int device);
   void serve();
+  bool watch_for_posts(lock& held);
+  void post();
   job* next_job();
   void do_piece(job& of, bool may_wait, lock& held);
   void finish(job& of, lock& held);
@@ -63,6 +66,7 @@ class worker_team {
   std::size_t threads_ = 0;
   std::mutex mutex_;
   std::condition_variable posted_;
+  std::atomic<unsigned> posts_ = 0;  // changes when workers have something to do
   std::condition_variable finished_;
   std::deque<job*> jobs_;  // the next worker takes a piece of the first, which then goes last
 };

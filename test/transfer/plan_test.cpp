@@ -54,7 +54,7 @@ TEST(Plan, WideRowsAreA2dCopy) {
   auto const left = [](auto& array) { return array(roc::all, roc::slice(0, 32)); };
   EXPECT_EQ(path::dma_2d, roc::planned_path(left(s.pinned), left(s.device)));
   EXPECT_EQ(path::dma_2d, roc::planned_path(left(s.device), left(s.pinned)));
-  EXPECT_EQ(path::dma_2d, roc::planned_path(left(s.device), left(s.other)));
+  EXPECT_EQ(path::kernel, roc::planned_path(left(s.device), left(s.other)));
   EXPECT_EQ(path::packed, roc::planned_path(left(s.pageable), left(s.device)));
 }
 
@@ -64,7 +64,7 @@ TEST(Plan, PlanesOfWideRowsAreA3dCopy) {
     return array(roc::slice(1, 3), roc::slice(2, 9), roc::slice(0, 32));
   };
   EXPECT_EQ(path::dma_3d, roc::planned_path(box(s.pinned), box(s.device)));
-  EXPECT_EQ(path::dma_3d, roc::planned_path(box(s.device), box(s.other)));
+  EXPECT_EQ(path::kernel, roc::planned_path(box(s.device), box(s.other)));
   EXPECT_EQ(path::packed, roc::planned_path(box(s.device), box(s.pageable)));
 }
 

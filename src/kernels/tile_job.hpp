@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// A permutation whose fastest axes differ on the two sides, in square tiles: what a block does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <roc/config.hpp>
+
+#include "kernels/divider.hpp"
+#include "kernels/strided_copy_job.hpp"
+
+namespace roc::kernels {
+
+/// Axis `a` has the smallest step of the source, `b` that of the destination; extents in units,
+/// steps in bytes. The other axes are walked by blocks.
+struct tile_job {
+  std::uintptr_t source = 0;
+  std::uintptr_t destination = 0;
+  std::uint32_t extent_a = 1;
+  std::uint32_t extent_b = 1;
+  std::ptrdiff_t source_a = 0;
+  std::ptrdiff_t source_b = 0;
+  std::ptrdiff_t destination_a = 0;
+  std::ptrdiff_t destination_b = 0;
+  divider tiles_a;  // how many along a
+  divider tiles_b;
+  std::uint32_t blocks = 0;
+  unsigned rank = 0;  // of the others, outermost first
+  divider extents[max_job_axes] = {};
+  std::ptrdiff_t source_steps[max_job_axes] = {};
+  std::ptrdiff_t destination_steps[max_job_axes] = {};
+};
+
+/// Units smaller than a word are moved by words.
+template <class Unit>
+inline constexpr unsigned units_per_word = sizeof(Unit) < 4 ? 4 / sizeof(Unit) : 1;
+/// One side of a tile: lines long enough for the memory, tiles that fit several blocks' memory.
+constexpr unsigned side_for(std::size_t unit) {
+  if (unit < 4) return static_cast<unsigned>(128 / unit);
+  return unit == 4 ? 64 : 32;
+}
+template <class Unit>
+inline constexpr unsigned tile_side = side_for(sizeof(Unit));
+inline constexpr unsigned tile_lines = 8;  // that the threads of a block move at a time
+
+/// What a thread moves at once: a unit, or a word of several.
+template <class Unit, bool Words>
+struct word_of {
+  using type = Unit;
+};
+template <class Unit>
+struct word_of<Unit, true> {
+  using type = std::uint32_t;
+};
+
+/// Where the tile of a block begins, on both sides, and how much of it there is.
+struct tile_place {
+  std::uintptr_t source;
+  std::uintptr_t destination;
+  unsigned extent_a;
+  unsigned extent_b;
+};
+
+ROC_HOST_DEVICE inline tile_place place_of(tile_job const& job, std::uint32_t block,
+                                           unsigned side) {
+  std::uint32_t rest = job.tiles_a.quotient(block);
+  std::uint32_t const a = (block - rest * job.tiles_a.divisor) * side;
+  std::uint32_t const others = job.tiles_b.quotient(rest);
+  std::uint32_t const b = (rest - others * job.tiles_b.divisor) * side;
+  rest = others;
+  tile_place result{job.source, job.destination, side, side};
+  auto const move = [&](std::uint32_t index, std::ptrdiff_t from, std::ptrdiff_t to) {
+    result.source += static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * from);
+    result.destination += static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * to);
+  };
+  move(a, job.source_a, job.destination_a);
+  move(b, job.source_b, job.destination_b);
+  for (unsigned axis = job.rank; axis-- != 0;) {
+    std::uint32_t const whole = job.extents[axis].quotient(rest);
+    move(rest - whole * job.extents[axis].divisor, job.source_steps[axis],
+         job.destination_steps[axis]);
+    rest = whole;
+  }
+  if (job.extent_a - a < side) result.extent_a = job.extent_a - a;
+  if (job.extent_b - b < side) result.extent_b = job.extent_b - b;
+  return result;
+}
+
+/// A whole tile by one thread: what the CPU does.
+template <class Unit>
+struct copy_tile {
+  tile_job job;
+
+  void operator()(std::size_t block) const {
+    tile_place const at = place_of(job, static_cast<std::uint32_t>(block), tile_side<Unit>);
+    for (unsigned b = 0; b < at.extent_b; ++b) {
+      for (unsigned a = 0; a < at.extent_a; ++a) {
+        auto const from = static_cast<std::uintptr_t>(a * job.source_a + b * job.source_b);
+        auto const to = static_cast<std::uintptr_t>(a * job.destination_a + b * job.destination_b);
+        *reinterpret_cast<Unit*>(at.destination + to) =
+            *reinterpret_cast<Unit const*>(at.source + from);
+      }
+    }
+  }
+};
+
+}  // namespace roc::kernels
