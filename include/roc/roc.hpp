@@ -20,4 +20,5 @@
 #include <roc/rectangle.hpp>
 #include <roc/registration.hpp>
 #include <roc/stream.hpp>
+#include <roc/stream_pool.hpp>
 #include <roc/to_device.hpp>

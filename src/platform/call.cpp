@@ -31,10 +31,11 @@ struct instruments {
   std::array<planned_failure, call_count> failures{};
   call_hook hook = nullptr;
   bool print = false;
+  unsigned host_functions = 0;  // that run now
 
   // Holding the mutex.
   void update_flag() const noexcept {
-    bool any = hook != nullptr || print;
+    bool any = hook != nullptr || print || host_functions != 0;
     for (auto const& failure : failures) any = any || failure.uses_left != 0;
     detail::instrumented.store(any, std::memory_order_relaxed);
   }
@@ -45,6 +46,11 @@ instruments& state() {
   static auto* const instance = new instruments;
   return *instance;
 }
+
+thread_local unsigned host_functions_here = 0;
+
+// What CUDA answers to a call from a host function; old HIP has no name for it.
+constexpr auto not_permitted = static_cast<hipError_t>(800);
 
 std::size_t index_of(std::string_view name) noexcept {
   for (std::size_t i = 0; i < call_count; ++i) {
@@ -102,6 +108,10 @@ char const* name_of(call id) noexcept { return names[static_cast<std::size_t>(id
 
 std::string describe(char const* name, hipError_t code, std::source_location place) {
   std::string text = name;
+  if (code == not_permitted && host_functions_here != 0) {
+    return text + " called by a host function of a stream, which may not call HIP: do it in the "
+                  "thread that launched the function, before or after";
+  }
   text += " failed: " + hip_category().message(static_cast<int>(code));
   text += " (error " + std::to_string(static_cast<int>(code)) + ", at ";
   // The file's last part says enough, and no path of the building machine gets out.
@@ -131,6 +141,20 @@ void clear_failures() noexcept {
   state().update_flag();
 }
 
+host_function_scope::host_function_scope() noexcept {
+  ++host_functions_here;
+  std::lock_guard const lock(state().mutex);
+  ++state().host_functions;
+  state().update_flag();
+}
+
+host_function_scope::~host_function_scope() {
+  --host_functions_here;
+  std::lock_guard const lock(state().mutex);
+  --state().host_functions;
+  state().update_flag();
+}
+
 namespace detail {
 
 std::atomic<bool> instrumented = false;
@@ -156,6 +180,11 @@ void report(call id, hipError_t result, std::source_location place, bool injecte
 }  // namespace
 
 bool inject(call id, hipError_t& result, std::source_location place) noexcept {
+  if (host_functions_here != 0) {
+    result = not_permitted;
+    report(id, result, place, true);
+    return true;
+  }
   {
     std::lock_guard const lock(state().mutex);
     planned_failure& failure = state().failures[static_cast<std::size_t>(id)];
