@@ -17,6 +17,7 @@
 #include <roc/host_array.hpp>
 #include <roc/host_view.hpp>
 #include <roc/padding.hpp>
+#include <roc/profiler_range.hpp>
 #include <roc/rectangle.hpp>
 #include <roc/registration.hpp>
 #include <roc/stream.hpp>

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "runtime/error.hpp"
+#include "runtime/log.hpp"
 
 namespace roc::platform {
 namespace {
@@ -86,7 +87,9 @@ bool read_environment() {
     std::lock_guard const lock(state().mutex);
     state().print = std::strcmp(trace, "calls") == 0;
     state().update_flag();
-    if (!state().print) std::fprintf(stderr, "rocarray: ROC_TRACE=%s: it can be calls\n", trace);
+    if (!state().print) {
+      runtime::log_line(runtime::log_level::warning, "ROC_TRACE=%s: it can be calls", trace);
+    }
   }
   char const* const text = std::getenv("ROC_FAIL");
   std::string_view rest = text == nullptr ? "" : text;
@@ -94,8 +97,9 @@ bool read_environment() {
     auto const comma = rest.find(',');
     std::string_view const entry = rest.substr(0, comma);
     if (!plan_from_text(entry)) {
-      std::fprintf(stderr, "rocarray: ROC_FAIL: \"%.*s\" is not call:use or call:use:code\n",
-                   static_cast<int>(entry.size()), entry.data());
+      runtime::log_line(runtime::log_level::warning,
+                        "ROC_FAIL: \"%.*s\" is not call:use or call:use:code",
+                        static_cast<int>(entry.size()), entry.data());
     }
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }

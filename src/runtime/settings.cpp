@@ -2,9 +2,10 @@
 #include "runtime/settings.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "runtime/log.hpp"
 
 namespace roc::runtime {
 namespace {
@@ -28,8 +29,8 @@ std::size_t bytes_from(char const* name, std::size_t otherwise) {
     }
   }
   if (end != text && *end == '\0' && value >= 4096 && value <= most) return value;
-  std::fprintf(stderr, "rocarray: %s=%s: give a number of bytes from 4096 to 1024G, with K, M or G\n", name,
-               text);
+  log_line(log_level::warning, "%s=%s: give a number of bytes from 4096 to 1024G, with K, M or G",
+           name, text);
   return otherwise;
 }
 

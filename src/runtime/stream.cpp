@@ -16,6 +16,7 @@
 #include "runtime/destroyed_streams.hpp"
 #include "runtime/error.hpp"
 #include "runtime/host_errors.hpp"
+#include "runtime/log.hpp"
 
 namespace roc {
 
@@ -77,6 +78,8 @@ detail::native_stream* create(unsigned flags, int priority) {
   }
   auto* const made = reinterpret_cast<detail::native_stream*>(native);
   note_living(made);
+  log_line(log_level::debug, "stream %p, priority %d%s", static_cast<void*>(made), priority,
+           flags == hipStreamNonBlocking ? ", non-blocking" : "");
   return made;
 }
 
@@ -181,6 +184,8 @@ stream& stream::operator=(stream&& other) noexcept {
 
 void stream::destroy() noexcept {
   if (kind_ == stream_kind::none) return;
+  runtime::log_line(runtime::log_level::debug, "stream %p is destroyed",
+                    static_cast<void*>(handle_));
   runtime::abandon_host_errors(*this);
   runtime::forget_work(*this);
   // Before: once it is destroyed its handle may come back as another thread's new stream.
