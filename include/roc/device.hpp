@@ -2,6 +2,7 @@
 // Devices: which there are, what they are called, which one is current.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <string>
 
@@ -13,6 +14,19 @@ namespace roc {
 struct memory_information {
   std::size_t free;
   std::size_t total;
+};
+
+/// The priorities that streams of a device can have: lower numbers run first.
+struct stream_priority_range {
+  int least;
+  int greatest;
+};
+
+/// What a device's code is compiled for: 9.0 on an H100; on AMD the first digits of the gfx name.
+struct compute_capability {
+  int major_version;
+  int minor_version;
+  friend auto operator<=>(compute_capability const&, compute_capability const&) = default;
 };
 
 /// One device, by its ordinal in [0, device::count()). A value: it owns nothing.
@@ -32,16 +46,49 @@ class ROC_API device {
   int ordinal() const noexcept { return ordinal_; }
   /// Makes this the calling thread's current device (hipSetDevice).
   void make_current() const;
-  /// Waits until all work on the device is done (hipDeviceSynchronize).
+  /// Waits until all work on the device is done (hipDeviceSynchronize). Throws what a host function
+  /// of one of its streams threw, once; those of other streams are kept.
   void synchronize() const;
 
   std::string name() const;
   /// "domain:bus:device.function" in hexadecimal, as sysfs names the device.
   std::string pci_bus_id() const;
   memory_information memory() const;
+
+  // Attributes, each asked from the runtime alone (hipDeviceGetAttribute). A number that the device
+  // does not tell is 0.
+
+  /// Compute units of AMD, streaming multiprocessors of NVIDIA; threads on the host platform.
   int multiprocessor_count() const;
-  /// Threads that run in lockstep: 32 or 64.
+  /// Threads that run in lockstep: 32 or 64 (a wavefront of AMD).
   int warp_size() const;
+  int max_threads_per_block() const;
+  /// Bytes of shared memory (AMD: LDS) that a block can have without asking for more.
+  std::size_t shared_memory_per_block() const;
+  std::size_t l2_cache_size() const;  ///< bytes
+  roc::compute_capability compute_capability() const;
+  int clock_rate() const;  ///< peak, in kHz
+  /// Peak, in kHz. On MI300 it is another clock's: with the bus's width it gives half the
+  /// bandwidth.
+  int memory_clock_rate() const;
+  int memory_bus_width() const;  ///< bits
+  int async_engine_count() const;  ///< copies that can run beside kernels
+  /// Whether the device uses the host's memory as its own.
+  bool is_integrated() const;
+  bool can_map_host_memory() const;
+  /// Whether addresses of the host and the device never collide.
+  bool has_unified_addressing() const;
+  /// Whether hipMallocManaged is there.
+  bool has_managed_memory() const;
+  /// Whether host and device may use managed memory at the same time.
+  bool has_concurrent_managed_access() const;
+  /// Whether kernels may use pageable memory of the host (HMM, XNACK, ATS).
+  bool has_pageable_memory_access() const;
+  bool has_cooperative_launch() const;
+  /// Whether this device could be let use the memory of `other`; not of itself
+  /// (hipDeviceCanAccessPeer).
+  bool can_access_peer(device const& other) const;
+  stream_priority_range stream_priorities() const;
 
   friend bool operator==(device const&, device const&) noexcept = default;
 
@@ -49,7 +96,9 @@ class ROC_API device {
   int ordinal_;
 };
 
-/// Makes a device current for a scope and restores the one before at its end.
+/// Makes a device current for the calling thread for a scope, and restores the one before at its
+/// end, also while an exception unwinds (numba.cuda: `with cuda.gpus[i]`). An error at the end goes
+/// to the log hook.
 class [[nodiscard]] ROC_API device_guard {
  public:
   explicit device_guard(device on);

@@ -82,10 +82,15 @@ class ROC_API lifetime_error : public error {
 
 /// What receives errors that nobody can catch: those found in destructors, or after the scope
 /// that caused them has gone. Called from any thread; must not throw.
+///
+/// What else the library has to say goes to stderr, a line each, by the level in the environment's
+/// ROC_LOG: `off`, `error` (late errors), `warning` (the default: settings that cannot be used,
+/// leaks), `info` (memory taken for staging, a profiler), `debug` (allocations, streams), `trace`
+/// (every copy and fill); each level includes those before it.
 using log_hook = void (*)(char const* message) noexcept;
 
 /// Sets the receiver of late errors and returns the one before. Null restores the default, which
-/// writes one line to stderr.
+/// writes one line to stderr unless ROC_LOG=off is in the environment.
 ROC_API log_hook set_log_hook(log_hook hook) noexcept;
 
 }  // namespace roc

@@ -17,7 +17,9 @@
 #include <roc/host_array.hpp>
 #include <roc/host_view.hpp>
 #include <roc/padding.hpp>
+#include <roc/profiler_range.hpp>
 #include <roc/rectangle.hpp>
 #include <roc/registration.hpp>
 #include <roc/stream.hpp>
+#include <roc/stream_pool.hpp>
 #include <roc/to_device.hpp>

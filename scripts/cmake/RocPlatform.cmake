@@ -41,7 +41,7 @@ string(TOUPPER ${roc_resolved} roc_platform_upper)
 
 add_library(roc_platform INTERFACE)
 target_compile_definitions(roc_platform INTERFACE ROC_PLATFORM_${roc_platform_upper}=1)
-target_link_libraries(roc_platform INTERFACE Threads::Threads)
+target_link_libraries(roc_platform INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 
 if(roc_resolved STREQUAL "amd")
   foreach(needed ROC_HIPCC ROC_AMDHIP_LIBRARY ROC_AMD_INCLUDE_DIR)

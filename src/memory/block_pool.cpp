@@ -11,6 +11,7 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
+#include "runtime/log.hpp"
 #include "runtime/settings.hpp"
 
 namespace roc::memory {
@@ -127,6 +128,10 @@ block_pool::block* block_pool::grow() {
   try {
     void* const data = allocate_(block_bytes_);
     blocks_.emplace_back().data = static_cast<std::byte*>(data);
+    runtime::log_line(runtime::log_level::info,
+                      "%zu bytes of %s memory for copies: block %zu of %zu", block_bytes_,
+                      allocate_ == allocate_pinned ? "pinned" : "device", blocks_.size(),
+                      max_blocks_);
   } catch (out_of_memory const&) {
     bool const any = std::any_of(blocks_.begin(), blocks_.end(),
                                  [](block const& each) { return !each.lost; });

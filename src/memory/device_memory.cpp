@@ -3,6 +3,7 @@
 
 #include <roc/error.hpp>
 
+#include "memory/leaks.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
@@ -14,10 +15,12 @@ device_memory::device_memory(std::size_t bytes, int device)
   if (bytes == 0) return;
   runtime::on_device const guard(device_);
   ROC_HIP(hipMalloc, &data_, bytes);
+  memory::note_allocation(data_, bytes, "device memory", device_);
 }
 
 device_memory::~device_memory() {
   if (data_ == nullptr) return;
+  memory::note_free(data_);
   try {
     runtime::on_device const guard(device_);
     // hipFree waits for all work on the device: that is what keeps the memory from being used

@@ -6,6 +6,7 @@
 #include <roc/error.hpp>
 
 #include "memory/host_table.hpp"
+#include "memory/leaks.hpp"
 #include "platform/call.hpp"
 #include "runtime/error.hpp"
 
@@ -48,10 +49,13 @@ host_storage::host_storage(std::size_t bytes, host_memory kind) : bytes_(bytes),
     deallocate(data_, kind);
     throw;
   }
+  memory::note_allocation(data_, bytes, kind == host_memory::pinned ? "pinned host memory"
+                                                                     : "host memory", -1);
 }
 
 host_storage::~host_storage() {
   if (data_ == nullptr) return;
+  memory::note_free(data_);
   auto const pending = memory::host_table::instance().remove_allocation(
       memory::range::of(data_, bytes_));
   try {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "runtime/error.hpp"
+#include "runtime/log.hpp"
 
 namespace roc::platform {
 namespace {
@@ -31,10 +32,11 @@ struct instruments {
   std::array<planned_failure, call_count> failures{};
   call_hook hook = nullptr;
   bool print = false;
+  unsigned host_functions = 0;  // that run now
 
   // Holding the mutex.
   void update_flag() const noexcept {
-    bool any = hook != nullptr || print;
+    bool any = hook != nullptr || print || host_functions != 0;
     for (auto const& failure : failures) any = any || failure.uses_left != 0;
     detail::instrumented.store(any, std::memory_order_relaxed);
   }
@@ -45,6 +47,11 @@ instruments& state() {
   static auto* const instance = new instruments;
   return *instance;
 }
+
+thread_local unsigned host_functions_here = 0;
+
+// What CUDA answers to a call from a host function; old HIP has no name for it.
+constexpr auto not_permitted = static_cast<hipError_t>(800);
 
 std::size_t index_of(std::string_view name) noexcept {
   for (std::size_t i = 0; i < call_count; ++i) {
@@ -80,7 +87,9 @@ bool read_environment() {
     std::lock_guard const lock(state().mutex);
     state().print = std::strcmp(trace, "calls") == 0;
     state().update_flag();
-    if (!state().print) std::fprintf(stderr, "rocarray: ROC_TRACE=%s: it can be calls\n", trace);
+    if (!state().print) {
+      runtime::log_line(runtime::log_level::warning, "ROC_TRACE=%s: it can be calls", trace);
+    }
   }
   char const* const text = std::getenv("ROC_FAIL");
   std::string_view rest = text == nullptr ? "" : text;
@@ -88,8 +97,9 @@ bool read_environment() {
     auto const comma = rest.find(',');
     std::string_view const entry = rest.substr(0, comma);
     if (!plan_from_text(entry)) {
-      std::fprintf(stderr, "rocarray: ROC_FAIL: \"%.*s\" is not call:use or call:use:code\n",
-                   static_cast<int>(entry.size()), entry.data());
+      runtime::log_line(runtime::log_level::warning,
+                        "ROC_FAIL: \"%.*s\" is not call:use or call:use:code",
+                        static_cast<int>(entry.size()), entry.data());
     }
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
@@ -102,6 +112,10 @@ char const* name_of(call id) noexcept { return names[static_cast<std::size_t>(id
 
 std::string describe(char const* name, hipError_t code, std::source_location place) {
   std::string text = name;
+  if (code == not_permitted && host_functions_here != 0) {
+    return text + " called by a host function of a stream, which may not call HIP: do it in the "
+                  "thread that launched the function, before or after";
+  }
   text += " failed: " + hip_category().message(static_cast<int>(code));
   text += " (error " + std::to_string(static_cast<int>(code)) + ", at ";
   // The file's last part says enough, and no path of the building machine gets out.
@@ -131,6 +145,20 @@ void clear_failures() noexcept {
   state().update_flag();
 }
 
+host_function_scope::host_function_scope() noexcept {
+  ++host_functions_here;
+  std::lock_guard const lock(state().mutex);
+  ++state().host_functions;
+  state().update_flag();
+}
+
+host_function_scope::~host_function_scope() {
+  --host_functions_here;
+  std::lock_guard const lock(state().mutex);
+  --state().host_functions;
+  state().update_flag();
+}
+
 namespace detail {
 
 std::atomic<bool> instrumented = false;
@@ -156,6 +184,11 @@ void report(call id, hipError_t result, std::source_location place, bool injecte
 }  // namespace
 
 bool inject(call id, hipError_t& result, std::source_location place) noexcept {
+  if (host_functions_here != 0) {
+    result = not_permitted;
+    report(id, result, place, true);
+    return true;
+  }
   {
     std::lock_guard const lock(state().mutex);
     planned_failure& failure = state().failures[static_cast<std::size_t>(id)];

@@ -28,7 +28,7 @@ struct call_record {
   char const* name;
   hipError_t result;
   std::source_location place;
-  bool injected;  // made to fail: HIP was not called
+  bool injected;  // made to fail, or refused in a host function: HIP was not called
 };
 
 using call_hook = void (*)(call_record const&);
@@ -41,6 +41,17 @@ call_hook set_call_hook(call_hook hook) noexcept;
 bool fail_call(char const* name, unsigned nth, hipError_t code) noexcept;
 /// Forgets what fail_call and ROC_FAIL asked for.
 void clear_failures() noexcept;
+
+/// Marks the calling thread as running a host function of a stream, in which HIP must not be
+/// called: what tries is refused with hipErrorNotPermitted's number and a message that says so. It
+/// uses the same flag as tracing, so that calls elsewhere pay nothing while no host function runs.
+class host_function_scope {
+ public:
+  host_function_scope() noexcept;
+  ~host_function_scope();
+  host_function_scope(host_function_scope const&) = delete;
+  host_function_scope& operator=(host_function_scope const&) = delete;
+};
 
 namespace detail {
 

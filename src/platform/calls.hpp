@@ -14,6 +14,7 @@
   X(hipDeviceGetAttribute)           \
   X(hipDeviceGetName)                \
   X(hipDeviceGetPCIBusId)            \
+  X(hipDeviceCanAccessPeer)          \
   X(hipDeviceSynchronize)            \
   X(hipDeviceGetStreamPriorityRange) \
   X(hipRuntimeGetVersion)            \

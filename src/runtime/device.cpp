@@ -7,15 +7,10 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/host_errors.hpp"
 
 namespace roc {
 namespace {
-
-int attribute(int ordinal, hipDeviceAttribute_t which) {
-  int value = 0;
-  ROC_HIP(hipDeviceGetAttribute, &value, which, ordinal);
-  return value;
-}
 
 // No device, the AMD runtime's word for a missing driver, and CUDA's: all mean that there is none.
 bool means_no_device(hipError_t code) {
@@ -51,6 +46,7 @@ void device::make_current() const { ROC_HIP(hipSetDevice, ordinal_); }
 void device::synchronize() const {
   runtime::on_device const guard(ordinal_);
   ROC_HIP(hipDeviceSynchronize);
+  runtime::rethrow_host_error(ordinal_);
 }
 
 std::string device::name() const {
@@ -71,12 +67,6 @@ memory_information device::memory() const {
   ROC_HIP(hipMemGetInfo, &information.free, &information.total);
   return information;
 }
-
-int device::multiprocessor_count() const {
-  return attribute(ordinal_, hipDeviceAttributeMultiprocessorCount);
-}
-
-int device::warp_size() const { return attribute(ordinal_, hipDeviceAttributeWarpSize); }
 
 device_guard::device_guard(device on) : before_(runtime::current_device()) { on.make_current(); }
 

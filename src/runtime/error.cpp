@@ -8,6 +8,7 @@
 #include <roc/detail/throw.hpp>
 
 #include "platform/hip.hpp"
+#include "runtime/log.hpp"
 
 namespace roc {
 namespace {
@@ -41,6 +42,7 @@ class category final : public std::error_category {
 std::error_code invalid_argument() { return std::make_error_code(std::errc::invalid_argument); }
 
 void print_to_stderr(char const* message) noexcept {
+  if (!runtime::logs(runtime::log_level::error)) return;
   std::fprintf(stderr, "rocarray: %s\n", message);
 }
 

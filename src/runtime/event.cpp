@@ -47,6 +47,7 @@ detail::native_event* event_base::handle() const {
 void event_base::record(stream_ref stream) {
   hipEvent_t const recorded = native(handle());
   hipStream_t const on = runtime::handle(stream);
+  runtime::on_stream_device const guard(stream);
   ROC_HIP(hipEventRecord, recorded, on);
 }
 

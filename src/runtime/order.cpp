@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// Calls without a stream run on the legacy default stream, which waits for every blocking stream by
-// itself. For streams that others made non-blocking the library keeps an event of its last work.
+// SPDX-License-Identifier: MIT Calls without a stream run on the legacy default stream, which waits
+// for every blocking stream by itself. For non-blocking streams, its own or others', the library
+// keeps an event of its last work.
+#include <exception>
+#include <list>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -9,6 +11,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/error.hpp"
 #include "runtime/stream.hpp"
 
 namespace roc::runtime {
@@ -16,8 +19,12 @@ namespace {
 
 struct noted_work {
   std::mutex mutex;
-  // An event stays with its stream for good: there are few such streams, and an event is small.
-  std::map<std::pair<int, detail::native_stream*>, event> last;
+  using entries = std::map<std::pair<int, detail::native_stream*>, event>;
+  // An event stays with a stream of others for good: there are few such streams, and an event is
+  // small.
+  entries last;
+  // Of destroyed streams, until it is done.
+  std::list<entries::node_type> orphans;
 };
 
 // Leaked on purpose: the runtime may be gone before static destructors run.
@@ -39,10 +46,26 @@ void note_work(stream_ref stream) {
   place->second.record(stream);
 }
 
+void forget_work(stream_ref stream) noexcept {
+  if (stream.kind() != detail::stream_kind::non_blocking) return;
+  try {
+    std::lock_guard const lock(state().mutex);
+    state().orphans.remove_if([](auto const& orphan) { return orphan.mapped().query(); });
+    auto const place = state().last.find({stream.device_ordinal(), stream.handle()});
+    if (place == state().last.end()) return;
+    state().orphans.emplace_back(state().last.extract(place));
+  } catch (std::exception const& late) {
+    log(late.what());
+  }
+}
+
 void order_after_all(int device) {
   std::lock_guard const lock(state().mutex);
   for (auto& [key, event] : state().last) {
     if (key.first == device) stream_ref().wait(event);
+  }
+  for (auto const& orphan : state().orphans) {
+    if (orphan.key().first == device) stream_ref().wait(orphan.mapped());
   }
 }
 

@@ -2,13 +2,13 @@
 #include "runtime/settings.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <thread>
 
 #include "platform/hip.hpp"
+#include "runtime/log.hpp"
 
 namespace roc::runtime {
 namespace {
@@ -39,8 +39,8 @@ std::size_t number_from(char const* name, std::size_t least, std::size_t most,
   if (text == nullptr) return otherwise;
   auto const value = parse(text, units);
   if (value && *value >= least && *value <= most) return *value;
-  std::fprintf(stderr, "rocarray: %s=%s: give a number from %zu to %zu%s\n", name, text, least,
-               most, units ? ", in bytes or with K, M or G" : "");
+  log_line(log_level::warning, "%s=%s: give a number from %zu to %zu%s", name, text, least, most,
+           units ? ", in bytes or with K, M or G" : "");
   return otherwise;
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/stream.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -12,6 +13,10 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/destroyed_streams.hpp"
+#include "runtime/error.hpp"
+#include "runtime/host_errors.hpp"
+#include "runtime/log.hpp"
 
 namespace roc {
 
@@ -22,6 +27,10 @@ namespace runtime {
 hipStream_t handle(stream_ref stream) {
   if (stream.kind() == stream_kind::none) {
     throw lifetime_error("use of a stream that was moved from: use the stream it went to");
+  }
+  if (is_destroyed(stream.handle())) {
+    throw lifetime_error(
+        "use of a stream that has been destroyed: let the stream live as long as its stream_refs");
   }
   return reinterpret_cast<hipStream_t>(stream.handle());
 }
@@ -40,6 +49,7 @@ int device_for(stream_ref stream, int first, int second) {
 }
 
 void drain(stream_ref stream) noexcept {
+  if (stream.kind() == stream_kind::none || is_destroyed(stream.handle())) return;
   ROC_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream.handle()));
 }
 
@@ -48,10 +58,12 @@ namespace {
 // A stream that waits at once: the default stream means the current device's.
 void synchronize(stream_ref stream) {
   hipStream_t const native = handle(stream);
+  on_stream_device const guard(stream);
   ROC_HIP(hipStreamSynchronize, native);
+  rethrow_host_error(stream);
 }
 
-detail::native_stream* create(int priority) {
+detail::native_stream* create(unsigned flags, int priority) {
   int least = 0;
   int greatest = 0;
   if (priority != 0) {
@@ -60,11 +72,15 @@ detail::native_stream* create(int priority) {
   }
   hipStream_t native = nullptr;
   if (priority == 0) {
-    ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamDefault);
+    ROC_HIP(hipStreamCreateWithFlags, &native, flags);
   } else {
-    ROC_HIP(hipStreamCreateWithPriority, &native, hipStreamDefault, priority);
+    ROC_HIP(hipStreamCreateWithPriority, &native, flags, priority);
   }
-  return reinterpret_cast<detail::native_stream*>(native);
+  auto* const made = reinterpret_cast<detail::native_stream*>(native);
+  note_living(made);
+  log_line(log_level::debug, "stream %p, priority %d%s", static_cast<void*>(made), priority,
+           flags == hipStreamNonBlocking ? ", non-blocking" : "");
+  return made;
 }
 
 }  // namespace
@@ -72,11 +88,12 @@ detail::native_stream* create(int priority) {
 
 stream_ref detail::adopt_stream(native_stream* handle) {
   if (handle == nullptr) return {};
+  runtime::note_living(handle);
   unsigned flags = 0;
   ROC_HIP(hipStreamGetFlags, reinterpret_cast<hipStream_t>(handle), &flags);
-  bool const non_blocking = (flags & hipStreamNonBlocking) != 0;
+  bool const ordered = (flags & hipStreamNonBlocking) == 0;
   return {handle, runtime::current_device(),
-          non_blocking ? stream_kind::non_blocking : stream_kind::blocking};
+          ordered ? stream_kind::blocking : stream_kind::non_blocking};
 }
 
 synchronize_guard::synchronize_guard(stream_ref stream) noexcept
@@ -89,7 +106,15 @@ synchronize_guard::synchronize_guard(synchronize_guard&& other) noexcept
 
 synchronize_guard::~synchronize_guard() {
   if (kind_ == stream_kind::none) return;
-  ROC_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(handle_));
+  try {
+    synchronize();
+  } catch (error const& late) {
+    // At the process's end the runtime may be gone, and its streams with it.
+    bool const gone = late.code().value() == static_cast<int>(hipErrorDeinitialized);
+    if (!gone) runtime::log(late.what());
+  } catch (...) {
+    runtime::log_host_error(std::current_exception());
+  }
 }
 
 void synchronize_guard::synchronize() {
@@ -101,12 +126,26 @@ void stream_ref::synchronize() const { runtime::synchronize(*this); }
 
 bool stream_ref::query() const {
   hipStream_t const native = runtime::handle(*this);
+  runtime::on_stream_device const guard(*this);
   return ROC_HIP_READY(hipStreamQuery, native);
 }
 
 void stream_ref::wait(event_base const& event) const {
   hipStream_t const native = runtime::handle(*this);
+  runtime::on_stream_device const guard(*this);
   ROC_HIP(hipStreamWaitEvent, native, reinterpret_cast<hipEvent_t>(event.handle()), 0);
+}
+
+int stream_ref::priority() const {
+  hipStream_t const native = runtime::handle(*this);
+  runtime::on_stream_device const guard(*this);
+  int value = 0;
+  ROC_HIP(hipStreamGetPriority, native, &value);
+  return value;
+}
+
+stream_ref per_thread_stream() {
+  return detail::adopt_stream(reinterpret_cast<detail::native_stream*>(hipStreamPerThread));
 }
 
 synchronize_guard stream_ref::auto_synchronize() const {
@@ -118,8 +157,14 @@ stream::stream() : stream(0) {}
 
 stream::stream(int priority)
     : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
-  handle_ = runtime::create(priority);
+  handle_ = runtime::create(hipStreamDefault, priority);
   kind_ = stream_kind::blocking;
+}
+
+stream::stream(non_blocking_t, int priority)
+    : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
+  handle_ = runtime::create(hipStreamNonBlocking, priority);
+  kind_ = stream_kind::non_blocking;
 }
 
 stream::~stream() { destroy(); }
@@ -139,6 +184,12 @@ stream& stream::operator=(stream&& other) noexcept {
 
 void stream::destroy() noexcept {
   if (kind_ == stream_kind::none) return;
+  runtime::log_line(runtime::log_level::debug, "stream %p is destroyed",
+                    static_cast<void*>(handle_));
+  runtime::abandon_host_errors(*this);
+  runtime::forget_work(*this);
+  // Before: once it is destroyed its handle may come back as another thread's new stream.
+  runtime::note_destroyed(handle_);
   ROC_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(handle_));
 }
 

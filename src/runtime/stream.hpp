@@ -2,13 +2,16 @@
 // Inside the library: HIP's handle of a stream_ref, and the order of work across streams.
 #pragma once
 
+#include <optional>
+
 #include <roc/stream.hpp>
 
 #include "platform/hip.hpp"
+#include "runtime/current_device.hpp"
 
 namespace roc::runtime {
 
-/// HIP's handle; throws lifetime_error for a moved-from stream.
+/// HIP's handle; throws lifetime_error for a moved-from stream, and for one known to be destroyed.
 hipStream_t handle(stream_ref stream);
 
 /// The device on which work for `stream` is enqueued: the stream's own, else `otherwise`.
@@ -39,6 +42,27 @@ void enqueue_noted(stream_ref stream, F enqueue) {
     throw;
   }
 }
+
+/// Forgets a non-blocking stream that is about to be destroyed; the work noted there still counts.
+void forget_work(stream_ref stream) noexcept;
+
+inline bool is_per_thread(detail::native_stream* handle) noexcept {
+  return reinterpret_cast<hipStream_t>(handle) == hipStreamPerThread;
+}
+
+/// Makes the device of a per-thread stream current for a scope: its handle is the same on all.
+/// Nothing for other streams.
+class on_stream_device {
+ public:
+  explicit on_stream_device(stream_ref stream) {
+    if (is_per_thread(stream.handle()) && stream.device_ordinal() >= 0) {
+      guard_.emplace(stream.device_ordinal());
+    }
+  }
+
+ private:
+  std::optional<on_device> guard_;
+};
 
 /// Makes the default stream of `device`, which must be current, wait for the work noted there.
 void order_after_all(int device);

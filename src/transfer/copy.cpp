@@ -15,6 +15,7 @@
 #include "runtime/current_device.hpp"
 #include "runtime/stream.hpp"
 #include "transfer/direct.hpp"
+#include "transfer/operation_range.hpp"
 #include "transfer/pack.hpp"
 #include "transfer/plan.hpp"
 #include "transfer/staged.hpp"
@@ -121,6 +122,7 @@ void detail::copy(region const& source, region const& destination, stream_ref co
       source, destination,
       stream == nullptr ? transfer::timing::now : transfer::timing::enqueued);
   if (p.path == copy_path::none) return;
+  transfer::operation_range const range(p);
   int const device = destination.where == place::device ? destination.device : source.device;
   if (device < 0 && stream == nullptr && device::count() == 0) {
     return transfer::copy_on_host(p.form);  // nothing to be ordered after

@@ -15,6 +15,7 @@
 #include "runtime/current_device.hpp"
 #include "runtime/stream.hpp"
 #include "transfer/normal_form.hpp"
+#include "transfer/operation_range.hpp"
 #include "transfer/pack.hpp"
 
 namespace roc {
@@ -80,6 +81,7 @@ void fill(detail::region const& to, fill_pattern const& pattern, stream_ref cons
   }
   auto const form = transfer::normalise(to, to, transfer::side::destination);
   bool const on_device = to.where == detail::place::device;
+  transfer::operation_range const range(form, on_device);
   if (stream == nullptr) {
     if (!on_device && device::count() == 0) {
       return transfer::fill_on_host(form, pattern.bytes.data(), pattern.size);

@@ -131,6 +131,9 @@ TEST(Calls, AttributesAskedAreNamed) {
                                         hipDeviceAttributePciDeviceId,
                                         hipDeviceAttributePciDomainID,
                                         hipDeviceAttributeAsyncEngineCount,
+                                        hipDeviceAttributeMaxSharedMemoryPerBlock,
+                                        hipDeviceAttributeUnifiedAddressing,
+                                        hipDeviceAttributeCooperativeLaunch,
                                         roc::native_detail::host_register_supported()};
   for (hipDeviceAttribute_t attribute : asked) {
     EXPECT_EQ(1, std::count(std::begin(asked), std::end(asked), attribute)) << attribute;

@@ -13,6 +13,7 @@
   X(hipDeviceGetAttribute, hipError_t(int*, hipDeviceAttribute_t, int))                      \
   X(hipDeviceGetName, hipError_t(char*, int, hipDevice_t))                                   \
   X(hipDeviceGetPCIBusId, hipError_t(char*, int, int))                                       \
+  X(hipDeviceCanAccessPeer, hipError_t(int*, int, int))                                      \
   X(hipDeviceSynchronize, hipError_t())                                                      \
   X(hipDeviceGetStreamPriorityRange, hipError_t(int*, int*))                                 \
   X(hipRuntimeGetVersion, hipError_t(int*))                                                  \

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "platform/call.hpp"
 #include "support/environment.hpp"
 
 namespace {
@@ -38,6 +39,39 @@ TEST(Device, SaysWhatItIs) {
   auto const memory = device.memory();
   EXPECT_GT(memory.total, 0u);
   EXPECT_LE(memory.free, memory.total);
+}
+
+TEST(Device, TellsItsAttributesOneByOne) {
+  roc::device const device;
+  EXPECT_GE(device.max_threads_per_block(), device.warp_size());
+  EXPECT_GE(device.shared_memory_per_block(), std::size_t{16} << 10);
+  EXPECT_GE(device.clock_rate(), 0);
+  EXPECT_GE(device.memory_clock_rate(), 0);
+  EXPECT_GE(device.memory_bus_width(), 0);
+  EXPECT_GE(device.async_engine_count(), 0);
+  EXPECT_GE(device.compute_capability(), (roc::compute_capability{0, 0}));
+  EXPECT_TRUE(device.has_unified_addressing());
+  EXPECT_TRUE(device.can_map_host_memory());
+  if (device.has_concurrent_managed_access()) {
+    EXPECT_TRUE(device.has_managed_memory());
+  }
+  static_cast<void>(device.has_pageable_memory_access());
+  static_cast<void>(device.has_cooperative_launch());
+  static_cast<void>(device.is_integrated());
+  EXPECT_FALSE(device.can_access_peer(device));
+  if (!roc::test::on_cpu()) {
+    EXPECT_GT(device.l2_cache_size(), 0u);
+  }
+}
+
+TEST(Device, AnAttributeThatTheRuntimeDoesNotKnow) {
+  roc::device const device;
+  roc::platform::fail_call("hipDeviceGetAttribute", 1, hipErrorInvalidValue);
+  EXPECT_TRUE(device.has_unified_addressing());
+  roc::platform::fail_call("hipDeviceGetAttribute", 1, hipErrorInvalidDevice);
+  EXPECT_THROW(static_cast<void>(device.has_unified_addressing()), roc::error);
+  roc::platform::fail_call("hipDeviceGetAttribute", 1, hipErrorInvalidValue);
+  EXPECT_THROW(static_cast<void>(device.clock_rate()), roc::error);
 }
 
 TEST(Device, GuardRestoresTheOneBefore) {

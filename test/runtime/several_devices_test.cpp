@@ -43,6 +43,55 @@ TEST(SeveralDevices, AStreamsDeviceDecidesWhereAnArrayIsMade) {
   EXPECT_EQ(host, back);
 }
 
+TEST(SeveralDevices, APerThreadStreamIsOfTheDeviceThatWasCurrent) {
+  roc::device_array<int> array;
+  roc::stream_ref stream;
+  {
+    roc::device_guard const guard{roc::device(1)};
+    array = roc::device_array<int>({100});
+    stream = roc::per_thread_stream();
+  }
+  EXPECT_EQ(1, stream.device_ordinal());
+  array.fill(6, stream);
+  bool done = false;
+  stream.launch_host_function([&] { done = true; });
+  roc::event reached;
+  {
+    roc::device_guard const guard{roc::device(1)};
+    reached = roc::event();
+  }
+  reached.record(stream);  // device 0 is current
+  stream.synchronize();
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(reached.query());
+  EXPECT_EQ(0, roc::device().ordinal());
+  EXPECT_EQ(6, array.copy_to_host()(99));
+}
+
+TEST(SeveralDevices, WhatAHostFunctionThrewIsItsDevices) {
+  roc::stream_ref().launch_host_function([] { throw 1; });
+  {
+    roc::device_guard const guard{roc::device(1)};
+    EXPECT_NO_THROW(roc::stream_ref().synchronize());
+    EXPECT_NO_THROW(roc::device().synchronize());
+  }
+  EXPECT_THROW(roc::stream_ref().synchronize(), int);
+}
+
+TEST(SeveralDevices, KnowWhichOthersTheyReach) {
+  EXPECT_TRUE(roc::device(0).can_access_peer(roc::device(2)));
+  EXPECT_FALSE(roc::device(1).can_access_peer(roc::device(1)));
+}
+
+TEST(SeveralDevices, AGuardRestoresWhileAnExceptionUnwinds) {
+  try {
+    roc::device_guard const guard{roc::device(2)};
+    throw 1;
+  } catch (int) {
+  }
+  EXPECT_EQ(0, roc::device().ordinal());
+}
+
 TEST(SeveralDevices, CopiesGoFromOneToAnother) {
   auto const host = numbers(500);
   auto const first = roc::to_device(host);

@@ -9,6 +9,9 @@
 
 namespace roc::detail {
 
+/// The memory is someone else's from now on: the leak report leaves it out.
+ROC_API void note_released(void const* data) noexcept;
+
 /// Bytes on one device. Null for zero bytes, and after a move. Its destructor returns once the work
 /// that was enqueued before it, on any stream, cannot touch the memory any more.
 class ROC_API device_memory {
@@ -31,7 +34,10 @@ class ROC_API device_memory {
   void* data() const noexcept { return data_; }
   int device() const noexcept { return device_; }
   /// Gives up ownership.
-  void* release() noexcept { return std::exchange(data_, nullptr); }
+  void* release() noexcept {
+    note_released(data_);
+    return std::exchange(data_, nullptr);
+  }
 
  private:
   void* data_ = nullptr;

@@ -36,6 +36,9 @@ inline hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
 inline hipError_t hipDeviceGetPCIBusId(char* id, int length, hipDevice_t device) {
   return from_cuda(cudaDeviceGetPCIBusId(id, length, device));
 }
+inline hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  return from_cuda(cudaDeviceCanAccessPeer(can, device, peer));
+}
 inline hipError_t hipDeviceSynchronize() { return from_cuda(cudaDeviceSynchronize()); }
 inline hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return from_cuda(cudaDeviceGetStreamPriorityRange(least, greatest));

@@ -33,6 +33,9 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributePciDeviceId = cudaDevAttrPciDeviceId,
   hipDeviceAttributePciDomainID = cudaDevAttrPciDomainId,
   hipDeviceAttributeAsyncEngineCount = cudaDevAttrAsyncEngineCount,
+  hipDeviceAttributeMaxSharedMemoryPerBlock = cudaDevAttrMaxSharedMemoryPerBlock,
+  hipDeviceAttributeUnifiedAddressing = cudaDevAttrUnifiedAddressing,
+  hipDeviceAttributeCooperativeLaunch = cudaDevAttrCooperativeLaunch,
 };
 
 using hipMemcpyKind = cudaMemcpyKind;

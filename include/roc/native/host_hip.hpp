@@ -45,6 +45,9 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributePciDeviceId,
   hipDeviceAttributePciDomainID,
   hipDeviceAttributeAsyncEngineCount,
+  hipDeviceAttributeMaxSharedMemoryPerBlock,
+  hipDeviceAttributeUnifiedAddressing,
+  hipDeviceAttributeCooperativeLaunch,
 };
 
 enum hipMemcpyKind : int {
@@ -126,6 +129,7 @@ ROC_API hipError_t hipSetDevice(int device);
 ROC_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
 ROC_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device);
 ROC_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device);
+ROC_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer);
 ROC_API hipError_t hipDeviceSynchronize();
 ROC_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest);
 ROC_API hipError_t hipRuntimeGetVersion(int* version);

@@ -29,6 +29,9 @@ hipError_t attribute_of(hipDeviceAttribute_t attribute, int device, int& value) 
     case hipDeviceAttributeMultiprocessorCount: value = the_settings().threads; break;
     case hipDeviceAttributeWarpSize: value = 32; break;
     case hipDeviceAttributeMaxThreadsPerBlock: value = 1024; break;
+    case hipDeviceAttributeMaxSharedMemoryPerBlock: value = 65536; break;
+    case hipDeviceAttributeUnifiedAddressing: value = 1; break;
+    case hipDeviceAttributeCooperativeLaunch:
     case hipDeviceAttributeIntegrated:
     case hipDeviceAttributeCanMapHostMemory: value = 1; break;
     case hipDeviceAttributeAsyncEngineCount: value = 2; break;
@@ -118,6 +121,16 @@ ROC_HOST_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device) {
         std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device)) + 1;
     if (length < needed) return hipErrorInvalidValue;  // half an address is another's
     return give(text, id, length);
+  });
+}
+
+// Every kernel and copy reaches the memory of all devices here.
+ROC_HOST_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call("hipDeviceCanAccessPeer", [=] {
+    if (can == nullptr) return hipErrorInvalidValue;
+    if (!exists(device) || !exists(peer)) return hipErrorInvalidDevice;
+    *can = device != peer ? 1 : 0;
+    return hipSuccess;
   });
 }
 

@@ -31,6 +31,16 @@ TEST_F(HostDevices, AreCurrentByThread) {
   expect(hipErrorInvalidDevice, hipSetDevice(-1));
 }
 
+TEST_F(HostDevices, ReachEachOther) {
+  int can = -1;
+  ok(hipDeviceCanAccessPeer(&can, 0, 2));
+  EXPECT_EQ(1, can);
+  ok(hipDeviceCanAccessPeer(&can, 1, 1));
+  EXPECT_EQ(0, can);
+  expect(hipErrorInvalidDevice, hipDeviceCanAccessPeer(&can, 0, 3));
+  expect(hipErrorInvalidValue, hipDeviceCanAccessPeer(nullptr, 0, 1));
+}
+
 TEST_F(HostDevices, HaveNamesOfTheirOwn) {
   char first[64];
   char last[64];

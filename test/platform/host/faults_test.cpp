@@ -38,6 +38,7 @@ class HostFaults : public testing::Test {
       return hipDeviceGetAttribute(&number_, hipDeviceAttributeWarpSize, 0);
     };
     all["hipDeviceGetName"] = [&] { return hipDeviceGetName(text_, sizeof text_, 0); };
+    all["hipDeviceCanAccessPeer"] = [&] { return hipDeviceCanAccessPeer(&number_, 0, 0); };
     all["hipDeviceGetPCIBusId"] = [&] { return hipDeviceGetPCIBusId(text_, sizeof text_, 0); };
     all["hipDeviceSynchronize"] = [] { return hipDeviceSynchronize(); };
     all["hipDeviceGetStreamPriorityRange"] = [&] {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/operation_range.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace roc::transfer {
+namespace {
+
+char const* name_of(direction way) {
+  switch (way) {
+    case direction::host_to_device: return "host_to_device";
+    case direction::device_to_host: return "device_to_host";
+    case direction::device_to_device: return "device_to_device";
+    case direction::host_to_host: break;
+  }
+  return "host_to_host";
+}
+
+}  // namespace
+
+void operation_range::begin_copy(plan const& p) {
+  std::array<char, 96> name;
+  std::snprintf(name.data(), name.size(), "roc::copy %s %s %zu bytes", name_of(p.way),
+                to_string(p.path), p.form.bytes());
+  begin(name.data());
+}
+
+void operation_range::begin_fill(normal_form const& form, bool on_device) {
+  std::array<char, 96> name;
+  std::snprintf(name.data(), name.size(), "roc::fill %s %zu bytes", on_device ? "device" : "host",
+                form.bytes());
+  begin(name.data());
+}
+
+void operation_range::begin(char const* name) {
+  runtime::log_line(runtime::log_level::trace, "%s", name);
+  range_.emplace(name);
+}
+
+}  // namespace roc::transfer

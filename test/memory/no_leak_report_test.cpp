@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Run with ROC_LEAKS=0.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include "memory/leaks.hpp"
+
+namespace {
+
+TEST(NoLeakReport, WhereItIsNotWanted) {
+  roc::device_array<int> const array({10});
+  EXPECT_EQ("", roc::memory::leak_report());
+}
+
+}  // namespace

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Run with settings that cannot be used: ROC_LOG=loud, ROC_STAGING=much.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runtime/log.hpp"
+#include "runtime/settings.hpp"
+
+namespace {
+
+using roc::runtime::log_level;
+
+TEST(LogSettings, ALevelThatThereIsNotIsReportedOnce) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(log_level::warning, roc::runtime::log_threshold());
+  EXPECT_EQ(log_level::warning, roc::runtime::log_threshold());
+  EXPECT_EQ("rocarray: warning: ROC_LOG=loud: give off, error, warning, info, debug or trace\n",
+            testing::internal::GetCapturedStderr());
+}
+
+TEST(LogSettings, OthersAreWarnings) {
+  roc::runtime::set_log_threshold(log_level::warning);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(std::size_t{64} << 20, roc::runtime::settings().staging);
+  EXPECT_EQ("rocarray: warning: ROC_STAGING=much: give a number of bytes from 4096 to 1024G, with "
+            "K, M or G\n",
+            testing::internal::GetCapturedStderr());
+}
+
+TEST(LogSettings, AndNotSeenWhereTheLevelIsBelow) {
+  roc::runtime::set_log_threshold(log_level::error);
+  testing::internal::CaptureStderr();
+  static_cast<void>(roc::runtime::settings());
+  EXPECT_EQ("", testing::internal::GetCapturedStderr());
+}
+
+}  // namespace

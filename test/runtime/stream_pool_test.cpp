@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+TEST(StreamPool, HandsItsStreamsOutInTurn) {
+  roc::stream_pool pool(3);
+  EXPECT_EQ(3u, pool.size());
+  std::vector<roc::stream_ref> const seen{pool.get(), pool.get(), pool.get(), pool.get()};
+  EXPECT_NE(seen[0], seen[1]);
+  EXPECT_NE(seen[1], seen[2]);
+  EXPECT_NE(seen[0], seen[2]);
+  EXPECT_EQ(seen[0], seen[3]);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(seen[i % 3], pool.get(i));
+}
+
+TEST(StreamPool, OfNoneIsAnError) {
+  try {
+    roc::stream_pool const pool(0);
+    FAIL();
+  } catch (roc::error const& error) {
+    EXPECT_EQ(std::errc::invalid_argument, error.code());
+    EXPECT_STREQ("a pool of 0 streams: give it 1 or more", error.what());
+  }
+}
+
+TEST(StreamPool, FailingHalfwayLeavesNothing) {
+  int made = 0;
+  static int* counter = nullptr;
+  counter = &made;
+  auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+    if (record.result != hipSuccess) return;
+    std::string const name = record.name;
+    if (name == "hipStreamCreateWithFlags") ++*counter;
+    if (name == "hipStreamDestroy") --*counter;
+  });
+  roc::platform::fail_call("hipStreamCreateWithFlags", 3, hipErrorOutOfMemory);
+  EXPECT_THROW(roc::stream_pool(4), roc::out_of_memory);
+  roc::platform::set_call_hook(before);
+  EXPECT_EQ(0, made);
+}
+
+TEST(StreamPool, StreamsRunBesideEachOther) {
+  roc::test::gate hold;
+  roc::stream_pool pool(2, roc::non_blocking);
+  EXPECT_EQ(roc::detail::stream_kind::non_blocking, pool.get().kind());
+  hold.close(pool.get(0));
+  bool done = false;
+  pool.get(1).launch_host_function([&] { done = true; });
+  pool.get(1).synchronize();
+  EXPECT_TRUE(done);
+  hold.open();
+}
+
+TEST(StreamPool, SynchronizeWaitsForAllAndThrowsWhatTheyThrew) {
+  roc::stream_pool pool(3);
+  std::vector<int> order(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    pool.get(i).launch_host_function([&order, i] { order[i] = 1; });
+  }
+  pool.synchronize();
+  EXPECT_EQ((std::vector<int>{1, 1, 1}), order);
+  pool.get(1).launch_host_function([] { throw std::runtime_error("in the pool"); });
+  EXPECT_THROW(pool.synchronize(), std::runtime_error);
+  EXPECT_NO_THROW(pool.synchronize());
+}
+
+TEST(StreamPool, ServesManyThreadsEvenly) {
+  roc::stream_pool pool(4);
+  std::mutex mutex;
+  std::map<roc::detail::native_stream*, int> uses;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 100; ++k) {
+        auto const stream = pool.get();
+        std::lock_guard const lock(mutex);
+        ++uses[stream.handle()];
+      }
+    });
+  }
+  for (auto& each : threads) each.join();
+  EXPECT_EQ(4u, uses.size());
+  for (auto const& [stream, count] : uses) EXPECT_EQ(200, count);
+}
+
+}  // namespace
