@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 
 #include <roc/error.hpp>
@@ -11,7 +12,8 @@
 #include "kernels/strided_copy.hpp"
 #include "memory/block_pool.hpp"
 #include "platform/call.hpp"
-#include "runtime/error.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/host_errors.hpp"
 #include "runtime/own_stream.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream.hpp"
@@ -164,14 +166,15 @@ struct copy_in_order {
   plan work;
   division parts;
   worker_team& team;
+  std::shared_ptr<runtime::host_outcome> outcome;  // where an error waits for a synchronisation
 
   static void run(void* argument) {
     std::unique_ptr<copy_in_order> const self(static_cast<copy_in_order*>(argument));
     try {
       exchange work(self->work, self->parts);
       self->team.run_elsewhere(self->parts.count(), work);
-    } catch (std::exception const& late) {
-      runtime::log(late.what());
+    } catch (...) {
+      self->outcome->keep(std::current_exception());
     }
   }
 };
@@ -209,7 +212,9 @@ void enqueue_staged(plan const& p, stream_ref stream) {
     throw error(std::make_error_code(std::errc::resource_unavailable_try_again),
                 "no thread could be started for an asynchronous copy of pageable memory");
   }
-  auto work = std::make_unique<copy_in_order>(copy_in_order{p, division(p.form.bytes()), team});
+  auto work = std::make_unique<copy_in_order>(
+      copy_in_order{p, division(p.form.bytes()), team,
+                    runtime::host_outcome_of(stream, runtime::current_device())});
   ROC_HIP(hipLaunchHostFunc, runtime::handle(stream), &copy_in_order::run, work.get());
   static_cast<void>(work.release());  // deleted by run
 }
