@@ -34,6 +34,10 @@
   X(hipHostRegister)                 \
   X(hipHostUnregister)               \
   X(hipPointerGetAttributes)         \
+  X(hipMallocManaged)                \
+  X(hipMemAdvise)                    \
+  X(hipMemPrefetchAsync)             \
+  X(hipStreamAttachMemAsync)         \
   /* copies */                       \
   X(hipMemcpy)                       \
   X(hipMemcpyAsync)                  \

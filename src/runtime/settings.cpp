@@ -39,6 +39,12 @@ library_settings read() {
   result.staging_block = bytes_from("ROC_STAGING_BLOCK", 4 * mebi);
   // Pieces begin at multiples of the widest access on the device.
   result.chunk = std::min(bytes_from("ROC_CHUNK", 2 * mebi), result.staging_block) / 256 * 256;
+  char const* const cache = std::getenv("ROC_PINNED_CACHE");
+  bool const no_cache = cache != nullptr && std::strcmp(cache, "0") == 0;
+  result.pinned_cache = no_cache ? 0 : bytes_from("ROC_PINNED_CACHE", 256 * mebi);
+  // Pieces end where pages do, those of 64 KiB too.
+  constexpr std::size_t page = 64 * 1024;
+  result.register_chunk = std::max(bytes_from("ROC_REGISTER_CHUNK", 1024 * mebi) / page, std::size_t{1}) * page;
   return result;
 }
 

@@ -10,6 +10,8 @@ struct library_settings {
   std::size_t staging;        // ROC_STAGING: pinned bytes per device at most
   std::size_t staging_block;  // ROC_STAGING_BLOCK: bytes of one block of it
   std::size_t chunk;          // ROC_CHUNK: bytes of one piece of a staged copy, at most a block
+  std::size_t pinned_cache;   // ROC_PINNED_CACHE: freed pinned bytes kept at most; 0: none
+  std::size_t register_chunk;  // ROC_REGISTER_CHUNK: bytes registered by one call of HIP at most
 };
 
 /// A value that cannot be read is reported on stderr, and the default taken.

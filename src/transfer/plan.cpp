@@ -125,6 +125,12 @@ copy_path choose(plan const& p) {
 
 }  // namespace
 
+memory::range bytes_of(normal_form const& form, side which) noexcept {
+  byte_span const span = span_of(form, which);
+  std::byte const* const base = which == side::source ? form.source : form.destination;
+  return memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low));
+}
+
 plan make_plan(detail::region const& source, detail::region const& destination) {
   check_shapes(source, destination);
   plan result;
@@ -143,14 +149,18 @@ plan make_plan(detail::region const& source, detail::region const& destination) 
                        "every element has its own");
   }
   if (source.where == destination.where) check_overlap(result.form);
+  auto const& table = memory::host_table::instance();
   if (result.way != direction::device_to_device) {
     bool const reads_host = result.way != direction::device_to_host;
-    byte_span const span = span_of(result.form, reads_host ? side::source : side::destination);
-    auto const* const base = reads_host ? result.form.source : result.form.destination;
-    result.host_pinned = memory::host_table::instance().is_pinned(
-        memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low)),
-        !reads_host);
+    auto const where = bytes_of(result.form, reads_host ? side::source : side::destination);
+    if (!reads_host) table.check_writable(where, "copy to");
+    result.host_pinned = table.is_pinned(where);
   }
+  auto const is_mapped = [&](detail::region const& r, side which) {
+    return r.where == detail::place::device &&
+           table.behind_device_address(bytes_of(result.form, which));
+  };
+  result.mapped = is_mapped(source, side::source) || is_mapped(destination, side::destination);
   result.path = choose(result);
   return result;
 }

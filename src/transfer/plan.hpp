@@ -5,6 +5,7 @@
 #include <roc/copy_path.hpp>
 #include <roc/detail/region.hpp>
 
+#include "memory/range.hpp"
 #include "transfer/normal_form.hpp"
 
 namespace roc::transfer {
@@ -20,12 +21,16 @@ struct plan {
   copy_path path = copy_path::none;
   direction way = direction::host_to_host;
   bool host_pinned = false;  // DMA may use the host side (the source, if both are)
+  bool mapped = false;       // a device side is host memory that the device reaches
   normal_form form;
 };
 
+/// The addresses that one side spans.
+memory::range bytes_of(normal_form const& form, side which) noexcept;
+
 /// Checks the two sides against each other and decides. Throws shape_error (extents differ),
 /// layout_error (the destination repeats a place), overlap_error (shared memory), lifetime_error
-/// (a null pointer with elements).
+/// (a null pointer with elements), registration_error (a destination registered for reading only).
 plan make_plan(detail::region const& source, detail::region const& destination);
 
 }  // namespace roc::transfer
