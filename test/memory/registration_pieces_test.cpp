@@ -172,8 +172,14 @@ TEST_F(RegistrationPieces, ReadOnlyMemoryIsNotWritten) {
   auto const device = roc::device_array_like(range);
   device.zero();
   std::memset(range.data(), 'r', range.size());
-  auto const guard = roc::register_host(
-      roc::registration_options{.mapped = true, .read_only = true}, range);
+  roc::registration_options const options{.mapped = true, .read_only = true};
+  try {
+    auto const guard = roc::register_host(options, range);
+  } catch (roc::error const& error) {
+    ASSERT_EQ(std::errc::not_supported, error.code()) << error.what();
+    GTEST_SKIP() << "this device cannot register memory for reading only";
+  }
+  auto const guard = roc::register_host(options, range);
   roc::stream const stream;
   auto const part = range(roc::slice(10, 20));
   auto const from = device(roc::slice(10, 20));
