@@ -231,7 +231,7 @@ template <class T>
 }
 
 /// Memory that host and device both use, by one address (hipMallocManaged; numba.cuda:
-/// `managed_array`): see roc/managed.hpp. Where the device has not ConcurrentManagedAccess, the host
+/// `managed_array`): see roc/managed.hpp. Asynchronous copies treat it as pinned memory. Where the device has not ConcurrentManagedAccess, the host
 /// may touch it only while no work of the device is pending: roc::map waits. Throws roc::error
 /// (not_supported) where the current device has no managed memory.
 template <class T, std::size_t N>

@@ -80,8 +80,9 @@ void migrate(H&& array, memory_location to) {
 }
 
 /// Says from when on, in the order of `stream`, who may use the whole array (hipStreamAttachMemAsync;
-/// numba.cuda: `managed_array(attach_global=)`). Needs ManagedMemory; `single` needs a stream that is
-/// not the default one. On AMD nothing happens. Throws roc::error for a part of an array.
+/// numba.cuda: `managed_array(attach_global=)`). Needs ManagedMemory. On AMD nothing happens. Throws
+/// roc::error (invalid_argument) for a part of an array that does not begin it, and for `single`
+/// with the default stream.
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H>)
 void attach(H&& array, stream_ref stream, attachment to = attachment::single) {

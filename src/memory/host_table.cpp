@@ -38,10 +38,11 @@ bool host_table::is_pinned(range where) const {
   return known != nullptr && known->usable && known->where.contains(where);
 }
 
-bool host_table::is_managed(range where) const {
+std::optional<range> host_table::managed_array_of(range where) const {
   std::lock_guard const lock(mutex_);
   auto const* const own = find_overlap(allocations_, where);
-  return own != nullptr && own->kind == host_memory::managed && own->where.contains(where);
+  if (own == nullptr || own->kind != host_memory::managed) return std::nullopt;
+  return own->where.contains(where) ? std::optional(own->where) : std::nullopt;
 }
 
 void host_table::check_writable(range where, char const* what) const {

@@ -44,8 +44,8 @@ class host_table {
 
   /// Whether all of it is pinned or registered, so that DMA may use it.
   bool is_pinned(range where) const;
-  /// Whether all of it is managed memory of ours.
-  bool is_managed(range where) const;
+  /// The managed array that holds all of it.
+  std::optional<range> managed_array_of(range where) const;
   /// Throws registration_error where the device may not write some of it; `what` begins the message.
   void check_writable(range where, char const* what) const;
   /// The end of what one copy may use from `where` on: registered pieces are not to be straddled.

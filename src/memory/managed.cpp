@@ -37,7 +37,7 @@ void check_moving(std::string const& what, int device) {
 
 memory::range managed_range(char const* what, detail::host_extent extent) {
   auto const where = memory::range::of(extent.data, extent.bytes);
-  if (memory::host_table::instance().is_managed(where)) return where;
+  if (memory::host_table::instance().managed_array_of(where)) return where;
   hipPointerAttribute_t attributes{};
   bool const known = ROC_HIP_CODE(hipPointerGetAttributes, &attributes, extent.data) == hipSuccess;
   if (known && native_detail::kind_of(attributes) == native_detail::memory_kind::managed) {
@@ -117,6 +117,16 @@ void detail::migrate(host_extent extent, memory_location to) {
 void detail::attach(host_extent extent, stream_ref stream, attachment to) {
   if (extent.bytes == 0) return;
   auto const range = managed_range("attachment", extent);
+  auto const whole = memory::host_table::instance().managed_array_of(range);
+  if (whole && whole->begin != range.begin) {
+    throw error(std::make_error_code(std::errc::invalid_argument),
+                "attachment of " + memory::to_string(range) + ", a part of the managed array " +
+                    memory::to_string(*whole) + ": attach the whole array");
+  }
+  if (to == attachment::single && stream.handle() == nullptr) {
+    throw error(std::make_error_code(std::errc::invalid_argument),
+                "attachment to the default stream alone: give a stream of its own");
+  }
   runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
   memory::check_managed();
   runtime::enqueue_noted(stream, [&] {

@@ -14,7 +14,8 @@ namespace roc::detail {
 namespace {
 
 bool is_managed(host_extent extent) {
-  return memory::host_table::instance().is_managed(memory::range::of(extent.data, extent.bytes));
+  auto const where = memory::range::of(extent.data, extent.bytes);
+  return memory::host_table::instance().managed_array_of(where).has_value();
 }
 
 }  // namespace

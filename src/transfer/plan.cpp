@@ -115,7 +115,8 @@ bool is_3d(normal_form const& form) {
 
 copy_path choose(plan const& p) {
   if (p.way == direction::host_to_host) return copy_path::host;
-  bool const on_device = p.way == direction::device_to_device;
+  // The CPU may not touch managed memory while some devices work: a kernel does.
+  bool const on_device = p.way == direction::device_to_device || p.host_managed;
   bool const direct = on_device || p.host_pinned;
   if (p.form.rank == 0) return direct ? copy_path::dma : copy_path::staged;
   if (direct && is_2d(p.form)) return copy_path::dma_2d;
@@ -124,12 +125,6 @@ copy_path choose(plan const& p) {
 }
 
 }  // namespace
-
-memory::range bytes_of(normal_form const& form, side which) noexcept {
-  byte_span const span = span_of(form, which);
-  std::byte const* const base = which == side::source ? form.source : form.destination;
-  return memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low));
-}
 
 plan make_plan(detail::region const& source, detail::region const& destination) {
   check_shapes(source, destination);
@@ -155,6 +150,7 @@ plan make_plan(detail::region const& source, detail::region const& destination) 
     auto const where = bytes_of(result.form, reads_host ? side::source : side::destination);
     if (!reads_host) table.check_writable(where, "copy to");
     result.host_pinned = table.is_pinned(where);
+    result.host_managed = result.host_pinned && table.managed_array_of(where).has_value();
   }
   auto const is_mapped = [&](detail::region const& r, side which) {
     return r.where == detail::place::device &&

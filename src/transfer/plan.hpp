@@ -5,7 +5,6 @@
 #include <roc/copy_path.hpp>
 #include <roc/detail/region.hpp>
 
-#include "memory/range.hpp"
 #include "transfer/normal_form.hpp"
 
 namespace roc::transfer {
@@ -21,12 +20,10 @@ struct plan {
   copy_path path = copy_path::none;
   direction way = direction::host_to_host;
   bool host_pinned = false;  // DMA may use the host side (the source, if both are)
+  bool host_managed = false;  // kernels may use it too
   bool mapped = false;       // a device side is host memory that the device reaches
   normal_form form;
 };
-
-/// The addresses that one side spans.
-memory::range bytes_of(normal_form const& form, side which) noexcept;
 
 /// Checks the two sides against each other and decides. Throws shape_error (extents differ),
 /// layout_error (the destination repeats a place), overlap_error (shared memory), lifetime_error

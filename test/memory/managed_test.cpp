@@ -80,6 +80,13 @@ TEST_F(ROC_TEST_SUITE, CopiesTakeItAsHostAndAsDeviceMemory) {
   device.copy_to_host(array, stream);
   stream.synchronize();
   EXPECT_EQ(999, array(-1));
+  // Any layout, by kernels: the CPU need not touch it.
+  auto const backwards = array(roc::slice(roc::none, roc::none, -1));
+  EXPECT_EQ(roc::copy_path::kernel, roc::planned_path(device, backwards));
+  device.copy_to_host(backwards, stream);
+  stream.synchronize();
+  EXPECT_EQ(999, array(0));
+  device.copy_to_host(array);
   auto const view = array.device_view();
   view(roc::slice(0, 500)).copy_to_device(view(roc::slice(500, 1000)));
   EXPECT_EQ(999, array(499));
@@ -165,6 +172,11 @@ TEST_F(ROC_TEST_SUITE, WholeArraysAreAttached) {
   stream.synchronize();
   array.device_view().fill(5);
   EXPECT_EQ(5, array(0));
+  auto const code = std::errc::invalid_argument;
+  auto const part = array(roc::slice(10, 20));
+  auto const message = message_of(code, [&] { roc::attach(part, stream); });
+  EXPECT_NE(std::string::npos, message.find("whole")) << message;
+  message_of(code, [&] { roc::attach(array, roc::stream_ref()); });
 }
 
 TEST_F(ROC_TEST_SUITE, OtherMemoryIsRefused) {

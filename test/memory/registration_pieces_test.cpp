@@ -275,6 +275,18 @@ TEST_F(RegistrationPieces, AdoptionWaitsForTheCopiesBeforeItForgets) {
     array.copy_to_host(range, stream);
   }
   EXPECT_EQ('b', range(-1));
+  // By the device's address too.
+  array.fill('c');
+  {
+    auto const guard = roc::adopt_registered(range);
+    roc::device_view_of(range).copy_to_device(array, stream);
+  }
+  EXPECT_EQ('c', range(-1));
+  {
+    auto const guard = roc::adopt_registered(range);
+    roc::device_view_of(range).fill('d', stream);
+  }
+  EXPECT_EQ('d', range(-1));
   ROC_HIP(hipHostUnregister, range.data());
 }
 
