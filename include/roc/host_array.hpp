@@ -11,6 +11,7 @@
 #include <roc/detail/allocation_bytes.hpp>
 #include <roc/detail/copy_forms.hpp>
 #include <roc/detail/host_storage.hpp>
+#include <roc/detail/mapped_view.hpp>
 #include <roc/detail/owner_operations.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/host_memory.hpp>
@@ -244,6 +245,3 @@ template <class T>
 }
 
 }  // namespace roc
-
-// Behind the class: views of device memory make host arrays.
-#include <roc/mapped_view.hpp>
