@@ -45,8 +45,8 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
 
   /// Owns nothing, as if moved from.
   host_array() = default;
-  /// Compact, in C or F order; `flags` are for pinned and mapped memory. Throws shape_error (the size
-  /// overflows), out_of_memory, roc::error (not_supported: a device without managed memory).
+  /// Compact, in C or F order; `flags` are for pinned and mapped memory. Throws shape_error (the
+  /// size overflows), out_of_memory, roc::error (not_supported: a device without managed memory).
   explicit host_array(roc::shape<N> const& shape, order o = order::c,
                       host_memory kind = host_memory::pageable,
                       host_flags flags = host_flags::portable)
@@ -100,8 +100,8 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
   host_view<T const, N> view() const& { return {data(), shape_, strides_}; }
   host_view<T, N> view() && = delete;
   /// The array as kernels and copies of the current device see it (hipHostGetDevicePointer): of
-  /// mapped and managed arrays. The address may be another than data(). Nothing is copied. The array
-  /// must outlive the work that uses it. Throws registration_error for other kinds.
+  /// mapped and managed arrays. The address may be another than data(). Nothing is copied. The
+  /// array must outlive the work that uses it. Throws registration_error for other kinds.
   roc::device_view<T, N> device_view() & { return device_view_of(view()); }
   roc::device_view<T const, N> device_view() const& { return device_view_of(view()); }
   roc::device_view<T, N> device_view() && = delete;
@@ -232,9 +232,10 @@ template <class T>
 }
 
 /// Memory that host and device both use, by one address (hipMallocManaged; numba.cuda:
-/// `managed_array`): see roc/managed.hpp. Asynchronous copies treat it as pinned memory. Where the device has not ConcurrentManagedAccess, the host
-/// may touch it only while no work of the device is pending: roc::map waits. Throws roc::error
-/// (not_supported) where the current device has no managed memory.
+/// `managed_array`): see roc/managed.hpp. Asynchronous copies treat it as pinned memory. Where the
+/// device has not ConcurrentManagedAccess, the host may touch it only while no work of the device
+/// is pending: roc::map waits. Throws roc::error (not_supported) where the current device has no
+/// managed memory.
 template <class T, std::size_t N>
 [[nodiscard]] host_array<T, N> managed_array(shape<N> const& shape, order o = order::c) {
   return host_array<T, N>(shape, o, host_memory::managed);

@@ -20,7 +20,7 @@ enum class host_flags : unsigned {
   plain = 0,
   portable = 1,        ///< pinned for every device (hipHostMallocPortable)
   mapped = 2,          ///< kernels may reach it (hipHostMallocMapped)
-  write_combined = 4,  ///< fast to write and to send, very slow to read (hipHostMallocWriteCombined)
+  write_combined = 4,  ///< fast to write and send, slow to read (hipHostMallocWriteCombined)
   coherent = 8,        ///< kernels and the CPU see each other's writes (hipHostMallocCoherent)
   non_coherent = 16,   ///< cached by the device while a kernel runs (hipHostMallocNonCoherent)
 };

@@ -2,8 +2,8 @@
 // Managed memory (managed_array): where its pages lie, and who uses them.
 //
 // Each call asks the device first whether it can: roc::error (std::errc::not_supported) names the
-// attribute that it lacks. The array may be any part of managed memory; other memory is a roc::error
-// (std::errc::invalid_argument). Without elements nothing happens.
+// attribute that it lacks. The array may be any part of managed memory; other memory is a
+// roc::error (std::errc::invalid_argument). Without elements nothing happens.
 #pragma once
 
 #include <cstddef>
@@ -73,16 +73,17 @@ void prefetch(H&& array, memory_location to, stream_ref stream) {
 }
 
 /// Moves the memory to the location, after all work enqueued earlier on the current device through
-/// the library; done on return (pyopencl: `enqueue_svm_migrate_mem`). Needs ConcurrentManagedAccess.
+/// the library; done on return (pyopencl: `enqueue_svm_migrate_mem`). Needs
+/// ConcurrentManagedAccess.
 template <detail::host_argument H>
 void migrate(H&& array, memory_location to) {
   detail::migrate(detail::extent_of(array), to);
 }
 
-/// Says from when on, in the order of `stream`, who may use the whole array (hipStreamAttachMemAsync;
-/// numba.cuda: `managed_array(attach_global=)`). Needs ManagedMemory. On AMD nothing happens. Throws
-/// roc::error (invalid_argument) for a part of an array that does not begin it, and for `single`
-/// with the default stream.
+/// Says from when on, in the order of `stream`, who may use the whole array
+/// (hipStreamAttachMemAsync; numba.cuda: `managed_array(attach_global=)`). Needs ManagedMemory. On
+/// AMD nothing happens. Throws roc::error (invalid_argument) for a part of an array that does not
+/// begin it, and for `single` with the default stream.
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H>)
 void attach(H&& array, stream_ref stream, attachment to = attachment::single) {

@@ -51,8 +51,8 @@ auto map(A& array, access_constant<K>, stream_ref const* stream);
 /// Host access to an array for a scope, from roc::map; a view of the elements. Move-only.
 ///
 /// Its end gives the array back, with what was written, also while an exception unwinds; it never
-/// throws: an error goes to the log hook. `unmap` does it early and can throw. Use after `unmap`, and
-/// a second `unmap`, are a lifetime_error. The array must outlive it.
+/// throws: an error goes to the log hook. `unmap` does it early and can throw. Use after `unmap`,
+/// and a second `unmap`, are a lifetime_error. The array must outlive it.
 template <class T, std::size_t N, access_kind K>
 class [[nodiscard]] mapping {
  public:

@@ -17,8 +17,8 @@ struct pinned_cache_information {
   std::size_t pinned;  ///< arrays for which HIP was called
 };
 
-/// Pinned arrays that go leave their memory here, up to the limit; the oldest goes first. A block is
-/// given out again when the copies that use it are done, to an array with the same flags. Mapped
+/// Pinned arrays that go leave their memory here, up to the limit; the oldest goes first. A block
+/// is given out again when the copies that use it are done, to an array with the same flags. Mapped
 /// memory is not kept: kernels may still use it.
 [[nodiscard]] ROC_API pinned_cache_information pinned_cache();
 

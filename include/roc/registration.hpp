@@ -85,10 +85,10 @@ class [[nodiscard]] ROC_API registration {
 /// arrays, host arrays and views; a strided one registers all that it spans.
 ///
 /// The same range again counts and needs as many deregistrations. Zero length is nothing. Several
-/// ranges are registered all or none; a large one in pieces of ROC_REGISTER_CHUNK bytes (1G), unless
-/// it is mapped. Throws registration_error where a range overlaps a registered one without being the
-/// same (naming both), or the runtime knows it already (see adopt_registered); roc::error for what
-/// HIP reports. The memory must stay allocated until it is deregistered.
+/// ranges are registered all or none; a large one in pieces of ROC_REGISTER_CHUNK bytes (1G),
+/// unless it is mapped. Throws registration_error where a range overlaps a registered one without
+/// being the same (naming both), or the runtime knows it already (see adopt_registered); roc::error
+/// for what HIP reports. The memory must stay allocated until it is deregistered.
 template <detail::host_argument... H>
 [[nodiscard]] registration register_host(registration_options options, H&&... ranges) {
   static_assert((!detail::owning_temporary<H&&> && ...),

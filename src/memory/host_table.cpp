@@ -49,7 +49,8 @@ void host_table::check_writable(range where, char const* what) const {
   std::lock_guard const lock(mutex_);
   auto const* const known = find_overlap(registrations_, where);
   if (known == nullptr || (known->flags & hipHostRegisterReadOnly) == 0) return;
-  throw registration_error(std::string(what) + " " + to_string(where) + " within " + to_string(known->where) +
+  throw registration_error(std::string(what) + " " + to_string(where) + " within " +
+                           to_string(known->where) +
                            ", which is registered for reading only: deregister it, or register it "
                            "without read_only");
 }

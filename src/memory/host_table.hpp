@@ -29,15 +29,15 @@ class host_table {
   /// Forgets it and returns the copies that may still use it.
   pending_uses remove_allocation(range where);
 
-  /// Registers a range, a large one in pieces, or counts it once more. Throws registration_error for
-  /// a partial overlap and for memory that is pinned already, roc::error for what HIP reports; of
-  /// several pieces none is left registered then.
+  /// Registers a range, a large one in pieces, or counts it once more. Throws registration_error
+  /// for a partial overlap and for memory that is pinned already, roc::error for what HIP reports;
+  /// of several pieces none is left registered then.
   void register_range(range where, unsigned flags);
   /// Enters a range that someone else pinned, or counts it once more. Throws registration_error
   /// where it is not pinned or overlaps an entry without being the same.
   void adopt(range where);
-  /// Takes one count off; at none left waits for pending copies and unregisters, or forgets what was
-  /// adopted. Throws registration_error for a range that is not registered exactly.
+  /// Takes one count off; at none left waits for pending copies and unregisters, or forgets what
+  /// was adopted. Throws registration_error for a range that is not registered exactly.
   void deregister(range where);
   /// Throws what deregister would for a range that is not registered exactly.
   void check_registered(range where);
@@ -46,12 +46,13 @@ class host_table {
   bool is_pinned(range where) const;
   /// The managed array that holds all of it.
   std::optional<range> managed_array_of(range where) const;
-  /// Throws registration_error where the device may not write some of it; `what` begins the message.
+  /// Throws registration_error where the device may not write some of it; `what` begins the
+  /// message.
   void check_writable(range where, char const* what) const;
   /// The end of what one copy may use from `where` on: registered pieces are not to be straddled.
   std::uintptr_t end_of_piece(range where) const;
-  /// The address by which the current device knows the memory. Throws registration_error where it is
-  /// neither mapped, nor managed, nor registered with the option `mapped`, nor adopted.
+  /// The address by which the current device knows the memory. Throws registration_error where it
+  /// is neither mapped, nor managed, nor registered with the option `mapped`, nor adopted.
   void* device_address(range where);
   /// The host memory behind a range of addresses that device_address gave.
   std::optional<range> behind_device_address(range device) const;

@@ -18,8 +18,8 @@ inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 /// Memory of this size is worth it.
 inline constexpr std::size_t huge_page_threshold = 2 * huge_page;
 
-/// Asks for huge pages in what whole pages the range has. Advice: where the system has none, nothing
-/// happens.
+/// Asks for huge pages in what whole pages the range has. Advice: where the system has none,
+/// nothing happens.
 inline void advise_huge_pages([[maybe_unused]] range where) noexcept {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));

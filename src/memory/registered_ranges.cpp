@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Registration in the table of host memory: counting, pieces, adoption.
 //
-// HIP is called without the table's lock: registering takes seconds for gigabytes, and unregistering
-// waits for the device. Meanwhile an entry is busy: it cannot be used by DMA, copies
+// HIP is called without the table's lock: registering takes seconds for gigabytes, and
+// unregistering waits for the device. Meanwhile an entry is busy: it cannot be used by DMA, copies
 // are staged, and who wants to register or deregister the same range waits.
 #include <algorithm>
 #include <string>
@@ -19,7 +19,8 @@ namespace {
 
 [[noreturn]] void throw_overlap(range asked, range known, char const* what) {
   throw registration_error("register_host: " + to_string(asked) + " overlaps " + what + " " +
-                           to_string(known) + ": deregister that range first, or register the same");
+                           to_string(known) +
+                           ": deregister that range first, or register the same");
 }
 
 using native_detail::memory_kind;

@@ -44,7 +44,8 @@ library_settings read() {
   result.pinned_cache = no_cache ? 0 : bytes_from("ROC_PINNED_CACHE", 256 * mebi);
   // Pieces end where pages do, those of 64 KiB too.
   constexpr std::size_t page = 64 * 1024;
-  result.register_chunk = std::max(bytes_from("ROC_REGISTER_CHUNK", 1024 * mebi) / page, std::size_t{1}) * page;
+  result.register_chunk =
+      std::max(bytes_from("ROC_REGISTER_CHUNK", 1024 * mebi) / page, std::size_t{1}) * page;
   return result;
 }
 

@@ -66,7 +66,8 @@ TEST(PinnedArray, OtherKindsHaveNoFlags) {
 TEST(PinnedArray, OrderAndPaddingAreKept) {
   auto const f = roc::pinned_array<int>(roc::shape<2>{3, 4}, host_flags::portable, roc::order::f);
   EXPECT_TRUE(f.is_f_contiguous());
-  auto const mapped = roc::mapped_array<int>(roc::shape<2>{3, 4}, host_flags::portable, roc::order::f);
+  auto const mapped =
+      roc::mapped_array<int>(roc::shape<2>{3, 4}, host_flags::portable, roc::order::f);
   EXPECT_TRUE(mapped.is_f_contiguous());
 }
 

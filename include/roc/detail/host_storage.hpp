@@ -15,8 +15,8 @@ namespace roc::detail {
 class ROC_API host_storage {
  public:
   host_storage() = default;
-  /// `flags` are those of pinned and mapped memory; the other kinds have none. Throws out_of_memory,
-  /// and roc::error (not_supported) for managed memory where the device has none.
+  /// `flags` are those of pinned and mapped memory; the other kinds have none. Throws
+  /// out_of_memory, and roc::error (not_supported) for managed memory where the device has none.
   host_storage(std::size_t bytes, host_memory kind, host_flags flags = host_flags::portable);
   ~host_storage();
   host_storage(host_storage&& other) noexcept { swap(other); }

@@ -27,12 +27,13 @@ ROC_API device_address device_address_of(void const* data, std::size_t bytes, bo
 }  // namespace detail
 
 /// A view by which kernels and copies of the current device use host memory where it lies
-/// (hipHostGetDevicePointer; numba.cuda: `mapped`): a mapped or managed array, memory registered with
-/// the option `mapped`, or adopted; any part of these. The address may be another than the host's.
+/// (hipHostGetDevicePointer; numba.cuda: `mapped`): a mapped or managed array, memory registered
+/// with the option `mapped`, or adopted; any part of these. The address may be another than the
+/// host's.
 ///
 /// Nothing is copied, and nothing waits. The memory must live, and stay registered, until the work
-/// that uses it is done; copies and fills of the library are waited for. Throws registration_error for other
-/// memory, and for memory registered for reading only unless the elements are const.
+/// that uses it is done; copies and fills of the library are waited for. Throws registration_error
+/// for other memory, and for memory registered for reading only unless the elements are const.
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H &&>)
 auto device_view_of(H&& host) {

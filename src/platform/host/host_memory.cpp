@@ -26,7 +26,8 @@ std::byte* device_address(std::byte* data, std::size_t bytes) {
   return shadow == MAP_FAILED ? data : static_cast<std::byte*>(shadow);
 }
 
-// Locked memory is there: more than the machine has cannot be had, whatever the system would promise.
+// Locked memory is there: more than the machine has cannot be had, whatever the system would
+// promise.
 bool exceeds_machine(std::size_t bytes) {
   static auto const machine = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                               static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
