@@ -12,15 +12,20 @@
 #include <roc/detail/copy_forms.hpp>
 #include <roc/detail/host_storage.hpp>
 #include <roc/detail/memory_iterator.hpp>
+#include <roc/detail/mapped_view.hpp>
 #include <roc/detail/owner_operations.hpp>
 #include <roc/detail/padded_memory.hpp>
 #include <roc/detail/throw.hpp>
+#include <roc/host_memory.hpp>
 #include <roc/host_view.hpp>
 #include <roc/layout/shape.hpp>
 #include <roc/padding.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
+
+template <class T, std::size_t N>
+class device_view;
 
 /// An array in host memory that the library allocated, of any layout; elements are not initialised.
 /// Move-only.
@@ -43,15 +48,17 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
 
   /// Owns nothing, as if moved from.
   host_array() = default;
-  /// Compact, in C or F order. Throws shape_error (the size overflows), out_of_memory.
+  /// Compact, in C or F order; `flags` are for pinned and mapped memory. Throws shape_error (the
+  /// size overflows), out_of_memory, roc::error (not_supported: a device without managed memory).
   explicit host_array(roc::shape<N> const& shape, order o = order::c,
-                      host_memory kind = host_memory::pageable)
-      : host_array(shape, layout::compact_strides(shape, o), kind) {}
+                      host_memory kind = host_memory::pageable,
+                      host_flags flags = host_flags::portable)
+      : host_array(shape, layout::compact_strides(shape, o), kind, flags) {}
   /// With explicit strides, in elements, none negative. Throws layout_error where two indices would
   /// be one place, or a stride is negative.
   host_array(roc::shape<N> const& shape, roc::strides<N> const& strides,
-             host_memory kind = host_memory::pageable)
-      : memory_(detail::allocation_bytes(shape, strides, sizeof(T)), kind),
+             host_memory kind = host_memory::pageable, host_flags flags = host_flags::portable)
+      : memory_(detail::allocation_bytes(shape, strides, sizeof(T)), kind, flags),
         data_(static_cast<T*>(memory_.data())),
         shape_(shape),
         strides_(strides),
@@ -59,8 +66,8 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
   /// With padding, which `padded_view` reaches: see roc::padding.
   template <std::same_as<padded<N>> P>
   host_array(roc::shape<N> const& shape, P const& padding, order o = order::c,
-             host_memory kind = host_memory::pageable)
-      : host_array(detail::padded_extents(shape, padding, sizeof(T)), o, kind) {
+             host_memory kind = host_memory::pageable, host_flags flags = host_flags::portable)
+      : host_array(detail::padded_extents(shape, padding, sizeof(T)), o, kind, flags) {
     this->set_padding(shape_);
     shape_ = shape;
   }
@@ -85,6 +92,12 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
   std::size_t extent(std::size_t axis) const { return shape()[axis]; }
   std::size_t size() const { return layout::element_count(shape()); }
   host_memory kind() const noexcept { return memory_.kind(); }
+  /// The flags that its pinned memory really has, asked from HIP (hipHostGetFlags), which may have
+  /// more than were asked for; plain for other kinds and without elements. Throws roc::error.
+  host_flags flags() const {
+    static_cast<void>(data());
+    return memory_.flags();
+  }
 
   host_view<T, N> view() & { return {data(), shape_, strides_}; }
   host_view<T const, N> view() const& { return {data(), shape_, strides_}; }
@@ -93,6 +106,12 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
   operator host_view<T const, N>() const& { return view(); }
   operator host_view<T, N>() const&& = delete;
   operator host_view<T const, N>() const&& = delete;
+  /// The array as kernels and copies of the current device see it (hipHostGetDevicePointer): of
+  /// mapped and managed arrays. The address may be another than data(). Nothing is copied. The
+  /// array must outlive the work that uses it. Throws registration_error for other kinds.
+  roc::device_view<T, N> device_view() & { return device_view_of(view()); }
+  roc::device_view<T const, N> device_view() const& { return device_view_of(view()); }
+  roc::device_view<T, N> device_view() const&& = delete;
   /// A view of the array with its padding; of one that has none, view().
   host_view<T, N> padded_view() & { return {data(), this->padded_shape(), strides_}; }
   host_view<T const, N> padded_view() const& { return {data(), this->padded_shape(), strides_}; }
@@ -173,14 +192,49 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
   bool alive_ = false;
 };
 
-/// A host array in pinned memory (hipHostMalloc; numba.cuda: `pinned_array`).
+/// A host array in pinned memory (hipHostMalloc; numba.cuda: `pinned_array`), portable if nothing
+/// else is said. Memory of such arrays is kept for later ones: see pinned_cache.
 template <class T, std::size_t N>
 [[nodiscard]] host_array<T, N> pinned_array(shape<N> const& shape, order o = order::c) {
   return host_array<T, N>(shape, o, host_memory::pinned);
 }
+template <class T, std::size_t N>
+[[nodiscard]] host_array<T, N> pinned_array(shape<N> const& shape, host_flags flags,
+                                            order o = order::c) {
+  return host_array<T, N>(shape, o, host_memory::pinned, flags);
+}
 template <class T>
-[[nodiscard]] host_array<T, 1> pinned_array(std::size_t extent) {
-  return host_array<T, 1>(shape<1>{extent}, order::c, host_memory::pinned);
+[[nodiscard]] host_array<T, 1> pinned_array(std::size_t extent,
+                                            host_flags flags = host_flags::portable) {
+  return host_array<T, 1>(shape<1>{extent}, order::c, host_memory::pinned, flags);
+}
+
+/// Pinned memory that kernels reach by device_view (hipHostMallocMapped; numba.cuda:
+/// `mapped_array`): for what is read or written once. Coherent, if not said otherwise.
+template <class T, std::size_t N>
+[[nodiscard]] host_array<T, N> mapped_array(shape<N> const& shape,
+                                            host_flags flags = host_flags::plain,
+                                            order o = order::c) {
+  return host_array<T, N>(shape, o, host_memory::mapped, flags);
+}
+template <class T>
+[[nodiscard]] host_array<T, 1> mapped_array(std::size_t extent,
+                                            host_flags flags = host_flags::plain) {
+  return host_array<T, 1>(shape<1>{extent}, order::c, host_memory::mapped, flags);
+}
+
+/// Memory that host and device both use, by one address (hipMallocManaged; numba.cuda:
+/// `managed_array`): see roc/managed.hpp. Asynchronous copies treat it as pinned memory. Where the
+/// device has not ConcurrentManagedAccess, the host may touch it only while no work of the device
+/// is pending: roc::map waits. Throws roc::error (not_supported) where the current device has no
+/// managed memory.
+template <class T, std::size_t N>
+[[nodiscard]] host_array<T, N> managed_array(shape<N> const& shape, order o = order::c) {
+  return host_array<T, N>(shape, o, host_memory::managed);
+}
+template <class T>
+[[nodiscard]] host_array<T, 1> managed_array(std::size_t extent) {
+  return host_array<T, 1>(shape<1>{extent}, order::c, host_memory::managed);
 }
 
 }  // namespace roc

@@ -13,9 +13,14 @@ namespace roc {
 
 /// How memory is registered (flags of hipHostRegister).
 struct registration_options {
-  bool mapped = false;     ///< kernels may reach it (hipHostRegisterMapped)
+  bool mapped = false;     ///< kernels may reach it, by roc::device_view_of (hipHostRegisterMapped)
   bool portable = false;   ///< pinned for every device (hipHostRegisterPortable)
-  bool read_only = false;  ///< the device only reads it (hipHostRegisterReadOnly)
+  /// The device only reads it (hipHostRegisterReadOnly), as memory that the process may only read
+  /// needs it: copies to it are a registration_error.
+  bool read_only = false;
+  /// Asks the system for huge pages before pinning (madvise): half the time for memory that has not
+  /// been touched much.
+  bool huge_pages = false;
 };
 
 namespace detail {
@@ -30,6 +35,8 @@ struct host_extent {
 ROC_API void register_extents(host_extent const* extents, std::size_t count,
                               registration_options options);
 ROC_API void deregister_extent(host_extent extent);
+/// Enters ranges that others have pinned: all of them or none.
+ROC_API void adopt_extents(host_extent const* extents, std::size_t count);
 /// Finds out first whether all are registered: one that is not leaves the others as they are.
 ROC_API void deregister_extents(host_extent const* extents, std::size_t count);
 ROC_API void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept;
@@ -60,9 +67,16 @@ class [[nodiscard]] ROC_API registration {
   void release() noexcept { extents_.clear(); }
 
  private:
-  explicit registration(std::vector<detail::host_extent> extents, registration_options options);
+  explicit registration(std::vector<detail::host_extent> extents) noexcept
+      : extents_(std::move(extents)) {}
+  static registration of_registered(std::vector<detail::host_extent> extents,
+                                    registration_options options);
+  static registration of_adopted(std::vector<detail::host_extent> extents);
   template <detail::host_argument... H>
   friend registration register_host(registration_options, H&&...);
+  template <detail::host_argument... H>
+    requires(sizeof...(H) > 0)
+  friend registration adopt_registered(H&&...);
 
   std::vector<detail::host_extent> extents_;
 };
@@ -71,20 +85,34 @@ class [[nodiscard]] ROC_API registration {
 /// arrays, host arrays and views; a strided one registers all that it spans.
 ///
 /// The same range again counts and needs as many deregistrations. Zero length is nothing. Several
-/// ranges are registered all or none. Throws registration_error where a range overlaps a registered
-/// one without being the same (naming both), roc::error for what HIP reports.
-/// The memory must stay allocated until it is deregistered.
+/// ranges are registered all or none; a large one in pieces of ROC_REGISTER_CHUNK bytes (1G),
+/// unless it is mapped. Throws registration_error where a range overlaps a registered one without
+/// being the same (naming both), or the runtime knows it already (see adopt_registered); roc::error
+/// for what HIP reports. The memory must stay allocated until it is deregistered.
 template <detail::host_argument... H>
 [[nodiscard]] registration register_host(registration_options options, H&&... ranges) {
   static_assert((!detail::owning_temporary<H&&> && ...),
                 "rocarray: a temporary is gone before the registration ends");
-  return registration({detail::extent_of(ranges)...}, options);
+  return registration::of_registered({detail::extent_of(ranges)...}, options);
 }
 
 template <detail::host_argument... H>
   requires(sizeof...(H) > 0)
 [[nodiscard]] registration register_host(H&&... ranges) {
   return register_host(registration_options{}, std::forward<H>(ranges)...);
+}
+
+/// Tells the library of host memory that somebody else pinned, by hipHostRegister or hipHostMalloc:
+/// copies then use it as registered memory. Each range lies in one such piece. Its end, or
+/// `deregister`, waits for the copies that use it and forgets it: who pinned it unpins it, later.
+/// Counts as register_host does. Throws registration_error where a range is not pinned, or overlaps
+/// one that the library knows without being the same; of several ranges none is adopted then.
+template <detail::host_argument... H>
+  requires(sizeof...(H) > 0)
+[[nodiscard]] registration adopt_registered(H&&... ranges) {
+  static_assert((!detail::owning_temporary<H&&> && ...),
+                "rocarray: a temporary is gone before the registration ends");
+  return registration::of_adopted({detail::extent_of(ranges)...});
 }
 
 /// Deregisters ranges (hipHostUnregister; numba.roc's `roc.deregister`), after the copies that

@@ -15,9 +15,14 @@
 #include <roc/fill.hpp>
 #include <roc/for_each.hpp>
 #include <roc/host_array.hpp>
+#include <roc/host_memory.hpp>
 #include <roc/host_view.hpp>
+#include <roc/managed.hpp>
+#include <roc/map.hpp>
+#include <roc/mapped_view.hpp>
 #include <roc/padding.hpp>
 #include <roc/profiler_range.hpp>
+#include <roc/pinned_cache.hpp>
 #include <roc/rectangle.hpp>
 #include <roc/registration.hpp>
 #include <roc/stream.hpp>

@@ -3,71 +3,63 @@
 // copies may still use it. It tells memory kinds without asking the runtime per copy.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <roc/event.hpp>
+#include <roc/host_memory.hpp>
 #include <roc/stream.hpp>
 
+#include "memory/pending_uses.hpp"
+#include "memory/range.hpp"
+
 namespace roc::memory {
-
-/// A half-open range of addresses.
-struct range {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-
-  static range of(void const* data, std::size_t bytes) {
-    auto const begin = reinterpret_cast<std::uintptr_t>(data);
-    return {begin, begin + bytes};
-  }
-  std::size_t bytes() const noexcept { return end - begin; }
-  bool contains(range other) const noexcept { return begin <= other.begin && other.end <= end; }
-  bool overlaps(range other) const noexcept { return begin < other.end && other.begin < end; }
-  friend bool operator==(range const&, range const&) = default;
-};
-
-/// The last use of a range by each stream.
-class pending_uses {
- public:
-  /// Marks everything enqueued on `stream` so far as using the range.
-  void note(stream_ref stream);
-  void wait() const;
-
- private:
-  struct use {
-    stream_ref stream;
-    event done;
-  };
-  std::vector<use> uses_;
-};
 
 class host_table {
  public:
   static host_table& instance();
 
-  /// Memory that the library allocated; `pinned` if the device can reach it by DMA.
-  void add_allocation(range where, bool pinned);
+  /// Memory that the library allocated; `mapped` if kernels may reach it.
+  void add_allocation(range where, host_memory kind, bool mapped);
   /// Forgets it and returns the copies that may still use it.
   pending_uses remove_allocation(range where);
 
-  /// Registers a range or counts it once more. Throws registration_error for a partial overlap.
+  /// Registers a range, a large one in pieces, or counts it once more. Throws registration_error
+  /// for a partial overlap and for memory that is pinned already, roc::error for what HIP reports;
+  /// of several pieces none is left registered then.
   void register_range(range where, unsigned flags);
-  /// Takes one count off; at none left waits for pending copies and unregisters. Throws
-  /// registration_error for a range that is not registered exactly.
+  /// Enters a range that someone else pinned, or counts it once more. Throws registration_error
+  /// where it is not pinned or overlaps an entry without being the same.
+  void adopt(range where);
+  /// Takes one count off; at none left waits for pending copies and unregisters, or forgets what
+  /// was adopted. Throws registration_error for a range that is not registered exactly.
   void deregister(range where);
   /// Throws what deregister would for a range that is not registered exactly.
   void check_registered(range where);
 
   /// Whether all of it is pinned or registered, so that DMA may use it.
-  /// Memory registered for reading only may not be written so.
-  bool is_pinned(range where, bool for_writing) const;
+  bool is_pinned(range where) const;
+  /// The managed array that holds all of it.
+  std::optional<range> managed_array_of(range where) const;
+  /// Throws registration_error where the device may not write some of it; `what` begins the
+  /// message.
+  void check_writable(range where, char const* what) const;
+  /// The end of what one copy may use from `where` on: registered pieces are not to be straddled.
+  std::uintptr_t end_of_piece(range where) const;
+  /// The address by which the current device knows the memory. Throws registration_error where it
+  /// is neither mapped, nor managed, nor registered with the option `mapped`, nor adopted.
+  void* device_address(range where);
+  /// The host memory behind a range of addresses that device_address gave.
+  std::optional<range> behind_device_address(range device) const;
+
   /// Notes that work on `stream` uses it, where the library knows the memory.
   void note_use(range where, stream_ref stream);
-
   /// Notes that the CPU writes memory when `stream` has come so far.
   void note_write(range where, stream_ref stream);
   /// Waits for the writes noted that overlap it: the CPU is about to read it.
@@ -76,30 +68,44 @@ class host_table {
  private:
   struct allocation {
     range where;
-    bool pinned;
+    host_memory kind;
+    bool mapped;
     pending_uses pending;
   };
   struct registered {
     range where;
-    unsigned flags;
-    unsigned count;
-    pending_uses pending;
+    unsigned flags = 0;
+    unsigned count = 1;
+    bool adopted = false;
+    bool busy = true;               // being registered or unregistered, without the lock
+    bool usable = false;            // all of it is registered
+    bool several = false;           // in more than one piece
+    std::vector<range> pieces = {};  // what HIP has registered
+    pending_uses pending = {};
   };
-  template <class Entry>
-  using entries = std::map<std::uintptr_t, Entry>;  // by first address; no two overlap
-
+  struct device_alias {
+    range where;  // of the device's addresses
+    range host;
+  };
   struct write {
     range where;
     std::shared_ptr<event> done;
   };
+  using table_lock = std::unique_lock<std::mutex>;
 
-  entries<registered>::iterator find_registered(range where);
+  bool count_again(range where, unsigned flags, table_lock& held);
+  registered& find_registered(range where, table_lock& held);
+  void forget_device_addresses(range host);
 
+  mutable std::mutex mutex_;
+  std::condition_variable settled_;  // some entry is no longer busy
+  range_map<allocation> allocations_;
+  range_map<registered> registrations_;
+  range_map<device_alias> device_aliases_;
+  std::atomic<std::size_t> in_pieces_ = 0;  // registrations of several
+  std::atomic<std::size_t> aliases_ = 0;    // of device_aliases_: most programs have none
   std::mutex writes_mutex_;
   std::vector<write> writes_;
-  mutable std::mutex mutex_;
-  entries<allocation> allocations_;
-  entries<registered> registrations_;
 };
 
 }  // namespace roc::memory

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <roc/mapped_view.hpp>
 #include <roc/registration.hpp>
 
 #include <exception>
@@ -6,7 +7,9 @@
 #include <roc/error.hpp>
 
 #include "memory/host_table.hpp"
+#include "memory/huge_pages.hpp"
 #include "platform/hip.hpp"
+#include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
 
 namespace roc {
@@ -24,18 +27,42 @@ unsigned flags_of(registration_options options) {
 
 namespace detail {
 
-void register_extents(host_extent const* extents, std::size_t count,
-                      registration_options options) {
+device_address device_address_of(void const* data, std::size_t bytes, bool for_writing) {
+  auto& table = memory::host_table::instance();
+  auto const where = memory::range::of(data, bytes);
+  if (for_writing) table.check_writable(where, "device view of");
+  return {table.device_address(where), runtime::current_device()};
+}
+
+namespace {
+
+// All of them or none.
+template <class F>
+void enter_all(host_extent const* extents, std::size_t count, F enter) {
   for (std::size_t i = 0; i < count; ++i) {
     if (extents[i].bytes == 0) continue;
     try {
-      memory::host_table::instance().register_range(
-          memory::range::of(extents[i].data, extents[i].bytes), flags_of(options));
+      enter(memory::range::of(extents[i].data, extents[i].bytes));
     } catch (...) {
       deregister_extents_quietly(extents, i);
       throw;
     }
   }
+}
+
+}  // namespace
+
+void register_extents(host_extent const* extents, std::size_t count,
+                      registration_options options) {
+  enter_all(extents, count, [&](memory::range where) {
+    if (options.huge_pages) memory::advise_huge_pages(where);
+    memory::host_table::instance().register_range(where, flags_of(options));
+  });
+}
+
+void adopt_extents(host_extent const* extents, std::size_t count) {
+  enter_all(extents, count,
+            [](memory::range where) { memory::host_table::instance().adopt(where); });
 }
 
 void deregister_extent(host_extent extent) {
@@ -64,9 +91,15 @@ void deregister_extents_quietly(host_extent const* extents, std::size_t count) n
 
 }  // namespace detail
 
-registration::registration(std::vector<detail::host_extent> extents, registration_options options)
-    : extents_(std::move(extents)) {
-  detail::register_extents(extents_.data(), extents_.size(), options);
+registration registration::of_registered(std::vector<detail::host_extent> extents,
+                                         registration_options options) {
+  detail::register_extents(extents.data(), extents.size(), options);
+  return registration(std::move(extents));
+}
+
+registration registration::of_adopted(std::vector<detail::host_extent> extents) {
+  detail::adopt_extents(extents.data(), extents.size());
+  return registration(std::move(extents));
 }
 
 registration& registration::operator=(registration&& other) noexcept {

@@ -35,6 +35,10 @@
   X(hipHostRegister)                 \
   X(hipHostUnregister)               \
   X(hipPointerGetAttributes)         \
+  X(hipMallocManaged)                \
+  X(hipMemAdvise)                    \
+  X(hipMemPrefetchAsync)             \
+  X(hipStreamAttachMemAsync)         \
   /* copies */                       \
   X(hipMemcpy)                       \
   X(hipMemcpyAsync)                  \

@@ -75,6 +75,11 @@ library_settings read() {
       number_from("ROC_WORKERS", 1, 256, std::min<std::size_t>(processors(), 8), false);
   result.direct = bytes_from("ROC_DIRECT", 0, direct);
   result.direct_enqueued = std::min(result.direct, direct_enqueued);
+  result.pinned_cache = bytes_from("ROC_PINNED_CACHE", 0, 256 * mebi);
+  // Pieces end where pages do, those of 64 KiB too.
+  constexpr std::size_t page = 64 * 1024;
+  result.register_chunk =
+      std::max(bytes_from("ROC_REGISTER_CHUNK", 4096, 1024 * mebi) / page, std::size_t{1}) * page;
   return result;
 }
 

@@ -13,6 +13,8 @@ struct library_settings {
   std::size_t workers;        // ROC_WORKERS: threads per device that stage, pack and unpack
   std::size_t direct;         // ROC_DIRECT: pageable copies of so many bytes are the runtime's own
   std::size_t direct_enqueued;  // the same where a stream is given, to the device
+  std::size_t pinned_cache;   // ROC_PINNED_CACHE: freed pinned bytes kept at most; 0: none
+  std::size_t register_chunk;  // ROC_REGISTER_CHUNK: bytes registered by one call of HIP at most
 };
 
 /// A value that cannot be read is reported on stderr, and the default taken.

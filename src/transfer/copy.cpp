@@ -80,13 +80,6 @@ void enqueue_on_host(plan const& p, bool copied, hipStream_t stream) {
   static_cast<void>(job.release());  // deleted by run
 }
 
-memory::range bytes_of(plan const& p, transfer::side which) {
-  transfer::byte_span const span = transfer::span_of(p.form, which);
-  std::byte const* const base =
-      which == transfer::side::source ? p.form.source : p.form.destination;
-  return memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low));
-}
-
 void enqueue(plan const& p, stream_ref stream, detail::source_use use) {
   hipStream_t const native = runtime::handle(stream);
   // Pinned memory belongs to the stream until it has been synchronised: earlier work there may still
@@ -94,7 +87,7 @@ void enqueue(plan const& p, stream_ref stream, detail::source_use use) {
   bool const reads_now = !p.host_pinned && use == detail::source_use::copied;
   if (runs_on_device(p.path)) return enqueue_on_device(p, native);
   if (p.way != direction::device_to_host && reads_now) {
-    memory::host_table::instance().wait_for_writes(bytes_of(p, transfer::side::source));
+    memory::host_table::instance().wait_for_writes(bytes_of(p.form, transfer::side::source));
   }
   if (p.path == copy_path::host) return enqueue_on_host(p, reads_now, native);
   if (p.way == direction::host_to_device && reads_now) return transfer::upload_staged(p, stream);
@@ -105,12 +98,17 @@ void enqueue(plan const& p, stream_ref stream, detail::source_use use) {
 void note_host_use(plan const& p, stream_ref stream) {
   auto& table = memory::host_table::instance();
   if (p.way == direction::host_to_device || p.way == direction::host_to_host) {
-    table.note_use(bytes_of(p, transfer::side::source), stream);
+    table.note_use(bytes_of(p.form, transfer::side::source), stream);
   }
   if (p.way == direction::device_to_host || p.way == direction::host_to_host) {
     bool const by_cpu = !runs_on_device(p.path);
-    if (by_cpu) table.note_write(bytes_of(p, transfer::side::destination), stream);
-    table.note_use(bytes_of(p, transfer::side::destination), stream);
+    if (by_cpu) table.note_write(bytes_of(p.form, transfer::side::destination), stream);
+    table.note_use(bytes_of(p.form, transfer::side::destination), stream);
+  }
+  if (!p.mapped) return;
+  for (auto const which : {transfer::side::source, transfer::side::destination}) {
+    auto const behind = table.behind_device_address(bytes_of(p.form, which));
+    if (behind) table.note_use(*behind, stream);
   }
 }
 

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/direct.hpp"
 
+#include <algorithm>
+
+#include "memory/host_table.hpp"
 #include "platform/call.hpp"
 
 namespace roc::transfer {
 namespace {
-
-hipMemcpyKind kind_of(direction way) {
-  switch (way) {
-    case direction::host_to_device: return hipMemcpyHostToDevice;
-    case direction::device_to_host: return hipMemcpyDeviceToHost;
-    case direction::device_to_device: return hipMemcpyDeviceToDevice;
-    case direction::host_to_host: break;
-  }
-  return hipMemcpyHostToHost;
-}
 
 std::size_t pitch(std::ptrdiff_t step) { return static_cast<std::size_t>(step); }
 
@@ -38,13 +31,63 @@ void copy_planes(normal_form const& form, hipMemcpyKind kind, hipStream_t stream
   ROC_HIP(hipMemcpy3DAsync, &parameters, stream);
 }
 
+void copy_one(normal_form const& form, hipMemcpyKind kind, hipStream_t stream) {
+  if (form.rank == 1) return copy_rows(form, kind, stream);
+  if (form.rank == 2) return copy_planes(form, kind, stream);
+  ROC_HIP(hipMemcpyAsync, form.destination, form.source, form.run, kind, stream);
+}
+
+// The same bytes without the first `skipped` steps of the outermost axis, or bytes of the run.
+normal_form behind(normal_form form, std::size_t skipped) {
+  auto const steps = static_cast<std::ptrdiff_t>(skipped);
+  bool const run = form.rank == 0;
+  form.source += run ? steps : steps * form.axes[0].source;
+  form.destination += run ? steps : steps * form.axes[0].destination;
+  (run ? form.run : form.axes[0].extent) -= skipped;
+  return form;
+}
+
+normal_form first(normal_form form, std::size_t kept) {
+  (form.rank == 0 ? form.run : form.axes[0].extent) = kept;
+  return form;
+}
+
+// Memory registered in pieces is no one memory to the runtimes: no copy of theirs may straddle two.
+void copy_pieces(normal_form const& form, side host, hipMemcpyKind kind, hipStream_t stream) {
+  memory::range const where = bytes_of(form, host);
+  std::uintptr_t const end = memory::host_table::instance().end_of_piece(where);
+  if (end >= where.end) return copy_one(form, kind, stream);
+  std::size_t split = end - where.begin;
+  if (form.rank != 0) {
+    if (form.axes[0].extent == 1) {
+      normal_form inner = form;
+      std::copy(form.axes.begin() + 1, form.axes.end(), inner.axes.begin());
+      --inner.rank;
+      return copy_pieces(inner, host, kind, stream);
+    }
+    split = form.axes[0].extent / 2;
+  }
+  copy_pieces(first(form, split), host, kind, stream);
+  copy_pieces(behind(form, split), host, kind, stream);
+}
+
 }  // namespace
 
+hipMemcpyKind kind_of(plan const& p) {
+  if (p.mapped) return hipMemcpyDefault;
+  switch (p.way) {
+    case direction::host_to_device: return hipMemcpyHostToDevice;
+    case direction::device_to_host: return hipMemcpyDeviceToHost;
+    case direction::device_to_device: return hipMemcpyDeviceToDevice;
+    case direction::host_to_host: break;
+  }
+  return hipMemcpyHostToHost;
+}
+
 void copy_directly(plan const& p, hipStream_t stream) {
-  hipMemcpyKind const kind = kind_of(p.way);
-  if (p.path == copy_path::dma_2d) return copy_rows(p.form, kind, stream);
-  if (p.path == copy_path::dma_3d) return copy_planes(p.form, kind, stream);
-  ROC_HIP(hipMemcpyAsync, p.form.destination, p.form.source, p.form.run, kind, stream);
+  if (p.way == direction::device_to_device) return copy_one(p.form, kind_of(p), stream);
+  bool const from_host = p.way == direction::host_to_device;
+  copy_pieces(p.form, from_host ? side::source : side::destination, kind_of(p), stream);
 }
 
 }  // namespace roc::transfer

@@ -7,6 +7,9 @@
 
 namespace roc::transfer {
 
+/// What HIP is told about the two sides of a copy between them, or by staging memory.
+hipMemcpyKind kind_of(plan const& p);
+
 /// Enqueues the copy on `stream`. The plan's path is dma, dma_2d or dma_3d.
 void copy_directly(plan const& p, hipStream_t stream);
 

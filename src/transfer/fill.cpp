@@ -62,13 +62,15 @@ struct host_fill {
   }
 };
 
+memory::range destination_of(normal_form const& form) {
+  return transfer::bytes_of(form, transfer::side::destination);
+}
+
 void enqueue_on_host(normal_form const& form, fill_pattern const& pattern, stream_ref stream) {
   auto job = std::make_unique<host_fill>(host_fill{form, pattern});
   ROC_HIP(hipLaunchHostFunc, runtime::handle(stream), &host_fill::run, job.get());
   static_cast<void>(job.release());  // deleted by run
-  auto const span = transfer::span_of(form, transfer::side::destination);
-  auto const where = memory::range::of(form.destination + span.low,
-                                       static_cast<std::size_t>(span.high - span.low));
+  auto const where = destination_of(form);
   memory::host_table::instance().note_write(where, stream);
   memory::host_table::instance().note_use(where, stream);
 }
@@ -104,6 +106,10 @@ void fill(detail::region const& to, fill_pattern const& pattern, stream_ref cons
   runtime::enqueue_noted(*stream, [&] {
     if (on_device) {
       enqueue_on_device(form, pattern, runtime::handle(*stream));
+      auto& table = memory::host_table::instance();
+      if (auto const behind = table.behind_device_address(destination_of(form))) {
+        table.note_use(*behind, *stream);
+      }
     } else {
       enqueue_on_host(form, pattern, *stream);
     }

@@ -70,6 +70,12 @@ byte_span span_of(normal_form const& form, side which) noexcept {
   return result;
 }
 
+memory::range bytes_of(normal_form const& form, side which) noexcept {
+  byte_span const span = span_of(form, which);
+  std::byte const* const base = which == side::source ? form.source : form.destination;
+  return memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low));
+}
+
 normal_form normalise(detail::region const& source, detail::region const& destination,
                       side leading) {
   normal_form form;

@@ -9,6 +9,8 @@
 
 #include <roc/detail/region.hpp>
 
+#include "memory/range.hpp"
+
 namespace roc::transfer {
 
 /// The most axes that a copy may have left after merging.
@@ -45,6 +47,8 @@ struct byte_span {
   std::ptrdiff_t high;
 };
 byte_span span_of(normal_form const& form, side which) noexcept;
+/// The same as addresses.
+memory::range bytes_of(normal_form const& form, side which) noexcept;
 
 /// The normal form, its axes in the order of the memory of `leading`. The shapes are equal, no
 /// extent is zero. Throws layout_error where more than max_axes axes are left.

@@ -124,7 +124,8 @@ bool leave_to_runtime(plan const& p, timing when) {
 
 copy_path choose(plan const& p, timing when) {
   if (p.way == direction::host_to_host) return copy_path::host;
-  bool const on_device = p.way == direction::device_to_device;
+  // The CPU may not touch managed memory while some devices work: a kernel does.
+  bool const on_device = p.way == direction::device_to_device || p.host_managed;
   bool const direct = on_device || p.host_pinned;
   if (p.form.rank == 0) {
     return direct || leave_to_runtime(p, when) ? copy_path::dma : copy_path::staged;
@@ -155,14 +156,19 @@ plan make_plan(detail::region const& source, detail::region const& destination, 
                        "every element has its own");
   }
   if (source.where == destination.where) check_overlap(result.form);
+  auto const& table = memory::host_table::instance();
   if (result.way != direction::device_to_device) {
     bool const reads_host = result.way != direction::device_to_host;
-    byte_span const span = span_of(result.form, reads_host ? side::source : side::destination);
-    auto const* const base = reads_host ? result.form.source : result.form.destination;
-    result.host_pinned = memory::host_table::instance().is_pinned(
-        memory::range::of(base + span.low, static_cast<std::size_t>(span.high - span.low)),
-        !reads_host);
+    auto const where = bytes_of(result.form, reads_host ? side::source : side::destination);
+    if (!reads_host) table.check_writable(where, "copy to");
+    result.host_pinned = table.is_pinned(where);
+    result.host_managed = result.host_pinned && table.managed_array_of(where).has_value();
   }
+  auto const is_mapped = [&](detail::region const& r, side which) {
+    return r.where == detail::place::device &&
+           table.behind_device_address(bytes_of(result.form, which));
+  };
+  result.mapped = is_mapped(source, side::source) || is_mapped(destination, side::destination);
   result.path = choose(result, when);
   return result;
 }

@@ -20,6 +20,8 @@ struct plan {
   copy_path path = copy_path::none;
   direction way = direction::host_to_host;
   bool host_pinned = false;  // DMA may use the host side (the source, if both are)
+  bool host_managed = false;  // kernels may use it too
+  bool mapped = false;       // a device side is host memory that the device reaches
   normal_form form;
 };
 
@@ -28,7 +30,7 @@ enum class timing : unsigned char { now, enqueued };
 
 /// Checks the two sides against each other and decides. Throws shape_error (extents differ),
 /// layout_error (the destination repeats a place), overlap_error (shared memory), lifetime_error
-/// (a null pointer with elements).
+/// (a null pointer with elements), registration_error (a destination registered for reading only).
 plan make_plan(detail::region const& source, detail::region const& destination, timing when);
 
 }  // namespace roc::transfer

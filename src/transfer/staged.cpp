@@ -17,6 +17,7 @@
 #include "runtime/own_stream.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream.hpp"
+#include "transfer/direct.hpp"
 #include "transfer/pack.hpp"
 #include "transfer/workers.hpp"
 
@@ -61,8 +62,7 @@ bool send(plan const& p, piece part, std::byte const* staging, stream_ref stream
   hipStream_t const native = runtime::handle(stream);
   std::size_t const bytes = part.end - part.begin;
   if (p.form.is_dense(side::destination)) {
-    ROC_HIP(hipMemcpyAsync, p.form.destination + part.begin, staging, bytes, hipMemcpyHostToDevice,
-            native);
+    ROC_HIP(hipMemcpyAsync, p.form.destination + part.begin, staging, bytes, kind_of(p), native);
     return true;
   }
   auto const scratch = take(block_pool::scratch(by), bytes, stream, may_wait);
@@ -77,8 +77,7 @@ void fetch(plan const& p, piece part, std::byte* staging, stream_ref stream) {
   hipStream_t const native = runtime::handle(stream);
   std::size_t const bytes = part.end - part.begin;
   if (p.form.is_dense(side::source)) {
-    ROC_HIP(hipMemcpyAsync, staging, p.form.source + part.begin, bytes, hipMemcpyDeviceToHost,
-            native);
+    ROC_HIP(hipMemcpyAsync, staging, p.form.source + part.begin, bytes, kind_of(p), native);
     return;
   }
   auto const scratch = block_pool::scratch(holder::passing).acquire(bytes, stream);

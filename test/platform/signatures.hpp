@@ -32,6 +32,10 @@
   X(hipHostRegister, hipError_t(void*, std::size_t, unsigned))                               \
   X(hipHostUnregister, hipError_t(void*))                                                    \
   X(hipPointerGetAttributes, hipError_t(hipPointerAttribute_t*, void const*))                \
+  X(hipMallocManaged, hipError_t(void**, std::size_t, unsigned))                             \
+  X(hipMemAdvise, hipError_t(void const*, std::size_t, hipMemoryAdvise, int))                \
+  X(hipMemPrefetchAsync, hipError_t(void const*, std::size_t, int, hipStream_t))             \
+  X(hipStreamAttachMemAsync, hipError_t(hipStream_t, void*, std::size_t, unsigned))          \
   X(hipMemcpy, hipError_t(void*, void const*, std::size_t, hipMemcpyKind))                   \
   X(hipMemcpyAsync, hipError_t(void*, void const*, std::size_t, hipMemcpyKind, hipStream_t)) \
   X(hipMemcpy2DAsync, hipError_t(void*, std::size_t, void const*, std::size_t, std::size_t,  \

@@ -23,8 +23,8 @@ TEST(LogSettings, OthersAreWarnings) {
   roc::runtime::set_log_threshold(log_level::warning);
   testing::internal::CaptureStderr();
   EXPECT_EQ(std::size_t{64} << 20, roc::runtime::settings().staging);
-  EXPECT_EQ("rocarray: warning: ROC_STAGING=much: give a number of bytes from 4096 to 1024G, with "
-            "K, M or G\n",
+  EXPECT_EQ("rocarray: warning: ROC_STAGING=much: give a number from 4096 to 1099511627776, in "
+            "bytes or with K, M or G\n",
             testing::internal::GetCapturedStderr());
 }
 

@@ -62,3 +62,10 @@ template <class Unused = void>
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
   return hipCUDAErrorTohipError(cudaLaunchHostFunc(stream, function, data));
 }
+
+/// HIP's wrapper takes a hipDeviceptr_t* here, unlike on AMD. A template, as the one above.
+template <class Unused = void>
+hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* memory, std::size_t size,
+                                   unsigned flags) {
+  return hipCUDAErrorTohipError(cudaStreamAttachMemAsync(stream, memory, size, flags));
+}

@@ -103,6 +103,43 @@ inline hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, voi
   return hipSuccess;
 }
 
+// Managed memory: CUDA 13 names places by location, no longer by device number.
+
+inline hipError_t hipMallocManaged(void** memory, std::size_t size, unsigned flags) {
+  return from_cuda(cudaMallocManaged(memory, size, flags));
+}
+#if CUDART_VERSION >= 13000
+inline cudaMemLocation location_of(int device) {
+  cudaMemLocation location;
+  std::memset(&location, 0, sizeof location);
+  bool const host = device == cudaCpuDeviceId;
+  location.type = host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+  location.id = host ? 0 : device;
+  return location;
+}
+inline hipError_t hipMemAdvise(void const* memory, std::size_t size, hipMemoryAdvise advice,
+                               int device) {
+  return from_cuda(cudaMemAdvise(memory, size, advice, location_of(device)));
+}
+inline hipError_t hipMemPrefetchAsync(void const* memory, std::size_t size, int device,
+                                      hipStream_t stream = nullptr) {
+  return from_cuda(cudaMemPrefetchAsync(memory, size, location_of(device), 0U, stream));
+}
+#else
+inline hipError_t hipMemAdvise(void const* memory, std::size_t size, hipMemoryAdvise advice,
+                               int device) {
+  return from_cuda(cudaMemAdvise(memory, size, advice, device));
+}
+inline hipError_t hipMemPrefetchAsync(void const* memory, std::size_t size, int device,
+                                      hipStream_t stream = nullptr) {
+  return from_cuda(cudaMemPrefetchAsync(memory, size, device, stream));
+}
+#endif
+inline hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* memory, std::size_t size,
+                                          unsigned flags) {
+  return from_cuda(cudaStreamAttachMemAsync(stream, memory, size, flags));
+}
+
 // Copies
 
 inline hipError_t hipMemcpy(void* to, void const* from, std::size_t size, hipMemcpyKind kind) {

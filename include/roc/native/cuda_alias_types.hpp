@@ -38,6 +38,16 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeCooperativeLaunch = cudaDevAttrCooperativeLaunch,
 };
 
+using hipMemoryAdvise = cudaMemoryAdvise;
+inline constexpr hipMemoryAdvise hipMemAdviseSetReadMostly = cudaMemAdviseSetReadMostly;
+inline constexpr hipMemoryAdvise hipMemAdviseUnsetReadMostly = cudaMemAdviseUnsetReadMostly;
+inline constexpr hipMemoryAdvise hipMemAdviseSetPreferredLocation =
+    cudaMemAdviseSetPreferredLocation;
+inline constexpr hipMemoryAdvise hipMemAdviseUnsetPreferredLocation =
+    cudaMemAdviseUnsetPreferredLocation;
+inline constexpr hipMemoryAdvise hipMemAdviseSetAccessedBy = cudaMemAdviseSetAccessedBy;
+inline constexpr hipMemoryAdvise hipMemAdviseUnsetAccessedBy = cudaMemAdviseUnsetAccessedBy;
+
 using hipMemcpyKind = cudaMemcpyKind;
 inline constexpr hipMemcpyKind hipMemcpyHostToHost = cudaMemcpyHostToHost;
 inline constexpr hipMemcpyKind hipMemcpyHostToDevice = cudaMemcpyHostToDevice;
@@ -90,6 +100,11 @@ inline constexpr unsigned hipHostRegisterPortable = cudaHostRegisterPortable;
 inline constexpr unsigned hipHostRegisterMapped = cudaHostRegisterMapped;
 inline constexpr unsigned hipHostRegisterIoMemory = cudaHostRegisterIoMemory;
 inline constexpr unsigned hipHostRegisterReadOnly = cudaHostRegisterReadOnly;
+
+inline constexpr unsigned hipMemAttachGlobal = cudaMemAttachGlobal;
+inline constexpr unsigned hipMemAttachHost = cudaMemAttachHost;
+inline constexpr unsigned hipMemAttachSingle = cudaMemAttachSingle;
+inline constexpr int hipCpuDeviceId = cudaCpuDeviceId;
 
 inline constexpr unsigned hipStreamDefault = cudaStreamDefault;
 inline constexpr unsigned hipStreamNonBlocking = cudaStreamNonBlocking;

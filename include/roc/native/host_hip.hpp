@@ -50,6 +50,15 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeCooperativeLaunch,
 };
 
+enum hipMemoryAdvise : int {
+  hipMemAdviseSetReadMostly = 1,
+  hipMemAdviseUnsetReadMostly = 2,
+  hipMemAdviseSetPreferredLocation = 3,
+  hipMemAdviseUnsetPreferredLocation = 4,
+  hipMemAdviseSetAccessedBy = 5,
+  hipMemAdviseUnsetAccessedBy = 6,
+};
+
 enum hipMemcpyKind : int {
   hipMemcpyHostToHost = 0,
   hipMemcpyHostToDevice = 1,
@@ -116,6 +125,10 @@ inline constexpr unsigned hipHostRegisterPortable = 0x1;
 inline constexpr unsigned hipHostRegisterMapped = 0x2;
 inline constexpr unsigned hipHostRegisterIoMemory = 0x4;
 inline constexpr unsigned hipHostRegisterReadOnly = 0x8;
+inline constexpr unsigned hipMemAttachGlobal = 0x1;
+inline constexpr unsigned hipMemAttachHost = 0x2;
+inline constexpr unsigned hipMemAttachSingle = 0x4;
+inline constexpr int hipCpuDeviceId = -1;
 inline constexpr unsigned hipStreamDefault = 0x0;
 inline constexpr unsigned hipStreamNonBlocking = 0x1;
 inline constexpr unsigned hipEventDefault = 0x0;
@@ -150,6 +163,13 @@ ROC_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned f
 ROC_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned flags);
 ROC_API hipError_t hipHostUnregister(void* data);
 ROC_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* data);
+ROC_API hipError_t hipMallocManaged(void** data, std::size_t bytes, unsigned flags);
+ROC_API hipError_t hipMemAdvise(void const* data, std::size_t bytes, hipMemoryAdvise advice,
+                                int device);
+ROC_API hipError_t hipMemPrefetchAsync(void const* data, std::size_t bytes, int device,
+                                       hipStream_t stream = nullptr);
+ROC_API hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* data, std::size_t bytes,
+                                           unsigned flags);
 template <class T>
 hipError_t hipMalloc(T** data, std::size_t bytes) {
   return hipMalloc(reinterpret_cast<void**>(data), bytes);

@@ -10,6 +10,11 @@
 inline constexpr unsigned hipHostRegisterReadOnly = 0x08;
 #endif
 
+// HIP's headers for NVIDIA have the names of the other two flags only.
+#if defined(HIP_VERSION) && !defined(hipMemAttachGlobal)
+inline constexpr unsigned hipMemAttachGlobal = 0x01;
+#endif
+
 namespace roc::native_detail {
 
 enum class memory_kind { unregistered, host, device, managed };

@@ -32,6 +32,8 @@ std::size_t span(extent const& size, box const& b) {
 struct located {
   std::byte* data = nullptr;  // null: the pointer may not be used so
   bool on_device = false;
+  bool on_host = true;  // managed memory is both
+  bool pinned = false;
 };
 
 located locate(std::byte* data, std::size_t bytes) {
@@ -39,7 +41,7 @@ located locate(std::byte* data, std::size_t bytes) {
   if (int const device = device_owning(data); device >= 0) {
     auto const known = memory_of(device).find(data);
     if (!known || !within(last_byte(data, bytes), known->data, known->bytes)) return {};
-    return {memory_of(device).writable(data), true};
+    return {memory_of(device).writable(data), true, false};
   }
   if (plus(reinterpret_cast<std::uintptr_t>(data), bytes) == SIZE_MAX) return {};
   if (device_owning(last_byte(data, bytes)) >= 0) return {};
@@ -47,18 +49,18 @@ located locate(std::byte* data, std::size_t bytes) {
   if (known && !within(data, known->data, known->bytes)) {
     // The device's address of registered memory.
     if (!within(last_byte(data, bytes), known->device, known->bytes)) return {};
-    return {known->data + (data - known->device), false};
+    return {known->data + (data - known->device), false, true, true};
   }
   if (host_ranges::instance().straddles(data, bytes)) return {};
-  return {data, false};
+  return {data, known && known->managed, true, known.has_value()};
 }
 
-bool fits(hipMemcpyKind kind, bool from_device, bool to_device) {
+bool fits(hipMemcpyKind kind, located const& from, located const& to) {
   switch (kind) {
-    case hipMemcpyHostToHost: return !from_device && !to_device;
-    case hipMemcpyHostToDevice: return !from_device && to_device;
-    case hipMemcpyDeviceToHost: return from_device && !to_device;
-    case hipMemcpyDeviceToDevice: return from_device && to_device;
+    case hipMemcpyHostToHost: return from.on_host && to.on_host;
+    case hipMemcpyHostToDevice: return from.on_host && to.on_device;
+    case hipMemcpyDeviceToHost: return from.on_device && to.on_host;
+    case hipMemcpyDeviceToDevice: return from.on_device && to.on_device;
     case hipMemcpyDefault: return true;
     default: return false;
   }
@@ -74,7 +76,7 @@ hipError_t enqueue(box to, box from, extent const& size, hipMemcpyKind kind, hip
   located const source = locate(from.data, span(size, from));
   located const destination = locate(to.data, span(size, to));
   if (source.data == nullptr || destination.data == nullptr) return hipErrorInvalidValue;
-  if (!fits(kind, source.on_device, destination.on_device)) return hipErrorInvalidValue;
+  if (!fits(kind, source, destination)) return hipErrorInvalidValue;
   to.data = destination.data + to.skipped;
   from.data = source.data + from.skipped;
   auto operation = engine::instance().submit(found, [=] { move_box(to, from, size); });
@@ -157,7 +159,8 @@ ROC_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
     if (found == nullptr) return hipErrorInvalidHandle;
     if (bytes == 0) return hipSuccess;
     located const place = locate(bytes_of(data), bytes);
-    if (place.data == nullptr || !place.on_device) return hipErrorInvalidValue;
+    // Pinned memory is within a device's reach too.
+    if (place.data == nullptr || !(place.on_device || place.pinned)) return hipErrorInvalidValue;
     engine::instance().submit(found, [=] { fill(place.data, value, bytes); });
     return hipSuccess;
   });

@@ -42,11 +42,15 @@ hipError_t attribute_of(hipDeviceAttribute_t attribute, int device, int& value) 
     case hipDeviceAttributeL2CacheSize:
     case hipDeviceAttributeComputeCapabilityMajor:
     case hipDeviceAttributeComputeCapabilityMinor:
-    case hipDeviceAttributeManagedMemory:
-    case hipDeviceAttributeConcurrentManagedAccess:
     case hipDeviceAttributePageableMemoryAccess:
     case hipDeviceAttributePciDeviceId:
     case hipDeviceAttributePciDomainID: value = 0; break;
+    case hipDeviceAttributeManagedMemory:
+      value = the_settings().managed_memory != managed::off;
+      break;
+    case hipDeviceAttributeConcurrentManagedAccess:
+      value = the_settings().managed_memory == managed::full;
+      break;
 #if !defined(ROC_HOST_DOUBLE)
     case hipDeviceAttributeHostRegisterSupported: value = 1; break;
 #endif

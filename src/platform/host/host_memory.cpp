@@ -2,6 +2,7 @@
 #include "platform/host/host_memory.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,6 +26,23 @@ std::byte* device_address(std::byte* data, std::size_t bytes) {
   return shadow == MAP_FAILED ? data : static_cast<std::byte*>(shadow);
 }
 
+// Locked memory is there: more than the machine has cannot be had, whatever the system would
+// promise.
+bool exceeds_machine(std::size_t bytes) {
+  static auto const machine = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                              static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes > machine;
+}
+
+// Whether all of it is memory of the process: there is nothing to pin behind its end.
+bool is_mapped(void* data, std::size_t bytes) {
+  static auto const size = static_cast<std::uintptr_t>(getpagesize());
+  auto const begin = reinterpret_cast<std::uintptr_t>(data) / size * size;
+  auto const end = reinterpret_cast<std::uintptr_t>(data) + bytes;
+  // Asynchronous: it looks at the mappings and writes nothing.
+  return msync(reinterpret_cast<void*>(begin), end - begin, MS_ASYNC) == 0;
+}
+
 // The key of an address in the table.
 std::byte* mutable_byte(void const* address) {
   return const_cast<std::byte*>(static_cast<std::byte const*>(address));
@@ -44,29 +62,45 @@ host_ranges& host_ranges::instance() {
 hipError_t host_ranges::allocate(void** data, std::size_t bytes, unsigned flags) {
   constexpr unsigned known = 0x7u | 0x40000000u | 0x80000000u;  // and coherent, non-coherent
   constexpr unsigned contrary = 0x40000000u | 0x80000000u;
-  if (data == nullptr || (flags & ~known) != 0 || (flags & contrary) == contrary) {
-    return hipErrorInvalidValue;
-  }
+  if ((flags & ~known) != 0 || (flags & contrary) == contrary) return hipErrorInvalidValue;
+  return add_allocated(data, bytes, flags, false);
+}
+
+hipError_t host_ranges::allocate_managed(void** data, std::size_t bytes, unsigned flags) {
+  if (flags != hipMemAttachGlobal && flags != hipMemAttachHost) return hipErrorInvalidValue;
+  return add_allocated(data, bytes, flags, true);
+}
+
+hipError_t host_ranges::add_allocated(void** data, std::size_t bytes, unsigned flags,
+                                      bool managed) {
+  if (data == nullptr) return hipErrorInvalidValue;
   *data = nullptr;
   if (bytes == 0) return hipSuccess;
+  if (exceeds_machine(bytes)) return hipErrorOutOfMemory;
   void* const made = ::operator new(bytes, page, std::nothrow);
   if (made == nullptr) return hipErrorOutOfMemory;
   auto* const first = static_cast<std::byte*>(made);
   std::lock_guard const lock(mutex_);
   // What was freed while it was registered may lie here: that registration is over.
-  ranges_.insert_or_assign(first, host_range{first, bytes, flags, false, first, 1});
+  ranges_.insert_or_assign(first, host_range{first, bytes, flags, false, first, 1, managed});
   *data = made;
   return hipSuccess;
 }
 
-hipError_t host_ranges::free(void* data) {
+hipError_t host_ranges::free(void* data, bool managed) {
   if (data == nullptr) return hipSuccess;
   std::lock_guard const lock(mutex_);
   auto const found = ranges_.find(static_cast<std::byte*>(data));
-  if (found == ranges_.end() || found->second.registered) return hipErrorInvalidValue;
+  kind const wanted = managed ? kind::managed : kind::pinned;
+  if (found == ranges_.end() || kind_of(found->second) != wanted) return hipErrorInvalidValue;
   ranges_.erase(found);
   ::operator delete(data, page);
   return hipSuccess;
+}
+
+host_ranges::kind host_ranges::kind_of(host_range const& range) {
+  if (range.registered) return kind::registered;
+  return range.managed ? kind::managed : kind::pinned;
 }
 
 // Holding the lock.
@@ -90,6 +124,7 @@ hipError_t host_ranges::add(void* data, std::size_t bytes, unsigned flags) {
   constexpr unsigned known = 0xFu;
   if (data == nullptr || bytes == 0 || (flags & ~known) != 0) return hipErrorInvalidValue;
   if (bytes - 1 > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(data)) return hipErrorInvalidValue;
+  if (!is_mapped(data, bytes)) return hipErrorInvalidValue;
   auto* const first = static_cast<std::byte*>(data);
   std::lock_guard const lock(mutex_);
   if (overlaps(first, bytes)) {
@@ -108,7 +143,7 @@ hipError_t host_ranges::add(void* data, std::size_t bytes, unsigned flags) {
     }
   }
   ranges_.insert_or_assign(
-      first, host_range{first, bytes, flags, true, device_address(first, bytes), 1});
+      first, host_range{first, bytes, flags, true, device_address(first, bytes), 1, false});
   return hipSuccess;
 }
 
@@ -152,10 +187,10 @@ std::optional<host_range> host_ranges::find(void const* address) const {
   return place->second;
 }
 
-bool host_ranges::begins(void const* address, bool registered) const {
+bool host_ranges::begins(void const* address, kind which) const {
   std::lock_guard const lock(mutex_);
   auto const place = ranges_.find(mutable_byte(address));
-  return place != ranges_.end() && place->second.registered == registered;
+  return place != ranges_.end() && kind_of(place->second) == which;
 }
 
 bool host_ranges::straddles(void const* address, std::size_t bytes) const {

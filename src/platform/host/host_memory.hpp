@@ -19,6 +19,7 @@ struct host_range {
   bool registered;    // by the program; else allocated here
   std::byte* device;  // the address by which a device knows it
   unsigned pins;      // how often it was registered: leaks under the rules of old ROCm
+  bool managed;       // allocated here, for host and device alike
 };
 
 /// Whether the address is one of `bytes` from `first` on.
@@ -40,20 +41,24 @@ class host_ranges {
   static host_ranges& instance();
 
   hipError_t allocate(void** data, std::size_t bytes, unsigned flags);
-  hipError_t free(void* data);
+  hipError_t allocate_managed(void** data, std::size_t bytes, unsigned flags);
+  hipError_t free(void* data, bool managed);
   hipError_t add(void* data, std::size_t bytes, unsigned flags);
   hipError_t remove(void* data);
 
   /// The range that holds the address, by the host's address or the device's.
   std::optional<host_range> find(void const* address) const;
-  /// Whether a range begins at the address: one that the program registered, or one allocated here.
-  bool begins(void const* address, bool registered) const;
+  enum class kind { registered, pinned, managed };
+  /// Whether a range of this kind begins at the address.
+  bool begins(void const* address, kind which) const;
   /// Whether a range begins or ends within [address, address + bytes): copies may not straddle it.
   bool straddles(void const* address, std::size_t bytes) const;
 
  private:
   using table = std::map<std::byte*, host_range>;  // by the host's address; those of ROCm may overlap
 
+  static kind kind_of(host_range const& range);
+  hipError_t add_allocated(void** data, std::size_t bytes, unsigned flags, bool managed);
   table::const_iterator holding(void const* address) const;
   bool overlaps(void const* data, std::size_t bytes) const;
 

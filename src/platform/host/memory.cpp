@@ -22,6 +22,16 @@ void set_type(Attributes& attributes, hipMemoryType type) {
   }
 }
 
+// Old HIP has no type of its own for it, and calls it device memory.
+template <class Type = hipMemoryType>
+constexpr Type managed_type() {
+  if constexpr (requires { Type::hipMemoryTypeManaged; }) {
+    return Type::hipMemoryTypeManaged;
+  } else {
+    return Type::hipMemoryTypeDevice;
+  }
+}
+
 hipError_t describe(hipPointerAttribute_t& attributes, void const* data) {
   attributes = {};
   if (int const device = device_owning(data); device >= 0) {
@@ -40,7 +50,8 @@ hipError_t describe(hipPointerAttribute_t& attributes, void const* data) {
   auto const* const byte = static_cast<std::byte const*>(data);
   bool const by_device = !within(data, known->data, known->bytes);
   std::ptrdiff_t const offset = byte - (by_device ? known->device : known->data);
-  set_type(attributes, hipMemoryTypeHost);
+  set_type(attributes, known->managed ? managed_type() : hipMemoryTypeHost);
+  attributes.isManaged = known->managed;
   attributes.device = current_device();
   attributes.hostPointer = known->data + offset;
   attributes.devicePointer = known->device + offset;
@@ -67,7 +78,13 @@ ROC_HOST_API hipError_t hipFree(void* data) {
   return call("hipFree", [=] {
     if (data == nullptr) return hipSuccess;
     int const device = device_owning(data);
-    if (device < 0) return hipErrorInvalidValue;
+    if (device < 0) {
+      if (!host_ranges::instance().begins(data, host_ranges::kind::managed)) {
+        return hipErrorInvalidValue;
+      }
+      wait_for_all();
+      return host_ranges::instance().free(data, true);
+    }
     // What is refused does not wait: a program could come to depend on it.
     auto const known = memory_of(device).find(data);
     if (!known || known->data != data) return hipErrorInvalidValue;
@@ -93,15 +110,17 @@ ROC_HOST_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsigned f
 
 ROC_HOST_API hipError_t hipHostFree(void* data) {
   return call("hipHostFree", [=] {
-    if (host_ranges::instance().begins(data, false)) wait_for_all();
-    return host_ranges::instance().free(data);
+    if (host_ranges::instance().begins(data, host_ranges::kind::pinned)) wait_for_all();
+    return host_ranges::instance().free(data, false);
   });
 }
 
 ROC_HOST_API hipError_t hipHostGetFlags(unsigned* flags, void* data) {
   return call("hipHostGetFlags", [=] {
     auto const known = host_ranges::instance().find(data);
-    if (flags == nullptr || !known || known->registered) return hipErrorInvalidValue;
+    if (flags == nullptr || !known || known->registered || known->managed) {
+      return hipErrorInvalidValue;
+    }
     *flags = known->flags;
     return hipSuccess;
   });
@@ -130,7 +149,7 @@ ROC_HOST_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned 
 
 ROC_HOST_API hipError_t hipHostUnregister(void* data) {
   return call("hipHostUnregister", [=] {
-    if (host_ranges::instance().begins(data, true)) wait_for_all();
+    if (host_ranges::instance().begins(data, host_ranges::kind::registered)) wait_for_all();
     return host_ranges::instance().remove(data);
   });
 }

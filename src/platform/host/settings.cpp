@@ -27,6 +27,8 @@ char const* const table =
     "ROC_HOST_THREADS  the machine's                threads that kernels and large copies share\n"
     "ROC_HOST_RULES    cuda (rocm5 or rocm7 in      whose rules of registration and of the last error\n"
     "                  the double, by its version)  hold: cuda, rocm5, rocm7\n"
+    "ROC_HOST_MANAGED  full                         managed memory: full, basic (no access while the\n"
+    "                                               device works, no advice, no prefetch), off\n"
     "ROC_HOST_POISON   off (on in the double)       fill fresh and freed device memory with a pattern\n"
     "ROC_HOST_PROTECT  off (on in the double)       close device memory to everything but kernels and\n"
     "                                               copies: touching it is a fault\n"
@@ -101,6 +103,8 @@ settings read() {
               {mode::threaded, mode::inline_, mode::deferred}, result.run_mode);
   from.choice("ROC_HOST_RULES", {"cuda", "rocm5", "rocm7"},
               {rules::cuda, rules::rocm5, rules::rocm7}, result.registration);
+  from.choice("ROC_HOST_MANAGED", {"full", "basic", "off"},
+              {managed::full, managed::basic, managed::off}, result.managed_memory);
   from.number("ROC_HOST_DEVICES", 0, 16, result.devices);
   from.number("ROC_HOST_MEMORY", std::size_t{4096}, std::size_t{1} << 46, result.memory);
   from.number("ROC_HOST_THREADS", 1, 1024, result.threads);

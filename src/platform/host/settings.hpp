@@ -9,9 +9,12 @@ namespace roc::host_hip {
 enum class mode { threaded, inline_, deferred };
 enum class rules { cuda, rocm5, rocm7 };
 
+enum class managed { full, basic, off };
+
 struct settings {
   mode run_mode = mode::threaded;
   rules registration = rules::cuda;
+  managed managed_memory = managed::full;
   int devices = 1;
   std::size_t memory = 0;  // bytes per device
   int threads = 1;

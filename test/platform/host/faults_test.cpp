@@ -20,12 +20,14 @@ class HostFaults : public testing::Test {
     ok(hipStreamSynchronize(stream_));
     ok(hipMalloc(&device_, 64));
     ok(hipHostMalloc(&pinned_, 64, 0));
+    ok(hipMallocManaged(&managed_, 64, hipMemAttachGlobal));
   }
   void TearDown() override {
     ok(hipStreamDestroy(stream_));
     ok(hipEventDestroy(event_));
     ok(hipFree(device_));
     ok(hipHostFree(pinned_));
+    ok(hipFree(managed_));
   }
 
   // A use of each call that succeeds and leaves nothing behind; a failed one changes nothing.
@@ -69,6 +71,16 @@ class HostFaults : public testing::Test {
     all["hipPointerGetAttributes"] = [&] {
       hipPointerAttribute_t attributes{};
       return hipPointerGetAttributes(&attributes, pinned_);
+    };
+    all["hipMallocManaged"] = [&] {
+      return made(hipMallocManaged(&fresh_, 64, hipMemAttachGlobal), [&] { ok(hipFree(fresh_)); });
+    };
+    all["hipMemAdvise"] = [&] {
+      return hipMemAdvise(managed_, 64, hipMemAdviseSetReadMostly, 0);
+    };
+    all["hipMemPrefetchAsync"] = [&] { return hipMemPrefetchAsync(managed_, 64, 0, stream_); };
+    all["hipStreamAttachMemAsync"] = [&] {
+      return hipStreamAttachMemAsync(stream_, managed_, 64, hipMemAttachSingle);
     };
     all["hipMemcpy"] = [&] { return hipMemcpy(device_, host_, 64, hipMemcpyDefault); };
     all["hipMemcpyAsync"] = [&] {
@@ -139,6 +151,7 @@ class HostFaults : public testing::Test {
   hipEvent_t event_ = nullptr;
   void* device_ = nullptr;
   void* pinned_ = nullptr;
+  void* managed_ = nullptr;
   void* fresh_ = nullptr;
   char host_[64] = {};
   char text_[64] = {};

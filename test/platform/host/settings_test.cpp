@@ -34,6 +34,7 @@ void expect_taken(char const* name, char const* value) {
 TEST(HostSettingsDeathTest, WhatCannotBeUsedIsNamed) {
   expect_refused("ROC_HOST_MODE", "fast", "threaded, inline, deferred");
   expect_refused("ROC_HOST_RULES", "CUDA", "cuda, rocm5, rocm7");
+  expect_refused("ROC_HOST_MANAGED", "on", "full, basic, off");
   expect_refused("ROC_HOST_POISON", "yes", "off, on");
   expect_refused("ROC_HOST_PROTECT", "", "off, on");
   expect_refused("ROC_HOST_DEVICES", "17", "0 to 16");
@@ -53,6 +54,7 @@ TEST(HostSettingsDeathTest, WhatCannotBeUsedIsNamed) {
 TEST(HostSettingsDeathTest, WhatCanBeUsedIsTaken) {
   expect_taken("ROC_HOST_MODE", "deferred");
   expect_taken("ROC_HOST_RULES", "rocm7");
+  expect_taken("ROC_HOST_MANAGED", "basic");
   expect_taken("ROC_HOST_MEMORY", "4096");
   expect_taken("ROC_HOST_MEMORY", "3M");
   expect_taken("ROC_HOST_DEVICES", "16");

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <map>
+#include <string>
+
+namespace roc::memory {
+
+/// A half-open range of addresses.
+struct range {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+
+  static range of(void const* data, std::size_t bytes) {
+    auto const begin = reinterpret_cast<std::uintptr_t>(data);
+    return {begin, begin + bytes};
+  }
+  void* data() const noexcept { return reinterpret_cast<void*>(begin); }
+  std::size_t bytes() const noexcept { return end - begin; }
+  bool contains(range other) const noexcept { return begin <= other.begin && other.end <= end; }
+  bool overlaps(range other) const noexcept { return begin < other.end && other.begin < end; }
+  friend bool operator==(range const&, range const&) = default;
+};
+
+inline std::string to_string(range where) {
+  char text[64];
+  std::snprintf(text, sizeof text, "[0x%zx, 0x%zx)", static_cast<std::size_t>(where.begin),
+                static_cast<std::size_t>(where.end));
+  return text;
+}
+
+/// Entries with a member `where`, by their first address; no two overlap.
+template <class Entry>
+using range_map = std::map<std::uintptr_t, Entry>;
+
+/// The entry that overlaps the range and begins first; null if none does.
+template <class Map>
+auto* find_overlap(Map& entries, range where) {
+  using entry = decltype(&entries.begin()->second);
+  auto next = entries.upper_bound(where.begin);
+  if (next != entries.begin()) {
+    auto const before = std::prev(next);
+    if (before->second.where.overlaps(where)) return entry(&before->second);
+  }
+  if (next != entries.end() && next->second.where.overlaps(where)) return entry(&next->second);
+  return entry(nullptr);
+}
+
+}  // namespace roc::memory

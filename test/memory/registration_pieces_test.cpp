@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+// Large ranges are registered in pieces (here of 64 KiB): rollback, copies across them, adoption,
+// device addresses, bad input.
+#include <roc/native.hpp>
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+
+namespace {
+
+constexpr std::size_t piece = 64 * 1024;
+
+template <class F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (roc::registration_error const& error) {
+    return error.what();
+  }
+  return "no registration_error";
+}
+
+std::atomic<int> registered = 0;
+std::atomic<int> unregistered = 0;
+
+void count_calls(roc::platform::call_record const& record) {
+  if (record.result != hipSuccess) return;
+  if (std::string_view(record.name) == "hipHostRegister") ++registered;
+  if (std::string_view(record.name) == "hipHostUnregister") ++unregistered;
+}
+
+// Memory of its own, from the beginning of a piece on.
+class RegistrationPieces : public testing::Test {
+ protected:
+  void SetUp() override {
+    registered = unregistered = 0;
+    before_ = roc::platform::set_call_hook(count_calls);
+  }
+  void TearDown() override {
+    roc::platform::set_call_hook(before_);
+    roc::platform::clear_failures();
+    EXPECT_EQ(registered, unregistered);
+  }
+
+  roc::host_view<char> bytes(std::size_t first, std::size_t count) {
+    auto const address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    return {memory_.data() + (piece - address % piece) % piece + first, roc::shape<1>{count}};
+  }
+
+  roc::host_array<char> memory_{roc::shape<1>{10 * piece}};
+  roc::platform::call_hook before_ = nullptr;
+};
+
+TEST_F(RegistrationPieces, ALargeRangeIsSeveral) {
+  auto const range = bytes(100, 3 * piece);
+  {
+    auto const guard = roc::register_host(range);
+    EXPECT_EQ(4, registered);  // it begins and ends within one
+    auto const array = roc::device_array_like(range);
+    EXPECT_EQ(roc::copy_path::dma, roc::planned_path(range, array));
+    EXPECT_THROW(static_cast<void>(roc::register_host(bytes(100, piece))),
+                 roc::registration_error);
+  }
+  EXPECT_EQ(4, unregistered);
+}
+
+TEST_F(RegistrationPieces, AFailureTakesThemAllBack) {
+  auto const range = bytes(0, 4 * piece);
+  for (unsigned nth = 1; nth <= 4; ++nth) {
+    ASSERT_TRUE(roc::platform::fail_call("hipHostRegister", nth, hipErrorOutOfMemory));
+    EXPECT_THROW(static_cast<void>(roc::register_host(range)), roc::out_of_memory);
+    EXPECT_EQ(registered, unregistered);
+    EXPECT_THROW(roc::deregister(range), roc::registration_error);
+  }
+  EXPECT_NO_THROW(static_cast<void>(roc::register_host(range)));
+}
+
+TEST_F(RegistrationPieces, WhatIsLeftOfAFailedDeregistrationCanBeDeregistered) {
+  auto const range = bytes(0, 4 * piece);
+  roc::register_host(range).release();
+  ASSERT_TRUE(roc::platform::fail_call("hipHostUnregister", 3, hipErrorUnknown));
+  EXPECT_THROW(roc::deregister(range), roc::error);
+  auto const array = roc::device_array_like(range);
+  EXPECT_EQ(roc::copy_path::staged, roc::planned_path(range, array));
+  roc::deregister(range);
+  EXPECT_EQ(4, unregistered);
+}
+
+TEST_F(RegistrationPieces, CopiesCrossThem) {
+  auto const range = bytes(8, 5 * piece);
+  auto const guard = roc::register_host(range);
+  for (std::size_t i = 0; i < range.size(); ++i) range(i) = static_cast<char>(i * 7 / 5);
+  auto const array = roc::to_device(range);
+  std::vector<char> back(range.size());
+  array.copy_to_host(back);
+  EXPECT_EQ(0, std::memcmp(back.data(), range.data(), back.size()));
+  std::memset(range.data(), 0, range.size());
+  roc::stream const stream;
+  array.copy_to_host(range, stream);
+  stream.synchronize();
+  EXPECT_EQ(0, std::memcmp(back.data(), range.data(), back.size()));
+}
+
+// Rows and planes with gaps, some of which straddle the end of a piece.
+TEST_F(RegistrationPieces, StridedCopiesCrossThem) {
+  auto const range = bytes(8, 5 * piece);
+  auto const guard = roc::register_host(range);
+  for (std::size_t i = 0; i < range.size(); ++i) range(i) = static_cast<char>(i * 11 / 7);
+  std::vector<char> const before(range.data(), range.data() + range.size());
+  roc::host_view<char, 3> const planes(range.data() + 3, {17, 18, 900},
+                                       roc::strides<3>{19'000, 1'000, 1});
+  roc::host_view<char, 2> const rows(range.data() + 3, {300, 900}, roc::strides<2>{1'000, 1});
+  auto const check = [&](auto const& host, roc::copy_path path) {
+    auto const array = roc::device_array_like(host);
+    ASSERT_EQ(path, roc::planned_path(host, array));
+    array.copy_to_device(host);
+    auto const copied = array.copy_to_host();
+    roc::host_array<char, std::remove_cvref_t<decltype(host)>::rank> expected(host.shape());
+    roc::copy(host, expected);  // by the CPU
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), copied.begin()));
+    array.zero();
+    array.copy_to_device(copied);
+    host.zero();
+    array.copy_to_host(host);
+    EXPECT_EQ(0, std::memcmp(before.data(), range.data(), before.size()));
+  };
+  check(rows, roc::copy_path::dma_2d);
+  check(planes, roc::copy_path::dma_3d);
+}
+
+TEST_F(RegistrationPieces, MappedMemoryIsOne) {
+  auto const range = bytes(0, 3 * piece);
+  auto const guard = roc::register_host(roc::registration_options{.mapped = true}, range);
+  EXPECT_EQ(1, registered);
+  auto const view = roc::device_view_of(range);
+  void* address = nullptr;
+  ROC_HIP(hipHostGetDevicePointer, &address, range.data(), 0);
+  EXPECT_EQ(address, view.data());
+  // From within, and by copies, whatever the device calls it.
+  auto const part = range(roc::slice(piece, 2 * piece));
+  EXPECT_EQ(view.data() + piece, roc::device_view_of(part).data());
+  std::memset(range.data(), 'a', range.size());
+  roc::device_array<char> const device({range.size()});
+  device.copy_to_device(view);
+  view.fill('b');
+  EXPECT_EQ('b', range(-1));
+  view.copy_to_device(device);
+  EXPECT_EQ('a', range(-1));
+}
+
+TEST_F(RegistrationPieces, OnlyMappedMemoryHasADeviceView) {
+  auto const range = bytes(0, piece);
+  auto const guard = roc::register_host(range);
+  EXPECT_THROW(static_cast<void>(roc::device_view_of(range)), roc::registration_error);
+}
+
+TEST_F(RegistrationPieces, ReadOnlyMemoryIsNotWritten) {
+  auto const range = bytes(0, 2 * piece);
+  auto const device = roc::device_array_like(range);
+  device.zero();
+  std::memset(range.data(), 'r', range.size());
+  roc::registration_options const options{.mapped = true, .read_only = true};
+  try {
+    auto const guard = roc::register_host(options, range);
+  } catch (roc::error const& error) {
+    ASSERT_EQ(std::errc::not_supported, error.code()) << error.what();
+    GTEST_SKIP() << "this device cannot register memory for reading only";
+  }
+  auto const guard = roc::register_host(options, range);
+  roc::stream const stream;
+  auto const part = range(roc::slice(10, 20));
+  auto const from = device(roc::slice(10, 20));
+  for (auto const& message : {message_of([&] { device.copy_to_host(range); }),
+                              message_of([&] { device.copy_to_host(range, stream); }),
+                              message_of([&] { from.copy_to_host(part); })}) {
+    EXPECT_NE(std::string::npos, message.find("reading only")) << message;
+  }
+  EXPECT_EQ('r', range(15));
+  EXPECT_EQ(roc::copy_path::dma, roc::planned_path(range, device));
+  device.copy_to_device(range);
+  EXPECT_EQ('r', device(-1).get());
+  EXPECT_THROW(static_cast<void>(roc::device_view_of(range)), roc::registration_error);
+  roc::host_view<char const> const constant = range;
+  EXPECT_NE(nullptr, roc::device_view_of(constant).data());
+}
+
+// The runtime knows it, the library does not.
+TEST_F(RegistrationPieces, WhatOthersPinnedIsAdopted) {
+  auto const range = bytes(0, piece);
+  ROC_HIP(hipHostRegister, range.data(), range.size(), hipHostRegisterDefault);
+  auto const message = message_of([&] { static_cast<void>(roc::register_host(range)); });
+  EXPECT_NE(std::string::npos, message.find("adopt_registered")) << message;
+  EXPECT_EQ(1, registered);
+  auto const array = roc::device_array_like(range);
+  EXPECT_EQ(roc::copy_path::staged, roc::planned_path(range, array));
+  {
+    auto const guard = roc::adopt_registered(range);
+    EXPECT_EQ(roc::copy_path::dma, roc::planned_path(range, array));
+    { auto const again = roc::adopt_registered(range); }  // counts
+    EXPECT_EQ(roc::copy_path::dma, roc::planned_path(range, array));
+    EXPECT_THROW(static_cast<void>(roc::adopt_registered(bytes(0, 100))),
+                 roc::registration_error);
+    EXPECT_NE(nullptr, roc::device_view_of(range).data());
+  }
+  EXPECT_EQ(0, unregistered);  // forgotten, no more
+  EXPECT_EQ(roc::copy_path::staged, roc::planned_path(range, array));
+  ROC_HIP(hipHostUnregister, range.data());
+}
+
+TEST_F(RegistrationPieces, TheRuntimesOwnWordForKnownMemoryGivesTheAdvice) {
+  auto const range = bytes(0, 3 * piece);
+  ASSERT_TRUE(roc::platform::fail_call("hipHostRegister", 2, hipErrorHostMemoryAlreadyRegistered));
+  auto const message = message_of([&] { static_cast<void>(roc::register_host(range)); });
+  EXPECT_NE(std::string::npos, message.find("adopt_registered")) << message;
+}
+
+TEST_F(RegistrationPieces, MemoryOfHipHostMallocIsAdopted) {
+  void* memory = nullptr;
+  ROC_HIP(hipHostMalloc, &memory, piece, hipHostMallocDefault);
+  roc::host_view<char> const range(static_cast<char*>(memory), roc::shape<1>{piece});
+  EXPECT_THROW(static_cast<void>(roc::register_host(range)), roc::registration_error);
+  {
+    auto const part = range(roc::slice(100, 200));
+    auto const guard = roc::adopt_registered(part);
+    auto const array = roc::device_array_like(part);
+    EXPECT_EQ(roc::copy_path::dma, roc::planned_path(part, array));
+  }
+  ROC_HIP(hipHostFree, memory);
+}
+
+TEST_F(RegistrationPieces, MemoryThatNobodyPinnedIsNotAdopted) {
+  auto const range = bytes(0, piece);
+  auto const message = message_of([&] { static_cast<void>(roc::adopt_registered(range)); });
+  EXPECT_NE(std::string::npos, message.find("register_host")) << message;
+  // Pinned in part, and only one of two.
+  ROC_HIP(hipHostRegister, range.data(), piece / 2, hipHostRegisterDefault);
+  EXPECT_THROW(static_cast<void>(roc::adopt_registered(range)), roc::registration_error);
+  auto const half = bytes(0, piece / 2);
+  EXPECT_THROW(static_cast<void>(roc::adopt_registered(half, bytes(2 * piece, 100))),
+               roc::registration_error);
+  EXPECT_THROW(roc::deregister(half), roc::registration_error);
+  ROC_HIP(hipHostUnregister, range.data());
+}
+
+TEST_F(RegistrationPieces, PinnedArraysNeedNoAdoption) {
+  auto pinned = roc::pinned_array<char>(piece);
+  EXPECT_THROW(static_cast<void>(roc::adopt_registered(pinned)), roc::registration_error);
+}
+
+TEST_F(RegistrationPieces, AdoptionWaitsForTheCopiesBeforeItForgets) {
+  if (roc::test::run_mode() == roc::test::mode::threaded) {
+    GTEST_SKIP() << "whether a copy was waited for shows in mode deferred alone";
+  }
+  auto const range = bytes(0, piece);
+  ROC_HIP(hipHostRegister, range.data(), range.size(), hipHostRegisterDefault);
+  range.fill('a');
+  auto const array = roc::device_array_like(range);
+  array.fill('b');
+  roc::stream const stream;
+  {
+    auto const guard = roc::adopt_registered(range);
+    array.copy_to_host(range, stream);
+  }
+  EXPECT_EQ('b', range(-1));
+  // By the device's address too.
+  array.fill('c');
+  {
+    auto const guard = roc::adopt_registered(range);
+    roc::device_view_of(range).copy_to_device(array, stream);
+  }
+  EXPECT_EQ('c', range(-1));
+  {
+    auto const guard = roc::adopt_registered(range);
+    roc::device_view_of(range).fill('d', stream);
+  }
+  EXPECT_EQ('d', range(-1));
+  ROC_HIP(hipHostUnregister, range.data());
+}
+
+TEST_F(RegistrationPieces, AnyAlignmentAndLengthWillDo) {
+  for (std::size_t first : {0u, 1u, 63u, 4095u}) {
+    for (std::size_t length : {1u, 4095u, 4096u, 4097u}) {
+      auto const range = bytes(first, length);
+      auto const guard = roc::register_host(range);
+      range.fill('q');
+      auto const array = roc::to_device(range);
+      EXPECT_EQ('q', array(-1).get());
+    }
+  }
+}
+
+TEST_F(RegistrationPieces, NoBytesAreNothing) {
+  auto const none = bytes(0, 0);
+  auto const guard = roc::register_host(none);
+  auto const adopted = roc::adopt_registered(none);
+  EXPECT_EQ(0, registered);
+  EXPECT_EQ(nullptr, roc::device_view_of(none).data());
+}
+
+TEST_F(RegistrationPieces, MoreThanThereIsLeavesNothingRegistered) {
+  // All of it is memory but one page.
+  void* const memory =
+      mmap(nullptr, 4 * piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, memory);
+  ASSERT_EQ(0, munmap(static_cast<char*>(memory) + 3 * piece + 4096, 4096));
+  for (std::size_t size : {4 * piece, std::size_t{1} << 40}) {
+    roc::host_view<char> const range(static_cast<char*>(memory), roc::shape<1>{size});
+    EXPECT_THROW(static_cast<void>(roc::register_host(range)), roc::error);
+    EXPECT_EQ(registered, unregistered);
+    EXPECT_THROW(roc::deregister(range), roc::registration_error);
+  }
+  munmap(memory, 4 * piece);
+}
+
+TEST_F(RegistrationPieces, ManyThreadsMayRegisterTheSame) {
+  auto const range = bytes(0, 4 * piece);
+  auto const other = bytes(5 * piece, piece);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        auto const guard = roc::register_host(range, other);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_THROW(roc::deregister(range), roc::registration_error);
+}
+
+}  // namespace
