@@ -118,6 +118,7 @@ void note_host_use(plan const& p, stream_ref stream) {
 
 void detail::copy(region const& source, region const& destination, stream_ref const* stream,
                   source_use use) {
+  platform::refuse_in_host_function("roc::copy");
   plan const p = transfer::make_plan(source, destination);
   if (p.path == copy_path::none) return;
   transfer::operation_range const range(p);
