@@ -28,7 +28,8 @@ ROC_API stream_ref adopt_stream(native_stream* handle);
 
 /// A stream that another library made, on the current device; it is never destroyed here. Whether
 /// it is ordered with the default stream is asked from HIP. Throws roc::error for a bad handle
-/// where the runtime finds it out; ROCm 7 and CUDA may crash instead.
+/// where the runtime finds it out; ROCm 7 and CUDA may crash instead. What its host functions threw
+/// and nobody waited for stays with the handle: the library does not see the stream destroyed.
 inline stream_ref from_native(hipStream_t stream) {
   return detail::adopt_stream(reinterpret_cast<detail::native_stream*>(stream));
 }

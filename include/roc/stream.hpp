@@ -72,13 +72,14 @@ class ROC_API stream_ref {
   /// done, and work enqueued later waits for it (hipLaunchHostFunc; numba.cuda: `add_callback`).
   ///
   /// `function` is copied or moved, and destroyed on that thread. Neither it nor what it destroys
-  /// may call HIP, so it should own no arrays, streams or events: such calls of this library throw
-  /// roc::error there. What it throws is thrown by the next synchronize() of this stream, of a
-  /// guard of it, or of the device, and by a call without a stream that waits for the default
-  /// stream if that is this one; a second exception before that, and one that nobody waits for
-  /// before the stream is destroyed, goes to the log hook. After an error of the device the
-  /// function may never run. On AMD it costs the stream two barriers. Throws roc::error, out of
-  /// memory std::bad_alloc.
+  /// may call HIP, so it should neither use nor own arrays, streams or events (views of host memory
+  /// are good): such calls of this library throw roc::error there, with the code 800 of
+  /// hip_category(). What it throws is thrown by the next synchronize() of this stream, of a guard
+  /// of it, or of the device, and by a call without a stream that waits for the default stream if
+  /// that is this one; a second exception before that, and one that nobody waits for before the
+  /// stream is destroyed, goes to the log hook. After an error of the device the function may never
+  /// run. On AMD it costs the stream two barriers. Throws roc::error, and std::bad_alloc where there
+  /// is no memory for the function.
   template <class F>
   void launch_host_function(F&& function) const {
     detail::launch_host_function(*this, detail::make_host_function(std::forward<F>(function)));

@@ -110,12 +110,15 @@ bool read_environment() {
 
 char const* name_of(call id) noexcept { return names[static_cast<std::size_t>(id)]; }
 
+std::string describe_refusal(char const* name) {
+  return std::string(name) +
+         " called by a host function of a stream, which may not call HIP: do it in the thread that "
+         "launched the function, before or after";
+}
+
 std::string describe(char const* name, hipError_t code, std::source_location place) {
+  if (code == not_permitted && host_functions_here != 0) return describe_refusal(name);
   std::string text = name;
-  if (code == not_permitted && host_functions_here != 0) {
-    return text + " called by a host function of a stream, which may not call HIP: do it in the "
-                  "thread that launched the function, before or after";
-  }
   text += " failed: " + hip_category().message(static_cast<int>(code));
   text += " (error " + std::to_string(static_cast<int>(code)) + ", at ";
   // The file's last part says enough, and no path of the building machine gets out.
@@ -214,6 +217,11 @@ void fail(char const* name, hipError_t code, std::source_location place) {
 }
 
 void fail(call id, hipError_t code, std::source_location place) { fail(name_of(id), code, place); }
+
+void refuse_in_host_function(char const* what) {
+  if (host_functions_here == 0) return;
+  throw error({static_cast<int>(not_permitted), hip_category()}, describe_refusal(what), what);
+}
 
 void log_failure(call id, hipError_t code, std::source_location place) noexcept {
   // The runtime may be gone before the last destructor: that is no one's error.

@@ -63,8 +63,16 @@ void trace(call id, hipError_t result, std::source_location place) noexcept;
 [[noreturn]] void fail(char const* name, hipError_t code, std::source_location place);
 [[noreturn]] void fail(call id, hipError_t code, std::source_location place);
 void log_failure(call id, hipError_t code, std::source_location place) noexcept;
+void refuse_in_host_function(char const* what);
 
 }  // namespace detail
+
+/// Throws what a call of HIP would in a host function of a stream. For what takes a lock before it
+/// calls HIP: another thread may hold that lock and wait for the host function's stream.
+inline void refuse_in_host_function(char const* what) {
+  bool const watched = detail::instrumented.load(std::memory_order_relaxed);
+  if (watched) [[unlikely]] detail::refuse_in_host_function(what);
+}
 
 template <class F>
 hipError_t run(call id, std::source_location place, F&& function) {

@@ -116,6 +116,7 @@ void note_host_use(plan const& p, stream_ref stream) {
 
 void detail::copy(region const& source, region const& destination, stream_ref const* stream,
                   source_use use) {
+  platform::refuse_in_host_function("roc::copy");
   plan const p = transfer::make_plan(
       source, destination,
       stream == nullptr ? transfer::timing::now : transfer::timing::enqueued);

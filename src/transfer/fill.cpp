@@ -76,6 +76,7 @@ void enqueue_on_host(normal_form const& form, fill_pattern const& pattern, strea
 }
 
 void fill(detail::region const& to, fill_pattern const& pattern, stream_ref const* stream) {
+  platform::refuse_in_host_function("roc::fill");
   std::size_t const* const end = to.shape + to.rank;
   if (std::find(to.shape, end, std::size_t{0}) != end) return;
   if (to.data == nullptr) {

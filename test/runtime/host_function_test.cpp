@@ -240,6 +240,19 @@ TEST(HostFunction, CallingHipDoesNotReachTheRuntime) {
   EXPECT_EQ(0, reached);
 }
 
+TEST(HostFunction, CopyingAndFillingIsRefusedBeforeAnyLock) {
+  roc::stream const stream;
+  roc::device_array<int> const array({10});
+  std::vector<int> host(10);
+  stream.launch_host_function([&] { array.copy_to_host(host); });
+  std::string const copy = thrown_by([&] { stream.synchronize(); });
+  EXPECT_EQ(0u, copy.find("roc::copy called by a host function of a stream")) << copy;
+  stream.launch_host_function([&] { array.zero(); });
+  std::string const fill = thrown_by([&] { stream.synchronize(); });
+  EXPECT_EQ(0u, fill.find("roc::fill called by a host function of a stream")) << fill;
+  EXPECT_NO_THROW(array.copy_to_host(host));
+}
+
 TEST(HostFunction, WaitingForItsOwnStreamIsAnErrorInsteadOfADeadlock) {
   roc::stream const stream;
   roc::stream_ref const self = stream;
