@@ -7,9 +7,12 @@
 namespace roc {
 namespace {
 
+// Zero where the runtime does not know the attribute: each new one drops some, each old one lacks some.
 int attribute(int ordinal, hipDeviceAttribute_t which) {
   int value = 0;
-  ROC_HIP(hipDeviceGetAttribute, &value, which, ordinal);
+  hipError_t const result = ROC_HIP_CODE(hipDeviceGetAttribute, &value, which, ordinal);
+  if (result == hipErrorInvalidValue) return 0;
+  if (result != hipSuccess) ROC_HIP(hipDeviceGetAttribute, &value, which, ordinal);
   return value;
 }
 

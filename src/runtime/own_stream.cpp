@@ -7,6 +7,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/destroyed_streams.hpp"
 
 namespace roc::runtime {
 
@@ -17,9 +18,11 @@ stream_ref own_stream(own_use use) {
   int const device = current_device();
   std::lock_guard const lock(mutex);
   hipStream_t& native = (*streams)[{device, use}];
-  if (native == nullptr) ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
-  return {reinterpret_cast<detail::native_stream*>(native), device,
-          detail::stream_kind::non_blocking};
+  bool const fresh = native == nullptr;
+  if (fresh) ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  auto* const handle = reinterpret_cast<detail::native_stream*>(native);
+  if (fresh) note_living(handle);  // it may be one that was a destroyed stream's
+  return {handle, device, detail::stream_kind::non_blocking};
 }
 
 }  // namespace roc::runtime

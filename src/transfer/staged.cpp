@@ -3,17 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <memory>
 
-#include <roc/error.hpp>
 #include <roc/event.hpp>
 
 #include "kernels/strided_copy.hpp"
 #include "memory/block_pool.hpp"
 #include "platform/call.hpp"
-#include "runtime/current_device.hpp"
-#include "runtime/host_errors.hpp"
 #include "runtime/own_stream.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream.hpp"
@@ -73,14 +69,14 @@ bool send(plan const& p, piece part, std::byte const* staging, stream_ref stream
 }
 
 // From its place on the device to staging memory.
-void fetch(plan const& p, piece part, std::byte* staging, stream_ref stream) {
+void fetch(plan const& p, piece part, std::byte* staging, stream_ref stream, holder by) {
   hipStream_t const native = runtime::handle(stream);
   std::size_t const bytes = part.end - part.begin;
   if (p.form.is_dense(side::source)) {
     ROC_HIP(hipMemcpyAsync, staging, p.form.source + part.begin, bytes, kind_of(p), native);
     return;
   }
-  auto const scratch = block_pool::scratch(holder::passing).acquire(bytes, stream);
+  auto const scratch = block_pool::scratch(by).acquire(bytes, stream);
   kernels::gather(p.form, part, scratch->data(), native);
   ROC_HIP(hipMemcpyAsync, staging, scratch->data(), bytes, hipMemcpyDeviceToHost, native);
 }
@@ -141,7 +137,7 @@ class exchange final : public pieces {
         static_cast<void>(send(plan_, part, staging->data(), stream, holder::passing, true));
         wait_for_all_on(stream);
       } else {
-        fetch(plan_, part, staging->data(), stream);
+        fetch(plan_, part, staging->data(), stream, holder::passing);
         wait_for_all_on(stream);
         unpack(plan_.form, part, staging->data());
       }
@@ -159,24 +155,48 @@ class exchange final : public pieces {
   division const& parts_;
 };
 
-// A copy in the order of a stream: it is begun when what comes before is done, and what comes behind
-// waits for it. The runtime's thread must not call HIP: the workers do.
-struct copy_in_order {
-  plan work;
-  division parts;
-  worker_team& team;
-  std::shared_ptr<runtime::host_outcome> outcome;  // where an error waits for a synchronisation
+// A piece of work of the CPU in the order of a stream, shared with the workers. It runs on a thread of
+// the runtime, which must not call HIP nor wait for a thread that does: a call elsewhere, hipFree for
+// one, may hold the runtime until this very piece is done.
+struct host_work final : public pieces {
+  normal_form form;
+  piece part;
+  std::byte* staging = nullptr;
+  bool packs = false;
+  worker_team* team = nullptr;
 
-  static void run(void* argument) {
-    std::unique_ptr<copy_in_order> const self(static_cast<copy_in_order*>(argument));
-    try {
-      exchange work(self->work, self->parts);
-      self->team.run_elsewhere(self->parts.count(), work);
-    } catch (...) {
-      self->outcome->keep(std::current_exception());
-    }
+  static constexpr std::size_t share = std::size_t{256} << 10;
+
+  static void run_all(void* argument) {
+    std::unique_ptr<host_work> const work(static_cast<host_work*>(argument));
+    std::size_t const bytes = work->part.end - work->part.begin;
+    work->team->run((bytes + share - 1) / share, *work);
   }
+
+  bool run(std::size_t index, bool) override {
+    piece const mine{part.begin + index * share,
+                     std::min(part.begin + (index + 1) * share, part.end)};
+    if (packs) {
+      pack(form, mine, staging + index * share);
+    } else {
+      unpack(form, mine, staging + index * share);
+    }
+    return true;
+  }
+  bool may_wait() const override { return true; }
 };
+
+void enqueue_host_work(plan const& p, piece part, std::byte* staging, bool packs,
+                       hipStream_t stream) {
+  auto work = std::make_unique<host_work>();
+  work->form = p.form;
+  work->part = part;
+  work->staging = staging;
+  work->packs = packs;
+  work->team = &worker_team::instance();
+  ROC_HIP(hipLaunchHostFunc, stream, &host_work::run_all, work.get());
+  static_cast<void>(work.release());  // deleted by run_all
+}
 
 }  // namespace
 
@@ -206,16 +226,22 @@ void upload_staged(plan const& p, stream_ref stream) {
 }
 
 void enqueue_staged(plan const& p, stream_ref stream) {
-  auto& team = worker_team::instance();
-  if (team.size() == 0) {
-    throw error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                "no thread could be started for an asynchronous copy of pageable memory");
+  // One piece of staging memory is enough: the stream's order keeps its uses apart.
+  std::size_t const total = p.form.bytes();
+  std::size_t const most = std::min(total, runtime::settings().chunk);
+  hipStream_t const native = runtime::handle(stream);
+  auto const staging = block_pool::staging(holder::behind_work).acquire(most, stream);
+  for (std::size_t done = 0; done < total;) {
+    piece const part{done, std::min(done + most, total)};
+    if (p.way == direction::host_to_device) {
+      enqueue_host_work(p, part, staging->data(), true, native);
+      static_cast<void>(send(p, part, staging->data(), stream, holder::behind_work, true));
+    } else {
+      fetch(p, part, staging->data(), stream, holder::behind_work);
+      enqueue_host_work(p, part, staging->data(), false, native);
+    }
+    done = part.end;
   }
-  auto work = std::make_unique<copy_in_order>(
-      copy_in_order{p, division(p.form.bytes()), team,
-                    runtime::host_outcome_of(stream, runtime::current_device())});
-  ROC_HIP(hipLaunchHostFunc, runtime::handle(stream), &copy_in_order::run, work.get());
-  static_cast<void>(work.release());  // deleted by run
 }
 
 }  // namespace roc::transfer

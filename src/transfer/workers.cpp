@@ -42,7 +42,7 @@ worker_team::worker_team(int device) : device_(device) {
       std::thread([this] { serve(); }).detach();
     }
   } catch (std::system_error const&) {
-    // With fewer it is slower; without any, run_elsewhere says so.
+    // With fewer it is slower; the caller always works too.
   }
 }
 
@@ -128,13 +128,6 @@ void worker_team::do_piece(job& of, bool may_wait, lock& held) {
   if (of.running == 0 || !done) finished_.notify_all();
 }
 
-// Holding the lock. The job may go then.
-void worker_team::finish(job& of, lock& held) {
-  finished_.wait(held, [&] { return of.is_done(); });
-  std::erase(jobs_, &of);
-  if (of.failure) std::rethrow_exception(of.failure);
-}
-
 void worker_team::run(std::size_t count, pieces& work) {
   job mine{work, count, 0, 0, false, {}, nullptr};
   lock held(mutex_);
@@ -150,15 +143,8 @@ void worker_team::run(std::size_t count, pieces& work) {
     // A worker may yet give a piece back.
     finished_.wait(held, [&] { return mine.has_piece() || mine.running == 0; });
   }
-  finish(mine, held);
-}
-
-void worker_team::run_elsewhere(std::size_t count, pieces& work) {
-  job mine{work, count, 0, 0, false, {}, nullptr};
-  lock held(mutex_);
-  jobs_.push_back(&mine);
-  post();
-  finish(mine, held);
+  std::erase(jobs_, &mine);
+  if (mine.failure) std::rethrow_exception(mine.failure);
 }
 
 }  // namespace roc::transfer

@@ -34,8 +34,6 @@ class worker_team {
   /// Does all pieces, on the workers and on the calling thread. Rethrows the first error; the pieces
   /// that are not begun by then are left out.
   void run(std::size_t count, pieces& work);
-  /// The same on the workers alone: for threads that must not call HIP.
-  void run_elsewhere(std::size_t count, pieces& work);
   /// Threads besides the caller's.
   std::size_t size() const noexcept { return threads_; }
 
@@ -50,7 +48,7 @@ class worker_team {
     std::exception_ptr failure;
 
     bool has_piece() const noexcept { return next != count || !returned.empty(); }
-    bool is_done() const noexcept { return !has_piece() && running == 0; }
+
   };
   using lock = std::unique_lock<std::mutex>;
 
@@ -60,7 +58,6 @@ class worker_team {
   void post();
   job* next_job();
   void do_piece(job& of, bool may_wait, lock& held);
-  void finish(job& of, lock& held);
 
   int const device_;
   std::size_t threads_ = 0;

@@ -211,7 +211,8 @@ TEST_F(ROC_TEST_SUITE, NoElementsAndTooMany) {
   roc::migrate(none, roc::device());
   roc::attach(none, stream);
   EXPECT_EQ(nullptr, none.device_view().data());
-  EXPECT_THROW(static_cast<void>(roc::managed_array<char>(std::size_t{1} << 46)),
+  // More than any address space: of less, a driver gives addresses without memory behind them.
+  EXPECT_THROW(static_cast<void>(roc::managed_array<char>(std::size_t{1} << 60)),
                roc::out_of_memory);
 }
 

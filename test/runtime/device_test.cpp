@@ -71,7 +71,7 @@ TEST(Device, AnAttributeThatTheRuntimeDoesNotKnow) {
   roc::platform::fail_call("hipDeviceGetAttribute", 1, hipErrorInvalidDevice);
   EXPECT_THROW(static_cast<void>(device.has_unified_addressing()), roc::error);
   roc::platform::fail_call("hipDeviceGetAttribute", 1, hipErrorInvalidValue);
-  EXPECT_THROW(static_cast<void>(device.clock_rate()), roc::error);
+  EXPECT_EQ(0, device.clock_rate());
 }
 
 TEST(Device, GuardRestoresTheOneBefore) {
