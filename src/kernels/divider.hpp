@@ -9,7 +9,8 @@
 
 namespace roc::kernels {
 
-/// The multiplier has 33 bits, the highest of which is the addition (Granlund and Montgomery, 1994).
+/// The multiplier has 33 bits, the highest of which is the addition (Granlund and Montgomery,
+/// 1994).
 struct divider {
   std::uint32_t divisor = 1;
   std::uint32_t multiplier = 1;

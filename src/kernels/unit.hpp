@@ -21,7 +21,8 @@ inline std::size_t widest_unit(std::uintptr_t bits) {
 
 }  // namespace roc::kernels
 
-/// use(Unit, Index) for every kind of unit, counted by 32 or 64 bits: what the kernels are made for.
+/// use(Unit, Index) for every kind of unit, counted by 32 or 64 bits: what the kernels are made
+/// for.
 #define ROC_FOR_EACH_UNIT(use)                         \
   use(std::uint8_t, std::uint32_t);                    \
   use(std::uint16_t, std::uint32_t);                   \

@@ -7,7 +7,7 @@
 namespace roc {
 namespace {
 
-// Zero where the runtime does not know the attribute: each new one drops some, each old one lacks some.
+// Zero where the runtime does not know the attribute: new ones drop some, old ones lack some.
 int attribute(int ordinal, hipDeviceAttribute_t which) {
   int value = 0;
   hipError_t const result = ROC_HIP_CODE(hipDeviceGetAttribute, &value, which, ordinal);

@@ -155,9 +155,9 @@ class exchange final : public pieces {
   division const& parts_;
 };
 
-// A piece of work of the CPU in the order of a stream, shared with the workers. It runs on a thread of
-// the runtime, which must not call HIP nor wait for a thread that does: a call elsewhere, hipFree for
-// one, may hold the runtime until this very piece is done.
+// A piece of work of the CPU in the order of a stream, shared with the workers. It runs on a thread
+// of the runtime, which must not call HIP nor wait for a thread that does: a call elsewhere, hipFree
+// for one, may hold the runtime until this very piece is done.
 struct host_work final : public pieces {
   normal_form form;
   piece part;

@@ -48,7 +48,8 @@ worker_team::worker_team(int device) : device_(device) {
 
 void worker_team::serve() {
   stay_near_device(device_);
-  static_cast<void>(ROC_HIP_CODE(hipSetDevice, device_));  // an error comes again with the first piece
+  // An error comes again with the first piece.
+  static_cast<void>(ROC_HIP_CODE(hipSetDevice, device_));
   lock held(mutex_);
   for (;;) {
     job* const work = next_job();
@@ -61,10 +62,11 @@ void worker_team::serve() {
 }
 
 // Holding the lock, which is released meanwhile. A thread that sleeps takes long to wake, compared
-// with a copy of a few MiB: for a while after the last one it looks out for the next. False where
-// none came.
+// with a copy of a few MiB: for a while after the last piece it looks out for the next, long enough
+// for the pieces of a copy in a stream's order, between which the device works. False where none
+// came.
 bool worker_team::watch_for_posts(lock& held) {
-  constexpr auto patience = std::chrono::microseconds(100);
+  constexpr auto patience = std::chrono::microseconds(400);
   unsigned const seen = posts_.load(std::memory_order_relaxed);
   held.unlock();
   auto const end = std::chrono::steady_clock::now() + patience;
