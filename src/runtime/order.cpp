@@ -3,6 +3,8 @@
 // keeps an event of its last work.
 #include <exception>
 #include <list>
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -27,6 +29,15 @@ struct noted_work {
   std::list<entries::node_type> orphans;
 };
 
+// How much work was noted, and the device that was last waited for when so much had been: one number,
+// so that both are of one wait.
+std::atomic<std::uint64_t> noted = 0;
+std::atomic<std::uint64_t> waited = 0;
+
+std::uint64_t mark(std::uint64_t count, int device) {
+  return (count << 8) | static_cast<std::uint64_t>(device);
+}
+
 // Leaked on purpose: the runtime may be gone before static destructors run.
 noted_work& state() {
   static auto* const instance = new noted_work;
@@ -36,6 +47,7 @@ noted_work& state() {
 }  // namespace
 
 void note_work(stream_ref stream) {
+  noted.fetch_add(1);
   if (stream.kind() != detail::stream_kind::non_blocking) return;
   on_device const guard(stream.device_ordinal());
   std::lock_guard const lock(state().mutex);
@@ -69,12 +81,19 @@ void order_after_all(int device) {
   }
 }
 
+bool has_work_since_wait(int device) noexcept {
+  return mark(noted.load(), device) != waited.load();
+}
+
 void wait_for_all(int device) {
+  std::uint64_t const before = noted.load();
   order_after_all(device);
   // An event in the default stream is work there, and so comes after every blocking stream.
   event reached;
   reached.record();
   reached.synchronize();
+  // Where another thread has waited for more, the next wait is in vain.
+  waited.store(mark(before, device));
 }
 
 }  // namespace roc::runtime

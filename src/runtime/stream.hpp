@@ -64,6 +64,9 @@ class on_stream_device {
   std::optional<on_device> guard_;
 };
 
+/// Whether work of the device may be on its way that wait_for_all has not waited for.
+bool has_work_since_wait(int device) noexcept;
+
 /// Makes the default stream of `device`, which must be current, wait for the work noted there.
 void order_after_all(int device);
 

@@ -39,9 +39,16 @@ void enqueue_on_device(plan const& p, hipStream_t stream) {
   }
 }
 
+bool is_read_at_once(plan const& p) {
+  return p.way == direction::host_to_device && !p.host_pinned;
+}
+
 // After all work enqueued on the device, done on return.
 void copy_now(plan const& p, int device) {
   if (runs_on_device(p.path)) {
+    // A runtime reads pageable memory at once, not in the stream's order: what writes it, host
+    // functions among others, must be over.
+    if (is_read_at_once(p) && runtime::has_work_since_wait(device)) runtime::wait_for_all(device);
     runtime::order_after_all(device);
     enqueue_on_device(p, nullptr);
     stream_ref().synchronize();
@@ -85,10 +92,12 @@ void enqueue(plan const& p, stream_ref stream, detail::source_use use) {
   // Pinned memory belongs to the stream until it has been synchronised: earlier work there may still
   // write it. Pageable memory is read now, so that the caller may change it.
   bool const reads_now = !p.host_pinned && use == detail::source_use::copied;
-  if (runs_on_device(p.path)) return enqueue_on_device(p, native);
-  if (p.way != direction::device_to_host && reads_now) {
+  if (reads_now && (is_read_at_once(p) || p.way == direction::host_to_host)) {
     memory::host_table::instance().wait_for_writes(bytes_of(p.form, transfer::side::source));
   }
+  // A borrowed source is read in the stream's order, which the runtime does not do.
+  bool const too_early = is_read_at_once(p) && !reads_now;
+  if (runs_on_device(p.path) && !too_early) return enqueue_on_device(p, native);
   if (p.path == copy_path::host) return enqueue_on_host(p, reads_now, native);
   if (p.way == direction::host_to_device && reads_now) return transfer::upload_staged(p, stream);
   transfer::enqueue_staged(p, stream);
