@@ -23,6 +23,9 @@ bool too_large() {
 }
 
 TEST(Large, FillAndZeroBeyond2GiB) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer takes several times the memory that the program touches";
+#endif
   if (too_large()) GTEST_SKIP() << "needs 2.4 GiB of device memory, and sizes that are not scaled";
   roc::device_array<std::uint8_t> const array({size});
   array.fill(7);                                       // hipMemsetAsync
