@@ -119,33 +119,25 @@ class upload final : public pieces {
   mutable std::atomic<bool> reached_;
 };
 
-// In either direction on a stream of the library's own; each piece is over when its thread is.
-class exchange final : public pieces {
+// To the host on a stream of the library's own; each piece is over when its thread is.
+class download final : public pieces {
  public:
-  exchange(plan const& p, division const& parts) : plan_(p), parts_(parts) {}
+  download(plan const& p, division const& parts) : plan_(p), parts_(parts) {}
 
   bool run(std::size_t index, bool) override {
     piece const part = parts_.at(index);
-    std::size_t const bytes = part.end - part.begin;
-    bool const up = plan_.way == direction::host_to_device;
-    stream_ref const stream = runtime::own_stream(up ? runtime::own_use::upload
-                                                     : runtime::own_use::download);
-    auto const staging = block_pool::staging(holder::passing).acquire(bytes, stream);
+    stream_ref const stream = runtime::own_stream(runtime::own_use::download);
+    auto const staging =
+        block_pool::staging(holder::passing).acquire(part.end - part.begin, stream);
     try {
-      if (up) {
-        pack(plan_.form, part, staging->data());
-        static_cast<void>(send(plan_, part, staging->data(), stream, holder::passing, true));
-        wait_for_all_on(stream);
-      } else {
-        fetch(plan_, part, staging->data(), stream, holder::passing);
-        wait_for_all_on(stream);
-        unpack(plan_.form, part, staging->data());
-      }
+      fetch(plan_, part, staging->data(), stream, holder::passing);
+      wait_for_all_on(stream);
     } catch (...) {
-      // Part of it may be on its way to or from the caller's memory on the device.
+      // Part of it may be on its way from the caller's memory on the device.
       runtime::drain(stream);
       throw;
     }
+    unpack(plan_.form, part, staging->data());
     return true;
   }
   bool may_wait() const override { return true; }
@@ -204,7 +196,7 @@ void copy_staged_now(plan const& p) {
   division const parts(p.form.bytes());
   auto& team = worker_team::instance();
   if (p.way == direction::device_to_host) {
-    exchange work(p, parts);
+    download work(p, parts);
     return team.run(parts.count(), work);
   }
   stream_ref const stream = runtime::own_stream(runtime::own_use::upload);

@@ -54,7 +54,7 @@ void worker_team::serve() {
   for (;;) {
     job* const work = next_job();
     if (work != nullptr) {
-      do_piece(*work, work->work.may_wait(), held);
+      do_piece(*work, false, held);
     } else if (!watch_for_posts(held)) {
       posted_.wait(held);
     }
@@ -100,7 +100,7 @@ worker_team::job* worker_team::next_job() {
 }
 
 // Holding the lock, which is released meanwhile.
-void worker_team::do_piece(job& of, bool may_wait, lock& held) {
+void worker_team::do_piece(job& of, bool by_caller, lock& held) {
   std::size_t index = 0;
   if (of.returned.empty()) {
     index = of.next++;
@@ -113,7 +113,7 @@ void worker_team::do_piece(job& of, bool may_wait, lock& held) {
   bool done = true;
   std::exception_ptr failure;
   try {
-    done = of.work.run(index, may_wait);
+    done = of.work.run(index, by_caller || of.work.may_wait());
   } catch (...) {
     failure = std::current_exception();
   }

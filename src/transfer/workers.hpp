@@ -48,7 +48,6 @@ class worker_team {
     std::exception_ptr failure;
 
     bool has_piece() const noexcept { return next != count || !returned.empty(); }
-
   };
   using lock = std::unique_lock<std::mutex>;
 
@@ -57,7 +56,7 @@ class worker_team {
   bool watch_for_posts(lock& held);
   void post();
   job* next_job();
-  void do_piece(job& of, bool may_wait, lock& held);
+  void do_piece(job& of, bool by_caller, lock& held);
 
   int const device_;
   std::size_t threads_ = 0;
