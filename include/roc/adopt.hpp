@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 #include <roc/detail/allocation_bytes.hpp>
@@ -17,8 +16,7 @@ namespace roc {
 /// An array over device or managed memory from elsewhere (numba.cuda: a `MemoryPointer` with a
 /// finalizer). `finaliser(void*)` gives the memory back: it is called once, with `data`, when the
 /// array has gone and all work on its device is done, unless the array was released before; what it
-/// throws goes to the log hook. It must be copyable. Without elements nothing is adopted, and nothing
-/// called.
+/// throws goes to the log hook. Without elements nothing is adopted, and nothing called.
 ///
 /// The caller answers for the memory being large enough. Throws roc::error for an address that is
 /// no device memory (then the finaliser is not called), lifetime_error for null, shape_error and
@@ -37,7 +35,7 @@ template <class T, std::size_t N, class F>
     detail::throw_layout_error("adoption of memory that is not aligned to ", {&needed, 1}, "", {},
                                " bytes, as its elements need");
   }
-  auto block = std::make_shared<detail::device_block>(data, std::move(finaliser));
+  detail::block_owner block(new detail::adopted_block<F>(data, std::move(finaliser)));
   stream_ref const there(nullptr, block->device(), detail::stream_kind::default_stream);
   return {detail::device_storage(std::move(block)), 0, extents, steps, there};
 }

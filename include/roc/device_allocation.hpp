@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 
 #include <roc/detail/allocation_bytes.hpp>
 #include <roc/detail/device_storage.hpp>
@@ -23,8 +22,7 @@ class device_allocation {
  public:
   /// On the device of the stream, or the current one. Throws out_of_memory, roc::error.
   explicit device_allocation(std::size_t bytes, stream_ref stream = {})
-      : block_(std::make_shared<detail::device_block>(
-            detail::device_memory(bytes, stream.device_ordinal()))),
+      : block_(new detail::device_block(detail::device_memory(bytes, stream.device_ordinal()))),
         bytes_(bytes),
         stream_(stream) {}
   device_allocation(device_allocation&&) noexcept = default;
@@ -80,7 +78,7 @@ class device_allocation {
                                ": place it at a multiple of what its elements and rows need");
   }
 
-  std::shared_ptr<detail::device_block> block_;
+  detail::block_owner block_;
   std::size_t bytes_;
   stream_ref stream_;
 };

@@ -2,7 +2,6 @@
 // A fixed number of streams, handed out in turn.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <vector>
 
@@ -38,7 +37,7 @@ class ROC_API stream_pool {
 
  private:
   std::vector<stream> streams_;
-  std::atomic<std::size_t> next_ = 0;
+  std::size_t next_ = 0;  // taken through std::atomic_ref
 };
 
 }  // namespace roc

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -36,27 +37,41 @@ int device_of(void const* data) {
 
 device_block::device_block(device_memory own) : own_(std::move(own)), device_(own_.device()) {}
 
-device_block::device_block(void* foreign, finaliser finalise)
-    : foreign_(foreign), finalise_(std::move(finalise)), device_(device_of(foreign)) {}
+device_block::device_block(void* foreign) : foreign_(foreign), device_(device_of(foreign)) {}
 
-device_block::~device_block() {
-  if (foreign_ == nullptr || !finalise_) return;
-  try {
-    // Copies between devices run on streams of either.
-    for (int device = 0; device < roc::device::count(); ++device) {
-      runtime::on_device const guard(device);
-      runtime::wait_for_all(device);
+device_block::~device_block() = default;
+
+void device_block::give_back(void*) {}
+
+void device_block::add_owner() noexcept {
+  std::atomic_ref(owners_).fetch_add(1, std::memory_order_relaxed);
+}
+
+bool device_block::has_one_owner() const noexcept {
+  return std::atomic_ref(const_cast<std::size_t&>(owners_)).load(std::memory_order_acquire) == 1;
+}
+
+void device_block::drop_owner() noexcept {
+  if (std::atomic_ref(owners_).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (foreign_ != nullptr) {
+    try {
+      // Copies between devices run on streams of either.
+      for (int device = 0; device < roc::device::count(); ++device) {
+        runtime::on_device const guard(device);
+        runtime::wait_for_all(device);
+      }
+    } catch (std::exception const& late) {
+      runtime::log(late.what());
     }
-  } catch (std::exception const& late) {
-    runtime::log(late.what());
+    try {
+      give_back(foreign_);
+    } catch (std::exception const& late) {
+      runtime::log(std::string("the finaliser of adopted memory threw: ") + late.what());
+    } catch (...) {
+      runtime::log("the finaliser of adopted memory threw what is no std::exception");
+    }
   }
-  try {
-    finalise_(foreign_);
-  } catch (std::exception const& late) {
-    runtime::log(std::string("the finaliser of adopted memory threw: ") + late.what());
-  } catch (...) {
-    runtime::log("the finaliser of adopted memory threw what is no std::exception");
-  }
+  delete this;
 }
 
 }  // namespace roc::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <roc/stream_pool.hpp>
 
+#include <atomic>
 #include <system_error>
 
 #include <roc/error.hpp>
@@ -28,7 +29,7 @@ stream_pool::stream_pool(std::size_t count, non_blocking_t kind, int priority)
     : streams_(make(count, kind, priority)) {}
 
 stream_ref stream_pool::get() noexcept {
-  return get(next_.fetch_add(1, std::memory_order_relaxed));
+  return get(std::atomic_ref(next_).fetch_add(1, std::memory_order_relaxed));
 }
 
 stream_ref stream_pool::get(std::size_t index) const noexcept {

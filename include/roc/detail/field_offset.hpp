@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 namespace roc::detail {
 
@@ -13,9 +12,9 @@ std::size_t field_offset(U Record::*member) noexcept {
   // An address of a member is all that is formed: there need be no record.
   alignas(Record) static std::byte const storage[sizeof(Record)] = {};
   auto const* const record = reinterpret_cast<Record const*>(storage);
-  auto const* const place =
-      reinterpret_cast<std::byte const*>(std::addressof(record->*member));
-  return static_cast<std::size_t>(place - storage);
+  // Through a byte, as the member's own type may have an operator&.
+  auto const& place = reinterpret_cast<std::byte const volatile&>(record->*member);
+  return static_cast<std::size_t>(&place - storage);
 }
 
 }  // namespace roc::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Device memory: bounded, first fit, aligned, poisoned, closed to the program. Run with 1 MiB.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Faults made to happen: every call fails when it is told to, does nothing then, and works again.
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Several threads at once, each with streams of its own and all with the null stream.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
