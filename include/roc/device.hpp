@@ -15,6 +15,8 @@ struct memory_information {
   std::size_t total;
 };
 
+struct memory_statistics;  // roc/memory_resource.hpp
+
 /// One device, by its ordinal in [0, device::count()). A value: it owns nothing.
 ///
 /// The current device is a property of the calling thread, as in HIP; arrays and streams are made
@@ -39,6 +41,8 @@ class ROC_API device {
   /// "domain:bus:device.function" in hexadecimal, as sysfs names the device.
   std::string pci_bus_id() const;
   memory_information memory() const;
+  /// Of the resource that arrays on the device take their memory from (roc/memory_resource.hpp).
+  roc::memory_statistics memory_statistics() const;
   int multiprocessor_count() const;
   /// Threads that run in lockstep: 32 or 64.
   int warp_size() const;

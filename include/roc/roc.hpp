@@ -9,6 +9,7 @@
 #include <roc/device.hpp>
 #include <roc/device_allocation.hpp>
 #include <roc/device_array.hpp>
+#include <roc/device_resources.hpp>
 #include <roc/device_view.hpp>
 #include <roc/error.hpp>
 #include <roc/event.hpp>
@@ -16,8 +17,11 @@
 #include <roc/for_each.hpp>
 #include <roc/host_array.hpp>
 #include <roc/host_view.hpp>
+#include <roc/memory_resource.hpp>
 #include <roc/padding.hpp>
+#include <roc/pool_resource.hpp>
 #include <roc/rectangle.hpp>
 #include <roc/registration.hpp>
+#include <roc/resource_adaptors.hpp>
 #include <roc/stream.hpp>
 #include <roc/to_device.hpp>

@@ -34,6 +34,12 @@
   X(hipHostRegister)                 \
   X(hipHostUnregister)               \
   X(hipPointerGetAttributes)         \
+  /* memory pools of the driver */    \
+  X(hipMallocAsync)                  \
+  X(hipFreeAsync)                    \
+  X(hipDeviceGetDefaultMemPool)      \
+  X(hipMemPoolSetAttribute)          \
+  X(hipMemPoolTrimTo)                \
   /* copies */                       \
   X(hipMemcpy)                       \
   X(hipMemcpyAsync)                  \

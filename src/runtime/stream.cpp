@@ -12,6 +12,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream_mark.hpp"
 
 namespace roc {
 
@@ -120,6 +121,12 @@ stream::stream(int priority)
     : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
   handle_ = runtime::create(priority);
   kind_ = stream_kind::blocking;
+  try {
+    runtime::stream_begins(*this);
+  } catch (...) {
+    destroy();
+    throw;
+  }
 }
 
 stream::~stream() { destroy(); }
@@ -139,6 +146,7 @@ stream& stream::operator=(stream&& other) noexcept {
 
 void stream::destroy() noexcept {
   if (kind_ == stream_kind::none) return;
+  runtime::stream_ends(*this);
   ROC_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(handle_));
 }
 

@@ -11,6 +11,7 @@
 
 #include "kernels/fill.hpp"
 #include "memory/host_table.hpp"
+#include "memory/memory_record.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream.hpp"
@@ -91,6 +92,7 @@ void fill(detail::region const& to, fill_pattern const& pattern, stream_ref cons
       runtime::wait_for_all(device);
       return transfer::fill_on_host(form, pattern.bytes.data(), pattern.size);
     }
+    memory::order_default_stream(device, to.data);
     runtime::order_after_all(device);
     enqueue_on_device(form, pattern, nullptr);
     return stream_ref().synchronize();
@@ -99,6 +101,7 @@ void fill(detail::region const& to, fill_pattern const& pattern, stream_ref cons
   runtime::on_device const guard(runtime::device_for(*stream, array_device, array_device));
   runtime::enqueue_noted(*stream, [&] {
     if (on_device) {
+      memory::device_use const noted(*stream, to.device, to.data);
       enqueue_on_device(form, pattern, runtime::handle(*stream));
     } else {
       enqueue_on_host(form, pattern, *stream);

@@ -31,6 +31,11 @@
   X(hipHostRegister, hipError_t(void*, std::size_t, unsigned))                               \
   X(hipHostUnregister, hipError_t(void*))                                                    \
   X(hipPointerGetAttributes, hipError_t(hipPointerAttribute_t*, void const*))                \
+  X(hipMallocAsync, hipError_t(void**, std::size_t, hipStream_t))                            \
+  X(hipFreeAsync, hipError_t(void*, hipStream_t))                                            \
+  X(hipDeviceGetDefaultMemPool, hipError_t(hipMemPool_t*, int))                              \
+  X(hipMemPoolSetAttribute, hipError_t(hipMemPool_t, hipMemPoolAttr, void*))                 \
+  X(hipMemPoolTrimTo, hipError_t(hipMemPool_t, std::size_t))                                 \
   X(hipMemcpy, hipError_t(void*, void const*, std::size_t, hipMemcpyKind))                   \
   X(hipMemcpyAsync, hipError_t(void*, void const*, std::size_t, hipMemcpyKind, hipStream_t)) \
   X(hipMemcpy2DAsync, hipError_t(void*, std::size_t, void const*, std::size_t, std::size_t,  \

@@ -53,8 +53,9 @@ class device_storage {
   bool is_sole() const noexcept {
     return !block_ || (block_->is_foreign() && block_.use_count() == 1);
   }
-  /// The memory is the caller's from now on; only of a sole owner.
-  void release() noexcept {
+  /// The memory is the caller's from now on; only of a sole owner. Throws lifetime_error where
+  /// hipFree cannot free it.
+  void release() {
     own_.release();
     if (block_) block_->release();
     block_.reset();

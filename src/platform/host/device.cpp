@@ -30,6 +30,7 @@ hipError_t attribute_of(hipDeviceAttribute_t attribute, int device, int& value) 
     case hipDeviceAttributeWarpSize: value = 32; break;
     case hipDeviceAttributeMaxThreadsPerBlock: value = 1024; break;
     case hipDeviceAttributeIntegrated:
+    case hipDeviceAttributeMemoryPoolsSupported:
     case hipDeviceAttributeCanMapHostMemory: value = 1; break;
     case hipDeviceAttributeAsyncEngineCount: value = 2; break;
     case hipDeviceAttributePciBusId: value = device; break;
