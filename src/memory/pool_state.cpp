@@ -52,6 +52,8 @@ pool_block* pool_state::allocate_slowly(demand const& wanted, stream_mark stream
   }
   if (found == nullptr && mark_others(wanted, stream)) try_take();
   if (found == nullptr) {
+    empty_caches(false);
+    retire_others();
     join_free_spans();
     if (!try_take() && grow(wanted)) try_take();
   }

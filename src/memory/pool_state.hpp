@@ -93,6 +93,8 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   bin& bin_of(stream_mark stream);
   bool poll();
   bool mark_others(demand const& wanted, stream_mark stream);
+  bool retire_others();
+  bool retire(bin& of, bool by_event);
   void mark(bin& of);
   bool settle(bin& of);
   void wait_for_pending(lock& held);

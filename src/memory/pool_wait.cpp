@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "memory/pool_state.hpp"
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream.hpp"
 
 namespace roc::memory {
 
@@ -33,6 +36,30 @@ bool pool_state::settle(bin& of) {
   bool const any = of.marked.bytes != 0;
   settle_into_clean(of.marked);
   return any;
+}
+
+// Holding the lock. Whether memory became free for all. A stream that is idle needs no event.
+bool pool_state::retire(bin& of, bool by_event) {
+  if (of.stream.is_live() && of.fresh.bytes + of.marked.bytes != 0) {
+    runtime::on_device const guard(of.stream.device());
+    hipStream_t const stream = runtime::handle(of.stream.stream());
+    if (ROC_HIP_READY(hipStreamQuery, stream)) {
+      of.checkpoint = nullptr;
+      settle_into_clean(of.fresh);
+      settle_into_clean(of.marked);
+      return true;
+    }
+  }
+  if (by_event) mark(of);
+  return settle(of);
+}
+
+// Holding the lock. Asks all streams, before the upstream is asked for more.
+bool pool_state::retire_others() {
+  bool changed = false;
+  // An event on the default stream would make every stream wait for every other.
+  for (bin& each : bins_) changed = retire(each, !each.stream.is_default()) || changed;
+  return changed;
 }
 
 // Holding the lock. Whether memory became free, for all or on some stream.
@@ -73,8 +100,7 @@ bool pool_state::mark_others(demand const& wanted, stream_mark stream) {
              store.best_fit(wanted.pages) != nullptr;
     };
     if (!fits(each.fresh) && !fits(each.marked)) continue;
-    mark(each);
-    changed = settle(each) || changed;
+    changed = retire(each, true) || changed;
   }
   return changed;
 }

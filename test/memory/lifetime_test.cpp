@@ -86,6 +86,25 @@ TEST(Lifetime, AKernelsUseIsToldByUseOn) {
   expect_all(made, 2);
 }
 
+#if ROC_PLATFORM_HOST
+TEST(Lifetime, AKernelOfForEachCountsByItself) {
+  roc::test::gate gate;
+  roc::stream const own;
+  roc::stream const other;
+  gate.close(other);
+  {
+    array const gone({bytes}, roc::order::c, own);
+    roc::for_each(other, bytes, [v = gone.view()](std::size_t i) {
+      v(static_cast<std::ptrdiff_t>(i)) = 1;
+    });
+  }
+  auto const made = fill_all(own, 2);
+  gate.open();
+  other.synchronize();
+  expect_all(made, 2);
+}
+#endif
+
 // The memory is handed out while earlier work of the array's stream still uses it: another stream
 // that works with it next must wait for that.
 TEST(Lifetime, AnotherStreamWaitsForTheWorkBefore) {
