@@ -20,6 +20,14 @@ std::uint64_t next_number() {
   return ++number;
 }
 
+// What a pool that has gone left in use: its owners may still ask where it belongs.
+void keep_for_good(std::shared_ptr<pool_state> state) {
+  static auto* const kept = new std::vector<std::shared_ptr<pool_state>>;
+  static std::mutex mutex;
+  std::lock_guard const lock(mutex);
+  kept->push_back(std::move(state));
+}
+
 int known_device(memory_resource const& upstream) {
   if (upstream.device_ordinal() >= 0) return upstream.device_ordinal();
   throw error(std::make_error_code(std::errc::invalid_argument),
@@ -134,11 +142,10 @@ void pool_state::close() noexcept {
     runtime::log("pool_resource destroyed while " + std::to_string(blocks) + " blocks (" +
                  std::to_string(bytes) +
                  " bytes) are in use: they are never freed; destroy the arrays first");
-    // Their owners may still ask where they belong.
-    static_cast<void>(new std::shared_ptr<pool_state>(shared_from_this()));
+    keep_for_good(shared_from_this());
   } catch (std::exception const& late) {
     runtime::log(late.what());
-    static_cast<void>(new (std::nothrow) std::shared_ptr<pool_state>(shared_from_this()));
+    keep_for_good(shared_from_this());
   }
 }
 

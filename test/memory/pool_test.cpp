@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "memory/sanitizer.hpp"
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
@@ -268,6 +269,22 @@ TEST_F(Pool, AThreadThatEndsLeavesItsBlocks) {
   EXPECT_EQ(of_thread, std::set<void*>(mine.begin(), mine.end()));
   for (void* const each : mine) pool.deallocate(each, 100'000, stream);
 }
+
+#if ROC_ADDRESS_SANITIZER
+TEST_F(Pool, FreeMemoryIsClosedToTheSanitizer) {
+  auto* const data = static_cast<char*>(pool.allocate(3 * mebi));
+  EXPECT_EQ(0, __asan_address_is_poisoned(data + 3 * mebi - 1));
+  auto* const odd = static_cast<char*>(pool.allocate(1000));
+  EXPECT_EQ(0, __asan_address_is_poisoned(odd + 999));
+  EXPECT_NE(0, __asan_address_is_poisoned(odd + 1000));
+  pool.deallocate(data, 3 * mebi);
+  roc::device().synchronize();
+  void* const other = pool.allocate(100 * mebi);  // the free block is found idle on the way
+  EXPECT_NE(0, __asan_address_is_poisoned(data));
+  pool.deallocate(other, 100 * mebi);
+  pool.deallocate(odd, 1000);
+}
+#endif
 
 TEST_F(Pool, ManySizesStayWithinTheirClasses) {
   std::size_t bytes = 1;
