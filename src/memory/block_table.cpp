@@ -36,14 +36,14 @@ void block_table::add(void const* data, std::size_t bytes, memory_record* record
 void block_table::insert(void const* data, std::size_t bytes, tenant what) {
   std::unique_lock const lock(mutex_);
   what.end = address_of(data) + bytes;
-  tenants_.insert_or_assign(address_of(data), what);
+  tenants_.emplace(address_of(data), what);
   refresh(address_of(data), what.end);
 }
 
 void block_table::remove(void const* data) noexcept {
   std::unique_lock const lock(mutex_);
-  auto const place = tenants_.find(address_of(data));
-  if (place == tenants_.end()) return;
+  auto place = tenants_.upper_bound(address_of(data));
+  if (place == tenants_.begin() || (--place)->first != address_of(data)) return;
   std::uintptr_t const end = place->second.end;
   tenants_.erase(place);
   refresh(address_of(data), end);

@@ -47,7 +47,8 @@ class block_table {
   void refresh(std::uintptr_t begin, std::uintptr_t end);
 
   std::shared_mutex mutex_;
-  std::map<std::uintptr_t, tenant> tenants_;  // by first address
+  // By first address; where a pool stands on a pool, the upper one's chunk comes last.
+  std::multimap<std::uintptr_t, tenant> tenants_;
   std::array<std::atomic<branch*>, 4096> branches_{};
 };
 

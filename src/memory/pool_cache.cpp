@@ -7,8 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "memory/late_error.hpp"
 #include "memory/pool_state.hpp"
 #include "memory/sanitizer.hpp"
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
 
 namespace roc::memory {
@@ -139,11 +142,20 @@ void* pool_state::allocate(std::size_t bytes, stream_ref stream) {
   return hand_out(*block, bytes, of, inherits);
 }
 
+// The table knows the upper one of two pools that stand on each other.
+pool_block* pool_state::find_block(void const* data) noexcept {
+  lock const held(mutex_);
+  for (auto const& chunk : chunks_) {
+    if (pool_block* const block = chunk->record_at(data)) return block;
+  }
+  return nullptr;
+}
+
 // Null, and a line in the log, for what this pool did not hand out.
 pool_block* pool_state::checked_block(void* data, std::size_t bytes) noexcept {
   memory_record* const record = find_record(data);
   bool const known = record != nullptr && record->pool == this;
-  auto* const block = known ? static_cast<pool_block*>(record) : nullptr;
+  auto* const block = known ? static_cast<pool_block*>(record) : find_block(data);
   char const* problem = nullptr;
   if (block == nullptr || block->data != data) {
     problem = "is no block of this pool: give it back to where it is from";
@@ -177,10 +189,32 @@ void pool_state::deallocate(void* data, std::size_t bytes, stream_ref stream) no
       if (plain) return;
     }
     deallocate_slowly(*block, runtime::mark_of(stream, device_));
-  } catch (std::exception const& late) {
+  } catch (error const& late) {
+    runtime::log(late.what());
+    if (wait_for_device()) return put_idle(*block);
     // Whether work still uses the block is not known: it is never handed out again.
+    runtime::log("a block of a pool is lost, as its device does not answer");
+  } catch (std::exception const& late) {
     runtime::log(std::string("a block of a pool is lost: ") + late.what());
   }
+}
+
+bool pool_state::wait_for_device() noexcept {
+  return log_late_error([&] {
+    runtime::on_device const guard(device_);
+    ROC_HIP(hipDeviceSynchronize);
+  });
+}
+
+// After all work on the device.
+void pool_state::put_idle(pool_block& block) noexcept {
+  log_late_error([&] {
+    block.forget_uses();
+    lock const held(mutex_);
+    out_ -= block.bytes();
+    --blocks_out_;
+    put(block, {});
+  });
 }
 
 void pool_state::give_back_half(thread_cache& cache, unsigned which) {

@@ -253,6 +253,21 @@ TEST_F(Pool, AnArrayMayOutliveItsPool) {
   EXPECT_NE(std::string::npos, logged[1].find("outlived its memory resource")) << logged[1];
 }
 
+TEST_F(Pool, PoolsMayStandOnEachOther) {
+  log_capture const capture;
+  {
+    roc::pool_resource upper(static_cast<roc::memory_resource&>(pool));
+    void* const a = upper.allocate(1000);
+    void* const b = pool.allocate(1000);
+    void* const c = upper.allocate(9 * mebi);
+    upper.deallocate(a, 1000);
+    upper.deallocate(c, 9 * mebi);
+    pool.deallocate(b, 1000);
+  }
+  EXPECT_TRUE(logged.empty()) << logged[0];
+  EXPECT_EQ(0u, pool.statistics().current_blocks);
+}
+
 TEST_F(Pool, AThreadThatEndsLeavesItsBlocks) {
   std::set<void*> of_thread;
   roc::stream const stream;
