@@ -38,7 +38,7 @@ driver_pool_resource::driver_pool_resource(int device)
   runtime::on_device const guard(device_);
   // By default the pool gives everything back at every synchronisation, and is as slow as hipMalloc.
   std::uint64_t keep = UINT64_MAX;
-  ROC_HIP(hipMemPoolSetAttribute, pool_of(device_), hipMemPoolAttrReleaseThreshold, &keep);
+  ROC_HIP(hipMemPoolSetAttribute, pool_of(device_), native_detail::release_threshold, &keep);
 }
 
 void* driver_pool_resource::do_allocate(std::size_t bytes, stream_ref stream) {
