@@ -16,6 +16,8 @@ struct memory_information {
   std::size_t total;
 };
 
+struct memory_statistics;  // roc/memory_resource.hpp
+
 /// The priorities that streams of a device can have: lower numbers run first.
 struct stream_priority_range {
   int least;
@@ -54,6 +56,8 @@ class ROC_API device {
   /// "domain:bus:device.function" in hexadecimal, as sysfs names the device.
   std::string pci_bus_id() const;
   memory_information memory() const;
+  /// Of the resource that arrays on the device take their memory from (roc/memory_resource.hpp).
+  roc::memory_statistics memory_statistics() const;
 
   // Attributes, each asked from the runtime alone (hipDeviceGetAttribute). A number that the device
   // does not tell is 0.

@@ -22,7 +22,7 @@ class device_allocation {
  public:
   /// On the device of the stream, or the current one. Throws out_of_memory, roc::error.
   explicit device_allocation(std::size_t bytes, stream_ref stream = {})
-      : block_(new detail::device_block(detail::device_memory(bytes, stream.device_ordinal()))),
+      : block_(new detail::device_block(detail::device_memory(bytes, stream))),
         bytes_(bytes),
         stream_(stream) {}
   device_allocation(device_allocation&&) noexcept = default;

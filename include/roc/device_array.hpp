@@ -18,6 +18,7 @@
 #include <roc/device_view.hpp>
 #include <roc/layout/index.hpp>
 #include <roc/layout/shape.hpp>
+#include <roc/memory_resource.hpp>
 #include <roc/padding.hpp>
 #include <roc/stream.hpp>
 
@@ -26,10 +27,12 @@ namespace roc {
 /// An array in device memory (numba: `device_array`), of any rank and layout; elements are not
 /// initialised. Move-only. Zero-size arrays have a null pointer, and operations on them do nothing.
 ///
-/// It belongs to the device that was current, or the stream's, when it was made. Its destructor
-/// waits until no work on the device can use the memory. Any use of an array that was moved from or
-/// default-constructed throws lifetime_error, except destroying it or assigning to it. const is
-/// shallow, as a pointer's: the elements of a const array can be written.
+/// It belongs to the device that was current, or the stream's, when it was made, and its memory comes
+/// from that device's resource (roc::device_resource). Its destructor waits for nothing: the memory
+/// is used again when the work of its stream, and of every stream that used it, is done. Copies and
+/// fills of the library on other streams note that themselves; kernels need use_on. Any use of an
+/// array that was moved from or default-constructed throws lifetime_error, except destroying it or
+/// assigning to it. const is shallow, as a pointer's: the elements of a const array can be written.
 ///
 /// detail::device_copies has its copies, detail::owner_operations other views of its memory,
 /// detail::copy_forms what makes new arrays.
@@ -57,9 +60,16 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   /// be one place, or a stride is negative.
   device_array(roc::shape<N> const& shape, roc::strides<N> const& strides, stream_ref stream = {})
       : device_array(detail::device_storage(detail::device_memory(
-                         detail::allocation_bytes(shape, strides, sizeof(T)),
-                         stream.device_ordinal())),
+                         detail::allocation_bytes(shape, strides, sizeof(T)), stream)),
                      0, shape, strides, stream) {}
+  /// With memory from this resource, which must outlive the array.
+  device_array(roc::shape<N> const& shape, memory_resource& from, order o = order::c,
+               stream_ref stream = {})
+      : device_array(detail::device_storage(detail::device_memory(
+                         detail::allocation_bytes(shape, layout::compact_strides(shape, o),
+                                                  sizeof(T)),
+                         stream, from)),
+                     0, shape, layout::compact_strides(shape, o), stream) {}
   /// With padding (katsdpsigproc: `padded_shape`), which zero() covers and `padded_view` reaches;
   /// copies and fill never do. Throws layout_error where the demands contradict each other.
   template <std::same_as<padded<N>> P>
@@ -96,6 +106,12 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   }
   /// The stream that it was made with.
   stream_ref stream() const { return checked(stream_); }
+
+  /// Tells that kernels of yours on `stream`, which is not the array's, use its memory: it is not
+  /// used again before they are done (torch: `record_stream`). Once is enough, and before the first
+  /// of them best: work on `stream` also comes after what the memory was used for before. On a
+  /// stream of another library (from_native), once more after the last. Throws roc::error.
+  void use_on(stream_ref stream) const { detail::use_on(data(), storage_.device(), stream); }
 
   /// A view of all of it, for kernels; the array must outlive it.
   device_view<T, N> view() const& { return {data(), shape_, strides_, storage_.device()}; }
@@ -145,7 +161,8 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
 
   /// Gives the memory away: the caller frees it (hipFree), or what was adopted, as it came; a
   /// finaliser is dropped. This array owns nothing then. Throws lifetime_error where others own the
-  /// memory too, layout_error where it does not begin with this array's first element.
+  /// memory too, or it is of a pool, as that of arrays made without a direct_resource is, and
+  /// layout_error where it does not begin with this array's first element.
   T* release() {
     T* const data = checked(data_);
     if (!storage_.is_sole()) {

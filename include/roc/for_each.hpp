@@ -40,6 +40,8 @@ struct over_shape {
 /// Calls f(i, j, …) once for every index of `extents`, in parallel and in no order, on the device
 /// of `stream`; asynchronous, in the order of the stream. Zero extents: nothing; no extents: f().
 ///
+/// Memory of the library's arrays that `f` holds views of is not used again before `f` is done.
+///
 /// `f` is copied to the device, so it must be trivially copyable and hold views or values, no
 /// references. It is a functor or lambda marked ROC_HOST_DEVICE, in a file compiled by hipcc or
 /// nvcc (with --extended-lambda), or any functor in a file compiled by a host compiler, which runs

@@ -9,6 +9,7 @@
 #include <roc/device.hpp>
 #include <roc/device_allocation.hpp>
 #include <roc/device_array.hpp>
+#include <roc/device_resources.hpp>
 #include <roc/device_view.hpp>
 #include <roc/error.hpp>
 #include <roc/event.hpp>
@@ -20,11 +21,14 @@
 #include <roc/managed.hpp>
 #include <roc/map.hpp>
 #include <roc/mapped_view.hpp>
+#include <roc/memory_resource.hpp>
 #include <roc/padding.hpp>
-#include <roc/profiler_range.hpp>
 #include <roc/pinned_cache.hpp>
+#include <roc/pool_resource.hpp>
+#include <roc/profiler_range.hpp>
 #include <roc/rectangle.hpp>
 #include <roc/registration.hpp>
+#include <roc/resource_adaptors.hpp>
 #include <roc/stream.hpp>
 #include <roc/stream_pool.hpp>
 #include <roc/to_device.hpp>

@@ -140,6 +140,7 @@ class ROC_API stream : public stream_ref {
   synchronize_guard auto_synchronize() && = delete;  // the guard would outlive the stream
 
  private:
+  void begin(unsigned flags, int priority);
   void destroy() noexcept;
 };
 

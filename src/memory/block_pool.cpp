@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <roc/error.hpp>
+#include <roc/memory_resource.hpp>
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
@@ -29,6 +30,10 @@ void* allocate_pinned(std::size_t bytes) {
 
 void* allocate_on_device(std::size_t bytes) {
   void* data = nullptr;
+  hipError_t const first = ROC_HIP_CODE(hipMalloc, &data, bytes);
+  if (first == hipSuccess) return data;
+  // The pool that arrays take from may hold what nobody uses.
+  if (first == hipErrorOutOfMemory) device_resource(runtime::current_device()).trim();
   ROC_HIP(hipMalloc, &data, bytes);
   return data;
 }

@@ -115,4 +115,3 @@ std::string leak_report() {
 
 }  // namespace roc::memory
 
-void roc::detail::note_released(void const* data) noexcept { memory::note_free(data); }

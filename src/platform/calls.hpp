@@ -39,6 +39,12 @@
   X(hipMemAdvise)                    \
   X(hipMemPrefetchAsync)             \
   X(hipStreamAttachMemAsync)         \
+  /* memory pools of the driver */    \
+  X(hipMallocAsync)                  \
+  X(hipFreeAsync)                    \
+  X(hipDeviceGetDefaultMemPool)      \
+  X(hipMemPoolSetAttribute)          \
+  X(hipMemPoolTrimTo)                \
   /* copies */                       \
   X(hipMemcpy)                       \
   X(hipMemcpyAsync)                  \

@@ -17,6 +17,7 @@
 #include "runtime/error.hpp"
 #include "runtime/host_errors.hpp"
 #include "runtime/log.hpp"
+#include "runtime/stream_mark.hpp"
 
 namespace roc {
 
@@ -157,14 +158,23 @@ stream::stream() : stream(0) {}
 
 stream::stream(int priority)
     : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
-  handle_ = runtime::create(hipStreamDefault, priority);
-  kind_ = stream_kind::blocking;
+  begin(hipStreamDefault, priority);
 }
 
 stream::stream(non_blocking_t, int priority)
     : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
-  handle_ = runtime::create(hipStreamNonBlocking, priority);
-  kind_ = stream_kind::non_blocking;
+  begin(hipStreamNonBlocking, priority);
+}
+
+void stream::begin(unsigned flags, int priority) {
+  handle_ = runtime::create(flags, priority);
+  kind_ = flags == hipStreamNonBlocking ? stream_kind::non_blocking : stream_kind::blocking;
+  try {
+    runtime::stream_begins(*this);
+  } catch (...) {
+    destroy();
+    throw;
+  }
 }
 
 stream::~stream() { destroy(); }
@@ -188,6 +198,7 @@ void stream::destroy() noexcept {
                     static_cast<void*>(handle_));
   runtime::abandon_host_errors(*this);
   runtime::forget_work(*this);
+  runtime::stream_ends(*this);
   // Before: once it is destroyed its handle may come back as another thread's new stream.
   runtime::note_destroyed(handle_);
   ROC_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(handle_));

@@ -11,6 +11,7 @@
 
 #include "kernels/strided_copy.hpp"
 #include "memory/host_table.hpp"
+#include "memory/memory_record.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream.hpp"
@@ -121,6 +122,10 @@ void note_host_use(plan const& p, stream_ref stream) {
   }
 }
 
+void const* device_address(detail::region const& side) {
+  return side.where == detail::place::device ? side.data : nullptr;
+}
+
 }  // namespace
 
 void detail::copy(region const& source, region const& destination, stream_ref const* stream,
@@ -148,6 +153,7 @@ void detail::copy(region const& source, region const& destination, stream_ref co
       runtime::wait_for_all(other);
     }
     runtime::on_device const guard(current);
+    memory::order_default_stream(current, device_address(source), device_address(destination));
     return copy_now(p, current);
   }
   // Host memory is of every device.
@@ -155,6 +161,8 @@ void detail::copy(region const& source, region const& destination, stream_ref co
                                                     : runtime::device_for(*stream, current, other);
   runtime::on_device const guard(used);
   runtime::enqueue_noted(*stream, [&] {
+    memory::device_use const noted(*stream, current, device_address(source),
+                                   device_address(destination));
     enqueue(p, *stream, use);
     note_host_use(p, *stream);
   });

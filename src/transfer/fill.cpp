@@ -11,6 +11,7 @@
 
 #include "kernels/fill.hpp"
 #include "memory/host_table.hpp"
+#include "memory/memory_record.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream.hpp"
@@ -96,6 +97,7 @@ void fill(detail::region const& to, fill_pattern const& pattern, stream_ref cons
       runtime::wait_for_all(device);
       return transfer::fill_on_host(form, pattern.bytes.data(), pattern.size);
     }
+    memory::order_default_stream(device, to.data);
     runtime::order_after_all(device);
     enqueue_on_device(form, pattern, nullptr);
     return stream_ref().synchronize();
@@ -106,6 +108,7 @@ void fill(detail::region const& to, fill_pattern const& pattern, stream_ref cons
   runtime::on_device const guard(used);
   runtime::enqueue_noted(*stream, [&] {
     if (on_device) {
+      memory::device_use const noted(*stream, to.device, to.data);
       enqueue_on_device(form, pattern, runtime::handle(*stream));
       auto& table = memory::host_table::instance();
       if (auto const behind = table.behind_device_address(destination_of(form))) {

@@ -120,9 +120,10 @@ TEST(DeviceArray, TransposeTakesPermutations) {
 }
 
 TEST(DeviceArray, ErrorsOfHipKeepTheCall) {
+  roc::direct_resource direct;
   ASSERT_TRUE(roc::platform::fail_call("hipMalloc", 1, hipErrorOutOfMemory));
   try {
-    array2 const array({10, 10});
+    array2 const array({10, 10}, direct);
     FAIL();
   } catch (roc::out_of_memory const& error) {
     EXPECT_STREQ("hipMalloc", error.call());

@@ -129,7 +129,9 @@ TEST(Adopt, FinaliserRunsAfterTheWorkOnTheDevice) {
 }
 
 TEST(Release, TheCallerOwnsTheMemoryThen) {
-  auto array = roc::to_device(std::vector<int>{1, 2, 3});
+  roc::direct_resource direct;
+  roc::device_array<int> array({3}, direct);
+  array.copy_to_device(std::vector<int>{1, 2, 3});
   int* const data = array.release();
   EXPECT_THROW(array.data(), roc::lifetime_error);
   EXPECT_THROW(array.release(), roc::lifetime_error);

@@ -57,10 +57,11 @@ TEST(Leaks, ShowsTheCallSite) {
 }
 
 TEST(Leaks, MovesSharesAndReleasesAreFollowed) {
-  device_bytes first({10});
+  roc::direct_resource direct;  // what can be released
+  device_bytes first({10}, direct);
   device_bytes second = std::move(first);
   EXPECT_TRUE(holds(report(), ": 1, 10 bytes\n"));
-  second = device_bytes({20});
+  second = device_bytes({20}, direct);
   EXPECT_TRUE(holds(report(), ": 1, 20 bytes\n"));
   {
     roc::device_allocation const shared(300);
@@ -73,8 +74,9 @@ TEST(Leaks, MovesSharesAndReleasesAreFollowed) {
 }
 
 TEST(Leaks, AFailedAllocationIsNone) {
+  roc::direct_resource direct;
   roc::platform::fail_call("hipMalloc", 1, hipErrorOutOfMemory);
-  EXPECT_THROW(device_bytes({10}), roc::out_of_memory);
+  EXPECT_THROW(device_bytes({10}, direct), roc::out_of_memory);
   roc::platform::fail_call("hipHostMalloc", 1, hipErrorOutOfMemory);
   EXPECT_THROW(roc::pinned_array<char>(roc::shape<1>{10}), roc::out_of_memory);
   EXPECT_EQ("", report());

@@ -36,6 +36,11 @@
   X(hipMemAdvise, hipError_t(void const*, std::size_t, hipMemoryAdvise, int))                \
   X(hipMemPrefetchAsync, hipError_t(void const*, std::size_t, int, hipStream_t))             \
   X(hipStreamAttachMemAsync, hipError_t(hipStream_t, void*, std::size_t, unsigned))          \
+  X(hipMallocAsync, hipError_t(void**, std::size_t, hipStream_t))                            \
+  X(hipFreeAsync, hipError_t(void*, hipStream_t))                                            \
+  X(hipDeviceGetDefaultMemPool, hipError_t(hipMemPool_t*, int))                              \
+  X(hipMemPoolSetAttribute, hipError_t(hipMemPool_t, hipMemPoolAttr, void*))                 \
+  X(hipMemPoolTrimTo, hipError_t(hipMemPool_t, std::size_t))                                 \
   X(hipMemcpy, hipError_t(void*, void const*, std::size_t, hipMemcpyKind))                   \
   X(hipMemcpyAsync, hipError_t(void*, void const*, std::size_t, hipMemcpyKind, hipStream_t)) \
   X(hipMemcpy2DAsync, hipError_t(void*, std::size_t, void const*, std::size_t, std::size_t,  \

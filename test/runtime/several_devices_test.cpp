@@ -155,7 +155,9 @@ TEST(SeveralDevices, AFinaliserWaitsForTheStreamsOfAllDevices) {
     target = roc::device_array<int>({1000});
     roc::stream const stream;
     roc::device(0).make_current();
-    auto memory = roc::to_device(host);
+    roc::direct_resource direct;
+    roc::device_array<int> memory({1000}, direct);
+    memory.copy_to_device(host);
     auto const source = roc::adopt(memory.release(), roc::shape<1>{1000}, [](void* data) {
       // Used again at once for something else.
       roc::device_view<int>(static_cast<int*>(data), {1000}, roc::order::c, 0).fill(-1);

@@ -6,42 +6,62 @@
 #include <utility>
 
 #include <roc/config.hpp>
+#include <roc/memory_resource.hpp>
+#include <roc/stream.hpp>
+
+namespace roc::memory {
+struct memory_record;
+}
 
 namespace roc::detail {
 
-/// The memory is someone else's from now on: the leak report leaves it out.
-ROC_API void note_released(void const* data) noexcept;
-
-/// Bytes on one device. Null for zero bytes, and after a move. Its destructor returns once the work
-/// that was enqueued before it, on any stream, cannot touch the memory any more.
+/// Bytes from the resource of a device, given back in the order of the stream they were taken on
+/// and of every stream that used them since. Null for zero bytes, and after a move.
 class ROC_API device_memory {
  public:
   device_memory() = default;
-  /// On the device with this ordinal, -1 for the current one. Throws out_of_memory, roc::error.
-  device_memory(std::size_t bytes, int device);
-  ~device_memory();
-  device_memory(device_memory&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), device_(other.device_) {}
+  /// On the device of the stream, or the current one. Throws out_of_memory, roc::error.
+  device_memory(std::size_t bytes, stream_ref stream);
+  /// From this resource; on its device, if it names one. Throws lifetime_error where the stream is
+  /// of another device.
+  device_memory(std::size_t bytes, stream_ref stream, memory_resource& from);
+  ~device_memory() {
+    if (data_ != nullptr) free();
+  }
+  device_memory(device_memory&& other) noexcept { swap(other); }
   device_memory& operator=(device_memory&& other) noexcept {
     device_memory(std::move(other)).swap(*this);
     return *this;
   }
   void swap(device_memory& other) noexcept {
     std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
     std::swap(device_, other.device_);
+    std::swap(resource_, other.resource_);
+    std::swap(ticket_, other.ticket_);
+    std::swap(record_, other.record_);
+    std::swap(owns_record_, other.owns_record_);
   }
 
   void* data() const noexcept { return data_; }
   int device() const noexcept { return device_; }
-  /// Gives up ownership.
-  void* release() noexcept {
-    note_released(data_);
-    return std::exchange(data_, nullptr);
-  }
+  /// Gives up ownership, for hipFree. Throws lifetime_error where that cannot free the memory.
+  void* release();
 
  private:
+  void take(std::size_t bytes, stream_ref stream, memory_resource& from);
+  void free() noexcept;
+
   void* data_ = nullptr;
+  std::size_t bytes_ = 0;
   int device_ = -1;
+  memory_resource* resource_ = nullptr;
+  resource_ticket ticket_;
+  memory::memory_record* record_ = nullptr;  // the pool's, or one of our own
+  bool owns_record_ = false;
 };
+
+/// Notes that work on `stream`, enqueued by someone else, uses the memory of an address.
+ROC_API void use_on(void const* data, int device, stream_ref stream);
 
 }  // namespace roc::detail

@@ -96,8 +96,9 @@ class device_storage {
   bool is_sole() const noexcept {
     return !block_ || (block_->is_foreign() && block_->has_one_owner());
   }
-  /// The memory is the caller's from now on; only of a sole owner.
-  void release() noexcept {
+  /// The memory is the caller's from now on; only of a sole owner. Throws lifetime_error where
+  /// hipFree cannot free it.
+  void release() {
     own_.release();
     if (block_) block_->release();
     block_ = {};

@@ -30,7 +30,8 @@ inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F>;
 /// Makes the device of a stream current for a scope, and notes the work enqueued in it.
 class ROC_API launch_scope {
  public:
-  explicit launch_scope(stream_ref stream);
+  /// The work uses what the addresses among the functor's bytes point to: its views.
+  launch_scope(stream_ref stream, void const* functor, std::size_t bytes);
   ~launch_scope();
   launch_scope(launch_scope const&) = delete;
   launch_scope& operator=(launch_scope const&) = delete;
@@ -41,11 +42,13 @@ class ROC_API launch_scope {
  private:
   stream_ref stream_;
   int before_;
+  void const* functor_;
+  std::size_t bytes_;
 };
 
 template <class F>
 void launch(F const& f, std::size_t count, stream_ref stream) {
-  launch_scope const scope(stream);
+  launch_scope const scope(stream, &f, sizeof f);
 #if defined(__CUDACC__) || defined(__HIP__)
   scope.check(native_detail::launch_elementwise(f, count, native(stream)));
 #else

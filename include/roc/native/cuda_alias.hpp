@@ -140,6 +140,24 @@ inline hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* memory, std:
   return from_cuda(cudaStreamAttachMemAsync(stream, memory, size, flags));
 }
 
+// Memory pools of the driver
+
+inline hipError_t hipMallocAsync(void** memory, std::size_t size, hipStream_t stream) {
+  return from_cuda(cudaMallocAsync(memory, size, stream));
+}
+inline hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
+  return from_cuda(cudaFreeAsync(memory, stream));
+}
+inline hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
+  return from_cuda(cudaDeviceGetDefaultMemPool(pool, device));
+}
+inline hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr which, void* value) {
+  return from_cuda(cudaMemPoolSetAttribute(pool, which, value));
+}
+inline hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep) {
+  return from_cuda(cudaMemPoolTrimTo(pool, keep));
+}
+
 // Copies
 
 inline hipError_t hipMemcpy(void* to, void const* from, std::size_t size, hipMemcpyKind kind) {

@@ -11,6 +11,9 @@ using hipDevice_t = int;
 using hipStream_t = cudaStream_t;
 using hipEvent_t = cudaEvent_t;
 using hipHostFn_t = cudaHostFn_t;
+using hipMemPool_t = cudaMemPool_t;
+using hipMemPoolAttr = cudaMemPoolAttr;
+inline constexpr hipMemPoolAttr hipMemPoolAttrReleaseThreshold = cudaMemPoolAttrReleaseThreshold;
 
 /// HIP's names with CUDA's numbers: hipDeviceGetAttribute passes them on.
 enum hipDeviceAttribute_t : int {
@@ -36,6 +39,7 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeMaxSharedMemoryPerBlock = cudaDevAttrMaxSharedMemoryPerBlock,
   hipDeviceAttributeUnifiedAddressing = cudaDevAttrUnifiedAddressing,
   hipDeviceAttributeCooperativeLaunch = cudaDevAttrCooperativeLaunch,
+  hipDeviceAttributeMemoryPoolsSupported = cudaDevAttrMemoryPoolsSupported,
 };
 
 using hipMemoryAdvise = cudaMemoryAdvise;

@@ -13,6 +13,7 @@ namespace roc::host_hip {
 using hipDevice_t = int;
 using hipStream_t = struct stream_handle*;
 using hipEvent_t = struct event_handle*;
+using hipMemPool_t = struct memory_pool_handle*;
 using hipHostFn_t = void (*)(void* data);
 
 /// The default stream of the calling thread.
@@ -45,6 +46,7 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributePciDeviceId,
   hipDeviceAttributePciDomainID,
   hipDeviceAttributeAsyncEngineCount,
+  hipDeviceAttributeMemoryPoolsSupported,
   hipDeviceAttributeMaxSharedMemoryPerBlock,
   hipDeviceAttributeUnifiedAddressing,
   hipDeviceAttributeCooperativeLaunch,
@@ -81,6 +83,10 @@ struct hipPointerAttribute_t {
   void* hostPointer;
   int isManaged;
   unsigned allocationFlags;
+};
+
+enum hipMemPoolAttr : int {
+  hipMemPoolAttrReleaseThreshold = 4,
 };
 
 struct hipPos {
@@ -178,6 +184,12 @@ template <class T>
 hipError_t hipHostMalloc(T** data, std::size_t bytes, unsigned flags = hipHostMallocDefault) {
   return hipHostMalloc(reinterpret_cast<void**>(data), bytes, flags);
 }
+
+ROC_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipStream_t stream);
+ROC_API hipError_t hipFreeAsync(void* data, hipStream_t stream);
+ROC_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device);
+ROC_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr which, void* value);
+ROC_API hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep);
 
 ROC_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind);
 ROC_API hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes,

@@ -17,6 +17,9 @@ inline constexpr unsigned hipMemAttachGlobal = 0x01;
 
 namespace roc::native_detail {
 
+/// hipMemPoolAttrReleaseThreshold, which HIP's headers for NVIDIA do not name; CUDA's number too.
+inline constexpr auto release_threshold = static_cast<hipMemPoolAttr>(4);
+
 enum class memory_kind { unregistered, host, device, managed };
 
 /// Where memory lies, from what hipPointerGetAttributes says: HIP 6 renamed the member, renumbered

@@ -33,6 +33,7 @@ hipError_t attribute_of(hipDeviceAttribute_t attribute, int device, int& value) 
     case hipDeviceAttributeUnifiedAddressing: value = 1; break;
     case hipDeviceAttributeCooperativeLaunch:
     case hipDeviceAttributeIntegrated:
+    case hipDeviceAttributeMemoryPoolsSupported:
     case hipDeviceAttributeCanMapHostMemory: value = 1; break;
     case hipDeviceAttributeAsyncEngineCount: value = 2; break;
     case hipDeviceAttributePciBusId: value = device; break;

@@ -94,6 +94,24 @@ class HostFaults : public testing::Test {
       hipMemcpy3DParms box{};
       return hipMemcpy3DAsync(&box, stream_);
     };
+    all["hipMallocAsync"] = [&] {
+      return made(hipMallocAsync(&fresh_, 64, stream_), [&] { ok(hipFreeAsync(fresh_, stream_)); });
+    };
+    all["hipFreeAsync"] = [&] {
+      ok(hipMallocAsync(&fresh_, 64, stream_));
+      hipError_t const result = hipFreeAsync(fresh_, stream_);
+      if (result != hipSuccess) ok(hipFreeAsync(fresh_, stream_));
+      return result;
+    };
+    all["hipDeviceGetDefaultMemPool"] = [&] { return hipDeviceGetDefaultMemPool(&pool_, 0); };
+    all["hipMemPoolSetAttribute"] = [&] {
+      ok(hipDeviceGetDefaultMemPool(&pool_, 0));
+      return hipMemPoolSetAttribute(pool_, hipMemPoolAttrReleaseThreshold, &size_);
+    };
+    all["hipMemPoolTrimTo"] = [&] {
+      ok(hipDeviceGetDefaultMemPool(&pool_, 0));
+      return hipMemPoolTrimTo(pool_, 0);
+    };
     all["hipMemsetAsync"] = [&] { return hipMemsetAsync(device_, 0, 64, stream_); };
     all["hipStreamCreateWithFlags"] = [&] {
       hipStream_t stream = nullptr;
@@ -154,6 +172,7 @@ class HostFaults : public testing::Test {
   void* pinned_ = nullptr;
   void* managed_ = nullptr;
   void* fresh_ = nullptr;
+  hipMemPool_t pool_ = nullptr;
   char host_[64] = {};
   char text_[64] = {};
   int number_ = 0;

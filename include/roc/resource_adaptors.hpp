@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Resources that stand in front of another one and add one thing each; they can be stacked in any
+// order. All are of the device of their upstream, which must outlive them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include <roc/config.hpp>
+#include <roc/error.hpp>
+#include <roc/memory_resource.hpp>
+
+namespace roc {
+
+/// What the adaptors share: everything is passed on.
+class ROC_API resource_adaptor : public memory_resource {
+ public:
+  memory_resource& upstream() const noexcept { return upstream_; }
+
+ protected:
+  explicit resource_adaptor(memory_resource& upstream) : upstream_(upstream) {}
+
+  void* do_allocate(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+  int do_device_ordinal() const noexcept override;
+  memory_statistics do_statistics() const override;
+  void do_trim() override;
+
+ private:
+  memory_resource& upstream_;
+};
+
+/// Counts what passes: bytes as they were asked for, whatever the upstream rounds them to. What it
+/// does not count itself, its statistics take from the upstream.
+class ROC_API statistics_resource final : public resource_adaptor {
+ public:
+  explicit statistics_resource(memory_resource& upstream) : resource_adaptor(upstream) {}
+  /// The peak is what is handed out now.
+  void reset_peak() noexcept;
+
+ private:
+  void* do_allocate(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+  memory_statistics do_statistics() const override;
+
+  std::atomic<std::size_t> current_ = 0;
+  std::atomic<std::size_t> peak_ = 0;
+  std::atomic<std::size_t> blocks_ = 0;
+  std::atomic<std::size_t> allocations_ = 0;
+};
+
+/// Hands out a number of bytes at most; throws out_of_memory for more.
+class ROC_API limit_resource final : public resource_adaptor {
+ public:
+  limit_resource(memory_resource& upstream, std::size_t limit)
+      : resource_adaptor(upstream), limit_(limit) {}
+  std::size_t limit() const noexcept { return limit_; }
+  /// Below what is handed out, nothing more is, until enough has been given back.
+  void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
+
+ private:
+  void* do_allocate(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+
+  std::atomic<std::size_t> limit_;
+  std::atomic<std::size_t> current_ = 0;
+};
+
+/// Writes a line for everything that passes: "allocate 1024 bytes: 0x7f0012340000, stream 0x0".
+class ROC_API logging_resource final : public resource_adaptor {
+ public:
+  /// `sink` receives the lines, from any thread; null: the library's log hook.
+  explicit logging_resource(memory_resource& upstream, log_hook sink = nullptr)
+      : resource_adaptor(upstream), sink_(sink) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+  void write(char const* what, std::size_t bytes, void const* data, stream_ref stream) noexcept;
+
+  log_hook sink_;
+};
+
+/// Throws out_of_memory where it was told to, for tests of what happens then.
+class ROC_API failing_resource final : public resource_adaptor {
+ public:
+  explicit failing_resource(memory_resource& upstream) : resource_adaptor(upstream) {}
+  /// The `nth` allocation from now on fails, counted from 1, and `times` in all; 0: none.
+  void fail_at(std::size_t nth, std::size_t times = 1) noexcept;
+  /// How many allocations failed.
+  std::size_t failures() const noexcept { return failures_; }
+
+ private:
+  void* do_allocate(std::size_t bytes, stream_ref stream) override;
+
+  std::atomic<std::size_t> first_ = 0;
+  std::atomic<std::size_t> end_ = 0;
+  std::atomic<std::size_t> count_ = 0;
+  std::atomic<std::size_t> failures_ = 0;
+};
+
+/// Writes zeros over memory before it is given back, so that nobody reads what was in it. Memory that
+/// cannot be cleared is never given back; the log says so.
+class ROC_API zeroing_resource final : public resource_adaptor {
+ public:
+  explicit zeroing_resource(memory_resource& upstream) : resource_adaptor(upstream) {}
+
+ private:
+  void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+};
+
+}  // namespace roc

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include <roc/device_resources.hpp>
+
+#include <exception>
+
+#include <roc/device.hpp>
+#include <roc/error.hpp>
+
+#include "memory/late_error.hpp"
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+
+namespace roc {
+
+direct_resource::direct_resource(int device)
+    : device_(roc::device(device >= 0 ? device : runtime::current_device()).ordinal()) {}
+
+void* direct_resource::do_allocate(std::size_t bytes, stream_ref) {
+  runtime::on_device const guard(device_);
+  void* data = nullptr;
+  ROC_HIP(hipMalloc, &data, bytes);
+  return data;
+}
+
+void direct_resource::do_deallocate(void* data, std::size_t, stream_ref) noexcept {
+  memory::log_late_error([&] {
+    runtime::on_device const guard(device_);
+    // hipFree waits for all work on the device: that is what keeps the memory from being used
+    // again too early.
+    ROC_HIP(hipFree, data);
+  });
+}
+
+bool direct_resource::do_is_equal(memory_resource const& other) const noexcept {
+  auto const* const same = dynamic_cast<direct_resource const*>(&other);
+  return same != nullptr && same->device_ == device_;
+}
+
+int direct_resource::do_device_ordinal() const noexcept { return device_; }
+
+}  // namespace roc

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include <cstdint>
+#include <string>
+
+#include <roc/device.hpp>
+#include <roc/device_resources.hpp>
+#include <roc/error.hpp>
+
+#include "memory/late_error.hpp"
+#include "memory/memory_record.hpp"
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream.hpp"
+#include "runtime/stream_mark.hpp"
+
+namespace roc {
+namespace {
+
+hipMemPool_t pool_of(int device) {
+  hipMemPool_t pool = nullptr;
+  ROC_HIP(hipDeviceGetDefaultMemPool, &pool, device);
+  return pool;
+}
+
+}  // namespace
+
+driver_pool_resource::driver_pool_resource(int device)
+    : device_(roc::device(device >= 0 ? device : runtime::current_device()).ordinal()) {
+  int supported = 0;
+  hipError_t const asked = ROC_HIP_CODE(hipDeviceGetAttribute, &supported,
+                                        hipDeviceAttributeMemoryPoolsSupported, device_);
+  // Old headers of HIP do not ask CUDA for it: then the call below tells.
+  if (asked == hipSuccess && supported == 0) {
+    throw error(std::make_error_code(std::errc::not_supported),
+                "device " + std::to_string(device_) +
+                    " has no memory pool of its own: use pool_resource");
+  }
+  runtime::on_device const guard(device_);
+  // By default the pool gives everything back at every synchronisation, and is as slow as hipMalloc.
+  std::uint64_t keep = UINT64_MAX;
+  ROC_HIP(hipMemPoolSetAttribute, pool_of(device_), native_detail::release_threshold, &keep);
+}
+
+void* driver_pool_resource::do_allocate(std::size_t bytes, stream_ref stream) {
+  runtime::on_device const guard(device_);
+  void* data = nullptr;
+  ROC_HIP(hipMallocAsync, &data, bytes, runtime::handle(stream));
+  return data;
+}
+
+void driver_pool_resource::do_deallocate(void* data, std::size_t, stream_ref stream) noexcept {
+  memory::log_late_error([&] {
+    runtime::on_device const guard(device_);
+    memory::order_after_uses(data, runtime::mark_of(stream, device_));
+    ROC_HIP(hipFreeAsync, data, runtime::handle(stream));
+  });
+}
+
+bool driver_pool_resource::do_is_equal(memory_resource const& other) const noexcept {
+  auto const* const same = dynamic_cast<driver_pool_resource const*>(&other);
+  return same != nullptr && same->device_ == device_;
+}
+
+int driver_pool_resource::do_device_ordinal() const noexcept { return device_; }
+
+void driver_pool_resource::do_trim() {
+  runtime::on_device const guard(device_);
+  ROC_HIP(hipMemPoolTrimTo, pool_of(device_), 0);
+}
+
+}  // namespace roc

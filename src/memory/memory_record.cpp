@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "memory/memory_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+
+#include "memory/block_table.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/error.hpp"
+
+namespace roc::memory {
+namespace {
+
+using runtime::shared_event;
+using runtime::stream_mark;
+
+// Few records have uses at all: some locks for all of them. Leaked on purpose.
+std::mutex& lock_of(memory_record const* record) {
+  static auto* const locks = new std::array<std::mutex, 32>;
+  return (*locks)[(reinterpret_cast<std::uintptr_t>(record) >> 6) % locks->size()];
+}
+
+bool is_over(memory_record::use const& use) {
+  if (use.done != nullptr) return use.done->query();
+  if (use.stream.is_live()) return false;
+  shared_event const end = runtime::record(use.stream);
+  return end == nullptr || end->query();
+}
+
+}  // namespace
+
+bool memory_record::begin_use(stream_mark stream) {
+  if (stream == own) return false;
+  std::lock_guard const lock(lock_of(this));
+  auto const known = std::find_if(uses.begin(), uses.end(),
+                                  [&](use const& each) { return each.stream == stream; });
+  if (known != uses.end()) return stream.is_foreign();
+  if (inherits) runtime::order_after(stream, own);
+  // Streams come and go while an array stays.
+  if (uses.size() >= 8) std::erase_if(uses, is_over);
+  uses.push_back({stream, nullptr});
+  used_elsewhere.store(true, std::memory_order_release);
+  return stream.is_foreign();
+}
+
+void memory_record::finish_use(stream_mark stream) {
+  shared_event done = runtime::record(stream);
+  std::lock_guard const lock(lock_of(this));
+  for (use& each : uses) {
+    if (each.stream == stream) each.done = std::move(done);
+  }
+}
+
+void memory_record::use_of_ended_stream(stream_mark stream) {
+  std::lock_guard const lock(lock_of(this));
+  uses.push_back({stream, nullptr});
+  used_elsewhere.store(true, std::memory_order_release);
+}
+
+std::vector<shared_event> memory_record::take_uses(stream_mark except) {
+  std::vector<shared_event> events;
+  if (!used_elsewhere.load(std::memory_order_acquire)) return events;
+  std::lock_guard const lock(lock_of(this));
+  for (use const& each : uses) {
+    if (each.stream == except) continue;
+    shared_event done = each.done != nullptr ? each.done : runtime::record(each.stream);
+    if (done != nullptr && !done->query()) events.push_back(std::move(done));
+  }
+  uses.clear();
+  used_elsewhere.store(false, std::memory_order_relaxed);
+  return events;
+}
+
+void memory_record::forget_uses() noexcept {
+  std::lock_guard const lock(lock_of(this));
+  uses.clear();
+  used_elsewhere.store(false, std::memory_order_relaxed);
+}
+
+memory_record* find_record(void const* address) noexcept {
+  return block_table::instance().find(address);
+}
+
+void order_default_stream(int device, void const* first, void const* second) {
+  for (void const* const address : {first, second}) {
+    memory_record* const record = find_record(address);
+    if (record == nullptr || !record->inherits || record->own.is_default()) continue;
+    runtime::order_after(runtime::mark_of({}, device), record->own);
+  }
+}
+
+void order_after_uses(void const* address, stream_mark stream) {
+  memory_record* const record = find_record(address);
+  if (record == nullptr) return;
+  for (shared_event const& done : record->take_uses(stream)) {
+    runtime::on_device const guard(stream.device());
+    stream.stream().wait(*done);
+  }
+}
+
+device_use::device_use(stream_ref stream, int device, void const* first, void const* second) {
+  memory_record* const records[2] = {find_record(first), find_record(second)};
+  if (records[0] == nullptr && records[1] == nullptr) return;
+  stream_ = runtime::mark_of(stream, device);
+  for (int i = 0; i < 2; ++i) {
+    if (records[i] != nullptr && records[i]->begin_use(stream_)) pending_[i] = records[i];
+  }
+}
+
+device_use::~device_use() {
+  for (memory_record* const each : pending_) {
+    if (each == nullptr) continue;
+    try {
+      each->finish_use(stream_);
+    } catch (std::exception const& late) {
+      runtime::log(late.what());  // the free will ask the stream itself
+    }
+  }
+}
+
+}  // namespace roc::memory

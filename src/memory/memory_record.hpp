@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Which streams work with a piece of device memory.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include <roc/stream.hpp>
+
+#include "runtime/stream_mark.hpp"
+
+namespace roc::memory {
+
+class pool_state;
+
+/// What is known about one live allocation.
+struct memory_record {
+  struct use {
+    runtime::stream_mark stream;
+    runtime::shared_event done;  // of foreign streams, which may be gone when one asks
+  };
+
+  pool_state* pool = nullptr;  // whose block it is; null: of another resource
+  runtime::stream_mark own;    // the stream that it was allocated on
+  bool inherits = false;       // earlier work on that stream may still use the memory
+  std::atomic<bool> used_elsewhere = false;
+  std::vector<use> uses;  // by other streams; guarded by the record's lock
+
+  /// Notes that work on `stream`, about to be enqueued, uses the memory. True where finish_use must
+  /// follow it. Throws roc::error.
+  bool begin_use(runtime::stream_mark stream);
+  /// Notes that the work on a foreign stream is enqueued.
+  void finish_use(runtime::stream_mark stream);
+  /// Notes that the last work of a stream that has ended used it.
+  void use_of_ended_stream(runtime::stream_mark stream);
+  /// Events behind the uses by streams other than `except`, and none of which is known to be done;
+  /// forgets them. Throws roc::error, and keeps them then.
+  std::vector<runtime::shared_event> take_uses(runtime::stream_mark except);
+  void forget_uses() noexcept;
+};
+
+/// The record of the allocation that an address lies in; null where the library does not know it.
+memory_record* find_record(void const* address) noexcept;
+
+/// Makes the default stream of `device` wait for what may still use memory that was handed out with
+/// earlier work pending; the rest of its uses it waits for by itself.
+void order_default_stream(int device, void const* first, void const* second = nullptr);
+
+/// Makes `stream` wait for all uses of an allocation by other streams; forgets them.
+void order_after_uses(void const* address, runtime::stream_mark stream);
+
+/// Notes, for a scope in which it is enqueued, that work on `stream` uses up to two places. Costs a
+/// look-up each, and nothing more on the stream that the memory was allocated on.
+class device_use {
+ public:
+  device_use(stream_ref stream, int device, void const* first, void const* second = nullptr);
+  ~device_use();
+  device_use(device_use const&) = delete;
+  device_use& operator=(device_use const&) = delete;
+
+ private:
+  runtime::stream_mark stream_;
+  memory_record* pending_[2] = {nullptr, nullptr};
+};
+
+}  // namespace roc::memory

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Streams by identity. A handle may come back after its stream was destroyed; a mark never does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include <roc/event.hpp>
+#include <roc/stream.hpp>
+
+namespace roc::runtime {
+
+using shared_event = std::shared_ptr<event const>;
+
+/// Where one stream after another is known. Never freed, so that a mark can always be asked.
+struct stream_slot {
+  std::atomic<std::uint64_t> life = 0;  // odd while a stream lives here; it only grows
+  std::atomic<bool> used = false;       // somebody has a mark of the stream
+  int device = -1;
+  stream_ref stream;
+  bool foreign = false;  // not of class stream: nobody tells us when it is destroyed
+  shared_event end;      // after the last work of a stream that has ended; under the table's lock
+};
+
+/// One stream, for good. A value.
+struct stream_mark {
+  stream_slot* slot = nullptr;
+  std::uint64_t life = 0;
+
+  /// Whether the stream has not been destroyed, as far as the library is told.
+  bool is_live() const noexcept { return slot->life.load(std::memory_order_acquire) == life; }
+  bool is_default() const noexcept { return slot->stream.handle() == nullptr; }
+  bool is_blocking() const noexcept {
+    return slot->stream.kind() != detail::stream_kind::non_blocking;
+  }
+  bool is_foreign() const noexcept { return slot->foreign; }
+  int device() const noexcept { return slot->device; }
+  /// Only of a stream that lives.
+  stream_ref stream() const noexcept { return slot->stream; }
+
+  friend bool operator==(stream_mark const&, stream_mark const&) noexcept = default;
+};
+
+/// The mark of a stream; `device` is that of the default stream where the stream names none.
+/// Throws lifetime_error for a moved-from stream.
+stream_mark mark_of(stream_ref stream, int device);
+
+/// An event behind all work of the stream so far; null where there is none to wait for. It may lie
+/// further back than needed. Throws roc::error.
+shared_event record(stream_mark mark);
+/// Makes work enqueued on `later` from now on come after that of `earlier` so far. Calls HIP only
+/// where the default stream's rule does not order them already.
+void order_after(stream_mark later, stream_mark earlier);
+
+/// What class stream tells: a stream of its own begins, and is about to be destroyed.
+void stream_begins(stream_ref stream);
+void stream_ends(stream_ref stream) noexcept;
+
+}  // namespace roc::runtime

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// Arrays are freed in stream order: after the work of every stream that used them, never earlier.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <roc/native.hpp>
+
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+constexpr std::size_t bytes = 200'000;
+using array = roc::device_array<unsigned char>;
+
+// Bytes of one value, from whatever memory the pool has now, on `stream`.
+std::vector<array> fill_all(roc::stream_ref stream, unsigned char value) {
+  std::vector<array> made;
+  for (int i = 0; i < 4; ++i) {
+    made.emplace_back(roc::shape<1>{bytes}, roc::order::c, stream);
+    made.back().fill(value, stream);
+  }
+  stream.synchronize();
+  return made;
+}
+
+void expect_all(std::vector<array> const& made, unsigned char value) {
+  for (array const& each : made) {
+    std::vector<unsigned char> got(bytes);
+    each.copy_to_host(got);
+    EXPECT_EQ(std::vector<unsigned char>(bytes, value), got);
+  }
+}
+
+TEST(Lifetime, TheDestructorWaitsForNothing) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  roc::test::gate gate;
+  roc::stream const stream;
+  { array const warm({bytes}, roc::order::c, stream); }
+  gate.close(stream);
+  {
+    array const gone({bytes}, roc::order::c, stream);
+    gone.fill(1, stream);
+  }
+  EXPECT_FALSE(stream.query());
+}
+
+TEST(Lifetime, CopiesOfViewsOnAnotherStreamCount) {
+  roc::test::gate gate;
+  roc::stream const own;
+  roc::stream const other;
+  auto source = roc::pinned_array<unsigned char>(bytes / 2);
+  for (auto& each : source) each = 1;
+  gate.close(other);
+  {
+    array const gone({bytes}, roc::order::c, own);
+    // The second half, by an address inside the array.
+    gone(roc::slice(bytes / 2, bytes)).copy_to_device(source, other);
+  }
+  auto const made = fill_all(own, 2);
+  gate.open();
+  other.synchronize();
+  expect_all(made, 2);
+}
+
+TEST(Lifetime, AKernelsUseIsToldByUseOn) {
+  roc::test::gate gate;
+  roc::stream const own;
+  roc::stream const other;
+  gate.close(other);
+  {
+    array const gone({bytes}, roc::order::c, own);
+    gone.use_on(other);
+    ROC_HIP(hipMemsetAsync, gone.data(), 1, bytes, roc::native(other));  // of the user's own
+  }
+  auto const made = fill_all(own, 2);
+  gate.open();
+  other.synchronize();
+  expect_all(made, 2);
+}
+
+#if ROC_PLATFORM_HOST
+TEST(Lifetime, AKernelOfForEachCountsByItself) {
+  roc::test::gate gate;
+  roc::stream const own;
+  roc::stream const other;
+  gate.close(other);
+  {
+    array const gone({bytes}, roc::order::c, own);
+    roc::for_each(other, bytes, [v = gone.view()](std::size_t i) {
+      v(static_cast<std::ptrdiff_t>(i)) = 1;
+    });
+  }
+  auto const made = fill_all(own, 2);
+  gate.open();
+  other.synchronize();
+  expect_all(made, 2);
+}
+#endif
+
+// The memory is handed out while earlier work of the array's stream still uses it: another stream
+// that works with it next must wait for that.
+TEST(Lifetime, AnotherStreamWaitsForTheWorkBefore) {
+  roc::stream const own;
+  roc::stream const other;
+  for (int i = 0; i < 2; ++i) {
+    array const gone({bytes}, roc::order::c, own);
+    gone.fill(1, own);
+  }
+  array const next({bytes}, roc::order::c, own);
+  next.fill(2, other);
+  other.synchronize();
+  own.synchronize();
+  std::vector<unsigned char> got(bytes);
+  next.copy_to_host(got);
+  EXPECT_EQ(std::vector<unsigned char>(bytes, 2), got);
+}
+
+TEST(Lifetime, AStreamThatEndsLosesNothing) {
+  roc::test::gate gate;
+  std::optional<roc::stream> brief(std::in_place);
+  roc::stream const own;
+  gate.close(*brief);
+  auto source = roc::pinned_array<unsigned char>(bytes);
+  for (auto& each : source) each = 1;
+  auto gone = std::make_optional<array>(roc::shape<1>{bytes}, roc::order::c, own);
+  gone->copy_to_device(source, *brief);
+  auto of_brief = std::make_optional<array>(roc::shape<1>{bytes}, roc::order::c, *brief);
+  of_brief->fill(1, *brief);
+  brief.reset();  // with its work pending
+  gone.reset();
+  of_brief.reset();
+  auto const made = fill_all(own, 2);
+  gate.open();
+  roc::device().synchronize();
+  expect_all(made, 2);
+}
+
+TEST(Lifetime, MemoryFreedOnAStreamThatEndedComesBack) {
+  std::size_t const before = roc::device().memory_statistics().current_bytes;
+  for (int i = 0; i < 50; ++i) {
+    roc::stream const brief;
+    array const a({5'000'000}, roc::order::c, brief);
+    a.fill(1, brief);
+  }
+  roc::device().synchronize();
+  auto const statistics = roc::device().memory_statistics();
+  EXPECT_EQ(before, statistics.current_bytes);
+  if (roc::test::run_mode() == roc::test::mode::inline_) {
+    EXPECT_LT(statistics.reserved_bytes, 20'000'000u);
+  }
+}
+
+TEST(Lifetime, NonBlockingStreamsAreOrderedByEvents) {
+  hipStream_t native = nullptr;
+  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  {
+    roc::stream_ref const other = roc::from_native(native);
+    {
+      array const gone({bytes});
+      gone.fill(1, other);
+    }
+    auto const made = fill_all({}, 2);
+    other.synchronize();
+    expect_all(made, 2);
+    {
+      array const gone({bytes}, roc::order::c, other);
+      gone.fill(1, other);
+    }
+    auto const more = fill_all({}, 3);
+    other.synchronize();
+    expect_all(more, 3);
+  }
+  ROC_HIP(hipStreamDestroy, native);
+}
+
+TEST(Lifetime, AForeignStreamMayGoBeforeTheArrayThatItUsed) {
+  array gone({bytes});
+  hipStream_t native = nullptr;
+  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  gone.fill(1, roc::from_native(native));
+  ROC_HIP(hipStreamDestroy, native);
+  gone = {};
+  auto const made = fill_all({}, 2);
+  roc::device().synchronize();
+  expect_all(made, 2);
+}
+
+TEST(Lifetime, ReleaseNeedsADirectResource) {
+  auto pooled = roc::to_device(std::vector<int>{1, 2, 3});
+  try {
+    pooled.release();
+    FAIL();
+  } catch (roc::lifetime_error const& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("direct_resource"));
+  }
+  EXPECT_EQ(3, pooled(2).get());  // it still owns its memory
+}
+
+TEST(DeviceResource, IsWhatArraysTakeFrom) {
+  roc::direct_resource direct;
+  roc::statistics_resource counting(direct);
+  roc::memory_resource* const before = roc::set_device_resource(0, &counting);
+  {
+    array const a({1000});
+    EXPECT_EQ(1000u, roc::device().memory_statistics().current_bytes);
+    EXPECT_EQ(1u, counting.statistics().current_blocks);
+    roc::set_device_resource(0, before);
+    EXPECT_EQ(&roc::device_resource(0), before);
+    // Freed where it is from.
+  }
+  EXPECT_EQ(0u, counting.statistics().current_bytes);
+  roc::set_device_resource(0, nullptr);
+  EXPECT_EQ(before, &roc::device_resource(0));
+  EXPECT_THROW(roc::set_device_resource(100, nullptr), roc::error);
+  EXPECT_THROW(roc::set_device_resource(-1, nullptr), roc::error);
+}
+
+TEST(DeviceResource, OneThatGoesIsNotUsedAnyMore) {
+  {
+    roc::direct_resource direct;
+    roc::set_device_resource(0, &direct);
+  }
+  array const a({1000});
+  a.fill(1);
+  EXPECT_NE(0u, roc::device().memory_statistics().reserved_bytes);
+}
+
+// Freed in static destructors, after the thread's own objects.
+array last_of_all;
+
+TEST(Lifetime, StaticArraysAreFreedLast) {
+  last_of_all = array({5000});
+  last_of_all.fill(1);
+  EXPECT_EXIT(
+      {
+        static array inside({5000});
+        inside.fill(2);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "^$");
+}
+
+}  // namespace
