@@ -97,11 +97,13 @@ class ROC_API memory_resource {
   detail::resource_life* life_;
 };
 
-/// The resource that arrays on this device take their memory from: a pool_resource, made at the
-/// first use, unless another was set. Throws roc::error where there is no such device.
+/// The resource that arrays on this device take their memory from: unless another was set, one made at
+/// the first use, a pool_resource, or what ROC_MEMORY_RESOURCE names (pool, direct, driver_pool).
+/// With `direct` tools that check memory, as compute-sanitizer, see every array as an allocation of
+/// its own. Throws roc::error where there is no such device.
 ROC_API memory_resource& device_resource(int device);
 /// Sets it for arrays made from now on and returns the one before, which must live as long as its
-/// arrays; null restores the pool. Throws roc::error where the resource is of another device.
+/// arrays; null restores the first one. Throws roc::error where the resource is of another device.
 ROC_API memory_resource* set_device_resource(int device, memory_resource* resource);
 
 }  // namespace roc

@@ -13,6 +13,8 @@
 #include <roc/error.hpp>
 #include <roc/pool_resource.hpp>
 
+#include "runtime/settings.hpp"
+
 namespace roc {
 
 struct detail::resource_life {
@@ -28,9 +30,9 @@ constexpr std::size_t most_devices = 128;
 struct resources {
   std::mutex lives_mutex;
   detail::resource_life* free_lives = nullptr;
-  std::mutex pools_mutex;
+  std::mutex defaults_mutex;
   std::array<std::atomic<memory_resource*>, most_devices> current{};
-  std::array<memory_resource*, most_devices> pools{};
+  std::array<memory_resource*, most_devices> defaults{};
 };
 
 resources& all() {
@@ -38,14 +40,21 @@ resources& all() {
   return *instance;
 }
 
-memory_resource& pool_of(int ordinal) {
+memory_resource* make_default(int ordinal) {
+  switch (runtime::settings().resource) {
+    case runtime::default_resource::direct: return new direct_resource(ordinal);
+    case runtime::default_resource::driver_pool: return new driver_pool_resource(ordinal);
+    case runtime::default_resource::pool: break;
+  }
+  return new pool_resource(*new direct_resource(ordinal));
+}
+
+memory_resource& default_of(int ordinal) {
   device const checked(ordinal);
   auto const index = static_cast<std::size_t>(ordinal);
-  std::lock_guard const lock(all().pools_mutex);
-  if (all().pools[index] == nullptr) {
-    all().pools[index] = new pool_resource(*new direct_resource(checked.ordinal()));
-  }
-  return *all().pools[index];
+  std::lock_guard const lock(all().defaults_mutex);
+  if (all().defaults[index] == nullptr) all().defaults[index] = make_default(checked.ordinal());
+  return *all().defaults[index];
 }
 
 std::atomic<memory_resource*>& current_of(int ordinal) {
@@ -109,10 +118,10 @@ void memory_resource::do_trim() {}
 memory_resource& device_resource(int device) {
   memory_resource* const set = current_of(device).load(std::memory_order_acquire);
   if (set != nullptr) return *set;
-  memory_resource& pool = pool_of(device);
+  memory_resource& made = default_of(device);
   memory_resource* expected = nullptr;
-  current_of(device).compare_exchange_strong(expected, &pool, std::memory_order_acq_rel);
-  return expected == nullptr ? pool : *expected;
+  current_of(device).compare_exchange_strong(expected, &made, std::memory_order_acq_rel);
+  return expected == nullptr ? made : *expected;
 }
 
 memory_resource* set_device_resource(int ordinal, memory_resource* resource) {

@@ -48,6 +48,15 @@ std::size_t bytes_from(char const* name, std::size_t least, std::size_t otherwis
   return number_from(name, least, std::size_t{1} << 40, otherwise, true);
 }
 
+default_resource resource_from(char const* name) {
+  char const* const text = std::getenv(name);
+  if (text == nullptr || std::strcmp(text, "pool") == 0) return default_resource::pool;
+  if (std::strcmp(text, "direct") == 0) return default_resource::direct;
+  if (std::strcmp(text, "driver_pool") == 0) return default_resource::driver_pool;
+  log_line(log_level::warning, "%s=%s: give pool, direct or driver_pool", name, text);
+  return default_resource::pool;
+}
+
 std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 // Measured on one H200: from there on the workers are faster than the driver's own staging. On the
@@ -76,6 +85,7 @@ library_settings read() {
   result.direct = bytes_from("ROC_DIRECT", 0, direct);
   result.direct_enqueued = std::min(result.direct, direct_enqueued);
   result.pinned_cache = bytes_from("ROC_PINNED_CACHE", 0, 256 * mebi);
+  result.resource = resource_from("ROC_MEMORY_RESOURCE");
   // Pieces end where pages do, those of 64 KiB too.
   constexpr std::size_t page = 64 * 1024;
   result.register_chunk =

@@ -6,6 +6,9 @@
 
 namespace roc::runtime {
 
+/// Where the memory of device arrays comes from unless a program says otherwise.
+enum class default_resource { pool, direct, driver_pool };
+
 struct library_settings {
   std::size_t staging;        // ROC_STAGING: pinned bytes of a pool at most, of which a device has two
   std::size_t staging_block;  // ROC_STAGING_BLOCK: bytes of one block of it
@@ -14,6 +17,7 @@ struct library_settings {
   std::size_t direct;         // ROC_DIRECT: pageable copies of so many bytes are the runtime's own
   std::size_t direct_enqueued;  // the same where a stream is given, to the device
   std::size_t pinned_cache;   // ROC_PINNED_CACHE: freed pinned bytes kept at most; 0: none
+  default_resource resource;  // ROC_MEMORY_RESOURCE
   std::size_t register_chunk;  // ROC_REGISTER_CHUNK: bytes registered by one call of HIP at most
 };
 
