@@ -29,13 +29,15 @@ pending_uses host_table::remove_allocation(range where) {
   return node.empty() ? pending_uses() : std::move(node.mapped().pending);
 }
 
-bool host_table::is_pinned(range where) const {
+host_table::use_of_memory host_table::about_to_use(range where, bool written) const {
   std::lock_guard const lock(mutex_);
-  if (auto const* const own = find_overlap(allocations_, where); own != nullptr) {
-    if (own->kind != host_memory::pageable && own->where.contains(where)) return true;
-  }
   auto const* const known = find_overlap(registrations_, where);
-  return known != nullptr && known->usable && known->where.contains(where);
+  if (written) check_writable(known, where, "copy to");
+  auto const* const own = find_overlap(allocations_, where);
+  if (own != nullptr && own->kind != host_memory::pageable && own->where.contains(where)) {
+    return {true, own->kind == host_memory::managed};
+  }
+  return {known != nullptr && known->usable && known->where.contains(where), false};
 }
 
 std::optional<range> host_table::managed_array_of(range where) const {
@@ -47,7 +49,11 @@ std::optional<range> host_table::managed_array_of(range where) const {
 
 void host_table::check_writable(range where, char const* what) const {
   std::lock_guard const lock(mutex_);
-  auto const* const known = find_overlap(registrations_, where);
+  check_writable(find_overlap(registrations_, where), where, what);
+}
+
+// Holding the lock.
+void host_table::check_writable(registered const* known, range where, char const* what) const {
   if (known == nullptr || (known->flags & hipHostRegisterReadOnly) == 0) return;
   throw registration_error(std::string(what) + " " + to_string(where) + " within " +
                            to_string(known->where) +

@@ -43,8 +43,13 @@ class host_table {
   /// Throws what deregister would for a range that is not registered exactly.
   void check_registered(range where);
 
-  /// Whether all of it is pinned or registered, so that DMA may use it.
-  bool is_pinned(range where) const;
+  /// What a copy asks of memory that it is about to use, by one look into the table.
+  struct use_of_memory {
+    bool pinned = false;   // all of it pinned, managed or registered: DMA may use it
+    bool managed = false;  // of one managed array
+  };
+  /// Throws registration_error as check_writable, where it is `written`.
+  use_of_memory about_to_use(range where, bool written) const;
   /// The managed array that holds all of it.
   std::optional<range> managed_array_of(range where) const;
   /// Throws registration_error where the device may not write some of it; `what` begins the
@@ -93,6 +98,7 @@ class host_table {
   };
   using table_lock = std::unique_lock<std::mutex>;
 
+  void check_writable(registered const* known, range where, char const* what) const;
   bool count_again(range where, unsigned flags, table_lock& held);
   registered& find_registered(range where, table_lock& held);
   void forget_device_addresses(range host);

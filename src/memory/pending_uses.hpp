@@ -7,25 +7,34 @@
 #include <roc/event.hpp>
 #include <roc/stream.hpp>
 
+#include "runtime/stream_mark.hpp"
+
 namespace roc::memory {
 
-/// The last use of a range by each stream.
+/// The uses of a range by streams. Noting one is on the way of every copy, and calls HIP only for
+/// streams of others: the library's own can be asked for an event later, also when they have ended.
 class pending_uses {
  public:
   /// Marks everything enqueued on `stream` so far as using the range.
   void note(stream_ref stream);
-  /// Throws roc::error, for work that failed too.
-  void wait() const;
-  /// The same without waiting: whether all of it is done.
+  bool empty() const noexcept { return streams_.empty() && events_.empty() && others_.empty(); }
+
+  /// Makes events behind what was noted; they may lie behind later work of the same streams. Throws
+  /// roc::error, and forgets nothing then.
+  void settle();
+  /// Settles, and waits for all of it. Throws roc::error after that, for work that failed too.
+  void wait();
+  /// Whether all that was settled is done.
   bool done() const;
-  bool empty() const noexcept { return uses_.empty(); }
 
  private:
   struct use {
-    stream_ref stream;
-    event done;
+    runtime::stream_mark stream;
+    event last;
   };
-  std::vector<use> uses_;
+  std::vector<runtime::stream_mark> streams_;   // of class stream, and the default ones
+  std::vector<runtime::shared_event> events_;   // settled
+  std::vector<use> others_;                     // of streams that may go without a word
 };
 
 }  // namespace roc::memory

@@ -31,7 +31,7 @@ bool fits(std::size_t block, std::size_t bytes) {
   return block >= bytes && block - bytes <= bytes / 4;
 }
 
-void free_pinned(pinned_block const& block, pending_uses const& pending) noexcept {
+void free_pinned(pinned_block const& block, pending_uses& pending) noexcept {
   try {
     pending.wait();
   } catch (std::exception const& late) {
@@ -92,15 +92,17 @@ pinned_block pinned_cache::take(std::size_t bytes, unsigned flags) {
 void pinned_cache::give(pinned_block const& block, pending_uses pending) noexcept {
   bool const may_be_kept = block.bytes <= limit() && (block.flags & hipHostMallocMapped) == 0;
   if (!may_be_kept) return free_pinned(block, pending);
-  // A copy on its way must not be taken for an access by the program.
-  if (pending.empty()) forbid_access(block.data, block.bytes);
   try {
+    pending.settle();
+    // A copy on its way must not be taken for an access by the program.
+    if (pending.done()) forbid_access(block.data, block.bytes);
     std::list<kept> fresh;
     fresh.push_back({block, std::move(pending)});
     std::lock_guard const lock(mutex_);
     kept_.splice(kept_.end(), fresh);
     bytes_ += block.bytes;
-  } catch (std::bad_alloc const&) {
+  } catch (std::exception const& late) {
+    runtime::log(late.what());
     return free_pinned(block, pending);
   }
   trim(limit());
@@ -115,7 +117,7 @@ void pinned_cache::trim(std::size_t keep) noexcept {
       leaving.splice(leaving.end(), kept_, kept_.begin());
     }
   }
-  for (kept const& each : leaving) free_pinned(each.block, each.pending);
+  for (kept& each : leaving) free_pinned(each.block, each.pending);
 }
 
 pinned_cache_information pinned_cache::information() {

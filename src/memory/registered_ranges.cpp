@@ -184,7 +184,7 @@ void host_table::deregister(range where) {
   // Busy, it is nobody else's: the reference stays good, and DMA has no new work for it.
   entry.busy = true;
   entry.usable = false;
-  auto const pending = std::exchange(entry.pending, {});
+  auto pending = std::exchange(entry.pending, {});
   held.unlock();
   try {
     pending.wait();

@@ -37,7 +37,8 @@ hipStream_t handle(stream_ref stream) {
 }
 
 int device_for(stream_ref stream, int first, int second) {
-  int const current = current_device();
+  int const asked = stream.device_ordinal();
+  int const current = first < 0 || second < 0 || asked < 0 ? current_device() : asked;
   if (first < 0) first = current;
   if (second < 0) second = current;
   int const used = device_of(stream, current);

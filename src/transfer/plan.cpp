@@ -160,9 +160,9 @@ plan make_plan(detail::region const& source, detail::region const& destination, 
   if (result.way != direction::device_to_device) {
     bool const reads_host = result.way != direction::device_to_host;
     auto const where = bytes_of(result.form, reads_host ? side::source : side::destination);
-    if (!reads_host) table.check_writable(where, "copy to");
-    result.host_pinned = table.is_pinned(where);
-    result.host_managed = result.host_pinned && table.managed_array_of(where).has_value();
+    auto const memory = table.about_to_use(where, !reads_host);
+    result.host_pinned = memory.pinned;
+    result.host_managed = memory.managed;
   }
   auto const is_mapped = [&](detail::region const& r, side which) {
     return r.where == detail::place::device &&
