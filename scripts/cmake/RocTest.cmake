@@ -24,6 +24,10 @@ set_property(DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY LABELS ${roc_test_prefix})
 
 # Small copies of pageable memory take the long way too.
 set(ROC_TEST_ENVIRONMENT ROC_DIRECT=0)
+if(ROC_SANITIZE MATCHES "thread")
+  # Else every program with threads that stay, as the workers', sleeps for a second at its end.
+  list(APPEND ROC_TEST_ENVIRONMENT TSAN_OPTIONS=atexit_sleep_ms=50)
+endif()
 set(ROC_TEST_COMMAND_PREFIX "")
 if(ROC_RESOLVED_PLATFORM STREQUAL "amd" AND NOT ROC_TEST_LAUNCHER STREQUAL "auto")
   set(ROC_TEST_COMMAND_PREFIX ${ROC_TEST_LAUNCHER})
@@ -52,6 +56,7 @@ function(roc_add_test name)
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/test)
   target_link_libraries(${name} PRIVATE rocarray_static roc_test_support GTest::gtest)
+  target_precompile_headers(${name} REUSE_FROM roc_test_support)
   set(environment ${ROC_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
   if(arg_DEVICE_SOURCES)
     roc_target_device_sources(${name} ${arg_DEVICE_SOURCES})
