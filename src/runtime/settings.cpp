@@ -57,6 +57,18 @@ default_resource resource_from(char const* name) {
   return default_resource::pool;
 }
 
+copy_path path_from(char const* name) {
+  char const* const text = std::getenv(name);
+  if (text == nullptr) return copy_path::none;
+  for (copy_path const path : {copy_path::dma, copy_path::dma_2d, copy_path::dma_3d,
+                               copy_path::staged, copy_path::packed, copy_path::kernel}) {
+    if (std::strcmp(text, to_string(path)) == 0) return path;
+  }
+  log_line(log_level::warning, "%s=%s: give dma, dma_2d, dma_3d, staged, packed or kernel", name,
+           text);
+  return copy_path::none;
+}
+
 std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 // Measured on one H200: from there on the workers are faster than the driver's own staging. On the
@@ -85,6 +97,8 @@ library_settings read() {
   result.direct = bytes_from("ROC_DIRECT", 0, direct);
   result.direct_enqueued = std::min(result.direct, direct_enqueued);
   result.pinned_cache = bytes_from("ROC_PINNED_CACHE", 0, 256 * mebi);
+  result.shortest_row = bytes_from("ROC_SHORTEST_ROW", 1, 64);
+  result.path = path_from("ROC_COPY_PATH");
   result.resource = resource_from("ROC_MEMORY_RESOURCE");
   // Pieces end where pages do, those of 64 KiB too.
   constexpr std::size_t page = 64 * 1024;

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <roc/copy_path.hpp>
+
 namespace roc::runtime {
 
 /// Where the memory of device arrays comes from unless a program says otherwise.
@@ -17,6 +19,8 @@ struct library_settings {
   std::size_t direct;         // ROC_DIRECT: pageable copies of so many bytes are the runtime's own
   std::size_t direct_enqueued;  // the same where a stream is given, to the device
   std::size_t pinned_cache;   // ROC_PINNED_CACHE: freed pinned bytes kept at most; 0: none
+  std::size_t shortest_row;  // ROC_SHORTEST_ROW: bytes of a row that the copy engines take, at least
+  copy_path path;             // ROC_COPY_PATH: taken wherever it is possible; none: the fastest
   default_resource resource;  // ROC_MEMORY_RESOURCE
   std::size_t register_chunk;  // ROC_REGISTER_CHUNK: bytes registered by one call of HIP at most
 };

@@ -3,42 +3,17 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <string>
 
 #include <roc/copy.hpp>
 #include <roc/error.hpp>
 
 #include "memory/host_table.hpp"
-#include "runtime/settings.hpp"
 #include "transfer/overlap.hpp"
-
-namespace roc {
-
-char const* to_string(copy_path path) noexcept {
-  switch (path) {
-    case copy_path::none: return "none";
-    case copy_path::dma: return "dma";
-    case copy_path::dma_2d: return "dma_2d";
-    case copy_path::dma_3d: return "dma_3d";
-    case copy_path::staged: return "staged";
-    case copy_path::packed: return "packed";
-    case copy_path::kernel: return "kernel";
-    case copy_path::host: return "host";
-  }
-  return "unknown";
-}
-
-}  // namespace roc
+#include "transfer/path_choice.hpp"
 
 namespace roc::transfer {
 namespace {
-
-// Shorter rows cost the copy engines more than packing costs the CPU. On the device a kernel is
-// faster at any.
-constexpr std::size_t shortest_row = 64;
-// The copy engines take pitches below 2 GiB.
-constexpr std::ptrdiff_t longest_pitch = std::numeric_limits<int>::max();
 
 char const* name(detail::place where) {
   return where == detail::place::device ? "device " : "host ";
@@ -94,48 +69,6 @@ void check_overlap(normal_form const& form) {
                       " overlap: copy through another array");
 }
 
-bool fits_pitch(std::ptrdiff_t pitch, std::size_t row) {
-  return pitch >= static_cast<std::ptrdiff_t>(row) && pitch <= longest_pitch;
-}
-
-bool is_2d(normal_form const& form) {
-  return form.rank == 1 && form.run >= shortest_row && fits_pitch(form.axes[0].source, form.run) &&
-         fits_pitch(form.axes[0].destination, form.run);
-}
-
-// Planes begin at whole rows on both sides, and hold at least the rows that are copied.
-bool is_3d(normal_form const& form) {
-  if (form.rank != 2 || form.run < shortest_row) return false;
-  axis const& plane = form.axes[0];
-  axis const& row = form.axes[1];
-  auto const whole = [&](std::ptrdiff_t plane_step, std::ptrdiff_t row_step) {
-    return fits_pitch(row_step, form.run) && plane_step % row_step == 0 &&
-           plane_step / row_step >= static_cast<std::ptrdiff_t>(row.extent);
-  };
-  return whole(plane.source, row.source) && whole(plane.destination, row.destination);
-}
-
-// Small copies of pageable memory are left to the runtime, whose call is then the whole cost. On the
-// way back it waits, which only a call without a stream may.
-bool leave_to_runtime(plan const& p, timing when) {
-  if (when == timing::now) return p.form.run <= runtime::settings().direct;
-  return p.way == direction::host_to_device && p.form.run <= runtime::settings().direct_enqueued;
-}
-
-copy_path choose(plan const& p, timing when) {
-  if (p.way == direction::host_to_host) return copy_path::host;
-  // The CPU may not touch managed memory while some devices work: a kernel does.
-  bool const on_device = p.way == direction::device_to_device || p.host_managed;
-  bool const direct = on_device || p.host_pinned;
-  if (p.form.rank == 0) {
-    return direct || leave_to_runtime(p, when) ? copy_path::dma : copy_path::staged;
-  }
-  if (on_device) return copy_path::kernel;
-  if (direct && is_2d(p.form)) return copy_path::dma_2d;
-  if (direct && is_3d(p.form)) return copy_path::dma_3d;
-  return copy_path::packed;
-}
-
 }  // namespace
 
 plan make_plan(detail::region const& source, detail::region const& destination, timing when) {
@@ -169,7 +102,7 @@ plan make_plan(detail::region const& source, detail::region const& destination, 
            table.behind_device_address(bytes_of(result.form, which));
   };
   result.mapped = is_mapped(source, side::source) || is_mapped(destination, side::destination);
-  result.path = choose(result, when);
+  result.path = choose_path(result, when);
   return result;
 }
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// ROC_COPY_PATH: the path it names is taken wherever it is possible, another elsewhere, and every one
+// gives the same bytes, in the order of the stream too.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace {
+
+using path = roc::copy_path;
+
+constexpr std::size_t planes = 6;
+constexpr std::size_t rows = 20;
+constexpr std::size_t columns = 96;
+constexpr roc::shape<3> extents = {planes, rows, columns};
+
+std::string forced() { return std::getenv("ROC_COPY_PATH"); }
+
+// What is expected where `possible` names all paths that such a copy can take, the fastest first.
+path expected(std::vector<path> const& possible) {
+  for (path const each : possible) {
+    if (forced() == roc::to_string(each)) return each;
+  }
+  return possible.front();
+}
+
+roc::host_array<float, 3> numbered(roc::host_memory kind) {
+  roc::host_array<float, 3> array(extents, roc::order::c, kind);
+  std::iota(array.data(), array.data() + array.size(), 1.0f);
+  return array;
+}
+
+// Copies a part of the source there and back again, at once and on a stream; the rest stays as it is.
+template <class Part>
+void round_trip(roc::host_memory kind, Part part, std::vector<path> const& there,
+                std::vector<path> const& on_device, std::vector<path> const& back) {
+  auto const source = numbered(kind);
+  for (bool const on_stream : {false, true}) {
+    roc::stream const stream;
+    roc::device_array<float, 3> device(extents);
+    roc::device_array<float, 3> other(extents);
+    roc::host_array<float, 3> result(extents, roc::order::c, kind);
+    device.fill(-1);
+    other.fill(-1);
+    std::fill_n(result.data(), result.size(), -1.0f);
+    auto const from = part(source);
+    auto const to = part(device);
+    auto const next = part(other);
+    auto last = part(result);
+    if (on_stream) {
+      roc::copy(from, to, stream);
+      roc::copy(to, next, stream);
+      roc::copy(next, last, stream);
+      stream.synchronize();
+    } else {
+      EXPECT_EQ(expected(there), roc::planned_path(from, to));
+      EXPECT_EQ(expected(on_device), roc::planned_path(to, next));
+      EXPECT_EQ(expected(back), roc::planned_path(next, last));
+      roc::copy(from, to);
+      roc::copy(to, next);
+      roc::copy(next, last);
+    }
+    roc::host_array<float, 3> wanted(extents);
+    std::fill_n(wanted.data(), wanted.size(), -1.0f);
+    roc::copy(from, part(wanted));
+    EXPECT_EQ(std::vector<float>(wanted.data(), wanted.data() + wanted.size()),
+              std::vector<float>(result.data(), result.data() + result.size()))
+        << (on_stream ? "on a stream" : "at once");
+  }
+}
+
+auto const whole = [](auto& array) { return array(roc::ellipsis); };
+auto const left = [](auto& array) {
+  return array(0, roc::all, roc::slice(0, 40));
+};
+auto const box = [](auto& array) {
+  return array(roc::slice(1, 4), roc::slice(2, 11), roc::slice(5, 50));
+};
+auto const scattered = [](auto& array) {
+  return array(roc::all, roc::slice(0, 20, 3), roc::slice(0, 96, 2));
+};
+
+TEST(ROC_TEST_SUITE, ContiguousMemory) {
+  round_trip(roc::host_memory::pinned, whole, {path::dma, path::staged}, {path::dma},
+             {path::dma, path::staged});
+  round_trip(roc::host_memory::pageable, whole, {path::staged, path::dma}, {path::dma},
+             {path::staged, path::dma});
+}
+
+TEST(ROC_TEST_SUITE, Rows) {
+  round_trip(roc::host_memory::pinned, left, {path::dma_2d, path::packed},
+             {path::kernel, path::dma_2d}, {path::dma_2d, path::packed});
+  round_trip(roc::host_memory::pageable, left, {path::packed, path::dma_2d},
+             {path::kernel, path::dma_2d}, {path::packed, path::dma_2d});
+}
+
+TEST(ROC_TEST_SUITE, PlanesOfRows) {
+  round_trip(roc::host_memory::pinned, box, {path::dma_3d, path::packed},
+             {path::kernel, path::dma_3d}, {path::dma_3d, path::packed});
+  round_trip(roc::host_memory::pageable, box, {path::packed, path::dma_3d},
+             {path::kernel, path::dma_3d}, {path::packed, path::dma_3d});
+}
+
+TEST(ROC_TEST_SUITE, AnyLayout) {
+  for (auto const kind : {roc::host_memory::pinned, roc::host_memory::pageable}) {
+    round_trip(kind, scattered, {path::packed}, {path::kernel}, {path::packed});
+  }
+}
+
+TEST(ROC_TEST_SUITE, OnTheHostThereIsOne) {
+  auto const source = numbered(roc::host_memory::pageable);
+  roc::host_array<float, 3> copied(extents);
+  EXPECT_EQ(path::host, roc::planned_path(source, copied));
+  roc::copy(source, copied);
+  EXPECT_EQ(source(5, 19, 95), copied(5, 19, 95));
+}
+
+}  // namespace
