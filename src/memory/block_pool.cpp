@@ -11,6 +11,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream.hpp"
 #include "runtime/error.hpp"
 #include "runtime/log.hpp"
 #include "runtime/settings.hpp"
@@ -179,6 +180,8 @@ void block_pool::give_back(block& from, stream_ref stream) noexcept {
   std::lock_guard const lock(mutex_);
   --from.leases;
   try {
+    // Events are of the current device: the stream's, though the lease may end on another.
+    runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
     auto known = std::find_if(from.uses.begin(), from.uses.end(),
                               [&](use const& each) { return each.stream == stream; });
     if (known == from.uses.end()) {

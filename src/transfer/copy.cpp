@@ -15,6 +15,7 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream.hpp"
+#include "transfer/between_devices.hpp"
 #include "transfer/direct.hpp"
 #include "transfer/operation_range.hpp"
 #include "transfer/pack.hpp"
@@ -24,6 +25,7 @@
 namespace roc {
 namespace {
 
+using detail::stream_kind;
 using transfer::direction;
 using transfer::plan;
 
@@ -142,11 +144,6 @@ void detail::copy(region const& source, region const& destination, stream_ref co
   }
   int const current = device >= 0 ? device : runtime::current_device();
   int const other = source.where == place::device && source.device >= 0 ? source.device : current;
-  if (other != current && p.path == copy_path::kernel) {
-    throw error(std::make_error_code(std::errc::not_supported),
-                "strided copy from device " + std::to_string(other) + " to device " +
-                    std::to_string(current) + ": copy through a contiguous array");
-  }
   if (stream == nullptr) {
     if (other != current) {
       runtime::on_device const guard(other);
@@ -154,6 +151,12 @@ void detail::copy(region const& source, region const& destination, stream_ref co
     }
     runtime::on_device const guard(current);
     memory::order_default_stream(current, device_address(source), device_address(destination));
+    if (other != current && p.path == copy_path::kernel) {
+      stream_ref const here(nullptr, current, stream_kind::default_stream);
+      runtime::order_after_all(current);
+      transfer::copy_between_devices(p.form, other, current, here);
+      return here.synchronize();
+    }
     return copy_now(p, current);
   }
   // Host memory is of every device.
@@ -163,7 +166,12 @@ void detail::copy(region const& source, region const& destination, stream_ref co
   runtime::enqueue_noted(*stream, [&] {
     memory::device_use const noted(*stream, current, device_address(source),
                                    device_address(destination));
-    enqueue(p, *stream, use);
+    if (other != current && p.path == copy_path::kernel) {
+      stream_ref const named(stream->handle(), used, stream->kind());
+      transfer::copy_between_devices(p.form, other, current, named);
+    } else {
+      enqueue(p, *stream, use);
+    }
     note_host_use(p, *stream);
   });
 }

@@ -126,13 +126,6 @@ TEST(SeveralDevices, AStreamOfAnotherDeviceIsAnError) {
   EXPECT_THROW(array.copy_to_host(host, roc::stream_ref()), roc::error);
 }
 
-TEST(SeveralDevices, AStridedCopyBetweenThemIsAnError) {
-  roc::device_array<int, 2> const first({20, 30});
-  roc::device_guard const guard{roc::device(1)};
-  roc::device_array<int, 2> const second({30, 20});
-  EXPECT_THROW(second.copy_to_device(first.transpose()), roc::error);
-}
-
 // What the default stream is depends on the device in use: an array on another names no such stream.
 TEST(SeveralDevices, ACopyOfAnArrayElsewhereIsElsewhere) {
   roc::device_array<int, 2> array;
