@@ -22,6 +22,7 @@ struct stream_table {
   std::mutex mutex;
   std::unordered_map<detail::native_stream*, stream_slot*> live;
   std::map<int, stream_slot*> defaults;
+  std::map<int, stream_slot*> per_thread;  // of each device, all threads' together
   std::deque<stream_slot*> ended;  // oldest first
 };
 
@@ -69,6 +70,11 @@ stream_mark look_up(stream_ref stream, int device) {
     }
     return mark_of(*known);
   }
+  if (is_per_thread(stream.handle())) {
+    stream_slot*& known = all.per_thread[device];
+    if (known == nullptr) known = &open(all, {stream.handle(), device, stream.kind()}, device, true);
+    return mark_of(*known);
+  }
   auto const [place, fresh] = all.live.try_emplace(stream.handle(), nullptr);
   if (fresh) {
     try {
@@ -79,12 +85,6 @@ stream_mark look_up(stream_ref stream, int device) {
     }
   }
   return mark_of(*place->second);
-}
-
-// One handle in every thread, but of another stream: the default stream stands for all of them, as
-// its work comes after that of every blocking stream.
-bool is_per_thread(stream_slot const& slot) {
-  return slot.stream.handle() == reinterpret_cast<detail::native_stream*>(hipStreamPerThread);
 }
 
 }  // namespace
@@ -116,7 +116,9 @@ shared_event record(stream_mark mark) {
   }
   on_device const guard(mark.device());
   auto made = std::make_shared<event>();
-  made->record(is_per_thread(*mark.slot) ? stream_ref() : mark.stream());
+  // One handle in every thread, but of another stream: the default stream stands for all of them, as
+  // its work comes after that of every blocking stream.
+  made->record(is_per_thread(mark.stream().handle()) ? stream_ref() : mark.stream());
   return made;
 }
 
