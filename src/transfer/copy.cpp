@@ -161,7 +161,7 @@ void detail::copy(region const& source, region const& destination, stream_ref co
                                                     : runtime::device_for(*stream, current, other);
   runtime::on_device const guard(used);
   runtime::enqueue_noted(*stream, [&] {
-    memory::device_use const noted(*stream, current, device_address(source),
+    memory::device_use const noted(*stream, used, device_address(source),
                                    device_address(destination));
     enqueue(p, *stream, use);
     note_host_use(p, *stream);

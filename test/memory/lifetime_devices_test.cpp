@@ -39,6 +39,16 @@ void expect_all(std::vector<array> const& made, unsigned char value) {
   }
 }
 
+TEST(LifetimeDevices, TheDefaultStreamOfACopyIsTheCurrentDevices) {
+  array const source({bytes});
+  source.fill(1);
+  {
+    array const gone = on_second();
+    roc::copy(source.view(), gone.view(), roc::stream_ref());  // runs on device 0
+  }
+  expect_all(fill_all(2), 2);
+}
+
 TEST(LifetimeDevices, APerThreadStreamIsOneOfEachDevice) {
   { array({bytes}).use_on(roc::per_thread_stream()); }
   {
