@@ -41,7 +41,7 @@ pool_state::pool_state(memory_resource& upstream, pool_options const& options)
       device_(known_device(upstream)),
       number_(next_number()),
       limit_(options.limit),
-      chunk_bytes_(options.chunk_bytes) {}
+      chunk_bytes_(options.chunk_bytes / page * page) {}
 
 pool_state::~pool_state() = default;
 

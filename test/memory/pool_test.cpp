@@ -300,6 +300,18 @@ TEST_F(Pool, OneBelowAnotherStillKnowsWhoUsesItsBlocks) {
   lower.deallocate(first, mebi + 65536, own);
 }
 
+TEST_F(Pool, ChunksMayBeOfAnySize) {
+  log_capture const capture;
+  roc::pool_resource odd(direct, {.chunk_bytes = 3 * mebi + 100});
+  void* const large = odd.allocate(8 * mebi);
+  auto* const data = static_cast<char*>(odd.allocate(mebi));
+  EXPECT_EQ(0u, odd.statistics().reserved_bytes % (1 << 16));
+  // Where the odd bytes would be.
+  EXPECT_EQ(nullptr, roc::memory::find_record(data + 3 * mebi + 50));
+  odd.deallocate(data, mebi);
+  odd.deallocate(large, 8 * mebi);
+}
+
 TEST_F(Pool, AThreadThatEndsLeavesItsBlocks) {
   std::set<void*> of_thread;
   roc::stream const stream;
