@@ -40,7 +40,8 @@ bool pool_state::settle(bin& of) {
 
 // Holding the lock. Whether memory became free for all. A stream that is idle needs no event.
 bool pool_state::retire(bin& of, bool by_event) {
-  if (of.stream.is_live() && of.fresh.bytes + of.marked.bytes != 0) {
+  runtime::stream_use use(of.stream);  // another thread may destroy it
+  if (use && of.fresh.bytes + of.marked.bytes != 0) {
     runtime::on_device const guard(of.stream.device());
     hipStream_t const stream = runtime::handle(of.stream.stream());
     if (ROC_HIP_READY(hipStreamQuery, stream)) {
@@ -50,6 +51,7 @@ bool pool_state::retire(bin& of, bool by_event) {
       return true;
     }
   }
+  use.end();
   if (by_event) mark(of);
   return settle(of);
 }

@@ -4,9 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <roc/native.hpp>
@@ -191,6 +196,63 @@ TEST(Lifetime, AForeignStreamMayGoBeforeTheArrayThatItUsed) {
   auto const made = fill_all({}, 2);
   roc::device().synchronize();
   expect_all(made, 2);
+}
+
+std::thread::id asking;
+std::promise<void>* asked = nullptr;
+std::future<void>* gone = nullptr;
+
+// Threads share the pool, which asks every stream whether its memory may be used: one that another
+// thread destroys meanwhile too.
+TEST(Lifetime, AStreamMayEndWhileAnotherThreadAsksForIt) {
+  roc::direct_resource direct;
+  roc::pool_resource pool(direct);
+  std::optional<roc::stream> brief(std::in_place);
+  roc::stream const own;
+  {
+    array const a({3'000'000}, pool, roc::order::c, *brief);
+    a.fill(1, *brief);
+  }
+  std::promise<void> begin;
+  asked = &begin;
+  std::promise<void> end;
+  std::future<void> ended = end.get_future();
+  gone = &ended;
+  asking = std::this_thread::get_id();
+  std::thread destroyer([&] {
+    begin.get_future().wait();
+    brief.reset();
+    end.set_value();
+  });
+  // Between the look at the stream's mark and the call for the stream itself.
+  auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+    if (asked == nullptr || std::this_thread::get_id() != asking) return;
+    if (std::string_view(record.name) != "hipGetDevice") return;
+    std::exchange(asked, nullptr)->set_value();
+    gone->wait_for(std::chrono::milliseconds(200));
+  });
+  EXPECT_NO_THROW(static_cast<void>(array({3'000'000}, pool, roc::order::c, own)));
+  roc::platform::set_call_hook(before);
+  if (asked != nullptr) begin.set_value();
+  asked = nullptr;
+  destroyer.join();
+}
+
+TEST(Lifetime, StreamsMayEndWhileOtherThreadsAllocate) {
+  roc::direct_resource direct;
+  roc::pool_resource pool(direct);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        roc::stream const brief;
+        array const a({3'000'000}, pool, roc::order::c, brief);
+        array const b({bytes}, pool, roc::order::c, brief);
+        a(roc::slice(0, 100)).fill(1, brief);
+      }
+    });
+  }
+  for (auto& each : threads) each.join();
 }
 
 TEST(Lifetime, ReleaseNeedsADirectResource) {
