@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -89,26 +90,38 @@ void device_memory::free() noexcept {
                   "freed; destroy arrays before their resource",
                   bytes_, data_);
     runtime::log(text);
-    return;
   }
-  memory::log_late_error([&] {
-    runtime::stream_mark const own = record_->own;
-    // Where the stream has ended, its last work comes before what is freed on the default stream.
-    stream_ref const stream = own.is_live()
-                                  ? own.stream()
-                                  : stream_ref(nullptr, device_, stream_kind::default_stream);
-    if (!own.is_live()) record_->use_of_ended_stream(own);
-    if (owns_record_) {
-      memory::order_after_uses(data_, runtime::mark_of(stream, device_));
-      memory::block_table::instance().remove(data_);
-      delete record_;
+  stream_ref stream(nullptr, device_, stream_kind::default_stream);
+  runtime::stream_mark const own = record_->own;
+  // Another thread may destroy it. The pool, which is in a hurry, looks out for that by itself.
+  std::optional<runtime::stream_use> use;
+  if (owns_record_) use.emplace(own);
+  auto const order = [&] {
+    // On the default stream what is freed comes after all of a stream that has ended, and after the
+    // per-thread stream, whose handle may be another's in this thread.
+    bool const reachable = own.is_live() && !runtime::is_per_thread(own.stream().handle());
+    if (reachable) {
+      stream = own.stream();
+    } else {
+      record_->note_use_of(own);
     }
-    resource_->deallocate(data_, bytes_, stream);
-  });
+    if (owns_record_) memory::order_after_uses(data_, runtime::mark_of(stream, device_));
+  };
+  bool const known = ticket_.is_valid() && (memory::log_late_error(order) ||
+                                            memory::log_late_error(runtime::wait_for_devices));
+  if (owns_record_) {
+    memory::block_table::instance().remove(data_);
+    delete record_;
+  }
+  if (known) resource_->deallocate(data_, bytes_, stream);
 }
 
 void* device_memory::release() {
   if (data_ == nullptr) return nullptr;
+  if (!ticket_.is_valid()) {
+    throw lifetime_error(
+        "release of memory whose resource has gone: release arrays before their resource");
+  }
   if (dynamic_cast<direct_resource const*>(resource_) == nullptr) {
     throw lifetime_error(
         "release of memory that hipFree cannot free, as it is a pool's: make the array with a "

@@ -76,7 +76,6 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   void* hand_out(pool_block& block, std::size_t bytes, stream_mark stream, bool inherits) noexcept;
   pool_block* find_block(void const* data) noexcept;
   pool_block* checked_block(void* data, std::size_t bytes) noexcept;
-  bool wait_for_device() noexcept;
   void put_idle(pool_block& block) noexcept;
   void give_back_half(thread_cache& cache, unsigned which);
   void empty(thread_cache& cache);

@@ -198,6 +198,39 @@ TEST(Lifetime, AForeignStreamMayGoBeforeTheArrayThatItUsed) {
   expect_all(made, 2);
 }
 
+// Its handle means another stream in every thread.
+TEST(Lifetime, OfAPerThreadStreamFreedInAnotherThread) {
+  roc::driver_pool_resource driver;
+  roc::zeroing_resource zeroing(driver);
+  for (roc::memory_resource* const resource :
+       {static_cast<roc::memory_resource*>(&driver), static_cast<roc::memory_resource*>(&zeroing)}) {
+    std::vector<array> made;
+    array moved;
+    std::promise<void> ready;
+    std::promise<void> end;
+    std::thread thread([&] {
+      auto const mine = roc::per_thread_stream();
+      moved = array({bytes}, *resource, roc::order::c, mine);
+      for (int i = 0; i < 20; ++i) moved.fill(1, mine);
+      ready.set_value();
+      end.get_future().wait();
+    });
+    ready.get_future().wait();
+    moved = {};
+    roc::per_thread_stream().synchronize();  // of this thread
+    roc::stream const apart(roc::non_blocking);
+    for (int i = 0; i < 4; ++i) {
+      made.emplace_back(roc::shape<1>{bytes}, *resource, roc::order::c, apart);
+      made.back().fill(2, apart);
+    }
+    apart.synchronize();
+    roc::device().synchronize();
+    expect_all(made, 2);
+    end.set_value();
+    thread.join();
+  }
+}
+
 TEST(Lifetime, AdoptedMemoryWaitsForKernelsOnNonBlockingStreams) {
   hipStream_t native = nullptr;
   ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
@@ -214,6 +247,36 @@ TEST(Lifetime, AdoptedMemoryWaitsForKernelsOnNonBlockingStreams) {
   EXPECT_TRUE(done);
   ROC_HIP(hipFree, data);
   ROC_HIP(hipStreamDestroy, native);
+}
+
+TEST(Lifetime, ReleaseAfterTheResourceIsAnError) {
+  auto direct = std::make_unique<roc::direct_resource>();
+  array orphan({bytes}, *direct);
+  direct.reset();
+  EXPECT_THROW(orphan.release(), roc::lifetime_error);
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  void* const data = orphan.data();
+  orphan = {};
+  roc::set_log_hook(log);
+  ROC_HIP(hipFree, data);
+}
+
+TEST(Lifetime, MemoryIsFreedWhereItsUsesCannotBeWaitedFor) {
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  roc::direct_resource direct;
+  roc::stream const own;
+  roc::stream const other;
+  std::size_t const before = roc::device().memory().free;
+  for (char const* const name : {"hipEventCreateWithFlags", "hipEventRecord", "hipEventQuery",
+                                 "hipStreamWaitEvent"}) {
+    array gone({bytes}, direct, roc::order::c, own);
+    gone.fill(1, other);
+    ASSERT_TRUE(roc::platform::fail_call(name, 1, hipErrorLaunchFailure));
+    gone = {};
+    roc::platform::clear_failures();
+    EXPECT_EQ(before, roc::device().memory().free) << name;
+  }
+  roc::set_log_hook(log);
 }
 
 std::thread::id asking;
