@@ -24,7 +24,10 @@ pool_block* pool_state::take(demand const& wanted, stream_mark stream, bool& inh
       bool const ordered = each.stream.is_default() && stream.is_blocking() && each.stream.is_live();
       if (!own && !ordered) continue;
       for (free_store* const store : {&each.fresh, &each.marked}) {
-        if (pool_block* const found = take_from(*store, wanted, cautious)) return found;
+        pool_block* const found = take_from(*store, wanted, cautious);
+        if (found == nullptr) continue;
+        if (!own && !stream.is_foreign()) bin_of(stream).behind_default = true;
+        return found;
       }
     }
     // A span much too large is cut only where no other fits.

@@ -51,6 +51,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
     free_store fresh;
     free_store marked;
     runtime::shared_event checkpoint;
+    bool behind_default = false;  // work of the default stream may use some of it too
   };
   // A block given back that work of several streams may use.
   struct pending_block {

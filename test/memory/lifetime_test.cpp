@@ -198,6 +198,32 @@ TEST(Lifetime, AForeignStreamMayGoBeforeTheArrayThatItUsed) {
   expect_all(made, 2);
 }
 
+// Nothing was enqueued on the blocking stream, and yet its memory is that of the default stream's
+// pending work.
+TEST(Lifetime, AnIdleStreamMayHoldMemoryOfTheDefaultStream) {
+  constexpr std::size_t large = 1'500'000;
+  roc::direct_resource direct;
+  roc::pool_resource pool(direct, {.limit = 2u << 20});
+  roc::stream const ordered;
+  roc::stream const apart(roc::non_blocking);
+  roc::test::gate gate;
+  gate.close({});
+  {
+    array const gone({large}, pool);
+    for (int i = 0; i < 20; ++i) gone.fill(1, roc::stream_ref());
+  }
+  { array const untouched({large}, pool, roc::order::c, ordered); }
+  // Short of memory it waits.
+  if (roc::test::run_mode() == roc::test::mode::threaded) gate.open();
+  array const next({large}, pool, roc::order::c, apart);
+  next.fill(2, apart);
+  apart.synchronize();
+  roc::device().synchronize();
+  std::vector<unsigned char> got(large);
+  next.copy_to_host(got);
+  EXPECT_EQ(std::vector<unsigned char>(large, 2), got);
+}
+
 // Its handle means another stream in every thread.
 TEST(Lifetime, OfAPerThreadStreamFreedInAnotherThread) {
   roc::driver_pool_resource driver;
