@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include <roc/device_resources.hpp>
+#include <roc/resource_adaptors.hpp>
+
 #include "memory/block_table.hpp"
 #include "memory/sanitizer.hpp"
 #include "runtime/current_device.hpp"
@@ -34,11 +37,21 @@ int known_device(memory_resource const& upstream) {
               "a pool over a resource that does not name its device: give it a device_ordinal");
 }
 
+// hipMalloc does: what was freed before, no work uses any more.
+bool hands_out_idle_memory(memory_resource const& upstream) {
+  auto const* below = &upstream;
+  while (auto const* const adaptor = dynamic_cast<resource_adaptor const*>(below)) {
+    below = &adaptor->upstream();
+  }
+  return dynamic_cast<direct_resource const*>(below) != nullptr;
+}
+
 }  // namespace
 
 pool_state::pool_state(memory_resource& upstream, pool_options const& options)
     : upstream_(upstream),
       device_(known_device(upstream)),
+      upstream_is_idle_(hands_out_idle_memory(upstream)),
       number_(next_number()),
       limit_(options.limit),
       chunk_bytes_(options.chunk_bytes / page * page) {}
@@ -63,7 +76,7 @@ pool_block* pool_state::allocate_slowly(demand const& wanted, stream_mark stream
     empty_caches(false);
     retire_others();
     join_free_spans();
-    if (!try_take() && grow(wanted)) try_take();
+    if (!try_take() && grow(wanted)) found = take_grown(wanted, stream, inherits);
   }
   if (found == nullptr) {
     // Short of memory: all that was given back, on whatever stream, then what the upstream has.
@@ -75,7 +88,7 @@ pool_block* pool_state::allocate_slowly(demand const& wanted, stream_mark stream
       held.unlock();
       give_back(idle);
       held.lock();
-      if (grow(wanted)) try_take();
+      if (!try_take() && grow(wanted)) found = take_grown(wanted, stream, inherits);
     }
   }
   if (found == nullptr) throw_out_of_memory(wanted);

@@ -104,6 +104,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
 
   // pool_heap.cpp: memory that nothing uses, and the upstream's
   pool_block* take(demand const& wanted, stream_mark stream, bool& inherits);
+  pool_block* take_grown(demand const& wanted, stream_mark stream, bool& inherits);
   pool_block* take_from(free_store& store, demand const& wanted, bool cautious);
   pool_block* cut(free_store& store, pool_span& span, demand const& wanted);
   void close_all(free_store const& store) noexcept;
@@ -116,6 +117,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
 
   memory_resource& upstream_;
   int const device_;
+  bool const upstream_is_idle_;  // nothing uses what it hands out, on any stream
   std::uint64_t const number_;  // no other pool has it
 
   std::mutex mutex_;

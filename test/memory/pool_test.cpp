@@ -300,6 +300,29 @@ TEST_F(Pool, OneBelowAnotherStillKnowsWhoUsesItsBlocks) {
   lower.deallocate(first, mebi + 65536, own);
 }
 
+// What the lower one hands out may still be in use by earlier work.
+TEST_F(Pool, OneOnAnotherWaitsForWhatIsPendingThere) {
+  using array = roc::device_array<unsigned char>;
+  for (bool const foreign : {false, true}) {
+    roc::test::gate gate;
+    roc::stream const apart(roc::non_blocking);
+    auto const on = foreign ? roc::from_native(roc::native(apart)) : roc::stream_ref(apart);
+    roc::pool_resource lower(direct, {.limit = 4 * mebi, .chunk_bytes = 4 * mebi});
+    roc::pool_resource upper(static_cast<roc::memory_resource&>(lower));
+    {
+      array const gone({4 * mebi}, lower);
+      for (int i = 0; i < 20; ++i) gone.fill(1, roc::stream_ref());
+    }
+    array const next({mebi}, upper, roc::order::c, on);
+    next.fill(2, on);
+    apart.synchronize();
+    roc::device().synchronize();
+    std::vector<unsigned char> got(mebi);
+    next.copy_to_host(got);
+    EXPECT_EQ(std::vector<unsigned char>(mebi, 2), got);
+  }
+}
+
 TEST_F(Pool, ChunksMayBeOfAnySize) {
   log_capture const capture;
   roc::pool_resource odd(direct, {.chunk_bytes = 3 * mebi + 100});
