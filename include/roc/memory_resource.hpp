@@ -63,7 +63,7 @@ class ROC_API memory_resource {
 
   /// Memory for work enqueued on `stream` from now on; work on another stream must be ordered after
   /// this call by the caller (device_array does it). Null for zero bytes. Never waits unless memory
-  /// is short. Throws out_of_memory, roc::error.
+  /// is short. Throws out_of_memory, and roc::error, in a host function of a stream too.
   [[nodiscard]] void* allocate(std::size_t bytes, stream_ref stream = {});
   /// Gives memory back, with the bytes it was asked with. Work enqueued on `stream` so far may still
   /// use it. Null is ignored. What cannot be this resource's memory, or was given back before, is

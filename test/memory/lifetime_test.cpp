@@ -305,6 +305,14 @@ TEST(Lifetime, MemoryIsFreedWhereItsUsesCannotBeWaitedFor) {
   roc::set_log_hook(log);
 }
 
+TEST(Lifetime, HostFunctionsMakeNoArrays) {
+  roc::stream const stream;
+  roc::stream const other;
+  { array const warm({bytes}, roc::order::c, other); }
+  stream.launch_host_function([&] { static_cast<void>(roc::device_resource(0).allocate(100, other)); });
+  EXPECT_THROW(stream.synchronize(), roc::error);
+}
+
 std::thread::id asking;
 std::promise<void>* asked = nullptr;
 std::future<void>* gone = nullptr;
