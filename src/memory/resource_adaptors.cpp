@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <roc/resource_adaptors.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -116,7 +118,7 @@ void logging_resource::do_deallocate(void* data, std::size_t bytes, stream_ref s
 
 void failing_resource::fail_at(std::size_t nth, std::size_t times) noexcept {
   count_ = 0;
-  end_ = nth == 0 ? 0 : nth + times;
+  end_ = nth == 0 ? 0 : nth + std::min(times, SIZE_MAX - nth);
   first_ = nth;
 }
 

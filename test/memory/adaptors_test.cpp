@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,11 @@ TEST_F(Adaptor, FailingFailsWhereToldTo) {
   EXPECT_THROW(bytes({10}, failing), roc::out_of_memory);
   EXPECT_NO_THROW(bytes({10}, failing));
   EXPECT_EQ(2u, failing.failures());
+  failing.fail_at(2, SIZE_MAX);  // all but the first
+  EXPECT_NO_THROW(bytes({10}, failing));
+  EXPECT_THROW(bytes({10}, failing), roc::out_of_memory);
+  failing.fail_at(0);
+  EXPECT_NO_THROW(bytes({10}, failing));
 }
 
 TEST_F(Adaptor, ZeroingLeavesNothingToRead) {
