@@ -133,7 +133,7 @@ void* failing_resource::do_allocate(std::size_t bytes, stream_ref stream) {
 }
 
 void zeroing_resource::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
-  bool const cleared = memory::log_late_error([&] {
+  bool const cleared = memory::try_twice([&] {
     int const device = runtime::device_of(
         stream, device_ordinal() >= 0 ? device_ordinal() : runtime::current_device());
     runtime::on_device const guard(device);
