@@ -85,4 +85,22 @@ TEST(LifetimeDevices, HostMemoryUsedOnThePerThreadStreamsOfTwoDevices) {
   roc::per_thread_stream().synchronize();
 }
 
+TEST(LifetimeDevices, HostMemoryWaitsForTheRightDeviceWithoutAnEvent) {
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  auto const second = on_second();
+  auto host = roc::host_array<unsigned char>({bytes});
+  {
+    roc::device_guard const guard{roc::device(1)};
+    second.fill(1);
+    for (int i = 0; i < 4; ++i) second.copy_to_host(host, roc::stream_ref());
+  }
+  ASSERT_TRUE(roc::platform::fail_call("hipEventRecord", 1, hipErrorLaunchFailure));
+  host = {};
+  roc::platform::clear_failures();
+  roc::device_guard const guard{roc::device(1)};
+  EXPECT_TRUE(roc::stream_ref().query());
+  roc::stream_ref().synchronize();
+  roc::set_log_hook(log);
+}
+
 }  // namespace
