@@ -59,7 +59,7 @@ void pending_uses::wait() {
       // The memory must not go before the work has: without an event, the whole stream is awaited.
       if (!failure) failure = std::current_exception();
       runtime::stream_mark const last = streams_.back();
-      if (runtime::stream_use const use(last); use) {
+      if (runtime::stream_use const held(last); held) {
         log_late_error([&] {
           runtime::on_device const guard(last.device());  // a default stream is the current one's
           runtime::drain(last.stream());
