@@ -135,7 +135,9 @@ void* device_memory::release() {
 
 void use_on(void const* data, int device, stream_ref stream) {
   if (data == nullptr) return;
-  memory::device_use const noted(stream, device, data);
+  // The default stream is that of the current device, as everywhere.
+  int const runs = stream.device_ordinal() >= 0 ? device : runtime::current_device();
+  memory::device_use const noted(stream, runs, data);
 }
 
 }  // namespace roc::detail

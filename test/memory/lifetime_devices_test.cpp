@@ -49,6 +49,15 @@ TEST(LifetimeDevices, TheDefaultStreamOfACopyIsTheCurrentDevices) {
   expect_all(fill_all(2), 2);
 }
 
+TEST(LifetimeDevices, SoIsThatOfUseOn) {
+  {
+    array const gone = on_second();
+    gone.use_on(roc::stream_ref());
+    ROC_HIP(hipMemsetAsync, gone.data(), 1, bytes, nullptr);  // on device 0
+  }
+  expect_all(fill_all(2), 2);
+}
+
 TEST(LifetimeDevices, APerThreadStreamIsOneOfEachDevice) {
   { array({bytes}).use_on(roc::per_thread_stream()); }
   {
