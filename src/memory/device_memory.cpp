@@ -5,11 +5,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #include <roc/device_resources.hpp>
 #include <roc/error.hpp>
+#include <roc/pool_resource.hpp>
 
+#include "memory/behind_adaptors.hpp"
 #include "memory/block_table.hpp"
 #include "memory/late_error.hpp"
 #include "memory/leaks.hpp"
@@ -35,6 +38,12 @@ int checked_device(memory_resource const& from, stream_ref stream) {
   return wanted >= 0 ? wanted : runtime::current_device();
 }
 
+// Whether the block that an address lies in is that of one array, and is given back with it.
+bool is_of_pool(memory_resource const& from) {
+  std::type_info const& pool = typeid(pool_resource);
+  return typeid(from) == pool || typeid(memory::behind_adaptors(from)) == pool;
+}
+
 // The stream's name, with a device: the default stream is that of the memory's.
 stream_ref on(stream_ref stream, int device) {
   if (stream.device_ordinal() >= 0) return stream;
@@ -58,7 +67,7 @@ void device_memory::take(std::size_t bytes, stream_ref stream, memory_resource& 
   stream = on(stream, device_);
   auto const mark = runtime::mark_of(stream, device_);
   void* const data = from.allocate(bytes, stream);
-  memory_record* record = memory::find_record(data);
+  memory_record* record = is_of_pool(from) ? memory::find_record(data) : nullptr;
   if (record == nullptr) {
     // Of a resource that keeps no records.
     try {

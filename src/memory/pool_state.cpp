@@ -5,11 +5,12 @@
 #include <atomic>
 #include <exception>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #include <roc/device_resources.hpp>
-#include <roc/resource_adaptors.hpp>
 
+#include "memory/behind_adaptors.hpp"
 #include "memory/block_table.hpp"
 #include "memory/sanitizer.hpp"
 #include "runtime/current_device.hpp"
@@ -39,11 +40,7 @@ int known_device(memory_resource const& upstream) {
 
 // hipMalloc does: what was freed before, no work uses any more.
 bool hands_out_idle_memory(memory_resource const& upstream) {
-  auto const* below = &upstream;
-  while (auto const* const adaptor = dynamic_cast<resource_adaptor const*>(below)) {
-    below = &adaptor->upstream();
-  }
-  return dynamic_cast<direct_resource const*>(below) != nullptr;
+  return typeid(behind_adaptors(upstream)) == typeid(direct_resource);
 }
 
 }  // namespace
