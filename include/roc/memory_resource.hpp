@@ -14,7 +14,9 @@ namespace roc {
 /// not count.
 struct memory_statistics {
   std::size_t current_bytes = 0;       // handed out now
-  std::size_t peak_bytes = 0;          // the most that was ever handed out at once
+  // The most that was ever handed out at once. A pool may miss a peak to which several threads came
+  // with small blocks that they had kept for themselves.
+  std::size_t peak_bytes = 0;
   std::size_t current_blocks = 0;      // allocations handed out now
   std::size_t allocations = 0;         // allocations ever made
   std::size_t reserved_bytes = 0;      // held by a pool, handed out or not
