@@ -68,7 +68,7 @@ shared_event end_of(stream_ref stream, int device) {
     auto made = std::make_shared<event>();
     made->record(stream);
     return made;
-  } catch (error const& late) {
+  } catch (std::exception const& late) {
     log(late.what());
     drain(stream);
     return nullptr;

@@ -341,7 +341,7 @@ TEST(Lifetime, AStreamMayEndWhileAnotherThreadAsksForIt) {
   });
   // Between the look at the stream's mark and the call for the stream itself.
   auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
-    if (asked == nullptr || std::this_thread::get_id() != asking) return;
+    if (std::this_thread::get_id() != asking || asked == nullptr) return;
     if (std::string_view(record.name) != "hipGetDevice") return;
     std::exchange(asked, nullptr)->set_value();
     gone->wait_for(std::chrono::milliseconds(200));
