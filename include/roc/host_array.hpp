@@ -30,9 +30,10 @@ class device_view;
 /// An array in host memory that the library allocated, of any layout; elements are not initialised.
 /// Move-only.
 ///
-/// It knows the asynchronous copies that use it: its destructor waits for them. Use of a moved-from
-/// array throws lifetime_error, except destroying it or assigning to it. detail::owner_operations
-/// has other views of its memory, detail::copy_forms what makes new arrays.
+/// It knows the asynchronous copies that use it: its destructor waits for them, and for what was
+/// enqueued behind them on the same streams. Use of a moved-from array throws lifetime_error, except
+/// destroying it or assigning to it. detail::owner_operations has other views of its memory,
+/// detail::copy_forms what makes new arrays.
 template <class T, std::size_t N = 1>
 class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
                    public detail::copy_forms<host_array<T, N>, T, N>,

@@ -14,7 +14,9 @@ namespace roc {
 /// not count.
 struct memory_statistics {
   std::size_t current_bytes = 0;       // handed out now
-  std::size_t peak_bytes = 0;          // the most that was ever handed out at once
+  // The most that was ever handed out at once. A pool may miss a peak to which several threads came
+  // with small blocks that they had kept for themselves.
+  std::size_t peak_bytes = 0;
   std::size_t current_blocks = 0;      // allocations handed out now
   std::size_t allocations = 0;         // allocations ever made
   std::size_t reserved_bytes = 0;      // held by a pool, handed out or not
@@ -63,7 +65,7 @@ class ROC_API memory_resource {
 
   /// Memory for work enqueued on `stream` from now on; work on another stream must be ordered after
   /// this call by the caller (device_array does it). Null for zero bytes. Never waits unless memory
-  /// is short. Throws out_of_memory, roc::error.
+  /// is short. Throws out_of_memory, and roc::error, in a host function of a stream too.
   [[nodiscard]] void* allocate(std::size_t bytes, stream_ref stream = {});
   /// Gives memory back, with the bytes it was asked with. Work enqueued on `stream` so far may still
   /// use it. Null is ignored. What cannot be this resource's memory, or was given back before, is

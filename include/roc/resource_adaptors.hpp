@@ -31,7 +31,8 @@ class ROC_API resource_adaptor : public memory_resource {
 };
 
 /// Counts what passes: bytes as they were asked for, whatever the upstream rounds them to. What it
-/// does not count itself, its statistics take from the upstream.
+/// does not count itself, its statistics take from the upstream. Memory that is given back twice is
+/// counted twice: only the upstream may find that out.
 class ROC_API statistics_resource final : public resource_adaptor {
  public:
   explicit statistics_resource(memory_resource& upstream) : resource_adaptor(upstream) {}

@@ -26,18 +26,20 @@ block_table& block_table::instance() {
 }
 
 void block_table::add(void const* data, std::size_t bytes, pool_chunk* chunk) {
-  insert(data, bytes, {0, chunk, nullptr});
+  insert(data, bytes, {0, chunk, nullptr, 0, nullptr});
 }
 
 void block_table::add(void const* data, std::size_t bytes, memory_record* record) {
-  insert(data, bytes, {0, nullptr, record});
+  insert(data, bytes, {0, nullptr, record, 0, nullptr});
 }
 
 void block_table::insert(void const* data, std::size_t bytes, tenant what) {
   std::unique_lock const lock(mutex_);
-  what.end = address_of(data) + bytes;
-  tenants_.emplace(address_of(data), what);
-  refresh(address_of(data), what.end);
+  what.begin = address_of(data);
+  what.end = what.begin + bytes;
+  what.around = tenant_at(what.begin);
+  tenants_.emplace(what.begin, what);
+  refresh(what.begin, what.end);
 }
 
 void block_table::remove(void const* data) noexcept {
@@ -45,6 +47,10 @@ void block_table::remove(void const* data) noexcept {
   auto place = tenants_.upper_bound(address_of(data));
   if (place == tenants_.begin() || (--place)->first != address_of(data)) return;
   std::uintptr_t const end = place->second.end;
+  // What lies in it outlives it only where somebody gave back too early.
+  for (auto inner = std::next(place); inner != tenants_.end() && inner->first < end; ++inner) {
+    if (inner->second.around == &place->second) inner->second.around = place->second.around;
+  }
   tenants_.erase(place);
   refresh(address_of(data), end);
 }
@@ -61,14 +67,21 @@ memory_record* block_table::find(void const* address) noexcept {
   return reinterpret_cast<pool_chunk*>(found)->record_at(address);
 }
 
+// Holding the lock. The innermost one that holds the address.
+block_table::tenant const* block_table::tenant_at(std::uintptr_t address) const noexcept {
+  auto const next = tenants_.upper_bound(address);
+  if (next == tenants_.begin()) return nullptr;
+  tenant const* found = &std::prev(next)->second;
+  while (found != nullptr && address >= found->end) found = found->around;
+  return found;
+}
+
 memory_record* block_table::find_slowly(std::uintptr_t address) noexcept {
   std::shared_lock const lock(mutex_);
-  auto next = tenants_.upper_bound(address);
-  if (next == tenants_.begin()) return nullptr;
-  tenant const& found = std::prev(next)->second;
-  if (address >= found.end) return nullptr;
-  if (found.chunk == nullptr) return found.record;
-  return found.chunk->record_at(reinterpret_cast<void const*>(address));
+  tenant const* const found = tenant_at(address);
+  if (found == nullptr) return nullptr;
+  if (found->chunk == nullptr) return found->record;
+  return found->chunk->record_at(reinterpret_cast<void const*>(address));
 }
 
 std::atomic<std::uintptr_t>& block_table::entry(std::uintptr_t region) {
@@ -83,16 +96,20 @@ std::atomic<std::uintptr_t>& block_table::entry(std::uintptr_t region) {
 void block_table::refresh(std::uintptr_t begin, std::uintptr_t end) {
   for (std::uintptr_t region = begin >> region_bits; region <= (end - 1) >> region_bits; ++region) {
     std::uintptr_t const last = ((region + 1) << region_bits) - 1;
-    auto next = tenants_.upper_bound(last);
+    std::uintptr_t const first = region << region_bits;
+    auto const next = tenants_.upper_bound(last);
+    tenant const* only = tenant_at(first);
+    bool alone = only == nullptr || only->around == nullptr || only->end > last;
+    if (next != tenants_.begin() && std::prev(next)->first > first) {
+      auto const begun = std::prev(next);
+      alone = only == nullptr && begun->second.around == nullptr &&
+              (begun == tenants_.begin() || std::prev(begun)->first <= first);
+      only = &begun->second;
+    }
     std::uintptr_t value = 0;
-    if (next != tenants_.begin()) {
-      auto const tail = std::prev(next);
-      if (tail->second.end > region << region_bits) {
-        bool const alone = tail->first <= region << region_bits || tail == tenants_.begin() ||
-                           std::prev(tail)->second.end <= region << region_bits;
-        bool const simple = alone && tail->second.chunk != nullptr;
-        value = simple ? reinterpret_cast<std::uintptr_t>(tail->second.chunk) : crowded;
-      }
+    if (only != nullptr) {
+      bool const simple = alone && only->chunk != nullptr;
+      value = simple ? reinterpret_cast<std::uintptr_t>(only->chunk) : crowded;
     }
     entry(region).store(value, std::memory_order_release);
   }

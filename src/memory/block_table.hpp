@@ -32,6 +32,8 @@ class block_table {
     std::uintptr_t end;
     pool_chunk* chunk;      // one of the two
     memory_record* record;
+    std::uintptr_t begin;
+    tenant const* around;   // what it lies in: a pool may stand on a pool
   };
   // Three levels of 12 bits over addresses of 57 bits in regions of 21.
   struct leaf {
@@ -42,6 +44,7 @@ class block_table {
   };
 
   void insert(void const* data, std::size_t bytes, tenant what);
+  tenant const* tenant_at(std::uintptr_t address) const noexcept;
   memory_record* find_slowly(std::uintptr_t address) noexcept;
   std::atomic<std::uintptr_t>& entry(std::uintptr_t region);
   void refresh(std::uintptr_t begin, std::uintptr_t end);

@@ -6,11 +6,10 @@
 #include <system_error>
 
 #include <roc/detail/device_storage.hpp>
-#include <roc/device.hpp>
 #include <roc/error.hpp>
 
+#include "memory/late_error.hpp"
 #include "platform/call.hpp"
-#include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
 #include "runtime/stream.hpp"
 
@@ -54,15 +53,8 @@ bool device_block::has_one_owner() const noexcept {
 void device_block::drop_owner() noexcept {
   if (std::atomic_ref(owners_).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (foreign_ != nullptr) {
-    try {
-      // Copies between devices run on streams of either.
-      for (int device = 0; device < roc::device::count(); ++device) {
-        runtime::on_device const guard(device);
-        runtime::wait_for_all(device);
-      }
-    } catch (std::exception const& late) {
-      runtime::log(late.what());
-    }
+    // Kernels on non-blocking streams too, of which nobody told, and copies of other devices.
+    memory::log_late_error(runtime::wait_for_devices);
     try {
       give_back(foreign_);
     } catch (std::exception const& late) {

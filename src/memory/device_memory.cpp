@@ -3,12 +3,16 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #include <roc/device_resources.hpp>
 #include <roc/error.hpp>
+#include <roc/pool_resource.hpp>
 
+#include "memory/behind_adaptors.hpp"
 #include "memory/block_table.hpp"
 #include "memory/late_error.hpp"
 #include "memory/leaks.hpp"
@@ -34,6 +38,12 @@ int checked_device(memory_resource const& from, stream_ref stream) {
   return wanted >= 0 ? wanted : runtime::current_device();
 }
 
+// Whether the block that an address lies in is that of one array, and is given back with it.
+bool is_of_pool(memory_resource const& from) {
+  std::type_info const& pool = typeid(pool_resource);
+  return typeid(from) == pool || typeid(memory::behind_adaptors(from)) == pool;
+}
+
 // The stream's name, with a device: the default stream is that of the memory's.
 stream_ref on(stream_ref stream, int device) {
   if (stream.device_ordinal() >= 0) return stream;
@@ -57,7 +67,7 @@ void device_memory::take(std::size_t bytes, stream_ref stream, memory_resource& 
   stream = on(stream, device_);
   auto const mark = runtime::mark_of(stream, device_);
   void* const data = from.allocate(bytes, stream);
-  memory_record* record = memory::find_record(data);
+  memory_record* record = is_of_pool(from) ? memory::find_record(data) : nullptr;
   if (record == nullptr) {
     // Of a resource that keeps no records.
     try {
@@ -89,26 +99,38 @@ void device_memory::free() noexcept {
                   "freed; destroy arrays before their resource",
                   bytes_, data_);
     runtime::log(text);
-    return;
   }
-  memory::log_late_error([&] {
-    runtime::stream_mark const own = record_->own;
-    // Where the stream has ended, its last work comes before what is freed on the default stream.
-    stream_ref const stream = own.is_live()
-                                  ? own.stream()
-                                  : stream_ref(nullptr, device_, stream_kind::default_stream);
-    if (!own.is_live()) record_->use_of_ended_stream(own);
-    if (owns_record_) {
-      memory::order_after_uses(data_, runtime::mark_of(stream, device_));
-      memory::block_table::instance().remove(data_);
-      delete record_;
+  stream_ref stream(nullptr, device_, stream_kind::default_stream);
+  runtime::stream_mark const own = record_->own;
+  // Another thread may destroy it. The pool, which is in a hurry, looks out for that by itself.
+  std::optional<runtime::stream_use> use;
+  if (owns_record_) use.emplace(own);
+  auto const order = [&] {
+    // On the default stream what is freed comes after all of a stream that has ended, and after the
+    // per-thread stream, whose handle may be another's in this thread.
+    bool const reachable = own.is_live() && !runtime::is_per_thread(own.stream().handle());
+    if (reachable) {
+      stream = own.stream();
+    } else {
+      record_->note_use_of(own);
     }
-    resource_->deallocate(data_, bytes_, stream);
-  });
+    if (owns_record_) memory::order_after_uses(data_, runtime::mark_of(stream, device_));
+  };
+  bool const known = ticket_.is_valid() && (memory::log_late_error(order) ||
+                                            memory::log_late_error(runtime::wait_for_devices));
+  if (owns_record_) {
+    memory::block_table::instance().remove(data_);
+    delete record_;
+  }
+  if (known) resource_->deallocate(data_, bytes_, stream);
 }
 
 void* device_memory::release() {
   if (data_ == nullptr) return nullptr;
+  if (!ticket_.is_valid()) {
+    throw lifetime_error(
+        "release of memory whose resource has gone: release arrays before their resource");
+  }
   if (dynamic_cast<direct_resource const*>(resource_) == nullptr) {
     throw lifetime_error(
         "release of memory that hipFree cannot free, as it is a pool's: make the array with a "
@@ -122,7 +144,9 @@ void* device_memory::release() {
 
 void use_on(void const* data, int device, stream_ref stream) {
   if (data == nullptr) return;
-  memory::device_use const noted(stream, device, data);
+  // The default stream is that of the current device, as everywhere.
+  int const runs = stream.device_ordinal() >= 0 ? device : runtime::current_device();
+  memory::device_use const noted(stream, runs, data);
 }
 
 }  // namespace roc::detail

@@ -23,7 +23,7 @@ void* direct_resource::do_allocate(std::size_t bytes, stream_ref) {
 }
 
 void direct_resource::do_deallocate(void* data, std::size_t, stream_ref) noexcept {
-  memory::log_late_error([&] {
+  memory::try_twice([&] {
     runtime::on_device const guard(device_);
     // hipFree waits for all work on the device: that is what keeps the memory from being used
     // again too early.

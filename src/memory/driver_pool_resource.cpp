@@ -49,7 +49,7 @@ void* driver_pool_resource::do_allocate(std::size_t bytes, stream_ref stream) {
 }
 
 void driver_pool_resource::do_deallocate(void* data, std::size_t, stream_ref stream) noexcept {
-  memory::log_late_error([&] {
+  memory::try_twice([&] {
     runtime::on_device const guard(device_);
     memory::order_after_uses(data, runtime::mark_of(stream, device_));
     ROC_HIP(hipFreeAsync, data, runtime::handle(stream));

@@ -11,20 +11,35 @@
 
 namespace roc::memory {
 
-/// Runs `f`; what it throws goes to the log hook. At the process's end the runtime may be gone, and
-/// the memory with it: that is no error.
+/// At the process's end the runtime may be gone, and the memory with it: that is no error.
+inline bool runtime_has_gone(error const& late) noexcept {
+  return late.code() == std::error_code(hipErrorDeinitialized, hip_category());
+}
+
+/// Runs `f`; what it throws goes to the log hook.
 template <class F>
 bool log_late_error(F f) noexcept {
   try {
     f();
     return true;
   } catch (error const& late) {
-    bool const gone = late.code() == std::error_code(hipErrorDeinitialized, hip_category());
-    if (!gone) runtime::log(late.what());
+    if (!runtime_has_gone(late)) runtime::log(late.what());
   } catch (std::exception const& late) {
     runtime::log(late.what());
   }
   return false;
+}
+
+/// As log_late_error, but tries once more before anything is said: a call that fails in passing must
+/// not lose memory.
+template <class F>
+bool try_twice(F f) noexcept {
+  try {
+    f();
+    return true;
+  } catch (std::exception const&) {
+    return log_late_error(f);
+  }
 }
 
 }  // namespace roc::memory

@@ -54,7 +54,7 @@ void memory_record::finish_use(stream_mark stream) {
   }
 }
 
-void memory_record::use_of_ended_stream(stream_mark stream) {
+void memory_record::note_use_of(stream_mark stream) {
   std::lock_guard const lock(lock_of(this));
   uses.push_back({stream, nullptr});
   used_elsewhere.store(true, std::memory_order_release);

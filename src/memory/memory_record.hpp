@@ -31,8 +31,9 @@ struct memory_record {
   bool begin_use(runtime::stream_mark stream);
   /// Notes that the work on a foreign stream is enqueued.
   void finish_use(runtime::stream_mark stream);
-  /// Notes that the last work of a stream that has ended used it.
-  void use_of_ended_stream(runtime::stream_mark stream);
+  /// Notes that work on a stream used it which cannot be enqueued to here: it has ended, or is of
+  /// another thread.
+  void note_use_of(runtime::stream_mark stream);
   /// Events behind the uses by streams other than `except`, and none of which is known to be done;
   /// forgets them. Throws roc::error, and keeps them then.
   std::vector<runtime::shared_event> take_uses(runtime::stream_mark except);

@@ -13,6 +13,7 @@
 #include <roc/error.hpp>
 #include <roc/pool_resource.hpp>
 
+#include "platform/call.hpp"
 #include "runtime/settings.hpp"
 
 namespace roc {
@@ -94,6 +95,7 @@ memory_resource::~memory_resource() {
 
 void* memory_resource::allocate(std::size_t bytes, stream_ref stream) {
   if (bytes == 0) return nullptr;
+  platform::refuse_in_host_function("memory_resource::allocate");
   if (bytes > PTRDIFF_MAX) {
     throw out_of_memory(std::make_error_code(std::errc::not_enough_memory),
                         "no " + std::to_string(bytes) +

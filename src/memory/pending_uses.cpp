@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "memory/late_error.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream.hpp"
 
@@ -57,7 +58,13 @@ void pending_uses::wait() {
     } catch (...) {
       // The memory must not go before the work has: without an event, the whole stream is awaited.
       if (!failure) failure = std::current_exception();
-      if (streams_.back().is_live()) runtime::drain(streams_.back().stream());
+      runtime::stream_mark const last = streams_.back();
+      if (runtime::stream_use const held(last); held) {
+        log_late_error([&] {
+          runtime::on_device const guard(last.device());  // a default stream is the current one's
+          runtime::drain(last.stream());
+        });
+      }
       streams_.pop_back();
     }
   }

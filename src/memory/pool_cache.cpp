@@ -10,9 +10,8 @@
 #include "memory/late_error.hpp"
 #include "memory/pool_state.hpp"
 #include "memory/sanitizer.hpp"
-#include "platform/call.hpp"
-#include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
+#include "runtime/stream.hpp"
 
 namespace roc::memory {
 namespace {
@@ -190,8 +189,9 @@ void pool_state::deallocate(void* data, std::size_t bytes, stream_ref stream) no
     }
     deallocate_slowly(*block, runtime::mark_of(stream, device_));
   } catch (error const& late) {
+    if (runtime_has_gone(late)) return;
     runtime::log(late.what());
-    if (wait_for_device()) return put_idle(*block);
+    if (log_late_error(runtime::wait_for_devices)) return put_idle(*block);
     // Whether work still uses the block is not known: it is never handed out again.
     runtime::log("a block of a pool is lost, as its device does not answer");
   } catch (std::exception const& late) {
@@ -199,14 +199,7 @@ void pool_state::deallocate(void* data, std::size_t bytes, stream_ref stream) no
   }
 }
 
-bool pool_state::wait_for_device() noexcept {
-  return log_late_error([&] {
-    runtime::on_device const guard(device_);
-    ROC_HIP(hipDeviceSynchronize);
-  });
-}
-
-// After all work on the device.
+// After all work.
 void pool_state::put_idle(pool_block& block) noexcept {
   log_late_error([&] {
     block.forget_uses();

@@ -24,7 +24,10 @@ pool_block* pool_state::take(demand const& wanted, stream_mark stream, bool& inh
       bool const ordered = each.stream.is_default() && stream.is_blocking() && each.stream.is_live();
       if (!own && !ordered) continue;
       for (free_store* const store : {&each.fresh, &each.marked}) {
-        if (pool_block* const found = take_from(*store, wanted, cautious)) return found;
+        pool_block* const found = take_from(*store, wanted, cautious);
+        if (found == nullptr) continue;
+        if (!own && !stream.is_foreign()) bin_of(stream).behind_default = true;
+        return found;
       }
     }
     // A span much too large is cut only where no other fits.
@@ -34,6 +37,16 @@ pool_block* pool_state::take(demand const& wanted, stream_mark stream, bool& inh
     }
   }
   return nullptr;
+}
+
+// Holding the lock. After the pool has grown, on the default stream: earlier work there may still use
+// what some upstreams hand out.
+pool_block* pool_state::take_grown(demand const& wanted, stream_mark stream, bool& inherits) {
+  if (upstream_is_idle_ || stream.is_blocking()) return take(wanted, stream, inherits);
+  stream_mark const grown = runtime::mark_of({}, device_);
+  runtime::order_after(stream, grown);
+  inherits = true;
+  return take_from(bin_of(grown).fresh, wanted, false);
 }
 
 // Holding the lock. `cautious`: nothing that is much larger than needed.
@@ -145,7 +158,8 @@ bool pool_state::add_chunk(std::size_t bytes) {
   }
   close_memory(data, bytes);
   reserved_ += bytes;
-  clean_.insert(*chunks_.back()->first_span());
+  free_store& to = upstream_is_idle_ ? clean_ : bin_of(runtime::mark_of({}, device_)).fresh;
+  to.insert(*chunks_.back()->first_span());
   return true;
 }
 

@@ -5,8 +5,12 @@
 #include <atomic>
 #include <exception>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
+#include <roc/device_resources.hpp>
+
+#include "memory/behind_adaptors.hpp"
 #include "memory/block_table.hpp"
 #include "memory/sanitizer.hpp"
 #include "runtime/current_device.hpp"
@@ -34,14 +38,20 @@ int known_device(memory_resource const& upstream) {
               "a pool over a resource that does not name its device: give it a device_ordinal");
 }
 
+// hipMalloc does: what was freed before, no work uses any more.
+bool hands_out_idle_memory(memory_resource const& upstream) {
+  return typeid(behind_adaptors(upstream)) == typeid(direct_resource);
+}
+
 }  // namespace
 
 pool_state::pool_state(memory_resource& upstream, pool_options const& options)
     : upstream_(upstream),
       device_(known_device(upstream)),
+      upstream_is_idle_(hands_out_idle_memory(upstream)),
       number_(next_number()),
       limit_(options.limit),
-      chunk_bytes_(options.chunk_bytes) {}
+      chunk_bytes_(options.chunk_bytes / page * page) {}
 
 pool_state::~pool_state() = default;
 
@@ -63,7 +73,7 @@ pool_block* pool_state::allocate_slowly(demand const& wanted, stream_mark stream
     empty_caches(false);
     retire_others();
     join_free_spans();
-    if (!try_take() && grow(wanted)) try_take();
+    if (!try_take() && grow(wanted)) found = take_grown(wanted, stream, inherits);
   }
   if (found == nullptr) {
     // Short of memory: all that was given back, on whatever stream, then what the upstream has.
@@ -75,7 +85,7 @@ pool_block* pool_state::allocate_slowly(demand const& wanted, stream_mark stream
       held.unlock();
       give_back(idle);
       held.lock();
-      if (grow(wanted)) try_take();
+      if (!try_take() && grow(wanted)) found = take_grown(wanted, stream, inherits);
     }
   }
   if (found == nullptr) throw_out_of_memory(wanted);

@@ -51,6 +51,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
     free_store fresh;
     free_store marked;
     runtime::shared_event checkpoint;
+    bool behind_default = false;  // work of the default stream may use some of it too
   };
   // A block given back that work of several streams may use.
   struct pending_block {
@@ -76,7 +77,6 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
   void* hand_out(pool_block& block, std::size_t bytes, stream_mark stream, bool inherits) noexcept;
   pool_block* find_block(void const* data) noexcept;
   pool_block* checked_block(void* data, std::size_t bytes) noexcept;
-  bool wait_for_device() noexcept;
   void put_idle(pool_block& block) noexcept;
   void give_back_half(thread_cache& cache, unsigned which);
   void empty(thread_cache& cache);
@@ -104,6 +104,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
 
   // pool_heap.cpp: memory that nothing uses, and the upstream's
   pool_block* take(demand const& wanted, stream_mark stream, bool& inherits);
+  pool_block* take_grown(demand const& wanted, stream_mark stream, bool& inherits);
   pool_block* take_from(free_store& store, demand const& wanted, bool cautious);
   pool_block* cut(free_store& store, pool_span& span, demand const& wanted);
   void close_all(free_store const& store) noexcept;
@@ -116,6 +117,7 @@ class pool_state : public std::enable_shared_from_this<pool_state> {
 
   memory_resource& upstream_;
   int const device_;
+  bool const upstream_is_idle_;  // nothing uses what it hands out, on any stream
   std::uint64_t const number_;  // no other pool has it
 
   std::mutex mutex_;

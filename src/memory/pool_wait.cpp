@@ -40,16 +40,22 @@ bool pool_state::settle(bin& of) {
 
 // Holding the lock. Whether memory became free for all. A stream that is idle needs no event.
 bool pool_state::retire(bin& of, bool by_event) {
-  if (of.stream.is_live() && of.fresh.bytes + of.marked.bytes != 0) {
+  runtime::stream_use use(of.stream);  // another thread may destroy it
+  if (use && of.fresh.bytes + of.marked.bytes != 0) {
     runtime::on_device const guard(of.stream.device());
     hipStream_t const stream = runtime::handle(of.stream.stream());
-    if (ROC_HIP_READY(hipStreamQuery, stream)) {
+    // A blocking stream waits for the default one only when it has work to do.
+    bool const ready = ROC_HIP_READY(hipStreamQuery, stream) &&
+                       (!of.behind_default || ROC_HIP_READY(hipStreamQuery, nullptr));
+    if (ready) {
+      of.behind_default = false;
       of.checkpoint = nullptr;
       settle_into_clean(of.fresh);
       settle_into_clean(of.marked);
       return true;
     }
   }
+  use.end();
   if (by_event) mark(of);
   return settle(of);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <roc/resource_adaptors.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -116,7 +118,7 @@ void logging_resource::do_deallocate(void* data, std::size_t bytes, stream_ref s
 
 void failing_resource::fail_at(std::size_t nth, std::size_t times) noexcept {
   count_ = 0;
-  end_ = nth == 0 ? 0 : nth + times;
+  end_ = nth == 0 ? 0 : nth + std::min(times, SIZE_MAX - nth);
   first_ = nth;
 }
 
@@ -131,7 +133,7 @@ void* failing_resource::do_allocate(std::size_t bytes, stream_ref stream) {
 }
 
 void zeroing_resource::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
-  bool const cleared = memory::log_late_error([&] {
+  bool const cleared = memory::try_twice([&] {
     int const device = runtime::device_of(
         stream, device_ordinal() >= 0 ? device_ordinal() : runtime::current_device());
     runtime::on_device const guard(device);

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include <roc/device.hpp>
 #include <roc/event.hpp>
 
 #include "platform/call.hpp"
@@ -94,6 +95,13 @@ void wait_for_all(int device) {
   reached.synchronize();
   // Where another thread has waited for more, the next wait is in vain.
   waited.store(mark(before, device));
+}
+
+void wait_for_devices() {
+  for (int device = 0; device < roc::device::count(); ++device) {
+    on_device const guard(device);
+    ROC_HIP(hipDeviceSynchronize);
+  }
 }
 
 }  // namespace roc::runtime

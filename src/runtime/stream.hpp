@@ -74,4 +74,7 @@ void order_after_all(int device);
 /// too, for which waiting for the default stream alone would not do.
 void wait_for_all(int device);
 
+/// Waits until every device is idle, whoever enqueued the work and on whatever streams.
+void wait_for_devices();
+
 }  // namespace roc::runtime

@@ -6,6 +6,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 #include <roc/error.hpp>
@@ -22,6 +23,7 @@ struct stream_table {
   std::mutex mutex;
   std::unordered_map<detail::native_stream*, stream_slot*> live;
   std::map<int, stream_slot*> defaults;
+  std::map<int, stream_slot*> per_thread;  // of each device, all threads' together
   std::deque<stream_slot*> ended;  // oldest first
 };
 
@@ -59,6 +61,20 @@ stream_mark mark_of(stream_slot& slot) {
   return {&slot, slot.life.load(std::memory_order_acquire)};
 }
 
+// Behind the last work of a stream; null once that is done.
+shared_event end_of(stream_ref stream, int device) {
+  try {
+    on_device const guard(device);
+    auto made = std::make_shared<event>();
+    made->record(stream);
+    return made;
+  } catch (std::exception const& late) {
+    log(late.what());
+    drain(stream);
+    return nullptr;
+  }
+}
+
 stream_mark look_up(stream_ref stream, int device) {
   stream_table& all = table();
   std::lock_guard const lock(all.mutex);
@@ -67,6 +83,11 @@ stream_mark look_up(stream_ref stream, int device) {
     if (known == nullptr) {
       known = &open(all, stream_ref(nullptr, device, stream.kind()), device, false);
     }
+    return mark_of(*known);
+  }
+  if (is_per_thread(stream.handle())) {
+    stream_slot*& known = all.per_thread[device];
+    if (known == nullptr) known = &open(all, {stream.handle(), device, stream.kind()}, device, true);
     return mark_of(*known);
   }
   auto const [place, fresh] = all.live.try_emplace(stream.handle(), nullptr);
@@ -79,12 +100,6 @@ stream_mark look_up(stream_ref stream, int device) {
     }
   }
   return mark_of(*place->second);
-}
-
-// One handle in every thread, but of another stream: the default stream stands for all of them, as
-// its work comes after that of every blocking stream.
-bool is_per_thread(stream_slot const& slot) {
-  return slot.stream.handle() == reinterpret_cast<detail::native_stream*>(hipStreamPerThread);
 }
 
 }  // namespace
@@ -109,14 +124,17 @@ stream_mark mark_of(stream_ref stream, int device) {
 }
 
 shared_event record(stream_mark mark) {
-  if (!mark.is_live()) {
+  stream_use const use(mark);
+  if (!use) {
     stream_table& all = table();
     std::lock_guard const lock(all.mutex);
     return mark.slot->life.load() == mark.life + 1 ? mark.slot->end : nullptr;
   }
   on_device const guard(mark.device());
   auto made = std::make_shared<event>();
-  made->record(is_per_thread(*mark.slot) ? stream_ref() : mark.stream());
+  // One handle in every thread, but of another stream: the default stream stands for all of them, as
+  // its work comes after that of every blocking stream.
+  made->record(is_per_thread(mark.stream().handle()) ? stream_ref() : mark.stream());
   return made;
 }
 
@@ -153,24 +171,19 @@ void stream_begins(stream_ref stream) {
 void stream_ends(stream_ref stream) noexcept {
   try {
     stream_table& all = table();
-    std::lock_guard const lock(all.mutex);
+    std::unique_lock lock(all.mutex);
     auto const place = all.live.find(stream.handle());
     if (place == all.live.end()) return;
     stream_slot& slot = *place->second;
     all.live.erase(place);
-    slot.end = nullptr;
-    if (slot.used.load(std::memory_order_relaxed)) {
-      try {
-        on_device const guard(slot.device);
-        auto made = std::make_shared<event>();
-        made->record(stream);
-        slot.end = std::move(made);
-      } catch (error const& late) {
-        log(late.what());
-        drain(stream);
-      }
+    slot.end = slot.used.load(std::memory_order_relaxed) ? end_of(stream, slot.device) : nullptr;
+    slot.life.fetch_add(1);
+    if (slot.callers.load() != 0) {
+      lock.unlock();
+      while (slot.callers.load() != 0) std::this_thread::yield();
+      lock.lock();
+      slot.end = end_of(stream, slot.device);  // they may have enqueued more
     }
-    slot.life.fetch_add(1, std::memory_order_release);
     all.ended.push_back(&slot);
   } catch (std::exception const& late) {
     log(late.what());

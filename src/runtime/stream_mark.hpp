@@ -17,6 +17,7 @@ using shared_event = std::shared_ptr<event const>;
 struct stream_slot {
   std::atomic<std::uint64_t> life = 0;  // odd while a stream lives here; it only grows
   std::atomic<bool> used = false;       // somebody has a mark of the stream
+  std::atomic<unsigned> callers = 0;    // that call HIP with the stream right now
   int device = -1;
   stream_ref stream;
   bool foreign = false;  // not of class stream: nobody tells us when it is destroyed
@@ -40,6 +41,27 @@ struct stream_mark {
   stream_ref stream() const noexcept { return slot->stream; }
 
   friend bool operator==(stream_mark const&, stream_mark const&) noexcept = default;
+};
+
+/// Keeps a stream from being destroyed for a scope in which HIP is called with it, by a thread that
+/// knows of it from a mark alone. False where it has ended.
+class stream_use {
+ public:
+  explicit stream_use(stream_mark mark) noexcept : slot_(mark.slot) {
+    slot_->callers.fetch_add(1);
+    if (slot_->life.load() != mark.life) end();
+  }
+  ~stream_use() { end(); }
+  stream_use(stream_use const&) = delete;
+  stream_use& operator=(stream_use const&) = delete;
+  explicit operator bool() const noexcept { return slot_ != nullptr; }
+  void end() noexcept {
+    if (slot_ != nullptr) slot_->callers.fetch_sub(1);
+    slot_ = nullptr;
+  }
+
+ private:
+  stream_slot* slot_;
 };
 
 /// The mark of a stream; `device` is that of the default stream where the stream names none.

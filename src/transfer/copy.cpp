@@ -164,7 +164,7 @@ void detail::copy(region const& source, region const& destination, stream_ref co
                                                     : runtime::device_for(*stream, current, other);
   runtime::on_device const guard(used);
   runtime::enqueue_noted(*stream, [&] {
-    memory::device_use const noted(*stream, current, device_address(source),
+    memory::device_use const noted(*stream, used, device_address(source),
                                    device_address(destination));
     if (other != current && p.path == copy_path::kernel) {
       stream_ref const named(stream->handle(), used, stream->kind());

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,11 @@ TEST_F(Adaptor, FailingFailsWhereToldTo) {
   EXPECT_THROW(bytes({10}, failing), roc::out_of_memory);
   EXPECT_NO_THROW(bytes({10}, failing));
   EXPECT_EQ(2u, failing.failures());
+  failing.fail_at(2, SIZE_MAX);  // all but the first
+  EXPECT_NO_THROW(bytes({10}, failing));
+  EXPECT_THROW(bytes({10}, failing), roc::out_of_memory);
+  failing.fail_at(0);
+  EXPECT_NO_THROW(bytes({10}, failing));
 }
 
 TEST_F(Adaptor, ZeroingLeavesNothingToRead) {
@@ -122,6 +128,42 @@ TEST_F(Adaptor, UsersMayWriteTheirOwn) {
   EXPECT_EQ(0, mine.live);
   EXPECT_FALSE(mine == static_cast<roc::memory_resource const&>(direct));
   EXPECT_THROW(roc::pool_resource{mine}, roc::error);  // names no device
+}
+
+// Hands out a part of a block that a pool gave it, again as soon as it was given back.
+class arena_resource final : public roc::memory_resource {
+ public:
+  explicit arena_resource(roc::memory_resource& from)
+      : from_(from), data_(static_cast<char*>(from.allocate(size))) {}
+  ~arena_resource() override { from_.deallocate(data_, size); }
+  roc::stream_ref freed_on;
+
+ private:
+  static constexpr std::size_t size = 2u << 20;
+
+  void* do_allocate(std::size_t, roc::stream_ref) override { return data_ + (1u << 20); }
+  void do_deallocate(void*, std::size_t, roc::stream_ref stream) noexcept override {
+    freed_on = stream;
+  }
+  roc::memory_resource& from_;
+  char* data_;
+};
+
+TEST_F(Adaptor, UsersMayCutWhatAPoolGaveThem) {
+  arena_resource arena(pool);
+  roc::stream const own;
+  roc::stream const other;
+  bytes gone({100'000}, arena, roc::order::c, own);
+  gone.fill(1, other);
+  gone = {};
+  EXPECT_EQ(own.handle(), arena.freed_on.handle());
+  bytes const next({100'000}, arena, roc::order::c, own);
+  next.fill(2, own);
+  own.synchronize();
+  other.synchronize();
+  std::vector<unsigned char> got(100'000);
+  next.copy_to_host(got);
+  EXPECT_EQ(std::vector<unsigned char>(100'000, 2), got);
 }
 
 TEST_F(Adaptor, EqualDirectResourcesAreOne) {

@@ -4,9 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <roc/native.hpp>
@@ -191,6 +196,178 @@ TEST(Lifetime, AForeignStreamMayGoBeforeTheArrayThatItUsed) {
   auto const made = fill_all({}, 2);
   roc::device().synchronize();
   expect_all(made, 2);
+}
+
+// Nothing was enqueued on the blocking stream, and yet its memory is that of the default stream's
+// pending work.
+TEST(Lifetime, AnIdleStreamMayHoldMemoryOfTheDefaultStream) {
+  constexpr std::size_t large = 1'500'000;
+  roc::direct_resource direct;
+  roc::pool_resource pool(direct, {.limit = 2u << 20});
+  roc::stream const ordered;
+  roc::stream const apart(roc::non_blocking);
+  roc::test::gate gate;
+  gate.close({});
+  {
+    array const gone({large}, pool);
+    for (int i = 0; i < 20; ++i) gone.fill(1, roc::stream_ref());
+  }
+  { array const untouched({large}, pool, roc::order::c, ordered); }
+  // Short of memory it waits.
+  if (roc::test::run_mode() == roc::test::mode::threaded) gate.open();
+  array const next({large}, pool, roc::order::c, apart);
+  next.fill(2, apart);
+  apart.synchronize();
+  roc::device().synchronize();
+  std::vector<unsigned char> got(large);
+  next.copy_to_host(got);
+  EXPECT_EQ(std::vector<unsigned char>(large, 2), got);
+}
+
+// Its handle means another stream in every thread.
+TEST(Lifetime, OfAPerThreadStreamFreedInAnotherThread) {
+  roc::driver_pool_resource driver;
+  roc::zeroing_resource zeroing(driver);
+  for (roc::memory_resource* const resource :
+       {static_cast<roc::memory_resource*>(&driver), static_cast<roc::memory_resource*>(&zeroing)}) {
+    std::vector<array> made;
+    array moved;
+    std::promise<void> ready;
+    std::promise<void> end;
+    std::thread thread([&] {
+      auto const mine = roc::per_thread_stream();
+      moved = array({bytes}, *resource, roc::order::c, mine);
+      for (int i = 0; i < 20; ++i) moved.fill(1, mine);
+      ready.set_value();
+      end.get_future().wait();
+    });
+    ready.get_future().wait();
+    moved = {};
+    roc::per_thread_stream().synchronize();  // of this thread
+    roc::stream const apart(roc::non_blocking);
+    for (int i = 0; i < 4; ++i) {
+      made.emplace_back(roc::shape<1>{bytes}, *resource, roc::order::c, apart);
+      made.back().fill(2, apart);
+    }
+    apart.synchronize();
+    roc::device().synchronize();
+    expect_all(made, 2);
+    end.set_value();
+    thread.join();
+  }
+}
+
+TEST(Lifetime, AdoptedMemoryWaitsForKernelsOnNonBlockingStreams) {
+  hipStream_t native = nullptr;
+  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  void* data = nullptr;
+  ROC_HIP(hipMalloc, &data, bytes);
+  bool done = false;
+  {
+    auto const adopted = roc::adopt(static_cast<unsigned char*>(data), roc::shape<1>{bytes},
+                                    [&](void*) { done = hipStreamQuery(native) == hipSuccess; });
+    adopted.use_on(roc::from_native(native));
+    // Many: in mode deferred asking for the stream runs one.
+    for (int i = 0; i < 4; ++i) ROC_HIP(hipMemsetAsync, data, i, bytes, native);
+  }
+  EXPECT_TRUE(done);
+  ROC_HIP(hipFree, data);
+  ROC_HIP(hipStreamDestroy, native);
+}
+
+TEST(Lifetime, ReleaseAfterTheResourceIsAnError) {
+  auto direct = std::make_unique<roc::direct_resource>();
+  array orphan({bytes}, *direct);
+  direct.reset();
+  EXPECT_THROW(orphan.release(), roc::lifetime_error);
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  void* const data = orphan.data();
+  orphan = {};
+  roc::set_log_hook(log);
+  ROC_HIP(hipFree, data);
+}
+
+TEST(Lifetime, MemoryIsFreedWhereItsUsesCannotBeWaitedFor) {
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  roc::direct_resource direct;
+  roc::stream const own;
+  roc::stream const other;
+  std::size_t const before = roc::device().memory().free;
+  for (char const* const name : {"hipEventCreateWithFlags", "hipEventRecord", "hipEventQuery",
+                                 "hipStreamWaitEvent"}) {
+    array gone({bytes}, direct, roc::order::c, own);
+    gone.fill(1, other);
+    ASSERT_TRUE(roc::platform::fail_call(name, 1, hipErrorLaunchFailure));
+    gone = {};
+    roc::platform::clear_failures();
+    EXPECT_EQ(before, roc::device().memory().free) << name;
+  }
+  roc::set_log_hook(log);
+}
+
+TEST(Lifetime, HostFunctionsMakeNoArrays) {
+  roc::stream const stream;
+  roc::stream const other;
+  { array const warm({bytes}, roc::order::c, other); }
+  stream.launch_host_function([&] { static_cast<void>(roc::device_resource(0).allocate(100, other)); });
+  EXPECT_THROW(stream.synchronize(), roc::error);
+}
+
+std::thread::id asking;
+std::promise<void>* asked = nullptr;
+std::future<void>* gone = nullptr;
+
+// Threads share the pool, which asks every stream whether its memory may be used: one that another
+// thread destroys meanwhile too.
+TEST(Lifetime, AStreamMayEndWhileAnotherThreadAsksForIt) {
+  roc::direct_resource direct;
+  roc::pool_resource pool(direct);
+  std::optional<roc::stream> brief(std::in_place);
+  roc::stream const own;
+  {
+    array const a({3'000'000}, pool, roc::order::c, *brief);
+    a.fill(1, *brief);
+  }
+  std::promise<void> begin;
+  asked = &begin;
+  std::promise<void> end;
+  std::future<void> ended = end.get_future();
+  gone = &ended;
+  asking = std::this_thread::get_id();
+  std::thread destroyer([&] {
+    begin.get_future().wait();
+    brief.reset();
+    end.set_value();
+  });
+  // Between the look at the stream's mark and the call for the stream itself.
+  auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+    if (std::this_thread::get_id() != asking || asked == nullptr) return;
+    if (std::string_view(record.name) != "hipGetDevice") return;
+    std::exchange(asked, nullptr)->set_value();
+    gone->wait_for(std::chrono::milliseconds(200));
+  });
+  EXPECT_NO_THROW(static_cast<void>(array({3'000'000}, pool, roc::order::c, own)));
+  roc::platform::set_call_hook(before);
+  if (asked != nullptr) begin.set_value();
+  asked = nullptr;
+  destroyer.join();
+}
+
+TEST(Lifetime, StreamsMayEndWhileOtherThreadsAllocate) {
+  roc::direct_resource direct;
+  roc::pool_resource pool(direct);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        roc::stream const brief;
+        array const a({3'000'000}, pool, roc::order::c, brief);
+        array const b({bytes}, pool, roc::order::c, brief);
+        a(roc::slice(0, 100)).fill(1, brief);
+      }
+    });
+  }
+  for (auto& each : threads) each.join();
 }
 
 TEST(Lifetime, ReleaseNeedsADirectResource) {

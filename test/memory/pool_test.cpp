@@ -9,6 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include <roc/native.hpp>
+
+#include "memory/memory_record.hpp"
 #include "memory/sanitizer.hpp"
 #include "platform/call.hpp"
 #include "support/environment.hpp"
@@ -266,6 +269,70 @@ TEST_F(Pool, PoolsMayStandOnEachOther) {
   }
   EXPECT_TRUE(logged.empty()) << logged[0];
   EXPECT_EQ(0u, pool.statistics().current_blocks);
+}
+
+TEST_F(Pool, OneBelowAnotherStillKnowsWhoUsesItsBlocks) {
+  using array = roc::device_array<unsigned char>;
+  roc::stream const own;
+  roc::stream const other;
+  roc::pool_resource lower(direct, {.limit = 16 * mebi, .chunk_bytes = 16 * mebi});
+  lower.deallocate(lower.allocate(16 * mebi, own), 16 * mebi, own);
+  // Not at multiples of 2 MiB, by which addresses are looked up.
+  void* const first = lower.allocate(mebi + 65536, own);
+  void* const place = lower.allocate(2 * mebi, own);
+  array gone({3 * mebi}, lower, roc::order::c, own);
+  lower.deallocate(place, 2 * mebi, own);
+  roc::device().synchronize();
+  lower.trim();
+  roc::pool_resource upper(static_cast<roc::memory_resource&>(lower));
+  void* const inner = upper.allocate(1000, own);
+  ASSERT_EQ(inner, place);
+  gone.fill(1, other);
+  gone = {};
+  array const next({3 * mebi}, lower, roc::order::c, own);
+  next.fill(2, own);
+  own.synchronize();
+  other.synchronize();
+  std::vector<unsigned char> got(3 * mebi);
+  next.copy_to_host(got);
+  EXPECT_EQ(std::vector<unsigned char>(3 * mebi, 2), got);
+  upper.deallocate(inner, 1000, own);
+  lower.deallocate(first, mebi + 65536, own);
+}
+
+// What the lower one hands out may still be in use by earlier work.
+TEST_F(Pool, OneOnAnotherWaitsForWhatIsPendingThere) {
+  using array = roc::device_array<unsigned char>;
+  for (bool const foreign : {false, true}) {
+    roc::test::gate gate;
+    roc::stream const apart(roc::non_blocking);
+    auto const on = foreign ? roc::from_native(roc::native(apart)) : roc::stream_ref(apart);
+    roc::pool_resource lower(direct, {.limit = 4 * mebi, .chunk_bytes = 4 * mebi});
+    roc::pool_resource upper(static_cast<roc::memory_resource&>(lower));
+    {
+      array const gone({4 * mebi}, lower);
+      for (int i = 0; i < 20; ++i) gone.fill(1, roc::stream_ref());
+    }
+    array const next({mebi}, upper, roc::order::c, on);
+    next.fill(2, on);
+    apart.synchronize();
+    roc::device().synchronize();
+    std::vector<unsigned char> got(mebi);
+    next.copy_to_host(got);
+    EXPECT_EQ(std::vector<unsigned char>(mebi, 2), got);
+  }
+}
+
+TEST_F(Pool, ChunksMayBeOfAnySize) {
+  log_capture const capture;
+  roc::pool_resource odd(direct, {.chunk_bytes = 3 * mebi + 100});
+  void* const large = odd.allocate(8 * mebi);
+  auto* const data = static_cast<char*>(odd.allocate(mebi));
+  EXPECT_EQ(0u, odd.statistics().reserved_bytes % (1 << 16));
+  // Where the odd bytes would be.
+  EXPECT_EQ(nullptr, roc::memory::find_record(data + 3 * mebi + 50));
+  odd.deallocate(data, mebi);
+  odd.deallocate(large, 8 * mebi);
 }
 
 TEST_F(Pool, AThreadThatEndsLeavesItsBlocks) {

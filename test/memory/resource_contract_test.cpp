@@ -297,4 +297,43 @@ TEST_P(ResourceContract, AnyCallMayFail) {
   roc::set_log_hook(log);
 }
 
+// Nor does a call that fails lose memory.
+TEST_P(ResourceContract, NothingLeaksWhereACallFails) {
+  auto const log = roc::set_log_hook(silence);
+  roc::stream const own;
+  roc::stream const other;
+  auto const work = [&] {
+    auto const a = array(3'000'000, own);
+    auto const b = array(2000, own);
+    a.fill(1, other);
+    b.fill(2, other);
+  };
+  auto const free_memory = [&] {
+    for (int i = 0; i < 2; ++i) {
+      roc::device().synchronize();
+      resource.trim();
+    }
+    return roc::device().memory().free;
+  };
+  work();
+  std::size_t const before = free_memory();
+  for (unsigned nth = 1; nth <= 4; ++nth) {
+    for (char const* name :
+         {"hipMalloc", "hipFree", "hipMallocAsync", "hipFreeAsync", "hipEventCreateWithFlags",
+          "hipEventRecord", "hipEventQuery", "hipStreamWaitEvent", "hipStreamQuery", "hipGetDevice",
+          "hipMemsetAsync", "hipEventDestroy"}) {
+      ASSERT_TRUE(roc::platform::fail_call(name, nth, hipErrorLaunchFailure));
+      try {
+        work();
+      } catch (roc::error const& error) {
+        EXPECT_STREQ(name, error.call());
+      }
+      roc::platform::clear_failures();
+      EXPECT_EQ(before, free_memory()) << name << " " << nth;
+      if (before != free_memory()) nth = 4;
+    }
+  }
+  roc::set_log_hook(log);
+}
+
 }  // namespace
