@@ -29,23 +29,34 @@ function(roc_add_exit_code_test test code program)
   endif()
 endfunction()
 
-set(quick --size 64K --min-time 0.01 --max-time 0.05)
-roc_add_exit_code_test(rocbench.run 0 rocbench run ${quick})
-roc_add_exit_code_test(rocbench.run_is_default 0 rocbench ${quick})
-roc_add_exit_code_test(rocbench.odd_size 0 rocbench run --size 4097 --min-time 0 --max-time 0)
-roc_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run ${quick} --inject)
+set(quick --size 64K --min-time 0.01 --max-time 0.02)
+roc_add_exit_code_test(rocbench.default_set 0 rocbench ${quick})
+roc_add_exit_code_test(rocbench.odd_sizes 0 rocbench run * --size 1,4097 --min-time 0 --max-time 0)
+roc_add_exit_code_test(rocbench.rows 0 rocbench run strided/* ${quick} --row 1000 --pitch 3K)
+roc_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run * ${quick} --inject)
+roc_add_exit_code_test(rocbench.noisy_under_strict 4
+  rocbench run d2d/copy --size 4K --min-time 0 --max-time 0 --strict)
 roc_add_exit_code_test(rocbench.unknown_case 5 rocbench run nonsense)
 roc_add_exit_code_test(rocbench.unknown_option 1 rocbench run --nonsense)
 roc_add_exit_code_test(rocbench.zero_size 1 rocbench run --size 0)
+roc_add_exit_code_test(rocbench.size_beyond_memory 1 rocbench run --size 100T)
+roc_add_exit_code_test(rocbench.pitch_below_row 1 rocbench run --row 4K --pitch 1K)
 roc_add_exit_code_test(rocbench.unknown_device 5 rocbench run --device 1000)
 roc_add_exit_code_test(rocbench.version 0 rocbench --version)
 
-add_test(NAME ${roc_test_prefix}.rocbench.list COMMAND ${launcher} $<TARGET_FILE:rocbench> list)
-set(all "")
-foreach(case h2d/pinned h2d/pageable h2d/registered d2h/pinned d2h/pageable d2h/registered d2d/copy)
-  string(APPEND all "${case} [^\n]*\nraw/${case} [^\n]*\n")
-endforeach()
+if(ROC_RESOLVED_PLATFORM STREQUAL "host")
+  foreach(mode threaded inline deferred)
+    set(test rocbench.every_case_${mode})
+    roc_add_exit_code_test(${test} 0 rocbench run * ${quick})
+    set_tests_properties(${roc_test_prefix}.${test} PROPERTIES
+      ENVIRONMENT "${environment};${ROC_HOST_TEST_ENVIRONMENT};ROC_HOST_MODE=${mode}")
+  endforeach()
+endif()
+
+add_test(NAME ${roc_test_prefix}.rocbench.list COMMAND ${launcher} $<TARGET_FILE:rocbench> list
+  h2d/pinned raw/h2d/pinned permute/2d/* fill/b*)
 set_tests_properties(${roc_test_prefix}.rocbench.list PROPERTIES
-  ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION "^${all}$")
+  ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
+  "^h2d/pinned [^\n]*\nraw/h2d/pinned [^\n]*\npermute/2d/h2d [^\n]*\npermute/2d/d2h [^\n]*\npermute/2d/d2d [^\n]*\nfill/byte [^\n]*\n$")
 
 roc_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)

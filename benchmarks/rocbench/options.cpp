@@ -14,7 +14,8 @@ namespace {
 constexpr char const* footer =
     "Cases are named by glob, * matches slashes too: rocbench run 'h2d/*' '*pinned'\n"
     "Exit codes: 0 ok; 1 wrong usage, or a call that failed; 2 data that did not arrive whole;\n"
-    "            5 no device, or no case of that name";
+    "            4 noisy under --strict; 5 no device, or no case of that name; 77 all cases were\n"
+    "            skipped; 130 interrupted";
 
 std::string not_zero(std::string const& text) {
   bool const zero = text.find_first_not_of('0') == std::string::npos;
@@ -22,11 +23,20 @@ std::string not_zero(std::string const& text) {
 }
 
 void add_run_options(CLI::App& app, options& chosen) {
-  app.add_option("--size", chosen.size,
-                 "Bytes of a copy; K, M and G are powers of 1024. Default: 256M on a GPU, 64M on "
-                 "the host, at most a quarter of the free device memory")
+  app.add_option("--size", chosen.sizes,
+                 "Bytes of a copy, or several sizes with commas; K, M and G are powers of 1024. "
+                 "Default: 256M on a GPU, 64M on the host, at most a quarter of the free device "
+                 "memory")
+      ->delimiter(',')
       // Checked behind the suffix's conversion.
       ->check(CLI::Validator(not_zero, "BYTES"))
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--row", chosen.row, "Bytes of a row of the strided cases")
+      ->check(CLI::Validator(not_zero, "BYTES"))
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  app.add_option("--pitch", chosen.pitch,
+                 "Bytes from one of these rows to the next. Default: an eighth more than the row")
       ->transform(CLI::AsSizeValue(false));
   measure_options& measuring = chosen.measuring;
   app.add_option("--min-time", measuring.min_time, "Seconds for a case at least")
@@ -36,6 +46,12 @@ void add_run_options(CLI::App& app, options& chosen) {
                  "Seconds for a case at most; it is called noisy if its samples disagree then")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--rounds", measuring.rounds,
+                 "Parts that this time is divided into: cases take turns, so that a slow minute "
+                 "of the machine meets them all")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_flag("--strict", chosen.strict, "Ends with 4 where a case is noisy");
   app.add_option("--device", chosen.device, "Ordinal of the device")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -45,7 +61,8 @@ void add_run_options(CLI::App& app, options& chosen) {
 }
 
 void add_cases(CLI::App& app, options& chosen) {
-  app.add_option("case", chosen.cases, "Names of cases, with * and ?; all without any");
+  app.add_option("case", chosen.cases,
+                 "Names of cases, with * and ?; without any those that `list` calls default");
 }
 
 }  // namespace
@@ -71,6 +88,11 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {
     return app.exit(e) == 0 ? exit_code::ok : exit_code::usage;
+  }
+  if (chosen.pitch == 0) chosen.pitch = chosen.row + chosen.row / 8;
+  if (chosen.pitch < chosen.row) {
+    return fail(exit_code::usage, fmt::format("a pitch of {} bytes is less than the row of {}",
+                                              chosen.pitch, chosen.row));
   }
   if (list->parsed()) chosen.what = command::list;
   chosen.measuring.max_time = std::max(chosen.measuring.max_time, chosen.measuring.min_time);

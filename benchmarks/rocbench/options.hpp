@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "exit_code.hpp"
 #include "measure.hpp"
 
 namespace rocbench {
@@ -15,18 +16,13 @@ enum class command : unsigned char { run, list };
 
 struct options {
   command what = command::run;
-  std::vector<std::string> cases;  ///< globs; none: every case
-  std::uint64_t size = 0;          ///< bytes; 0: what suits the device
+  std::vector<std::string> cases;    ///< globs; none: those of the default set
+  std::vector<std::uint64_t> sizes;  ///< bytes; none: what suits the device
+  std::uint64_t row = 4096;          ///< of strided cases, bytes
+  std::uint64_t pitch = 0;           ///< bytes; 0: an eighth more than the row
   int device = 0;
+  bool strict = false;  ///< noise ends with a code of its own
   measure_options measuring;
-};
-
-/// What the process ends with.
-enum class exit_code : int {
-  ok = 0,
-  usage = 1,  ///< the command line, or a call that failed
-  mismatch = 2,
-  nothing_to_run = 5,  ///< no device, or no case of that name
 };
 
 /// The options, or the code to end with: after --help, --version (printed here) and wrong usage

@@ -3,46 +3,41 @@
 
 #include <cmath>
 #include <cstdio>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include <roc/config.hpp>
 
+#include "format.hpp"
+
 namespace rocbench {
 namespace {
 
-constexpr char const* row = "{:<19} {:>9} {:>9} {:>20}  {:<14} {:<8} {}\n";
-
-// Three digits at least, whatever the link's speed.
-std::string format_rate(double bytes_a_second) {
-  double const rate = bytes_a_second * 1e-9;
-  return fmt::format("{:.{}f}", rate, rate < 1 ? 4 : rate < 100 ? 2 : 1);
-}
+constexpr char const* row_format = "{:<20} {:>9} {:>8} {:>18}  {:>8} {:<18} {:<8} {:<16} {}\n";
 
 // Whether the data arrived, and behind it what is to be known about the figures.
 std::string format_verdict(measurement const& measured) {
   if (measured.mismatch) return "NO";
   if (!measured.noisy) return "yes";
-  summary const& rate = measured.rate;
-  std::string const width = std::isfinite(rate.relative_width())
-                                ? fmt::format("within {:.1f} %", 100 * rate.relative_width())
+  summary const& seconds = measured.seconds;
+  std::string const width = std::isfinite(seconds.relative_width())
+                                ? fmt::format("within {:.1f} %", 100 * seconds.relative_width())
                                 : "too few to say";
-  return fmt::format("yes       noisy: {} samples in {:.1f} s, median {}", rate.count,
-                     measured.seconds, width);
+  return fmt::format("yes       noisy: {} samples in {:.1f} s, median {}", seconds.count,
+                     measured.spent, width);
+}
+
+void print_limit(char const* name, limit const& of) {
+  if (of.rate) {
+    fmt::print("  {:<15} {:>7} GB/s  {}\n", name, format_rate(*of.rate), of.origin);
+  } else {
+    fmt::print("  {:<15} unknown       {}\n", name, of.origin);
+  }
 }
 
 }  // namespace
 
-std::string format_size(std::size_t bytes) {
-  constexpr char const* units[] = {"B", "KiB", "MiB", "GiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
-  return fmt::format("{:.4g} {}", value, units[unit]);
-}
-
-void print_header(environment const& where) {
+void print_header(environment const& where, limits const& known) {
   fmt::print("rocbench {}.{}.{}, platform {}, device {}: {} ({})\n", ROC_VERSION_MAJOR,
              ROC_VERSION_MINOR, ROC_VERSION_PATCH, where.platform, where.ordinal, where.device_name,
              where.pci_bus_id);
@@ -51,25 +46,41 @@ void print_header(environment const& where) {
   } else if (!where.on_gpu) {
     fmt::print("The CPU plays the device: these figures say nothing about a GPU.\n");
   }
+  fmt::print("Physical limits:\n");
+  if (where.on_gpu) {
+    print_limit("link, one way", known.link);
+    print_limit("device memory", known.device_memory);
+  } else {
+    print_limit("host memory", known.host_copy);
+  }
   fmt::print(
       "GB = 1e9 bytes. Payload counts the bytes that were copied, traffic those read and those "
-      "written.\n\n");
-  fmt::print(row, "case", "size", "GB/s", "p5 to p95", "path", "counted", "verified");
+      "written. ! is beyond the limit.\n\n");
+  fmt::print(row_format, "case", "size", "GB/s", "p5 to p95", "limit", "percentage of it",
+             "counted", "path", "verified");
   std::fflush(stdout);
 }
 
-void print_row(benchmark_case const& of, std::size_t bytes, std::string const& path,
-               measurement const& measured) {
-  summary const& rate = measured.rate;
-  fmt::print(row, of.name, format_size(bytes), format_rate(rate.median),
-             format_rate(rate.p5) + " to " + format_rate(rate.p95), path, to_string(of.counted),
-             format_verdict(measured));
+void print_row(case_result const& row) {
+  if (row.ended != outcome::measured) {
+    fmt::print("{:<20} {:>9} {}: {}\n", row.name, format_size(static_cast<double>(row.bytes)),
+               row.ended == outcome::skipped ? "skipped" : "FAILED", row.problem);
+  } else {
+    summary const& rate = row.measured.rate;
+    auto const share = row.efficiency();
+    fmt::print(row_format, row.name, format_size(static_cast<double>(row.bytes)),
+               format_rate(rate.median), format_rate(rate.p5) + " to " + format_rate(rate.p95),
+               row.physical.rate ? format_rate(*row.physical.rate) : "unknown",
+               share ? text_bar(*share) + " " + format_share(*share) : "", to_string(row.counted),
+               row.path, format_verdict(row.measured));
+  }
   std::fflush(stdout);
 }
 
 void print_list(std::vector<benchmark_case> const& cases) {
   for (benchmark_case const& each : cases) {
-    fmt::print("{:<19} {} ({})\n", each.name, each.description, to_string(each.counted));
+    fmt::print("{:<24} {} ({}{})\n", each.name, each.description, to_string(each.counted),
+               each.by_default ? ", by default" : "");
   }
 }
 
