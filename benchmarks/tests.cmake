@@ -44,6 +44,43 @@ roc_add_exit_code_test(rocbench.pitch_below_row 1 rocbench run --row 4K --pitch 
 roc_add_exit_code_test(rocbench.unknown_device 5 rocbench run --device 1000)
 roc_add_exit_code_test(rocbench.version 0 rocbench --version)
 
+# Files of results: written, refused before measuring, compared.
+set(results ${CMAKE_CURRENT_BINARY_DIR}/results.json)
+roc_add_exit_code_test(rocbench.unwritable_destination 1
+  rocbench run ${quick} --json /nonexistent/x.json)
+roc_add_exit_code_test(rocbench.full_destination 1 rocbench run d2d/copy ${quick} --json /dev/full)
+roc_add_exit_code_test(rocbench.compare_writes 0
+  rocbench run h2d/* ${quick} --json ${results} --csv ${results}.csv)
+roc_add_exit_code_test(rocbench.compare_with_itself 0
+  rocbench compare ${results} ${results} --tolerance 100)
+file(WRITE ${results}.low "# all reach it\nh2d/* 0.0000001 GB/s\n")
+file(WRITE ${results}.high "h2d/pinned 1000000 GB/s\n")
+roc_add_exit_code_test(rocbench.compare_thresholds_held 0
+  rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.low)
+roc_add_exit_code_test(rocbench.compare_below_threshold 3
+  rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.high)
+roc_add_exit_code_test(rocbench.compare_nothing 1 rocbench compare ${results} /nonexistent)
+roc_add_exit_code_test(rocbench.compare_other_file 1
+  rocbench compare ${results} ${results}.csv)
+# Ctrl-C: what was measured is written.
+add_test(NAME ${roc_test_prefix}.rocbench.interrupted COMMAND ${CMAKE_COMMAND}
+  "-DPROGRAM=timeout;--preserve-status;-s;INT;2;${launcher};$<TARGET_FILE:rocbench>"
+  "-DARGUMENTS=run;d2d/copy;--size;64K;--min-time;60;--max-time;60;--json;${results}.part1"
+  -DEXPECTED=130 -P ${CMAKE_CURRENT_LIST_DIR}/expect_exit_code.cmake)
+set_tests_properties(${roc_test_prefix}.rocbench.interrupted PROPERTIES TIMEOUT 60
+  ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "no device was found"
+  FIXTURES_SETUP rocbench_interrupted)
+roc_add_exit_code_test(rocbench.interrupted_kept 0
+  rocbench compare ${results}.part1 ${results}.part1 --tolerance 100)
+set_tests_properties(${roc_test_prefix}.rocbench.interrupted_kept PROPERTIES
+  FIXTURES_REQUIRED rocbench_interrupted)
+foreach(test with_itself thresholds_held below_threshold nothing other_file)
+  set_tests_properties(${roc_test_prefix}.rocbench.compare_${test} PROPERTIES
+    FIXTURES_REQUIRED rocbench_results)
+endforeach()
+set_tests_properties(${roc_test_prefix}.rocbench.compare_writes PROPERTIES
+  FIXTURES_SETUP rocbench_results)
+
 if(ROC_RESOLVED_PLATFORM STREQUAL "host")
   foreach(mode threaded inline deferred)
     set(test rocbench.every_case_${mode})

@@ -27,10 +27,6 @@ std::vector<benchmark_case> cases_that(F const& wanted) {
 
 }  // namespace
 
-char const* to_string(accounting counted) noexcept {
-  return counted == accounting::traffic ? "traffic" : "payload";
-}
-
 std::vector<benchmark_case> const& all_cases() {
   static std::vector<benchmark_case> const cases = make_cases();
   return cases;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cases.hpp"
+#include "compare_command.hpp"
 #include "options.hpp"
 #include "run_command.hpp"
 #include "table.hpp"
@@ -33,7 +34,9 @@ int main(int argc, char** argv) {
   try {
     auto const parsed = parse_options(argc, argv);
     if (auto const* const code = std::get_if<exit_code>(&parsed)) return static_cast<int>(*code);
-    return static_cast<int>(with_cases(std::get<options>(parsed)));
+    options const& chosen = std::get<options>(parsed);
+    if (chosen.what == command::compare) return static_cast<int>(compare(chosen.comparing));
+    return static_cast<int>(with_cases(chosen));
   } catch (std::exception const& e) {
     return static_cast<int>(fail(exit_code::usage, e.what()));
   }

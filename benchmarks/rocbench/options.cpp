@@ -14,8 +14,8 @@ namespace {
 constexpr char const* footer =
     "Cases are named by glob, * matches slashes too: rocbench run 'h2d/*' '*pinned'\n"
     "Exit codes: 0 ok; 1 wrong usage, or a call that failed; 2 data that did not arrive whole;\n"
-    "            4 noisy under --strict; 5 no device, or no case of that name; 77 all cases were\n"
-    "            skipped; 130 interrupted";
+    "            3 slower than before or below a threshold (compare); 4 noisy under --strict;\n"
+    "            5 no device, or no case of that name; 77 all cases were skipped; 130 interrupted";
 
 std::string not_zero(std::string const& text) {
   bool const zero = text.find_first_not_of('0') == std::string::npos;
@@ -51,6 +51,10 @@ void add_run_options(CLI::App& app, options& chosen) {
                  "of the machine meets them all")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  app.add_option("--json", chosen.json,
+                 "File for the results in Google Benchmark's format and more; - is standard "
+                 "output, the table then goes to standard error");
+  app.add_option("--csv", chosen.csv, "File for the results as CSV");
   app.add_flag("--strict", chosen.strict, "Ends with 4 where a case is noisy");
   app.add_option("--device", chosen.device, "Ordinal of the device")
       ->check(CLI::NonNegativeNumber)
@@ -63,6 +67,17 @@ void add_run_options(CLI::App& app, options& chosen) {
 void add_cases(CLI::App& app, options& chosen) {
   app.add_option("case", chosen.cases,
                  "Names of cases, with * and ?; without any those that `list` calls default");
+}
+
+void add_compare_options(CLI::App& app, compare_options& chosen) {
+  app.add_option("before", chosen.before, "File of the earlier run, from --json")->required();
+  app.add_option("after", chosen.after, "File of the later run")->required();
+  app.add_option("--tolerance", chosen.tolerance, "Percent of change that is called the same")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--thresholds", chosen.thresholds,
+                 "File of rates to reach, a line each: a case (or glob), a number, and GB/s, "
+                 "% of limit or % of before; # begins a comment");
 }
 
 }  // namespace
@@ -84,6 +99,9 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
   run->footer(footer);
   CLI::App* const list = app.add_subcommand("list", "Lists the cases");
   add_cases(*list, chosen);
+  CLI::App* const compare = app.add_subcommand(
+      "compare", "Tells what changed between two runs; ends with 3 where a case became slower");
+  add_compare_options(*compare, chosen.comparing);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {
@@ -95,6 +113,7 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
                                               chosen.pitch, chosen.row));
   }
   if (list->parsed()) chosen.what = command::list;
+  if (compare->parsed()) chosen.what = command::compare;
   chosen.measuring.max_time = std::max(chosen.measuring.max_time, chosen.measuring.min_time);
   return chosen;
 }

@@ -7,12 +7,13 @@
 #include <variant>
 #include <vector>
 
+#include "compare_command.hpp"
 #include "exit_code.hpp"
 #include "measure.hpp"
 
 namespace rocbench {
 
-enum class command : unsigned char { run, list };
+enum class command : unsigned char { run, list, compare };
 
 struct options {
   command what = command::run;
@@ -22,7 +23,10 @@ struct options {
   std::uint64_t pitch = 0;           ///< bytes; 0: an eighth more than the row
   int device = 0;
   bool strict = false;  ///< noise ends with a code of its own
+  std::string json;     ///< where JSON goes; empty: nowhere
+  std::string csv;      ///< where CSV goes
   measure_options measuring;
+  compare_options comparing;
 };
 
 /// The options, or the code to end with: after --help, --version (printed here) and wrong usage

@@ -11,10 +11,14 @@
 
 #include <roc/device.hpp>
 
+#include "csv_writer.hpp"
+#include "document.hpp"
 #include "environment.hpp"
 #include "format.hpp"
 #include "interrupt.hpp"
+#include "json_writer.hpp"
 #include "limits.hpp"
+#include "output_file.hpp"
 #include "runner.hpp"
 #include "table.hpp"
 
@@ -80,19 +84,26 @@ exit_code run(options const& chosen, std::vector<benchmark_case> const& cases) {
   for (std::uint64_t const bytes : sizes) {
     if (auto const problem = too_large(bytes, device)) return fail(exit_code::usage, *problem);
   }
-  note_interrupts();
-  limits const known = find_limits(device, where);
-  print_header(where, known);
+  std::optional<output_file> json;
+  std::optional<output_file> csv;
+  if (!chosen.json.empty()) json.emplace(chosen.json);
+  if (!chosen.csv.empty()) csv.emplace(chosen.csv);
+  std::FILE* const table = chosen.json == "-" || chosen.csv == "-" ? stderr : stdout;
 
-  std::vector<case_result> results;
-  run_jobs(make_jobs(chosen, cases, sizes), chosen.measuring, known, [&](case_result const& row) {
-    print_row(row);
+  note_interrupts();
+  document all{where, find_limits(device, where), {}};
+  print_header(table, where, all.known);
+  auto const jobs = make_jobs(chosen, cases, sizes);
+  run_jobs(jobs, chosen.measuring, all.known, [&](case_result const& row) {
+    print_row(table, row);
     if (row.measured.mismatch) {
       fail(exit_code::mismatch, row.name + ": " + *row.measured.mismatch);
     }
-    results.push_back(row);
+    all.results.push_back(row);
   });
-  return verdict(results, chosen.strict);
+  if (json) json->write(to_json(all));
+  if (csv) csv->write(to_csv(all));
+  return verdict(all.results, chosen.strict);
 }
 
 }  // namespace rocbench

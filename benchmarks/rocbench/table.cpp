@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <roc/config.hpp>
-
 #include "format.hpp"
 
 namespace rocbench {
@@ -27,54 +25,54 @@ std::string format_verdict(measurement const& measured) {
                      measured.spent, width);
 }
 
-void print_limit(char const* name, limit const& of) {
+void print_limit(std::FILE* to, char const* name, limit const& of) {
   if (of.rate) {
-    fmt::print("  {:<15} {:>7} GB/s  {}\n", name, format_rate(*of.rate), of.origin);
+    fmt::print(to, "  {:<15} {:>7} GB/s  {}\n", name, format_rate(*of.rate), of.origin);
   } else {
-    fmt::print("  {:<15} unknown       {}\n", name, of.origin);
+    fmt::print(to, "  {:<15} unknown       {}\n", name, of.origin);
   }
 }
 
 }  // namespace
 
-void print_header(environment const& where, limits const& known) {
-  fmt::print("rocbench {}.{}.{}, platform {}, device {}: {} ({})\n", ROC_VERSION_MAJOR,
-             ROC_VERSION_MINOR, ROC_VERSION_PATCH, where.platform, where.ordinal, where.device_name,
-             where.pci_bus_id);
+void print_header(std::FILE* to, environment const& where, limits const& known) {
+  fmt::print(to, "rocbench {}, platform {}, device {}: {} ({})\n", where.version, where.platform,
+             where.ordinal, where.device_name, where.pci_bus_id);
   if (where.is_double) {
-    fmt::print("This is the CPU double of AMD's runtime: its figures mean nothing.\n");
+    fmt::print(to, "This is the CPU double of AMD's runtime: its figures mean nothing.\n");
   } else if (!where.on_gpu) {
-    fmt::print("The CPU plays the device: these figures say nothing about a GPU.\n");
+    fmt::print(to, "The CPU plays the device: these figures say nothing about a GPU.\n");
   }
-  fmt::print("Physical limits:\n");
+  fmt::print(to, "Physical limits:\n");
   if (where.on_gpu) {
-    print_limit("link, one way", known.link);
-    print_limit("device memory", known.device_memory);
+    print_limit(to, "link, one way", known.link);
+    print_limit(to, "device memory", known.device_memory);
   } else {
-    print_limit("host memory", known.host_copy);
+    print_limit(to, "host memory", known.host_copy);
   }
   fmt::print(
+      to,
       "GB = 1e9 bytes. Payload counts the bytes that were copied, traffic those read and those "
       "written. ! is beyond the limit.\n\n");
-  fmt::print(row_format, "case", "size", "GB/s", "p5 to p95", "limit", "percentage of it",
+  fmt::print(to, row_format, "case", "size", "GB/s", "p5 to p95", "limit", "percentage of it",
              "counted", "path", "verified");
-  std::fflush(stdout);
+  std::fflush(to);
 }
 
-void print_row(case_result const& row) {
+void print_row(std::FILE* to, case_result const& row) {
   if (row.ended != outcome::measured) {
-    fmt::print("{:<20} {:>9} {}: {}\n", row.name, format_size(static_cast<double>(row.bytes)),
+    fmt::print(to, "{:<20} {:>9} {}: {}\n", row.name, format_size(static_cast<double>(row.bytes)),
                row.ended == outcome::skipped ? "skipped" : "FAILED", row.problem);
   } else {
     summary const& rate = row.measured.rate;
     auto const share = row.efficiency();
-    fmt::print(row_format, row.name, format_size(static_cast<double>(row.bytes)),
+    fmt::print(to, row_format, row.name, format_size(static_cast<double>(row.bytes)),
                format_rate(rate.median), format_rate(rate.p5) + " to " + format_rate(rate.p95),
                row.physical.rate ? format_rate(*row.physical.rate) : "unknown",
                share ? text_bar(*share) + " " + format_share(*share) : "", to_string(row.counted),
                row.path, format_verdict(row.measured));
   }
-  std::fflush(stdout);
+  std::fflush(to);
 }
 
 void print_list(std::vector<benchmark_case> const& cases) {
