@@ -3,7 +3,7 @@
 
 set(environment ${ROC_TEST_ENVIRONMENT})
 if(ROC_ON_DOUBLE)
-  foreach(program rocbench call_overhead)
+  foreach(program rocbench rocbench_plan_test call_overhead)
     add_dependencies(${program} roc_double roc_library_twins)
   endforeach()
   list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY}
@@ -33,6 +33,12 @@ set(quick --size 64K --min-time 0.01 --max-time 0.02)
 roc_add_exit_code_test(rocbench.default_set 0 rocbench ${quick})
 roc_add_exit_code_test(rocbench.odd_sizes 0 rocbench run * --size 1,4097 --min-time 0 --max-time 0)
 roc_add_exit_code_test(rocbench.rows 0 rocbench run strided/* ${quick} --row 1000 --pitch 3K)
+roc_add_exit_code_test(rocbench.check 0 rocbench check)
+roc_add_exit_code_test(rocbench.check_finds_a_wrong_byte 2 rocbench check --inject)
+roc_add_exit_code_test(rocbench.sweep 0 rocbench sweep h2d/p* --max-time 0.01 --size 1,1K,1M)
+roc_add_exit_code_test(rocbench.latency 0 rocbench latency --max-time 0.01)
+roc_add_exit_code_test(rocbench.alloc 0 rocbench alloc --max-time 0.01)
+roc_add_exit_code_test(rocbench.info 0 rocbench info)
 roc_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run * ${quick} --inject)
 roc_add_exit_code_test(rocbench.noisy_under_strict 4
   rocbench run d2d/copy --size 4K --min-time 0 --max-time 0 --strict)
@@ -42,6 +48,7 @@ roc_add_exit_code_test(rocbench.zero_size 1 rocbench run --size 0)
 roc_add_exit_code_test(rocbench.size_beyond_memory 1 rocbench run --size 100T)
 roc_add_exit_code_test(rocbench.pitch_below_row 1 rocbench run --row 4K --pitch 1K)
 roc_add_exit_code_test(rocbench.unknown_device 5 rocbench run --device 1000)
+roc_add_exit_code_test(rocbench.plan 0 rocbench_plan_test)
 roc_add_exit_code_test(rocbench.version 0 rocbench --version)
 
 # Files of results: written, refused before measuring, compared.

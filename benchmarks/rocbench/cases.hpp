@@ -16,6 +16,7 @@ namespace rocbench {
 enum class accounting : unsigned char {
   payload,  ///< the bytes that were copied or written, once
   traffic,  ///< the bytes that were read and the bytes that were written
+  time,     ///< none: what matters is how long one execution takes
 };
 char const* to_string(accounting counted) noexcept;
 
@@ -24,6 +25,7 @@ enum class bound : unsigned char {
   link,            ///< between host and device, in one direction
   link_both_ways,  ///< in both
   device_memory,   ///< traffic of the device's memory
+  none,            ///< a matter of software
 };
 
 /// Who does the work.
@@ -63,5 +65,7 @@ void add_copy_cases(std::vector<benchmark_case>& to);
 void add_bidirectional_cases(std::vector<benchmark_case>& to);
 void add_strided_cases(std::vector<benchmark_case>& to);
 void add_fill_cases(std::vector<benchmark_case>& to);
+void add_latency_cases(std::vector<benchmark_case>& to);
+void add_alloc_cases(std::vector<benchmark_case>& to);
 
 }  // namespace rocbench

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <span>
 
-#include <roc/fill.hpp>
-#include <roc/host_array.hpp>
 #include <roc/native.hpp>
 
 #include "buffer.hpp"

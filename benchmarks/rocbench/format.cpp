@@ -23,6 +23,14 @@ std::string format_rate(double bytes_a_second) {
   return fmt::format("{:.{}f}", rate, rate < 1 ? 4 : rate < 100 ? 2 : 1);
 }
 
+std::string format_time(double seconds) {
+  constexpr char const* units[] = {"ns", "µs", "ms", "s"};
+  double value = seconds * 1e9;
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < std::size(units); ++unit) value /= 1000;
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, units[unit]);
+}
+
 std::string format_share(double share) {
   return fmt::format("{:.0f} %{}", 100 * share, share > 1 ? " !" : "");
 }

@@ -19,6 +19,13 @@ TEST(format, rates_have_three_digits_at_least) {
   EXPECT_EQ(format_rate(12.3e6), "0.0123");
 }
 
+TEST(format, times_have_a_unit_that_suits) {
+  EXPECT_EQ(format_time(4.5e-9), "4.50 ns");
+  EXPECT_EQ(format_time(12.34e-6), "12.3 µs");
+  EXPECT_EQ(format_time(0.123), "123 ms");
+  EXPECT_EQ(format_time(4567), "4567 s");
+}
+
 TEST(format, more_than_the_limit_is_marked_and_the_bar_stays_whole) {
   EXPECT_EQ(format_share(0.876), "88 %");
   EXPECT_EQ(format_share(1.04), "104 % !");

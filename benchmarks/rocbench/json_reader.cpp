@@ -40,7 +40,7 @@ outcome outcome_from(json_node const& node) {
 
 accounting accounting_from(json_node const& node) {
   std::string const text = node.text();
-  for (accounting const each : {accounting::payload, accounting::traffic}) {
+  for (accounting const each : {accounting::payload, accounting::traffic, accounting::time}) {
     if (text == to_string(each)) return each;
   }
   node.refuse("is no way to count bytes");

@@ -91,6 +91,7 @@ limits find_limits(roc::device const& device, environment const& where) {
 }
 
 limit limit_of(benchmark_case const& of, limits const& known) {
+  if (of.limited_by == bound::none) return {std::nullopt, "software"};
   if (known.host_copy.rate) {
     // The CPU's memory is both sides. Nothing was measured that only writes.
     bool const writes_only =
@@ -102,6 +103,7 @@ limit limit_of(benchmark_case const& of, limits const& known) {
     case bound::link: return known.link;
     case bound::link_both_ways: return times(known.link, 2);
     case bound::device_memory: return known.device_memory;
+    case bound::none: break;
   }
   return {};
 }

@@ -13,10 +13,10 @@
 namespace rocbench {
 
 struct measure_options {
-  double min_time = 0.2;  ///< seconds for a case at least, the checks between samples included
-  double max_time = 2;    ///< seconds for a case at most, but for its first sample
-  unsigned rounds = 2;    ///< parts that both are divided into, so that cases take turns
-  bool inject = false;    ///< corrupts one byte before the check, which must then fail
+  double min_time = 0;  ///< seconds for a case at least, the checks between samples included
+  double max_time = 0;  ///< seconds for a case at most, but for the first sample of a round
+  unsigned rounds = 1;  ///< parts that both are divided into, so that cases take turns
+  bool inject = false;  ///< corrupts one byte before the check, which must then fail
 };
 
 /// What was seen of a case so far, round after round.

@@ -5,7 +5,12 @@
 namespace rocbench {
 
 char const* to_string(accounting counted) noexcept {
-  return counted == accounting::traffic ? "traffic" : "payload";
+  switch (counted) {
+    case accounting::payload: return "payload";
+    case accounting::traffic: return "traffic";
+    case accounting::time: return "time";
+  }
+  return "";
 }
 
 }  // namespace rocbench

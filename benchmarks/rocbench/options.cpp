@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -25,8 +25,8 @@ std::string not_zero(std::string const& text) {
 void add_run_options(CLI::App& app, options& chosen) {
   app.add_option("--size", chosen.sizes,
                  "Bytes of a copy, or several sizes with commas; K, M and G are powers of 1024. "
-                 "Default: 256M on a GPU, 64M on the host, at most a quarter of the free device "
-                 "memory")
+                 "Default of run: 256M on a GPU, 64M on the host, at most a quarter of the free "
+                 "device memory; the other commands take several")
       ->delimiter(',')
       // Checked behind the suffix's conversion.
       ->check(CLI::Validator(not_zero, "BYTES"))
@@ -38,19 +38,17 @@ void add_run_options(CLI::App& app, options& chosen) {
   app.add_option("--pitch", chosen.pitch,
                  "Bytes from one of these rows to the next. Default: an eighth more than the row")
       ->transform(CLI::AsSizeValue(false));
-  measure_options& measuring = chosen.measuring;
-  app.add_option("--min-time", measuring.min_time, "Seconds for a case at least")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--max-time", measuring.max_time,
-                 "Seconds for a case at most; it is called noisy if its samples disagree then")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--rounds", measuring.rounds,
+  app.add_option("--min-time", chosen.min_time,
+                 "Seconds for a case at least. Default: 0.2 (sweep 0.1, check 0)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--max-time", chosen.max_time,
+                 "Seconds for a case at most; it is called noisy if its samples disagree then. "
+                 "Default: 2 (sweep 0.5, latency and alloc 1, check 0)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--rounds", chosen.rounds,
                  "Parts that this time is divided into: cases take turns, so that a slow minute "
-                 "of the machine meets them all")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+                 "of the machine meets them all. Default: 2 (check 1)")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--json", chosen.json,
                  "File for the results in Google Benchmark's format and more; - is standard "
                  "output, the table then goes to standard error");
@@ -59,15 +57,29 @@ void add_run_options(CLI::App& app, options& chosen) {
   app.add_option("--device", chosen.device, "Ordinal of the device")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_flag(
-      "--inject", measuring.inject,
-      "Corrupts one byte before each check: shows that a wrong byte is found (ends with 2)");
+  app.add_flag("--inject", chosen.inject,
+               "Corrupts one byte before each check: shows that a wrong byte is found (ends with "
+               "2)");
 }
 
 void add_cases(CLI::App& app, options& chosen) {
   app.add_option("case", chosen.cases,
-                 "Names of cases, with * and ?; without any those that `list` calls default");
+                 "Names of cases, with * and ?; without any those that the command is for");
 }
+
+struct measuring_command {
+  char const* name;
+  char const* words;
+  command what;
+};
+
+constexpr measuring_command measuring_commands[] = {
+    {"run", "Measures cases and prints a table", command::run},
+    {"sweep", "Measures cases over many sizes", command::sweep},
+    {"latency", "Measures how long small copies take that are waited for", command::latency},
+    {"alloc", "Measures how long it takes to get memory and give it back", command::alloc},
+    {"check", "Copies once with every case, at odd sizes, and checks what arrives", command::check},
+};
 
 void add_compare_options(CLI::App& app, compare_options& chosen) {
   app.add_option("before", chosen.before, "File of the earlier run, from --json")->required();
@@ -93,15 +105,25 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
                                                 ROC_VERSION_MINOR, ROC_VERSION_PATCH));
   app.require_subcommand(0, 1);
   add_run_options(app, chosen);
-  CLI::App* const run = app.add_subcommand("run", "Measures cases and prints a table");
-  add_cases(*run, chosen);
-  add_run_options(*run, chosen);
-  run->footer(footer);
-  CLI::App* const list = app.add_subcommand("list", "Lists the cases");
-  add_cases(*list, chosen);
-  CLI::App* const compare = app.add_subcommand(
-      "compare", "Tells what changed between two runs; ends with 3 where a case became slower");
-  add_compare_options(*compare, chosen.comparing);
+  std::vector<std::pair<CLI::App*, command>> commands;
+  auto const add = [&](char const* name, char const* words, command what) {
+    commands.emplace_back(app.add_subcommand(name, words), what);
+    return commands.back().first;
+  };
+  for (measuring_command const& each : measuring_commands) {
+    CLI::App* const one = add(each.name, each.words, each.what);
+    add_cases(*one, chosen);
+    add_run_options(*one, chosen);
+    one->footer(footer);
+  }
+  add_cases(*add("list", "Lists all cases", command::list), chosen);
+  add("info", "Tells about the device and its limits", command::info)
+      ->add_option("--device", chosen.device, "Ordinal of the device")
+      ->check(CLI::NonNegativeNumber);
+  add_compare_options(
+      *add("compare", "Tells what changed between two runs; ends with 3 where a case became slower",
+           command::compare),
+      chosen.comparing);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {
@@ -112,9 +134,9 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
     return fail(exit_code::usage, fmt::format("a pitch of {} bytes is less than the row of {}",
                                               chosen.pitch, chosen.row));
   }
-  if (list->parsed()) chosen.what = command::list;
-  if (compare->parsed()) chosen.what = command::compare;
-  chosen.measuring.max_time = std::max(chosen.measuring.max_time, chosen.measuring.min_time);
+  for (auto const& [app_of, what] : commands) {
+    if (app_of->parsed()) chosen.what = what;
+  }
   return chosen;
 }
 

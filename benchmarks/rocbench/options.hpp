@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,19 +14,22 @@
 
 namespace rocbench {
 
-enum class command : unsigned char { run, list, compare };
+enum class command : unsigned char { run, sweep, latency, alloc, check, info, list, compare };
 
 struct options {
   command what = command::run;
-  std::vector<std::string> cases;    ///< globs; none: those of the default set
-  std::vector<std::uint64_t> sizes;  ///< bytes; none: what suits the device
+  std::vector<std::string> cases;    ///< globs; none: those of the command
+  std::vector<std::uint64_t> sizes;  ///< bytes; none: those of the command
   std::uint64_t row = 4096;          ///< of strided cases, bytes
   std::uint64_t pitch = 0;           ///< bytes; 0: an eighth more than the row
   int device = 0;
-  bool strict = false;  ///< noise ends with a code of its own
-  std::string json;     ///< where JSON goes; empty: nowhere
-  std::string csv;      ///< where CSV goes
-  measure_options measuring;
+  bool strict = false;             ///< noise ends with a code of its own
+  std::string json;                ///< where JSON goes; empty: nowhere
+  std::string csv;                 ///< where CSV goes
+  std::optional<double> min_time;  ///< else the command's
+  std::optional<double> max_time;
+  std::optional<unsigned> rounds;
+  bool inject = false;
   compare_options comparing;
 };
 

@@ -9,8 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <roc/device.hpp>
-
+#include "command_plan.hpp"
 #include "csv_writer.hpp"
 #include "document.hpp"
 #include "environment.hpp"
@@ -69,18 +68,10 @@ exit_code verdict(std::vector<case_result> const& results, bool strict) {
 
 }  // namespace
 
-exit_code run(options const& chosen, std::vector<benchmark_case> const& cases) {
-  int const devices = roc::device::count();
-  if (devices == 0) return fail(exit_code::nothing_to_run, "no device was found");
-  if (chosen.device >= devices) {
-    return fail(exit_code::nothing_to_run,
-                fmt::format("no device {}: there are {}, counted from 0", chosen.device, devices));
-  }
-  roc::device const device(chosen.device);
-  device.make_current();
+exit_code run(options const& chosen, std::vector<benchmark_case> const& cases,
+              roc::device const& device) {
   environment const where = describe(device);
-  auto sizes = chosen.sizes;
-  if (sizes.empty()) sizes.push_back(default_size(device, where));
+  auto const sizes = planned_sizes(chosen, default_size(device, where));
   for (std::uint64_t const bytes : sizes) {
     if (auto const problem = too_large(bytes, device)) return fail(exit_code::usage, *problem);
   }
@@ -88,14 +79,15 @@ exit_code run(options const& chosen, std::vector<benchmark_case> const& cases) {
   std::optional<output_file> csv;
   if (!chosen.json.empty()) json.emplace(chosen.json);
   if (!chosen.csv.empty()) csv.emplace(chosen.csv);
-  std::FILE* const table = chosen.json == "-" || chosen.csv == "-" ? stderr : stdout;
+  std::FILE* const shown = chosen.json == "-" || chosen.csv == "-" ? stderr : stdout;
 
   note_interrupts();
   document all{where, find_limits(device, where), {}};
-  print_header(table, where, all.known);
+  print_environment(shown, where, all.known);
+  table rows(shown);
   auto const jobs = make_jobs(chosen, cases, sizes);
-  run_jobs(jobs, chosen.measuring, all.known, [&](case_result const& row) {
-    print_row(table, row);
+  run_jobs(jobs, planned_measuring(chosen), all.known, [&](case_result const& row) {
+    chosen.what == command::check ? print_checked(shown, row) : rows.row(row);
     if (row.measured.mismatch) {
       fail(exit_code::mismatch, row.name + ": " + *row.measured.mismatch);
     }

@@ -11,7 +11,9 @@
 namespace rocbench {
 namespace {
 
-constexpr char const* row_format = "{:<20} {:>9} {:>8} {:>18}  {:>8} {:<18} {:<8} {:<16} {}\n";
+constexpr char const* rates_format = "{:<22} {:>9} {:>8} {:>18}  {:>8} {:<18} {:<8} {:<16} {}\n";
+
+constexpr char const* times_format = "{:<24} {:>9} {:>9} {:>22}  {:<16} {}\n";
 
 // Whether the data arrived, and behind it what is to be known about the figures.
 std::string format_verdict(measurement const& measured) {
@@ -33,11 +35,35 @@ void print_limit(std::FILE* to, char const* name, limit const& of) {
   }
 }
 
+void print_unmeasured(std::FILE* to, case_result const& of) {
+  fmt::print(to, "{:<24} {:>9} {}: {}\n", of.name, format_size(static_cast<double>(of.bytes)),
+             of.ended == outcome::skipped ? "skipped" : "FAILED", of.problem);
+}
+
+void print_rate(std::FILE* to, case_result const& of) {
+  summary const& rate = of.measured.rate;
+  auto const share = of.efficiency();
+  fmt::print(to, rates_format, of.name, format_size(static_cast<double>(of.bytes)),
+             format_rate(rate.median), format_rate(rate.p5) + " to " + format_rate(rate.p95),
+             of.physical.rate ? format_rate(*of.physical.rate) : "unknown",
+             share ? text_bar(*share) + " " + format_share(*share) : "", to_string(of.counted),
+             of.path, format_verdict(of.measured));
+}
+
+void print_time(std::FILE* to, case_result const& of) {
+  summary const& seconds = of.measured.seconds;
+  fmt::print(to, times_format, of.name, format_size(static_cast<double>(of.bytes)),
+             format_time(seconds.median),
+             format_time(seconds.p5) + " to " + format_time(seconds.p95), of.path,
+             format_verdict(of.measured));
+}
+
 }  // namespace
 
-void print_header(std::FILE* to, environment const& where, limits const& known) {
-  fmt::print(to, "rocbench {}, platform {}, device {}: {} ({})\n", where.version, where.platform,
-             where.ordinal, where.device_name, where.pci_bus_id);
+void print_environment(std::FILE* to, environment const& where, limits const& known) {
+  fmt::print(to, "rocbench {}, platform {}, device {}: {} ({}), driver {}, runtime {}\n",
+             where.version, where.platform, where.ordinal, where.device_name, where.pci_bus_id,
+             where.driver_version, where.runtime_version);
   if (where.is_double) {
     fmt::print(to, "This is the CPU double of AMD's runtime: its figures mean nothing.\n");
   } else if (!where.on_gpu) {
@@ -50,27 +76,44 @@ void print_header(std::FILE* to, environment const& where, limits const& known) 
   } else {
     print_limit(to, "host memory", known.host_copy);
   }
-  fmt::print(
-      to,
-      "GB = 1e9 bytes. Payload counts the bytes that were copied, traffic those read and those "
-      "written. ! is beyond the limit.\n\n");
-  fmt::print(to, row_format, "case", "size", "GB/s", "p5 to p95", "limit", "percentage of it",
-             "counted", "path", "verified");
   std::fflush(to);
 }
 
-void print_row(std::FILE* to, case_result const& row) {
-  if (row.ended != outcome::measured) {
-    fmt::print(to, "{:<20} {:>9} {}: {}\n", row.name, format_size(static_cast<double>(row.bytes)),
-               row.ended == outcome::skipped ? "skipped" : "FAILED", row.problem);
+void table::names(columns wanted) {
+  if (shown_ == wanted) return;
+  shown_ = wanted;
+  if (wanted == columns::rates) {
+    fmt::print(
+        to_,
+        "\nGB = 1e9 bytes. Payload counts the bytes that were copied, traffic those read and "
+        "those written. ! is beyond the limit.\n");
+    fmt::print(to_, rates_format, "case", "size", "GB/s", "p5 to p95", "limit", "percentage of it",
+               "counted", "path", "verified");
   } else {
-    summary const& rate = row.measured.rate;
-    auto const share = row.efficiency();
-    fmt::print(to, row_format, row.name, format_size(static_cast<double>(row.bytes)),
-               format_rate(rate.median), format_rate(rate.p5) + " to " + format_rate(rate.p95),
-               row.physical.rate ? format_rate(*row.physical.rate) : "unknown",
-               share ? text_bar(*share) + " " + format_share(*share) : "", to_string(row.counted),
-               row.path, format_verdict(row.measured));
+    fmt::print(to_, "\nTimes of one operation, from the call to the end of the wait for it.\n");
+    fmt::print(to_, times_format, "case", "size", "time", "p5 to p95", "path", "verified");
+  }
+}
+
+void table::row(case_result const& of) {
+  bool const times = of.counted == accounting::time;
+  names(times ? columns::times : columns::rates);
+  if (of.ended != outcome::measured) {
+    print_unmeasured(to_, of);
+  } else if (times) {
+    print_time(to_, of);
+  } else {
+    print_rate(to_, of);
+  }
+  std::fflush(to_);
+}
+
+void print_checked(std::FILE* to, case_result const& of) {
+  if (of.ended != outcome::measured) {
+    print_unmeasured(to, of);
+  } else {
+    fmt::print(to, "{:<24} {:>9} B  {:<16} {}\n", of.name, of.bytes, of.path,
+               of.measured.mismatch ? "WRONG" : "arrived whole");
   }
   std::fflush(to);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table on standard output (on standard error, where files of results go to the former): a row
-// as soon as its case is measured.
+// What is shown of a run, a row as soon as its case is measured.
 #pragma once
 
 #include <cstdio>
@@ -12,8 +11,28 @@
 
 namespace rocbench {
 
-void print_header(std::FILE* to, environment const& where, limits const& known);
-void print_row(std::FILE* to, case_result const& row);
+/// What the figures were taken on, and what they should be read as.
+void print_environment(std::FILE* to, environment const& where, limits const& known);
+
+/// Rates with their limits; times, for the cases that count those, below names of columns of
+/// their own.
+class table {
+ public:
+  explicit table(std::FILE* to) : to_(to) {}
+
+  void row(case_result const& of);
+
+ private:
+  enum class columns : unsigned char { none, rates, times };
+  void names(columns wanted);
+
+  std::FILE* to_;
+  columns shown_ = columns::none;
+};
+
+/// For `check`: whether the data arrived, and nothing else.
+void print_checked(std::FILE* to, case_result const& of);
+
 void print_list(std::vector<benchmark_case> const& cases);
 
 }  // namespace rocbench

@@ -44,6 +44,7 @@ class transfer_experiment final : public experiment {
  public:
   transfer_experiment(transfer const& what, copy_layout const& layout)
       : by_(what.by),
+        each_waited_for_(what.each_waited_for),
         layout_(layout),
         source_(what.from, layout.from.span()),
         destination_(what.to, layout.to.span()) {
@@ -114,7 +115,8 @@ class transfer_experiment final : public experiment {
  private:
   bool contiguous() const { return layout_.from.is_contiguous() && layout_.to.is_contiguous(); }
   bool waits() const {
-    return source_.kind() == memory_kind::pageable || destination_.kind() == memory_kind::pageable;
+    return each_waited_for_ || source_.kind() == memory_kind::pageable ||
+           destination_.kind() == memory_kind::pageable;
   }
 
   void write_source(std::span<std::byte> image, std::uint64_t sample) {
@@ -170,6 +172,7 @@ class transfer_experiment final : public experiment {
   }
 
   caller by_;
+  bool each_waited_for_;
   copy_layout layout_;
   roc::stream stream_;
   guarded_buffer source_;
