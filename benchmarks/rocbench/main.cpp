@@ -11,6 +11,7 @@
 #include "compare_command.hpp"
 #include "info_command.hpp"
 #include "options.hpp"
+#include "report_command.hpp"
 #include "run_command.hpp"
 #include "table.hpp"
 
@@ -31,6 +32,7 @@ exit_code on_device(options const& chosen, std::vector<benchmark_case> const& ca
 
 exit_code execute(options const& chosen) {
   if (chosen.what == command::compare) return compare(chosen.comparing);
+  if (chosen.what == command::report) return report(chosen.reporting);
   auto const cases = planned_cases(chosen);
   if (cases.empty()) {
     return fail(exit_code::nothing_to_run, "no case matches; `rocbench list` names them all");

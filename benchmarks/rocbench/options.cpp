@@ -92,6 +92,13 @@ void add_compare_options(CLI::App& app, compare_options& chosen) {
                  "% of limit or % of before; # begins a comment");
 }
 
+void add_report_options(CLI::App& app, report_options& chosen) {
+  app.add_option("results", chosen.first, "File of a run, from --json")->required();
+  app.add_option("later", chosen.second,
+                 "File of a later run: it is shown, and what changed since the first");
+  app.add_option("-o,--output", chosen.output, "File to write; - is standard output")->required();
+}
+
 }  // namespace
 
 std::variant<options, exit_code> parse_options(int argc, char** argv) {
@@ -124,6 +131,9 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
       *add("compare", "Tells what changed between two runs; ends with 3 where a case became slower",
            command::compare),
       chosen.comparing);
+  add_report_options(
+      *add("report", "Draws a run, or what changed between two, as one HTML file", command::report),
+      chosen.reporting);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {

@@ -11,10 +11,21 @@
 #include "compare_command.hpp"
 #include "exit_code.hpp"
 #include "measure.hpp"
+#include "report_command.hpp"
 
 namespace rocbench {
 
-enum class command : unsigned char { run, sweep, latency, alloc, check, info, list, compare };
+enum class command : unsigned char {
+  run,
+  sweep,
+  latency,
+  alloc,
+  check,
+  info,
+  list,
+  compare,
+  report
+};
 
 struct options {
   command what = command::run;
@@ -31,6 +42,7 @@ struct options {
   std::optional<unsigned> rounds;
   bool inject = false;
   compare_options comparing;
+  report_options reporting;
 };
 
 /// The options, or the code to end with: after --help, --version (printed here) and wrong usage
