@@ -39,6 +39,8 @@ roc_add_exit_code_test(rocbench.sweep 0 rocbench sweep h2d/p* --max-time 0.01 --
 roc_add_exit_code_test(rocbench.latency 0 rocbench latency --max-time 0.01)
 roc_add_exit_code_test(rocbench.alloc 0 rocbench alloc --max-time 0.01)
 roc_add_exit_code_test(rocbench.info 0 rocbench info)
+roc_add_exit_code_test(rocbench.like_nvbandwidth 0 rocbench --like nvbandwidth --size 1M)
+roc_add_exit_code_test(rocbench.like_no_other 1 rocbench --like nonsense)
 roc_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run * ${quick} --inject)
 roc_add_exit_code_test(rocbench.noisy_under_strict 4
   rocbench run d2d/copy --size 4K --min-time 0 --max-time 0 --strict)

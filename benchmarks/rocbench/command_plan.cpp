@@ -38,6 +38,7 @@ measure_options measuring_of(command what) {
 
 std::vector<benchmark_case> planned_cases(options const& chosen) {
   if (!chosen.cases.empty()) return matching_cases(chosen.cases);
+  if (chosen.like_nvbandwidth) return matching_cases({"?2?/pinned", "raw/?2?/pinned"});
   switch (chosen.what) {
     case command::sweep:
       return matching_cases({"?2?/pinned", "?2?/pageable", "d2d/copy", "raw/?2?/pinned",
@@ -52,6 +53,7 @@ std::vector<benchmark_case> planned_cases(options const& chosen) {
 
 std::vector<std::uint64_t> planned_sizes(options const& chosen, std::uint64_t largest) {
   if (!chosen.sizes.empty()) return chosen.sizes;
+  if (chosen.like_nvbandwidth) return {512 * mebi};
   auto sizes = sizes_of(chosen.what, largest);
   std::erase_if(sizes, [&](std::uint64_t bytes) { return bytes > largest; });
   return sizes;
@@ -67,6 +69,10 @@ measure_options planned_measuring(options const& chosen) {
     result.max_time = *chosen.max_time;
   }
   result.rounds = chosen.rounds.value_or(result.rounds);
+  if (chosen.like_nvbandwidth) {
+    result.fixed = {4, 16, 3};
+    result.rounds = 1;
+  }
   result.inject = chosen.inject;
   return result;
 }

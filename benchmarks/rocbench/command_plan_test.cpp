@@ -35,6 +35,19 @@ TEST(command_plan, times_are_those_asked_for_or_the_commands) {
   EXPECT_EQ(planned_measuring(asked).max_time, 30);
 }
 
+TEST(command_plan, like_nvbandwidth_is_its_size_counts_and_cases) {
+  options asked = of(command::run);
+  asked.like_nvbandwidth = true;
+  EXPECT_EQ(planned_sizes(asked, 4096), (std::vector<std::uint64_t>{512u << 20}));
+  measure_options const how = planned_measuring(asked);
+  ASSERT_TRUE(how.fixed);
+  EXPECT_EQ(how.fixed->warm_ups, 4u);
+  EXPECT_EQ(how.fixed->batch, 16u);
+  EXPECT_EQ(how.fixed->samples, 3u);
+  EXPECT_EQ(how.rounds, 1u);
+  EXPECT_EQ(planned_cases(asked).size(), 4u);
+}
+
 // Every library case that HIP has a call for has that call beside it.
 TEST(cases, have_the_raw_call_behind_them) {
   auto const& cases = all_cases();

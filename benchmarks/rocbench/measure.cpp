@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -52,16 +53,21 @@ class batch_timer {
   }
 
   double by_device_events(std::size_t times) {
-    begin_.record(subject_.stream());
+    if (!events_) events_.emplace();
+    events_->begin.record(subject_.stream());
     subject_.run(times);
-    end_.record(subject_.stream());
-    end_.synchronize();
-    return begin_.elapsed_time(end_) * 1e-3;
+    events_->end.record(subject_.stream());
+    events_->end.synchronize();
+    return events_->begin.elapsed_time(events_->end) * 1e-3;
   }
 
+  struct event_pair {
+    roc::timed_event begin;
+    roc::timed_event end;
+  };
+
   experiment& subject_;
-  roc::timed_event begin_;
-  roc::timed_event end_;
+  std::optional<event_pair> events_;  // made where they are needed: they need a device
 };
 
 // Warms up, and finds how many executions are long enough together. The faster of two times
@@ -94,7 +100,13 @@ void take_samples(experiment& subject, measure_options const& options, samples& 
   batch_timer time(subject);
   std::uint64_t sample = into.seconds.size();  // another pattern in every round
   subject.prepare(sample);
-  into.batch = find_batch(time);
+  if (options.fixed) {
+    into.fixed = true;
+    into.batch = options.fixed->batch;
+    time(options.fixed->warm_ups);
+  } else {
+    into.batch = find_batch(time);
+  }
 
   stopwatch const watch;
   double const before = into.spent;
@@ -110,7 +122,12 @@ void take_samples(experiment& subject, measure_options const& options, samples& 
     into.mismatch = subject.check(sample, options.inject);
     double const seconds = watch.seconds();
     into.spent = before + seconds;
-    if (into.mismatch || interrupted() || seconds >= share * options.max_time) break;
+    if (into.mismatch || interrupted()) break;
+    if (options.fixed) {
+      if (into.seconds.size() >= options.fixed->samples) break;
+      continue;
+    }
+    if (seconds >= share * options.max_time) break;
     if (into.seconds.size() < next_look || seconds < share * options.min_time) continue;
     if (into.seconds.size() < fewest_samples || agree(summarise(into.seconds))) break;
     // Sorting at every sample would take longer than some samples do.
@@ -127,7 +144,7 @@ measurement conclude(samples const& taken, std::size_t counted_bytes) {
   result.cpu_seconds = taken.cpu_seconds / static_cast<double>(taken.executions);
   result.executions = taken.executions;
   result.batch = taken.batch;
-  result.noisy = !agree(result.seconds);
+  result.noisy = !taken.fixed && !agree(result.seconds);
   result.spent = taken.spent;
   result.mismatch = taken.mismatch;
   return result;

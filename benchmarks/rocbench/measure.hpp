@@ -12,10 +12,18 @@
 
 namespace rocbench {
 
+/// A count of everything, as tools have it that do not ask whether samples agree.
+struct fixed_counts {
+  std::size_t warm_ups;
+  std::size_t batch;  ///< executions timed together in a sample
+  std::size_t samples;
+};
+
 struct measure_options {
   double min_time = 0;  ///< seconds for a case at least, the checks between samples included
   double max_time = 0;  ///< seconds for a case at most, but for the first sample of a round
   unsigned rounds = 1;  ///< parts that both are divided into, so that cases take turns
+  std::optional<fixed_counts> fixed = {};  ///< instead of the times; with one round
   bool inject = false;  ///< corrupts one byte before the check, which must then fail
 };
 
@@ -26,6 +34,7 @@ struct samples {
   std::size_t executions = 0;           ///< in all samples together
   std::size_t batch = 0;                ///< executions timed together in a sample
   double spent = 0;                     ///< seconds on sampling, checks included
+  bool fixed = false;                   ///< the number of samples was given: nothing had to agree
   std::optional<std::string> mismatch;  ///< what was wrong; measuring ended there
 };
 
@@ -42,7 +51,8 @@ struct measurement {
 
 /// Appends the samples of one round: its share of 10 samples and of min_time at least, then until
 /// the 95 % confidence interval of the median of all samples is narrower than 0.5 % of it; its
-/// share of max_time at most. An interrupt ends it after the sample at hand. Throws roc::error.
+/// share of max_time at most. With fixed counts just so many. An interrupt ends it after the sample
+/// at hand. Throws roc::error.
 void take_samples(experiment& subject, measure_options const& options, samples& into);
 
 /// Precondition: a sample.

@@ -57,6 +57,11 @@ void add_run_options(CLI::App& app, options& chosen) {
   app.add_option("--device", chosen.device, "Ordinal of the device")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--like", [&](std::string const&) { chosen.like_nvbandwidth = true; },
+         "Measures as that tool does, so that figures can be held against its: nvbandwidth "
+         "(512 MiB, 4 copies to warm up, 16 between two events, the median of 3)")
+      ->check(CLI::IsMember({"nvbandwidth"}));
   app.add_flag("--inject", chosen.inject,
                "Corrupts one byte before each check: shows that a wrong byte is found (ends with "
                "2)");

@@ -40,6 +40,7 @@ struct options {
   std::optional<double> min_time;  ///< else the command's
   std::optional<double> max_time;
   std::optional<unsigned> rounds;
+  bool like_nvbandwidth = false;  ///< its size, counts and statistic
   bool inject = false;
   compare_options comparing;
   report_options reporting;
