@@ -30,7 +30,7 @@ measure_options measuring_of(command what) {
     case command::latency:
     case command::alloc: return {0.2, 1, 2};
     case command::check: return {0, 0, 1};
-    default: return {0.2, 2, 2};
+    default: return {0.2, 1.5, 2};
   }
 }
 

@@ -23,7 +23,7 @@ TEST(command_plan, sizes_are_those_asked_for_or_fit) {
 }
 
 TEST(command_plan, times_are_those_asked_for_or_the_commands) {
-  EXPECT_EQ(planned_measuring(of(command::run)).max_time, 2);
+  EXPECT_EQ(planned_measuring(of(command::run)).max_time, 1.5);
   EXPECT_EQ(planned_measuring(of(command::run)).rounds, 2u);
   EXPECT_EQ(planned_measuring(of(command::check)).rounds, 1u);
   options asked = of(command::run);

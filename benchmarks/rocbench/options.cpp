@@ -43,7 +43,7 @@ void add_run_options(CLI::App& app, options& chosen) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--max-time", chosen.max_time,
                  "Seconds for a case at most; it is called noisy if its samples disagree then. "
-                 "Default: 2 (sweep 0.5, latency and alloc 1, check 0)")
+                 "Default: 1.5 (sweep 0.5, latency and alloc 1, check 0)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--rounds", chosen.rounds,
                  "Parts that this time is divided into: cases take turns, so that a slow minute "
