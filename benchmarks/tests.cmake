@@ -3,7 +3,7 @@
 
 set(environment ${ROC_TEST_ENVIRONMENT})
 if(ROC_ON_DOUBLE)
-  foreach(program rocbench call_overhead)
+  foreach(program rocbench rocbench_plan_test call_overhead)
     add_dependencies(${program} roc_double roc_library_twins)
   endforeach()
   list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY}
@@ -29,23 +29,102 @@ function(roc_add_exit_code_test test code program)
   endif()
 endfunction()
 
-set(quick --size 64K --min-time 0.01 --max-time 0.05)
-roc_add_exit_code_test(rocbench.run 0 rocbench run ${quick})
-roc_add_exit_code_test(rocbench.run_is_default 0 rocbench ${quick})
-roc_add_exit_code_test(rocbench.odd_size 0 rocbench run --size 4097 --min-time 0 --max-time 0)
-roc_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run ${quick} --inject)
+set(quick --size 64K --min-time 0.01 --max-time 0.02)
+roc_add_exit_code_test(rocbench.default_set 0 rocbench ${quick})
+roc_add_exit_code_test(rocbench.odd_sizes 0 rocbench run * --size 1,4097 --min-time 0 --max-time 0)
+roc_add_exit_code_test(rocbench.rows 0 rocbench run strided/* ${quick} --row 1000 --pitch 3K)
+roc_add_exit_code_test(rocbench.check 0 rocbench check)
+roc_add_exit_code_test(rocbench.check_finds_a_wrong_byte 2 rocbench check --inject)
+roc_add_exit_code_test(rocbench.sweep 0 rocbench sweep h2d/p* --max-time 0.01 --size 1,1K,1M)
+roc_add_exit_code_test(rocbench.latency 0 rocbench latency --max-time 0.01)
+roc_add_exit_code_test(rocbench.alloc 0 rocbench alloc --max-time 0.01)
+roc_add_exit_code_test(rocbench.info 0 rocbench info)
+roc_add_exit_code_test(rocbench.like_nvbandwidth 0 rocbench --like nvbandwidth --size 1M)
+roc_add_exit_code_test(rocbench.like_no_other 1 rocbench --like nonsense)
+roc_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run * ${quick} --inject)
+roc_add_exit_code_test(rocbench.noisy_under_strict 4
+  rocbench run d2d/copy --size 4K --min-time 0 --max-time 0 --strict)
 roc_add_exit_code_test(rocbench.unknown_case 5 rocbench run nonsense)
 roc_add_exit_code_test(rocbench.unknown_option 1 rocbench run --nonsense)
 roc_add_exit_code_test(rocbench.zero_size 1 rocbench run --size 0)
+roc_add_exit_code_test(rocbench.size_beyond_memory 1 rocbench run --size 100T)
+roc_add_exit_code_test(rocbench.pitch_below_row 1 rocbench run --row 4K --pitch 1K)
 roc_add_exit_code_test(rocbench.unknown_device 5 rocbench run --device 1000)
+roc_add_exit_code_test(rocbench.plan 0 rocbench_plan_test)
 roc_add_exit_code_test(rocbench.version 0 rocbench --version)
 
-add_test(NAME ${roc_test_prefix}.rocbench.list COMMAND ${launcher} $<TARGET_FILE:rocbench> list)
-set(all "")
-foreach(case h2d/pinned h2d/pageable h2d/registered d2h/pinned d2h/pageable d2h/registered d2d/copy)
-  string(APPEND all "${case} [^\n]*\nraw/${case} [^\n]*\n")
+# Files of results: written, refused before measuring, compared.
+set(results ${CMAKE_CURRENT_BINARY_DIR}/results.json)
+roc_add_exit_code_test(rocbench.unwritable_destination 1
+  rocbench run ${quick} --json /nonexistent/x.json)
+roc_add_exit_code_test(rocbench.full_destination 1 rocbench run d2d/copy ${quick} --json /dev/full)
+roc_add_exit_code_test(rocbench.compare_writes 0
+  rocbench run h2d/* ${quick} --json ${results} --csv ${results}.csv)
+roc_add_exit_code_test(rocbench.compare_with_itself 0
+  rocbench compare ${results} ${results} --tolerance 100)
+file(WRITE ${results}.low "# all reach it\nh2d/* 0.0000001 GB/s\n")
+file(WRITE ${results}.high "h2d/pinned 1000000 GB/s\n")
+roc_add_exit_code_test(rocbench.compare_thresholds_held 0
+  rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.low)
+roc_add_exit_code_test(rocbench.compare_below_threshold 3
+  rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.high)
+roc_add_exit_code_test(rocbench.compare_nothing 1 rocbench compare ${results} /nonexistent)
+roc_add_exit_code_test(rocbench.compare_other_file 1
+  rocbench compare ${results} ${results}.csv)
+# Ctrl-C: what was measured is written.
+add_test(NAME ${roc_test_prefix}.rocbench.interrupted COMMAND ${CMAKE_COMMAND}
+  "-DPROGRAM=timeout;--preserve-status;-s;INT;2;${launcher};$<TARGET_FILE:rocbench>"
+  "-DARGUMENTS=run;d2d/copy;--size;64K;--min-time;60;--max-time;60;--json;${results}.part1"
+  -DEXPECTED=130 -P ${CMAKE_CURRENT_LIST_DIR}/expect_exit_code.cmake)
+set_tests_properties(${roc_test_prefix}.rocbench.interrupted PROPERTIES TIMEOUT 60
+  ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "no device was found"
+  FIXTURES_SETUP rocbench_interrupted)
+roc_add_exit_code_test(rocbench.interrupted_kept 0
+  rocbench compare ${results}.part1 ${results}.part1 --tolerance 100)
+set_tests_properties(${roc_test_prefix}.rocbench.interrupted_kept PROPERTIES
+  FIXTURES_REQUIRED rocbench_interrupted)
+# The report, by the browser where one is found.
+roc_add_exit_code_test(rocbench.report_writes 0
+  rocbench report ${results} ${results} -o ${results}.html)
+roc_add_exit_code_test(rocbench.report_of_other_file 1
+  rocbench report ${results}.csv -o ${results}.not.html)
+roc_add_exit_code_test(rocbench.report_unwritable 1
+  rocbench report ${results} -o /nonexistent/x.html)
+set_tests_properties(${roc_test_prefix}.rocbench.report_writes PROPERTIES
+  FIXTURES_SETUP rocbench_report)
+foreach(test writes of_other_file unwritable)
+  set_tests_properties(${roc_test_prefix}.rocbench.report_${test} PROPERTIES
+    FIXTURES_REQUIRED rocbench_results)
 endforeach()
+find_program(ROC_BROWSER NAMES chromium chromium-browser google-chrome
+  DOC "Draws rocbench's report in a test")
+if(ROC_BROWSER)
+  add_test(NAME ${roc_test_prefix}.rocbench.report_drawn COMMAND ${CMAKE_COMMAND}
+    -DBROWSER=${ROC_BROWSER} -DREPORT=${results}.html -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}
+    -P ${CMAKE_CURRENT_LIST_DIR}/rocbench/render_report.cmake)
+  set_tests_properties(${roc_test_prefix}.rocbench.report_drawn PROPERTIES
+    FIXTURES_REQUIRED rocbench_report TIMEOUT 180)
+endif()
+foreach(test with_itself thresholds_held below_threshold nothing other_file)
+  set_tests_properties(${roc_test_prefix}.rocbench.compare_${test} PROPERTIES
+    FIXTURES_REQUIRED rocbench_results)
+endforeach()
+set_tests_properties(${roc_test_prefix}.rocbench.compare_writes PROPERTIES
+  FIXTURES_SETUP rocbench_results)
+
+if(ROC_RESOLVED_PLATFORM STREQUAL "host")
+  foreach(mode threaded inline deferred)
+    set(test rocbench.every_case_${mode})
+    roc_add_exit_code_test(${test} 0 rocbench run * ${quick})
+    set_tests_properties(${roc_test_prefix}.${test} PROPERTIES
+      ENVIRONMENT "${environment};${ROC_HOST_TEST_ENVIRONMENT};ROC_HOST_MODE=${mode}")
+  endforeach()
+endif()
+
+add_test(NAME ${roc_test_prefix}.rocbench.list COMMAND ${launcher} $<TARGET_FILE:rocbench> list
+  h2d/pinned raw/h2d/pinned permute/2d/* fill/b*)
 set_tests_properties(${roc_test_prefix}.rocbench.list PROPERTIES
-  ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION "^${all}$")
+  ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
+  "^h2d/pinned [^\n]*\nraw/h2d/pinned [^\n]*\npermute/2d/h2d [^\n]*\npermute/2d/d2h [^\n]*\npermute/2d/d2d [^\n]*\nfill/byte [^\n]*\n$")
 
 roc_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)

@@ -3,15 +3,29 @@
 
 namespace rocbench {
 
+char const* to_string(memory_kind kind) noexcept {
+  switch (kind) {
+    case memory_kind::device: return "device";
+    case memory_kind::pinned: return "pinned";
+    case memory_kind::pageable: return "pageable";
+    case memory_kind::registered: return "registered";
+    case memory_kind::write_combined: return "wc";
+  }
+  return "";
+}
+
 guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes) : kind_(kind), bytes_(bytes) {
   roc::shape<1> const shape{whole_bytes()};
   if (on_device()) {
     device_ = roc::device_array<std::byte>(shape);
     return;
   }
-  bool const pinned = kind == memory_kind::pinned;
+  bool const combined = kind == memory_kind::write_combined;
+  bool const pinned = combined || kind == memory_kind::pinned;
   host_ = roc::host_array<std::byte>(
-      shape, roc::order::c, pinned ? roc::host_memory::pinned : roc::host_memory::pageable);
+      shape, roc::order::c, pinned ? roc::host_memory::pinned : roc::host_memory::pageable,
+      combined ? roc::host_flags::portable | roc::host_flags::write_combined
+               : roc::host_flags::portable);
   if (kind == memory_kind::registered) registration_ = roc::register_host(host_);
 }
 

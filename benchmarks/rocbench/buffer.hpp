@@ -12,7 +12,10 @@
 
 namespace rocbench {
 
-enum class memory_kind : unsigned char { device, pinned, pageable, registered };
+enum class memory_kind : unsigned char { device, pinned, pageable, registered, write_combined };
+
+/// As a case's name says it.
+char const* to_string(memory_kind kind) noexcept;
 
 /// Bytes of a guard band: a page, so that the payload keeps the alignment of the whole.
 inline constexpr std::size_t guard_bytes = 4096;
@@ -26,16 +29,12 @@ class guarded_buffer {
   memory_kind kind() const noexcept { return kind_; }
   bool on_device() const noexcept { return kind_ == memory_kind::device; }
   std::size_t bytes() const noexcept { return bytes_; }
+  /// The device of device memory.
+  int device_ordinal() const { return device_.device_ordinal(); }
   std::size_t whole_bytes() const noexcept { return bytes_ + 2 * guard_bytes; }
   std::byte* payload() { return whole() + guard_bytes; }
   /// The first guard band, where the whole begins.
   std::byte* whole() { return on_device() ? device_.data() : host_.data(); }
-
-  /// Of the payload; only for the kind of memory that it is in.
-  roc::host_view<std::byte> host_view() { return {payload(), roc::shape<1>{bytes_}}; }
-  roc::device_view<std::byte> device_view() {
-    return {payload(), roc::shape<1>{bytes_}, roc::order::c, device_.device_ordinal()};
-  }
 
  private:
   memory_kind kind_;

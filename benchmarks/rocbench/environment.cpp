@@ -2,8 +2,16 @@
 #include "environment.hpp"
 
 #include <algorithm>
+#include <ctime>
 
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <roc/config.hpp>
 #include <roc/native.hpp>
+
+#include "platform/call.hpp"
 
 namespace rocbench {
 namespace {
@@ -19,6 +27,21 @@ constexpr char const* platform_name = "nvidia";
 constexpr char const* platform_name = "host";
 #endif
 
+std::string host_name() {
+  char name[256] = "";
+  static_cast<void>(gethostname(name, sizeof name - 1));
+  return name;
+}
+
+std::string now() {
+  std::time_t const seconds = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32] = "";
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", &parts);
+  return text;
+}
+
 }  // namespace
 
 environment describe(roc::device const& device) {
@@ -28,6 +51,11 @@ environment describe(roc::device const& device) {
   result.device_name = device.name();
   result.pci_bus_id = device.pci_bus_id();
   result.is_double = result.device_name.starts_with("rocarray CPU double");
+  ROC_HIP(hipRuntimeGetVersion, &result.runtime_version);
+  ROC_HIP(hipDriverGetVersion, &result.driver_version);
+  result.host_name = host_name();
+  result.date = now();
+  result.version = fmt::format("{}.{}.{}", ROC_VERSION_MAJOR, ROC_VERSION_MINOR, ROC_VERSION_PATCH);
   result.on_gpu = result.platform != "host" && !result.is_double;
   return result;
 }

@@ -14,11 +14,16 @@ struct environment {
   int ordinal = 0;
   std::string device_name;
   std::string pci_bus_id;
-  bool on_gpu = true;      ///< false: a CPU plays the device
-  bool is_double = false;  ///< AMD's runtime played by the CPU double of the tests
+  bool on_gpu = true;       ///< false: a CPU plays the device
+  bool is_double = false;   ///< AMD's runtime played by the CPU double of the tests
+  int runtime_version = 0;  ///< as the platform counts: CUDA 13.0 is 13000, HIP 6.4.1 is 60400001
+  int driver_version = 0;
+  std::string host_name;
+  std::string date;     ///< of the beginning, ISO 8601
+  std::string version;  ///< rocbench's
 };
 
-/// Asks the device. Throws roc::error.
+/// Asks the device and the system. Throws roc::error.
 environment describe(roc::device const& device);
 
 /// Bytes of a copy that suit the device: long enough for its link, at most a quarter of the memory

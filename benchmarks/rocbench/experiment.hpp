@@ -4,26 +4,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include <roc/stream.hpp>
 
 namespace rocbench {
 
-/// Which bytes a rate counts.
-enum class accounting : unsigned char {
-  payload,  ///< the bytes that were copied, once
-  traffic,  ///< the bytes that were read and the bytes that were written
-};
-char const* to_string(accounting counted) noexcept;
-
 /// What takes the time of a run.
 enum class timing : unsigned char {
   device_events,  ///< events around work that is enqueued on stream()
   wall_clock,     ///< the host's clock around a run that ends synchronised
+};
+
+/// Thrown by what makes an experiment that this device cannot do; the text says why.
+struct not_possible : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// A case with its memory, on the current device. Errors of HIP are thrown as roc::error.
@@ -32,6 +29,8 @@ class experiment {
   virtual ~experiment() = default;
 
   virtual timing timed_by() const = 0;
+  /// The bytes that are copied or written, as near to those asked for as the case can.
+  virtual std::size_t bytes() const = 0;
   /// The bytes that one execution counts.
   virtual std::size_t counted_bytes() const = 0;
   /// The way that the work takes, as the table says it.
@@ -45,15 +44,6 @@ class experiment {
   /// Whether the prepared sample arrived whole and nothing beside it was touched: nothing, or what
   /// is wrong. `inject` corrupts one byte first.
   virtual std::optional<std::string> check(std::uint64_t sample, bool inject) = 0;
-};
-
-/// A case that can be asked for by name.
-struct benchmark_case {
-  std::string name;
-  std::string description;
-  accounting counted;
-  /// Makes the experiment for `bytes` of payload.
-  std::function<std::unique_ptr<experiment>(std::size_t bytes)> make;
 };
 
 }  // namespace rocbench

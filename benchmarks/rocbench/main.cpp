@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: MIT
 // rocbench: how fast memory travels to, from and on a GPU, and whether it arrives.
-#include <cstdio>
 #include <exception>
-#include <memory>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include <roc/device.hpp>
-#include <roc/error.hpp>
 
-#include "cases.hpp"
-#include "environment.hpp"
-#include "measure.hpp"
+#include "command_plan.hpp"
+#include "compare_command.hpp"
+#include "info_command.hpp"
 #include "options.hpp"
-#include "progress.hpp"
+#include "report_command.hpp"
+#include "run_command.hpp"
 #include "table.hpp"
 
 namespace rocbench {
 namespace {
 
-exit_code fail(exit_code code, std::string const& problem) {
-  fmt::print(stderr, "rocbench: {}\n", problem);
-  return code;
-}
-
-exit_code run(options const& chosen, std::vector<benchmark_case> const& cases) {
+exit_code on_device(options const& chosen, std::vector<benchmark_case> const& cases) {
   int const devices = roc::device::count();
   if (devices == 0) return fail(exit_code::nothing_to_run, "no device was found");
   if (chosen.device >= devices) {
@@ -36,35 +27,19 @@ exit_code run(options const& chosen, std::vector<benchmark_case> const& cases) {
   }
   roc::device const device(chosen.device);
   device.make_current();
-  environment const where = describe(device);
-  std::size_t const bytes = chosen.size != 0 ? chosen.size : default_size(device, where);
-  print_header(where);
-
-  progress shown(cases.size());
-  exit_code result = exit_code::ok;
-  for (benchmark_case const& each : cases) {
-    shown.begin(each.name);
-    auto const subject = each.make(bytes);
-    measurement const measured = measure(*subject, chosen.measuring);
-    shown.clear();
-    print_row(each, bytes, subject->path(), measured);
-    if (measured.mismatch) {
-      result = fail(exit_code::mismatch, each.name + ": " + *measured.mismatch);
-    }
-  }
-  return result;
+  return chosen.what == command::info ? info(device) : run(chosen, cases, device);
 }
 
-exit_code run_command(options const& chosen) {
-  auto const cases = matching_cases(chosen.cases);
+exit_code execute(options const& chosen) {
+  if (chosen.what == command::compare) return compare(chosen.comparing);
+  if (chosen.what == command::report) return report(chosen.reporting);
+  auto const cases = planned_cases(chosen);
   if (cases.empty()) {
     return fail(exit_code::nothing_to_run, "no case matches; `rocbench list` names them all");
   }
-  switch (chosen.what) {
-    case command::list: print_list(cases); return exit_code::ok;
-    case command::run: break;
-  }
-  return run(chosen, cases);
+  if (chosen.what != command::list) return on_device(chosen, cases);
+  print_list(cases);
+  return exit_code::ok;
 }
 
 }  // namespace
@@ -75,7 +50,7 @@ int main(int argc, char** argv) {
   try {
     auto const parsed = parse_options(argc, argv);
     if (auto const* const code = std::get_if<exit_code>(&parsed)) return static_cast<int>(*code);
-    return static_cast<int>(run_command(std::get<options>(parsed)));
+    return static_cast<int>(execute(std::get<options>(parsed)));
   } catch (std::exception const& e) {
     return static_cast<int>(fail(exit_code::usage, e.what()));
   }

@@ -5,10 +5,15 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include <time.h>
+
 #include <roc/event.hpp>
+
+#include "interrupt.hpp"
 
 namespace rocbench {
 namespace {
@@ -48,16 +53,21 @@ class batch_timer {
   }
 
   double by_device_events(std::size_t times) {
-    begin_.record(subject_.stream());
+    if (!events_) events_.emplace();
+    events_->begin.record(subject_.stream());
     subject_.run(times);
-    end_.record(subject_.stream());
-    end_.synchronize();
-    return begin_.elapsed_time(end_) * 1e-3;
+    events_->end.record(subject_.stream());
+    events_->end.synchronize();
+    return events_->begin.elapsed_time(events_->end) * 1e-3;
   }
 
+  struct event_pair {
+    roc::timed_event begin;
+    roc::timed_event end;
+  };
+
   experiment& subject_;
-  roc::timed_event begin_;
-  roc::timed_event end_;
+  std::optional<event_pair> events_;  // made where they are needed: they need a device
 };
 
 // Warms up, and finds how many executions are long enough together. The faster of two times
@@ -74,37 +84,69 @@ std::size_t find_batch(batch_timer& time) {
   }
 }
 
-bool agree(summary const& rate) {
-  return rate.count >= fewest_samples && rate.relative_width() < wanted_width;
+bool agree(summary const& of) {
+  return of.count >= fewest_samples && of.relative_width() < wanted_width;
+}
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 }  // namespace
 
-measurement measure(experiment& subject, measure_options const& options) {
+void take_samples(experiment& subject, measure_options const& options, samples& into) {
   batch_timer time(subject);
-  std::uint64_t sample = 0;
+  std::uint64_t sample = into.seconds.size();  // another pattern in every round
   subject.prepare(sample);
-  measurement result;
-  result.batch = find_batch(time);
+  if (options.fixed) {
+    into.fixed = true;
+    into.batch = options.fixed->batch;
+    time(options.fixed->warm_ups);
+  } else {
+    into.batch = find_batch(time);
+  }
 
   stopwatch const watch;
-  std::vector<double> rates;
-  double const counted =
-      static_cast<double>(subject.counted_bytes()) * static_cast<double>(result.batch);
-  std::size_t next_look = fewest_samples;
+  double const before = into.spent;
+  double const share = 1.0 / options.rounds;
+  std::size_t const count = into.seconds.size();
+  std::size_t next_look = count + (fewest_samples + options.rounds - 1) / options.rounds;
   for (;;) {
     subject.prepare(++sample);
-    rates.push_back(counted / time(result.batch));
-    result.mismatch = subject.check(sample, options.inject);
-    result.seconds = watch.seconds();
-    if (result.mismatch || result.seconds >= options.max_time) break;
-    if (rates.size() < next_look || result.seconds < options.min_time) continue;
-    if (agree(summarise(rates))) break;
+    double const cpu = cpu_seconds();
+    into.seconds.push_back(time(into.batch) / static_cast<double>(into.batch));
+    into.cpu_seconds += cpu_seconds() - cpu;
+    into.executions += into.batch;
+    into.mismatch = subject.check(sample, options.inject);
+    double const seconds = watch.seconds();
+    into.spent = before + seconds;
+    if (into.mismatch || interrupted()) break;
+    if (options.fixed) {
+      if (into.seconds.size() >= options.fixed->samples) break;
+      continue;
+    }
+    if (seconds >= share * options.max_time) break;
+    if (into.seconds.size() < next_look || seconds < share * options.min_time) continue;
+    if (into.seconds.size() < fewest_samples || agree(summarise(into.seconds))) break;
     // Sorting at every sample would take longer than some samples do.
-    next_look = rates.size() + std::max(rates.size() / 16, std::size_t{1});
+    next_look = into.seconds.size() + std::max(into.seconds.size() / 16, std::size_t{1});
   }
+}
+
+measurement conclude(samples const& taken, std::size_t counted_bytes) {
+  measurement result;
+  std::vector<double> rates(taken.seconds);
+  for (double& each : rates) each = static_cast<double>(counted_bytes) / each;
   result.rate = summarise(std::move(rates));
-  result.noisy = !agree(result.rate);
+  result.seconds = summarise(taken.seconds);
+  result.cpu_seconds = taken.cpu_seconds / static_cast<double>(taken.executions);
+  result.executions = taken.executions;
+  result.batch = taken.batch;
+  result.noisy = !taken.fixed && !agree(result.seconds);
+  result.spent = taken.spent;
+  result.mismatch = taken.mismatch;
   return result;
 }
 

@@ -5,28 +5,57 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "experiment.hpp"
 #include "statistics.hpp"
 
 namespace rocbench {
 
-struct measure_options {
-  double min_time = 0.2;  ///< seconds for a case at least, the checks between samples included
-  double max_time = 2;    ///< seconds for a case at most, but for its first sample
-  bool inject = false;    ///< corrupts one byte before the check, which must then fail
+/// A count of everything, as tools have it that do not ask whether samples agree.
+struct fixed_counts {
+  std::size_t warm_ups;
+  std::size_t batch;  ///< executions timed together in a sample
+  std::size_t samples;
 };
 
-struct measurement {
-  summary rate;                         ///< bytes a second
+struct measure_options {
+  double min_time = 0;  ///< seconds for a case at least, the checks between samples included
+  double max_time = 0;  ///< seconds for a case at most, but for the first sample of a round
+  unsigned rounds = 1;  ///< parts that both are divided into, so that cases take turns
+  std::optional<fixed_counts> fixed = {};  ///< instead of the times; with one round
+  bool inject = false;  ///< corrupts one byte before the check, which must then fail
+};
+
+/// What was seen of a case so far, round after round.
+struct samples {
+  std::vector<double> seconds;          ///< of one execution each
+  double cpu_seconds = 0;               ///< of the process, while the samples were timed
+  std::size_t executions = 0;           ///< in all samples together
   std::size_t batch = 0;                ///< executions timed together in a sample
-  bool noisy = false;                   ///< the samples did not agree within max_time
-  double seconds = 0;                   ///< spent on sampling
+  double spent = 0;                     ///< seconds on sampling, checks included
+  bool fixed = false;                   ///< the number of samples was given: nothing had to agree
   std::optional<std::string> mismatch;  ///< what was wrong; measuring ended there
 };
 
-/// Samples until there are at least 10, min_time is over, and the 95 % confidence interval of the
-/// median is narrower than 0.5 % of it; at most max_time. Throws roc::error.
-measurement measure(experiment& subject, measure_options const& options);
+struct measurement {
+  summary rate;            ///< bytes a second
+  summary seconds;         ///< of one execution
+  double cpu_seconds = 0;  ///< of the process, for one execution
+  std::size_t executions = 0;
+  std::size_t batch = 0;
+  bool noisy = false;  ///< the samples did not agree within max_time
+  double spent = 0;    ///< seconds on sampling
+  std::optional<std::string> mismatch;
+};
+
+/// Appends the samples of one round: its share of 10 samples and of min_time at least, then until
+/// the 95 % confidence interval of the median of all samples is narrower than 0.5 % of it; its
+/// share of max_time at most. With fixed counts just so many. An interrupt ends it after the sample
+/// at hand. Throws roc::error.
+void take_samples(experiment& subject, measure_options const& options, samples& into);
+
+/// Precondition: a sample.
+measurement conclude(samples const& taken, std::size_t counted_bytes);
 
 }  // namespace rocbench

@@ -3,30 +3,47 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "compare_command.hpp"
+#include "exit_code.hpp"
 #include "measure.hpp"
+#include "report_command.hpp"
 
 namespace rocbench {
 
-enum class command : unsigned char { run, list };
+enum class command : unsigned char {
+  run,
+  sweep,
+  latency,
+  alloc,
+  check,
+  info,
+  list,
+  compare,
+  report
+};
 
 struct options {
   command what = command::run;
-  std::vector<std::string> cases;  ///< globs; none: every case
-  std::uint64_t size = 0;          ///< bytes; 0: what suits the device
+  std::vector<std::string> cases;    ///< globs; none: those of the command
+  std::vector<std::uint64_t> sizes;  ///< bytes; none: those of the command
+  std::uint64_t row = 4096;          ///< of strided cases, bytes
+  std::uint64_t pitch = 0;           ///< bytes; 0: an eighth more than the row
   int device = 0;
-  measure_options measuring;
-};
-
-/// What the process ends with.
-enum class exit_code : int {
-  ok = 0,
-  usage = 1,  ///< the command line, or a call that failed
-  mismatch = 2,
-  nothing_to_run = 5,  ///< no device, or no case of that name
+  bool strict = false;             ///< noise ends with a code of its own
+  std::string json;                ///< where JSON goes; empty: nowhere
+  std::string csv;                 ///< where CSV goes
+  std::optional<double> min_time;  ///< else the command's
+  std::optional<double> max_time;
+  std::optional<unsigned> rounds;
+  bool like_nvbandwidth = false;  ///< its size, counts and statistic
+  bool inject = false;
+  compare_options comparing;
+  report_options reporting;
 };
 
 /// The options, or the code to end with: after --help, --version (printed here) and wrong usage

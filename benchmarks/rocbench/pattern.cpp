@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <thread>
-#include <vector>
+
+#include "pieces.hpp"
 
 namespace rocbench {
 namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
-constexpr std::size_t worth_a_thread = std::size_t{4} << 20;
-constexpr unsigned most_threads = 8;
 
 // Words of a sample are the multiples of an odd number, from a start of the sample's own: modulo
 // 2^56 all are different.
@@ -30,15 +28,10 @@ std::uint64_t pattern_word(std::uint64_t index, std::uint64_t sample) {
 
 // Calls f(begin, end) for pieces of [0, bytes) that begin at whole words, each in a thread.
 template <class F>
-void in_pieces(std::size_t bytes, F const& f) {
-  std::size_t const cores = std::clamp(std::thread::hardware_concurrency(), 1u, most_threads);
-  std::size_t const pieces = std::clamp(bytes / worth_a_thread, std::size_t{1}, cores);
-  std::size_t const piece = (bytes / pieces + word) / word * word;
-  std::vector<std::jthread> threads;
-  for (std::size_t begin = piece; begin < bytes; begin += piece) {
-    threads.emplace_back([&f, begin, end = std::min(begin + piece, bytes)] { f(begin, end); });
-  }
-  f(std::size_t{0}, std::min(piece, bytes));
+void in_words(std::size_t bytes, F const& f) {
+  in_pieces((bytes + word - 1) / word, word, [&](std::size_t begin, std::size_t end) {
+    f(begin * word, std::min(end * word, bytes));
+  });
 }
 
 std::byte pattern_byte(std::size_t offset, std::uint64_t sample) {
@@ -66,7 +59,7 @@ bool holds_pattern(std::span<std::byte const> bytes, std::size_t begin, std::siz
 }  // namespace
 
 void write_pattern(std::span<std::byte> bytes, std::uint64_t sample) {
-  in_pieces(bytes.size(), [&](std::size_t begin, std::size_t end) {
+  in_words(bytes.size(), [&](std::size_t begin, std::size_t end) {
     std::size_t at = begin;
     for (; at + word <= end; at += word) {
       std::uint64_t const value = pattern_word(at / word, sample);
@@ -79,7 +72,7 @@ void write_pattern(std::span<std::byte> bytes, std::uint64_t sample) {
 std::optional<mismatch> find_pattern_mismatch(std::span<std::byte const> bytes,
                                               std::uint64_t sample) {
   std::atomic<bool> same{true};
-  in_pieces(bytes.size(), [&](std::size_t begin, std::size_t end) {
+  in_words(bytes.size(), [&](std::size_t begin, std::size_t end) {
     if (!holds_pattern(bytes, begin, end, sample)) same = false;
   });
   if (same) return std::nullopt;
@@ -95,7 +88,7 @@ std::byte poison_byte(std::uint64_t sample) {
 }
 
 void write_poison(std::span<std::byte> bytes, std::uint64_t sample) {
-  in_pieces(bytes.size(), [&](std::size_t begin, std::size_t end) {
+  in_words(bytes.size(), [&](std::size_t begin, std::size_t end) {
     std::memset(bytes.data() + begin, std::to_integer<int>(poison_byte(sample)), end - begin);
   });
 }

@@ -1,23 +1,38 @@
 // SPDX-License-Identifier: MIT
-// The table on standard output: a row as soon as its case is measured.
+// What is shown of a run, a row as soon as its case is measured.
 #pragma once
 
-#include <cstddef>
-#include <string>
+#include <cstdio>
 #include <vector>
 
+#include "case_result.hpp"
+#include "cases.hpp"
 #include "environment.hpp"
-#include "experiment.hpp"
-#include "measure.hpp"
 
 namespace rocbench {
 
-/// "256 MiB", "1.5 KiB", "17 B".
-std::string format_size(std::size_t bytes);
+/// What the figures were taken on, and what they should be read as.
+void print_environment(std::FILE* to, environment const& where, limits const& known);
 
-void print_header(environment const& where);
-void print_row(benchmark_case const& of, std::size_t bytes, std::string const& path,
-               measurement const& measured);
+/// Rates with their limits; times, for the cases that count those, below names of columns of
+/// their own.
+class table {
+ public:
+  explicit table(std::FILE* to) : to_(to) {}
+
+  void row(case_result const& of);
+
+ private:
+  enum class columns : unsigned char { none, rates, times };
+  void names(columns wanted);
+
+  std::FILE* to_;
+  columns shown_ = columns::none;
+};
+
+/// For `check`: whether the data arrived, and nothing else.
+void print_checked(std::FILE* to, case_result const& of);
+
 void print_list(std::vector<benchmark_case> const& cases);
 
 }  // namespace rocbench

@@ -1,60 +1,73 @@
 // SPDX-License-Identifier: MIT
 #include "transfer.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
-
-#include <fmt/format.h>
+#include <vector>
 
 #include <roc/copy.hpp>
 #include <roc/native.hpp>
 
+#include "describe_mismatch.hpp"
 #include "pattern.hpp"
 #include "platform/call.hpp"
+#include "raw_copy.hpp"
 
 namespace rocbench {
 namespace {
+
+constexpr std::byte source_gap{0xFF};  // no poison: a copy that takes more than elements must show
 
 hipMemcpyKind hip_kind(guarded_buffer const& from, guarded_buffer const& to) {
   if (!from.on_device()) return hipMemcpyHostToDevice;
   return to.on_device() ? hipMemcpyDeviceToDevice : hipMemcpyDeviceToHost;
 }
 
-void fill_device(guarded_buffer& buffer, int value) {
-  ROC_HIP(hipMemsetAsync, buffer.whole(), value, buffer.whole_bytes(), nullptr);
+void fill_device(guarded_buffer& buffer, std::byte value) {
+  ROC_HIP(hipMemsetAsync, buffer.whole(), std::to_integer<int>(value), buffer.whole_bytes(),
+          nullptr);
   ROC_HIP(hipStreamSynchronize, nullptr);
 }
 
-std::string describe(char const* where, mismatch const& wrong, std::uint64_t sample) {
-  return fmt::format("sample {}: {} byte {} is 0x{:02x}, not 0x{:02x}", sample, where, wrong.offset,
-                     std::to_integer<unsigned>(wrong.found),
-                     std::to_integer<unsigned>(wrong.expected));
+template <class T>
+roc::host_view<T, 3> host_view_of(guarded_buffer& buffer, side_layout const& side) {
+  return {reinterpret_cast<T*>(buffer.payload()), side.extents, side.strides};
+}
+template <class T>
+roc::device_view<T, 3> device_view_of(guarded_buffer& buffer, side_layout const& side) {
+  return {reinterpret_cast<T*>(buffer.payload()), side.extents, side.strides,
+          buffer.device_ordinal()};
 }
 
 class transfer_experiment final : public experiment {
  public:
-  transfer_experiment(transfer const& what, std::size_t bytes)
+  transfer_experiment(transfer const& what, copy_layout const& layout)
       : by_(what.by),
-        source_(what.from, bytes),
-        destination_(what.to, bytes),
-        mirror_(roc::pinned_array<std::byte>(destination_.whole_bytes())) {
-    // Guard bands of the source too are no poison: a copy that is too long must show.
+        each_waited_for_(what.each_waited_for),
+        layout_(layout),
+        source_(what.from, layout.from.span()),
+        destination_(what.to, layout.to.span()) {
+    std::size_t const mirrored =
+        std::max(source_.on_device() ? source_.whole_bytes() : 0,
+                 destination_.on_device() ? destination_.whole_bytes() : 0);
+    mirror_ = roc::pinned_array<std::byte>(mirrored);
+    if (!contiguous()) elements_.resize(layout_.from.payload());
     if (source_.on_device()) {
-      fill_device(source_, 0xFF);
+      fill_device(source_, source_gap);
     } else {
-      std::memset(source_.whole(), 0xFF, source_.whole_bytes());
+      std::memset(source_.whole(), std::to_integer<int>(source_gap), source_.whole_bytes());
     }
   }
 
   timing timed_by() const override { return waits() ? timing::wall_clock : timing::device_events; }
-
+  std::size_t bytes() const override { return layout_.from.payload(); }
   std::size_t counted_bytes() const override {
-    bool const on_device = source_.on_device() && destination_.on_device();
-    return on_device ? 2 * source_.bytes() : source_.bytes();
+    return source_.on_device() && destination_.on_device() ? 2 * bytes() : bytes();
   }
 
   std::string path() override {
-    if (by_ == caller::raw) return "hipMemcpyAsync";
+    if (by_ == caller::raw) return raw_call(layout_);
     std::string result;
     with_sides([&](auto const& from, auto const& to) {
       result = roc::to_string(roc::planned_path(from, to));
@@ -66,14 +79,15 @@ class transfer_experiment final : public experiment {
 
   void prepare(std::uint64_t sample) override {
     if (source_.on_device()) {
-      std::span<std::byte> const pattern(mirror_.data(), source_.bytes());
-      write_pattern(pattern, sample);
-      ROC_HIP(hipMemcpy, source_.payload(), pattern.data(), pattern.size(), hipMemcpyHostToDevice);
+      std::span<std::byte> const image(mirror_.data(), source_.bytes());
+      if (!contiguous()) std::ranges::fill(image, source_gap);
+      write_source(image, sample);
+      ROC_HIP(hipMemcpy, source_.payload(), image.data(), image.size(), hipMemcpyHostToDevice);
     } else {
-      write_pattern({source_.payload(), source_.bytes()}, sample);
+      write_source({source_.payload(), source_.bytes()}, sample);
     }
     if (destination_.on_device()) {
-      fill_device(destination_, std::to_integer<int>(poison_byte(sample)));
+      fill_device(destination_, poison_byte(sample));
     } else {
       write_poison({destination_.whole(), destination_.whole_bytes()}, sample);
     }
@@ -82,45 +96,59 @@ class transfer_experiment final : public experiment {
   void run(std::size_t times) override { by_ == caller::raw ? run_raw(times) : run_library(times); }
 
   std::optional<std::string> check(std::uint64_t sample, bool inject) override {
-    guarded_parts const found(arrived(sample));
-    if (inject) found.payload[found.payload.size() / 2] ^= std::byte{1};
-    if (auto const wrong = find_pattern_mismatch(found.payload, sample)) {
-      return describe("payload", *wrong, sample);
+    std::span<std::byte> const whole = arrived(sample);
+    std::span<std::byte> const image = guarded_parts(whole).payload;
+    if (inject) image[image.size() / 2] ^= std::byte{1};
+    std::span<std::byte> const payload = contiguous() ? image : std::span(elements_);
+    if (!contiguous()) gather(image.data(), layout_.to, payload, poison_byte(sample));
+    if (auto const wrong = find_pattern_mismatch(payload, sample)) {
+      return describe_mismatch("payload", *wrong, sample);
     }
-    if (auto const wrong = find_poison_mismatch(found.before, sample)) {
-      return describe("guard before the payload,", *wrong, sample);
+    if (!contiguous()) {
+      if (auto const wrong = find_poison_mismatch(image, sample)) {
+        return describe_mismatch("in a gap,", *wrong, sample);
+      }
     }
-    if (auto const wrong = find_poison_mismatch(found.behind, sample)) {
-      return describe("guard behind the payload,", *wrong, sample);
-    }
-    return std::nullopt;
+    return check_guards(whole, sample);
   }
 
  private:
+  bool contiguous() const { return layout_.from.is_contiguous() && layout_.to.is_contiguous(); }
   bool waits() const {
-    return source_.kind() == memory_kind::pageable || destination_.kind() == memory_kind::pageable;
+    return each_waited_for_ || source_.kind() == memory_kind::pageable ||
+           destination_.kind() == memory_kind::pageable;
+  }
+
+  void write_source(std::span<std::byte> image, std::uint64_t sample) {
+    if (contiguous()) return write_pattern(image, sample);
+    write_pattern(elements_, sample);
+    scatter(elements_, layout_.from, image.data());
   }
 
   // The whole destination, guard bands included, in host memory.
   std::span<std::byte> arrived(std::uint64_t sample) {
     if (!destination_.on_device()) return {destination_.whole(), destination_.whole_bytes()};
+    std::span<std::byte> const image(mirror_.data(), destination_.whole_bytes());
     // It may still hold the pattern that went to the source: a copy back that does nothing must
     // not pass.
-    write_poison({mirror_.data(), mirror_.size()}, sample);
-    ROC_HIP(hipMemcpy, mirror_.data(), destination_.whole(), destination_.whole_bytes(),
-            hipMemcpyDeviceToHost);
-    return {mirror_.data(), mirror_.size()};
+    write_poison(image, sample);
+    ROC_HIP(hipMemcpy, image.data(), destination_.whole(), image.size(), hipMemcpyDeviceToHost);
+    return image;
   }
 
   // Calls f with views of the source and the destination.
   template <class F>
   void with_sides(F const& f) {
+    layout_.from.element == 1 ? with_sides_of<std::byte>(f) : with_sides_of<std::uint32_t>(f);
+  }
+  template <class T, class F>
+  void with_sides_of(F const& f) {
     if (!source_.on_device()) {
-      f(source_.host_view(), destination_.device_view());
+      f(host_view_of<T>(source_, layout_.from), device_view_of<T>(destination_, layout_.to));
     } else if (destination_.on_device()) {
-      f(source_.device_view(), destination_.device_view());
+      f(device_view_of<T>(source_, layout_.from), device_view_of<T>(destination_, layout_.to));
     } else {
-      f(source_.device_view(), destination_.host_view());
+      f(device_view_of<T>(source_, layout_.from), host_view_of<T>(destination_, layout_.to));
     }
   }
 
@@ -128,11 +156,7 @@ class transfer_experiment final : public experiment {
     bool const wait = waits();
     with_sides([&](auto const& from, auto const& to) {
       for (std::size_t i = 0; i < times; ++i) {
-        if (wait) {
-          roc::copy(from, to);
-        } else {
-          roc::copy(from, to, stream_);
-        }
+        wait ? roc::copy(from, to) : roc::copy(from, to, stream_);
       }
     });
   }
@@ -142,23 +166,25 @@ class transfer_experiment final : public experiment {
     hipMemcpyKind const kind = hip_kind(source_, destination_);
     hipStream_t const native = roc::native(stream_);
     for (std::size_t i = 0; i < times; ++i) {
-      ROC_HIP(hipMemcpyAsync, destination_.payload(), source_.payload(), source_.bytes(), kind,
-              native);
+      raw_copy(layout_, destination_.payload(), source_.payload(), kind, native);
       if (wait) ROC_HIP(hipStreamSynchronize, native);
     }
   }
 
   caller by_;
+  bool each_waited_for_;
+  copy_layout layout_;
   roc::stream stream_;
   guarded_buffer source_;
   guarded_buffer destination_;
   roc::host_array<std::byte> mirror_;  // of device memory: its pattern on the way there and back
+  std::vector<std::byte> elements_;    // in C order, where the layout is another
 };
 
 }  // namespace
 
-std::unique_ptr<experiment> make_transfer(transfer const& what, std::size_t bytes) {
-  return std::make_unique<transfer_experiment>(what, bytes);
+std::unique_ptr<experiment> make_transfer(transfer const& what, copy_layout const& layout) {
+  return std::make_unique<transfer_experiment>(what, layout);
 }
 
 }  // namespace rocbench

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// The cases of getting memory and giving it back.
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <roc/native.hpp>
+
+#include "cases.hpp"
+#include "describe_mismatch.hpp"
+#include "memory_source.hpp"
+#include "pattern.hpp"
+#include "platform/call.hpp"
+
+namespace rocbench {
+namespace {
+
+// Memory that was taken and given back while the time was taken is taken once more for the check:
+// it must hold what is put at its begin and its end.
+class alloc_experiment final : public experiment {
+ public:
+  alloc_experiment(std::unique_ptr<memory_source> source, std::size_t bytes)
+      : source_(std::move(source)), bytes_(bytes), edge_(std::min(bytes, longest_edge)) {}
+
+  timing timed_by() const override { return timing::wall_clock; }
+  std::size_t bytes() const override { return bytes_; }
+  std::size_t counted_bytes() const override { return bytes_; }
+  std::string path() override { return source_->path(); }
+  roc::stream_ref stream() const override { return {}; }
+
+  void prepare(std::uint64_t) override {}
+  void run(std::size_t times) override {
+    for (std::size_t i = 0; i < times; ++i) source_->give(source_->take(bytes_), bytes_);
+  }
+
+  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
+    auto* const memory = static_cast<std::byte*>(source_->take(bytes_));
+    auto wrong = check_edge(memory, sample, inject);
+    if (!wrong) wrong = check_edge(memory + (bytes_ - edge_), sample, false);
+    source_->give(memory, bytes_);
+    return wrong;
+  }
+
+ private:
+  static constexpr std::size_t longest_edge = 4096;
+
+  std::optional<std::string> check_edge(std::byte* at, std::uint64_t sample, bool inject) {
+    std::vector<std::byte> values(edge_);
+    write_pattern(values, sample);
+    ROC_HIP(hipDeviceSynchronize);
+    ROC_HIP(hipMemcpy, at, values.data(), edge_, hipMemcpyDefault);
+    write_poison(values, sample);
+    ROC_HIP(hipMemcpy, values.data(), at, edge_, hipMemcpyDefault);
+    if (inject) values[edge_ / 2] ^= std::byte{1};
+    auto const found = find_pattern_mismatch(values, sample);
+    if (!found) return std::nullopt;
+    return describe_mismatch("allocated", *found, sample);
+  }
+
+  std::unique_ptr<memory_source> source_;
+  std::size_t bytes_;
+  std::size_t edge_;
+};
+
+struct row {
+  char const* name;
+  char const* words;
+  memory_way way;
+};
+
+constexpr row rows[] = {
+    {"alloc/device", "a device_array made and dropped", memory_way::device_array},
+    {"raw/alloc/device", "hipMalloc and hipFree", memory_way::device_raw},
+    {"alloc/driver_pool", "driver_pool_resource", memory_way::driver_pool},
+    {"raw/alloc/driver_pool", "hipMallocAsync and hipFreeAsync", memory_way::driver_pool_raw},
+    {"alloc/pinned", "a pinned_array made and dropped", memory_way::pinned_array},
+    {"raw/alloc/pinned", "hipHostMalloc and hipHostFree", memory_way::pinned_raw},
+    {"alloc/registered", "register_host of touched memory, and its end", memory_way::registered},
+    {"raw/alloc/registered", "hipHostRegister and hipHostUnregister of touched memory",
+     memory_way::registered_raw},
+};
+
+}  // namespace
+
+void add_alloc_cases(std::vector<benchmark_case>& to) {
+  for (row const& each : rows) {
+    to.push_back({each.name, each.words, accounting::time, bound::none, false,
+                  [way = each.way](extent_request const& asked) {
+                    return std::make_unique<alloc_experiment>(make_memory_source(way, asked.bytes),
+                                                              asked.bytes);
+                  }});
+  }
+}
+
+}  // namespace rocbench

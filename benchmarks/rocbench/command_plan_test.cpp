@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "command_plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rocbench {
+namespace {
+
+options of(command what) {
+  options result;
+  result.what = what;
+  return result;
+}
+
+TEST(command_plan, sizes_are_those_asked_for_or_fit) {
+  EXPECT_EQ(planned_sizes(of(command::run), 1 << 20), (std::vector<std::uint64_t>{1 << 20}));
+  EXPECT_EQ(planned_sizes(of(command::sweep), 70000),
+            (std::vector<std::uint64_t>{4096, 16384, 65536}));
+  EXPECT_EQ(planned_sizes(of(command::check), 5000), (std::vector<std::uint64_t>{1, 4097}));
+  options asked = of(command::sweep);
+  asked.sizes = {7, 1 << 30};
+  EXPECT_EQ(planned_sizes(asked, 10), asked.sizes);
+}
+
+TEST(command_plan, times_are_those_asked_for_or_the_commands) {
+  EXPECT_EQ(planned_measuring(of(command::run)).max_time, 1.5);
+  EXPECT_EQ(planned_measuring(of(command::run)).rounds, 2u);
+  EXPECT_EQ(planned_measuring(of(command::check)).rounds, 1u);
+  options asked = of(command::run);
+  asked.max_time = 0.05;
+  EXPECT_EQ(planned_measuring(asked).max_time, 0.05);
+  EXPECT_EQ(planned_measuring(asked).min_time, 0.05);
+  asked = of(command::run);
+  asked.min_time = 30;
+  EXPECT_EQ(planned_measuring(asked).max_time, 30);
+}
+
+TEST(command_plan, like_nvbandwidth_is_its_size_counts_and_cases) {
+  options asked = of(command::run);
+  asked.like_nvbandwidth = true;
+  EXPECT_EQ(planned_sizes(asked, 4096), (std::vector<std::uint64_t>{512u << 20}));
+  measure_options const how = planned_measuring(asked);
+  ASSERT_TRUE(how.fixed);
+  EXPECT_EQ(how.fixed->warm_ups, 4u);
+  EXPECT_EQ(how.fixed->batch, 16u);
+  EXPECT_EQ(how.fixed->samples, 3u);
+  EXPECT_EQ(how.rounds, 1u);
+  EXPECT_EQ(planned_cases(asked).size(), 4u);
+}
+
+// Every library case that HIP has a call for has that call beside it.
+TEST(cases, have_the_raw_call_behind_them) {
+  auto const& cases = all_cases();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::string const& name = cases[i].name;
+    if (name.starts_with("raw/") || name.starts_with("permute/") || name == "fill/float") continue;
+    ASSERT_LT(i + 1, cases.size());
+    EXPECT_EQ(cases[i + 1].name, "raw/" + name);
+  }
+}
+
+TEST(cases, of_a_command_are_there) {
+  for (command const each :
+       {command::run, command::sweep, command::latency, command::alloc, command::check}) {
+    EXPECT_FALSE(planned_cases(of(each)).empty());
+  }
+  EXPECT_EQ(planned_cases(of(command::sweep)).size(), 10u);
+  options asked = of(command::run);
+  asked.cases = {"nonsense"};
+  EXPECT_TRUE(planned_cases(asked).empty());
+}
+
+}  // namespace
+}  // namespace rocbench

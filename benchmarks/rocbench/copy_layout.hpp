@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Where the elements of a copy lie on each of its two sides.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <roc/layout/shape.hpp>
+
+namespace rocbench {
+
+/// One side: elements at strides, counted in elements from where the side begins.
+struct side_layout {
+  std::size_t element = 1;  ///< bytes: 1 or 4
+  roc::shape<3> extents{};
+  roc::strides<3> strides{};  ///< none negative
+
+  std::size_t payload() const;  ///< bytes of the elements
+  std::size_t span() const;     ///< bytes from the first element to the last, gaps included
+  bool is_contiguous() const;
+};
+
+struct copy_layout {
+  side_layout from;
+  side_layout to;
+};
+
+/// `bytes` bytes without gaps.
+copy_layout contiguous_layout(std::size_t bytes);
+/// Rows of bytes at a pitch on both sides, as many as fit in `bytes`, one at least.
+copy_layout rows_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
+/// Planes of 64 rows (fewer where there are fewer), a row left out behind each plane.
+copy_layout planes_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
+/// A square matrix of 4-byte elements in C order, and its transposition: no gaps.
+copy_layout transposed_layout(std::size_t bytes);
+/// A cube of 4-byte elements in C order, and in F order: no gaps.
+copy_layout reversed_axes_layout(std::size_t bytes);
+
+/// Puts the elements, given in C order without gaps, in their places; gaps are not touched.
+void scatter(std::span<std::byte const> elements, side_layout const& side, std::byte* image);
+/// The way back. What is taken is overwritten by `instead`, so that a look at the image then tells
+/// whether gaps were touched.
+void gather(std::byte* image, side_layout const& side, std::span<std::byte> elements,
+            std::byte instead);
+
+}  // namespace rocbench

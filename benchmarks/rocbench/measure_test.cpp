@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "measure.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rocbench {
+namespace {
+
+// Work that takes no device: counts what is asked of it.
+class counted_experiment final : public experiment {
+ public:
+  timing timed_by() const override { return timing::wall_clock; }
+  std::size_t bytes() const override { return 100; }
+  std::size_t counted_bytes() const override { return 200; }
+  std::string path() override { return "none"; }
+  roc::stream_ref stream() const override { return {}; }
+  void prepare(std::uint64_t) override {}
+  void run(std::size_t times) override { runs.push_back(times); }
+  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
+    checked.push_back(sample);
+    if (inject) return "a wrong byte";
+    return std::nullopt;
+  }
+
+  std::vector<std::uint64_t> checked;
+  std::vector<std::size_t> runs;
+};
+
+measure_options lasting(double seconds, unsigned rounds) { return {0, seconds, rounds}; }
+
+TEST(measure, fixed_counts_are_kept) {
+  counted_experiment subject;
+  samples taken;
+  measure_options options;
+  options.fixed = {4, 16, 3};
+  take_samples(subject, options, taken);
+  EXPECT_EQ(subject.runs, (std::vector<std::size_t>{4, 16, 16, 16}));
+  EXPECT_EQ(subject.checked, (std::vector<std::uint64_t>{1, 2, 3}));
+  measurement const result = conclude(taken, 200);
+  EXPECT_EQ(result.seconds.count, 3u);
+  EXPECT_EQ(result.executions, 48u);
+  EXPECT_FALSE(result.noisy);
+}
+
+TEST(measure, rounds_go_on_with_patterns_that_were_not_there_before) {
+  counted_experiment subject;
+  samples taken;
+  for (std::size_t round = 1; round <= 2; ++round) {
+    take_samples(subject, lasting(0.02, 2), taken);
+    EXPECT_GE(taken.seconds.size(), round);
+    EXPECT_EQ(taken.seconds.size(), subject.checked.size());
+  }
+  std::ranges::sort(subject.checked);
+  EXPECT_EQ(std::ranges::adjacent_find(subject.checked), subject.checked.end());
+}
+
+TEST(measure, no_time_is_one_sample) {
+  counted_experiment subject;
+  samples taken;
+  take_samples(subject, lasting(0, 1), taken);
+  EXPECT_EQ(taken.seconds.size(), 1u);
+  EXPECT_TRUE(conclude(taken, 200).noisy);
+}
+
+TEST(measure, ends_at_the_first_wrong_sample) {
+  counted_experiment subject;
+  samples taken;
+  measure_options options = lasting(100, 1);
+  options.inject = true;
+  take_samples(subject, options, taken);
+  EXPECT_EQ(taken.seconds.size(), 1u);
+  EXPECT_EQ(conclude(taken, 200).mismatch, "a wrong byte");
+}
+
+TEST(measure, rates_are_counted_bytes_over_time) {
+  samples taken;
+  taken.seconds = {1, 2, 4};
+  taken.executions = 3;
+  taken.cpu_seconds = 6;
+  measurement const result = conclude(taken, 200);
+  EXPECT_DOUBLE_EQ(result.rate.median, 100);
+  EXPECT_DOUBLE_EQ(result.seconds.median, 2);
+  EXPECT_DOUBLE_EQ(result.cpu_seconds, 2);
+}
+
+}  // namespace
+}  // namespace rocbench

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Enumerators as the table and the files say them.
+#include "cases.hpp"
+
+namespace rocbench {
+
+char const* to_string(accounting counted) noexcept {
+  switch (counted) {
+    case accounting::payload: return "payload";
+    case accounting::traffic: return "traffic";
+    case accounting::time: return "time";
+  }
+  return "";
+}
+
+}  // namespace rocbench

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# Draws the page REPORT with the browser BROWSER, wide and as narrow as a phone, into the folder
+# FOLDER; fails where no picture comes, or nothing is on it.
+
+foreach(width 1280 500)
+  set(picture ${FOLDER}/report_${width}.png)
+  file(REMOVE ${picture})
+  execute_process(COMMAND ${BROWSER} --headless --no-sandbox --disable-gpu --hide-scrollbars
+      --window-size=${width},2400 --screenshot=${picture} file://${REPORT}
+    RESULT_VARIABLE code ERROR_VARIABLE problem OUTPUT_QUIET)
+  if(NOT code EQUAL 0 OR NOT EXISTS ${picture})
+    message(FATAL_ERROR "${BROWSER} ended with ${code}: ${problem}")
+  endif()
+  # A page of one colour is small however large the window: something must have been drawn.
+  file(SIZE ${picture} bytes)
+  if(bytes LESS 30000)
+    message(FATAL_ERROR "${picture} has only ${bytes} bytes: the page is empty")
+  endif()
+endforeach()
