@@ -28,5 +28,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/rocarray-config-ver
 install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config-version.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/RocCudaSources.cmake
   ${CMAKE_CURRENT_LIST_DIR}/RocDeviceSources.cmake
   DESTINATION ${roc_package_folder})
+install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/../hipify DESTINATION ${roc_package_folder})
