@@ -18,7 +18,7 @@ int main() {
   std::span<float> const elements = roc::as_span(host);
   std::iota(elements.begin(), elements.end(), 0.0f);
 
-  auto const device = roc::to_device(elements);  // a span is a host view
+  auto const device = roc::to_device(elements);         // a span is a host view
   std::span<float> const there = roc::as_span(device);  // of device memory, for kernels
   auto const middle = roc::as_device_view(there.subspan(6, 12), device.device_ordinal());
   middle.fill(-1);

@@ -24,7 +24,8 @@ endif()
 # roc_find_hipify(): sets ROC_HIPIFY_PERL, if it is anywhere, and ROC_PERL.
 macro(roc_find_hipify)
   if(NOT ROC_HIPIFY_PERL AND NOT "$ENV{HIPIFY_PERL}" STREQUAL "")
-    set(ROC_HIPIFY_PERL $ENV{HIPIFY_PERL} CACHE FILEPATH "hipify-perl, to translate CUDA sources" FORCE)
+    set(ROC_HIPIFY_PERL $ENV{HIPIFY_PERL} CACHE FILEPATH
+      "hipify-perl, to translate CUDA sources" FORCE)
   endif()
   find_program(ROC_HIPIFY_PERL hipify-perl
     HINTS ${ROCM_PATH} $ENV{ROCM_PATH} /opt/rocm PATH_SUFFIXES bin

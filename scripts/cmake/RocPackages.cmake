@@ -44,14 +44,17 @@ endif()
 set(roc_library_package librocarray${roc_soversion}-${roc_suffix})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${roc_library_package})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "Arrays in GPU memory, copies, streams: library for ${roc_suffix}")
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION
+  "Arrays in GPU memory, copies, streams: library for ${roc_suffix}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME librocarray-${roc_suffix}-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${roc_library_package} (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Arrays in GPU memory: headers and libraries for ${roc_suffix}")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
+  "Arrays in GPU memory: headers and libraries for ${roc_suffix}")
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME rocarray-tools-${roc_suffix})
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION utils)
-set(CPACK_DEBIAN_TOOL_DESCRIPTION "rocbench, which measures copies to, from and on a GPU (${roc_suffix})")
+set(CPACK_DEBIAN_TOOL_DESCRIPTION
+  "rocbench, which measures copies to, from and on a GPU (${roc_suffix})")
 
 # A platform with a device comes before the CPU.
 set(roc_priority 30)

@@ -11,7 +11,7 @@ platform=$4
 soname=$5
 rm -rf "$out"
 root=$out/root
-mkdir -p "$root/var/lib/dpkg/"{updates,info,alternatives} "$root/etc/alternatives" "$root/var/log"
+mkdir -p "$root/var/lib/dpkg/"{updates,info,alternatives} "$root/etc/alternatives" "$root/usr/bin"
 touch "$root/var/lib/dpkg/status"
 (cd "$build" && "$cpack" -G DEB -B "$out" >"$out/cpack.log") || { cat "$out/cpack.log"; exit 1; }
 for package in "$out"/*.deb; do
@@ -24,8 +24,8 @@ if [ "$(id -u)" != 0 ]; then
 fi
 # What they depend on is not below this root.
 install() {
-  dpkg --root="$root" --log="$out/dpkg.log" --force-depends --force-not-root \
-    --force-script-chrootless "$@" 2>&1 | grep -v 'dpkg: warning' || true
+  dpkg --root="$root" --log="$out/dpkg.log" --force-depends --force-script-chrootless "$@" \
+    >"$out/dpkg.out" 2>&1 || { cat "$out/dpkg.out"; exit 1; }
 }
 install -i "$out"/*.deb
 link=$(find "$root/usr/lib" -maxdepth 2 -name "$soname" -type l -not -path "*/rocarray-*")
@@ -37,6 +37,10 @@ fi
 if [ ! -e "$root${chosen}" ]; then
   echo "the alternative $chosen is not in the package" >&2
   exit 1
+fi
+if ls "$out"/rocarray-tools* >/dev/null 2>&1; then
+  chosen_tool=$(readlink "$root/etc/alternatives/rocbench")
+  "$root$chosen_tool" --help >/dev/null
 fi
 install -r "librocarray-$platform-dev" "${soname/.so./}-$platform"
 if [ -e "$root/etc/alternatives/$soname" ] || [ -L "$root/etc/alternatives/$soname" ]; then

@@ -131,9 +131,9 @@ TEST(FromDlpack, WhatDoesNotFitIsAnErrorAndStaysTheCallers) {
   auto const take = [&] { static_cast<void>(roc::from_dlpack<int, 2>(&theirs->tensor)); };
 
   EXPECT_THROW(static_cast<void>(roc::from_dlpack<float, 2>(&theirs->tensor)), roc::dlpack_error);
-  EXPECT_TRUE(contains(
-      message([&] { static_cast<void>(roc::from_dlpack<float, 2>(&theirs->tensor)); }),
-      "DLPack tensor of int32, elements asked for: float32"));
+  EXPECT_TRUE(
+      contains(message([&] { static_cast<void>(roc::from_dlpack<float, 2>(&theirs->tensor)); }),
+               "DLPack tensor of int32, elements asked for: float32"));
   tensor.dtype.lanes = 4;
   EXPECT_THROW(take(), roc::dlpack_error);
   tensor = good;

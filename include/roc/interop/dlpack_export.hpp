@@ -65,9 +65,7 @@ struct dlpack_export {
   explicit dlpack_export(Array&& shown) : array(std::move(shown)) {
     managed.dl_tensor = axes.tensor(array.view(), dlpack_place(array));
     managed.manager_ctx = this;
-    managed.deleter = [](Managed* self) {
-      delete static_cast<dlpack_export*>(self->manager_ctx);
-    };
+    managed.deleter = [](Managed* self) { delete static_cast<dlpack_export*>(self->manager_ctx); };
   }
 
   Managed managed{};
@@ -99,17 +97,17 @@ Managed* export_dlpack(Array<T, N>&& array) {
 }  // namespace detail
 
 /// Gives an array away as a tensor: whoever gets it calls its deleter once, which frees the array.
-/// Waits for all work on its device, so that any consumer may use it at once. After an exception the
-/// array is still the caller's. Throws lifetime_error, roc::error.
+/// Waits for all work on its device, so that any consumer may use it at once. After an exception
+/// the array is still the caller's. Throws lifetime_error, roc::error.
 template <class T, std::size_t N>
 [[nodiscard]] DLManagedTensor* to_dlpack(device_array<T, N>&& array) {
   detail::finish_for_dlpack(array);
   return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array));
 }
-/// The same without waiting: what `consumer` is given from now on comes after the work on the stream
-/// that the array was made with, which must live (work on others: order it there by an event, or let
-/// the form without a stream wait). The memory is not used again before the work that `consumer` has
-/// when the deleter is called; a stream of another library must live until then.
+/// The same without waiting: what `consumer` is given from now on comes after the work on the
+/// stream that the array was made with, which must live (work on others: order it there by an
+/// event, or let the form without a stream wait). The memory is not used again before the work that
+/// `consumer` has when the deleter is called; a stream of another library must live until then.
 template <class T, std::size_t N>
 [[nodiscard]] DLManagedTensor* to_dlpack(device_array<T, N>&& array, stream_ref consumer) {
   detail::order_for_dlpack(array, consumer);
@@ -158,20 +156,21 @@ template <class T, std::size_t N>
 #endif
 
 /// A tensor that borrows a view, for calls that take a DLTensor: nobody deletes it, and the view's
-/// memory must outlive it. Not of const elements: a DLTensor cannot say that they are. The device is
-/// the view's, or the current one where the view names none.
+/// memory must outlive it. Not of const elements: a DLTensor cannot say that they are. The device
+/// is the view's, or the current one where the view names none.
 template <std::size_t N>
 class dlpack_tensor {
  public:
   template <class T>
     requires(!std::is_const_v<T>)
   explicit dlpack_tensor(device_view<T, N> const& view)
-      : tensor_(axes_.tensor(view, {dlpack_device, view.device_ordinal() < 0
-                                                       ? device().ordinal()
-                                                       : view.device_ordinal()})) {}
+      : tensor_(axes_.tensor(
+            view, {dlpack_device,
+                   view.device_ordinal() < 0 ? device().ordinal() : view.device_ordinal()})) {}
   template <class T>
     requires(!std::is_const_v<T>)
-  explicit dlpack_tensor(host_view<T, N> const& view) : tensor_(axes_.tensor(view, {kDLCPU, 0})) {}
+  explicit dlpack_tensor(host_view<T, N> const& view)
+      : tensor_(axes_.tensor(view, {kDLCPU, 0})) {}
   // It points into itself.
   dlpack_tensor(dlpack_tensor const&) = delete;
   dlpack_tensor& operator=(dlpack_tensor const&) = delete;

@@ -69,8 +69,8 @@ dlpack_memory<T, N> read_dlpack(DLTensor const& tensor) {
 }
 
 [[noreturn]] inline void throw_dlpack_device(DLTensor const& tensor, char const* wanted) {
-  throw dlpack_error("DLPack tensor on " + dlpack_words(tensor.device) + ", asked for as " + wanted +
-                     ": ask its producer to move it");
+  throw dlpack_error("DLPack tensor on " + dlpack_words(tensor.device) + ", asked for as " +
+                     wanted + ": ask its producer to move it");
 }
 
 // The ordinal of the device that the tensor is on.
@@ -83,7 +83,8 @@ inline int dlpack_ordinal(DLTensor const& tensor) {
 #endif
   if (type != dlpack_device && !managed) {
     throw_dlpack_device(tensor, ("memory of this platform's devices (" +
-                                 dlpack_words(DLDevice{dlpack_device, 0}) + ")").c_str());
+                                 dlpack_words(DLDevice{dlpack_device, 0}) + ")")
+                                    .c_str());
   }
   int const ordinal = tensor.device.device_id;
   if (ordinal < 0 || ordinal >= device::count()) {
@@ -146,9 +147,9 @@ template <class T, std::size_t N>
 
 /// Takes a tensor in device memory over: the array owns it, and its deleter is called once, when
 /// the array has gone and all work on its device is done; a tensor without elements is given back
-/// at once. After an exception the tensor is still the caller's. Throws as dlpack_view, layout_error
-/// also for strides that are negative or meet (take a view of such), roc::error for an address that
-/// is no device memory.
+/// at once. After an exception the tensor is still the caller's. Throws as dlpack_view,
+/// layout_error also for strides that are negative or meet (take a view of such), roc::error for an
+/// address that is no device memory.
 template <class T, std::size_t N>
 [[nodiscard]] device_array<T, N> from_dlpack(DLManagedTensor* tensor) {
   if (tensor == nullptr) detail::throw_lifetime_error("from_dlpack of a null tensor");
@@ -166,8 +167,9 @@ void check_dlpack_version(DLManagedTensorVersioned const& tensor) {
                        ": ask its producer for that (max_version=)");
   }
   if ((tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0 && !std::is_const_v<T>) {
-    throw dlpack_error("DLPack tensor that is read-only, asked for to be written: take a view of "
-                       "const elements, or a copy");
+    throw dlpack_error(
+        "DLPack tensor that is read-only, asked for to be written: take a view of "
+        "const elements, or a copy");
   }
 }
 

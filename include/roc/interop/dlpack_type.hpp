@@ -13,7 +13,8 @@
 #include <roc/error.hpp>
 
 #if ROC_PLATFORM_HOST + ROC_PLATFORM_AMD + ROC_PLATFORM_NVIDIA != 1
-#error "rocarray: roc/interop/dlpack.hpp names the platform's devices: link rocarray::rocarray, \
+#error \
+    "rocarray: roc/interop/dlpack.hpp names the platform's devices: link rocarray::rocarray, \
 whose target says which it is, or define one of ROC_PLATFORM_HOST, ROC_PLATFORM_AMD, \
 ROC_PLATFORM_NVIDIA as 1"
 #endif
@@ -72,8 +73,10 @@ inline constexpr DLDeviceType dlpack_pinned = kDLCPU;
 namespace detail {
 
 inline std::string dlpack_words(DLDataType type) {
-  static char const* const codes[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
-  std::string const code = type.code < 7 ? codes[type.code] : "code " + std::to_string(type.code) + " ";
+  static char const* const codes[] = {"int",    "uint",    "float", "handle",
+                                      "bfloat", "complex", "bool"};
+  std::string const code =
+      type.code < 7 ? codes[type.code] : "code " + std::to_string(type.code) + " ";
   std::string const lanes = type.lanes == 1 ? "" : " x " + std::to_string(type.lanes);
   return code + std::to_string(type.bits) + lanes;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mdspan of what the library has: std::mdspan where the standard library has it, and any other with
-// its members: cuda::std::mdspan, libhipcxx's, the reference implementation. Host views are made from
-// all of them without this header.
+// its members: cuda::std::mdspan, libhipcxx's, the reference implementation. Host views are made
+// from all of them without this header.
 #pragma once
 
 #include <array>
@@ -80,8 +80,9 @@ auto mdspan_mapping(roc::shape<N> const& shape, roc::strides<N> const& strides) 
       if (!walked) stride = compact[i] > 0 ? compact[i] : 1;  // any that are allowed
       if (shape[i] == 1 && stride <= 0) stride = 1;
       if (stride <= 0 || !std::in_range<typename M::index_type>(stride)) {
-        throw_no_mdspan(strides, ": its strides must be positive and fit its index type: reverse or "
-                                 "copy the array first");
+        throw_no_mdspan(strides,
+                        ": its strides must be positive and fit its index type: reverse or copy "
+                        "the array first");
       }
       steps[i] = static_cast<typename M::index_type>(stride);
     }

@@ -32,13 +32,13 @@ std::span<typename V::element_type> span_of(V const& view) {
 
 }  // namespace detail
 
-/// All elements of host memory without gaps, of any rank, in the order of memory. Nothing is copied;
-/// the memory must outlive the span. Throws layout_error for memory with gaps.
+/// All elements of host memory without gaps, of any rank, in the order of memory. Nothing is
+/// copied; the memory must outlive the span. Throws layout_error for memory with gaps.
 template <class T, std::size_t N>
 [[nodiscard]] std::span<T> as_span(host_view<T, N> const& view) {
   return detail::span_of(view);
 }
-/// Of device memory: for kernels, and for libraries that take spans of it; the host must not read it.
+/// Of device memory: for kernels, and for libraries that take such spans; not for the host to read.
 template <class T, std::size_t N>
 [[nodiscard]] std::span<T> as_span(device_view<T, N> const& view) {
   return detail::span_of(view);

@@ -47,8 +47,8 @@ using thrust_iterator = ::thrust::permutation_iterator<
 
 /// What Thrust's algorithms take as execution policy so that they run on a stream:
 ///   thrust::sort(roc::thrust_policy(stream), roc::thrust_begin(a.view()), ...)
-/// Thrust waits for the stream at the end of most of them. On a stream that is not the array's, call
-/// the array's use_on before.
+/// Thrust waits for the stream at the end of most of them. On a stream that is not the array's,
+/// call the array's use_on before.
 inline auto thrust_policy(stream_ref stream) {
 #if ROC_PLATFORM_AMD
   return ::thrust::hip::par.on(native(stream));
