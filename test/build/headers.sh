@@ -29,18 +29,23 @@ each_alone() {
 
 case $what in
   stand_alone)
-    mapfile -t headers < <(find roc -name '*.hpp' -not -path 'roc/native*')
+    mapfile -t headers < <(find roc -name '*.hpp' -not -path 'roc/native*' \
+      -not -path 'roc/interop/dlpack*' -not -path 'roc/interop/thrust*')
     [ ${#headers[@]} -gt 0 ]
     each_alone "${headers[@]}"
     ;;
   native)
     # The other files below native/ are parts of these.
     each_alone roc/native.hpp roc/native/hip.hpp roc/native/elementwise.hpp
+    # Thrust's headers are for the device compiler, which test/interop has.
+    if "${compile[@]}" -E -x c++ - <<<'#include <dlpack/dlpack.h>' >/dev/null 2>&1; then
+      each_alone roc/interop/dlpack.hpp
+    fi
     ;;
   no_vendor)
     included=$(echo '#include <roc/roc.hpp>' | "${compile[@]}" -M -x c++ -)
     found=$(tr ' \\' '\n\n' <<<"$included" |
-      grep -Ei '(^|/)(hip|cuda|rocm|hsa)[^/]*/|/native' || true)
+      grep -Ei '(^|/)(hip|cuda|rocm|hsa)[^/]*/|/native|/interop' || true)
     if [ -n "$found" ]; then
       echo "roc/roc.hpp includes headers of a vendor, or the way to them:" "$found" >&2
       exit 1

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include <cuda_runtime.h>
+
+int left() { return cudaNameOfNextYear(); }

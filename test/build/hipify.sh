@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hipify.sh CASE FOLDER HIPIFY-PERL: what scripts/hipify makes, reports and ends with. Skipped where
+# the case needs hipify-perl and there is none.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+case=$1
+out=$2/$case
+program=$3
+unset HIPIFY_PERL
+
+if [ ! -f "$program" ] && [ "$case" != missing ]; then
+  echo "no hipify-perl: install it, or set ROC_HIPIFY_PERL or HIPIFY_PERL to it"
+  exit 77
+fi
+rm -rf "$out"
+mkdir -p "$out"
+
+# hipify ARGUMENT...: runs the script; `status` and `said` are what it ended with and said.
+hipify() {
+  said=$("$root/scripts/hipify" "$@" 2>&1)
+  status=$?
+  printf '%s\n' "$said"
+}
+
+# expect STATUS TEXT...: what it must have ended with and said.
+expect() {
+  [ "$status" = "$1" ] || { echo "FAILED: ended with $status, not $1"; exit 1; }
+  shift
+  local text
+  for text in "$@"; do
+    grep -qF -- "$text" <<<"$said" || { echo "FAILED: did not say: $text"; exit 1; }
+  done
+}
+
+# expect_not TEXT...
+expect_not() {
+  local text
+  for text in "$@"; do
+    if grep -qF -- "$text" <<<"$said"; then echo "FAILED: said: $text"; exit 1; fi
+  done
+}
+
+case $case in
+  example)  # the example's second step is what the script makes of its first
+    hipify --hipify-perl "$program" --include roc/native/hip.hpp -o "$out" \
+      "$root/examples/from_cuda/1_cuda"
+    expect 0 "cudaMemcpy2DAsync -> hipMemcpy2DAsync" "2 files read, 2 changed"
+    diff -r "$root/examples/from_cuda/2_hipified" "$out" || exit 1
+    ;;
+  left)
+    hipify --hipify-perl "$program" -o "$out" "$here/hipify"
+    expect 1 "left.cu:4: CUDA is left: cuda_pipeline.h" "left.cu:12: CUDA is left: asm" \
+      "left.cu:13: CUDA is left: __CUDA_ARCH__" "left.cu:21: CUDA is left: cudaNameOfNextYear" \
+      "left.cu:22: CUDA is left: cuOwn" "6 CUDA names are left" "cudaFree -> hipFree"
+    expect_not InAComment InAString CUDA_OWN_CHECK "left: cuda_own.cuh"
+    [ -f "$out/left.hip" ] || { echo "FAILED: no left.hip"; exit 1; }
+    ;;
+  strict)
+    hipify --hipify-perl "$program" -o "$out" --strict --own cuOwn "$here/hipify"
+    expect 1 "cudaNameOfNextYear" "4 CUDA names are left"
+    expect_not "left: cuOwn"
+    [ ! -e "$out/left.hip" ] && [ -e "$out/cuda_own.cuh" ] || exit 1
+    ;;
+  nothing)  # a file without CUDA arrives as it was
+    cp "$here/consumer/consumer.cpp" "$out/plain.cpp"
+    hipify --hipify-perl "$program" --include roc/native/hip.hpp -o "$out/new" "$out/plain.cpp"
+    expect 0 "nothing to change" "1 files read, 0 changed"
+    cmp "$out/plain.cpp" "$out/new/plain.cpp" || exit 1
+    ;;
+  bad)
+    hipify --hipify-perl "$program" "$out/not_there.cu"
+    expect 2 "not_there.cu is not there"
+    hipify --hipify-perl "$program" "$out"
+    expect 2 "no C++ or CUDA source is in"
+    hipify --hipify-perl "$program" --hurry "$out"
+    expect 2 '"--hurry" is no option'
+    hipify --hipify-perl "$program"
+    expect 2 "no file and no folder was named"
+    cp "$here/hipify/left.cu" "$out/a.cu"
+    cp "$here/hipify/left.cu" "$out/a.hpp"
+    mkdir "$out/b" && cp "$here/hipify/left.cu" "$out/b/a.cu"
+    hipify --hipify-perl "$program" "$out/a.cu" "$out/b/a.cu"
+    expect 2 "would both become a.hip"
+    printf '#!/bin/sh\nexit 3\n' >"$out/hipify-perl"
+    hipify --hipify-perl "$out/hipify-perl" "$out/a.cu"
+    expect 2 "failed on"
+    touch "$out/file"
+    hipify --hipify-perl "$program" -o "$out/file/below" "$out/a.cu"
+    expect 2 "cannot be written"
+    ;;
+  missing)
+    hipify --hipify-perl "$out/nowhere" "$here/hipify"
+    expect 2 "nowhere is not there"
+    # A PATH without it, but with what the script itself needs.
+    mkdir "$out/bin"
+    ln -s "$(command -v perl)" "$(command -v env)" "$out/bin"
+    if [ -e /opt/rocm/bin/hipify-perl ]; then
+      echo "hipify-perl is in /opt/rocm: that it is missing cannot be asked here"
+      exit 77
+    fi
+    PATH=$out/bin ROCM_PATH=$out hipify "$here/hipify"
+    expect 2 "hipify-perl was found neither on PATH nor in ROCm's folder" "--hipify-perl"
+    ;;
+  *) echo "hipify.sh: no case \"$case\""; exit 1 ;;
+esac

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+// DLPack in and out, against a producer and a consumer of its own.
+#include <gtest/gtest.h>
+
+#if __has_include(<dlpack/dlpack.h>)
+#include <roc/interop/dlpack.hpp>
+#include <roc/roc.hpp>
+
+#include <array>
+#include <atomic>
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+// What another library would hand out: two rows of three ints in device memory of its own, from
+// byte 64 on, the rows four apart.
+struct producer {
+  explicit producer(std::atomic<int>& deletions) : deleted(&deletions) {
+    ROC_HIP(hipMalloc, &memory, std::size_t{256});
+    tensor.dl_tensor.data = memory;
+    tensor.dl_tensor.device = {roc::dlpack_device, 0};
+    tensor.dl_tensor.ndim = 2;
+    tensor.dl_tensor.dtype = {kDLInt, 32, 1};
+    tensor.dl_tensor.shape = shape.data();
+    tensor.dl_tensor.strides = strides.data();
+    tensor.dl_tensor.byte_offset = 64;
+    tensor.manager_ctx = this;
+    tensor.deleter = [](DLManagedTensor* self) {
+      auto* const owner = static_cast<producer*>(self->manager_ctx);
+      ++*owner->deleted;
+      if (owner->before_free) owner->before_free();
+      ROC_HIP(hipFree, owner->memory);
+      delete owner;
+    };
+  }
+
+  int* first() const { return static_cast<int*>(memory) + 16; }
+
+  std::atomic<int>* deleted;
+  std::function<void()> before_free;
+  void* memory = nullptr;
+  std::array<std::int64_t, 2> shape{2, 3};
+  std::array<std::int64_t, 2> strides{4, 1};
+  DLManagedTensor tensor{};
+};
+
+template <class Call>
+std::string message(Call&& call) {
+  try {
+    call();
+  } catch (roc::error const& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+bool contains(std::string const& text, char const* part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(FromDlpack, TheArrayOwnsTheTensor) {
+  std::atomic<int> deleted = 0;
+  auto* const theirs = new producer(deleted);
+  {
+    auto const array = roc::from_dlpack<int, 2>(&theirs->tensor);
+    EXPECT_EQ(theirs->first(), array.data());
+    EXPECT_EQ((roc::strides<2>{4, 1}), array.strides());
+    EXPECT_EQ(0, array.device_ordinal());
+    array.copy_to_device(std::vector<int>{1, 2, 3, 4, 5, 6});
+    EXPECT_EQ(6, array(1, 2).get());
+    EXPECT_EQ(0, deleted);
+  }
+  EXPECT_EQ(1, deleted);
+}
+
+TEST(FromDlpack, TheDeleterRunsAfterTheWorkOnTheDevice) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  roc::stream const stream;
+  std::vector<int> host(6);
+  auto const pins = roc::register_host(host);
+  std::atomic<int> deleted = 0;
+  int seen = -1;
+  auto* const theirs = new producer(deleted);
+  theirs->before_free = [&] { seen = host[5]; };
+  {
+    auto const array = roc::from_dlpack<int, 2>(&theirs->tensor);
+    array.fill(7, stream);
+    array.copy_to_host(host, stream);
+  }
+  EXPECT_EQ(1, deleted);
+  EXPECT_EQ(7, seen);
+}
+
+TEST(FromDlpack, WithoutStridesTheTensorIsCompact) {
+  std::atomic<int> deleted = 0;
+  auto* const theirs = new producer(deleted);
+  theirs->tensor.dl_tensor.strides = nullptr;
+  EXPECT_TRUE((roc::from_dlpack<int, 2>(&theirs->tensor).is_c_contiguous()));
+  EXPECT_EQ(1, deleted);
+}
+
+TEST(FromDlpack, WithoutElementsItIsGivenBackAtOnce) {
+  std::atomic<int> deleted = 0;
+  auto* const theirs = new producer(deleted);
+  theirs->shape = {0, 3};
+  auto const array = roc::from_dlpack<int, 2>(&theirs->tensor);
+  EXPECT_EQ(1, deleted);
+  EXPECT_EQ(0u, array.size());
+}
+
+TEST(FromDlpack, ADeleterMayBeMissing) {
+  std::atomic<int> deleted = 0;
+  producer theirs(deleted);
+  theirs.tensor.deleter = nullptr;
+  { auto const array = roc::from_dlpack<int, 2>(&theirs.tensor); }
+  ROC_HIP(hipFree, theirs.memory);
+}
+
+TEST(FromDlpack, WhatDoesNotFitIsAnErrorAndStaysTheCallers) {
+  std::atomic<int> deleted = 0;
+  auto* const theirs = new producer(deleted);
+  DLTensor& tensor = theirs->tensor.dl_tensor;
+  DLTensor const good = tensor;
+  auto const take = [&] { static_cast<void>(roc::from_dlpack<int, 2>(&theirs->tensor)); };
+
+  EXPECT_THROW(static_cast<void>(roc::from_dlpack<float, 2>(&theirs->tensor)), roc::dlpack_error);
+  EXPECT_TRUE(
+      contains(message([&] { static_cast<void>(roc::from_dlpack<float, 2>(&theirs->tensor)); }),
+               "DLPack tensor of int32, elements asked for: float32"));
+  tensor.dtype.lanes = 4;
+  EXPECT_THROW(take(), roc::dlpack_error);
+  tensor = good;
+  EXPECT_THROW(static_cast<void>(roc::from_dlpack<int, 3>(&theirs->tensor)), roc::shape_error);
+
+  tensor.device = {kDLVulkan, 0};
+  EXPECT_TRUE(contains(message(take), "DLPack tensor on a device of type 7, asked for as memory"))
+      << message(take);
+  tensor.device = {kDLCPU, 0};
+  EXPECT_THROW(take(), roc::dlpack_error);
+  tensor.device = {roc::dlpack_device, 1000};
+  EXPECT_TRUE(contains(message(take), "on device 1000 of")) << message(take);
+  tensor.device = {roc::dlpack_device, -1};
+  EXPECT_THROW(take(), roc::dlpack_error);
+  tensor = good;
+
+  theirs->strides = {4, -1};  // reversed
+  EXPECT_THROW(take(), roc::layout_error);
+  theirs->strides = {0, 1};  // repeated
+  EXPECT_THROW(take(), roc::layout_error);
+  theirs->strides = {4, 1};
+  theirs->shape = {-2, 3};
+  EXPECT_THROW(take(), roc::shape_error);
+  theirs->shape = {2, 3};
+  tensor.byte_offset = 62;
+  EXPECT_THROW(take(), roc::layout_error);
+  tensor = good;
+  tensor.data = nullptr;
+  EXPECT_THROW(take(), roc::lifetime_error);
+  std::vector<int> host(64);
+  tensor.data = host.data();
+  EXPECT_THROW(take(), roc::error);
+  tensor = good;
+
+  EXPECT_THROW(static_cast<void>(roc::from_dlpack<int, 2>(static_cast<DLManagedTensor*>(nullptr))),
+               roc::lifetime_error);
+  EXPECT_EQ(0, deleted);
+  theirs->tensor.deleter(&theirs->tensor);
+}
+
+TEST(DlpackView, OfADeviceTensorBorrows) {
+  std::atomic<int> deleted = 0;
+  auto* const theirs = new producer(deleted);
+  auto const view = roc::dlpack_view<int, 2>(theirs->tensor.dl_tensor);
+  view.fill(5);
+  theirs->strides = {4, -1};
+  theirs->tensor.dl_tensor.byte_offset += 8;
+  auto const reversed = roc::dlpack_view<int const, 2>(theirs->tensor.dl_tensor);
+  EXPECT_EQ(5, reversed(1, 2).get());
+  EXPECT_EQ(theirs->first() + 2, reversed.data());
+  EXPECT_THROW(static_cast<void>(roc::dlpack_host_view<int, 2>(theirs->tensor.dl_tensor)),
+               roc::dlpack_error);
+  theirs->tensor.deleter(&theirs->tensor);
+}
+
+TEST(DlpackView, OfAHostTensor) {
+  std::vector<double> numbers{1, 2, 3, 4};
+  std::int64_t shape[2] = {2, 2};
+  DLTensor tensor{};
+  tensor.data = numbers.data();
+  tensor.device = {kDLCPU, 0};
+  tensor.ndim = 2;
+  tensor.dtype = {kDLFloat, 64, 1};
+  tensor.shape = shape;
+  auto const view = roc::dlpack_host_view<double, 2>(tensor);
+  auto const array = roc::to_device(view);
+  EXPECT_EQ(3.0, array(1, 0).get());
+  EXPECT_THROW(static_cast<void>(roc::dlpack_view<double, 2>(tensor)), roc::dlpack_error);
+}
+
+TEST(ToDlpack, TheTensorOwnsTheArray) {
+  auto array = roc::device_array<float, 2>({4, 6}, roc::order::f);
+  array.fill(3);
+  auto* const data = array.data();
+  DLManagedTensor* const tensor = roc::to_dlpack(std::move(array));
+  EXPECT_THROW(array.data(), roc::lifetime_error);
+  DLTensor const& shown = tensor->dl_tensor;
+  EXPECT_EQ(data, shown.data);
+  EXPECT_EQ(roc::dlpack_device, shown.device.device_type);
+  EXPECT_EQ(0, shown.device.device_id);
+  EXPECT_EQ(kDLFloat, shown.dtype.code);
+  EXPECT_EQ(32, shown.dtype.bits);
+  EXPECT_EQ(1, shown.dtype.lanes);
+  ASSERT_EQ(2, shown.ndim);
+  EXPECT_EQ(6, shown.shape[1]);
+  EXPECT_EQ(4, shown.strides[1]);
+  EXPECT_EQ(0u, shown.byte_offset);
+  // The round trip: the same memory, and one deletion frees it.
+  auto const back = roc::from_dlpack<float, 2>(tensor);
+  EXPECT_EQ(data, back.data());
+  EXPECT_EQ(3.0f, back(3, 5).get());
+}
+
+TEST(ToDlpack, WithoutAStreamTheWorkIsDone) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  roc::stream const stream;
+  auto array = roc::device_array<int>({1000}, roc::order::c, stream);
+  array.fill(1, stream);
+  DLManagedTensor* const tensor = roc::to_dlpack(std::move(array));
+  EXPECT_TRUE(stream.query());
+  tensor->deleter(tensor);
+}
+
+TEST(ToDlpack, AConsumersStreamComesAfterTheWork) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  roc::stream const producing(roc::non_blocking);
+  roc::stream const consuming(roc::non_blocking);
+  std::vector<int> host(1000);
+  auto const pins = roc::register_host(host);
+  roc::test::gate gate;
+  auto array = roc::device_array<int>({1000}, roc::order::c, producing);
+  gate.close(producing);
+  array.fill(9, producing);
+  DLManagedTensor* const tensor = roc::to_dlpack(std::move(array), consuming);
+  // A consumer that knows nothing of the library.
+  ROC_HIP(hipMemcpyAsync, host.data(), tensor->dl_tensor.data, sizeof(int) * 1000,
+          hipMemcpyDeviceToHost, roc::native(consuming));
+  EXPECT_FALSE(consuming.query());
+  gate.open();
+  consuming.synchronize();
+  EXPECT_EQ(9, host[999]);
+  tensor->deleter(tensor);
+}
+
+TEST(ToDlpack, HostMemoryAndOtherTypes) {
+  auto pinned = roc::pinned_array<std::complex<float>>(roc::shape<1>{3});
+  DLManagedTensor* tensor = roc::to_dlpack(std::move(pinned));
+  EXPECT_EQ(roc::dlpack_pinned, tensor->dl_tensor.device.device_type);
+  EXPECT_EQ(kDLComplex, tensor->dl_tensor.dtype.code);
+  EXPECT_EQ(64, tensor->dl_tensor.dtype.bits);
+  tensor->deleter(tensor);
+  tensor = roc::to_dlpack(roc::host_array<bool, 0>(roc::shape<0>{}));
+  EXPECT_EQ(kDLCPU, tensor->dl_tensor.device.device_type);
+  EXPECT_EQ(6, tensor->dl_tensor.dtype.code);
+  EXPECT_EQ(0, tensor->dl_tensor.ndim);
+  EXPECT_FALSE((roc::dlpack_host_view<bool, 0>(tensor->dl_tensor).data() == nullptr));
+  tensor->deleter(tensor);
+}
+
+TEST(ToDlpack, WhatOwnsNothingIsAnError) {
+  roc::device_array<int> nothing;
+  EXPECT_THROW(static_cast<void>(roc::to_dlpack(std::move(nothing))), roc::lifetime_error);
+  roc::host_array<int> none;
+  EXPECT_THROW(static_cast<void>(roc::to_dlpack(std::move(none))), roc::lifetime_error);
+}
+
+TEST(DlpackTensor, BorrowsAView) {
+  auto const array = roc::device_array<std::uint8_t, 2>({4, 6});
+  auto const part = array(roc::slice(roc::none, roc::none, -1), roc::slice(1, 4));
+  roc::dlpack_tensor tensor(part);
+  EXPECT_EQ(part.data(), (*tensor).data);
+  EXPECT_EQ(-6, tensor.get()->strides[0]);
+  EXPECT_EQ(kDLUInt, tensor.get()->dtype.code);
+  EXPECT_EQ(part.strides(), (roc::dlpack_view<std::uint8_t, 2>(*tensor).strides()));
+  static_assert(!std::is_constructible_v<roc::dlpack_tensor<1>, roc::device_view<int const, 1>>);
+  std::vector<int> numbers(3);
+  roc::dlpack_tensor host(roc::host_view<int>{numbers});
+  EXPECT_EQ(kDLCPU, host.get()->device.device_type);
+}
+
+TEST(DlpackStream, IsTheNumberThatPythonPasses) {
+  roc::stream const stream;
+  EXPECT_EQ(reinterpret_cast<std::intptr_t>(stream.handle()), roc::dlpack_stream(stream));
+#if ROC_PLATFORM_NVIDIA
+  EXPECT_EQ(1, roc::dlpack_stream({}));
+#else
+  EXPECT_EQ(0, roc::dlpack_stream({}));
+#endif
+}
+
+#if ROC_DLPACK_VERSIONED
+TEST(Dlpack1, ReadOnlyTensorsAreViewsOfConstElements) {
+  auto array = roc::device_array<int>({8});
+  array.fill(4);
+  DLManagedTensorVersioned* const tensor = roc::to_dlpack_versioned(std::move(array), true);
+  EXPECT_NE(0u, tensor->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
+  EXPECT_THROW(static_cast<void>(roc::dlpack_view<int, 1>(*tensor)), roc::dlpack_error);
+  EXPECT_THROW(static_cast<void>(roc::from_dlpack<int, 1>(tensor)), roc::dlpack_error);
+  EXPECT_EQ(4, (roc::dlpack_view<int const, 1>(*tensor)(7).get()));
+  tensor->deleter(tensor);
+}
+
+TEST(Dlpack1, OwnershipGoesAroundAndOtherVersionsAreErrors) {
+  roc::stream const stream;
+  auto* tensor = roc::to_dlpack_versioned(roc::device_array<int>({8}), stream);
+  EXPECT_EQ(DLPACK_MAJOR_VERSION, tensor->version.major);
+  tensor->version.major += 1;
+  EXPECT_THROW(static_cast<void>(roc::from_dlpack<int, 1>(tensor)), roc::dlpack_error);
+  tensor->version.major -= 1;
+  EXPECT_EQ(8u, (roc::from_dlpack<int, 1>(tensor).size()));
+  tensor = roc::to_dlpack_versioned(roc::host_array<int>(roc::shape<1>{2}));
+  EXPECT_EQ(2u, (roc::dlpack_host_view<int, 1>(*tensor).size()));
+  tensor->deleter(tensor);
+}
+#else
+TEST(Dlpack1, ReadOnlyTensorsAreViewsOfConstElements) {
+  GTEST_SKIP() << "dlpack/dlpack.h is older than DLPack 1, which has read-only tensors";
+}
+#endif
+
+}  // namespace
+#else
+TEST(Dlpack, InAndOut) {
+  GTEST_SKIP() << "dlpack/dlpack.h is not there (Debian, Ubuntu: apt-get install libdlpack-dev)";
+}
+#endif
