@@ -37,7 +37,11 @@ bool memory_record::begin_use(stream_mark stream) {
   std::lock_guard const lock(lock_of(this));
   auto const known = std::find_if(uses.begin(), uses.end(),
                                   [&](use const& each) { return each.stream == stream; });
-  if (known != uses.end()) return stream.is_foreign();
+  if (known != uses.end()) {
+    // A foreign handle may have come back as another stream's, whose work is not behind that event.
+    if (known->done != nullptr && !known->done->query()) stream.stream().wait(*known->done);
+    return stream.is_foreign();
+  }
   if (inherits) runtime::order_after(stream, own);
   // Streams come and go while an array stays.
   if (uses.size() >= 8) std::erase_if(uses, is_over);
