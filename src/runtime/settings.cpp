@@ -59,14 +59,14 @@ default_resource resource_from(char const* name) {
 
 copy_path path_from(char const* name) {
   char const* const text = std::getenv(name);
-  if (text == nullptr) return copy_path::none;
+  if (text == nullptr) return copy_path::nothing;
   for (copy_path const path : {copy_path::dma, copy_path::dma_2d, copy_path::dma_3d,
                                copy_path::staged, copy_path::packed, copy_path::kernel}) {
     if (std::strcmp(text, to_string(path)) == 0) return path;
   }
   log_line(log_level::warning, "%s=%s: give dma, dma_2d, dma_3d, staged, packed or kernel", name,
            text);
-  return copy_path::none;
+  return copy_path::nothing;
 }
 
 std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }

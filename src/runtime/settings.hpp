@@ -20,7 +20,7 @@ struct library_settings {
   std::size_t direct_enqueued;  // the same where a stream is given, to the device
   std::size_t pinned_cache;   // ROC_PINNED_CACHE: freed pinned bytes kept at most; 0: none
   std::size_t shortest_row;  // ROC_SHORTEST_ROW: bytes of a row that the copy engines take, at least
-  copy_path path;             // ROC_COPY_PATH: taken wherever it is possible; none: the fastest
+  copy_path path;             // ROC_COPY_PATH: taken wherever it is possible; nothing: the fastest
   default_resource resource;  // ROC_MEMORY_RESOURCE
   std::size_t register_chunk;  // ROC_REGISTER_CHUNK: bytes registered by one call of HIP at most
 };

@@ -136,7 +136,7 @@ void detail::copy(region const& source, region const& destination, stream_ref co
   plan const p = transfer::make_plan(
       source, destination,
       stream == nullptr ? transfer::timing::now : transfer::timing::enqueued);
-  if (p.path == copy_path::none) return;
+  if (p.path == copy_path::nothing) return;
   transfer::operation_range const range(p);
   int const device = destination.where == place::device ? destination.device : source.device;
   if (device < 0 && stream == nullptr && device::count() == 0) {

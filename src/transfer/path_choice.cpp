@@ -9,7 +9,7 @@ namespace roc {
 
 char const* to_string(copy_path path) noexcept {
   switch (path) {
-    case copy_path::none: return "none";
+    case copy_path::nothing: return "nothing";
     case copy_path::dma: return "dma";
     case copy_path::dma_2d: return "dma_2d";
     case copy_path::dma_3d: return "dma_3d";
@@ -95,7 +95,7 @@ bool is_possible(plan const& p, timing when, copy_path path) {
     case copy_path::staged: return p.form.rank == 0 && !is_on_device(p);
     case copy_path::packed: return p.form.rank != 0 && !is_on_device(p);
     case copy_path::kernel: return p.form.rank != 0 && is_on_device(p);
-    case copy_path::none:
+    case copy_path::nothing:
     case copy_path::host: break;
   }
   return false;
@@ -105,7 +105,7 @@ bool is_possible(plan const& p, timing when, copy_path path) {
 
 copy_path choose_path(plan const& p, timing when) {
   copy_path const wanted = runtime::settings().path;
-  if (wanted != copy_path::none && is_possible(p, when, wanted)) return wanted;
+  if (wanted != copy_path::nothing && is_possible(p, when, wanted)) return wanted;
   return fastest(p, when);
 }
 

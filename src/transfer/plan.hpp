@@ -17,7 +17,7 @@ enum class direction : unsigned char {
 };
 
 struct plan {
-  copy_path path = copy_path::none;
+  copy_path path = copy_path::nothing;
   direction way = direction::host_to_host;
   bool host_pinned = false;  // DMA may use the host side (the source, if both are)
   bool host_managed = false;  // kernels may use it too

@@ -24,9 +24,9 @@ struct sides {
 
 TEST(Plan, NothingToCopy) {
   sides<2> const s({0, 5});
-  EXPECT_EQ(path::none, roc::planned_path(s.device, s.other));
+  EXPECT_EQ(path::nothing, roc::planned_path(s.device, s.other));
   std::vector<float> none;
-  EXPECT_EQ(path::none, roc::planned_path(none, roc::device_array<float>({0})));
+  EXPECT_EQ(path::nothing, roc::planned_path(none, roc::device_array<float>({0})));
 }
 
 TEST(Plan, ContiguousIsOneDma) {
