@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One allocation and its free: the pool beside HIP's own, on one stream and across two, by one thread
-// and several. And what noting the use of a block on another stream costs.
+// One allocation and its free: the pool beside HIP's own, on one stream and across two, by one
+// thread and several. And what noting the use of a block on another stream costs.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -79,7 +79,8 @@ void note_use(benchmark::State& state) {
   roc::stream const own;
   roc::stream const other;
   std::vector<roc::device_array<std::byte>> live;
-  for (std::size_t i = 0; i < 1000; ++i) live.emplace_back(roc::shape<1>{100 + i * 97}, roc::order::c, own);
+  for (std::size_t i = 0; i < 1000; ++i)
+    live.emplace_back(roc::shape<1>{100 + i * 97}, roc::order::c, own);
   std::size_t next = 0;
   roc::stream_ref const used = state.range(0) == 0 ? own : other;
   for (auto _ : state) {

@@ -21,7 +21,7 @@ struct memory_statistics {
   std::size_t allocations = 0;         // allocations ever made
   std::size_t reserved_bytes = 0;      // held by a pool, handed out or not
   std::size_t free_bytes = 0;          // held by a pool and not handed out
-  std::size_t pending_bytes = 0;       // of these: work enqueued before their free may still use them
+  std::size_t pending_bytes = 0;  // of these: work enqueued before their free may still use them
   std::size_t largest_free_bytes = 0;  // of these: in one piece
 
   /// 0 where all free memory is one piece (or none is free), towards 1 where it is in many.
@@ -67,9 +67,9 @@ class ROC_API memory_resource {
   /// this call by the caller (device_array does it). Null for zero bytes. Never waits unless memory
   /// is short. Throws out_of_memory, and roc::error, in a host function of a stream too.
   [[nodiscard]] void* allocate(std::size_t bytes, stream_ref stream = {});
-  /// Gives memory back, with the bytes it was asked with. Work enqueued on `stream` so far may still
-  /// use it. Null is ignored. What cannot be this resource's memory, or was given back before, is
-  /// reported to the log hook where that can be seen, and nothing is freed.
+  /// Gives memory back, with the bytes it was asked with. Work enqueued on `stream` so far may
+  /// still use it. Null is ignored. What cannot be this resource's memory, or was given back
+  /// before, is reported to the log hook where that can be seen, and nothing is freed.
   void deallocate(void* data, std::size_t bytes, stream_ref stream = {}) noexcept;
 
   /// The device whose memory this is; -1 where it does not say.
@@ -99,10 +99,10 @@ class ROC_API memory_resource {
   detail::resource_life* life_;
 };
 
-/// The resource that arrays on this device take their memory from: unless another was set, one made at
-/// the first use, a pool_resource, or what ROC_MEMORY_RESOURCE names (pool, direct, driver_pool).
-/// With `direct` tools that check memory, as compute-sanitizer, see every array as an allocation of
-/// its own. Throws roc::error where there is no such device.
+/// The resource that arrays on this device take their memory from: unless another was set, one made
+/// at the first use, a pool_resource, or what ROC_MEMORY_RESOURCE names (pool, direct,
+/// driver_pool). With `direct` tools that check memory, as compute-sanitizer, see every array as an
+/// allocation of its own. Throws roc::error where there is no such device.
 ROC_API memory_resource& device_resource(int device);
 /// Sets it for arrays made from now on and returns the one before, which must live as long as its
 /// arrays; null restores the first one. Throws roc::error where the resource is of another device.

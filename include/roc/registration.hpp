@@ -105,8 +105,9 @@ template <detail::host_argument... H>
 /// Tells the library of host memory that somebody else pinned, by hipHostRegister or hipHostMalloc:
 /// copies then use it as registered memory. Each range lies in one such piece. Its end, or
 /// `deregister`, waits for the copies that use it, and what is behind them, and forgets it: who
-/// pinned it unpins it, later. Counts as register_host does. Throws registration_error where a range is not pinned, or overlaps
-/// one that the library knows without being the same; of several ranges none is adopted then.
+/// pinned it unpins it, later. Counts as register_host does. Throws registration_error where a
+/// range is not pinned, or overlaps one that the library knows without being the same; of several
+/// ranges none is adopted then.
 template <detail::host_argument... H>
   requires(sizeof...(H) > 0)
 [[nodiscard]] registration adopt_registered(H&&... ranges) {

@@ -238,12 +238,12 @@ void pool_state::throw_out_of_memory(demand const& wanted) {
   auto const text = [](std::size_t number) { return std::to_string(number); };
   throw out_of_memory(
       refusal_code_,
-      "no " + text(wanted.bytes) + " bytes in the pool of device " + text(static_cast<std::size_t>(device_)) +
-          " (in use " + text(now.current_bytes) + " bytes in " + text(now.current_blocks) +
-          " blocks, free " + text(now.free_bytes) + ", largest free " +
-          text(now.largest_free_bytes) + ", waiting for work " + text(now.pending_bytes) +
-          ", reserved " + text(now.reserved_bytes) + ", peak " + text(now.peak_bytes) + "; " +
-          refusal_ + "): free arrays, or use smaller ones",
+      "no " + text(wanted.bytes) + " bytes in the pool of device " +
+          text(static_cast<std::size_t>(device_)) + " (in use " + text(now.current_bytes) +
+          " bytes in " + text(now.current_blocks) + " blocks, free " + text(now.free_bytes) +
+          ", largest free " + text(now.largest_free_bytes) + ", waiting for work " +
+          text(now.pending_bytes) + ", reserved " + text(now.reserved_bytes) + ", peak " +
+          text(now.peak_bytes) + "; " + refusal_ + "): free arrays, or use smaller ones",
       refusal_call_);
 }
 

@@ -32,15 +32,16 @@ mode run_mode() {
 }
 
 std::size_t scaled(std::size_t n) {
-  static std::size_t const scale =
-      std::max(1ul, std::strtoul(std::getenv("ROC_TEST_SCALE") ? std::getenv("ROC_TEST_SCALE") : "1",
-                                 nullptr, 10));
+  static std::size_t const scale = std::max(
+      1ul, std::strtoul(std::getenv("ROC_TEST_SCALE") ? std::getenv("ROC_TEST_SCALE") : "1",
+                        nullptr, 10));
   return std::min(n, std::max<std::size_t>(n / scale, 1000));
 }
 
 std::mt19937_64 random_generator(char const* what) {
   auto const text = setting("ROC_TEST_SEED");
-  std::uint64_t const seed = text.empty() ? std::random_device{}() : std::strtoull(text.data(), nullptr, 10);
+  std::uint64_t const seed =
+      text.empty() ? std::random_device{}() : std::strtoull(text.data(), nullptr, 10);
   std::printf("%s: ROC_TEST_SEED=%llu\n", what, static_cast<unsigned long long>(seed));
   return std::mt19937_64(seed);
 }

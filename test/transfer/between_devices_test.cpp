@@ -67,7 +67,8 @@ void check(layout const& from, layout const& to, order in, int source_device) {
     roc::device_guard const guard{
         roc::device(in == order::of_destination ? target_device : source_device)};
     roc::stream const own;
-    roc::stream_ref const stream = in == order::default_stream ? roc::stream_ref() : roc::stream_ref(own);
+    roc::stream_ref const stream =
+        in == order::default_stream ? roc::stream_ref() : roc::stream_ref(own);
     if (in == order::none) {
       roc::copy(expected, from.of(source));
       roc::copy(from.of(source), to.of(target));
