@@ -17,12 +17,17 @@ if(ROC_RESOLVED_PLATFORM STREQUAL "amd" AND ROC_TEST_LAUNCHER
 endif()
 
 # roc_add_exit_code_test(NAME EXIT_CODE PROGRAM arguments...): passes where the program ends with that
-# code; counts as skipped where there is no device, unless that code is wanted.
+# code; counts as skipped where there is no device, unless that code is wanted. Of arguments that are
+# results of another test, the first is looked for: without a device it was not written.
 function(roc_add_exit_code_test test code program)
   set(name ${roc_test_prefix}.${test})
+  set(needed "")
+  if(ARGN MATCHES "^(compare|report);([^;]+)")
+    set(needed ${CMAKE_MATCH_2})
+  endif()
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND}
     "-DPROGRAM=${launcher};$<TARGET_FILE:${program}>" "-DARGUMENTS=${ARGN}" -DEXPECTED=${code}
-    -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/expect_exit_code.cmake)
+    "-DNEEDED=${needed}" -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/expect_exit_code.cmake)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 120)
   if(NOT code EQUAL 5)
     set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "no device was found")
@@ -78,11 +83,11 @@ add_test(NAME ${roc_test_prefix}.rocbench.interrupted COMMAND ${CMAKE_COMMAND}
   -DEXPECTED=130 -P ${CMAKE_CURRENT_LIST_DIR}/expect_exit_code.cmake)
 set_tests_properties(${roc_test_prefix}.rocbench.interrupted PROPERTIES TIMEOUT 60
   ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "no device was found"
-  FIXTURES_SETUP rocbench_interrupted)
+  FIXTURES_SETUP ${roc_test_prefix}.rocbench_interrupted)
 roc_add_exit_code_test(rocbench.interrupted_kept 0
   rocbench compare ${results}.part1 ${results}.part1 --tolerance 100)
 set_tests_properties(${roc_test_prefix}.rocbench.interrupted_kept PROPERTIES
-  FIXTURES_REQUIRED rocbench_interrupted)
+  FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_interrupted)
 # The report, by the browser where one is found.
 roc_add_exit_code_test(rocbench.report_writes 0
   rocbench report ${results} ${results} -o ${results}.html)
@@ -91,10 +96,10 @@ roc_add_exit_code_test(rocbench.report_of_other_file 1
 roc_add_exit_code_test(rocbench.report_unwritable 1
   rocbench report ${results} -o /nonexistent/x.html)
 set_tests_properties(${roc_test_prefix}.rocbench.report_writes PROPERTIES
-  FIXTURES_SETUP rocbench_report)
+  FIXTURES_SETUP ${roc_test_prefix}.rocbench_report)
 foreach(test writes of_other_file unwritable)
   set_tests_properties(${roc_test_prefix}.rocbench.report_${test} PROPERTIES
-    FIXTURES_REQUIRED rocbench_results)
+    FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_results)
 endforeach()
 find_program(ROC_BROWSER NAMES chromium chromium-browser google-chrome
   DOC "Draws rocbench's report in a test")
@@ -103,14 +108,15 @@ if(ROC_BROWSER)
     -DBROWSER=${ROC_BROWSER} -DREPORT=${results}.html -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}
     -P ${CMAKE_CURRENT_LIST_DIR}/rocbench/render_report.cmake)
   set_tests_properties(${roc_test_prefix}.rocbench.report_drawn PROPERTIES
-    FIXTURES_REQUIRED rocbench_report TIMEOUT 180)
+    FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_report TIMEOUT 180
+    SKIP_REGULAR_EXPRESSION "no device was found")
 endif()
 foreach(test with_itself thresholds_held below_threshold nothing other_file)
   set_tests_properties(${roc_test_prefix}.rocbench.compare_${test} PROPERTIES
-    FIXTURES_REQUIRED rocbench_results)
+    FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_results)
 endforeach()
 set_tests_properties(${roc_test_prefix}.rocbench.compare_writes PROPERTIES
-  FIXTURES_SETUP rocbench_results)
+  FIXTURES_SETUP ${roc_test_prefix}.rocbench_results)
 
 if(ROC_RESOLVED_PLATFORM STREQUAL "host")
   foreach(mode threaded inline deferred)

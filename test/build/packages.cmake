@@ -2,6 +2,8 @@
 # What is installed and packaged: its interface for linkers, and consumers that are built from it.
 # Included by this folder's CMakeLists.txt, whose variables it uses.
 
+include(GNUInstallDirs)
+
 if(NOT ROC_SANITIZE)
   set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   add_test(NAME ${prefix}.exported_symbols
