@@ -64,7 +64,7 @@ void memory_record::note_use_of(stream_mark stream) {
   used_elsewhere.store(true, std::memory_order_release);
 }
 
-std::vector<shared_event> memory_record::take_uses(stream_mark except) {
+std::vector<shared_event> memory_record::events_of_uses(stream_mark except) {
   std::vector<shared_event> events;
   if (!used_elsewhere.load(std::memory_order_acquire)) return events;
   std::lock_guard const lock(lock_of(this));
@@ -73,8 +73,6 @@ std::vector<shared_event> memory_record::take_uses(stream_mark except) {
     shared_event done = each.done != nullptr ? each.done : runtime::record(each.stream);
     if (done != nullptr && !done->query()) events.push_back(std::move(done));
   }
-  uses.clear();
-  used_elsewhere.store(false, std::memory_order_relaxed);
   return events;
 }
 
@@ -99,10 +97,12 @@ void order_default_stream(int device, void const* first, void const* second) {
 void order_after_uses(void const* address, stream_mark stream) {
   memory_record* const record = find_record(address);
   if (record == nullptr) return;
-  for (shared_event const& done : record->take_uses(stream)) {
+  for (shared_event const& done : record->events_of_uses(stream)) {
     runtime::on_device const guard(stream.device());
     stream.stream().wait(*done);
   }
+  // Not before: where a wait fails, the next try needs them all again.
+  record->forget_uses();
 }
 
 device_use::device_use(stream_ref stream, int device, void const* first, void const* second) {

@@ -34,9 +34,9 @@ struct memory_record {
   /// Notes that work on a stream used it which cannot be enqueued to here: it has ended, or is of
   /// another thread.
   void note_use_of(runtime::stream_mark stream);
-  /// Events behind the uses by streams other than `except`, and none of which is known to be done;
-  /// forgets them. Throws roc::error, and keeps them then.
-  std::vector<runtime::shared_event> take_uses(runtime::stream_mark except);
+  /// Events behind the uses by streams other than `except` that are not known to be done. Throws
+  /// roc::error.
+  std::vector<runtime::shared_event> events_of_uses(runtime::stream_mark except);
   void forget_uses() noexcept;
 };
 

@@ -97,13 +97,14 @@ pool_block* pool_state::allocate_slowly(demand const& wanted, stream_mark stream
 }
 
 void pool_state::deallocate_slowly(pool_block& block, stream_mark stream) {
-  std::vector<runtime::shared_event> events = block.take_uses(stream);
+  std::vector<runtime::shared_event> events = block.events_of_uses(stream);
   if (stream.is_foreign()) {
     // It may be destroyed without a word: what is behind its work now is kept instead.
     if (runtime::shared_event done = runtime::record(stream); done != nullptr && !done->query()) {
       events.push_back(std::move(done));
     }
   }
+  if (block.used_elsewhere.load(std::memory_order_relaxed)) block.forget_uses();
   lock const held(mutex_);
   out_ -= block.bytes();
   --blocks_out_;
@@ -115,8 +116,8 @@ void pool_state::deallocate_slowly(pool_block& block, stream_mark stream) {
 
 // Holding the lock. `stream`: whose earlier work may use the block; none for no work at all.
 void pool_state::put(pool_block& block, stream_mark stream) {
-  if (stream.slot == nullptr) close_memory(block.data, block.bytes());
-  free_store& to = stream.slot == nullptr ? clean_ : bin_of(stream).fresh;
+  if (stream.is_empty()) close_memory(block.data, block.bytes());
+  free_store& to = stream.is_empty() ? clean_ : bin_of(stream).fresh;
   if (block.bytes() <= small_limit) {
     to.push(block);
   } else {

@@ -58,7 +58,7 @@ stream_slot& open(stream_table& all, stream_ref stream, int device, bool foreign
 
 stream_mark mark_of(stream_slot& slot) {
   slot.used.store(true, std::memory_order_relaxed);
-  return {&slot, slot.life.load(std::memory_order_acquire)};
+  return stream_mark(slot);
 }
 
 // Behind the last work of a stream; null once that is done.
@@ -115,7 +115,7 @@ stream_mark mark_of(stream_ref stream, int device) {
   thread_local std::array<entry, 8> recent{};
   auto const bits = reinterpret_cast<std::uintptr_t>(stream.handle());
   entry& known = recent[(bits >> 4 ^ bits >> 9 ^ static_cast<unsigned>(device)) % recent.size()];
-  if (known.mark.slot != nullptr && known.handle == stream.handle() && known.device == device &&
+  if (!known.mark.is_empty() && known.handle == stream.handle() && known.device == device &&
       known.mark.is_live()) {
     return known.mark;
   }
@@ -128,7 +128,7 @@ shared_event record(stream_mark mark) {
   if (!use) {
     stream_table& all = table();
     std::lock_guard const lock(all.mutex);
-    return mark.slot->life.load() == mark.life + 1 ? mark.slot->end : nullptr;
+    return mark.slot()->life.load() == mark.life() + 1 ? mark.slot()->end : nullptr;
   }
   on_device const guard(mark.device());
   auto made = std::make_shared<event>();

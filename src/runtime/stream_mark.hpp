@@ -24,32 +24,52 @@ struct stream_slot {
   shared_event end;      // after the last work of a stream that has ended; under the table's lock
 };
 
-/// One stream, for good. A value.
-struct stream_mark {
-  stream_slot* slot = nullptr;
-  std::uint64_t life = 0;
+/// One stream, for good. A value, which knows what never changes: the slot may be another's by now.
+class stream_mark {
+ public:
+  stream_mark() = default;
+  /// Of the stream that lives in the slot; its table's lock is held.
+  explicit stream_mark(stream_slot& slot) noexcept
+      : slot_(&slot),
+        life_(slot.life.load(std::memory_order_acquire)),
+        stream_(slot.stream),
+        device_(slot.device),
+        foreign_(slot.foreign) {}
 
+  /// No stream.
+  bool is_empty() const noexcept { return slot_ == nullptr; }
+  stream_slot* slot() const noexcept { return slot_; }
+  std::uint64_t life() const noexcept { return life_; }
   /// Whether the stream has not been destroyed, as far as the library is told.
-  bool is_live() const noexcept { return slot->life.load(std::memory_order_acquire) == life; }
-  bool is_default() const noexcept { return slot->stream.handle() == nullptr; }
+  bool is_live() const noexcept { return slot_->life.load(std::memory_order_acquire) == life_; }
+  bool is_default() const noexcept { return stream_.handle() == nullptr; }
   bool is_blocking() const noexcept {
-    return slot->stream.kind() != detail::stream_kind::non_blocking;
+    return stream_.kind() != detail::stream_kind::non_blocking;
   }
-  bool is_foreign() const noexcept { return slot->foreign; }
-  int device() const noexcept { return slot->device; }
-  /// Only of a stream that lives.
-  stream_ref stream() const noexcept { return slot->stream; }
+  bool is_foreign() const noexcept { return foreign_; }
+  int device() const noexcept { return device_; }
+  /// To be used only of a stream that lives.
+  stream_ref stream() const noexcept { return stream_; }
 
-  friend bool operator==(stream_mark const&, stream_mark const&) noexcept = default;
+  friend bool operator==(stream_mark const& a, stream_mark const& b) noexcept {
+    return a.slot_ == b.slot_ && a.life_ == b.life_;
+  }
+
+ private:
+  stream_slot* slot_ = nullptr;
+  std::uint64_t life_ = 0;
+  stream_ref stream_;
+  int device_ = -1;
+  bool foreign_ = false;
 };
 
 /// Keeps a stream from being destroyed for a scope in which HIP is called with it, by a thread that
 /// knows of it from a mark alone. False where it has ended.
 class stream_use {
  public:
-  explicit stream_use(stream_mark mark) noexcept : slot_(mark.slot) {
+  explicit stream_use(stream_mark mark) noexcept : slot_(mark.slot()) {
     slot_->callers.fetch_add(1);
-    if (slot_->life.load() != mark.life) end();
+    if (slot_->life.load() != mark.life()) end();
   }
   ~stream_use() { end(); }
   stream_use(stream_use const&) = delete;

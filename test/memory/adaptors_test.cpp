@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "platform/call.hpp"
+#include "support/gate.hpp"
+
 namespace {
 
 using bytes = roc::device_array<unsigned char>;
@@ -92,6 +95,31 @@ TEST_F(Adaptor, ZeroingLeavesNothingToRead) {
   }
   bytes const next({3000}, pool, roc::order::c, own);
   ASSERT_EQ(data, next.data());
+  other.synchronize();
+  std::vector<unsigned char> got(3000, 1);
+  next.copy_to_host(got);
+  EXPECT_EQ(std::vector<unsigned char>(3000, 0), got);
+}
+
+// Clearing must not overtake a use that could not be waited for at once.
+TEST_F(Adaptor, ZeroingWaitsWhereAWaitFailsOnce) {
+  roc::zeroing_resource zeroing(pool);
+  roc::stream const own;
+  roc::stream const other;
+  unsigned char* data = nullptr;
+  {
+    roc::test::gate gate;
+    gate.close(other);
+    bytes secret({3000}, zeroing, roc::order::c, own);
+    data = secret.data();
+    secret.fill(42, other);
+    ASSERT_TRUE(roc::platform::fail_call("hipStreamWaitEvent", 1, hipErrorLaunchFailure));
+    secret = {};
+    roc::platform::clear_failures();
+  }
+  bytes const next({3000}, pool, roc::order::c, own);
+  ASSERT_EQ(data, next.data());
+  own.synchronize();
   other.synchronize();
   std::vector<unsigned char> got(3000, 1);
   next.copy_to_host(got);
