@@ -311,6 +311,16 @@ TEST_F(RegistrationPieces, NoBytesAreNothing) {
   EXPECT_EQ(nullptr, roc::device_view_of(none).data());
 }
 
+// Whether the range cannot be registered.
+bool is_refused(roc::host_view<char> range) {
+  try {
+    roc::register_host(range).deregister();
+    return false;
+  } catch (roc::error const&) {
+    return true;
+  }
+}
+
 TEST_F(RegistrationPieces, MoreThanThereIsLeavesNothingRegistered) {
   // All of it is memory but one page.
   void* const memory =
@@ -320,7 +330,10 @@ TEST_F(RegistrationPieces, MoreThanThereIsLeavesNothingRegistered) {
   ASSERT_EQ(0, munmap(hole, 4096));
   for (std::size_t size : {4 * piece, std::size_t{1} << 40}) {
     roc::host_view<char> const range(static_cast<char*>(memory), roc::shape<1>{size});
-    EXPECT_THROW(static_cast<void>(roc::register_host(range)), roc::error);
+    bool const refused = is_refused(range);
+    // Whoever maps a page meanwhile, a sanitizer for one, may be given the hole.
+    bool const filled = msync(hole, 4096, MS_ASYNC) == 0;
+    EXPECT_TRUE(refused || filled);
     EXPECT_EQ(registered, unregistered);
     EXPECT_THROW(roc::deregister(range), roc::registration_error);
   }
