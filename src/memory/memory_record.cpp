@@ -24,10 +24,7 @@ std::mutex& lock_of(memory_record const* record) {
 }
 
 bool is_over(memory_record::use const& use) {
-  if (use.done != nullptr) return use.done->query();
-  if (use.stream.is_live()) return false;
-  shared_event const end = runtime::record(use.stream);
-  return end == nullptr || end->query();
+  return use.done != nullptr ? use.done->query() : runtime::is_over(use.stream);
 }
 
 }  // namespace

@@ -9,15 +9,6 @@
 #include "runtime/stream.hpp"
 
 namespace roc::memory {
-namespace {
-
-bool is_over(runtime::stream_mark stream) {
-  if (stream.is_live()) return false;
-  auto const end = runtime::record(stream);
-  return end == nullptr || end->query();
-}
-
-}  // namespace
 
 void pending_uses::note(stream_ref stream) {
   int const known_device = stream.device_ordinal();
@@ -26,7 +17,7 @@ void pending_uses::note(stream_ref stream) {
   if (!mark.is_foreign()) {
     if (std::find(streams_.begin(), streams_.end(), mark) != streams_.end()) return;
     // Streams come and go while memory stays.
-    if (streams_.size() >= 8) std::erase_if(streams_, is_over);
+    if (streams_.size() >= 8) std::erase_if(streams_, runtime::is_over);
     streams_.push_back(mark);
     return;
   }

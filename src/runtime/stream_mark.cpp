@@ -138,6 +138,12 @@ shared_event record(stream_mark mark) {
   return made;
 }
 
+bool is_over(stream_mark mark) {
+  if (mark.is_live()) return false;
+  shared_event const end = record(mark);
+  return end == nullptr || end->query();
+}
+
 void order_after(stream_mark later, stream_mark earlier) {
   if (later == earlier) return;
   bool const one_is_default = later.is_default() || earlier.is_default();

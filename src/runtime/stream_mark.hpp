@@ -91,6 +91,8 @@ stream_mark mark_of(stream_ref stream, int device);
 /// An event behind all work of the stream so far; null where there is none to wait for. It may lie
 /// further back than needed. Throws roc::error.
 shared_event record(stream_mark mark);
+/// Whether the stream has ended and all its work is done.
+bool is_over(stream_mark mark);
 /// Makes work enqueued on `later` from now on come after that of `earlier` so far. Calls HIP only
 /// where the default stream's rule does not order them already.
 void order_after(stream_mark later, stream_mark earlier);
