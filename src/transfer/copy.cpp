@@ -21,6 +21,7 @@
 #include "transfer/pack.hpp"
 #include "transfer/plan.hpp"
 #include "transfer/staged.hpp"
+#include "transfer/staged_copy.hpp"
 
 namespace roc {
 namespace {
@@ -60,7 +61,9 @@ void copy_now(plan const& p, int device) {
   // The CPU touches the host side: work that writes or reads it must be over.
   runtime::wait_for_all(device);
   if (p.path == copy_path::host) return transfer::copy_on_host(p.form);
-  transfer::copy_staged_now(p);
+  auto const work = transfer::staged_copy::shared_out(p);
+  if (p.way == direction::host_to_device) return transfer::upload_now(work);
+  transfer::download_now(work);
 }
 
 // Two host sides, in the order of a stream. The source is held as bytes of its own if it may change
@@ -102,8 +105,11 @@ void enqueue(plan const& p, stream_ref stream, detail::source_use use) {
   bool const too_early = is_read_at_once(p) && !reads_now;
   if (runs_on_device(p.path) && !too_early) return enqueue_on_device(p, native);
   if (p.path == copy_path::host) return enqueue_on_host(p, reads_now, native);
-  if (p.way == direction::host_to_device && reads_now) return transfer::upload_staged(p, stream);
-  transfer::enqueue_staged(p, stream);
+  if (p.way == direction::host_to_device && reads_now) {
+    return transfer::upload(transfer::staged_copy::shared_out(p), stream);
+  }
+  transfer::enqueue_staged(
+      std::make_shared<transfer::staged_copy>(transfer::staged_copy::in_order(p)), p.way, stream);
 }
 
 // Host memory of ours, and registered memory, waits for these copies before it goes.

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Copies between the device and host memory that DMA cannot use as it is: pageable, or strided.
-// They go through pinned staging memory in pieces, packed and unpacked by several threads.
+// The pipeline between host memory that DMA cannot use as it is and the device: through pinned
+// staging memory in chunks, packed and unpacked by several threads.
 #pragma once
+
+#include <memory>
 
 #include <roc/stream.hpp>
 
 #include "transfer/plan.hpp"
+#include "transfer/staged_work.hpp"
 
 namespace roc::transfer {
 
-/// Done on return. What must come before it is done; it runs on streams of the library's own.
-void copy_staged_now(plan const& p);
+/// To the device or back, done on return. What must come before it is done; it runs on streams of
+/// the library's own.
+void upload_now(staged_work const& work);
+void download_now(staged_work const& work);
 
 /// Enqueued on `stream`, to the device: the source has been read when this returns. Waits where all
 /// staging memory is in flight.
-void upload_staged(plan const& p, stream_ref stream);
+void upload(staged_work const& work, stream_ref stream);
 
 /// Enqueued on `stream`, in either direction, without waiting: host memory is read or written in the
-/// stream's order.
-void enqueue_staged(plan const& p, stream_ref stream);
+/// stream's order. One block holds the descriptions of all chunks and the data of the largest.
+void enqueue_staged(std::shared_ptr<staged_work const> work, direction way, stream_ref stream);
 
 }  // namespace roc::transfer

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// One copy as the staging pipeline sees it.
+#pragma once
+
+#include <cstddef>
+
+#include "transfer/pack.hpp"
+#include "transfer/plan.hpp"
+#include "transfer/staged_work.hpp"
+
+namespace roc::transfer {
+
+class staged_copy final : public staged_work {
+ public:
+  /// In chunks that many threads can share.
+  static staged_copy shared_out(plan const& p);
+  /// In as few chunks as there can be, for one after the other.
+  static staged_copy in_order(plan const& p);
+
+  std::size_t chunks() const noexcept override;
+  std::size_t data_bytes(std::size_t chunk) const noexcept override;
+  std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
+  std::size_t shares(std::size_t chunk) const noexcept override;
+  void pack(std::size_t chunk, std::size_t share, std::byte* data) const noexcept override;
+  void unpack(std::size_t chunk, std::size_t share, std::byte const* data) const noexcept override;
+  bool send(std::size_t chunk, stage const& at, bool may_wait) const override;
+  void fetch(std::size_t chunk, stage const& at) const override;
+
+ private:
+  staged_copy(plan const& p, std::size_t size) : plan_(p), total_(p.form.bytes()), size_(size) {}
+  piece chunk_at(std::size_t chunk) const noexcept;
+  piece share_at(std::size_t chunk, std::size_t share) const noexcept;
+
+  plan plan_;
+  std::size_t total_;
+  std::size_t size_;  // bytes of a chunk
+};
+
+}  // namespace roc::transfer
