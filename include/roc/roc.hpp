@@ -6,6 +6,7 @@
 #include <roc/bound_view.hpp>
 #include <roc/config.hpp>
 #include <roc/copy.hpp>
+#include <roc/copy_batch.hpp>
 #include <roc/device.hpp>
 #include <roc/device_allocation.hpp>
 #include <roc/device_array.hpp>

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "kernels/batch_item.hpp"
 #include "kernels/fill_job.hpp"
 #include "kernels/strided_copy_job.hpp"
 #include "kernels/tile_job.hpp"
@@ -22,5 +23,8 @@ hipError_t launch_fill(fill_unit<Unit, Index> const& job, hipStream_t stream);
 /// Enqueues the job with units of 1, 2, 4, 8 or 16 bytes. `words`: lines begin at multiples of 4
 /// bytes, and units lie side by side on the fastest axes.
 hipError_t launch_tile(tile_job const& job, std::size_t unit, bool words, hipStream_t stream);
+
+/// Enqueues `count` items, in any order. The items are read when the kernel runs.
+hipError_t launch_items(batch_item const* items, std::size_t count, hipStream_t stream);
 
 }  // namespace roc::kernels

@@ -4,6 +4,7 @@
 #include <roc/native/elementwise.hpp>
 
 #include "kernels/launch.hpp"
+#include "kernels/unroll.hpp"
 #include "platform/host/twin.hpp"
 
 namespace roc::kernels {
@@ -21,14 +22,14 @@ __global__ void copy_units(copy_unit<Unit, Index> f) {
     std::size_t const first = block * in_block + threadIdx.x;
     unit_place places[units_per_thread];
     Unit units[units_per_thread];
-#pragma unroll
+    ROC_UNROLL
     for (unsigned k = 0; k < units_per_thread; ++k) {
       std::size_t const i = first + std::size_t{k} * blockDim.x;
       if (i >= f.job.count) break;
       places[k] = f.locate(i);
       units[k] = *reinterpret_cast<Unit const*>(places[k].from);
     }
-#pragma unroll
+    ROC_UNROLL
     for (unsigned k = 0; k < units_per_thread; ++k) {
       if (first + std::size_t{k} * blockDim.x >= f.job.count) break;
       *reinterpret_cast<Unit*>(places[k].to) = units[k];

@@ -6,6 +6,7 @@
 #include <roc/native/elementwise.hpp>
 
 #include "kernels/launch.hpp"
+#include "kernels/unroll.hpp"
 #include "kernels/tile_job.hpp"
 #include "platform/host/twin.hpp"
 
@@ -46,14 +47,14 @@ __device__ void load_tile(Unit* tile, unsigned pitch, tile_place const& at, tile
     word words[lines];
     bool const whole = first + per_word <= at.extent_a;
     std::uintptr_t const begin = step_by(at.source, first, job.source_a);
-#pragma unroll
+    ROC_UNROLL
     for (unsigned i = 0; i < lines; ++i) {
       unsigned const b = threadIdx.y + i * tile_lines;
       if (whole && b < at.extent_b) {
         words[i] = *reinterpret_cast<word const*>(step_by(begin, b, job.source_b));
       }
     }
-#pragma unroll
+    ROC_UNROLL
     for (unsigned i = 0; i < lines; ++i) {
       unsigned const b = threadIdx.y + i * tile_lines;
       if (whole && b < at.extent_b) {

@@ -2,6 +2,8 @@
 // What copies ask the table of host memory. registered_ranges.cpp has the rest.
 #include "memory/host_table.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -31,6 +33,28 @@ pending_uses host_table::remove_allocation(range where) {
 
 host_table::use_of_memory host_table::about_to_use(range where, bool written) const {
   std::lock_guard const lock(mutex_);
+  return use_of(where, written);
+}
+
+std::vector<host_table::use_of_memory> host_table::about_to_use(std::span<range const> where,
+                                                                bool written) const {
+  std::vector<use_of_memory> uses(where.size());
+  if (where.empty()) return uses;
+  range all = where.front();
+  for (range const each : where) {
+    all = {std::min(all.begin, each.begin), std::max(all.end, each.end)};
+  }
+  std::lock_guard const lock(mutex_);
+  if (find_overlap(registrations_, all) == nullptr && find_overlap(allocations_, all) == nullptr) {
+    return uses;
+  }
+  std::transform(where.begin(), where.end(), uses.begin(),
+                 [&](range each) { return use_of(each, written); });
+  return uses;
+}
+
+// Holding the lock.
+host_table::use_of_memory host_table::use_of(range where, bool written) const {
   auto const* const known = find_overlap(registrations_, where);
   if (written) check_writable(known, where, "copy to");
   auto const* const own = find_overlap(allocations_, where);
@@ -113,33 +137,52 @@ void host_table::forget_device_addresses(range host) {
   aliases_.store(device_aliases_.size(), std::memory_order_relaxed);
 }
 
-void host_table::note_write(range where, stream_ref stream) {
+void host_table::note_writes(std::vector<range> where, stream_ref stream) {
+  if (where.empty()) return;
   auto done = std::make_shared<event>();
   done->record(stream);
+  std::sort(where.begin(), where.end(), [](range a, range b) { return a.begin < b.begin; });
+  auto last = where.begin();
+  for (auto next = std::next(last); next != where.end(); ++next) {
+    if (next->begin <= last->end) {
+      last->end = std::max(last->end, next->end);
+    } else {
+      *++last = *next;
+    }
+  }
+  where.erase(std::next(last), where.end());
   std::lock_guard const lock(writes_mutex_);
   std::erase_if(writes_, [](write const& each) { return each.done->query(); });
-  writes_.push_back({where, std::move(done)});
+  writes_.push_back({std::move(where), std::move(done)});
 }
 
-void host_table::wait_for_writes(range where) {
+void host_table::wait_for_writes(std::span<range const> where) {
   // They stay in the table: another reader has to wait for them too.
   std::vector<std::shared_ptr<event>> overlapping;
   {
     std::lock_guard const lock(writes_mutex_);
     for (write const& each : writes_) {
-      if (each.where.overlaps(where)) overlapping.push_back(each.done);
+      bool const any = std::any_of(where.begin(), where.end(), [&](range read) {
+        auto const next =
+            std::upper_bound(each.where.begin(), each.where.end(), read.begin,
+                             [](std::uintptr_t at, range of) { return at < of.end; });
+        return next != each.where.end() && next->overlaps(read);
+      });
+      if (any) overlapping.push_back(each.done);
     }
   }
   for (auto const& done : overlapping) done->synchronize();
 }
 
-void host_table::note_use(range where, stream_ref stream) {
+void host_table::note_uses(std::span<range const> where, stream_ref stream) {
   std::lock_guard const lock(mutex_);
-  if (auto* const own = find_overlap(allocations_, where); own != nullptr) {
-    own->pending.note(stream);
-  }
-  if (auto* const known = find_overlap(registrations_, where); known != nullptr) {
-    known->pending.note(stream);
+  for (range const each : where) {
+    if (auto* const own = find_overlap(allocations_, each); own != nullptr) {
+      own->pending.note(stream);
+    }
+    if (auto* const known = find_overlap(registrations_, each); known != nullptr) {
+      known->pending.note(stream);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <roc/event.hpp>
@@ -50,6 +51,8 @@ class host_table {
   };
   /// Throws registration_error as check_writable, where it is `written`.
   use_of_memory about_to_use(range where, bool written) const;
+  /// The same of many ranges under one lock; next to nothing where the library knows none of them.
+  std::vector<use_of_memory> about_to_use(std::span<range const> where, bool written) const;
   /// The managed array that holds all of it.
   std::optional<range> managed_array_of(range where) const;
   /// Throws registration_error where the device may not write some of it; `what` begins the
@@ -64,11 +67,14 @@ class host_table {
   std::optional<range> behind_device_address(range device) const;
 
   /// Notes that work on `stream` uses it, where the library knows the memory.
-  void note_use(range where, stream_ref stream);
+  void note_use(range where, stream_ref stream) { note_uses({&where, 1}, stream); }
+  void note_uses(std::span<range const> where, stream_ref stream);
   /// Notes that the CPU writes memory when `stream` has come so far.
-  void note_write(range where, stream_ref stream);
+  void note_write(range where, stream_ref stream) { note_writes({where}, stream); }
+  void note_writes(std::vector<range> where, stream_ref stream);
   /// Waits for the writes noted that overlap it: the CPU is about to read it.
-  void wait_for_writes(range where);
+  void wait_for_writes(range where) { wait_for_writes({&where, 1}); }
+  void wait_for_writes(std::span<range const> where);
 
  private:
   struct allocation {
@@ -93,11 +99,12 @@ class host_table {
     range host;
   };
   struct write {
-    range where;
+    std::vector<range> where;  // in order, apart from one another
     std::shared_ptr<event> done;
   };
   using table_lock = std::unique_lock<std::mutex>;
 
+  use_of_memory use_of(range where, bool written) const;
   void check_writable(registered const* known, range where, char const* what) const;
   bool count_again(range where, unsigned flags, table_lock& held);
   registered& find_registered(range where, table_lock& held);

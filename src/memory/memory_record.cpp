@@ -27,6 +27,15 @@ bool is_over(memory_record::use const& use) {
   return use.done != nullptr ? use.done->query() : runtime::is_over(use.stream);
 }
 
+void finish_quietly(memory_record* record, stream_mark stream) noexcept {
+  if (record == nullptr) return;
+  try {
+    record->finish_use(stream);
+  } catch (std::exception const& late) {
+    runtime::log(late.what());  // the free will ask the stream itself
+  }
+}
+
 }  // namespace
 
 bool memory_record::begin_use(stream_mark stream) {
@@ -85,10 +94,13 @@ memory_record* find_record(void const* address) noexcept {
 
 void order_default_stream(int device, void const* first, void const* second) {
   for (void const* const address : {first, second}) {
-    memory_record* const record = find_record(address);
-    if (record == nullptr || !record->inherits || record->own.is_default()) continue;
-    runtime::order_after(runtime::mark_of({}, device), record->own);
+    order_default_stream(device, find_record(address));
   }
+}
+
+void order_default_stream(int device, memory_record const* record) {
+  if (record == nullptr || !record->inherits || record->own.is_default()) return;
+  runtime::order_after(runtime::mark_of({}, device), record->own);
 }
 
 void order_after_uses(void const* address, stream_mark stream) {
@@ -112,14 +124,20 @@ device_use::device_use(stream_ref stream, int device, void const* first, void co
 }
 
 device_use::~device_use() {
-  for (memory_record* const each : pending_) {
-    if (each == nullptr) continue;
-    try {
-      each->finish_use(stream_);
-    } catch (std::exception const& late) {
-      runtime::log(late.what());  // the free will ask the stream itself
-    }
+  for (memory_record* const each : pending_) finish_quietly(each, stream_);
+}
+
+device_uses::device_uses(stream_ref stream, int device,
+                         std::vector<memory_record*> const& records) {
+  if (records.empty()) return;
+  stream_ = runtime::mark_of(stream, device);
+  for (memory_record* const each : records) {
+    if (each->begin_use(stream_)) pending_.push_back(each);
   }
+}
+
+device_uses::~device_uses() {
+  for (memory_record* const each : pending_) finish_quietly(each, stream_);
 }
 
 }  // namespace roc::memory

@@ -46,6 +46,7 @@ memory_record* find_record(void const* address) noexcept;
 /// Makes the default stream of `device` wait for what may still use memory that was handed out with
 /// earlier work pending; the rest of its uses it waits for by itself.
 void order_default_stream(int device, void const* first, void const* second = nullptr);
+void order_default_stream(int device, memory_record const* record);
 
 /// Makes `stream` wait for all uses of an allocation by other streams; forgets them.
 void order_after_uses(void const* address, runtime::stream_mark stream);
@@ -62,6 +63,19 @@ class device_use {
  private:
   runtime::stream_mark stream_;
   memory_record* pending_[2] = {nullptr, nullptr};
+};
+
+/// The same of many places.
+class device_uses {
+ public:
+  device_uses(stream_ref stream, int device, std::vector<memory_record*> const& records);
+  ~device_uses();
+  device_uses(device_uses const&) = delete;
+  device_uses& operator=(device_uses const&) = delete;
+
+ private:
+  runtime::stream_mark stream_;
+  std::vector<memory_record*> pending_;
 };
 
 }  // namespace roc::memory

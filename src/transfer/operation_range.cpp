@@ -33,6 +33,12 @@ void operation_range::begin_fill(normal_form const& form, bool on_device) {
   begin(name.data());
 }
 
+void operation_range::begin_batch(std::size_t copies, std::size_t bytes) {
+  std::array<char, 96> name;
+  std::snprintf(name.data(), name.size(), "roc::copy_batch %zu copies %zu bytes", copies, bytes);
+  begin(name.data());
+}
+
 void operation_range::begin(char const* name) {
   runtime::log_line(runtime::log_level::trace, "%s", name);
   range_.emplace(name);

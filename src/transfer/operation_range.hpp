@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Copies and fills as profilers and the log see them.
+// Copies, fills and batches as profilers and the log see them.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include <roc/profiler_range.hpp>
@@ -22,12 +23,18 @@ class operation_range {
     if (wanted()) [[unlikely]] begin_fill(form, on_device);
   }
 
+  /// A batch of `copies`.
+  operation_range(std::size_t copies, std::size_t bytes) {
+    if (wanted()) [[unlikely]] begin_batch(copies, bytes);
+  }
+
  private:
   static bool wanted() noexcept {
     return profiler_range::active() || runtime::logs(runtime::log_level::trace);
   }
   void begin_copy(plan const& p);
   void begin_fill(normal_form const& form, bool on_device);
+  void begin_batch(std::size_t copies, std::size_t bytes);
   void begin(char const* name);
 
   std::optional<profiler_range> range_;

@@ -105,6 +105,49 @@ wide magnitude(std::ptrdiff_t step) { return step < 0 ? -wide{step} : wide{step}
 
 wide last_index(axis const& a) { return static_cast<wide>(a.extent) - 1; }
 
+wide step_of(axis const& a, side which) {
+  return which == side::source ? a.source : a.destination;
+}
+
+wide base_address(normal_form const& form, side which) {
+  std::byte const* const base = which == side::source ? form.source : form.destination;
+  return static_cast<wide>(reinterpret_cast<std::uintptr_t>(base));
+}
+
+// Where a region lies if addresses count only up to multiples of a period. Numbers of 64 bits, as
+// all spans of memory have: this is asked for many pairs.
+struct place_in_period {
+  std::ptrdiff_t begin;
+  std::ptrdiff_t reach;
+};
+
+place_in_period place_in(normal_form const& form, side which, std::ptrdiff_t period) {
+  std::byte const* const base = which == side::source ? form.source : form.destination;
+  place_in_period result{static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(base)),
+                         static_cast<std::ptrdiff_t>(form.run)};
+  for (std::size_t i = 0; i < form.rank; ++i) {
+    std::ptrdiff_t const step = which == side::source ? form.axes[i].source : form.axes[i].destination;
+    if (step % period == 0) continue;
+    std::ptrdiff_t const length = step * static_cast<std::ptrdiff_t>(form.axes[i].extent - 1);
+    if (length < 0) result.begin += length;
+    result.reach += length < 0 ? -length : length;
+  }
+  return result;
+}
+
+// Whether they never meet, wherever whole periods put them.
+bool apart_in(std::ptrdiff_t period, normal_form const& first, side of_first,
+              normal_form const& second, side of_second) {
+  if (period == 0) return false;
+  period = std::abs(period);
+  place_in_period const a = place_in(first, of_first, period);
+  place_in_period const b = place_in(second, of_second, period);
+  if (a.reach > period || b.reach > period) return false;
+  std::ptrdiff_t const rest = (b.begin - a.begin) % period;
+  std::ptrdiff_t const distance = rest < 0 ? rest + period : rest;
+  return distance >= a.reach && distance + b.reach <= period;
+}
+
 // Whether the axes nest: each steps over all that the smaller ones reach. Sorted by step.
 bool is_nested(std::vector<axis> const& axes, wide run) {
   wide reach = run;
@@ -117,28 +160,46 @@ bool is_nested(std::vector<axis> const& axes, wide run) {
 
 }  // namespace
 
-bool sides_overlap(normal_form const& form) {
-  byte_span const from = span_of(form, side::source);
-  byte_span const to = span_of(form, side::destination);
-  auto const source = static_cast<wide>(reinterpret_cast<std::uintptr_t>(form.source));
-  auto const destination = static_cast<wide>(reinterpret_cast<std::uintptr_t>(form.destination));
-  if (source + from.high <= destination + to.low || destination + to.high <= source + from.low) {
-    return false;
-  }
-  // source + steps + byte = destination + steps + byte, all differences turned to be positive.
+bool regions_overlap(normal_form const& first, side of_first, normal_form const& second,
+                     side of_second) {
+  byte_span const from = span_of(first, of_first);
+  byte_span const to = span_of(second, of_second);
+  wide const a = base_address(first, of_first);
+  wide const b = base_address(second, of_second);
+  if (a + from.high <= b + to.low || b + to.high <= a + from.low) return false;
+  // a + steps + byte = b + steps + byte, all differences turned to be positive.
   equation places;
-  wide target = destination - source;
+  wide target = b - a;
   auto const add = [&](wide step, wide last) {
     if (step < 0) target -= step * last;
     places.add(step < 0 ? -step : step, last);
   };
-  for (std::size_t i = 0; i < form.rank; ++i) {
-    add(form.axes[i].source, last_index(form.axes[i]));
-    add(-wide{form.axes[i].destination}, last_index(form.axes[i]));
+  for (std::size_t i = 0; i < first.rank; ++i) {
+    add(step_of(first.axes[i], of_first), last_index(first.axes[i]));
   }
-  add(1, static_cast<wide>(form.run) - 1);
-  add(-1, static_cast<wide>(form.run) - 1);
+  for (std::size_t i = 0; i < second.rank; ++i) {
+    add(-step_of(second.axes[i], of_second), last_index(second.axes[i]));
+  }
+  add(1, static_cast<wide>(first.run) - 1);
+  add(-1, static_cast<wide>(second.run) - 1);
   return places.can_be(target);
+}
+
+bool sides_overlap(normal_form const& form) {
+  return regions_overlap(form, side::source, form, side::destination);
+}
+
+bool surely_disjoint(normal_form const& first, side of_first, normal_form const& second,
+                     side of_second) noexcept {
+  auto const told_apart_by = [&](normal_form const& form, side which) {
+    for (std::size_t i = 0; i < form.rank; ++i) {
+      axis const& a = form.axes[i];
+      std::ptrdiff_t const step = which == side::source ? a.source : a.destination;
+      if (apart_in(step, first, of_first, second, of_second)) return true;
+    }
+    return false;
+  };
+  return told_apart_by(first, of_first) || told_apart_by(second, of_second);
 }
 
 bool destination_repeats(normal_form const& form) {

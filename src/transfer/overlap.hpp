@@ -12,6 +12,15 @@ namespace roc::transfer {
 /// steps decide nothing are taken to share one.
 bool sides_overlap(normal_form const& form);
 
+/// The same of any side of any two forms.
+bool regions_overlap(normal_form const& first, side of_first, normal_form const& second,
+                     side of_second);
+
+/// Whether the two are told apart by their places between multiples of one step, as columns and
+/// tiles of one array are. Costs next to nothing; false where it takes regions_overlap to know.
+bool surely_disjoint(normal_form const& first, side of_first, normal_form const& second,
+                     side of_second) noexcept;
+
 /// Whether two indices of the destination share a byte. Exact to the same bound.
 bool destination_repeats(normal_form const& form);
 

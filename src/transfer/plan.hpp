@@ -5,16 +5,10 @@
 #include <roc/copy_path.hpp>
 #include <roc/detail/region.hpp>
 
+#include "transfer/checked_form.hpp"
 #include "transfer/normal_form.hpp"
 
 namespace roc::transfer {
-
-enum class direction : unsigned char {
-  host_to_device,
-  device_to_host,
-  device_to_device,
-  host_to_host,
-};
 
 struct plan {
   copy_path path = copy_path::nothing;

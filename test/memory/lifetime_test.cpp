@@ -72,6 +72,29 @@ TEST(Lifetime, CopiesOfViewsOnAnotherStreamCount) {
   expect_all(made, 2);
 }
 
+TEST(Lifetime, CopiesOfABatchOnAnotherStreamCount) {
+  roc::test::gate gate;
+  roc::stream const own;
+  roc::stream const other;
+  std::vector<unsigned char> const source(bytes / 2, 1);
+  std::vector<unsigned char> back(bytes / 2);
+  gate.close(other);
+  {
+    array const gone({bytes}, roc::order::c, own);
+    array const read({bytes / 2}, roc::order::c, own);
+    read.fill(3, own);
+    own.synchronize();
+    roc::copy_batch batch;
+    batch.add(source, gone(roc::slice(bytes / 2, bytes))).add(read, back);
+    batch.submit(other);
+  }
+  auto const made = fill_all(own, 2);
+  gate.open();
+  other.synchronize();
+  expect_all(made, 2);
+  EXPECT_EQ(std::vector<unsigned char>(bytes / 2, 3), back);
+}
+
 TEST(Lifetime, AKernelsUseIsToldByUseOn) {
   roc::test::gate gate;
   roc::stream const own;

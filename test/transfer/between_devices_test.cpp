@@ -153,6 +153,33 @@ TEST_F(BetweenDevices, InBothDirectionsAtOnce) {
   EXPECT_EQ(std::vector<int>(4, 0), wrong);
 }
 
+// A batch sorts its copies by device, and sends those between devices by themselves.
+TEST_F(BetweenDevices, InABatch) {
+  auto const source = numbers(1);
+  roc::host_view const host(source.data(), extents);
+  auto const first = on_device(0, extents);
+  auto const second = on_device(1, extents);
+  auto const third = on_device(1, {70, 90});
+  roc::host_array<int, 2> back({70, 90});
+  roc::copy_batch batch;
+  batch.add(host, first).add(first, second).add(second.view().transpose(), third);
+  batch.add(third, back);
+  batch.submit();
+  EXPECT_EQ(source[5 * extents[1] + 7], back(7, 5));
+
+  roc::stream const stream;  // of device 0
+  roc::copy_batch wrong;
+  wrong.add(host, second);
+  EXPECT_THROW(wrong.submit(stream), roc::error);
+  roc::copy_batch right;
+  first.zero();
+  right.add(host, first).add(first, second);
+  second.zero();
+  right.submit(stream);
+  stream.synchronize();
+  EXPECT_EQ(source[5 * extents[1] + 7], second(5, 7).get());
+}
+
 TEST_F(BetweenDevices, AnyCallMayFail) {
   auto const before = roc::set_log_hook([](char const*) noexcept {});
   auto const source = on_device(0, {70, 90});

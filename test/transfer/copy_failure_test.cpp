@@ -96,6 +96,36 @@ TEST(CopyFailure, Strided) {
   });
 }
 
+// All ways that a piece of a batch can go, at once and on a stream.
+TEST(CopyFailure, Batch) {
+  std::vector<int> const source(5000, 7);
+  roc::host_array<int, 1> pinned({5000}, roc::order::c, roc::host_memory::pinned);
+  roc::device_array<int> const first({5000});
+  roc::device_array<int> const second({5000});
+  roc::stream const stream;
+  for (bool const on_stream : {false, true}) {
+    fail_each_call([&] {
+      std::vector<int> back(5000);
+      auto const guard = stream.auto_synchronize();
+      roc::copy_batch batch;
+      for (std::ptrdiff_t i = 0; i != 5000; i += 500) {
+        auto const part = roc::slice(i, i + 400);
+        roc::host_view const from(source.data() + i, roc::shape<1>{400});
+        roc::host_view const to(back.data() + i, roc::shape<1>{400});
+        batch.add(from, first(part)).add(first(part), pinned(part));
+        batch.add(pinned(part), second(part)).add(second(part), to);
+      }
+      if (on_stream) {
+        batch.submit(stream);
+      } else {
+        batch.submit();
+      }
+      stream.synchronize();
+      if (back[1] != 7 || back[4899] != 7 || back[450] != 0) throw std::logic_error("wrong bytes");
+    });
+  }
+}
+
 TEST(CopyFailure, NoStagingMemoryIsOutOfMemory) {
   // A process of its own: staging memory that exists already would be used.
   EXPECT_EXIT(

@@ -91,6 +91,9 @@ void exactly(roc::test::random_layouts& random, std::size_t element, std::size_t
                                              roc::transfer::side::source);
   ASSERT_EQ(!both.empty(), roc::transfer::sides_overlap(form)) << "rank " << N;
   ASSERT_EQ(repeats, roc::transfer::destination_repeats(form)) << "rank " << N;
+  using roc::transfer::side;
+  bool const sure = roc::transfer::surely_disjoint(form, side::source, form, side::destination);
+  ASSERT_TRUE(!sure || both.empty()) << "rank " << N;
   (both.empty() ? apart : shared) += 1;
 }
 
@@ -106,6 +109,33 @@ TEST(Overlap, IsFoundExactly) {
   }
   EXPECT_GT(shared, 1000u);
   EXPECT_GT(apart, 1000u);
+}
+
+// What a batch of tiles must know quickly.
+TEST(Overlap, TilesAndColumnsAreSurelyApart) {
+  roc::host_array<int, 3> const array({6, 10, 12});
+  auto const form_of = [](auto const& from, auto const& to) {
+    return roc::transfer::normalise(roc::detail::side_of(from).region(),
+                                    roc::detail::side_of(to).region(),
+                                    roc::transfer::side::source);
+  };
+  auto const apart = [&](auto const& from, auto const& to) {
+    using roc::transfer::side;
+    auto const form = form_of(from, to);
+    return roc::transfer::surely_disjoint(form, side::source, form, side::destination);
+  };
+  using roc::all;
+  using roc::slice;
+  auto const tile = [&](std::ptrdiff_t row, std::ptrdiff_t column) {
+    return array(all, slice(row, row + 3), slice(column, column + 4));
+  };
+  EXPECT_TRUE(apart(array(all, all, 3), array(all, all, 4)));
+  EXPECT_TRUE(apart(tile(0, 0), tile(0, 4)));
+  EXPECT_TRUE(apart(tile(0, 0), tile(3, 0)));
+  EXPECT_TRUE(apart(tile(3, 8), tile(0, 0)));
+  EXPECT_FALSE(apart(tile(0, 0), tile(2, 3)));
+  EXPECT_TRUE(apart(array(all, all, slice(0, 12, 2)), array(all, all, slice(1, 12, 2))));
+  EXPECT_TRUE(apart(array(all, all, slice(11, 5, -1)), array(all, all, slice(0, 6))));
 }
 
 // Steps without a common structure make a search long: it ends, and calls what it cannot tell shared.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Many small copies at the cost of one.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <roc/config.hpp>
+#include <roc/copy.hpp>
+#include <roc/detail/side.hpp>
+#include <roc/stream.hpp>
+
+namespace roc {
+
+namespace detail {
+struct batch_storage;
+}  // namespace detail
+
+/// Collects copies between any arrays, views and ranges, and submits them together (HIP:
+/// `hipMemcpyBatchAsync`, for which every copy is contiguous). Thousands of small copies cost calls
+/// and waits, not bytes; here several threads gather them in pinned staging memory, one kernel
+/// spreads them on the device, or the reverse, and copies within the device are one kernel.
+///
+/// The result is that of the copies one after the other, in the order of `add`. Those that do not
+/// touch the same memory, which costs little to find out, are done at the same time; for the others
+/// the batch is cut in two where they meet.
+///
+/// A batch holds no memory of its arrays: they must live until it has been submitted, and after that
+/// as long as `copy` demands. It may be submitted again and again; `clear` empties it. Submitting
+/// with a stream keeps nothing of the batch: it may be changed or destroyed at once. Distinct batches
+/// may be used by several threads.
+class ROC_API copy_batch {
+ public:
+  copy_batch() noexcept = default;
+  copy_batch(copy_batch&& other) noexcept : storage_(std::exchange(other.storage_, nullptr)) {}
+  copy_batch& operator=(copy_batch&& other) noexcept {
+    std::swap(storage_, other.storage_);
+    return *this;
+  }
+  ~copy_batch();
+
+  /// Adds what `copy(source, destination)` would do; nothing is read or written yet. Throws
+  /// shape_error, layout_error, overlap_error (within this one copy), lifetime_error.
+  template <detail::copy_argument S, detail::writable_argument D>
+    requires(!detail::owning_temporary<S> && !detail::owning_temporary<D>)
+  copy_batch& add(S&& source, D&& destination) {
+    detail::with_equal_ranks(
+        detail::side_of(source), detail::side_of(destination),
+        [&](detail::region const& from, detail::region const& to) { add_regions(from, to); });
+    return *this;
+  }
+
+  /// Copies that were added, those of no elements left out, and their bytes.
+  std::size_t size() const noexcept;
+  std::size_t size_bytes() const noexcept;
+  bool empty() const noexcept { return size() == 0; }
+  void clear() noexcept;
+
+  /// Does all copies: after all work enqueued earlier on their devices, and done on return. Throws
+  /// registration_error (a destination registered for reading only), out_of_memory (staging memory),
+  /// roc::error (HIP); some of the copies may have been done then.
+  void submit();
+  /// The same, enqueued on `stream`: pinned and registered memory, pageable sources and pageable
+  /// destinations as for `copy`. Waits only where all staging memory is in flight, and for earlier
+  /// work that still writes a pageable source. Throws roc::error too for memory of a device that is
+  /// not the stream's.
+  void submit(stream_ref stream);
+  /// The same with sources that live and stay unchanged until the stream has been synchronised.
+  void submit(stream_ref stream, borrow_source_t);
+
+ private:
+  void add_regions(detail::region const& source, detail::region const& destination);
+
+  detail::batch_storage* storage_ = nullptr;
+};
+
+}  // namespace roc

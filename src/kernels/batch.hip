@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Many small copies by one kernel. The items, and one side of them, may be pinned host memory.
+#include <cstdint>
+
+#include <roc/native/elementwise.hpp>
+
+#include "kernels/launch.hpp"
+#include "platform/host/twin.hpp"
+
+namespace roc::kernels {
+
+#if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
+
+__global__ void copy_items(batch_item const* items, std::size_t count) {
+  std::size_t const teams = std::size_t{gridDim.x} * (blockDim.x / item_threads);
+  std::size_t const first =
+      std::size_t{blockIdx.x} * (blockDim.x / item_threads) + threadIdx.x / item_threads;
+  for (std::size_t i = first; i < count; i += teams) {
+    copy_item(items[i], threadIdx.x % item_threads, item_threads);
+  }
+}
+
+ROC_TWIN(copy_items);
+
+#endif
+
+#if !ROC_KERNEL_TWIN
+
+hipError_t launch_items(batch_item const* items, std::size_t count, hipStream_t stream) {
+#if defined(__CUDACC__) || defined(__HIP__)
+  if (count == 0) return hipSuccess;
+  constexpr unsigned threads = 256;
+  constexpr std::size_t in_block = threads / item_threads;
+  constexpr std::size_t most_blocks = 1u << 20;  // the grid's stride covers the rest
+  std::size_t const blocks = (count + in_block - 1) / in_block;
+  auto const grid = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+  copy_items<<<dim3(grid), dim3(threads), 0, stream>>>(items, count);
+  return hipGetLastError();
+#else
+  return native_detail::launch_elementwise(copy_whole_item{items}, count, stream);
+#endif
+}
+
+#endif
+
+}  // namespace roc::kernels

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// Loops whose accesses are to be on their way at once: device compilers are told to unroll them.
+#pragma once
+
+#if defined(__CUDACC__) || defined(__HIP__)
+#define ROC_UNROLL _Pragma("unroll")
+#else
+#define ROC_UNROLL
+#endif

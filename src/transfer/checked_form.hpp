@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The two sides of a copy, checked against each other, and brought to one form.
+#pragma once
+
+#include <roc/detail/region.hpp>
+
+#include "transfer/normal_form.hpp"
+
+namespace roc::transfer {
+
+enum class direction : unsigned char {
+  host_to_device,
+  device_to_host,
+  device_to_device,
+  host_to_host,
+};
+
+direction direction_of(detail::region const& source, detail::region const& destination) noexcept;
+
+/// Whether there is nothing to copy.
+bool is_empty(detail::region const& r) noexcept;
+
+/// Throws shape_error where the extents differ.
+void check_shapes(detail::region const& source, detail::region const& destination);
+/// Throws lifetime_error for a null pointer.
+void check_pointers(detail::region const& source, detail::region const& destination);
+/// Throws overlap_error where the two sides, both on the host or both on a device, share memory.
+void check_overlap(normal_form const& form);
+
+/// The normal form of two sides of one shape, which are not empty, the side on the device leading.
+/// Throws what the last two throw, and layout_error where the destination repeats a place.
+normal_form checked_form(detail::region const& source, detail::region const& destination,
+                         direction way);
+
+}  // namespace roc::transfer

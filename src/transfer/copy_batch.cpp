@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+// How a batch is submitted: cut where copies meet, sorted by the way they go.
+#include <roc/copy_batch.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <roc/device.hpp>
+
+#include "memory/block_pool.hpp"
+#include "memory/host_table.hpp"
+#include "memory/memory_record.hpp"
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/settings.hpp"
+#include "runtime/stream.hpp"
+#include "transfer/batch_chunks.hpp"
+#include "transfer/batch_contents.hpp"
+#include "transfer/operation_range.hpp"
+#include "transfer/staged.hpp"
+#include "transfer/workers.hpp"
+
+namespace roc {
+
+struct detail::batch_storage {
+  std::shared_ptr<transfer::batch_contents> contents;
+  std::vector<std::size_t> groups;  // ends; none: not yet known
+
+  // What a stream still has to do has its own hold on the contents.
+  transfer::batch_contents& to_change() {
+    if (contents.use_count() > 1) contents = std::make_shared<transfer::batch_contents>(*contents);
+    groups.clear();
+    return *contents;
+  }
+};
+
+namespace transfer {
+namespace {
+
+using memory::block_pool;
+using memory::host_table;
+using memory::memory_record;
+using memory::range;
+
+// The copies of a group on one device, by what is to be done with them.
+struct of_device {
+  std::vector<std::size_t> up;          // host memory is read when the batch is submitted
+  std::vector<std::size_t> up_ordered;  // in the stream's order
+  std::vector<std::size_t> down;
+  std::vector<std::size_t> within;
+  std::vector<range> read;     // host memory, of up
+  std::vector<range> used;     // of up_ordered and down
+  std::vector<range> written;  // of down
+  std::vector<memory_record*> records;
+
+  bool touches_host() const noexcept {
+    return !up.empty() || !up_ordered.empty() || !down.empty();
+  }
+};
+
+// A copy engine is faster where a piece is one copy of some size, and the driver need not stage it.
+constexpr std::size_t least_for_engine = std::size_t{32} << 10;
+
+class group {
+ public:
+  group(shared_contents contents, std::size_t first, std::size_t end, bool at_once,
+        detail::source_use use)
+      : contents_(std::move(contents)), first_(first), end_(end), at_once_(at_once), use_(use) {
+    ask_for_memory();
+    for (std::size_t i = first_; i != end_; ++i) sort(i);
+    for (auto& [device, work] : devices) {
+      std::sort(work.records.begin(), work.records.end());
+      work.records.erase(std::unique(work.records.begin(), work.records.end()),
+                         work.records.end());
+    }
+  }
+
+  std::map<int, of_device> devices;
+  std::vector<std::size_t> alone;  // copies as any other
+
+ private:
+  batch_piece const& piece(std::size_t i) const { return contents_->pieces[i]; }
+
+  static side host_side(batch_piece const& p) {
+    return p.way == direction::device_to_host ? side::destination : side::source;
+  }
+
+  // What the host table knows about the host sides of copies to and from devices.
+  void ask_for_memory() {
+    std::array<std::vector<range>, 2> where;  // read, written
+    for (std::size_t i = first_; i != end_; ++i) {
+      batch_piece const& p = piece(i);
+      if (p.way == direction::host_to_device || p.way == direction::device_to_host) {
+        where[p.way == direction::device_to_host].push_back(
+            contents_->range_of(p, host_side(p)));
+      }
+    }
+    for (bool const written : {false, true}) {
+      memory_[written] = host_table::instance().about_to_use(where[written], written);
+      next_[written] = memory_[written].begin();
+    }
+  }
+
+  bool has_other_address(batch_piece const& p, side which) const {
+    return host_table::instance()
+        .behind_device_address(contents_->range_of(p, which))
+        .has_value();
+  }
+
+  void sort(std::size_t i) {
+    batch_piece const& p = piece(i);
+    bool const from_device = p.way == direction::device_to_host ||
+                             p.way == direction::device_to_device;
+    bool const to_device = p.way == direction::host_to_device ||
+                           p.way == direction::device_to_device;
+    bool const down = p.way == direction::device_to_host;
+    host_table::use_of_memory host;
+    if (from_device != to_device) host = *next_[down]++;
+    // The CPU must not touch managed memory while some devices work.
+    if (p.way == direction::host_to_host || host.managed ||
+        (host.pinned && p.rank == 0 && p.bytes >= least_for_engine) ||
+        (from_device && has_other_address(p, side::source)) ||
+        (to_device && has_other_address(p, side::destination))) {
+      return alone.push_back(i);
+    }
+    int const current = runtime::current_device();
+    int const source = p.source_device < 0 ? current : p.source_device;
+    int const destination = p.destination_device < 0 ? current : p.destination_device;
+    if (p.way == direction::device_to_device && source != destination) return alone.push_back(i);
+
+    of_device& work = devices[to_device ? destination : source];
+    if (from_device) note(work, p.source);
+    if (to_device) note(work, p.destination);
+    if (p.way == direction::device_to_device) return work.within.push_back(i);
+    range const where = contents_->range_of(p, host_side(p));
+    if (down) {
+      work.down.push_back(i);
+      work.used.push_back(where);
+      work.written.push_back(where);
+    } else if (at_once_ || (!host.pinned && use_ == detail::source_use::copied)) {
+      work.up.push_back(i);
+      work.read.push_back(where);
+    } else {
+      work.up_ordered.push_back(i);
+      work.used.push_back(where);
+    }
+  }
+
+  static void note(of_device& work, void const* address) {
+    memory_record* const record = memory::find_record(address);
+    if (record == nullptr) return;
+    // Most are of the array before.
+    if (work.records.empty() || work.records.back() != record) work.records.push_back(record);
+  }
+
+  shared_contents contents_;
+  std::size_t first_;
+  std::size_t end_;
+  bool at_once_;
+  detail::source_use use_;
+  std::array<std::vector<host_table::use_of_memory>, 2> memory_;
+  std::array<std::vector<host_table::use_of_memory>::const_iterator, 2> next_;
+};
+
+// Chunks that many threads can share.
+batch_chunks::limits shared_out(batch_contents const& contents,
+                                std::vector<std::size_t> const& pieces) {
+  constexpr std::size_t least = std::size_t{128} << 10;
+  std::size_t bytes = 0;
+  for (std::size_t const i : pieces) bytes += contents.pieces[i].bytes;
+  std::size_t const most = runtime::settings().chunk;
+  std::size_t const shares = 2 * (worker_team::instance().size() + 1);
+  return {std::clamp(bytes / shares, std::min(least, most), most), SIZE_MAX};
+}
+
+// One block for the descriptions of all chunks, and the data of one.
+batch_chunks::limits in_order() {
+  std::size_t const block = runtime::settings().staging_block;
+  return {std::min(runtime::settings().chunk, block / 4 * 3), block / 4};
+}
+
+// Within the device: a description a block.
+void enqueue_within(shared_contents const& contents, of_device const& work, stream_ref stream) {
+  std::size_t const block = runtime::settings().staging_block;
+  constexpr auto holder = block_pool::holder::behind_work;
+  for (auto const& chunks :
+       in_chunks(contents, work.within, direction::device_to_device, {block, SIZE_MAX})) {
+    for (std::size_t chunk = 0; chunk != chunks->chunks(); ++chunk) {
+      auto const staging =
+          block_pool::staging(holder).acquire(chunks->description_bytes(chunk), stream);
+      static_cast<void>(chunks->send(chunk, {staging->data(), nullptr, stream, holder}, true));
+    }
+  }
+}
+
+// A copy as `roc::copy` does it, of bytes.
+void copy_alone(batch_contents const& contents, std::size_t index, stream_ref const* stream,
+                detail::source_use use) {
+  batch_piece const& p = contents.pieces[index];
+  normal_form const form = contents.form_of(p);
+  std::array<std::size_t, max_axes + 1> extents;
+  std::array<std::ptrdiff_t, max_axes + 1> from_steps;
+  std::array<std::ptrdiff_t, max_axes + 1> to_steps;
+  for (std::size_t i = 0; i != form.rank; ++i) {
+    extents[i] = form.axes[i].extent;
+    from_steps[i] = form.axes[i].source;
+    to_steps[i] = form.axes[i].destination;
+  }
+  extents[form.rank] = form.run;
+  from_steps[form.rank] = to_steps[form.rank] = 1;
+  auto const place_of = [](bool on_device) {
+    return on_device ? detail::place::device : detail::place::host;
+  };
+  bool const from_device =
+      p.way == direction::device_to_host || p.way == direction::device_to_device;
+  bool const to_device = p.way == direction::host_to_device || p.way == direction::device_to_device;
+  detail::region const from{const_cast<std::byte*>(form.source), 1, form.rank + 1, extents.data(),
+                            from_steps.data(), place_of(from_device), p.source_device};
+  detail::region const to{form.destination, 1, form.rank + 1, extents.data(), to_steps.data(),
+                          place_of(to_device), p.destination_device};
+  detail::copy(from, to, stream, use);
+}
+
+void run_now(shared_contents const& contents, of_device const& work) {
+  if (!work.within.empty()) {
+    runtime::order_after_all(runtime::current_device());
+    enqueue_within(contents, work, {});
+  }
+  // The CPU touches host memory: what writes or reads that must be over; for what is within the
+  // device it is enough to be the last.
+  if (work.touches_host()) runtime::wait_for_all(runtime::current_device());
+  for (auto const& chunks : in_chunks(contents, work.up, direction::host_to_device,
+                                      shared_out(*contents, work.up))) {
+    upload_now(*chunks);
+  }
+  for (auto const& chunks : in_chunks(contents, work.down, direction::device_to_host,
+                                      shared_out(*contents, work.down))) {
+    download_now(*chunks);
+  }
+  if (!work.within.empty()) stream_ref().synchronize();
+}
+
+void enqueue(shared_contents const& contents, of_device const& work, stream_ref stream) {
+  auto& table = host_table::instance();
+  if (!work.within.empty()) enqueue_within(contents, work, stream);
+  for (auto const& chunks :
+       in_chunks(contents, work.up_ordered, direction::host_to_device, in_order())) {
+    enqueue_staged(chunks, direction::host_to_device, stream);
+  }
+  for (auto const& chunks : in_chunks(contents, work.down, direction::device_to_host, in_order())) {
+    enqueue_staged(chunks, direction::device_to_host, stream);
+  }
+  table.note_writes(work.written, stream);
+  table.note_uses(work.used, stream);
+  // Last: it may wait for memory, and the rest is on its way meanwhile.
+  table.wait_for_writes(work.read);
+  for (auto const& chunks : in_chunks(contents, work.up, direction::host_to_device,
+                                      shared_out(*contents, work.up))) {
+    upload(*chunks, stream);
+  }
+}
+
+void submit_group(shared_contents const& contents, std::size_t first, std::size_t end,
+                  stream_ref const* stream, detail::source_use use) {
+  group const all(contents, first, end, stream == nullptr, use);
+  for (auto const& [device, work] : all.devices) {
+    if (stream == nullptr) {
+      runtime::on_device const guard(device);
+      for (memory_record const* const each : work.records) {
+        memory::order_default_stream(device, each);
+      }
+      run_now(contents, work);
+      continue;
+    }
+    int const used = runtime::device_for(*stream, device, device);
+    runtime::on_device const guard(used);
+    runtime::enqueue_noted(*stream, [&] {
+      memory::device_uses const noted(*stream, used, work.records);
+      enqueue(contents, work, *stream);
+    });
+  }
+  for (std::size_t const i : all.alone) copy_alone(*contents, i, stream, use);
+}
+
+void submit(detail::batch_storage* storage, stream_ref const* stream, detail::source_use use) {
+  platform::refuse_in_host_function("roc::copy_batch::submit");
+  if (storage == nullptr || storage->contents->pieces.empty()) return;
+  operation_range const range(storage->contents->pieces.size(), storage->contents->bytes);
+  if (storage->groups.empty()) storage->groups = independent_groups(*storage->contents);
+  std::size_t first = 0;
+  for (std::size_t const end : storage->groups) {
+    submit_group(storage->contents, first, end, stream, use);
+    first = end;
+  }
+}
+
+}  // namespace
+}  // namespace transfer
+
+copy_batch::~copy_batch() { delete storage_; }
+
+void copy_batch::add_regions(detail::region const& source, detail::region const& destination) {
+  if (storage_ == nullptr) {
+    storage_ = new detail::batch_storage{std::make_shared<transfer::batch_contents>(), {}};
+  }
+  storage_->to_change().add(source, destination);
+}
+
+std::size_t copy_batch::size() const noexcept {
+  return storage_ == nullptr ? 0 : storage_->contents->pieces.size();
+}
+
+std::size_t copy_batch::size_bytes() const noexcept {
+  return storage_ == nullptr ? 0 : storage_->contents->bytes;
+}
+
+void copy_batch::clear() noexcept {
+  delete storage_;
+  storage_ = nullptr;
+}
+
+void copy_batch::submit() { transfer::submit(storage_, nullptr, detail::source_use::copied); }
+
+void copy_batch::submit(stream_ref stream) {
+  transfer::submit(storage_, &stream, detail::source_use::copied);
+}
+
+void copy_batch::submit(stream_ref stream, borrow_source_t) {
+  transfer::submit(storage_, &stream, detail::source_use::borrowed);
+}
+
+}  // namespace roc

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// Where a batch is cut: never between copies that are apart, always between those that meet.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "support/environment.hpp"
+#include "transfer/batch_contents.hpp"
+
+namespace {
+
+using roc::transfer::batch_contents;
+using roc::transfer::independent_groups;
+using groups = std::vector<std::size_t>;
+
+template <class S, class D>
+void add(batch_contents& contents, S const& source, D const& destination) {
+  contents.add(roc::detail::side_of(source).region(), roc::detail::side_of(destination).region());
+}
+
+auto piece(std::vector<std::uint8_t>& memory, std::size_t first, std::size_t count) {
+  return roc::host_view(memory.data() + first, roc::shape<1>{count});
+}
+
+TEST(IndependentGroups, InAnyOrderOfMemory) {
+  std::vector<std::uint8_t> from(1000), to(1000);
+  std::vector<std::size_t> places(100);
+  for (std::size_t i = 0; i != places.size(); ++i) places[i] = 10 * i;
+  for (int const order : {0, 1, 2}) {
+    if (order == 1) std::reverse(places.begin(), places.end());
+    if (order == 2) std::shuffle(places.begin(), places.end(), std::mt19937(3));
+    batch_contents contents;
+    for (std::size_t const at : places) add(contents, piece(from, at, 10), piece(to, 990 - at, 10));
+    EXPECT_EQ(groups{100}, independent_groups(contents));
+  }
+}
+
+TEST(IndependentGroups, ReadingTheSameIsNoMeeting) {
+  std::vector<std::uint8_t> from(10), to(100);
+  batch_contents contents;
+  for (std::size_t i = 0; i != 10; ++i) add(contents, piece(from, 0, 10), piece(to, 10 * i, 10));
+  EXPECT_EQ(groups{10}, independent_groups(contents));
+}
+
+TEST(IndependentGroups, WhereTheyMeet) {
+  std::vector<std::uint8_t> a(100), b(100);
+  batch_contents written_twice;
+  add(written_twice, piece(a, 0, 10), piece(b, 0, 10));
+  add(written_twice, piece(a, 20, 10), piece(b, 50, 10));
+  add(written_twice, piece(a, 10, 10), piece(b, 9, 10));
+  EXPECT_EQ((groups{2, 3}), independent_groups(written_twice));
+
+  batch_contents read_after_written;
+  add(read_after_written, piece(a, 0, 10), piece(b, 0, 10));
+  add(read_after_written, piece(b, 9, 10), piece(a, 50, 10));
+  EXPECT_EQ((groups{1, 2}), independent_groups(read_after_written));
+
+  batch_contents written_after_read;
+  add(written_after_read, piece(a, 0, 10), piece(b, 0, 10));
+  add(written_after_read, piece(b, 20, 10), piece(a, 5, 10));
+  EXPECT_EQ((groups{1, 2}), independent_groups(written_after_read));
+}
+
+// Tiles, columns and interleaved parts of one array reach into each other's bounds, no more.
+TEST(IndependentGroups, TilesAndColumnsOfOneArray) {
+  roc::host_array<int, 2> matrix({64, 64});
+  std::vector<int> const tile(64), column(64);
+  batch_contents tiles, columns;
+  for (std::ptrdiff_t i = 0; i != 64; i += 8) {
+    for (std::ptrdiff_t j = 0; j != 64; j += 8) {
+      auto const to = matrix(roc::slice(i, i + 8), roc::slice(j, j + 8));
+      add(tiles, roc::host_view(tile.data(), roc::shape<2>{8, 8}), to);
+    }
+    add(columns, column, matrix(roc::all, i));
+    add(columns, column, matrix(roc::all, i + 1));
+  }
+  EXPECT_EQ(groups{64}, independent_groups(tiles));
+  EXPECT_EQ(groups{16}, independent_groups(columns));
+  add(columns, column, matrix(3, roc::all));
+  EXPECT_EQ((groups{16, 17}), independent_groups(columns));
+}
+
+// Against the bytes themselves: no group has two copies that meet, and where it is known to be exact,
+// no cut is needless.
+TEST(IndependentGroups, AgainstEveryByte) {
+  auto random = roc::test::random_generator("IndependentGroups.AgainstEveryByte");
+  std::vector<std::uint8_t> memory(300);
+  for (int round = 0; round != 500; ++round) {
+    batch_contents contents;
+    std::vector<std::set<std::size_t>> reads, writes;
+    for (int i = 0; i != 12; ++i) {
+      std::size_t const count = 1 + random() % 6;
+      std::size_t const step = 1 + random() % 5;
+      std::size_t const from = random() % 260;
+      std::size_t const to = random() % 260;
+      auto const part = [&](std::size_t first) {
+        return roc::host_view(memory.data() + first, roc::shape<1>{count},
+                              roc::strides<1>{static_cast<std::ptrdiff_t>(step)});
+      };
+      try {
+        add(contents, part(from), part(to));
+      } catch (roc::overlap_error const&) {
+        continue;
+      }
+      auto& read = reads.emplace_back();
+      auto& written = writes.emplace_back();
+      for (std::size_t k = 0; k != count; ++k) {
+        read.insert(from + k * step);
+        written.insert(to + k * step);
+      }
+    }
+    auto const meet = [](std::set<std::size_t> const& a, std::set<std::size_t> const& b) {
+      return std::any_of(a.begin(), a.end(), [&](std::size_t each) { return b.contains(each); });
+    };
+    groups expected;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i != writes.size(); ++i) {
+      for (std::size_t before = first; before != i; ++before) {
+        if (meet(writes[i], writes[before]) || meet(writes[i], reads[before]) ||
+            meet(reads[i], writes[before])) {
+          expected.push_back(i);
+          first = i;
+          break;
+        }
+      }
+    }
+    expected.push_back(writes.size());
+    ASSERT_EQ(expected, independent_groups(contents)) << "round " << round;
+  }
+}
+
+}  // namespace
