@@ -12,4 +12,7 @@ enum class own_use { upload, download };
 /// That of the current device; made by the first call, never destroyed.
 stream_ref own_stream(own_use use);
 
+/// A new one on the current device, never destroyed.
+stream_ref make_own_stream();
+
 }  // namespace roc::runtime

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/staged.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <utility>
 
 #include <roc/event.hpp>
 
@@ -98,44 +96,6 @@ class download_chunks final : public pieces {
   staged_work const& work_;
 };
 
-// What the CPU does with a chunk in the order of a stream, shared with the workers. It runs on a
-// thread of the runtime, which must not call HIP nor wait for a thread that does: a call elsewhere,
-// hipFree for one, may hold the runtime until this very chunk is done.
-struct host_work final : public pieces {
-  std::shared_ptr<staged_work const> work;
-  std::size_t chunk = 0;
-  std::byte* data = nullptr;
-  bool packs = false;
-  worker_team* team = nullptr;
-
-  static void run_all(void* argument) {
-    std::unique_ptr<host_work> const self(static_cast<host_work*>(argument));
-    self->team->run(self->work->shares(self->chunk), *self);
-  }
-
-  bool run(std::size_t share, bool) override {
-    if (packs) {
-      work->pack(chunk, share, data);
-    } else {
-      work->unpack(chunk, share, data);
-    }
-    return true;
-  }
-  bool may_wait() const override { return true; }
-};
-
-void enqueue_host_work(std::shared_ptr<staged_work const> work, std::size_t chunk, std::byte* data,
-                       bool packs, hipStream_t stream) {
-  auto job = std::make_unique<host_work>();
-  job->work = std::move(work);
-  job->chunk = chunk;
-  job->data = data;
-  job->packs = packs;
-  job->team = &worker_team::instance();
-  ROC_HIP(hipLaunchHostFunc, stream, &host_work::run_all, job.get());
-  static_cast<void>(job.release());  // deleted by run_all
-}
-
 }  // namespace
 
 void upload_now(staged_work const& work) {
@@ -159,33 +119,6 @@ void download_now(staged_work const& work) {
 void upload(staged_work const& work, stream_ref stream) {
   upload_chunks chunks(work, stream, holder::behind_work);
   worker_team::instance().run(work.chunks(), chunks);
-}
-
-void enqueue_staged(std::shared_ptr<staged_work const> work, direction way, stream_ref stream) {
-  // One piece of memory is enough for the data: the stream's order keeps its uses apart. What the
-  // device is told is written now, for all chunks.
-  std::size_t descriptions = 0;
-  std::size_t most = 0;
-  for (std::size_t chunk = 0; chunk != work->chunks(); ++chunk) {
-    descriptions += work->description_bytes(chunk);
-    most = std::max(most, work->data_bytes(chunk));
-  }
-  hipStream_t const native = runtime::handle(stream);
-  auto const staging =
-      block_pool::staging(holder::behind_work).acquire(descriptions + most, stream);
-  std::byte* const data = staging->data() + descriptions;
-  std::byte* description = staging->data();
-  for (std::size_t chunk = 0; chunk != work->chunks(); ++chunk) {
-    stage const at{description, data, stream, holder::behind_work};
-    if (way == direction::host_to_device) {
-      enqueue_host_work(work, chunk, data, true, native);
-      static_cast<void>(work->send(chunk, at, true));
-    } else {
-      work->fetch(chunk, at);
-      enqueue_host_work(work, chunk, data, false, native);
-    }
-    description += work->description_bytes(chunk);
-  }
 }
 
 }  // namespace roc::transfer

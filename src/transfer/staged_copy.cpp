@@ -25,20 +25,26 @@ std::unique_ptr<block_pool::lease> take_scratch(std::size_t bytes, stage const& 
   return may_wait ? scratch.acquire(bytes, at.stream) : scratch.try_acquire(bytes, at.stream);
 }
 
+std::size_t chunk_size(std::size_t wanted, std::size_t least) {
+  constexpr std::size_t alignment = 256;
+  std::size_t const most = runtime::settings().chunk;
+  return std::clamp(quotient_up(wanted, alignment) * alignment, std::min(least, most), most);
+}
+
 }  // namespace
 
 // Chunks grow with the copy, so that a small one is spread over the workers too, and a large one
 // costs few calls.
 staged_copy staged_copy::shared_out(plan const& p) {
-  constexpr std::size_t least = std::size_t{128} << 10;
-  constexpr std::size_t alignment = 256;
-  std::size_t const most = runtime::settings().chunk;
   std::size_t const shares = 2 * (worker_team::instance().size() + 1);
-  std::size_t const wanted = quotient_up(p.form.bytes() / shares, alignment) * alignment;
-  return {p, std::clamp(wanted, std::min(least, most), most)};
+  return {p, chunk_size(p.form.bytes() / shares, std::size_t{128} << 10)};
 }
 
-staged_copy staged_copy::in_order(plan const& p) { return {p, runtime::settings().chunk}; }
+// Chunks large enough that a host function for each costs little.
+staged_copy staged_copy::in_order(plan const& p) {
+  constexpr std::size_t steps = 8;
+  return {p, chunk_size(p.form.bytes() / steps, std::size_t{1} << 20)};
+}
 
 std::size_t staged_copy::chunks() const noexcept { return quotient_up(total_, size_); }
 

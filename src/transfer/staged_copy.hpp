@@ -14,7 +14,7 @@ class staged_copy final : public staged_work {
  public:
   /// In chunks that many threads can share.
   static staged_copy shared_out(plan const& p);
-  /// In as few chunks as there can be, for one after the other.
+  /// In chunks that are packed or unpacked one after the other, in a stream's order.
   static staged_copy in_order(plan const& p);
 
   std::size_t chunks() const noexcept override;
