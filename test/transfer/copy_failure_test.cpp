@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ namespace {
 
 namespace platform = roc::platform;
 
+// Workers call HIP too.
+std::mutex seen_mutex;
 std::set<std::string> seen;
 
 // The calls that `work` makes when nothing fails.
@@ -22,9 +25,13 @@ template <class F>
 std::set<std::string> calls_of(F work) {
   seen.clear();
   auto const before = platform::set_call_hook(
-      [](platform::call_record const& record) { seen.insert(record.name); });
+      [](platform::call_record const& record) {
+        std::lock_guard const lock(seen_mutex);
+        seen.insert(record.name);
+      });
   work();
   platform::set_call_hook(before);
+  std::lock_guard const lock(seen_mutex);
   return seen;
 }
 
