@@ -3,7 +3,7 @@
 
 set(environment ${ROC_TEST_ENVIRONMENT})
 if(ROC_ON_DOUBLE)
-  foreach(program rocbench rocbench_plan_test call_overhead)
+  foreach(program rocbench rocbench_plan_test call_overhead planning)
     add_dependencies(${program} roc_double roc_library_twins)
   endforeach()
   list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY}
@@ -134,3 +134,5 @@ set_tests_properties(${roc_test_prefix}.rocbench.list PROPERTIES
   "^h2d/pinned [^\n]*\nraw/h2d/pinned [^\n]*\npermute/2d/h2d [^\n]*\npermute/2d/d2h [^\n]*\npermute/2d/d2d [^\n]*\nfill/byte [^\n]*\n$")
 
 roc_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)
+roc_add_exit_code_test(planning 0 planning --benchmark_min_time=0.001
+  "--benchmark_filter=/(64|512)$|<[0-9]>$")

@@ -10,6 +10,8 @@
 set(ROC_TEST_LAUNCHER auto CACHE STRING
   "What starts the amd tests: auto (the CPU double where there is no AMD GPU), empty (nothing), or a command")
 set(ROC_TEST_SCALE "" CACHE STRING "Divides the sizes of the tests, for emulators: 1 or more")
+set(ROC_TEST_COMPILE_OPTIONS "" CACHE STRING
+  "Further options of the C++ compiler for the tests, such as -O0: the library keeps its own")
 set(ROC_TEST_PREFIX "" CACHE STRING "First part of the tests' names; empty: the platform's name")
 
 find_package(GTest REQUIRED)
@@ -45,6 +47,13 @@ endif()
 set(ROC_HOST_TEST_ENVIRONMENT ROC_HOST_POISON=on ROC_HOST_PROTECT=on ROC_HOST_MEMORY=256M
   ROC_HOST_THREADS=4)
 
+# What all tests are compiled with: the precompiled headers are of them all.
+function(roc_test_options target)
+  roc_project_options(${target})
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:${ROC_TEST_COMPILE_OPTIONS}>")
+endfunction()
+
 function(roc_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HOST_ONLY;NO_DEVICE" ""
     "SOURCES;DEVICE_SOURCES;ENVIRONMENT;MODES")
@@ -52,7 +61,7 @@ function(roc_add_test name)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
-  roc_project_options(${name})
+  roc_test_options(${name})
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/test)
   target_link_libraries(${name} PRIVATE rocarray_static roc_test_support GTest::gtest)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/normal_form.hpp"
 
-#include <algorithm>
+#include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -84,16 +85,23 @@ normal_form normalise(detail::region const& source, detail::region const& destin
   form.run = source.element_size;
 
   auto const size = static_cast<std::ptrdiff_t>(source.element_size);
-  std::vector<axis> axes;
+  // No memory from the heap for what arrays usually are: this is on the way of every copy.
+  std::array<axis, max_axes> few;
+  std::vector<axis> many(source.rank > few.size() ? source.rank : 0);
+  std::span<axis> axes(many.empty() ? few.data() : many.data(), source.rank);
+  std::size_t count = 0;
   for (std::size_t i = 0; i < source.rank; ++i) {
     if (source.shape[i] == 1) continue;
     axis next{source.shape[i], source.strides[i] * size, destination.strides[i] * size};
     turn(next, leading, form);
-    axes.push_back(next);
+    // Sorted as they come: there are few, and most come in order.
+    std::size_t place = count++;
+    for (; place != 0 && step(axes[place - 1], leading) < step(next, leading); --place) {
+      axes[place] = axes[place - 1];
+    }
+    axes[place] = next;
   }
-  std::stable_sort(axes.begin(), axes.end(), [leading](axis const& a, axis const& b) {
-    return step(a, leading) > step(b, leading);
-  });
+  axes = axes.first(count);
   for (axis const& next : axes) push(form, next);
 
   if (form.rank != 0) {

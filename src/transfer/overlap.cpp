@@ -2,8 +2,10 @@
 #include "transfer/overlap.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -149,7 +151,7 @@ bool apart_in(std::ptrdiff_t period, normal_form const& first, side of_first,
 }
 
 // Whether the axes nest: each steps over all that the smaller ones reach. Sorted by step.
-bool is_nested(std::vector<axis> const& axes, wide run) {
+bool is_nested(std::span<axis const> axes, wide run) {
   wide reach = run;
   for (axis const& a : axes) {
     if (magnitude(a.destination) < reach) return false;
@@ -204,8 +206,9 @@ bool surely_disjoint(normal_form const& first, side of_first, normal_form const&
 
 bool destination_repeats(normal_form const& form) {
   if (form.rank == 0) return false;
-  std::vector<axis> axes(form.axes.begin(),
-                         form.axes.begin() + static_cast<std::ptrdiff_t>(form.rank));
+  std::array<axis, max_axes> sorted;
+  std::span<axis> const axes(sorted.data(), form.rank);
+  std::copy_n(form.axes.begin(), form.rank, axes.begin());
   std::sort(axes.begin(), axes.end(), [](axis const& a, axis const& b) {
     return std::abs(a.destination) < std::abs(b.destination);
   });
