@@ -2,12 +2,18 @@
 # Tests of the programs as they are called.
 
 set(environment ${ROC_TEST_ENVIRONMENT})
+set(without_twins "")
 if(ROC_ON_DOUBLE)
+  roc_add_kernel_twins(rocbench_twins
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/rocbench/device_kernels.hip
+    INCLUDES ${CMAKE_CURRENT_LIST_DIR}/rocbench)
   foreach(program rocbench rocbench_plan_test call_overhead)
-    add_dependencies(${program} roc_double roc_library_twins)
+    add_dependencies(${program} roc_double roc_library_twins rocbench_twins)
   endforeach()
-  list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY}
-    ROC_HOST_TWINS=$<TARGET_FILE:roc_library_twins>)
+  list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY})
+  set(without_twins ${environment} ROC_HOST_TWINS=$<TARGET_FILE:roc_library_twins>)
+  list(APPEND environment
+    ROC_HOST_TWINS=$<TARGET_FILE:roc_library_twins>:$<TARGET_FILE:rocbench_twins>)
 endif()
 
 set(launcher "")
@@ -34,6 +40,18 @@ function(roc_add_exit_code_test test code program)
   endif()
 endfunction()
 
+# roc_add_skipped_case_test(NAME ENVIRONMENT WORDS arguments of run...): passes where every case is
+# skipped, and the last says so with these words.
+function(roc_add_skipped_case_test name variables words)
+  set(test rocbench.skipped.${name})
+  roc_add_exit_code_test(${test} 77 rocbench run ${ARGN})
+  set_tests_properties(${roc_test_prefix}.${test} PROPERTIES ENVIRONMENT "${variables}")
+  add_test(NAME ${roc_test_prefix}.${test}.words COMMAND ${launcher} $<TARGET_FILE:rocbench>
+    run ${ARGN})
+  set_tests_properties(${roc_test_prefix}.${test}.words PROPERTIES ENVIRONMENT "${variables}"
+    PASS_REGULAR_EXPRESSION "skipped: [^\n]*${words}")
+endfunction()
+
 set(quick --size 64K --min-time 0.01 --max-time 0.02)
 roc_add_exit_code_test(rocbench.default_set 0 rocbench ${quick})
 roc_add_exit_code_test(rocbench.odd_sizes 0 rocbench run * --size 1,4097 --min-time 0 --max-time 0)
@@ -57,6 +75,33 @@ roc_add_exit_code_test(rocbench.pitch_below_row 1 rocbench run --row 4K --pitch 
 roc_add_exit_code_test(rocbench.unknown_device 5 rocbench run --device 1000)
 roc_add_exit_code_test(rocbench.plan 0 rocbench_plan_test)
 roc_add_exit_code_test(rocbench.version 0 rocbench --version)
+
+# Each case of kernels finds a wrong byte of its own.
+foreach(case copy mul add triad dot)
+  list(APPEND kernel_cases stream/${case} raw/stream/${case})
+endforeach()
+foreach(case mapped/read mapped/write managed/fault managed/prefetch)
+  list(APPEND kernel_cases ${case} raw/${case})
+endforeach()
+foreach(case ${kernel_cases})
+  string(REPLACE "/" "_" name ${case})
+  roc_add_exit_code_test(rocbench.wrong_byte_in_${name} 2
+    rocbench run ${case} --size 5001 --max-time 0 --inject)
+endforeach()
+# Cases that are skipped say so, and nothing else was measured.
+if(ROC_RESOLVED_PLATFORM STREQUAL "host" OR ROC_ON_DOUBLE)
+  set(skipping_ROC_HOST_MANAGED=off "no managed memory")
+  set(skipping_ROC_HOST_MANAGED=basic "no concurrent managed access")
+  set(skipping_ROC_HOST_MEMORY=16M "more managed memory than a quarter")
+  foreach(variable ROC_HOST_MANAGED=off ROC_HOST_MANAGED=basic ROC_HOST_MEMORY=16M)
+    roc_add_skipped_case_test(managed.${variable} "${environment};${variable}"
+      "${skipping_${variable}}" managed/* --size 5M)
+  endforeach()
+endif()
+if(ROC_ON_DOUBLE)
+  roc_add_skipped_case_test(without_twins "${without_twins}" "not compiled for this device"
+    *stream/* *mapped/* --size 5M)
+endif()
 
 # Files of results: written, refused before measuring, compared.
 set(results ${CMAKE_CURRENT_BINARY_DIR}/results.json)

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "limits.hpp"
+
 namespace rocbench {
 namespace {
 
@@ -46,6 +48,29 @@ TEST(command_plan, like_nvbandwidth_is_its_size_counts_and_cases) {
   EXPECT_EQ(how.fixed->samples, 3u);
   EXPECT_EQ(how.rounds, 1u);
   EXPECT_EQ(planned_cases(asked).size(), 4u);
+}
+
+TEST(cases, of_streams_are_held_against_the_devices_memory_and_mapped_ones_against_the_link) {
+  limits known;
+  known.link = {64e9, "link"};
+  known.device_memory = {3e12, "memory"};
+  auto const limit_named = [&](char const* name) {
+    return limit_of(matching_cases({name}).at(0), known);
+  };
+  for (char const* name : {"stream/copy", "raw/stream/triad", "stream/dot"}) {
+    EXPECT_EQ(limit_named(name).origin, "memory") << name;
+    EXPECT_EQ(matching_cases({name}).at(0).counted, accounting::traffic) << name;
+  }
+  for (char const* name : {"mapped/read", "raw/mapped/write", "managed/fault",
+                           "managed/prefetch"}) {
+    EXPECT_EQ(limit_named(name).origin, "link") << name;
+    EXPECT_EQ(matching_cases({name}).at(0).counted, accounting::payload) << name;
+  }
+  // Of a CPU: what reads and writes by a measured copy, what only reads by nothing.
+  known.host_copy = {10e9, "copy"};
+  EXPECT_EQ(limit_named("stream/triad").rate, 20e9);
+  EXPECT_EQ(limit_named("mapped/read").rate, 10e9);
+  EXPECT_FALSE(limit_named("stream/dot").rate);
 }
 
 // Every library case that HIP has a call for has that call beside it.

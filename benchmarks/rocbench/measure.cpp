@@ -19,7 +19,6 @@ namespace rocbench {
 namespace {
 
 constexpr double shortest_batch = 1e-3;  // seconds: below it the clocks' own error shows
-constexpr std::size_t largest_batch = 1 << 16;
 constexpr std::size_t fewest_samples = 10;
 constexpr double wanted_width = 0.005;
 constexpr double clock_resolution = 1e-9;
@@ -72,15 +71,15 @@ class batch_timer {
 
 // Warms up, and finds how many executions are long enough together. The faster of two times
 // counts: the first one of all pays for what is made on first use.
-std::size_t find_batch(batch_timer& time) {
+std::size_t find_batch(batch_timer& time, std::size_t largest) {
   std::size_t batch = 1;
   for (;;) {
     double const first = time(batch);
     double const seconds = std::min(first, time(batch));
-    if (seconds >= shortest_batch || batch == largest_batch) return batch;
+    if (seconds >= shortest_batch || batch == largest) return batch;
     double const factor = std::clamp(1.25 * shortest_batch / seconds, 1.25, 8.0);
     auto const next = static_cast<std::size_t>(std::ceil(static_cast<double>(batch) * factor));
-    batch = std::min(next, largest_batch);
+    batch = std::min(next, largest);
   }
 }
 
@@ -102,10 +101,10 @@ void take_samples(experiment& subject, measure_options const& options, samples& 
   subject.prepare(sample);
   if (options.fixed) {
     into.fixed = true;
-    into.batch = options.fixed->batch;
+    into.batch = std::min(options.fixed->batch, subject.most_at_once());
     time(options.fixed->warm_ups);
   } else {
-    into.batch = find_batch(time);
+    into.batch = find_batch(time, subject.most_at_once());
   }
 
   stopwatch const watch;
