@@ -4,8 +4,9 @@
 set(environment ${ROC_TEST_ENVIRONMENT})
 set(without_twins "")
 if(ROC_ON_DOUBLE)
-  roc_add_kernel_twins(rocbench_twins
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/rocbench/device_kernels.hip
+  set(kernels copy_kernels.hip stream_check.hip stream_kernels.hip)
+  list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_LIST_DIR}/rocbench/)
+  roc_add_kernel_twins(rocbench_twins SOURCES ${kernels}
     INCLUDES ${CMAKE_CURRENT_LIST_DIR}/rocbench)
   foreach(program rocbench rocbench_plan_test call_overhead)
     add_dependencies(${program} roc_double roc_library_twins rocbench_twins)
@@ -63,6 +64,9 @@ roc_add_exit_code_test(rocbench.latency 0 rocbench latency --max-time 0.01)
 roc_add_exit_code_test(rocbench.alloc 0 rocbench alloc --max-time 0.01)
 roc_add_exit_code_test(rocbench.info 0 rocbench info)
 roc_add_exit_code_test(rocbench.like_nvbandwidth 0 rocbench --like nvbandwidth --size 1M)
+roc_add_exit_code_test(rocbench.like_babelstream 0 rocbench --like babelstream --size 64K)
+roc_add_exit_code_test(rocbench.like_babelstream_finds_a_wrong_byte 2
+  rocbench --like babelstream --size 64K --inject)
 roc_add_exit_code_test(rocbench.like_no_other 1 rocbench --like nonsense)
 roc_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run * ${quick} --inject)
 roc_add_exit_code_test(rocbench.noisy_under_strict 4
@@ -177,5 +181,14 @@ add_test(NAME ${roc_test_prefix}.rocbench.list COMMAND ${launcher} $<TARGET_FILE
 set_tests_properties(${roc_test_prefix}.rocbench.list PROPERTIES
   ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
   "^h2d/pinned [^\n]*\nraw/h2d/pinned [^\n]*\npermute/2d/h2d [^\n]*\npermute/2d/d2h [^\n]*\npermute/2d/d2d [^\n]*\nfill/byte [^\n]*\n$")
+
+# What BabelStream prints, of arrays as large as asked for.
+add_test(NAME ${roc_test_prefix}.rocbench.like_babelstream_prints COMMAND ${launcher}
+  $<TARGET_FILE:rocbench> --like babelstream run *stream/triad --size 64K)
+set(row "triad +[0-9]+[.][0-9][0-9][0-9] +[0-9.]+ +[0-9.]+ +[0-9.]+ +64 KiB [^\n]*yes")
+set_tests_properties(${roc_test_prefix}.rocbench.like_babelstream_prints PROPERTIES
+  ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "no device was found"
+  PASS_REGULAR_EXPRESSION
+  "Arrays of 64 KiB, not BabelStream's of 2 GiB: as asked for.*Function +MBytes/sec +Min .sec. +Max +Average[^\n]*\n[^\n]*stream/${row}.*raw/stream/${row}")
 
 roc_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)

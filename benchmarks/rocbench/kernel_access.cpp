@@ -127,8 +127,7 @@ class kernel_access_experiment final : public experiment {
   void find_by_view() {
     constexpr auto first = static_cast<std::ptrdiff_t>(guard_bytes);
     auto const last = first + static_cast<std::ptrdiff_t>(bytes());
-    host_units_ =
-        roc::device_view_of(host_.host()).region(roc::slice(first, last)).as<unit16>();
+    host_units_ = roc::device_view_of(host_.host()).region(roc::slice(first, last)).as<unit16>();
   }
   void find_by_pointer() {
     void* whole = host_.whole();

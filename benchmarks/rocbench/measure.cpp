@@ -36,18 +36,19 @@ class stopwatch {
 // Seconds that executions take together.
 class batch_timer {
  public:
-  explicit batch_timer(experiment& subject) : subject_(subject) {}
+  batch_timer(experiment& subject, bool each_waited_for)
+      : subject_(subject), each_waited_for_(each_waited_for) {}
 
   double operator()(std::size_t times) {
-    return std::max(
-        subject_.timed_by() == timing::wall_clock ? by_wall_clock(times) : by_device_events(times),
-        clock_resolution);
+    bool const by_host = each_waited_for_ || subject_.timed_by() == timing::wall_clock;
+    return std::max(by_host ? by_wall_clock(times) : by_device_events(times), clock_resolution);
   }
 
  private:
   double by_wall_clock(std::size_t times) {
     stopwatch const watch;
     subject_.run(times);
+    if (each_waited_for_) subject_.stream().synchronize();
     return watch.seconds();
   }
 
@@ -66,6 +67,7 @@ class batch_timer {
   };
 
   experiment& subject_;
+  bool each_waited_for_;
   std::optional<event_pair> events_;  // made where they are needed: they need a device
 };
 
@@ -96,13 +98,14 @@ double cpu_seconds() {
 }  // namespace
 
 void take_samples(experiment& subject, measure_options const& options, samples& into) {
-  batch_timer time(subject);
+  batch_timer time(subject, options.fixed && options.fixed->each_waited_for);
   std::uint64_t sample = into.seconds.size();  // another pattern in every round
   subject.prepare(sample);
   if (options.fixed) {
     into.fixed = true;
+    into.by_least_time = options.fixed->by_least_time;
     into.batch = std::min(options.fixed->batch, subject.most_at_once());
-    time(options.fixed->warm_ups);
+    if (options.fixed->warm_ups != 0) time(options.fixed->warm_ups);
   } else {
     into.batch = find_batch(time, subject.most_at_once());
   }
@@ -146,6 +149,10 @@ measurement conclude(samples const& taken, std::size_t counted_bytes) {
   result.noisy = !taken.fixed && !agree(result.seconds);
   result.spent = taken.spent;
   result.mismatch = taken.mismatch;
+  if (taken.by_least_time) {
+    result.loop = summarise_loop(taken.seconds);
+    result.loop_rate = static_cast<double>(counted_bytes) / result.loop->least;
+  }
   return result;
 }
 

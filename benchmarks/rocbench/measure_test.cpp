@@ -96,6 +96,23 @@ TEST(measure, ends_at_the_first_wrong_sample) {
   EXPECT_EQ(conclude(taken, 200).mismatch, "a wrong byte");
 }
 
+TEST(measure, the_rate_of_a_loop_is_that_of_its_least_time) {
+  counted_experiment subject;
+  samples taken;
+  measure_options options;
+  options.fixed = {.warm_ups = 0, .batch = 1, .samples = 4, .by_least_time = true};
+  take_samples(subject, options, taken);
+  EXPECT_EQ(subject.runs, (std::vector<std::size_t>{1, 1, 1, 1}));
+  taken.seconds = {1, 8, 4, 5};
+  measurement const result = conclude(taken, 200);
+  ASSERT_TRUE(result.loop);
+  EXPECT_DOUBLE_EQ(result.shown_seconds(), 4);
+  EXPECT_DOUBLE_EQ(result.shown_rate(), 50);
+  EXPECT_DOUBLE_EQ(result.loop->greatest, 8);
+  taken.by_least_time = false;
+  EXPECT_DOUBLE_EQ(conclude(taken, 200).shown_seconds(), 4.5);
+}
+
 TEST(measure, rates_are_counted_bytes_over_time) {
   samples taken;
   taken.seconds = {1, 2, 4};

@@ -31,8 +31,9 @@ std::string efficiency_row(case_pair const& of) {
   summary const& rate = shown.measured.rate;
   bar_row row;
   row.name = shown.name;
-  row.note = size_of(shown) + ", " + shown.path + (shown.measured.noisy ? ", noisy" : "");
-  row.value = format_rate(rate.median) + " GB/s";
+  row.note = size_of(shown) + ", " + shown.path + (shown.measured.noisy ? ", noisy" : "") +
+             (shown.measured.loop ? ", least time" : "");
+  row.value = format_rate(shown.measured.shown_rate()) + " GB/s";
   if (auto const share = shown.efficiency()) {
     double const whole = *shown.physical.rate;
     row.value += ", " + format_share(*share);
@@ -45,7 +46,7 @@ std::string efficiency_row(case_pair const& of) {
     row.more = "limit unknown";
   }
   if (shown.counted == accounting::traffic) row.more += ", traffic";
-  if (raw != nullptr) row.more += "; HIP " + format_rate(raw->measured.rate.median);
+  if (raw != nullptr) row.more += "; HIP " + format_rate(raw->measured.shown_rate());
   return html_bar_row(row);
 }
 

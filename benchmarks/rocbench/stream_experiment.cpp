@@ -63,9 +63,7 @@ class stream_experiment final : public experiment {
   std::size_t counted_bytes() const override {
     return (arrays_read(what_) + (is_dot() ? 0 : 1)) * bytes();
   }
-  std::string path() override {
-    return by_ == caller::raw ? "kernel, pointers" : "kernel, views";
-  }
+  std::string path() override { return by_ == caller::raw ? "kernel, pointers" : "kernel, views"; }
   roc::stream_ref stream() const override { return stream_; }
 
   void prepare(std::uint64_t sample) override {
@@ -130,7 +128,8 @@ class stream_experiment final : public experiment {
     ROC_HIP(hipStreamSynchronize, native);
     stream_verdict found{};
     ROC_HIP(hipMemcpy, &found, verdict_.data(), sizeof found, hipMemcpyDeviceToHost);
-    if (found.compared != count_) return fmt::format("sample {}: the comparison did not run", sample);
+    if (found.compared != count_)
+      return fmt::format("sample {}: the comparison did not run", sample);
     if (found.first_wrong == ~0ull) return std::nullopt;
     return fmt::format("sample {}: element {} is {}, not {}", sample, found.first_wrong,
                        element(found.first_wrong), stream_result(what_, found.first_wrong, sample));
