@@ -110,6 +110,10 @@ TEST(cases, of_a_command_are_there) {
     EXPECT_FALSE(planned_cases(of(each)).empty());
   }
   EXPECT_EQ(planned_cases(of(command::sweep)).size(), 10u);
+  // Half a minute's worth: of the kernels, the pair that shows what a view costs.
+  auto const usual = [](char const* name) { return matching_cases({name}).at(0).by_default; };
+  EXPECT_TRUE(usual("stream/triad") && usual("raw/stream/triad"));
+  EXPECT_FALSE(usual("stream/copy") || usual("mapped/read") || usual("managed/fault"));
   options asked = of(command::run);
   asked.cases = {"nonsense"};
   EXPECT_TRUE(planned_cases(asked).empty());

@@ -21,7 +21,7 @@ constexpr row rows[] = {
     {"mul", "b = s c", stream_kernel::mul, false},
     {"add", "c = a + b", stream_kernel::add, false},
     {"triad", "a = b + s c", stream_kernel::triad, true},
-    {"dot", "the sum of a b", stream_kernel::dot, true},
+    {"dot", "the sum of a b", stream_kernel::dot, false},
 };
 
 }  // namespace
