@@ -37,8 +37,14 @@ __global__ void __launch_bounds__(1024) sum_blocks(F f, std::size_t count, Out s
   __shared__ double shared[block_threads];
   std::size_t const block = blockIdx.x;
   std::size_t const step = std::size_t{gridDim.x} * block_threads;
+  std::size_t i = block * block_threads + threadIdx.x;
   double sum = 0;
-  for (std::size_t i = block * block_threads + threadIdx.x; i < count; i += step) sum += f(i);
+  // Several elements are on their way before the first is added.
+  for (; i + 3 * step < count; i += 4 * step) {
+    double const several[] = {f(i), f(i + step), f(i + 2 * step), f(i + 3 * step)};
+    for (double const each : several) sum += each;
+  }
+  for (; i < count; i += step) sum += f(i);
   shared[threadIdx.x] = sum;
   for (unsigned half = block_threads / 2; half != 0; half /= 2) {
     __syncthreads();
