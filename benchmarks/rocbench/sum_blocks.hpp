@@ -57,9 +57,7 @@ template <class F, class Out>
 hipError_t launch_sum(F const& f, std::size_t count, Out const& sums, std::size_t blocks,
                       hipStream_t stream) {
   dim3 const grid(static_cast<unsigned>(blocks));
-  // clang-format off: it takes the closing brackets for those of a template
-  sum_blocks<F, Out><<<grid, dim3(block_threads), 0, stream>>>(f, count, sums);
-  // clang-format on
+  sum_blocks<<<grid, dim3(block_threads), 0, stream>>>(f, count, sums);
   return hipGetLastError();
 }
 
