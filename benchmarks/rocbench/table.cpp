@@ -11,7 +11,7 @@
 namespace rocbench {
 namespace {
 
-constexpr char const* rates_format = "{:<22} {:>9} {:>8} {:>18}  {:>8} {:<18} {:<8} {:<16} {}\n";
+constexpr char const* rates_format = "{:<22} {:>9} {:>8} {:>18}  {:>8} {:<18} {:<8} {:<19} {}\n";
 
 constexpr char const* times_format = "{:<24} {:>9} {:>9} {:>22}  {:<16} {}\n";
 
