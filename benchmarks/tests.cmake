@@ -2,12 +2,19 @@
 # Tests of the programs as they are called.
 
 set(environment ${ROC_TEST_ENVIRONMENT})
+set(without_twins "")
 if(ROC_ON_DOUBLE)
+  set(kernels copy_kernels.hip stream_check.hip stream_kernels.hip)
+  list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_LIST_DIR}/rocbench/)
+  roc_add_kernel_twins(rocbench_twins SOURCES ${kernels}
+    INCLUDES ${CMAKE_CURRENT_LIST_DIR}/rocbench)
   foreach(program rocbench rocbench_plan_test call_overhead planning)
-    add_dependencies(${program} roc_double roc_library_twins)
+    add_dependencies(${program} roc_double roc_library_twins rocbench_twins)
   endforeach()
-  list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY}
-    ROC_HOST_TWINS=$<TARGET_FILE:roc_library_twins>)
+  list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY})
+  set(without_twins ${environment} ROC_HOST_TWINS=$<TARGET_FILE:roc_library_twins>)
+  list(APPEND environment
+    ROC_HOST_TWINS=$<TARGET_FILE:roc_library_twins>:$<TARGET_FILE:rocbench_twins>)
 endif()
 
 set(launcher "")
@@ -34,6 +41,18 @@ function(roc_add_exit_code_test test code program)
   endif()
 endfunction()
 
+# roc_add_skipped_case_test(NAME ENVIRONMENT WORDS arguments of run...): passes where every case is
+# skipped, and the last says so with these words.
+function(roc_add_skipped_case_test name variables words)
+  set(test rocbench.skipped.${name})
+  roc_add_exit_code_test(${test} 77 rocbench run ${ARGN})
+  set_tests_properties(${roc_test_prefix}.${test} PROPERTIES ENVIRONMENT "${variables}")
+  add_test(NAME ${roc_test_prefix}.${test}.words COMMAND ${launcher} $<TARGET_FILE:rocbench>
+    run ${ARGN})
+  set_tests_properties(${roc_test_prefix}.${test}.words PROPERTIES ENVIRONMENT "${variables}"
+    PASS_REGULAR_EXPRESSION "skipped: [^\n]*${words}")
+endfunction()
+
 set(quick --size 64K --min-time 0.01 --max-time 0.02)
 roc_add_exit_code_test(rocbench.default_set 0 rocbench ${quick})
 roc_add_exit_code_test(rocbench.odd_sizes 0 rocbench run * --size 1,4097 --min-time 0 --max-time 0)
@@ -45,6 +64,9 @@ roc_add_exit_code_test(rocbench.latency 0 rocbench latency --max-time 0.01)
 roc_add_exit_code_test(rocbench.alloc 0 rocbench alloc --max-time 0.01)
 roc_add_exit_code_test(rocbench.info 0 rocbench info)
 roc_add_exit_code_test(rocbench.like_nvbandwidth 0 rocbench --like nvbandwidth --size 1M)
+roc_add_exit_code_test(rocbench.like_babelstream 0 rocbench --like babelstream --size 64K)
+roc_add_exit_code_test(rocbench.like_babelstream_finds_a_wrong_byte 2
+  rocbench --like babelstream --size 64K --inject)
 roc_add_exit_code_test(rocbench.like_no_other 1 rocbench --like nonsense)
 roc_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run * ${quick} --inject)
 roc_add_exit_code_test(rocbench.noisy_under_strict 4
@@ -57,6 +79,33 @@ roc_add_exit_code_test(rocbench.pitch_below_row 1 rocbench run --row 4K --pitch 
 roc_add_exit_code_test(rocbench.unknown_device 5 rocbench run --device 1000)
 roc_add_exit_code_test(rocbench.plan 0 rocbench_plan_test)
 roc_add_exit_code_test(rocbench.version 0 rocbench --version)
+
+# Each case of kernels finds a wrong byte of its own.
+foreach(case copy mul add triad dot)
+  list(APPEND kernel_cases stream/${case} raw/stream/${case})
+endforeach()
+foreach(case mapped/read mapped/write managed/fault managed/prefetch)
+  list(APPEND kernel_cases ${case} raw/${case})
+endforeach()
+foreach(case ${kernel_cases})
+  string(REPLACE "/" "_" name ${case})
+  roc_add_exit_code_test(rocbench.wrong_byte_in_${name} 2
+    rocbench run ${case} --size 5001 --max-time 0 --inject)
+endforeach()
+# Cases that are skipped say so, and nothing else was measured.
+if(ROC_RESOLVED_PLATFORM STREQUAL "host" OR ROC_ON_DOUBLE)
+  set(skipping_ROC_HOST_MANAGED=off "no managed memory")
+  set(skipping_ROC_HOST_MANAGED=basic "no concurrent managed access")
+  set(skipping_ROC_HOST_MEMORY=16M "more managed memory than a quarter")
+  foreach(variable ROC_HOST_MANAGED=off ROC_HOST_MANAGED=basic ROC_HOST_MEMORY=16M)
+    roc_add_skipped_case_test(managed.${variable} "${environment};${variable}"
+      "${skipping_${variable}}" managed/* --size 5M)
+  endforeach()
+endif()
+if(ROC_ON_DOUBLE)
+  roc_add_skipped_case_test(without_twins "${without_twins}" "not compiled for this device"
+    *stream/* *mapped/* --size 5M)
+endif()
 
 # Files of results: written, refused before measuring, compared.
 set(results ${CMAKE_CURRENT_BINARY_DIR}/results.json)
@@ -132,6 +181,15 @@ add_test(NAME ${roc_test_prefix}.rocbench.list COMMAND ${launcher} $<TARGET_FILE
 set_tests_properties(${roc_test_prefix}.rocbench.list PROPERTIES
   ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
   "^h2d/pinned [^\n]*\nraw/h2d/pinned [^\n]*\npermute/2d/h2d [^\n]*\npermute/2d/d2h [^\n]*\npermute/2d/d2d [^\n]*\nfill/byte [^\n]*\n$")
+
+# What BabelStream prints, of arrays as large as asked for.
+add_test(NAME ${roc_test_prefix}.rocbench.like_babelstream_prints COMMAND ${launcher}
+  $<TARGET_FILE:rocbench> --like babelstream run *stream/triad --size 64K)
+set(row "triad +[0-9]+[.][0-9][0-9][0-9] +[0-9.]+ +[0-9.]+ +[0-9.]+ +64 KiB [^\n]*yes")
+set_tests_properties(${roc_test_prefix}.rocbench.like_babelstream_prints PROPERTIES
+  ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "no device was found"
+  PASS_REGULAR_EXPRESSION
+  "Arrays of 64 KiB, not BabelStream's of 2 GiB: as asked for.*Function +MBytes/sec +Min .sec. +Max +Average[^\n]*\n[^\n]*stream/${row}.*raw/stream/${row}")
 
 roc_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)
 roc_add_exit_code_test(planning 0 planning --benchmark_min_time=0.001

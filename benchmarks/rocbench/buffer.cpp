@@ -2,6 +2,19 @@
 #include "buffer.hpp"
 
 namespace rocbench {
+namespace {
+
+roc::host_memory host_memory_of(memory_kind kind) {
+  switch (kind) {
+    case memory_kind::pinned:
+    case memory_kind::write_combined: return roc::host_memory::pinned;
+    case memory_kind::mapped: return roc::host_memory::mapped;
+    case memory_kind::managed: return roc::host_memory::managed;
+    default: return roc::host_memory::pageable;
+  }
+}
+
+}  // namespace
 
 char const* to_string(memory_kind kind) noexcept {
   switch (kind) {
@@ -10,6 +23,8 @@ char const* to_string(memory_kind kind) noexcept {
     case memory_kind::pageable: return "pageable";
     case memory_kind::registered: return "registered";
     case memory_kind::write_combined: return "wc";
+    case memory_kind::mapped: return "mapped";
+    case memory_kind::managed: return "managed";
   }
   return "";
 }
@@ -21,9 +36,8 @@ guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes) : kind_(kind
     return;
   }
   bool const combined = kind == memory_kind::write_combined;
-  bool const pinned = combined || kind == memory_kind::pinned;
   host_ = roc::host_array<std::byte>(
-      shape, roc::order::c, pinned ? roc::host_memory::pinned : roc::host_memory::pageable,
+      shape, roc::order::c, host_memory_of(kind),
       combined ? roc::host_flags::portable | roc::host_flags::write_combined
                : roc::host_flags::portable);
   if (kind == memory_kind::registered) registration_ = roc::register_host(host_);

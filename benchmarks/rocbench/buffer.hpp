@@ -12,7 +12,15 @@
 
 namespace rocbench {
 
-enum class memory_kind : unsigned char { device, pinned, pageable, registered, write_combined };
+enum class memory_kind : unsigned char {
+  device,
+  pinned,
+  pageable,
+  registered,
+  write_combined,
+  mapped,
+  managed,
+};
 
 /// As a case's name says it.
 char const* to_string(memory_kind kind) noexcept;
@@ -35,6 +43,8 @@ class guarded_buffer {
   std::byte* payload() { return whole() + guard_bytes; }
   /// The first guard band, where the whole begins.
   std::byte* whole() { return on_device() ? device_.data() : host_.data(); }
+  /// The whole, of any memory but the device's.
+  roc::host_array<std::byte>& host() { return host_; }
 
  private:
   memory_kind kind_;

@@ -28,10 +28,10 @@ struct case_result {
   std::string problem;  ///< of a skipped or failed case
   measurement measured;
 
-  /// The median's share of the physical limit; nothing where that is unknown.
+  /// The share of the physical limit that the shown rate has; nothing where that is unknown.
   std::optional<double> efficiency() const {
     if (ended != outcome::measured || !physical.rate) return std::nullopt;
-    return measured.rate.median / *physical.rate;
+    return measured.shown_rate() / *physical.rate;
   }
 };
 

@@ -15,6 +15,8 @@ std::vector<benchmark_case> make_cases() {
   add_bidirectional_cases(cases);
   add_strided_cases(cases);
   add_fill_cases(cases);
+  add_kernel_access_cases(cases);
+  add_stream_cases(cases);
   add_latency_cases(cases);
   add_alloc_cases(cases);
   return cases;

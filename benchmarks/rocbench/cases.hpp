@@ -22,10 +22,11 @@ char const* to_string(accounting counted) noexcept;
 
 /// What the physics of the machine bounds a rate by.
 enum class bound : unsigned char {
-  link,            ///< between host and device, in one direction
-  link_both_ways,  ///< in both
-  device_memory,   ///< traffic of the device's memory
-  none,            ///< a matter of software
+  link,                 ///< between host and device, in one direction
+  link_both_ways,       ///< in both
+  device_memory,        ///< traffic of the device's memory
+  device_memory_reads,  ///< the same, of work that next to never writes
+  none,                 ///< a matter of software
 };
 
 /// Who does the work.
@@ -65,6 +66,8 @@ void add_copy_cases(std::vector<benchmark_case>& to);
 void add_bidirectional_cases(std::vector<benchmark_case>& to);
 void add_strided_cases(std::vector<benchmark_case>& to);
 void add_fill_cases(std::vector<benchmark_case>& to);
+void add_kernel_access_cases(std::vector<benchmark_case>& to);
+void add_stream_cases(std::vector<benchmark_case>& to);
 void add_latency_cases(std::vector<benchmark_case>& to);
 void add_alloc_cases(std::vector<benchmark_case>& to);
 

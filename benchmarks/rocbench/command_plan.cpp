@@ -2,6 +2,7 @@
 #include "command_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace rocbench {
 namespace {
@@ -38,7 +39,10 @@ measure_options measuring_of(command what) {
 
 std::vector<benchmark_case> planned_cases(options const& chosen) {
   if (!chosen.cases.empty()) return matching_cases(chosen.cases);
-  if (chosen.like_nvbandwidth) return matching_cases({"?2?/pinned", "raw/?2?/pinned"});
+  if (chosen.like == like_tool::nvbandwidth) {
+    return matching_cases({"?2?/pinned", "raw/?2?/pinned"});
+  }
+  if (chosen.like == like_tool::babelstream) return matching_cases({"stream/*", "raw/stream/*"});
   switch (chosen.what) {
     case command::sweep:
       return matching_cases({"?2?/pinned", "?2?/pageable", "d2d/copy", "raw/?2?/pinned",
@@ -51,9 +55,13 @@ std::vector<benchmark_case> planned_cases(options const& chosen) {
   }
 }
 
-std::vector<std::uint64_t> planned_sizes(options const& chosen, std::uint64_t largest) {
+std::vector<std::uint64_t> planned_sizes(options const& chosen, std::uint64_t largest,
+                                         std::uint64_t fitting) {
   if (!chosen.sizes.empty()) return chosen.sizes;
-  if (chosen.like_nvbandwidth) return {512 * mebi};
+  if (chosen.like == like_tool::nvbandwidth) return {512 * mebi};
+  if (chosen.like == like_tool::babelstream) {
+    return {std::min(babelstream_bytes, std::bit_floor(std::max(fitting, std::uint64_t{1})))};
+  }
   auto sizes = sizes_of(chosen.what, largest);
   std::erase_if(sizes, [&](std::uint64_t bytes) { return bytes > largest; });
   return sizes;
@@ -69,10 +77,9 @@ measure_options planned_measuring(options const& chosen) {
     result.max_time = *chosen.max_time;
   }
   result.rounds = chosen.rounds.value_or(result.rounds);
-  if (chosen.like_nvbandwidth) {
-    result.fixed = {4, 16, 3};
-    result.rounds = 1;
-  }
+  if (chosen.like == like_tool::nvbandwidth) result.fixed = {4, 16, 3};
+  if (chosen.like == like_tool::babelstream) result.fixed = {0, 1, 100, true, true};
+  if (result.fixed) result.rounds = 1;
   result.inject = chosen.inject;
   return result;
 }

@@ -14,8 +14,13 @@ namespace rocbench {
 /// The cases asked for, or the command's own; none where no case has such a name.
 std::vector<benchmark_case> planned_cases(options const& chosen);
 
-/// The sizes asked for, or the command's own, none above `largest`.
-std::vector<std::uint64_t> planned_sizes(options const& chosen, std::uint64_t largest);
+/// Bytes of BabelStream's arrays: 2^28 doubles.
+inline constexpr std::uint64_t babelstream_bytes = std::uint64_t{1} << 31;
+
+/// The sizes asked for, or the command's own, none above `largest`; or those of another tool,
+/// BabelStream's not above `fitting`.
+std::vector<std::uint64_t> planned_sizes(options const& chosen, std::uint64_t largest,
+                                         std::uint64_t fitting);
 
 measure_options planned_measuring(options const& chosen);
 

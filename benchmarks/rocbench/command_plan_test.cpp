@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "limits.hpp"
+
 namespace rocbench {
 namespace {
 
@@ -13,13 +15,13 @@ options of(command what) {
 }
 
 TEST(command_plan, sizes_are_those_asked_for_or_fit) {
-  EXPECT_EQ(planned_sizes(of(command::run), 1 << 20), (std::vector<std::uint64_t>{1 << 20}));
-  EXPECT_EQ(planned_sizes(of(command::sweep), 70000),
+  EXPECT_EQ(planned_sizes(of(command::run), 1 << 20, 0), (std::vector<std::uint64_t>{1 << 20}));
+  EXPECT_EQ(planned_sizes(of(command::sweep), 70000, 0),
             (std::vector<std::uint64_t>{4096, 16384, 65536}));
-  EXPECT_EQ(planned_sizes(of(command::check), 5000), (std::vector<std::uint64_t>{1, 4097}));
+  EXPECT_EQ(planned_sizes(of(command::check), 5000, 0), (std::vector<std::uint64_t>{1, 4097}));
   options asked = of(command::sweep);
   asked.sizes = {7, 1 << 30};
-  EXPECT_EQ(planned_sizes(asked, 10), asked.sizes);
+  EXPECT_EQ(planned_sizes(asked, 10, 0), asked.sizes);
 }
 
 TEST(command_plan, times_are_those_asked_for_or_the_commands) {
@@ -37,8 +39,8 @@ TEST(command_plan, times_are_those_asked_for_or_the_commands) {
 
 TEST(command_plan, like_nvbandwidth_is_its_size_counts_and_cases) {
   options asked = of(command::run);
-  asked.like_nvbandwidth = true;
-  EXPECT_EQ(planned_sizes(asked, 4096), (std::vector<std::uint64_t>{512u << 20}));
+  asked.like = like_tool::nvbandwidth;
+  EXPECT_EQ(planned_sizes(asked, 4096, 4096), (std::vector<std::uint64_t>{512u << 20}));
   measure_options const how = planned_measuring(asked);
   ASSERT_TRUE(how.fixed);
   EXPECT_EQ(how.fixed->warm_ups, 4u);
@@ -46,6 +48,49 @@ TEST(command_plan, like_nvbandwidth_is_its_size_counts_and_cases) {
   EXPECT_EQ(how.fixed->samples, 3u);
   EXPECT_EQ(how.rounds, 1u);
   EXPECT_EQ(planned_cases(asked).size(), 4u);
+}
+
+TEST(command_plan, like_babelstream_is_its_arrays_loops_statistic_and_kernels) {
+  options asked = of(command::run);
+  asked.like = like_tool::babelstream;
+  EXPECT_EQ(planned_sizes(asked, 4096, babelstream_bytes + 5),
+            (std::vector<std::uint64_t>{sizeof(double) << 28}));
+  // What fits, and what is asked for.
+  EXPECT_EQ(planned_sizes(asked, 4096, 1000), (std::vector<std::uint64_t>{512}));
+  asked.sizes = {24};
+  EXPECT_EQ(planned_sizes(asked, 4096, 1000), asked.sizes);
+  measure_options const how = planned_measuring(asked);
+  ASSERT_TRUE(how.fixed);
+  EXPECT_EQ(how.fixed->warm_ups, 0u);
+  EXPECT_EQ(how.fixed->batch, 1u);
+  EXPECT_EQ(how.fixed->samples, 100u);
+  EXPECT_TRUE(how.fixed->each_waited_for);
+  EXPECT_TRUE(how.fixed->by_least_time);
+  EXPECT_EQ(how.rounds, 1u);
+  EXPECT_EQ(planned_cases(asked).size(), 10u);
+}
+
+TEST(cases, of_streams_are_held_against_the_devices_memory_and_mapped_ones_against_the_link) {
+  limits known;
+  known.link = {64e9, "link"};
+  known.device_memory = {3e12, "memory"};
+  auto const limit_named = [&](char const* name) {
+    return limit_of(matching_cases({name}).at(0), known);
+  };
+  for (char const* name : {"stream/copy", "raw/stream/triad", "stream/dot"}) {
+    EXPECT_EQ(limit_named(name).origin, "memory") << name;
+    EXPECT_EQ(matching_cases({name}).at(0).counted, accounting::traffic) << name;
+  }
+  for (char const* name :
+       {"mapped/read", "raw/mapped/write", "managed/fault", "managed/prefetch"}) {
+    EXPECT_EQ(limit_named(name).origin, "link") << name;
+    EXPECT_EQ(matching_cases({name}).at(0).counted, accounting::payload) << name;
+  }
+  // Of a CPU: what reads and writes by a measured copy, what only reads by nothing.
+  known.host_copy = {10e9, "copy"};
+  EXPECT_EQ(limit_named("stream/triad").rate, 20e9);
+  EXPECT_EQ(limit_named("mapped/read").rate, 10e9);
+  EXPECT_FALSE(limit_named("stream/dot").rate);
 }
 
 // Every library case that HIP has a call for has that call beside it.
@@ -65,6 +110,10 @@ TEST(cases, of_a_command_are_there) {
     EXPECT_FALSE(planned_cases(of(each)).empty());
   }
   EXPECT_EQ(planned_cases(of(command::sweep)).size(), 10u);
+  // Half a minute's worth: of the kernels, the pair that shows what a view costs.
+  auto const usual = [](char const* name) { return matching_cases({name}).at(0).by_default; };
+  EXPECT_TRUE(usual("stream/triad") && usual("raw/stream/triad"));
+  EXPECT_FALSE(usual("stream/copy") || usual("mapped/read") || usual("managed/fault"));
   options asked = of(command::run);
   asked.cases = {"nonsense"};
   EXPECT_TRUE(planned_cases(asked).empty());

@@ -36,11 +36,14 @@ std::string verdict(case_result const& of) {
 std::string to_csv(document const& of) {
   std::string text =
       "case,bytes,counted,path,median_rate,p5_rate,p95_rate,median_rate_low,median_rate_high,"
-      "median_seconds,cpu_seconds,samples,batch,noisy,limit_rate,limit_origin,verified,problem\r\n";
+      "median_seconds,cpu_seconds,"
+      "least_seconds,greatest_seconds,mean_seconds,least_time_rate,samples,batch,noisy,limit_rate,"
+      "limit_origin,verified,problem\r\n";
   for (case_result const& each : of.results) {
     measurement const& m = each.measured;
     bool const any = each.ended == outcome::measured;
     auto const known = [&](double value) { return any ? number(value) : ""; };
+    auto const of_loop = [&](double value) { return m.loop ? number(value) : ""; };
     std::vector<std::string> const fields = {quoted(each.name),
                                              fmt::format("{}", each.bytes),
                                              to_string(each.counted),
@@ -52,6 +55,10 @@ std::string to_csv(document const& of) {
                                              known(m.rate.median_interval.high),
                                              known(m.seconds.median),
                                              known(m.cpu_seconds),
+                                             of_loop(m.loop ? m.loop->least : 0),
+                                             of_loop(m.loop ? m.loop->greatest : 0),
+                                             of_loop(m.loop ? m.loop->mean : 0),
+                                             of_loop(m.loop_rate),
                                              any ? fmt::format("{}", m.seconds.count) : "",
                                              any ? fmt::format("{}", m.batch) : "",
                                              any ? (m.noisy ? "yes" : "no") : "",

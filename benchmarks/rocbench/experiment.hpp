@@ -39,6 +39,8 @@ class experiment {
 
   /// Gives the source a pattern of this sample and poisons the destination; done on return.
   virtual void prepare(std::uint64_t sample) = 0;
+  /// The most executions that run() may be asked for behind one prepare().
+  virtual std::size_t most_at_once() const { return std::size_t{1} << 16; }
   /// The timed part: executes the work `times` times, one after the other.
   virtual void run(std::size_t times) = 0;
   /// Whether the prepared sample arrived whole and nothing beside it was touched: nothing, or what

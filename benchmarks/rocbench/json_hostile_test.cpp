@@ -94,6 +94,11 @@ TEST(hostile_json, numbers_beyond_reason_are_refused) {
   EXPECT_EQ(median(-4.5), "x.json: benchmarks[0].rocbench.rate.median is not more than zero");
   EXPECT_EQ(median(1e12),
             "x.json: benchmarks[0].rocbench.rate has a median outside of its own interval");
+  auto const loop = [](json const& value) {
+    return error_of_bent([&](json& x) { x["benchmarks"][0]["rocbench"]["loop"] = value; });
+  };
+  EXPECT_EQ(loop({{"least_seconds", -1}}),
+            "x.json: benchmarks[0].rocbench.loop.least_seconds is not more than zero");
   EXPECT_TRUE(error_of(R"({"context": 1e99999})").starts_with("x.json: no JSON: "));
 }
 

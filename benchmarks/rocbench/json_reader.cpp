@@ -66,6 +66,12 @@ case_result result_from(json_node const& benchmark) {
   measured.spent = own.member("spent_seconds").positive();
   measured.rate = summary_from(own.member("rate"), samples);
   measured.seconds = summary_from(own.member("seconds"), samples);
+  if (auto const loop = own.optional_member("loop")) {
+    measured.loop = {loop->member("least_seconds").positive(),
+                     loop->member("greatest_seconds").positive(),
+                     loop->member("mean_seconds").positive()};
+    measured.loop_rate = loop->member("bytes_per_second").positive();
+  }
   measured.executions = benchmark.member("iterations").count();
   if (!own.member("verified").flag()) measured.mismatch = own.member("mismatch").text();
   return result;

@@ -96,6 +96,23 @@ TEST(json, wrong_data_and_what_was_not_measured_are_errors) {
   EXPECT_EQ(benchmarks[3]["rocbench"]["outcome"], "failed");
 }
 
+TEST(json, says_the_rate_of_the_least_time_where_that_was_asked_for) {
+  document loops;
+  loops.results = {example_result("stream/copy", 1 << 20, 2e9)};
+  loops.results[0].measured.loop = {1e-3, 4e-3, 2e-3};
+  loops.results[0].measured.loop_rate = 3e9;
+  json const benchmark = json::parse(to_json(loops))["benchmarks"][0];
+  EXPECT_DOUBLE_EQ(benchmark["bytes_per_second"], 3e9);
+  EXPECT_DOUBLE_EQ(benchmark["real_time"], 1e6);
+  json const own = benchmark["rocbench"];
+  EXPECT_DOUBLE_EQ(own["loop"]["least_seconds"], 1e-3);
+  EXPECT_DOUBLE_EQ(own["loop"]["greatest_seconds"], 4e-3);
+  EXPECT_DOUBLE_EQ(own["loop"]["mean_seconds"], 2e-3);
+  EXPECT_DOUBLE_EQ(own["rate"]["median"], 2e9);
+  EXPECT_DOUBLE_EQ(own["efficiency"], 3. / 64);
+  EXPECT_NE(to_csv(loops).find(",0.001,0.004,0.002,3000000000,"), std::string::npos);
+}
+
 TEST(json, sizes_of_a_case_are_a_family) {
   document two = example_document();
   two.results = {example_result("a", 1, 1), example_result("a", 2, 1), example_result("b", 1, 1)};
@@ -116,12 +133,15 @@ TEST(json, is_written_for_names_that_are_not_utf8) {
 // load at the time.
 TEST(json, reads_what_it_writes) {
   document few = example_document();
+  few.results.push_back(example_result("stream/copy", 8, 2e9));
+  few.results.back().measured.loop = {1e-9, 4e-9, 2e-9};
+  few.results.back().measured.loop_rate = 8e9;
   few.results.push_back(example_result("h2d/wc", 17, 1e9));
   double const infinity = std::numeric_limits<double>::infinity();
   few.results.back().measured.seconds.median_interval = {-infinity, infinity};
   document const back = parse_document(to_json(few), "x.json");
   ASSERT_EQ(back.results.size(), few.results.size());
-  EXPECT_EQ(back.results[4].measured.seconds.median_interval.high, infinity);
+  EXPECT_EQ(back.results[5].measured.seconds.median_interval.high, infinity);
   EXPECT_EQ(back.results[2].problem, "no \"managed\" memory,?here");
   json first = json::parse(to_json(few));
   json second = json::parse(to_json(back));

@@ -97,6 +97,12 @@ json own_part_of(case_result const& from) {
   result["spent_seconds"] = measured.spent;
   result["rate"] = of_summary(measured.rate);
   result["seconds"] = of_summary(measured.seconds);
+  if (measured.loop) {
+    result["loop"] = {{"least_seconds", measured.loop->least},
+                      {"greatest_seconds", measured.loop->greatest},
+                      {"mean_seconds", measured.loop->mean},
+                      {"bytes_per_second", measured.loop_rate}};
+  }
   return result;
 }
 
@@ -117,10 +123,10 @@ json benchmark_of(case_result const& from, std::size_t family, std::size_t insta
     result["error_message"] = measured.mismatch.value_or(from.problem);
   }
   result["iterations"] = measured.executions;
-  result["real_time"] = measured.seconds.median * 1e9;
+  result["real_time"] = measured.shown_seconds() * 1e9;
   result["cpu_time"] = measured.cpu_seconds * 1e9;
   result["time_unit"] = "ns";
-  result["bytes_per_second"] = measured.rate.median;
+  result["bytes_per_second"] = measured.shown_rate();
   if (!from.path.empty()) result["label"] = from.path;
   result["rocbench"] = own_part_of(from);
   return result;

@@ -93,16 +93,19 @@ limits find_limits(roc::device const& device, environment const& where) {
 limit limit_of(benchmark_case const& of, limits const& known) {
   if (of.limited_by == bound::none) return {std::nullopt, "software"};
   if (known.host_copy.rate) {
-    // The CPU's memory is both sides. Nothing was measured that only writes.
+    // The CPU's memory is both sides. Nothing was measured that only writes, or only reads.
     bool const writes_only =
         of.limited_by == bound::device_memory && of.counted == accounting::payload;
-    if (writes_only) return {std::nullopt, "not measured"};
+    if (writes_only || of.limited_by == bound::device_memory_reads) {
+      return {std::nullopt, "not measured"};
+    }
     return times(known.host_copy, of.counted == accounting::traffic ? 2 : 1);
   }
   switch (of.limited_by) {
     case bound::link: return known.link;
     case bound::link_both_ways: return times(known.link, 2);
-    case bound::device_memory: return known.device_memory;
+    case bound::device_memory:
+    case bound::device_memory_reads: return known.device_memory;
     case bound::none: break;
   }
   return {};

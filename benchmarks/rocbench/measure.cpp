@@ -19,7 +19,6 @@ namespace rocbench {
 namespace {
 
 constexpr double shortest_batch = 1e-3;  // seconds: below it the clocks' own error shows
-constexpr std::size_t largest_batch = 1 << 16;
 constexpr std::size_t fewest_samples = 10;
 constexpr double wanted_width = 0.005;
 constexpr double clock_resolution = 1e-9;
@@ -37,18 +36,19 @@ class stopwatch {
 // Seconds that executions take together.
 class batch_timer {
  public:
-  explicit batch_timer(experiment& subject) : subject_(subject) {}
+  batch_timer(experiment& subject, bool each_waited_for)
+      : subject_(subject), each_waited_for_(each_waited_for) {}
 
   double operator()(std::size_t times) {
-    return std::max(
-        subject_.timed_by() == timing::wall_clock ? by_wall_clock(times) : by_device_events(times),
-        clock_resolution);
+    bool const by_host = each_waited_for_ || subject_.timed_by() == timing::wall_clock;
+    return std::max(by_host ? by_wall_clock(times) : by_device_events(times), clock_resolution);
   }
 
  private:
   double by_wall_clock(std::size_t times) {
     stopwatch const watch;
     subject_.run(times);
+    if (each_waited_for_) subject_.stream().synchronize();
     return watch.seconds();
   }
 
@@ -67,20 +67,21 @@ class batch_timer {
   };
 
   experiment& subject_;
+  bool each_waited_for_;
   std::optional<event_pair> events_;  // made where they are needed: they need a device
 };
 
 // Warms up, and finds how many executions are long enough together. The faster of two times
 // counts: the first one of all pays for what is made on first use.
-std::size_t find_batch(batch_timer& time) {
+std::size_t find_batch(batch_timer& time, std::size_t largest) {
   std::size_t batch = 1;
   for (;;) {
     double const first = time(batch);
     double const seconds = std::min(first, time(batch));
-    if (seconds >= shortest_batch || batch == largest_batch) return batch;
+    if (seconds >= shortest_batch || batch == largest) return batch;
     double const factor = std::clamp(1.25 * shortest_batch / seconds, 1.25, 8.0);
     auto const next = static_cast<std::size_t>(std::ceil(static_cast<double>(batch) * factor));
-    batch = std::min(next, largest_batch);
+    batch = std::min(next, largest);
   }
 }
 
@@ -97,15 +98,16 @@ double cpu_seconds() {
 }  // namespace
 
 void take_samples(experiment& subject, measure_options const& options, samples& into) {
-  batch_timer time(subject);
+  batch_timer time(subject, options.fixed && options.fixed->each_waited_for);
   std::uint64_t sample = into.seconds.size();  // another pattern in every round
   subject.prepare(sample);
   if (options.fixed) {
     into.fixed = true;
-    into.batch = options.fixed->batch;
-    time(options.fixed->warm_ups);
+    into.by_least_time = options.fixed->by_least_time;
+    into.batch = std::min(options.fixed->batch, subject.most_at_once());
+    if (options.fixed->warm_ups != 0) time(options.fixed->warm_ups);
   } else {
-    into.batch = find_batch(time);
+    into.batch = find_batch(time, subject.most_at_once());
   }
 
   stopwatch const watch;
@@ -147,6 +149,10 @@ measurement conclude(samples const& taken, std::size_t counted_bytes) {
   result.noisy = !taken.fixed && !agree(result.seconds);
   result.spent = taken.spent;
   result.mismatch = taken.mismatch;
+  if (taken.by_least_time) {
+    result.loop = summarise_loop(taken.seconds);
+    result.loop_rate = static_cast<double>(counted_bytes) / result.loop->least;
+  }
   return result;
 }
 

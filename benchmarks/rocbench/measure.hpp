@@ -17,6 +17,8 @@ struct fixed_counts {
   std::size_t warm_ups;
   std::size_t batch;  ///< executions timed together in a sample
   std::size_t samples;
+  bool each_waited_for = false;  ///< by the host's clock, to the end of a wait
+  bool by_least_time = false;    ///< the rate is that of the least time, not the median
 };
 
 struct measure_options {
@@ -35,6 +37,7 @@ struct samples {
   std::size_t batch = 0;                ///< executions timed together in a sample
   double spent = 0;                     ///< seconds on sampling, checks included
   bool fixed = false;                   ///< the number of samples was given: nothing had to agree
+  bool by_least_time = false;           ///< as asked for with the counts
   std::optional<std::string> mismatch;  ///< what was wrong; measuring ended there
 };
 
@@ -47,6 +50,12 @@ struct measurement {
   bool noisy = false;  ///< the samples did not agree within max_time
   double spent = 0;    ///< seconds on sampling
   std::optional<std::string> mismatch;
+  std::optional<loop_times> loop;  ///< where the least time was asked for
+  double loop_rate = 0;            ///< bytes a second at that time
+
+  /// What the case is said to reach: the median, or the rate of the least time.
+  double shown_rate() const { return loop ? loop_rate : rate.median; }
+  double shown_seconds() const { return loop ? loop->least : seconds.median; }
 };
 
 /// Appends the samples of one round: its share of 10 samples and of min_time at least, then until

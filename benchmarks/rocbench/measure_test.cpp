@@ -26,8 +26,11 @@ class counted_experiment final : public experiment {
     return std::nullopt;
   }
 
+  std::size_t most_at_once() const override { return most; }
+
   std::vector<std::uint64_t> checked;
   std::vector<std::size_t> runs;
+  std::size_t most = 1000;
 };
 
 measure_options lasting(double seconds, unsigned rounds) { return {0, seconds, rounds}; }
@@ -44,6 +47,23 @@ TEST(measure, fixed_counts_are_kept) {
   EXPECT_EQ(result.seconds.count, 3u);
   EXPECT_EQ(result.executions, 48u);
   EXPECT_FALSE(result.noisy);
+}
+
+// What is used up by one execution: prepared anew before each.
+TEST(measure, no_more_is_run_at_once_than_can_be) {
+  counted_experiment subject;
+  subject.most = 1;
+  samples taken;
+  take_samples(subject, lasting(0, 1), taken);
+  EXPECT_EQ(subject.runs, (std::vector<std::size_t>{1, 1, 1}));
+  EXPECT_EQ(taken.batch, 1u);
+  subject.runs.clear();
+  samples counted;
+  measure_options options;
+  options.fixed = {1, 16, 2};
+  take_samples(subject, options, counted);
+  EXPECT_EQ(subject.runs, (std::vector<std::size_t>{1, 1, 1}));
+  EXPECT_EQ(conclude(counted, 200).executions, 2u);
 }
 
 TEST(measure, rounds_go_on_with_patterns_that_were_not_there_before) {
@@ -74,6 +94,23 @@ TEST(measure, ends_at_the_first_wrong_sample) {
   take_samples(subject, options, taken);
   EXPECT_EQ(taken.seconds.size(), 1u);
   EXPECT_EQ(conclude(taken, 200).mismatch, "a wrong byte");
+}
+
+TEST(measure, the_rate_of_a_loop_is_that_of_its_least_time) {
+  counted_experiment subject;
+  samples taken;
+  measure_options options;
+  options.fixed = {.warm_ups = 0, .batch = 1, .samples = 4, .by_least_time = true};
+  take_samples(subject, options, taken);
+  EXPECT_EQ(subject.runs, (std::vector<std::size_t>{1, 1, 1, 1}));
+  taken.seconds = {1, 8, 4, 5};
+  measurement const result = conclude(taken, 200);
+  ASSERT_TRUE(result.loop);
+  EXPECT_DOUBLE_EQ(result.shown_seconds(), 4);
+  EXPECT_DOUBLE_EQ(result.shown_rate(), 50);
+  EXPECT_DOUBLE_EQ(result.loop->greatest, 8);
+  taken.by_least_time = false;
+  EXPECT_DOUBLE_EQ(conclude(taken, 200).shown_seconds(), 4.5);
 }
 
 TEST(measure, rates_are_counted_bytes_over_time) {

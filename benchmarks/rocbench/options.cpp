@@ -58,10 +58,15 @@ void add_run_options(CLI::App& app, options& chosen) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option_function<std::string>(
-         "--like", [&](std::string const&) { chosen.like_nvbandwidth = true; },
+         "--like",
+         [&](std::string const& name) {
+           chosen.like = name == "nvbandwidth" ? like_tool::nvbandwidth : like_tool::babelstream;
+         },
          "Measures as that tool does, so that figures can be held against its: nvbandwidth "
-         "(512 MiB, 4 copies to warm up, 16 between two events, the median of 3)")
-      ->check(CLI::IsMember({"nvbandwidth"}));
+         "(512 MiB, 4 copies to warm up, 16 between two events, the median of 3), babelstream "
+         "(arrays of 2^28 doubles, or the largest power of two that fits, 100 times, each waited "
+         "for, the least time of all but the first)")
+      ->check(CLI::IsMember({"nvbandwidth", "babelstream"}));
   app.add_flag("--inject", chosen.inject,
                "Corrupts one byte before each check: shows that a wrong byte is found (ends with "
                "2)");

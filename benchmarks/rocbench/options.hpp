@@ -27,6 +27,9 @@ enum class command : unsigned char {
   report
 };
 
+/// Another tool, whose size, counts, statistic and way to count bytes are taken over.
+enum class like_tool : unsigned char { none, nvbandwidth, babelstream };
+
 struct options {
   command what = command::run;
   std::vector<std::string> cases;    ///< globs; none: those of the command
@@ -40,7 +43,7 @@ struct options {
   std::optional<double> min_time;  ///< else the command's
   std::optional<double> max_time;
   std::optional<unsigned> rounds;
-  bool like_nvbandwidth = false;  ///< its size, counts and statistic
+  like_tool like = like_tool::none;
   bool inject = false;
   compare_options comparing;
   report_options reporting;

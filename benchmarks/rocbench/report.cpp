@@ -53,7 +53,7 @@ std::string html_report(document const& of, std::optional<document> const& befor
   }
   body += html_section("How close to the limit", "", efficiency_part(pairs));
   body += html_section("Rate over size",
-                       "The library's line is whole, HIP's own is dashed; above stands the path "
+                       "The library's line is whole, the raw one is dashed; above stands the path "
                        "that the library takes from there on, dotted red is the physical limit.",
                        sizes_part(pairs));
   body += html_section("Latency and allocation", "", times_part(pairs));

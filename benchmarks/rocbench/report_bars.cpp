@@ -14,7 +14,7 @@ namespace {
 
 constexpr char const* library_and_raw =
     "<span class=\"key library\"></span> the library, with the 5th to 95th percentile as a line; "
-    "<span class=\"key raw\"></span> HIP's own call. ";
+    "<span class=\"key raw\"></span> HIP's own call, or the same kernel with plain pointers. ";
 
 std::string size_of(case_result const& of) { return format_size(static_cast<double>(of.bytes)); }
 
@@ -24,6 +24,9 @@ case_result const* beside(std::vector<case_result const*> const& raw, case_resul
   return found == raw.end() ? nullptr : *found;
 }
 
+// Whether beside the library's there is no call of HIP, but a kernel too.
+bool is_kernel(case_result const& raw) { return raw.path.starts_with("kernel"); }
+
 std::string efficiency_row(case_pair const& of) {
   bool const alone = of.library.empty();  // only HIP's call was measured
   case_result const& shown = alone ? *of.raw.back() : *of.library.back();
@@ -31,8 +34,9 @@ std::string efficiency_row(case_pair const& of) {
   summary const& rate = shown.measured.rate;
   bar_row row;
   row.name = shown.name;
-  row.note = size_of(shown) + ", " + shown.path + (shown.measured.noisy ? ", noisy" : "");
-  row.value = format_rate(rate.median) + " GB/s";
+  row.note = size_of(shown) + ", " + shown.path + (shown.measured.noisy ? ", noisy" : "") +
+             (shown.measured.loop ? ", least time" : "");
+  row.value = format_rate(shown.measured.shown_rate()) + " GB/s";
   if (auto const share = shown.efficiency()) {
     double const whole = *shown.physical.rate;
     row.value += ", " + format_share(*share);
@@ -45,7 +49,10 @@ std::string efficiency_row(case_pair const& of) {
     row.more = "limit unknown";
   }
   if (shown.counted == accounting::traffic) row.more += ", traffic";
-  if (raw != nullptr) row.more += "; HIP " + format_rate(raw->measured.rate.median);
+  if (raw != nullptr) {
+    row.more += (is_kernel(*raw) ? "; pointers " : "; HIP ");
+    row.more += format_rate(raw->measured.shown_rate());
+  }
   return html_bar_row(row);
 }
 

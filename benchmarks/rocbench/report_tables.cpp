@@ -35,7 +35,7 @@ std::string figure_row(case_result const& of) {
   auto const text = [&](double rate, double seconds) {
     return time ? format_time(seconds) : format_rate(rate) + " GB/s";
   };
-  row += cell(text(m.rate.median, m.seconds.median), "number");
+  row += cell(text(m.shown_rate(), m.shown_seconds()) + (m.loop ? " (least time)" : ""), "number");
   row += cell(text(m.rate.p5, m.seconds.p5) + " to " + text(m.rate.p95, m.seconds.p95), "number");
   row += cell(of.physical.rate ? format_rate(*of.physical.rate) : time ? "" : "unknown", "number");
   row += cell(to_string(of.counted)) + cell(of.path);

@@ -83,6 +83,20 @@ TEST(report, shows_efficiency_rates_over_size_times_and_the_environment_in_this_
   EXPECT_TRUE(contains(page, "Example GPU"));
 }
 
+TEST(report, shows_the_rate_of_the_least_time_where_that_was_asked_for) {
+  document loops = example_document();
+  loops.results = {example_result("stream/triad", 1 << 20, 2e9)};
+  loops.results[0].measured.loop = {1e-3, 4e-3, 2e-3};
+  loops.results[0].measured.loop_rate = 48e9;
+  loops.results.push_back(example_result("raw/stream/triad", 1 << 20, 49e9));
+  loops.results[1].path = "kernel, pointers";
+  std::string const page = html_report(loops);
+  EXPECT_TRUE(contains(page, "<b>48.00 GB/s, 75 %</b>"));
+  EXPECT_TRUE(contains(page, "least time"));
+  EXPECT_TRUE(contains(page, "48.00 GB/s (least time)"));
+  EXPECT_TRUE(contains(page, "; pointers 49.00"));
+}
+
 TEST(report, shows_wrong_data_and_what_was_not_measured) {
   std::string const page = html_report(example_document());
   EXPECT_TRUE(contains(page, "<p class=\"warning\">d2d/copy: sample 1: payload byte 7"));

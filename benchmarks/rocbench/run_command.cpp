@@ -24,11 +24,20 @@
 namespace rocbench {
 namespace {
 
+std::uint64_t host_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Bytes of arrays of which three are needed at once.
+std::uint64_t fitting_array(roc::device const& device) {
+  return std::min<std::uint64_t>(device.memory().free / 4, host_memory() / 4);
+}
+
 // A size that cannot be there is refused before hours of swapping, or the system's killer, say so.
 std::optional<std::string> too_large(std::uint64_t bytes, roc::device const& device) {
   std::size_t const on_device = device.memory().total;
-  auto const host = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                    static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::uint64_t const host = host_memory();
   std::uint64_t const most = std::min<std::uint64_t>(on_device / 2, host / 4);
   if (bytes <= most) return std::nullopt;
   return fmt::format(
@@ -71,7 +80,7 @@ exit_code verdict(std::vector<case_result> const& results, bool strict) {
 exit_code run(options const& chosen, std::vector<benchmark_case> const& cases,
               roc::device const& device) {
   environment const where = describe(device);
-  auto const sizes = planned_sizes(chosen, default_size(device, where));
+  auto const sizes = planned_sizes(chosen, default_size(device, where), fitting_array(device));
   for (std::uint64_t const bytes : sizes) {
     if (auto const problem = too_large(bytes, device)) return fail(exit_code::usage, *problem);
   }
@@ -84,6 +93,12 @@ exit_code run(options const& chosen, std::vector<benchmark_case> const& cases,
   note_interrupts();
   document all{where, find_limits(device, where), {}};
   print_environment(shown, where, all.known);
+  if (chosen.like == like_tool::babelstream && sizes.at(0) < babelstream_bytes) {
+    fmt::print(shown, "Arrays of {}, not BabelStream's of {}: {}.\n",
+               format_size(static_cast<double>(sizes[0])),
+               format_size(static_cast<double>(babelstream_bytes)),
+               chosen.sizes.empty() ? "three of those do not fit" : "as asked for");
+  }
   table rows(shown);
   auto const jobs = make_jobs(chosen, cases, sizes);
   run_jobs(jobs, planned_measuring(chosen), all.known, [&](case_result const& row) {

@@ -21,7 +21,7 @@ constexpr double bottom = 24;
 
 using points = std::vector<case_result const*>;
 
-double rate_of(case_result const* of) { return of->measured.rate.median; }
+double rate_of(case_result const* of) { return of->measured.shown_rate(); }
 
 // Sizes on a logarithmic axis, rates on one from zero.
 struct axes {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 namespace rocbench {
@@ -56,6 +57,13 @@ summary summarise(std::vector<double> samples) {
     result.median_interval = {samples[cut], samples[result.count - 1 - cut]};
   }
   return result;
+}
+
+loop_times summarise_loop(std::span<double const> seconds) {
+  auto const counted = seconds.size() == 1 ? seconds : seconds.subspan(1);
+  auto const [least, greatest] = std::ranges::minmax(counted);
+  double const sum = std::accumulate(counted.begin(), counted.end(), 0.0);
+  return {least, greatest, sum / static_cast<double>(counted.size())};
 }
 
 }  // namespace rocbench

@@ -35,4 +35,15 @@ struct summary {
 /// Precondition: not empty.
 summary summarise(std::vector<double> samples);
 
+/// The times of a loop, as BabelStream sums them up.
+struct loop_times {
+  double least;
+  double greatest;
+  double mean;
+};
+
+/// Without the first one, which pays for what is made on first use, unless there is no other.
+/// Precondition: not empty.
+loop_times summarise_loop(std::span<double const> seconds);
+
 }  // namespace rocbench

@@ -75,5 +75,28 @@ TEST(summarise, of_equal_samples_has_no_width) {
   EXPECT_DOUBLE_EQ(summarise(std::vector<double>(10, 3.0)).relative_width(), 0);
 }
 
+struct loop_row {
+  std::vector<double> seconds;
+  loop_times expected;
+};
+
+// The least time of all but the first, which no other may be slower or faster for.
+TEST(summarise_loop, is_what_babelstream_prints) {
+  loop_row const rows[] = {
+      {{9, 2, 1, 3}, {1, 3, 2}},     // a slow first one is not the greatest
+      {{0.5, 2, 1, 3}, {1, 3, 2}},   // nor a fast one the least
+      {{5, 4}, {4, 4, 4}},           // one is left
+      {{7}, {7, 7, 7}},              // interrupted before another
+      {{1, 1, 1, 1, 5}, {1, 5, 2}},  // the last one counts
+      {{4, 6, 2, 2, 2}, {2, 6, 3}},  // in whatever order
+  };
+  for (loop_row const& row : rows) {
+    loop_times const found = summarise_loop(row.seconds);
+    EXPECT_DOUBLE_EQ(found.least, row.expected.least);
+    EXPECT_DOUBLE_EQ(found.greatest, row.expected.greatest);
+    EXPECT_DOUBLE_EQ(found.mean, row.expected.mean);
+  }
+}
+
 }  // namespace
 }  // namespace rocbench

@@ -11,9 +11,12 @@
 namespace rocbench {
 namespace {
 
-constexpr char const* rates_format = "{:<22} {:>9} {:>8} {:>18}  {:>8} {:<18} {:<8} {:<16} {}\n";
+constexpr char const* rates_format = "{:<22} {:>9} {:>8} {:>18}  {:>8} {:<18} {:<8} {:<19} {}\n";
 
 constexpr char const* times_format = "{:<24} {:>9} {:>9} {:>22}  {:<16} {}\n";
+
+constexpr char const* loops_format =
+    "{:<22} {:>14} {:>10} {:>10} {:>10}  {:>9} {:>8} {:<18} {:<16} {}\n";
 
 // Whether the data arrived, and behind it what is to be known about the figures.
 std::string format_verdict(measurement const& measured) {
@@ -58,6 +61,19 @@ void print_time(std::FILE* to, case_result const& of) {
              format_verdict(of.measured));
 }
 
+// As BabelStream says it: 1e6 bytes, seconds.
+void print_loop(std::FILE* to, case_result const& of) {
+  loop_times const& loop = *of.measured.loop;
+  auto const share = of.efficiency();
+  auto const seconds = [](double value) { return fmt::format("{:.7f}", value); };
+  fmt::print(to, loops_format, of.name, fmt::format("{:.3f}", of.measured.loop_rate * 1e-6),
+             seconds(loop.least), seconds(loop.greatest), seconds(loop.mean),
+             format_size(static_cast<double>(of.bytes)),
+             of.physical.rate ? format_rate(*of.physical.rate) : "unknown",
+             share ? text_bar(*share) + " " + format_share(*share) : "", of.path,
+             format_verdict(of.measured));
+}
+
 }  // namespace
 
 void print_environment(std::FILE* to, environment const& where, limits const& known) {
@@ -89,6 +105,13 @@ void table::names(columns wanted) {
         "those written. ! is beyond the limit.\n");
     fmt::print(to_, rates_format, "case", "size", "GB/s", "p5 to p95", "limit", "percentage of it",
                "counted", "path", "verified");
+  } else if (wanted == columns::loops) {
+    fmt::print(to_,
+               "\nAs BabelStream does: each run is waited for, the first is left out, the rate is "
+               "that of the least time. MBytes = 1e6 bytes, those read and those written; limits "
+               "in GB/s.\n");
+    fmt::print(to_, loops_format, "Function", "MBytes/sec", "Min (sec)", "Max", "Average", "size",
+               "limit", "percentage of it", "path", "verified");
   } else {
     fmt::print(to_, "\nTimes of one operation, from the call to the end of the wait for it.\n");
     fmt::print(to_, times_format, "case", "size", "time", "p5 to p95", "path", "verified");
@@ -97,9 +120,14 @@ void table::names(columns wanted) {
 
 void table::row(case_result const& of) {
   bool const times = of.counted == accounting::time;
-  names(times ? columns::times : columns::rates);
-  if (of.ended != outcome::measured) {
+  bool const measured = of.ended == outcome::measured;
+  if (measured || shown_ == columns::none) {
+    names(of.measured.loop ? columns::loops : times ? columns::times : columns::rates);
+  }
+  if (!measured) {
     print_unmeasured(to_, of);
+  } else if (of.measured.loop) {
+    print_loop(to_, of);
   } else if (times) {
     print_time(to_, of);
   } else {

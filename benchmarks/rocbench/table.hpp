@@ -14,8 +14,8 @@ namespace rocbench {
 /// What the figures were taken on, and what they should be read as.
 void print_environment(std::FILE* to, environment const& where, limits const& known);
 
-/// Rates with their limits; times, for the cases that count those, below names of columns of
-/// their own.
+/// Rates with their limits; times, for the cases that count those, and what BabelStream says of a
+/// loop, where that was asked for: each below names of columns of its own.
 class table {
  public:
   explicit table(std::FILE* to) : to_(to) {}
@@ -23,7 +23,7 @@ class table {
   void row(case_result const& of);
 
  private:
-  enum class columns : unsigned char { none, rates, times };
+  enum class columns : unsigned char { none, rates, times, loops };
   void names(columns wanted);
 
   std::FILE* to_;

@@ -46,7 +46,7 @@ threshold parse_line(std::string const& line, std::string const& place) {
 std::optional<double> value_of(compared_case const& of, threshold_unit unit) {
   if (of.what == change::not_measured) return std::nullopt;
   switch (unit) {
-    case threshold_unit::rate: return of.after->measured.rate.median;
+    case threshold_unit::rate: return of.after->measured.shown_rate();
     case threshold_unit::of_limit: return of.after->efficiency();
     case threshold_unit::of_before: return of.speed;
   }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What the arrays of the stream cases are written and compared by.
+#include <atomic>
+
+#include "device_kernels.hpp"
+#include "each_element.hpp"
+
+namespace rocbench {
+
+struct write_source {
+  double* to;
+  std::uint64_t sample;
+  unsigned array;
+  stream_kernel what;
+  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+    to[i] = stream_source(what, i, array, sample);
+  }
+};
+
+ROC_HOST_DEVICE inline void keep_least(unsigned long long* at, unsigned long long value) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  atomicMin(at, value);
+#else
+  std::atomic_ref<unsigned long long> const least(*at);
+  auto known = least.load();
+  while (value < known && !least.compare_exchange_weak(known, value)) {
+  }
+#endif
+}
+
+struct compare_result {
+  double const* found;
+  std::size_t count;
+  std::uint64_t sample;
+  stream_verdict* verdict;
+  stream_kernel what;
+  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+    // A value that is no number differs from everything.
+    if (found[i] != stream_result(what, i, sample)) keep_least(&verdict->first_wrong, i);
+    if (i == count - 1) verdict->compared = count;
+  }
+};
+
+#if !ROC_KERNEL_TWIN
+
+hipError_t launch_stream_source(stream_kernel what, double* to, std::size_t count, unsigned array,
+                                std::uint64_t sample, hipStream_t stream) {
+  return launch_each(write_source{to, sample, array, what}, count, stream);
+}
+
+hipError_t launch_stream_check(stream_kernel what, double const* found, std::size_t count,
+                               std::uint64_t sample, stream_verdict* verdict, hipStream_t stream) {
+  return launch_each(compare_result{found, count, sample, verdict, what}, count, stream);
+}
+
+#endif
+
+ROC_TWIN(each_element<write_source>);
+ROC_TWIN(each_element<compare_result>);
+
+}  // namespace rocbench
