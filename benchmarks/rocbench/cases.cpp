@@ -14,6 +14,7 @@ std::vector<benchmark_case> make_cases() {
   add_copy_cases(cases);
   add_bidirectional_cases(cases);
   add_strided_cases(cases);
+  add_batch_cases(cases);
   add_fill_cases(cases);
   add_kernel_access_cases(cases);
   add_stream_cases(cases);

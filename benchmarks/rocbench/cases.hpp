@@ -38,7 +38,7 @@ enum class caller : unsigned char {
 /// What is asked of a case.
 struct extent_request {
   std::size_t bytes = 0;     ///< of payload
-  std::size_t row = 4096;    ///< bytes of a row of the strided cases
+  std::size_t row = 4096;    ///< bytes of a row of the strided cases, and of a piece of the batches
   std::size_t pitch = 4608;  ///< bytes from one row to the next, at least `row`
 };
 
@@ -65,6 +65,7 @@ std::vector<benchmark_case> default_cases();
 void add_copy_cases(std::vector<benchmark_case>& to);
 void add_bidirectional_cases(std::vector<benchmark_case>& to);
 void add_strided_cases(std::vector<benchmark_case>& to);
+void add_batch_cases(std::vector<benchmark_case>& to);
 void add_fill_cases(std::vector<benchmark_case>& to);
 void add_kernel_access_cases(std::vector<benchmark_case>& to);
 void add_stream_cases(std::vector<benchmark_case>& to);

@@ -31,7 +31,8 @@ void add_run_options(CLI::App& app, options& chosen) {
       // Checked behind the suffix's conversion.
       ->check(CLI::Validator(not_zero, "BYTES"))
       ->transform(CLI::AsSizeValue(false));
-  app.add_option("--row", chosen.row, "Bytes of a row of the strided cases")
+  app.add_option("--row", chosen.row,
+                 "Bytes of a row of the strided cases, and of a piece of the batches")
       ->check(CLI::Validator(not_zero, "BYTES"))
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();

@@ -34,7 +34,7 @@ struct options {
   command what = command::run;
   std::vector<std::string> cases;    ///< globs; none: those of the command
   std::vector<std::uint64_t> sizes;  ///< bytes; none: those of the command
-  std::uint64_t row = 4096;          ///< of strided cases, bytes
+  std::uint64_t row = 4096;          ///< of strided cases, and of pieces of batches; bytes
   std::uint64_t pitch = 0;           ///< bytes; 0: an eighth more than the row
   int device = 0;
   bool strict = false;             ///< noise ends with a code of its own

@@ -2,13 +2,13 @@
 #include "transfer.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include <roc/copy.hpp>
 #include <roc/native.hpp>
 
+#include "buffer_image.hpp"
 #include "describe_mismatch.hpp"
 #include "pattern.hpp"
 #include "platform/call.hpp"
@@ -22,12 +22,6 @@ constexpr std::byte source_gap{0xFF};  // no poison: a copy that takes more than
 hipMemcpyKind hip_kind(guarded_buffer const& from, guarded_buffer const& to) {
   if (!from.on_device()) return hipMemcpyHostToDevice;
   return to.on_device() ? hipMemcpyDeviceToDevice : hipMemcpyDeviceToHost;
-}
-
-void fill_device(guarded_buffer& buffer, std::byte value) {
-  ROC_HIP(hipMemsetAsync, buffer.whole(), std::to_integer<int>(value), buffer.whole_bytes(),
-          nullptr);
-  ROC_HIP(hipStreamSynchronize, nullptr);
 }
 
 template <class T>
@@ -47,17 +41,10 @@ class transfer_experiment final : public experiment {
         each_waited_for_(what.each_waited_for),
         layout_(layout),
         source_(what.from, layout.from.span()),
-        destination_(what.to, layout.to.span()) {
-    std::size_t const mirrored =
-        std::max(source_.on_device() ? source_.whole_bytes() : 0,
-                 destination_.on_device() ? destination_.whole_bytes() : 0);
-    mirror_ = roc::pinned_array<std::byte>(mirrored);
+        destination_(what.to, layout.to.span()),
+        image_(source_, destination_) {
     if (!contiguous()) elements_.resize(layout_.from.payload());
-    if (source_.on_device()) {
-      fill_device(source_, source_gap);
-    } else {
-      std::memset(source_.whole(), std::to_integer<int>(source_gap), source_.whole_bytes());
-    }
+    fill_whole(source_, source_gap);
   }
 
   timing timed_by() const override { return waits() ? timing::wall_clock : timing::device_events; }
@@ -78,16 +65,12 @@ class transfer_experiment final : public experiment {
   roc::stream_ref stream() const override { return stream_; }
 
   void prepare(std::uint64_t sample) override {
-    if (source_.on_device()) {
-      std::span<std::byte> const image(mirror_.data(), source_.bytes());
-      if (!contiguous()) std::ranges::fill(image, source_gap);
+    image_.write_payload(source_, [&](std::span<std::byte> image) {
+      if (source_.on_device() && !contiguous()) std::ranges::fill(image, source_gap);
       write_source(image, sample);
-      ROC_HIP(hipMemcpy, source_.payload(), image.data(), image.size(), hipMemcpyHostToDevice);
-    } else {
-      write_source({source_.payload(), source_.bytes()}, sample);
-    }
+    });
     if (destination_.on_device()) {
-      fill_device(destination_, poison_byte(sample));
+      fill_whole(destination_, poison_byte(sample));
     } else {
       write_poison({destination_.whole(), destination_.whole_bytes()}, sample);
     }
@@ -96,7 +79,7 @@ class transfer_experiment final : public experiment {
   void run(std::size_t times) override { by_ == caller::raw ? run_raw(times) : run_library(times); }
 
   std::optional<std::string> check(std::uint64_t sample, bool inject) override {
-    std::span<std::byte> const whole = arrived(sample);
+    std::span<std::byte> const whole = image_.arrived(destination_, sample);
     std::span<std::byte> const image = guarded_parts(whole).payload;
     if (inject) image[image.size() / 2] ^= std::byte{1};
     std::span<std::byte> const payload = contiguous() ? image : std::span(elements_);
@@ -123,17 +106,6 @@ class transfer_experiment final : public experiment {
     if (contiguous()) return write_pattern(image, sample);
     write_pattern(elements_, sample);
     scatter(elements_, layout_.from, image.data());
-  }
-
-  // The whole destination, guard bands included, in host memory.
-  std::span<std::byte> arrived(std::uint64_t sample) {
-    if (!destination_.on_device()) return {destination_.whole(), destination_.whole_bytes()};
-    std::span<std::byte> const image(mirror_.data(), destination_.whole_bytes());
-    // It may still hold the pattern that went to the source: a copy back that does nothing must
-    // not pass.
-    write_poison(image, sample);
-    ROC_HIP(hipMemcpy, image.data(), destination_.whole(), image.size(), hipMemcpyDeviceToHost);
-    return image;
   }
 
   // Calls f with views of the source and the destination.
@@ -177,7 +149,7 @@ class transfer_experiment final : public experiment {
   roc::stream stream_;
   guarded_buffer source_;
   guarded_buffer destination_;
-  roc::host_array<std::byte> mirror_;  // of device memory: its pattern on the way there and back
+  buffer_image image_;
   std::vector<std::byte> elements_;    // in C order, where the layout is another
 };
 
