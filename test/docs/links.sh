@@ -28,7 +28,7 @@ for page in README.md CONTRIBUTING.md "${pages[@]}"; do
     if [ -n "$file" ]; then file=$(dirname "$page")/$file; else file=$page; fi
     if [ ! -e "$file" ]; then
       wrong "$page links to $link, which is not there"
-    elif [[ $link == *'#'* ]] && ! headings "$file" | grep -qxF -- "${link#*#}"; then
+    elif [[ $link == *'#'* ]] && ! grep -qxF -- "${link#*#}" <<<"$(headings "$file")"; then
       wrong "$page links to $link: $file has no such heading"
     fi
   done < <(links "$page")
