@@ -17,7 +17,7 @@ function fail(text) {
   exit 1
 }
 
-function is_device(text) { return text ~ /<<<|__global__/ }
+function is_device(text) { return text ~ /<<<[^>]|__global__/ }
 function is_wanted(text) { return is_device(text) == (part == "device") }
 
 # Lines that #include something go to the top of the file.
