@@ -12,7 +12,7 @@ namespace roc {
 /// Opts into borrowing a pageable source of an asynchronous copy until the stream has been
 /// synchronised: the call then never waits for staging memory. It must live and stay unchanged.
 struct borrow_source_t {};
-inline constexpr borrow_source_t borrow_source{};
+inline constexpr borrow_source_t borrow_source{};  ///< see borrow_source_t
 
 /// Copies element by element between arrays of the same shape and element type, whatever their
 /// layouts; bytes in gaps are not touched. A contiguous range of as many elements may stand for an

@@ -31,8 +31,10 @@ struct batch_storage;
 /// may be used by several threads.
 class ROC_API copy_batch {
  public:
-  copy_batch() noexcept = default;
+  copy_batch() noexcept = default;  ///< of no copies; takes no memory
+  /// The other has no copies then.
   copy_batch(copy_batch&& other) noexcept : storage_(std::exchange(other.storage_, nullptr)) {}
+  /// Exchanges the copies.
   copy_batch& operator=(copy_batch&& other) noexcept {
     std::swap(storage_, other.storage_);
     return *this;
@@ -50,11 +52,11 @@ class ROC_API copy_batch {
     return *this;
   }
 
-  /// Copies that were added, those of no elements left out, and their bytes.
+  /// Copies that were added, those of no elements left out.
   std::size_t size() const noexcept;
-  std::size_t size_bytes() const noexcept;
-  bool empty() const noexcept { return size() == 0; }
-  void clear() noexcept;
+  std::size_t size_bytes() const noexcept;             ///< that they copy in all
+  bool empty() const noexcept { return size() == 0; }  ///< whether there is nothing to copy
+  void clear() noexcept;                               ///< forgets all copies
 
   /// Does all copies: after all work enqueued earlier on their devices, and done on return. Throws
   /// registration_error (a destination registered for reading only), out_of_memory (staging memory),

@@ -12,22 +12,23 @@ namespace roc {
 
 /// Bytes of a device's memory (hipMemGetInfo; numba.cuda: `get_memory_info`).
 struct memory_information {
-  std::size_t free;
-  std::size_t total;
+  std::size_t free;   ///< not in use by any process
+  std::size_t total;  ///< of the device
 };
 
 struct memory_statistics;  // roc/memory_resource.hpp
 
 /// The priorities that streams of a device can have: lower numbers run first.
 struct stream_priority_range {
-  int least;
-  int greatest;
+  int least;     ///< runs last
+  int greatest;  ///< runs first
 };
 
 /// What a device's code is compiled for: 9.0 on an H100; on AMD the first digits of the gfx name.
 struct compute_capability {
-  int major_version;
-  int minor_version;
+  int major_version;  ///< 9 of 9.0
+  int minor_version;  ///< 0 of 9.0
+  /// By the major version first.
   friend auto operator<=>(compute_capability const&, compute_capability const&) = default;
 };
 
@@ -45,6 +46,7 @@ class ROC_API device {
   /// How many devices there are: 0 where there is no device or no driver. Throws nothing for that.
   static int count();
 
+  /// Its number, from 0.
   int ordinal() const noexcept { return ordinal_; }
   /// Makes this the calling thread's current device (hipSetDevice).
   void make_current() const;
@@ -52,10 +54,10 @@ class ROC_API device {
   /// of one of its streams threw, once; those of other streams are kept.
   void synchronize() const;
 
-  std::string name() const;
+  std::string name() const;  ///< as the vendor calls it
   /// "domain:bus:device.function" in hexadecimal, as sysfs names the device.
   std::string pci_bus_id() const;
-  memory_information memory() const;
+  memory_information memory() const;  ///< free and in all, now
   /// Of the resource that arrays on the device take their memory from (roc/memory_resource.hpp).
   roc::memory_statistics memory_statistics() const;
 
@@ -66,11 +68,11 @@ class ROC_API device {
   int multiprocessor_count() const;
   /// Threads that run in lockstep: 32 or 64 (a wavefront of AMD).
   int warp_size() const;
-  int max_threads_per_block() const;
+  int max_threads_per_block() const;  ///< for a kernel that needs few registers
   /// Bytes of shared memory (AMD: LDS) that a block can have without asking for more.
   std::size_t shared_memory_per_block() const;
   std::size_t l2_cache_size() const;  ///< bytes
-  roc::compute_capability compute_capability() const;
+  roc::compute_capability compute_capability() const;  ///< what code runs on it
   int clock_rate() const;  ///< peak, in kHz
   /// Peak, in kHz. On MI300 it is another clock's: with the bus's width it gives half the
   /// bandwidth.
@@ -79,6 +81,7 @@ class ROC_API device {
   int async_engine_count() const;  ///< copies that can run beside kernels
   /// Whether the device uses the host's memory as its own.
   bool is_integrated() const;
+  /// Whether kernels can reach pinned host memory (mapped_array).
   bool can_map_host_memory() const;
   /// Whether addresses of the host and the device never collide.
   bool has_unified_addressing() const;
@@ -88,12 +91,13 @@ class ROC_API device {
   bool has_concurrent_managed_access() const;
   /// Whether kernels may use pageable memory of the host (HMM, XNACK, ATS).
   bool has_pageable_memory_access() const;
-  bool has_cooperative_launch() const;
+  bool has_cooperative_launch() const;  ///< whether a kernel's blocks can wait for each other
   /// Whether this device could be let use the memory of `other`; not of itself
   /// (hipDeviceCanAccessPeer).
   bool can_access_peer(device const& other) const;
-  stream_priority_range stream_priorities() const;
+  stream_priority_range stream_priorities() const;  ///< that class stream can be given
 
+  /// Whether both are one device.
   friend bool operator==(device const&, device const&) noexcept = default;
 
  private:
@@ -105,6 +109,7 @@ class ROC_API device {
 /// to the log hook.
 class [[nodiscard]] ROC_API device_guard {
  public:
+  /// Makes `on` current; throws roc::error.
   explicit device_guard(device on);
   ~device_guard();
   device_guard(device_guard const&) = delete;

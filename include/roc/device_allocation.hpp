@@ -25,9 +25,12 @@ class device_allocation {
       : block_(new detail::device_block(detail::device_memory(bytes, stream))),
         bytes_(bytes),
         stream_(stream) {}
+  /// The other has no bytes then.
   device_allocation(device_allocation&&) noexcept = default;
+  /// Gives up its share of what it had.
   device_allocation& operator=(device_allocation&&) noexcept = default;
 
+  /// 0 where it was moved from.
   std::size_t size_bytes() const noexcept { return block_ ? bytes_ : 0; }
 
   /// An array that begins at `offset` bytes. Throws shape_error where it ends beyond the allocation,
@@ -38,12 +41,14 @@ class device_allocation {
                                          order o = order::c) const {
     return array<T, N>(offset, extents, layout::compact_strides(extents, o));
   }
+  /// With explicit strides, in elements, none negative.
   template <class T, std::size_t N>
   [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
                                          strides<N> const& steps) const {
     check(offset, detail::allocation_bytes(extents, steps, sizeof(T)), alignof(T));
     return {detail::device_storage(block_), offset, extents, steps, stream_};
   }
+  /// With padding; see roc::padding.
   template <class T, std::size_t N, std::same_as<padded<N>> P>
   [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
                                          P const& padding, order o = order::c) const {

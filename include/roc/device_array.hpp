@@ -47,9 +47,9 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
 
  public:
   using roc_device_memory = void;
-  using element_type = T;
-  using value_type = T;
-  static constexpr std::size_t rank = N;
+  using element_type = T;                 ///< as std::mdspan calls it
+  using value_type = T;                   ///< as std::mdspan calls it
+  static constexpr std::size_t rank = N;  ///< the number of axes
 
   /// Owns nothing, as if moved from.
   device_array() = default;
@@ -79,11 +79,14 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
     pad(shape);
   }
 
+  /// The other owns nothing then.
   device_array(device_array&& other) noexcept { swap(other); }
+  /// What this owned goes; waits for nothing.
   device_array& operator=(device_array&& other) noexcept {
     device_array(std::move(other)).swap(*this);
     return *this;
   }
+  /// Exchanges memory and shape; views stay with the memory.
   void swap(device_array& other) noexcept {
     storage_.swap(other.storage_);
     std::swap(data_, other.data_);
@@ -96,10 +99,15 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
 
   /// Device memory: not to be read by the host.
   T* data() const { return checked(data_); }
+  /// Elements along each axis, without padding.
   roc::shape<N> const& shape() const { return checked(shape_); }
+  /// In elements.
   roc::strides<N> const& strides() const { return checked(strides_); }
+  /// Elements along one axis, which must be less than the rank.
   std::size_t extent(std::size_t axis) const { return checked(shape_)[axis]; }
+  /// Elements in all.
   std::size_t size() const { return layout::element_count(checked(shape_)); }
+  /// Of the device that has its memory.
   int device_ordinal() const {
     static_cast<void>(checked(alive_));
     return storage_.device();
@@ -116,8 +124,10 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   /// A view of all of it, for kernels; the array must outlive it.
   device_view<T, N> view() const& { return {data(), shape_, strides_, storage_.device()}; }
   device_view<T, N> view() const&& = delete;
+  /// Implicit, as view().
   operator device_view<T, N>() const& { return view(); }
   operator device_view<T, N>() const&& = delete;
+  /// Implicit, of const elements.
   operator device_view<T const, N>() const& { return view(); }
   operator device_view<T const, N>() const&& = delete;
   /// A view of the array with its padding; of one that has none, view().
@@ -134,6 +144,7 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   auto operator()(E... expressions) const& {
     return view().region(expressions...);
   }
+  /// Takes the memory along.
   template <layout::index_expression... E>
     requires layout::indexes<N, E...>
   auto operator()(E... expressions) && {

@@ -33,16 +33,17 @@ class device_view : public detail::view_operations<device_view<T, N>, T, N>,
  public:
   using roc_device_memory = void;
   using roc_borrowing_view = void;  // a temporary one takes no memory along
-  using element_type = T;
-  using value_type = std::remove_cv_t<T>;
-  static constexpr std::size_t rank = N;
+  using element_type = T;                  ///< as std::mdspan calls it
+  using value_type = std::remove_cv_t<T>;  ///< as std::mdspan calls it
+  static constexpr std::size_t rank = N;   ///< the number of axes
   static constexpr detail::place memory_place = detail::place::device;
 
-  device_view() = default;
+  device_view() = default;  ///< of nothing: null, all extents 0
   /// Contiguous device memory; `device` is its ordinal, -1 for the current one at the time of use.
   /// Throws shape_error where the size in bytes overflows.
   device_view(T* data, roc::shape<N> const& shape, order o = order::c, int device = -1)
       : device_view(data, shape, layout::compact_strides(shape, o), device) {}
+  /// With strides in elements, which may be negative or 0.
   device_view(T* data, roc::shape<N> const& shape, roc::strides<N> const& strides, int device = -1)
       : data_(data), shape_(shape), strides_(strides), device_(device) {
     layout::check_size(shape, sizeof(T));
@@ -53,17 +54,24 @@ class device_view : public detail::view_operations<device_view<T, N>, T, N>,
   ROC_HOST_DEVICE device_view(device_view<U, N> const& other)  // NOLINT: implicit, as for pointers
       : data_(other.data_), shape_(other.shape_), strides_(other.strides_), device_(other.device_) {}
 
+  /// The element of index 0 on each axis; not to be read by the host.
   ROC_HOST_DEVICE T* data() const noexcept { return data_; }
+  /// Elements along each axis; in host code, kernels ask extent.
   roc::shape<N> shape() const noexcept { return shape_.to_array(); }
+  /// In elements, signed; in host code, kernels ask stride.
   roc::strides<N> strides() const noexcept { return strides_.to_array(); }
+  /// Elements along one axis, which must be less than the rank.
   ROC_HOST_DEVICE std::size_t extent(std::size_t axis) const noexcept { return shape_[axis]; }
+  /// Elements from one index of the axis to the next.
   ROC_HOST_DEVICE std::ptrdiff_t stride(std::size_t axis) const noexcept { return strides_[axis]; }
+  /// Elements in all.
   ROC_HOST_DEVICE std::size_t size() const noexcept {
     std::size_t count = 1;
     for (std::size_t i = 0; i != N; ++i) count *= shape_[i];
     return count;
   }
-  device_view view() const noexcept { return *this; }
+  device_view view() const noexcept { return *this; }  ///< itself, as arrays give one
+  /// Of the device that has the memory; -1: the current one at the time of use.
   int device_ordinal() const noexcept { return device_; }
 
   /// One integer per axis: the element. Negative integers count from the end. Beyond the extent is

@@ -24,9 +24,11 @@ ROC_API std::error_category const& hip_category() noexcept;
 /// errors found by the library itself carry a code of `std::generic_category()` and no call.
 class ROC_API error : public std::system_error {
  public:
+  /// `call` is not copied: a literal.
   error(std::error_code code, std::string const& problem, char const* call = "",
         std::source_location place = {});
 
+  /// The whole message, with what to do.
   char const* what() const noexcept override { return message_.what(); }
   /// The HIP call that failed, "hipMalloc" for example; empty where the library found the error.
   char const* call() const noexcept { return call_; }
@@ -47,36 +49,41 @@ class ROC_API error : public std::system_error {
 /// std::exception parts, and `catch (std::exception const&)` would then not catch it at all.
 class ROC_API out_of_memory : public error {
  public:
-  using error::error;
+  using error::error;  ///< made as any error
 };
 
 /// Shapes, ranks, sizes or indices that do not fit each other, or that no memory could hold.
 class ROC_API shape_error : public error {
  public:
+  /// With the whole message.
   explicit shape_error(std::string const& problem);
 };
 
 /// A layout that cannot do what was asked: a reshape that needs a copy, strides that overlap.
 class ROC_API layout_error : public error {
  public:
+  /// With the whole message.
   explicit layout_error(std::string const& problem);
 };
 
 /// Source and destination of a copy share memory.
 class ROC_API overlap_error : public error {
  public:
+  /// With the whole message.
   explicit overlap_error(std::string const& problem);
 };
 
 /// Registration of a range that overlaps a registered one, or deregistration of an unknown one.
 class ROC_API registration_error : public error {
  public:
+  /// With the whole message.
   explicit registration_error(std::string const& problem);
 };
 
 /// Use of an object that owns nothing any more: moved from, released, or never given a value.
 class ROC_API lifetime_error : public error {
  public:
+  /// With the whole message.
   explicit lifetime_error(std::string const& problem);
 };
 

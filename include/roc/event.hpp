@@ -27,28 +27,33 @@ class ROC_API event_base {
   /// Whether the work before the mark is done; true if never recorded. Does not wait.
   [[nodiscard]] bool query() const;
 
+  /// What roc/native.hpp turns into HIP's.
   detail::native_event* handle() const;
 
  protected:
+  /// With HIP's flags; throws roc::error.
   explicit event_base(unsigned flags);
+  /// The other owns nothing then.
   event_base(event_base&& other) noexcept;
+  /// Destroys the event that it had.
   event_base& operator=(event_base&& other) noexcept;
 
+  /// Exchanges the events.
   void swap(event_base& other) noexcept;
 
-  detail::native_event* handle_;
+  detail::native_event* handle_;  ///< null where it was moved from
 };
 
 /// An event for ordering (hipEventDisableTiming): the cheapest kind. It measures nothing.
 class ROC_API event : public event_base {
  public:
-  event();
+  event();  ///< on the current device; throws roc::error
 };
 
 /// An event that also takes the time.
 class ROC_API timed_event : public event_base {
  public:
-  timed_event();
+  timed_event();  ///< on the current device; throws roc::error
 
   /// Milliseconds from this event to `end` on the device's clock, both recorded and done
   /// (hipEventElapsedTime; numba.cuda: `event_elapsed_time`). Throws roc::error otherwise.

@@ -43,6 +43,7 @@ template <detail::writable_argument D>
 void zero(D&& destination) {
   detail::zero_of(destination, [](auto&& x) { x.zero(); });
 }
+/// Enqueued on `stream`; host memory must live until the stream has been synchronised.
 template <detail::writable_argument D>
   requires(!detail::owning_temporary<D>)
 void zero(D&& destination, stream_ref stream) {

@@ -17,9 +17,10 @@ namespace roc {
 /// What for_each runs for one linear index: f with the index split over the extents, in C order.
 template <class F, std::size_t N>
 struct over_shape {
-  F f;
-  detail::fixed<std::size_t, N> extents;
+  F f;                                    ///< called with an index
+  detail::fixed<std::size_t, N> extents;  ///< of the shape
 
+  /// Calls f with index number `linear`.
   ROC_HOST_DEVICE void operator()(std::size_t linear) const {
     detail::fixed<std::size_t, N> index;
     for (std::size_t axis = N; axis-- != 0;) {

@@ -43,9 +43,9 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
 
  public:
   using roc_host_array = void;
-  using element_type = T;
-  using value_type = T;
-  static constexpr std::size_t rank = N;
+  using element_type = T;                 ///< as std::mdspan calls it
+  using value_type = T;                   ///< as std::mdspan calls it
+  static constexpr std::size_t rank = N;  ///< the number of axes
 
   /// Owns nothing, as if moved from.
   host_array() = default;
@@ -72,11 +72,14 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
     this->set_padding(shape_);
     shape_ = shape;
   }
+  /// The other owns nothing then.
   host_array(host_array&& other) noexcept { swap(other); }
+  /// What this owned goes, as by its destructor, which waits.
   host_array& operator=(host_array&& other) noexcept {
     host_array(std::move(other)).swap(*this);
     return *this;
   }
+  /// Exchanges memory and shape; views stay with the memory.
   void swap(host_array& other) noexcept {
     memory_.swap(other.memory_);
     std::swap(data_, other.data_);
@@ -86,13 +89,16 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
     std::swap(alive_, other.alive_);
   }
 
-  T* data() { return checked(data_); }
-  T const* data() const { return checked(data_); }
+  T* data() { return checked(data_); }              ///< the first element
+  T const* data() const { return checked(data_); }  ///< the first element
+  /// Elements along each axis, without padding.
   roc::shape<N> const& shape() const { return checked(shape_); }
+  /// In elements.
   roc::strides<N> const& strides() const { return checked(strides_); }
+  /// Elements along one axis, which must be less than the rank.
   std::size_t extent(std::size_t axis) const { return shape()[axis]; }
-  std::size_t size() const { return layout::element_count(shape()); }
-  host_memory kind() const noexcept { return memory_.kind(); }
+  std::size_t size() const { return layout::element_count(shape()); }  ///< elements in all
+  host_memory kind() const noexcept { return memory_.kind(); }         ///< as it was made
   /// The flags that its pinned memory really has, asked from HIP (hipHostGetFlags), which may have
   /// more than were asked for; plain for other kinds and without elements. Throws roc::error.
   host_flags flags() const {
@@ -100,21 +106,25 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
     return memory_.flags();
   }
 
+  /// Of all of it; the array must outlive it.
   host_view<T, N> view() & { return {data(), shape_, strides_}; }
+  /// Of const elements.
   host_view<T const, N> view() const& { return {data(), shape_, strides_}; }
   host_view<T, N> view() const&& = delete;
-  operator host_view<T, N>() & { return view(); }
-  operator host_view<T const, N>() const& { return view(); }
+  operator host_view<T, N>() & { return view(); }             ///< implicit, as view()
+  operator host_view<T const, N>() const& { return view(); }  ///< implicit, as view()
   operator host_view<T, N>() const&& = delete;
   operator host_view<T const, N>() const&& = delete;
   /// The array as kernels and copies of the current device see it (hipHostGetDevicePointer): of
   /// mapped and managed arrays. The address may be another than data(). Nothing is copied. The
   /// array must outlive the work that uses it. Throws registration_error for other kinds.
   roc::device_view<T, N> device_view() & { return device_view_of(view()); }
+  /// Of const elements.
   roc::device_view<T const, N> device_view() const& { return device_view_of(view()); }
   roc::device_view<T, N> device_view() const&& = delete;
   /// A view of the array with its padding; of one that has none, view().
   host_view<T, N> padded_view() & { return {data(), this->padded_shape(), strides_}; }
+  /// Of const elements.
   host_view<T const, N> padded_view() const& { return {data(), this->padded_shape(), strides_}; }
   host_view<T, N> padded_view() const&& = delete;
 
@@ -125,11 +135,13 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
   decltype(auto) operator()(E... expressions) & {
     return view()(expressions...);
   }
+  /// Of const elements.
   template <class... E>
     requires layout::indexes<N, E...>
   decltype(auto) operator()(E... expressions) const& {
     return view()(expressions...);
   }
+  /// Takes the memory along, or gives the element's value.
   template <class... E>
     requires layout::indexes<N, E...>
   auto operator()(E... expressions) && {
@@ -142,13 +154,17 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
 
   /// As those of host_view; padding and gaps are not touched.
   void fill(T const& value) { view().fill(value); }
+  /// Enqueued on `stream`; the value has been read on return.
   void fill(T const& value, stream_ref stream) { view().fill(value, stream); }
 
   /// All elements in the order of memory. Throws layout_error for one with gaps. The iterators are no
   /// pointers, so that std::span does not take an array with gaps for contiguous.
   auto begin() { return detail::memory_iterator(dense()); }
+  /// One past the last element.
   auto end() { return detail::memory_iterator(dense() + size()); }
+  /// Of const elements.
   auto begin() const { return detail::memory_iterator<T const*>(dense()); }
+  /// Of const elements.
   auto end() const { return detail::memory_iterator<T const*>(dense() + size()); }
 
  private:
@@ -199,11 +215,13 @@ template <class T, std::size_t N>
 [[nodiscard]] host_array<T, N> pinned_array(shape<N> const& shape, order o = order::c) {
   return host_array<T, N>(shape, o, host_memory::pinned);
 }
+/// With flags.
 template <class T, std::size_t N>
 [[nodiscard]] host_array<T, N> pinned_array(shape<N> const& shape, host_flags flags,
                                             order o = order::c) {
   return host_array<T, N>(shape, o, host_memory::pinned, flags);
 }
+/// Of one axis.
 template <class T>
 [[nodiscard]] host_array<T, 1> pinned_array(std::size_t extent,
                                             host_flags flags = host_flags::portable) {
@@ -218,6 +236,7 @@ template <class T, std::size_t N>
                                             order o = order::c) {
   return host_array<T, N>(shape, o, host_memory::mapped, flags);
 }
+/// Of one axis.
 template <class T>
 [[nodiscard]] host_array<T, 1> mapped_array(std::size_t extent,
                                             host_flags flags = host_flags::plain) {
@@ -233,6 +252,7 @@ template <class T, std::size_t N>
 [[nodiscard]] host_array<T, N> managed_array(shape<N> const& shape, order o = order::c) {
   return host_array<T, N>(shape, o, host_memory::managed);
 }
+/// Of one axis.
 template <class T>
 [[nodiscard]] host_array<T, 1> managed_array(std::size_t extent) {
   return host_array<T, 1>(shape<1>{extent}, order::c, host_memory::managed);

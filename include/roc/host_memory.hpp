@@ -25,9 +25,11 @@ enum class host_flags : unsigned {
   non_coherent = 16,   ///< cached by the device while a kernel runs (hipHostMallocNonCoherent)
 };
 
+/// The flags of both.
 constexpr host_flags operator|(host_flags a, host_flags b) noexcept {
   return static_cast<host_flags>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
+/// The flags that both have.
 constexpr host_flags operator&(host_flags a, host_flags b) noexcept {
   return static_cast<host_flags>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
 }

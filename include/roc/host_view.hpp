@@ -29,15 +29,16 @@ class host_view : public detail::view_operations<host_view<T, N>, T, N>,
   static_assert(std::is_trivially_copyable_v<T>, "rocarray: elements are copied byte by byte");
 
  public:
-  using element_type = T;
-  using value_type = std::remove_cv_t<T>;
-  static constexpr std::size_t rank = N;
+  using element_type = T;                  ///< as std::mdspan calls it
+  using value_type = std::remove_cv_t<T>;  ///< as std::mdspan calls it
+  static constexpr std::size_t rank = N;   ///< the number of axes
   static constexpr detail::place memory_place = detail::place::host;
 
-  constexpr host_view() = default;
+  constexpr host_view() = default;  ///< of nothing: null, all extents 0
   /// Contiguous, in C order. Throws shape_error where the size in bytes overflows.
   constexpr host_view(T* data, roc::shape<N> const& shape, order o = order::c)
       : host_view(data, shape, layout::compact_strides(shape, o)) {}
+  /// With strides in elements, which may be negative or 0.
   constexpr host_view(T* data, roc::shape<N> const& shape, roc::strides<N> const& strides)
       : data_(data), shape_(shape), strides_(strides) {
     layout::check_size(shape, sizeof(T));
@@ -68,12 +69,17 @@ class host_view : public detail::view_operations<host_view<T, N>, T, N>,
   constexpr host_view(host_view<U, N> const& other)  // NOLINT: implicit, as for pointers
       : host_view(other.data(), other.shape(), other.strides()) {}
 
+  /// The element of index 0 on each axis.
   constexpr T* data() const noexcept { return data_; }
+  /// Elements along each axis.
   constexpr roc::shape<N> const& shape() const noexcept { return shape_; }
+  /// In elements, signed.
   constexpr roc::strides<N> const& strides() const noexcept { return strides_; }
+  /// Elements along one axis, which must be less than the rank.
   constexpr std::size_t extent(std::size_t axis) const noexcept { return shape_[axis]; }
+  /// Elements in all.
   constexpr std::size_t size() const noexcept { return layout::element_count(shape_); }
-  constexpr host_view view() const noexcept { return *this; }
+  constexpr host_view view() const noexcept { return *this; }  ///< itself, as arrays give one
   /// No device: host memory.
   static constexpr int device_ordinal() noexcept { return -1; }
 
@@ -111,6 +117,8 @@ class host_view : public detail::view_operations<host_view<T, N>, T, N>,
   roc::strides<N> strides_{};
 };
 
+/// Element type and rank as those of what the view is made of.
+///@{
 template <class T, std::size_t N>
 host_view(T*, shape<N> const&) -> host_view<T, N>;
 template <class T, std::size_t N>
@@ -123,5 +131,6 @@ template <class R>
 host_view(R&&) -> host_view<std::remove_pointer_t<decltype(std::data(std::declval<R&>()))>, 1>;
 template <detail::mdspan_like M>
 host_view(M const&) -> host_view<typename M::element_type, M::rank()>;
+///@}
 
 }  // namespace roc

@@ -19,10 +19,12 @@ namespace roc {
 /// A place for pages of managed memory: a device, or the host.
 class ROC_API memory_location {
  public:
+  /// The device's memory.
   memory_location(device const& on) noexcept : ordinal_(on.ordinal()) {}  // NOLINT: implicit
+  /// The host's memory.
   static memory_location host() noexcept { return {}; }
 
-  bool is_host() const noexcept { return ordinal_ < 0; }
+  bool is_host() const noexcept { return ordinal_ < 0; }  ///< whether it is no device
   /// The device's, or -1.
   int ordinal() const noexcept { return ordinal_; }
 
@@ -34,11 +36,11 @@ class ROC_API memory_location {
 /// Hints of hipMemAdvise; they change speed, never results.
 enum class advice : unsigned char {
   read_mostly,            ///< seldom written: each side may keep a copy of its own
-  not_read_mostly,
+  not_read_mostly,        ///< takes read_mostly back
   preferred_location,     ///< the pages stay at the location where they can
-  no_preferred_location,
+  no_preferred_location,  ///< takes preferred_location back
   accessed_by,            ///< the location uses the memory where it lies, without faults
-  not_accessed_by,
+  not_accessed_by,        ///< takes accessed_by back
 };
 
 /// Who may use managed memory (hipStreamAttachMemAsync).
@@ -73,7 +75,7 @@ void prefetch(H&& array, memory_location to, stream_ref stream) {
 }
 
 /// Moves the memory to the location, after all work enqueued earlier on the current device through
-/// the library; done on return (pyopencl: `enqueue_svm_migrate_mem`). Needs
+/// the library; done on return (pyopencl: `enqueue_svm_migratemem`). Needs
 /// ConcurrentManagedAccess.
 template <detail::host_argument H>
 void migrate(H&& array, memory_location to) {

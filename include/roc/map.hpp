@@ -22,7 +22,13 @@
 
 namespace roc {
 
-enum class access_kind : unsigned char { read, write, read_write };
+/// What the host will do with a mapped array: see roc::access.
+enum class access_kind : unsigned char {
+  read,        ///< look at it
+  write,       ///< write all of it
+  read_write,  ///< change it
+};
+/// Its kind as a type: whether elements are const is known when the program is compiled.
 template <access_kind K>
 using access_constant = std::integral_constant<access_kind, K>;
 
@@ -32,6 +38,7 @@ namespace access {
 inline constexpr access_constant<access_kind::read> read{};
 /// Write all of it: the view begins with unspecified values, and all are written back.
 inline constexpr access_constant<access_kind::write> write{};
+/// Change it: what is not written stays.
 inline constexpr access_constant<access_kind::read_write> read_write{};
 }  // namespace access
 
@@ -56,10 +63,12 @@ auto map(A& array, access_constant<K>, stream_ref const* stream);
 template <class T, std::size_t N, access_kind K>
 class [[nodiscard]] mapping {
  public:
+  /// Const where it is mapped for reading.
   using element_type = std::conditional_t<K == access_kind::read, T const, T>;
   static_assert(K == access_kind::read || !std::is_const_v<T>,
                 "rocarray: elements that are const can be mapped for reading only");
 
+  /// The other maps nothing then.
   mapping(mapping&& other) noexcept
       : staging_(std::move(other.staging_)),
         host_(other.host_),
@@ -82,7 +91,9 @@ class [[nodiscard]] mapping {
     check();
     return host_;
   }
+  /// The first element.
   element_type* data() const { return view().data(); }
+  /// An element, or a view of a region: see host_view.
   template <class... E>
     requires layout::indexes<N, E...>
   decltype(auto) operator()(E... expressions) const {

@@ -13,16 +13,16 @@ namespace roc {
 /// What a memory resource knows about its memory, in bytes. A resource leaves at zero what it does
 /// not count.
 struct memory_statistics {
-  std::size_t current_bytes = 0;       // handed out now
-  // The most that was ever handed out at once. A pool may miss a peak to which several threads came
-  // with small blocks that they had kept for themselves.
+  std::size_t current_bytes = 0;  ///< handed out now
+  /// The most that was ever handed out at once. A pool may miss a peak to which several threads
+  /// came with small blocks that they had kept for themselves.
   std::size_t peak_bytes = 0;
-  std::size_t current_blocks = 0;      // allocations handed out now
-  std::size_t allocations = 0;         // allocations ever made
-  std::size_t reserved_bytes = 0;      // held by a pool, handed out or not
-  std::size_t free_bytes = 0;          // held by a pool and not handed out
-  std::size_t pending_bytes = 0;  // of these: work enqueued before their free may still use them
-  std::size_t largest_free_bytes = 0;  // of these: in one piece
+  std::size_t current_blocks = 0;  ///< allocations handed out now
+  std::size_t allocations = 0;     ///< allocations ever made
+  std::size_t reserved_bytes = 0;  ///< held by a pool, handed out or not
+  std::size_t free_bytes = 0;      ///< held by a pool and not handed out
+  std::size_t pending_bytes = 0;   ///< of these: work enqueued before their free may still use them
+  std::size_t largest_free_bytes = 0;  ///< of these: in one piece
 
   /// 0 where all free memory is one piece (or none is free), towards 1 where it is in many.
   double fragmentation() const noexcept {
@@ -74,9 +74,11 @@ class ROC_API memory_resource {
 
   /// The device whose memory this is; -1 where it does not say.
   int device_ordinal() const noexcept { return do_device_ordinal(); }
+  /// What it knows about its memory now; a value.
   memory_statistics statistics() const { return do_statistics(); }
   /// Gives back to its own source what it holds and nobody uses. Waits for nothing.
   void trim() { do_trim(); }
+  /// With which an array finds out whether its resource still exists.
   detail::resource_ticket ticket() const noexcept;
 
   /// Whether memory of one may be given back to the other.
@@ -87,12 +89,17 @@ class ROC_API memory_resource {
  protected:
   memory_resource();
 
-  /// `bytes` is neither zero nor beyond what an address can count.
+  /// See allocate; `bytes` is neither zero nor beyond what an address can count.
   virtual void* do_allocate(std::size_t bytes, stream_ref stream) = 0;
+  /// See deallocate; `data` is not null.
   virtual void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept = 0;
+  /// Whether memory of this may be given back to the other: no, unless overridden.
   virtual bool do_is_equal(memory_resource const& other) const noexcept;
+  /// See device_ordinal: -1, unless overridden.
   virtual int do_device_ordinal() const noexcept;
+  /// See statistics: zeros, unless overridden.
   virtual memory_statistics do_statistics() const;
+  /// See trim: nothing, unless overridden.
   virtual void do_trim();
 
  private:

@@ -69,6 +69,7 @@ class padding {
   /// Bytes that the memory must begin at a multiple of, for rows to do so.
   constexpr std::size_t byte_alignment() const noexcept { return byte_alignment_; }
 
+  /// What satisfies both. Throws layout_error where that cannot be.
   friend constexpr padding operator&(padding a, padding const& b) {
     for (std::size_t i = 0; i < b.roundings_; ++i) a.round_to(b.rounding_[i]);
     a.at_least(b.least_).align(b.alignment_).align_bytes(b.byte_alignment_);
@@ -130,9 +131,10 @@ class padding {
 /// padded<2>{padding(), padding().coalesced()} for demands (katsdpsigproc: `padded_shape`).
 template <std::size_t N>
 struct padded {
-  std::array<padding, N> axes{};
+  std::array<padding, N> axes{};  ///< one for each axis
 
-  constexpr padded() = default;
+  constexpr padded() = default;  ///< none
+  /// One for each axis: a padding, or a padded extent.
   template <class... P>
     requires(sizeof...(P) == N && (std::convertible_to<P, padding> && ...))
   constexpr padded(P... each) : axes{padding(each)...} {}

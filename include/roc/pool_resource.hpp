@@ -15,6 +15,7 @@ namespace memory {
 class pool_state;
 }
 
+/// What bounds a pool.
 struct pool_options {
   /// Bytes that the pool takes from its upstream at most.
   std::size_t limit = std::numeric_limits<std::size_t>::max();
@@ -45,6 +46,7 @@ class ROC_API pool_resource final : public memory_resource {
   /// Bytes taken from the upstream at most. Below what is held, the pool gives back what it can and
   /// grows no more; blocks in use are not touched.
   void set_limit(std::size_t bytes);
+  /// What set_limit set.
   std::size_t limit() const;
 
  private:

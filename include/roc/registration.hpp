@@ -57,7 +57,9 @@ host_extent extent_of(H&& host) {
 /// roc::deregister, as numba.roc's `register` does outside a with-block.
 class [[nodiscard]] ROC_API registration {
  public:
+  /// The other has no ranges then.
   registration(registration&& other) noexcept : extents_(std::exchange(other.extents_, {})) {}
+  /// Deregisters what it had, as its end does.
   registration& operator=(registration&& other) noexcept;
   ~registration();
 
@@ -96,6 +98,7 @@ template <detail::host_argument... H>
   return registration::of_registered({detail::extent_of(ranges)...}, options);
 }
 
+/// Without options.
 template <detail::host_argument... H>
   requires(sizeof...(H) > 0)
 [[nodiscard]] registration register_host(H&&... ranges) {

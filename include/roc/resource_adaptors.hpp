@@ -15,16 +15,19 @@ namespace roc {
 /// What the adaptors share: everything is passed on.
 class ROC_API resource_adaptor : public memory_resource {
  public:
+  /// What it stands in front of.
   memory_resource& upstream() const noexcept { return upstream_; }
 
  protected:
+  /// `upstream` must outlive it.
   explicit resource_adaptor(memory_resource& upstream) : upstream_(upstream) {}
 
-  void* do_allocate(std::size_t bytes, stream_ref stream) override;
+  void* do_allocate(std::size_t bytes, stream_ref stream) override;  ///< upstream's
+  /// upstream's
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
-  int do_device_ordinal() const noexcept override;
-  memory_statistics do_statistics() const override;
-  void do_trim() override;
+  int do_device_ordinal() const noexcept override;   ///< upstream's
+  memory_statistics do_statistics() const override;  ///< upstream's
+  void do_trim() override;                           ///< upstream's
 
  private:
   memory_resource& upstream_;
@@ -35,6 +38,7 @@ class ROC_API resource_adaptor : public memory_resource {
 /// counted twice: only the upstream may find that out.
 class ROC_API statistics_resource final : public resource_adaptor {
  public:
+  /// Begins to count at zero.
   explicit statistics_resource(memory_resource& upstream) : resource_adaptor(upstream) {}
   /// The peak is what is handed out now.
   void reset_peak() noexcept;
@@ -53,8 +57,10 @@ class ROC_API statistics_resource final : public resource_adaptor {
 /// Hands out a number of bytes at most; throws out_of_memory for more.
 class ROC_API limit_resource final : public resource_adaptor {
  public:
+  /// `limit` in bytes, as they are asked for.
   limit_resource(memory_resource& upstream, std::size_t limit)
       : resource_adaptor(upstream), limit_(limit) {}
+  /// In bytes.
   std::size_t limit() const noexcept { return limit_; }
   /// Below what is handed out, nothing more is, until enough has been given back.
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
@@ -85,6 +91,7 @@ class ROC_API logging_resource final : public resource_adaptor {
 /// Throws out_of_memory where it was told to, for tests of what happens then.
 class ROC_API failing_resource final : public resource_adaptor {
  public:
+  /// Passes everything on until fail_at says otherwise.
   explicit failing_resource(memory_resource& upstream) : resource_adaptor(upstream) {}
   /// The `nth` allocation from now on fails, counted from 1, and `times` in all; 0: none.
   void fail_at(std::size_t nth, std::size_t times = 1) noexcept;
@@ -104,6 +111,7 @@ class ROC_API failing_resource final : public resource_adaptor {
 /// cannot be cleared is never given back; the log says so.
 class ROC_API zeroing_resource final : public resource_adaptor {
  public:
+  /// `upstream` must outlive it.
   explicit zeroing_resource(memory_resource& upstream) : resource_adaptor(upstream) {}
 
  private:

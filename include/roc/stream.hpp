@@ -33,7 +33,9 @@ enum class stream_kind : unsigned char {
 /// the destructor to do.
 class [[nodiscard]] ROC_API synchronize_guard {
  public:
+  /// The stream must outlive it.
   explicit synchronize_guard(stream_ref stream) noexcept;
+  /// The other waits for nothing then.
   synchronize_guard(synchronize_guard&& other) noexcept;
   synchronize_guard& operator=(synchronize_guard&&) = delete;
   ~synchronize_guard();
@@ -92,15 +94,18 @@ class ROC_API stream_ref {
 
   /// The device of the stream; -1 for the default stream, which follows the current device.
   int device_ordinal() const noexcept { return device_; }
+  /// What roc/native.hpp turns into HIP's; null for the default stream.
   detail::native_stream* handle() const noexcept { return handle_; }
+  /// How it is ordered with the legacy default stream.
   detail::stream_kind kind() const noexcept { return kind_; }
 
+  /// Whether both are one stream.
   friend bool operator==(stream_ref const&, stream_ref const&) noexcept = default;
 
  protected:
-  detail::native_stream* handle_ = nullptr;
-  int device_ = -1;
-  detail::stream_kind kind_ = detail::stream_kind::default_stream;
+  detail::native_stream* handle_ = nullptr;                         ///< see handle
+  int device_ = -1;                                                 ///< see device_ordinal
+  detail::stream_kind kind_ = detail::stream_kind::default_stream;  ///< see kind
 };
 
 /// The calling thread's own default stream on the current device (hipStreamPerThread; numba.cuda:
@@ -115,7 +120,7 @@ ROC_API stream_ref per_thread_stream();
 struct non_blocking_t {
   explicit non_blocking_t() = default;
 };
-inline constexpr non_blocking_t non_blocking{};
+inline constexpr non_blocking_t non_blocking{};  ///< see non_blocking_t
 
 /// An owned stream, made on the current device of the calling thread. Move-only.
 ///
@@ -124,7 +129,7 @@ inline constexpr non_blocking_t non_blocking{};
 /// loses nothing: the work is still done, and nobody waits.
 class ROC_API stream : public stream_ref {
  public:
-  stream();
+  stream();  ///< of priority 0; throws roc::error
   /// `priority`: lower numbers run first; outside the device's range it is brought to the nearest
   /// end (hipStreamCreateWithPriority).
   explicit stream(int priority);
@@ -133,9 +138,12 @@ class ROC_API stream : public stream_ref {
   /// others, such as kernels that you launch, does not hold them up and must be waited for.
   explicit stream(non_blocking_t, int priority = 0);
   ~stream();
+  /// The other is no stream then.
   stream(stream&& other) noexcept;
+  /// Destroys the stream that it had.
   stream& operator=(stream&& other) noexcept;
 
+  /// A guard that waits for this stream at the end of its scope, which the stream must outlive.
   synchronize_guard auto_synchronize() const& { return stream_ref::auto_synchronize(); }
   synchronize_guard auto_synchronize() && = delete;  // the guard would outlive the stream
 

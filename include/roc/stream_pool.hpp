@@ -29,6 +29,7 @@ class ROC_API stream_pool {
   stream_ref get() noexcept;
   /// Stream number `index`, counted round: get(size()) is get(0).
   stream_ref get(std::size_t index) const noexcept;
+  /// How many streams.
   std::size_t size() const noexcept { return streams_.size(); }
 
   /// Waits for every stream of the pool. Throws what stream_ref::synchronize throws; what other

@@ -53,6 +53,7 @@ template <detail::host_argument H, detail::device_side D>
 void to_device(H&& host, D&& into) {
   copy(host, into);
 }
+/// Into an existing one, enqueued on `stream`; see roc::copy for how long the source must live.
 template <detail::host_argument H, detail::device_side D>
   requires(!detail::owning_temporary<H> && !detail::owning_temporary<D>)
 void to_device(H&& host, D&& into, stream_ref stream) {

@@ -22,6 +22,33 @@ set(CPACK_COMPONENTS_ALL library development)
 if(TARGET rocbench)
   install(TARGETS rocbench
     RUNTIME DESTINATION ${roc_private_folder} COMPONENT tool EXCLUDE_FROM_ALL)
+  # Its man page and completions: in a folder of the platform's own, as the tool is, and offered with
+  # it under the standard places.
+  set(roc_tool_folder ${CMAKE_INSTALL_DATADIR}/rocarray-${roc_suffix})
+  set(roc_tool_source ${PROJECT_SOURCE_DIR}/benchmarks/rocbench)
+  set(roc_tool_files
+    man/man1/rocbench.1
+    bash-completion/completions/rocbench
+    zsh/vendor-completions/_rocbench
+    fish/vendor_completions.d/rocbench.fish)
+  install(FILES ${roc_tool_source}/rocbench.1
+    DESTINATION ${roc_tool_folder}/man/man1 COMPONENT tool EXCLUDE_FROM_ALL)
+  install(FILES ${roc_tool_source}/completions/rocbench.bash RENAME rocbench
+    DESTINATION ${roc_tool_folder}/bash-completion/completions COMPONENT tool EXCLUDE_FROM_ALL)
+  install(FILES ${roc_tool_source}/completions/_rocbench
+    DESTINATION ${roc_tool_folder}/zsh/vendor-completions COMPONENT tool EXCLUDE_FROM_ALL)
+  install(FILES ${roc_tool_source}/completions/rocbench.fish
+    DESTINATION ${roc_tool_folder}/fish/vendor_completions.d COMPONENT tool EXCLUDE_FROM_ALL)
+  set(roc_tool_slaves "")
+  foreach(file IN LISTS roc_tool_files)
+    # A link needs its folder, which no other package may have made.
+    get_filename_component(folder ${file} DIRECTORY)
+    install(DIRECTORY DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder}
+      COMPONENT tool EXCLUDE_FROM_ALL)
+    string(REPLACE "/" "-" name rocbench-${folder})
+    string(APPEND roc_tool_slaves " \\\n  --slave /usr/${CMAKE_INSTALL_DATADIR}/${file} ${name} "
+      "/usr/${roc_tool_folder}/${file}")
+  endforeach()
   list(APPEND CPACK_COMPONENTS_ALL tool)
 endif()
 
@@ -62,8 +89,9 @@ if(roc_suffix STREQUAL "host")
   set(roc_priority 10)
 endif()
 
-# The scripts that offer a file of a package under the name without a platform, and take it back.
-function(roc_alternative component link name)
+# The scripts that offer a file of a package under the name without a platform, and take it back;
+# `slaves`, options of update-alternatives, name what comes and goes with it.
+function(roc_alternative component link name slaves)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/debian/${component})
   set(target /usr/${roc_private_folder}/${name})
   set(ldconfig "")
@@ -73,7 +101,7 @@ function(roc_alternative component link name)
   file(WRITE ${folder}/postinst "#!/bin/sh
 set -e
 [ \"$1\" = configure ] || exit 0
-update-alternatives --install ${link} ${name} ${target} ${roc_priority}
+update-alternatives --install ${link} ${name} ${target} ${roc_priority}${slaves}
 ${ldconfig}")
   file(WRITE ${folder}/prerm "#!/bin/sh
 set -e
@@ -86,7 +114,7 @@ update-alternatives --remove ${name} ${target}
   set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${folder}/postinst ${folder}/prerm PARENT_SCOPE)
 endfunction()
 roc_alternative(library /usr/${CMAKE_INSTALL_LIBDIR}/librocarray.so.${roc_soversion}
-  librocarray.so.${roc_soversion})
-roc_alternative(tool /usr/bin/rocbench rocbench)
+  librocarray.so.${roc_soversion} "")
+roc_alternative(tool /usr/bin/rocbench rocbench "${roc_tool_slaves}")
 
 include(CPack)

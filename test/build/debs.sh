@@ -41,6 +41,14 @@ fi
 if ls "$out"/rocarray-tools* >/dev/null 2>&1; then
   chosen_tool=$(readlink "$root/etc/alternatives/rocbench")
   "$root$chosen_tool" --help >/dev/null
+  for file in man/man1/rocbench.1 bash-completion/completions/rocbench \
+    zsh/vendor-completions/_rocbench fish/vendor_completions.d/rocbench.fish; do
+    chosen_file=$(readlink "$root$(readlink "$root/usr/share/$file")" || true)
+    if [ -z "$chosen_file" ] || [ ! -s "$root$chosen_file" ]; then
+      echo "share/$file is no alternative for a file of the tool's package: \"$chosen_file\"" >&2
+      exit 1
+    fi
+  done
 fi
 install -r "librocarray-$platform-dev" "${soname/.so./}-$platform"
 if [ -e "$root/etc/alternatives/$soname" ] || [ -L "$root/etc/alternatives/$soname" ]; then

@@ -24,6 +24,7 @@ class host_array;
 
 namespace detail {
 
+/// What the forms make of arrays and views at this place.
 template <place Where, class T, std::size_t N>
 using new_array = std::conditional_t<Where == place::device, device_array<T, N>, host_array<T, N>>;
 
@@ -39,6 +40,7 @@ class copy_forms {
   auto reshape_copy(roc::shape<M> const& extents, order o = order::c) const {
     return reshaped_copy(layout::detail::exactly(extents), o);
   }
+  /// In C order; one extent may be -1.
   template <std::integral... E>
   auto reshape_copy(E... extents) const {
     return reshaped_copy(
@@ -48,7 +50,7 @@ class copy_forms {
   auto ravel_copy(order o = order::c) const {
     return reshaped_copy(layout::signed_shape<1>{-1}, o);
   }
-  /// As as<U>, of any layout: of a compact copy in C order.
+  /// As `as`, of any layout: of a compact copy in C order.
   template <class U>
   auto as_copy() const {
     return duplicate(order::c).template as<U>();

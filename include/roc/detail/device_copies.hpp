@@ -68,6 +68,7 @@ class device_copies {
     auto const view = self().view();
     copy(source, view, stream);
   }
+  /// From a source that lives and stays unchanged until the stream has been synchronised.
   template <copy_argument S>
     requires(!owning_temporary<S>)
   void copy_to_device(S&& source, stream_ref stream, borrow_source_t) const& {

@@ -18,13 +18,19 @@ class device_view;
 template <class T>
 class element : public device_view<T, 0> {
  public:
+  /// The element that the view is of.
   ROC_HOST_DEVICE explicit element(device_view<T, 0> const& at) : device_view<T, 0>(at) {}
+  /// The same element.
   ROC_HOST_DEVICE element(element const& other) : device_view<T, 0>(other) {}
 
+  /// The element, in kernels.
   ROC_HOST_DEVICE operator T&() const { return *this->data(); }
+  /// Its address in device memory.
   ROC_HOST_DEVICE T* operator&() const { return this->data(); }
+  /// A member of it, in kernels.
   ROC_HOST_DEVICE T* operator->() const { return this->data(); }
 
+  /// Gives the element a value, in kernels.
   ROC_HOST_DEVICE T& operator=(T const& value) const { return *this->data() = value; }
   /// Assigns the element's value, as a reference does.
   ROC_HOST_DEVICE element const& operator=(element const& other) const {
@@ -47,8 +53,8 @@ class element : public device_view<T, 0> {
   ROC_ELEMENT_ASSIGNMENT(<<=)
   ROC_ELEMENT_ASSIGNMENT(>>=)
 #undef ROC_ELEMENT_ASSIGNMENT
-  ROC_HOST_DEVICE T& operator++() const { return ++*this->data(); }
-  ROC_HOST_DEVICE T& operator--() const { return --*this->data(); }
+  ROC_HOST_DEVICE T& operator++() const { return ++*this->data(); }  ///< in kernels
+  ROC_HOST_DEVICE T& operator--() const { return --*this->data(); }  ///< in kernels
 };
 
 }  // namespace roc

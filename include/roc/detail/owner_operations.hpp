@@ -21,14 +21,20 @@ namespace roc::detail {
 template <class Self, class T, std::size_t N>
 class owner_operations {
  public:
+  /// Payload: elements times their size; gaps and padding are not counted.
   std::size_t size_bytes() const { return self().size() * sizeof(T); }
+  /// Contiguous in C order. Unit axes do not matter; zero-size arrays are.
   bool is_c_contiguous() const {
     return layout::is_c_contiguous(self().shape(), self().strides());
   }
+  /// Contiguous in F order.
   bool is_f_contiguous() const {
     return layout::is_f_contiguous(self().shape(), self().strides());
   }
 
+  /// Of an array that stays, what view_operations gives under this name: a view that borrows. Of
+  /// one that is about to go, an array that takes the memory along.
+  ///@{
   template <std::integral... E>
   auto reshape(E... extents) & {
     return self().view().reshape(extents...);
@@ -122,7 +128,7 @@ class owner_operations {
     return self().take(self().view().field(member));
   }
 
-  /// Views of parts: an array that is about to go has no single heir.
+  // Views of parts: an array that is about to go has no single heir.
   auto split(std::size_t section, std::size_t axis = 0) & {
     return self().view().split(section, axis);
   }
@@ -131,7 +137,7 @@ class owner_operations {
   }
   auto split(std::size_t section, std::size_t axis = 0) && = delete;
 
-  /// A region with a single element as a view of rank 0.
+  // A region with a single element as a view of rank 0.
   template <layout::index_expression... E>
     requires layout::indexes<N, E...>
   auto region(E... expressions) & {
@@ -147,6 +153,7 @@ class owner_operations {
   auto region(E... expressions) && {
     return self().take(self().view().region(expressions...));
   }
+  ///@}
 
  private:
   Self& self() { return static_cast<Self&>(*this); }

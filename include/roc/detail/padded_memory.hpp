@@ -22,12 +22,13 @@ class padded_memory {
   }
 
   /// Writes zero bytes to the elements, and to padding. Ordered after all work enqueued earlier on
-  /// the device, and done on return.
+  /// the device, and done on return; with a stream, enqueued there.
+  ///@{
   void zero() { self().padded_view().zero(); }
   void zero() const { self().padded_view().zero(); }
-  /// Enqueued on `stream`.
   void zero(stream_ref stream) { self().padded_view().zero(stream); }
   void zero(stream_ref stream) const { self().padded_view().zero(stream); }
+  ///@}
 
  protected:
   using padded_extents = std::optional<roc::shape<N>>;

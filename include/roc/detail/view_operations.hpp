@@ -27,10 +27,11 @@ class view_operations {
  public:
   /// Payload: elements times their size, gaps not counted.
   constexpr std::size_t size_bytes() const { return self().size() * sizeof(T); }
-  /// Contiguous in C order (F order). Unit axes do not matter; zero-size arrays are both.
+  /// Contiguous in C order. Unit axes do not matter; zero-size arrays are.
   constexpr bool is_c_contiguous() const {
     return layout::is_c_contiguous(self().shape(), self().strides());
   }
+  /// Contiguous in F order.
   constexpr bool is_f_contiguous() const {
     return layout::is_f_contiguous(self().shape(), self().strides());
   }

@@ -161,12 +161,14 @@ template <class T, std::size_t N>
 template <std::size_t N>
 class dlpack_tensor {
  public:
+  /// Of device memory, in any strides.
   template <class T>
     requires(!std::is_const_v<T>)
   explicit dlpack_tensor(device_view<T, N> const& view)
       : tensor_(axes_.tensor(
             view, {dlpack_device,
                    view.device_ordinal() < 0 ? device().ordinal() : view.device_ordinal()})) {}
+  /// Of host memory, in any strides.
   template <class T>
     requires(!std::is_const_v<T>)
   explicit dlpack_tensor(host_view<T, N> const& view)
@@ -175,17 +177,20 @@ class dlpack_tensor {
   dlpack_tensor(dlpack_tensor const&) = delete;
   dlpack_tensor& operator=(dlpack_tensor const&) = delete;
 
-  DLTensor* get() noexcept { return &tensor_; }
-  DLTensor& operator*() noexcept { return tensor_; }
+  DLTensor* get() noexcept { return &tensor_; }       ///< valid as long as this lives
+  DLTensor& operator*() noexcept { return tensor_; }  ///< valid as long as this lives
 
  private:
   detail::dlpack_axes<N> axes_;
   DLTensor tensor_;
 };
 
+/// Of the view's rank.
+///@{
 template <class T, std::size_t N>
 dlpack_tensor(device_view<T, N> const&) -> dlpack_tensor<N>;
 template <class T, std::size_t N>
 dlpack_tensor(host_view<T, N> const&) -> dlpack_tensor<N>;
+///@}
 
 }  // namespace roc

@@ -31,6 +31,7 @@ namespace roc {
 /// type, read-only, of a later major version. Its code is std::errc::invalid_argument.
 class dlpack_error : public error {
  public:
+  /// With the whole message.
   explicit dlpack_error(std::string const& problem)
       : error(std::make_error_code(std::errc::invalid_argument), problem) {}
 };

@@ -128,6 +128,7 @@ template <detail::mdspan_like M, class T, std::size_t N>
 [[nodiscard]] M as_mdspan(host_view<T, N> const& view) {
   return detail::mdspan_of<M>(view);
 }
+/// Of device memory: for kernels, not for the host to read.
 template <detail::mdspan_like M, class T, std::size_t N>
 [[nodiscard]] M as_mdspan(device_view<T, N> const& view) {
   return detail::mdspan_of<M>(view);
@@ -145,10 +146,12 @@ template <class T, std::size_t N>
 [[nodiscard]] auto as_mdspan(host_view<T, N> const& view) {
   return detail::mdspan_of<std::mdspan<T, std::dextents<std::size_t, N>, std::layout_stride>>(view);
 }
+/// Of device memory: for kernels, not for the host to read.
 template <class T, std::size_t N>
 [[nodiscard]] auto as_mdspan(device_view<T, N> const& view) {
   return detail::mdspan_of<std::mdspan<T, std::dextents<std::size_t, N>, std::layout_stride>>(view);
 }
+/// Of an array. One that is about to go has no mdspan that could stay.
 template <detail::owning_array A>
 [[nodiscard]] auto as_mdspan(A&& array) {
   static_assert(std::is_lvalue_reference_v<A>, "rocarray: the mdspan would outlive this array");

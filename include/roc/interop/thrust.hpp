@@ -83,6 +83,7 @@ template <class T, std::size_t N>
 template <class T, std::size_t N>
 class thrust_elements {
  public:
+  /// Borrows: the memory must outlive it.
   explicit thrust_elements(device_view<T, N> const& view)
       : data_(::thrust::device_pointer_cast(view.data())),
         size_(static_cast<std::ptrdiff_t>(view.size())) {
@@ -92,8 +93,9 @@ class thrust_elements {
     place_.strides = strides;
   }
 
-  [[nodiscard]] auto begin() const { return at(0); }
-  [[nodiscard]] auto end() const { return at(size_); }
+  [[nodiscard]] auto begin() const { return at(0); }    ///< the first element in C order
+  [[nodiscard]] auto end() const { return at(size_); }  ///< one past the last
+  /// Elements in all.
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(size_); }
 
  private:

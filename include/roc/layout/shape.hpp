@@ -15,6 +15,7 @@ namespace roc {
 /// C order: the last axis is contiguous. F order: the first is.
 enum class order { c, f };
 
+/// Extents, one for each axis.
 template <std::size_t N>
 using shape = std::array<std::size_t, N>;
 
@@ -26,16 +27,16 @@ namespace layout {
 
 /// The elements that a layout touches, relative to its first: [low, high).
 struct element_range_t {
-  std::ptrdiff_t low;
-  std::ptrdiff_t high;
+  std::ptrdiff_t low;   ///< 0 or, with negative strides, less
+  std::ptrdiff_t high;  ///< one past the last
 };
 
 /// Where a view lies: element `i` is at offset + sum of i[k] * strides[k].
 template <std::size_t N>
 struct mapping {
-  roc::shape<N> shape{};
-  roc::strides<N> strides{};
-  std::ptrdiff_t offset = 0;
+  roc::shape<N> shape{};      ///< extents
+  roc::strides<N> strides{};  ///< in elements
+  std::ptrdiff_t offset = 0;  ///< in elements
 };
 
 namespace detail {
@@ -131,11 +132,13 @@ constexpr bool is_contiguous(roc::shape<N> const& shape, roc::strides<N> const& 
 
 }  // namespace detail
 
+/// Without gaps in C order. Unit axes do not matter; zero-size arrays are.
 template <std::size_t N>
 constexpr bool is_c_contiguous(roc::shape<N> const& shape, roc::strides<N> const& strides) {
   return detail::is_contiguous(shape, strides, order::c);
 }
 
+/// Without gaps in F order.
 template <std::size_t N>
 constexpr bool is_f_contiguous(roc::shape<N> const& shape, roc::strides<N> const& strides) {
   return detail::is_contiguous(shape, strides, order::f);
