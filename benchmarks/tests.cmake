@@ -57,6 +57,11 @@ set(quick --size 64K --min-time 0.01 --max-time 0.02)
 roc_add_exit_code_test(rocbench.default_set 0 rocbench ${quick})
 roc_add_exit_code_test(rocbench.odd_sizes 0 rocbench run * --size 1,4097 --min-time 0 --max-time 0)
 roc_add_exit_code_test(rocbench.rows 0 rocbench run strided/* ${quick} --row 1000 --pitch 3K)
+foreach(element 1 2 8 16)
+  roc_add_exit_code_test(rocbench.elements_of_${element} 0
+    rocbench run permute/* ${quick} --element ${element})
+endforeach()
+roc_add_exit_code_test(rocbench.element_of_3 1 rocbench run permute/* --element 3)
 roc_add_exit_code_test(rocbench.batches 0 rocbench run *batch/* ${quick} --row 100)
 roc_add_exit_code_test(rocbench.check 0 rocbench check)
 roc_add_exit_code_test(rocbench.check_finds_a_wrong_byte 2 rocbench check --inject)
@@ -188,7 +193,7 @@ add_test(NAME ${roc_test_prefix}.rocbench.list COMMAND ${launcher} $<TARGET_FILE
   h2d/pinned raw/h2d/pinned permute/2d/* fill/b*)
 set_tests_properties(${roc_test_prefix}.rocbench.list PROPERTIES
   ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
-  "^h2d/pinned [^\n]*\nraw/h2d/pinned [^\n]*\npermute/2d/h2d [^\n]*\npermute/2d/d2h [^\n]*\npermute/2d/d2d [^\n]*\nfill/byte [^\n]*\n$")
+  "^h2d/pinned [^\n]*\nraw/h2d/pinned [^\n]*\npermute/2d/h2d [^\n]*\npermute/2d/d2h [^\n]*\npermute/2d/d2d [^\n]*\npermute/2d/h2d/pageable [^\n]*\npermute/2d/d2h/pageable [^\n]*\nfill/byte [^\n]*\n$")
 
 # What BabelStream prints, of arrays as large as asked for.
 add_test(NAME ${roc_test_prefix}.rocbench.like_babelstream_prints COMMAND ${launcher}

@@ -40,6 +40,7 @@ struct extent_request {
   std::size_t bytes = 0;     ///< of payload
   std::size_t row = 4096;    ///< bytes of a row of the strided cases, and of a piece of the batches
   std::size_t pitch = 4608;  ///< bytes from one row to the next, at least `row`
+  std::size_t element = 4;   ///< bytes of an element of the permutations: 1, 2, 4, 8 or 16
 };
 
 /// A case that can be asked for by name.

@@ -56,12 +56,15 @@ void for_each_run(side_layout const& side, F const& f) {
   });
 }
 
-// Elements have one of two sizes: a copy of a known size is one instruction.
+// Elements have few sizes: a copy of a known size is one instruction.
 void copy_run(std::byte* to, std::byte const* from, std::size_t bytes) {
-  if (bytes == 4) {
-    std::memcpy(to, from, 4);
-  } else {
-    std::memcpy(to, from, bytes);
+  switch (bytes) {
+    case 1: *to = *from; break;
+    case 2: std::memcpy(to, from, 2); break;
+    case 4: std::memcpy(to, from, 4); break;
+    case 8: std::memcpy(to, from, 8); break;
+    case 16: std::memcpy(to, from, 16); break;
+    default: std::memcpy(to, from, bytes);
   }
 }
 
@@ -96,16 +99,18 @@ copy_layout planes_layout(std::size_t bytes, std::size_t row, std::size_t pitch)
   return same_on_both({planes, rows, width}, pitch, (rows + 1) * pitch);
 }
 
-copy_layout transposed_layout(std::size_t bytes) {
-  std::size_t const n = root_of(bytes / 4, 2);
+copy_layout transposed_layout(std::size_t bytes, std::size_t element) {
+  std::size_t const n = root_of(bytes / element, 2);
   std::ptrdiff_t const step = as_signed(n);
-  return {{4, {1, n, n}, {step * step, step, 1}}, {4, {1, n, n}, {step * step, 1, step}}};
+  return {{element, {1, n, n}, {step * step, step, 1}},
+          {element, {1, n, n}, {step * step, 1, step}}};
 }
 
-copy_layout reversed_axes_layout(std::size_t bytes) {
-  std::size_t const n = root_of(bytes / 4, 3);
+copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element) {
+  std::size_t const n = root_of(bytes / element, 3);
   std::ptrdiff_t const step = as_signed(n);
-  return {{4, {n, n, n}, {step * step, step, 1}}, {4, {n, n, n}, {1, step, step * step}}};
+  return {{element, {n, n, n}, {step * step, step, 1}},
+          {element, {n, n, n}, {1, step, step * step}}};
 }
 
 void scatter(std::span<std::byte const> elements, side_layout const& side, std::byte* image) {

@@ -11,7 +11,7 @@ namespace rocbench {
 
 /// One side: elements at strides, counted in elements from where the side begins.
 struct side_layout {
-  std::size_t element = 1;  ///< bytes: 1 or 4
+  std::size_t element = 1;  ///< bytes: 1, 2, 4, 8 or 16
   roc::shape<3> extents{};
   roc::strides<3> strides{};  ///< none negative
 
@@ -31,10 +31,10 @@ copy_layout contiguous_layout(std::size_t bytes);
 copy_layout rows_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
 /// Planes of 64 rows (fewer where there are fewer), a row left out behind each plane.
 copy_layout planes_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
-/// A square matrix of 4-byte elements in C order, and its transposition: no gaps.
-copy_layout transposed_layout(std::size_t bytes);
-/// A cube of 4-byte elements in C order, and in F order: no gaps.
-copy_layout reversed_axes_layout(std::size_t bytes);
+/// A square matrix in C order, and its transposition: no gaps.
+copy_layout transposed_layout(std::size_t bytes, std::size_t element);
+/// A cube in C order, and in F order: no gaps.
+copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element);
 
 /// Puts the elements, given in C order without gaps, in their places; gaps are not touched.
 void scatter(std::span<std::byte const> elements, side_layout const& side, std::byte* image);

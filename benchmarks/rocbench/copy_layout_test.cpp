@@ -16,7 +16,8 @@ constexpr std::byte taken{0x22};
 
 std::vector<copy_layout> every_layout(std::size_t bytes) {
   return {contiguous_layout(bytes), rows_layout(bytes, 48, 64), planes_layout(bytes, 16, 20),
-          transposed_layout(bytes), reversed_axes_layout(bytes)};
+          transposed_layout(bytes, 2), transposed_layout(bytes, 4), transposed_layout(bytes, 16),
+          reversed_axes_layout(bytes, 1), reversed_axes_layout(bytes, 8)};
 }
 
 // Scattered, an element lies at its place by the strides, and gathering finds it again; what lies
@@ -43,7 +44,7 @@ TEST(copy_layout, scatter_and_gather_are_each_others_inverse) {
 }
 
 TEST(copy_layout, scatter_puts_elements_where_strides_say) {
-  copy_layout const layout = transposed_layout(4 * 9);
+  copy_layout const layout = transposed_layout(4 * 9, 4);
   std::vector<std::byte> elements(36);
   write_pattern(elements, 2);
   std::vector<std::byte> image(36);
@@ -65,11 +66,11 @@ TEST(copy_layout, has_as_many_whole_rows_as_fit_and_one_at_least) {
 }
 
 TEST(copy_layout, squares_and_cubes_are_the_largest_that_fit) {
-  EXPECT_EQ(transposed_layout(4 * 100).from.payload(), 400u);
-  EXPECT_EQ(transposed_layout(4 * 99).from.payload(), 4u * 81);
-  EXPECT_EQ(reversed_axes_layout(4 * 1000).from.payload(), 4000u);
-  EXPECT_EQ(reversed_axes_layout(4 * 999).from.payload(), 4u * 729);
-  EXPECT_EQ(transposed_layout(1).from.payload(), 4u);
+  EXPECT_EQ(transposed_layout(4 * 100, 4).from.payload(), 400u);
+  EXPECT_EQ(transposed_layout(4 * 99, 4).from.payload(), 4u * 81);
+  EXPECT_EQ(reversed_axes_layout(4 * 1000, 4).from.payload(), 4000u);
+  EXPECT_EQ(reversed_axes_layout(4 * 999, 4).from.payload(), 4u * 729);
+  EXPECT_EQ(transposed_layout(1, 4).from.payload(), 4u);
 }
 
 }  // namespace

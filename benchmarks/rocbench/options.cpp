@@ -39,6 +39,9 @@ void add_run_options(CLI::App& app, options& chosen) {
   app.add_option("--pitch", chosen.pitch,
                  "Bytes from one of these rows to the next. Default: an eighth more than the row")
       ->transform(CLI::AsSizeValue(false));
+  app.add_option("--element", chosen.element, "Bytes of an element of the permute cases")
+      ->check(CLI::IsMember({1, 2, 4, 8, 16}))
+      ->capture_default_str();
   app.add_option("--min-time", chosen.min_time,
                  "Seconds for a case at least. Default: 0.2 (sweep 0.1, check 0)")
       ->check(CLI::NonNegativeNumber);

@@ -36,6 +36,7 @@ struct options {
   std::vector<std::uint64_t> sizes;  ///< bytes; none: those of the command
   std::uint64_t row = 4096;          ///< of strided cases, and of pieces of batches; bytes
   std::uint64_t pitch = 0;           ///< bytes; 0: an eighth more than the row
+  std::uint64_t element = 4;         ///< of permutations, bytes
   int device = 0;
   bool strict = false;             ///< noise ends with a code of its own
   std::string json;                ///< where JSON goes; empty: nowhere

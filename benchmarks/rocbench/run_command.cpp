@@ -51,7 +51,7 @@ std::vector<job> make_jobs(options const& chosen, std::vector<benchmark_case> co
   std::vector<job> jobs;
   for (benchmark_case const& each : cases) {
     for (std::uint64_t const bytes : sizes) {
-      jobs.push_back({each, {bytes, chosen.row, chosen.pitch}});
+      jobs.push_back({each, {bytes, chosen.row, chosen.pitch, chosen.element}});
     }
   }
   return jobs;

@@ -2,6 +2,7 @@
 #include "transfer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -111,7 +112,13 @@ class transfer_experiment final : public experiment {
   // Calls f with views of the source and the destination.
   template <class F>
   void with_sides(F const& f) {
-    layout_.from.element == 1 ? with_sides_of<std::byte>(f) : with_sides_of<std::uint32_t>(f);
+    switch (layout_.from.element) {
+      case 1: return with_sides_of<std::byte>(f);
+      case 2: return with_sides_of<std::uint16_t>(f);
+      case 4: return with_sides_of<std::uint32_t>(f);
+      case 8: return with_sides_of<std::uint64_t>(f);
+      default: return with_sides_of<std::array<std::uint64_t, 2>>(f);
+    }
   }
   template <class T, class F>
   void with_sides_of(F const& f) {

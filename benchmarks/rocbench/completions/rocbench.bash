@@ -5,8 +5,8 @@
 _rocbench() {
   local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]}
   local commands="run sweep latency alloc check list info compare report"
-  local measuring="--size --row --pitch --min-time --max-time --rounds --json --csv --strict
-    --device --like --inject --help"
+  local measuring="--size --row --pitch --element --min-time --max-time --rounds --json --csv
+    --strict --device --like --inject --help"
   local word options command=''
   COMPREPLY=()
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -27,6 +27,10 @@ _rocbench() {
       local tools
       tools=$("$program" --help 2>/dev/null | sed -n 's/^ *--like [^{]*{\([^}]*\)}.*/\1/p' | tr ',' ' ')
       mapfile -t COMPREPLY < <(compgen -W "$tools" -- "$current")
+      return
+      ;;
+    --element)
+      mapfile -t COMPREPLY < <(compgen -W "1 2 4 8 16" -- "$current")
       return
       ;;
     --size | --row | --pitch | --min-time | --max-time | --rounds | --device | --tolerance) return ;;

@@ -34,6 +34,7 @@ complete -c rocbench -n "__fish_seen_subcommand_from $measuring list" -a '(__roc
 complete -c rocbench -n $measures -x -l size -d 'Bytes of a copy, several with commas'
 complete -c rocbench -n $measures -x -l row -d 'Bytes of a row of the strided cases'
 complete -c rocbench -n $measures -x -l pitch -d 'Bytes from one row to the next'
+complete -c rocbench -n $measures -x -l element -a '1 2 4 8 16' -d 'Bytes of an element of the permute cases'
 complete -c rocbench -n $measures -x -l min-time -d 'Seconds for a case at least'
 complete -c rocbench -n $measures -x -l max-time -d 'Seconds for a case at most'
 complete -c rocbench -n $measures -x -l rounds -d 'Parts that the time is divided into'
