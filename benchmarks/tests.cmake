@@ -207,3 +207,8 @@ set_tests_properties(${roc_test_prefix}.rocbench.like_babelstream_prints PROPERT
 roc_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)
 roc_add_exit_code_test(planning 0 planning --benchmark_min_time=0.001
   "--benchmark_filter=/(64|512)$|<[0-9]>$")
+add_test(NAME ${roc_test_prefix}.transfers_table COMMAND bash
+  ${CMAKE_CURRENT_LIST_DIR}/transfers_table.sh $<TARGET_FILE:rocbench>
+  ${CMAKE_CURRENT_BINARY_DIR}/transfers_table)
+set_tests_properties(${roc_test_prefix}.transfers_table PROPERTIES
+  ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77)
