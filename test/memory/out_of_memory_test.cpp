@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace {
@@ -15,6 +16,19 @@ TEST(OutOfMemory, IsThrownAndPassesOnceMemoryIsFree) {
   EXPECT_THROW(roc::device_array<char>({700 * kibi}), roc::out_of_memory);
   first = {};
   EXPECT_NO_THROW(roc::device_array<char>({700 * kibi}));
+}
+
+TEST(OutOfMemory, SaysWhoRefusedAndWhatToDoOnce) {
+  try {
+    roc::device_array<char> const large({2000 * kibi});
+    FAIL();
+  } catch (roc::out_of_memory const& error) {
+    std::string const text = error.what();
+    std::string const advice = "free arrays, or use smaller ones";
+    EXPECT_NE(std::string::npos, text.find("hipMalloc")) << text;
+    EXPECT_NE(std::string::npos, text.find(advice)) << text;
+    EXPECT_EQ(text.find(advice), text.rfind(advice)) << text;
+  }
 }
 
 TEST(OutOfMemory, NothingLeaksWhenToDeviceFails) {

@@ -153,8 +153,6 @@ TEST_F(Pool, ShortOfMemoryItWaitsAndTrimsBeforeItThrows) {
     FAIL();
   } catch (roc::out_of_memory const& error) {
     std::string const text = error.what();
-    std::string const advice = "free arrays, or use smaller ones";
-    EXPECT_EQ(text.find(advice), text.rfind(advice)) << text;  // said once
     for (char const* part : {"3145728 bytes", "in use 3145728 bytes in 1 blocks", "largest free",
                              "reserved", "limit is 4194304 bytes", "free arrays"}) {
       EXPECT_NE(std::string::npos, text.find(part)) << part << " in " << text;
