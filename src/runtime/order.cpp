@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT Calls without a stream run on the legacy default stream, which waits
-// for every blocking stream by itself. For non-blocking streams, its own or others', the library
-// keeps an event of its last work.
+// SPDX-License-Identifier: MIT
+// Calls without a stream run on the legacy default stream, which waits for every blocking stream by
+// itself. For non-blocking streams, its own or others', the library keeps an event of its last
+// work.
 #include <exception>
 #include <list>
 #include <atomic>
