@@ -29,29 +29,55 @@ struct walked {
   std::size_t unit = 1;
   std::size_t rank = 0;
   std::array<transfer::axis, max_job_axes> axes{};
+  std::size_t turned = 0;  // bytes of the elements that lie the other way round within a unit
 };
+
+std::uintptr_t bits_of(transfer::axis const& axis) {
+  return static_cast<std::uintptr_t>(axis.source) | static_cast<std::uintptr_t>(axis.destination);
+}
+
+// Along an axis that goes forward on one side and back on the other, without gaps, several elements
+// are one unit too, turned round on the way.
+void widen_turned(walked& all, std::size_t run) {
+  if (all.rank == 0 || run > 8 || all.unit != run) return;
+  transfer::axis& inner = all.axes[all.rank - 1];
+  auto const step = static_cast<std::ptrdiff_t>(run);
+  if (inner.source != -inner.destination || std::abs(inner.source) != step) return;
+  // The side that goes back begins at its last element.
+  std::uintptr_t& back = inner.source < 0 ? all.source : all.destination;
+  std::uintptr_t const forth = inner.source < 0 ? all.destination : all.source;
+  std::uintptr_t bits = (back + run) | forth | inner.extent * run;
+  for (std::size_t i = 0; i + 1 < all.rank; ++i) bits |= bits_of(all.axes[i]);
+  std::size_t const unit = widest_unit(bits);
+  if (unit <= run) return;
+  auto const wide = static_cast<std::ptrdiff_t>(unit);
+  back -= unit - run;
+  inner = {inner.extent * run / unit, inner.source < 0 ? -wide : wide,
+           inner.destination < 0 ? -wide : wide};
+  all.unit = unit;
+  all.turned = run;
+}
 
 walked walk_of(normal_form const& form, side_steps source, side_steps destination) {
   walked result;
   result.source = source.base;
   result.destination = destination.base;
   std::uintptr_t bits = source.base | destination.base | form.run;
-  for (std::size_t i = 0; i < form.rank; ++i) {
-    if (!source.packed) bits |= static_cast<std::uintptr_t>(form.axes[i].source);
-    if (!destination.packed) bits |= static_cast<std::uintptr_t>(form.axes[i].destination);
-  }
-  result.unit = widest_unit(bits);
   auto packed_step = static_cast<std::ptrdiff_t>(form.bytes());
   for (std::size_t i = 0; i < form.rank; ++i) {
     transfer::axis const& axis = form.axes[i];
     packed_step /= static_cast<std::ptrdiff_t>(axis.extent);
-    result.axes[result.rank++] = {axis.extent, source.packed ? packed_step : axis.source,
-                                  destination.packed ? packed_step : axis.destination};
+    transfer::axis const& next = result.axes[result.rank++] = {
+        axis.extent, source.packed ? packed_step : axis.source,
+        destination.packed ? packed_step : axis.destination};
+    bits |= bits_of(next);
   }
+  result.unit = widest_unit(bits);
   if (form.run != result.unit) {
     auto const step = static_cast<std::ptrdiff_t>(result.unit);
     result.axes[result.rank++] = {form.run / result.unit, step, step};
   }
+  widen_turned(result, form.run);
   return result;
 }
 
@@ -65,6 +91,7 @@ void launch_units(walked const& all, piece part, hipStream_t stream) {
   job.first = static_cast<Index>(part.begin / all.unit);
   job.count = (part.end - part.begin) / all.unit;
   job.rank = static_cast<unsigned>(all.rank);
+  job.turned = static_cast<unsigned>(all.turned);
   for (std::size_t i = 0; i < all.rank; ++i) {
     job.extents[i] =
         typename strided_job<Index>::extent(static_cast<Index>(all.axes[i].extent));
@@ -108,7 +135,7 @@ std::size_t tiles_along(std::size_t extent, std::size_t side) { return (extent +
 // In tiles, where the fastest axes differ and are long enough for it. False where they are not.
 bool launch_in_tiles(walked const& all, hipStream_t stream) {
   constexpr std::size_t shortest = 8;
-  if (all.rank < 2) return false;
+  if (all.rank < 2 || all.turned != 0) return false;
   std::size_t const a = fastest(all, [](transfer::axis const& x) { return x.source; });
   std::size_t const b = fastest(all, [](transfer::axis const& x) { return x.destination; });
   transfer::axis const& along_a = all.axes[a];

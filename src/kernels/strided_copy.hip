@@ -27,7 +27,7 @@ __global__ void copy_units(copy_unit<Unit, Index> f) {
       std::size_t const i = first + std::size_t{k} * blockDim.x;
       if (i >= f.job.count) break;
       places[k] = f.locate(i);
-      units[k] = *reinterpret_cast<Unit const*>(places[k].from);
+      units[k] = f.read(places[k]);
     }
     ROC_UNROLL
     for (unsigned k = 0; k < units_per_thread; ++k) {

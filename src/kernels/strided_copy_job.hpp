@@ -28,6 +28,7 @@ struct strided_job {
   Index first = 0;  // linear index of the first unit
   std::size_t count = 0;
   unsigned rank = 0;
+  unsigned turned = 0;  // bytes of elements that are turned round within each unit; 0: none
   extent extents[max_job_axes] = {};
   std::ptrdiff_t source_steps[max_job_axes] = {};
   std::ptrdiff_t destination_steps[max_job_axes] = {};
@@ -46,7 +47,12 @@ struct copy_unit {
 
   ROC_HOST_DEVICE void operator()(std::size_t i) const {
     unit_place const at = locate(i);
-    *reinterpret_cast<Unit*>(at.to) = *reinterpret_cast<Unit const*>(at.from);
+    *reinterpret_cast<Unit*>(at.to) = read(at);
+  }
+
+  ROC_HOST_DEVICE Unit read(unit_place const& at) const {
+    Unit const unit = *reinterpret_cast<Unit const*>(at.from);
+    return job.turned == 0 ? unit : turned(unit, job.turned);
   }
 
   ROC_HOST_DEVICE unit_place locate(std::size_t i) const {
