@@ -13,6 +13,7 @@
 #include "memory/behind_adaptors.hpp"
 #include "memory/block_table.hpp"
 #include "memory/sanitizer.hpp"
+#include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
 
@@ -244,7 +245,7 @@ void pool_state::throw_out_of_memory(demand const& wanted) {
           " bytes in " + text(now.current_blocks) + " blocks, free " + text(now.free_bytes) +
           ", largest free " + text(now.largest_free_bytes) + ", waiting for work " +
           text(now.pending_bytes) + ", reserved " + text(now.reserved_bytes) + ", peak " +
-          text(now.peak_bytes) + "; " + refusal_ + "): free arrays, or use smaller ones",
+          text(now.peak_bytes) + "; " + refusal_ + ")" + platform::memory_advice,
       refusal_call_);
 }
 
