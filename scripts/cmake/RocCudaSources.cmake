@@ -42,6 +42,7 @@ function(roc_target_cuda_sources target)
       "for CUDA or HIP: build for amd or nvidia (ROC_PLATFORM), or write the kernels with "
       "roc::for_each")
   endif()
+  _roc_require_cuda(${target} ${platform})
   if(platform STREQUAL "nvidia" AND NOT arg_HIPIFIED)
     foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
       get_filename_component(source ${source} ABSOLUTE)

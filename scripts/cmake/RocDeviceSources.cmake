@@ -9,6 +9,7 @@ include_guard(GLOBAL)
 
 function(roc_target_device_sources target)
   get_target_property(platform rocarray_platform_name ROC_PLATFORM_NAME)
+  _roc_require_cuda(${target} ${platform})
   foreach(source IN LISTS ARGN)
     get_filename_component(source ${source} ABSOLUTE)
     if(platform STREQUAL "amd")
@@ -27,6 +28,15 @@ function(roc_target_device_sources target)
       endif()
     endif()
   endforeach()
+endfunction()
+
+# On nvidia the project has to enable CMake's CUDA: a function cannot do it for the target's folder.
+function(_roc_require_cuda target platform)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(platform STREQUAL "nvidia" AND NOT CUDA IN_LIST languages)
+    message(FATAL_ERROR "rocarray: ${target} has sources for nvcc, and the project has not enabled "
+      "CUDA: say enable_language(CUDA) after find_package(rocarray), or give CUDA to project()")
+  endif()
 endfunction()
 
 # hipcc is no language of CMake here: its support needs files that distributions put elsewhere.

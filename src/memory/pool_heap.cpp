@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A pool's memory that nothing uses: cut, joined, taken from the upstream and given back to it.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "memory/block_table.hpp"
 #include "memory/pool_state.hpp"
 #include "memory/sanitizer.hpp"
+#include "platform/call.hpp"
 
 namespace roc::memory {
 namespace {
@@ -143,6 +145,10 @@ bool pool_state::add_chunk(std::size_t bytes) {
     data = upstream_.allocate(bytes, {});
   } catch (out_of_memory const& error) {
     refusal_ = error.what();
+    // Its advice is that of the whole message, which ends with it.
+    if (refusal_.ends_with(platform::memory_advice)) {
+      refusal_.resize(refusal_.size() - std::strlen(platform::memory_advice));
+    }
     refusal_code_ = error.code();
     refusal_call_ = error.call();
     return false;

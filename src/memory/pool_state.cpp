@@ -5,7 +5,6 @@
 #include <atomic>
 #include <exception>
 #include <string>
-#include <string_view>
 #include <typeinfo>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "memory/behind_adaptors.hpp"
 #include "memory/block_table.hpp"
 #include "memory/sanitizer.hpp"
+#include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
 
@@ -238,10 +238,6 @@ memory_statistics pool_state::statistics_locked() {
 void pool_state::throw_out_of_memory(demand const& wanted) {
   memory_statistics const now = statistics_locked();
   auto const text = [](std::size_t number) { return std::to_string(number); };
-  // The upstream gives the same advice.
-  std::string_view const advice = ": free arrays, or use smaller ones";
-  std::string_view reason = refusal_;
-  if (reason.ends_with(advice)) reason.remove_suffix(advice.size());
   throw out_of_memory(
       refusal_code_,
       "no " + text(wanted.bytes) + " bytes in the pool of device " +
@@ -249,7 +245,7 @@ void pool_state::throw_out_of_memory(demand const& wanted) {
           " bytes in " + text(now.current_blocks) + " blocks, free " + text(now.free_bytes) +
           ", largest free " + text(now.largest_free_bytes) + ", waiting for work " +
           text(now.pending_bytes) + ", reserved " + text(now.reserved_bytes) + ", peak " +
-          text(now.peak_bytes) + "; " + std::string(reason) + ")" + std::string(advice),
+          text(now.peak_bytes) + "; " + refusal_ + ")" + platform::memory_advice,
       refusal_call_);
 }
 

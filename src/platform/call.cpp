@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "platform/call.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/error.hpp"
 #include "runtime/log.hpp"
@@ -23,21 +25,21 @@ constexpr std::array<char const*, call_count> names = {ROC_HIP_CALLS(ROC_CALL_NA
 #undef ROC_CALL_NAME
 
 struct planned_failure {
-  unsigned uses_left = 0;  // 0: none planned
+  std::size_t call = 0;
+  unsigned uses_left = 0;
   hipError_t code = hipSuccess;
 };
 
 struct instruments {
   std::mutex mutex;
-  std::array<planned_failure, call_count> failures{};
+  std::vector<planned_failure> failures;
   call_hook hook = nullptr;
   bool print = false;
   unsigned host_functions = 0;  // that run now
 
   // Holding the mutex.
   void update_flag() const noexcept {
-    bool any = hook != nullptr || print || host_functions != 0;
-    for (auto const& failure : failures) any = any || failure.uses_left != 0;
+    bool const any = hook != nullptr || print || host_functions != 0 || !failures.empty();
     detail::instrumented.store(any, std::memory_order_relaxed);
   }
 };
@@ -60,11 +62,11 @@ std::size_t index_of(std::string_view name) noexcept {
   return call_count;
 }
 
-bool plan(std::string_view name, unsigned nth, hipError_t code) noexcept {
+bool plan(std::string_view name, unsigned nth, hipError_t code) {
   std::size_t const index = index_of(name);
   if (index == call_count || nth == 0 || code == hipSuccess) return false;
   std::lock_guard const lock(state().mutex);
-  state().failures[index] = {nth, code};
+  state().failures.push_back({index, nth, code});
   state().update_flag();
   return true;
 }
@@ -97,9 +99,11 @@ bool read_environment() {
     auto const comma = rest.find(',');
     std::string_view const entry = rest.substr(0, comma);
     if (!plan_from_text(entry)) {
-      runtime::log_line(runtime::log_level::warning,
-                        "ROC_FAIL: \"%.*s\" is not call:use or call:use:code",
-                        static_cast<int>(entry.size()), entry.data());
+      bool const known = index_of(entry.substr(0, entry.find(':'))) != call_count;
+      runtime::log_line(runtime::log_level::warning, "ROC_FAIL: \"%.*s\" %s",
+                        static_cast<int>(entry.size()), entry.data(),
+                        known ? "is not call:use or call:use:code"
+                              : "names no call of the library: ROC_TRACE=calls prints those it makes");
     }
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
@@ -138,13 +142,19 @@ call_hook set_call_hook(call_hook hook) noexcept {
   return before;
 }
 
-bool fail_call(char const* name, unsigned nth, hipError_t code) noexcept {
+bool fail_call(char const* name, unsigned nth, hipError_t code) {
+  {
+    std::lock_guard const lock(state().mutex);
+    std::erase_if(state().failures,
+                  [index = index_of(name)](planned_failure const& f) { return f.call == index; });
+    state().update_flag();
+  }
   return plan(name, nth, code);
 }
 
 void clear_failures() noexcept {
   std::lock_guard const lock(state().mutex);
-  state().failures.fill({});
+  state().failures.clear();
   state().update_flag();
 }
 
@@ -194,9 +204,15 @@ bool inject(call id, hipError_t& result, std::source_location place) noexcept {
   }
   {
     std::lock_guard const lock(state().mutex);
-    planned_failure& failure = state().failures[static_cast<std::size_t>(id)];
-    if (failure.uses_left == 0 || --failure.uses_left != 0) return false;
-    result = failure.code;
+    auto& failures = state().failures;
+    for (auto& failure : failures) {
+      if (failure.call == static_cast<std::size_t>(id)) --failure.uses_left;
+    }
+    auto const due = std::find_if(failures.begin(), failures.end(),
+                                  [](auto const& failure) { return failure.uses_left == 0; });
+    if (due == failures.end()) return false;
+    result = due->code;
+    std::erase_if(failures, [](auto const& failure) { return failure.uses_left == 0; });
     state().update_flag();
   }
   report(id, result, place, true);
@@ -211,7 +227,10 @@ void fail(char const* name, hipError_t code, std::source_location place) {
   std::error_code const error_code(static_cast<int>(code), hip_category());
   std::string text = describe(name, code, place);
   if (code == hipErrorOutOfMemory) {
-    throw out_of_memory(error_code, text + ": free arrays, or use smaller ones", name, place);
+    throw out_of_memory(error_code, text.append(memory_advice), name, place);
+  }
+  if (error_code == std::errc::no_such_device) {
+    text += ": roc::device::count() says how many devices there are, 0 also where no driver is";
   }
   throw error(error_code, text, name, place);
 }

@@ -23,6 +23,9 @@ namespace roc::platform {
 enum class call : unsigned { ROC_HIP_CALLS(ROC_CALL_ENUMERATOR) count };
 #undef ROC_CALL_ENUMERATOR
 
+/// The end of every message about device memory that is short.
+inline constexpr char const* memory_advice = ": free arrays, or use smaller ones";
+
 /// One finished call, as the trace hook sees it.
 struct call_record {
   char const* name;
@@ -36,9 +39,9 @@ using call_hook = void (*)(call_record const&);
 /// Sets the receiver of every call's record and returns the one before; null switches it off.
 call_hook set_call_hook(call_hook hook) noexcept;
 
-/// Makes the n-th use of `name` from now on (counted from 1) fail with `code`, once. False where
-/// the library does not know the name.
-bool fail_call(char const* name, unsigned nth, hipError_t code) noexcept;
+/// Makes the n-th use of `name` from now on (counted from 1) fail with `code`, once, in place of what
+/// was planned for it. False where the library does not know the name.
+bool fail_call(char const* name, unsigned nth, hipError_t code);
 /// Forgets what fail_call and ROC_FAIL asked for.
 void clear_failures() noexcept;
 

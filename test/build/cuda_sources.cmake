@@ -39,6 +39,8 @@ if(NOT ROC_SANITIZE)
       MESSAGE "host platform has no compiler for CUDA or HIP: build for amd or nvidia")
   elseif(ROC_RESOLVED_PLATFORM STREQUAL "nvidia")
     roc_cuda_consumer_test(consumer_with_cuda RUN consumer_cuda)
+    roc_cuda_consumer_test(cuda_not_enabled RUN consumer_cuda OPTIONS -DWITHOUT_CUDA=ON
+      MESSAGE "the project has not enabled CUDA: say enable_language")
     get_target_property(definitions roc_platform INTERFACE_COMPILE_DEFINITIONS)
     if("${definitions}" MATCHES "ROC_NATIVE_ALIAS" AND ROC_HIPIFY_PERL AND ROC_PERL)
       roc_cuda_consumer_test(cuda_without_hip_headers RUN consumer_cuda

@@ -161,6 +161,19 @@ TEST_F(Pool, ShortOfMemoryItWaitsAndTrimsBeforeItThrows) {
   }
 }
 
+TEST_F(Pool, WhatTheDriverRefusedIsSaidWithOneAdvice) {
+  try {
+    static_cast<void>(pool.allocate(std::size_t{1} << 50));
+    FAIL();
+  } catch (roc::out_of_memory const& error) {
+    std::string const text = error.what();
+    EXPECT_NE(std::string::npos, text.find("hipMalloc failed")) << text;
+    std::string const advice = "free arrays";
+    EXPECT_NE(std::string::npos, text.find(advice)) << text;
+    EXPECT_EQ(text.find(advice), text.rfind(advice)) << text;
+  }
+}
+
 TEST_F(Pool, TrimGivesBackWhatIsIdle) {
   roc::statistics_resource counted_upstream(direct);
   roc::pool_resource trimmed(counted_upstream);

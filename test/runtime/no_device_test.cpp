@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace {
@@ -16,6 +17,17 @@ TEST(NoDevice, WhateverNeedsOneThrows) {
   EXPECT_THROW(roc::stream(), roc::error);
   EXPECT_THROW(roc::device_array<float>({16}), roc::error);
   EXPECT_THROW(static_cast<void>(roc::to_device(host)), roc::error);
+}
+
+TEST(NoDevice, TheErrorSaysHowToAsk) {
+  try {
+    roc::stream const stream;
+    FAIL();
+  } catch (roc::error const& error) {
+    EXPECT_EQ(std::errc::no_such_device, error.code());
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("roc::device::count()"))
+        << error.what();
+  }
 }
 
 TEST(NoDevice, HostToHostCopiesWork) {

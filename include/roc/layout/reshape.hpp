@@ -122,7 +122,7 @@ constexpr mapping<M> reshape(mapping<N> const& from, roc::shape<M> const& to, or
         auto const has = detail::as_signed(from.shape);
         auto const wanted = detail::as_signed(to);
         roc::detail::throw_layout_error("reshape of a strided array ", {has.data(), N}, " to ",
-                                        {wanted.data(), M}, " needs a copy: copy it first");
+                                        {wanted.data(), M}, " needs a copy: reshape_copy makes one");
       }
       next = detail::steps(next, from.shape[axis]);
       old_size *= from.shape[axis];
