@@ -52,7 +52,8 @@ int main() {
   block.copy_to_host(after, stream);
   stream.synchronize();
   roc::host_view const result(after.data(), roc::shape<3>{n, n, n});
-  bool const right = result(0, 5, 6) == whole(n - 2, 5, 6) && result(5, n - 1, 6) == whole(5, 1, 6) &&
+  bool const right = result(0, 5, 6) == whole(n - 2, 5, 6) &&
+                     result(5, n - 1, 6) == whole(5, 1, 6) &&
                      result(5, 6, 0) == whole(5, 6, n - 2) && result(0, 0, 0) == whole(0, 0, 0);
   std::printf("halo exchanged: %s\n", right ? "right" : "wrong");
   return right ? 0 : 1;

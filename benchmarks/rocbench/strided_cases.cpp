@@ -42,7 +42,8 @@ constexpr form forms[] = {
     {"permute/2d", "a square matrix from C order to F order",
      [](extent_request const& r) { return transposed_layout(r.bytes, r.element); }, false, false},
     {"permute/3d", "a cube from C order to F order",
-     [](extent_request const& r) { return reversed_axes_layout(r.bytes, r.element); }, false, false},
+     [](extent_request const& r) { return reversed_axes_layout(r.bytes, r.element); }, false,
+     false},
 };
 
 }  // namespace

@@ -57,7 +57,8 @@ void block_table::remove(void const* data) noexcept {
 
 memory_record* block_table::find(void const* address) noexcept {
   std::uintptr_t const region = address_of(address) >> region_bits;
-  branch* const b = branches_[region >> 2 * level_bits & level_mask].load(std::memory_order_acquire);
+  auto const& place = branches_[region >> 2 * level_bits & level_mask];
+  branch* const b = place.load(std::memory_order_acquire);
   if (b == nullptr) return nullptr;
   leaf* const l = b->leaves[region >> level_bits & level_mask].load(std::memory_order_acquire);
   if (l == nullptr) return nullptr;

@@ -23,7 +23,8 @@ pool_block* pool_state::take(demand const& wanted, stream_mark stream, bool& inh
     for (bin& each : bins_) {
       // Work of blocking streams comes after that of the default stream by itself.
       bool const own = each.stream == stream;
-      bool const ordered = each.stream.is_default() && stream.is_blocking() && each.stream.is_live();
+      bool const ordered =
+          each.stream.is_default() && stream.is_blocking() && each.stream.is_live();
       if (!own && !ordered) continue;
       for (free_store* const store : {&each.fresh, &each.marked}) {
         pool_block* const found = take_from(*store, wanted, cautious);

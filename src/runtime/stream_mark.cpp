@@ -87,7 +87,9 @@ stream_mark look_up(stream_ref stream, int device) {
   }
   if (is_per_thread(stream.handle())) {
     stream_slot*& known = all.per_thread[device];
-    if (known == nullptr) known = &open(all, {stream.handle(), device, stream.kind()}, device, true);
+    if (known == nullptr) {
+      known = &open(all, {stream.handle(), device, stream.kind()}, device, true);
+    }
     return mark_of(*known);
   }
   auto const [place, fresh] = all.live.try_emplace(stream.handle(), nullptr);

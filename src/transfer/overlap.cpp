@@ -128,9 +128,10 @@ place_in_period place_in(normal_form const& form, side which, std::ptrdiff_t per
   place_in_period result{static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(base)),
                          static_cast<std::ptrdiff_t>(form.run)};
   for (std::size_t i = 0; i < form.rank; ++i) {
-    std::ptrdiff_t const step = which == side::source ? form.axes[i].source : form.axes[i].destination;
+    axis const& a = form.axes[i];
+    std::ptrdiff_t const step = which == side::source ? a.source : a.destination;
     if (step % period == 0) continue;
-    std::ptrdiff_t const length = step * static_cast<std::ptrdiff_t>(form.axes[i].extent - 1);
+    std::ptrdiff_t const length = step * static_cast<std::ptrdiff_t>(a.extent - 1);
     if (length < 0) result.begin += length;
     result.reach += length < 0 ? -length : length;
   }

@@ -55,7 +55,8 @@ class host_ranges {
   bool straddles(void const* address, std::size_t bytes) const;
 
  private:
-  using table = std::map<std::byte*, host_range>;  // by the host's address; those of ROCm may overlap
+  // By the host's address; those of ROCm may overlap.
+  using table = std::map<std::byte*, host_range>;
 
   static kind kind_of(host_range const& range);
   hipError_t add_allocated(void** data, std::size_t bytes, unsigned flags, bool managed);

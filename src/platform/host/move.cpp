@@ -19,7 +19,9 @@ void move_bytes(std::byte* to, std::byte const* from, std::size_t bytes) {
   run_parallel(bytes, part, share);
 }
 
-bool rows_touch(box const& b, extent const& size) { return size.rows == 1 || b.pitch == size.width; }
+bool rows_touch(box const& b, extent const& size) {
+  return size.rows == 1 || b.pitch == size.width;
+}
 bool planes_touch(box const& b, extent const& size) {
   return size.planes == 1 || b.plane == size.width * size.rows;
 }
