@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <roc/event.hpp>
@@ -28,7 +29,10 @@ class block_pool {
   /// Allocates a block or throws.
   using allocate_function = void* (*)(std::size_t bytes);
 
-  block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate);
+  /// `of_streams`: nobody touches a lease's memory but work on its stream, or work between two parts
+  /// of that; so a stream may have a block again while its earlier work there is pending.
+  block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate,
+             bool of_streams = false);
   ~block_pool();
 
   /// Part of a block, for work that is enqueued on one stream. Its end records an event there.
@@ -51,7 +55,7 @@ class block_pool {
 
   /// `bytes` <= block_bytes(). The device of the stream must be current. May wait for other leases'
   /// work and ends: who holds a lease must not call this. Throws out_of_memory only where not even
-  /// one block can be had.
+  /// one block can be had, roc::error for what HIP reports.
   std::unique_ptr<lease> acquire(std::size_t bytes, stream_ref stream);
   /// The same, but null where it would have to wait.
   std::unique_ptr<lease> try_acquire(std::size_t bytes, stream_ref stream);
@@ -73,10 +77,12 @@ class block_pool {
     unsigned leases = 0;     // not ended yet
     bool lost = false;       // its last work could not be marked: never used again
     std::vector<use> uses;   // the last work of every stream since the block was empty
+    std::optional<stream_ref> only_of;  // that has it again while earlier work there is pending
   };
 
   std::unique_ptr<lease> lease_of(block& from, std::size_t bytes, stream_ref stream);
-  block* find(std::size_t bytes);
+  block* find(std::size_t bytes, stream_ref stream);
+  bool is_behind_all(stream_ref stream, block const& of) const;
   block* grow();
   void wait_for_one(std::unique_lock<std::mutex>& lock);
   void give_back(block& from, stream_ref stream) noexcept;
@@ -84,6 +90,7 @@ class block_pool {
   std::size_t const block_bytes_;
   std::size_t const max_blocks_;
   allocate_function const allocate_;
+  bool const of_streams_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::list<block> blocks_;  // oldest use first
