@@ -39,23 +39,35 @@ void* allocate_on_device(std::size_t bytes) {
   return data;
 }
 
+// Whether work that is enqueued on the stream now comes after all uses of a block by itself.
+template <class Uses>
+bool is_behind_all(stream_ref stream, Uses const& uses) {
+  // The handle of a thread's own default stream is that of all threads'.
+  if (runtime::is_per_thread(stream.handle())) return false;
+  for (auto const& each : uses) {
+    if (each.done.query()) continue;
+    if (each.stream != stream) return false;
+    // A destroyed stream's handle may have come back.
+    stream.wait(each.done);
+  }
+  return true;
+}
+
 // Pools by device and holder, leaked on purpose: copies run until the very end of the process.
 class pools {
  public:
-  explicit pools(block_pool::allocate_function allocate, bool of_streams)
-      : allocate_(allocate), of_streams_(of_streams) {}
+  explicit pools(block_pool::allocate_function allocate) : allocate_(allocate) {}
 
   block_pool& of_current_device(block_pool::holder by) {
     int const device = runtime::current_device();
     std::lock_guard const lock(mutex_);
     std::size_t const block = runtime::settings().staging_block;
     std::size_t const blocks = std::max<std::size_t>(runtime::settings().staging / block, 2);
-    return pools_.try_emplace({device, by}, block, blocks, allocate_, of_streams_).first->second;
+    return pools_.try_emplace({device, by}, block, blocks, allocate_).first->second;
   }
 
  private:
   block_pool::allocate_function allocate_;
-  bool of_streams_;
   std::mutex mutex_;
   std::map<std::pair<int, block_pool::holder>, block_pool> pools_;
 };
@@ -63,44 +75,42 @@ class pools {
 }  // namespace
 
 block_pool& block_pool::staging(holder by) {
-  static auto* const all = new pools(allocate_pinned, false);
+  static auto* const all = new pools(allocate_pinned);
   return all->of_current_device(by);
 }
 
 block_pool& block_pool::scratch(holder by) {
-  static auto* const all = new pools(allocate_on_device, true);
+  static auto* const all = new pools(allocate_on_device);
   return all->of_current_device(by);
 }
 
-block_pool::block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate,
-                       bool of_streams)
-    : block_bytes_(aligned(block_bytes)),
-      max_blocks_(max_blocks),
-      allocate_(allocate),
-      of_streams_(of_streams) {}
+block_pool::block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate)
+    : block_bytes_(aligned(block_bytes)), max_blocks_(max_blocks), allocate_(allocate) {}
 
 block_pool::~block_pool() = default;
 
 block_pool::lease::~lease() { pool_.give_back(block_, stream_); }
 
-std::unique_ptr<block_pool::lease> block_pool::acquire(std::size_t bytes, stream_ref stream) {
+std::unique_ptr<block_pool::lease> block_pool::acquire(std::size_t bytes, stream_ref stream,
+                                                       access how) {
   bytes = aligned(bytes);
   std::unique_lock lock(mutex_);
-  block* chosen = find(bytes, stream);
+  block* chosen = find(bytes, stream, how);
   while (chosen == nullptr) {
     chosen = grow();
     if (chosen == nullptr) {
       wait_for_one(lock);
-      chosen = find(bytes, stream);
+      chosen = find(bytes, stream, how);
     }
   }
   return lease_of(*chosen, bytes, stream);
 }
 
-std::unique_ptr<block_pool::lease> block_pool::try_acquire(std::size_t bytes, stream_ref stream) {
+std::unique_ptr<block_pool::lease> block_pool::try_acquire(std::size_t bytes, stream_ref stream,
+                                                           access how) {
   bytes = aligned(bytes);
   std::lock_guard const lock(mutex_);
-  block* chosen = find(bytes, stream);
+  block* chosen = find(bytes, stream, how);
   if (chosen == nullptr) chosen = grow();
   return chosen == nullptr ? nullptr : lease_of(*chosen, bytes, stream);
 }
@@ -115,15 +125,16 @@ std::unique_ptr<block_pool::lease> block_pool::lease_of(block& from, std::size_t
 }
 
 // Holding the lock.
-block_pool::block* block_pool::find(std::size_t bytes, stream_ref stream) {
+block_pool::block* block_pool::find(std::size_t bytes, stream_ref stream, access how) {
   for (auto place = blocks_.begin(); place != blocks_.end(); ++place) {
     if (place->lost) continue;
-    bool const of_another = place->only_of.has_value() && *place->only_of != stream;
+    bool const of_another =
+        place->only_of.has_value() && (how == access::any_time || *place->only_of != stream);
     if (of_another || place->used + bytes > block_bytes_) {
       if (place->leases != 0) continue;
       bool const idle = std::all_of(place->uses.begin(), place->uses.end(),
                                     [](use const& each) { return each.done.query(); });
-      if (!idle && !is_behind_all(stream, *place)) continue;
+      if (!idle && (how == access::any_time || !is_behind_all(stream, place->uses))) continue;
       // Its events, which are done, serve the next uses of the same streams: of a few.
       place->used = 0;
       place->only_of = idle ? std::nullopt : std::optional(stream);
@@ -134,19 +145,6 @@ block_pool::block* block_pool::find(std::size_t bytes, stream_ref stream) {
     return &*place;
   }
   return nullptr;
-}
-
-// Whether work that is enqueued on the stream now comes after all uses of a block by itself.
-bool block_pool::is_behind_all(stream_ref stream, block const& of) const {
-  // The handle of a thread's own default stream is that of all threads'.
-  if (!of_streams_ || runtime::is_per_thread(stream.handle())) return false;
-  for (use const& each : of.uses) {
-    if (each.done.query()) continue;
-    if (each.stream != stream) return false;
-    // A destroyed stream's handle may have come back.
-    stream.wait(each.done);
-  }
-  return true;
 }
 
 // Holding the lock. Null where the pool may not grow, or cannot but holds blocks to wait for.

@@ -25,14 +25,14 @@ class block_pool {
   /// copies on streams of the library's own, whose blocks always come back soon. They have pools of
   /// their own, so that the latter, which a user's stream may wait for, never wait for the former.
   enum class holder { behind_work, passing };
+  /// Who touches a lease's memory. Work in the order of its stream alone, which may thus have a block
+  /// again while its earlier work there is pending; or the CPU too, at any time.
+  enum class access { any_time, stream_order };
 
   /// Allocates a block or throws.
   using allocate_function = void* (*)(std::size_t bytes);
 
-  /// `of_streams`: nobody touches a lease's memory but work on its stream, or work between two parts
-  /// of that; so a stream may have a block again while its earlier work there is pending.
-  block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate,
-             bool of_streams = false);
+  block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate);
   ~block_pool();
 
   /// Part of a block, for work that is enqueued on one stream. Its end records an event there.
@@ -56,9 +56,11 @@ class block_pool {
   /// `bytes` <= block_bytes(). The device of the stream must be current. May wait for other leases'
   /// work and ends: who holds a lease must not call this. Throws out_of_memory only where not even
   /// one block can be had, roc::error for what HIP reports.
-  std::unique_ptr<lease> acquire(std::size_t bytes, stream_ref stream);
+  std::unique_ptr<lease> acquire(std::size_t bytes, stream_ref stream,
+                                 access how = access::any_time);
   /// The same, but null where it would have to wait.
-  std::unique_ptr<lease> try_acquire(std::size_t bytes, stream_ref stream);
+  std::unique_ptr<lease> try_acquire(std::size_t bytes, stream_ref stream,
+                                     access how = access::any_time);
 
   std::size_t block_bytes() const noexcept { return block_bytes_; }
 
@@ -81,8 +83,7 @@ class block_pool {
   };
 
   std::unique_ptr<lease> lease_of(block& from, std::size_t bytes, stream_ref stream);
-  block* find(std::size_t bytes, stream_ref stream);
-  bool is_behind_all(stream_ref stream, block const& of) const;
+  block* find(std::size_t bytes, stream_ref stream, access how);
   block* grow();
   void wait_for_one(std::unique_lock<std::mutex>& lock);
   void give_back(block& from, stream_ref stream) noexcept;
@@ -90,7 +91,6 @@ class block_pool {
   std::size_t const block_bytes_;
   std::size_t const max_blocks_;
   allocate_function const allocate_;
-  bool const of_streams_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::list<block> blocks_;  // oldest use first

@@ -73,6 +73,41 @@ TEST(LeastStaging, AStridedCopyBackDoesNotWait) {
   EXPECT_EQ(bytes(3 * rows, 6), back);
 }
 
+// Nor do several copies, as many as there may be, with the memory of the one before.
+TEST(LeastStaging, CopiesBackOnOneStreamDoNotWaitForEachOther) {
+  if (roc::test::run_mode() != roc::test::mode::threaded) {
+    GTEST_SKIP() << "where a question moves work on, nobody can tell that from waiting";
+  }
+  constexpr std::size_t length = 30'000, copies = 6;
+  bytes const source = numbered(length);
+  roc::device_array<std::uint8_t> const array({length});
+  array.copy_to_device(source);
+  std::vector<bytes> back(copies, bytes(length));
+  roc::stream const stream;
+  array.copy_to_host(back[0], stream);  // memory is there now
+  stream.synchronize();
+  back[0][0] = 0;
+  gate held;
+  held.close(stream);
+  auto enqueued = std::async(std::launch::async, [&] {
+    for (bytes& each : back) array.copy_to_host(each, stream);
+  });
+  EXPECT_EQ(std::future_status::ready, enqueued.wait_for(std::chrono::seconds(10)));
+  EXPECT_EQ(0, back[0][0]);
+  held.open();
+  enqueued.get();
+  // At once into the same memory: not before the work there is done.
+  roc::device_array<std::uint8_t> const other({length});
+  bytes changed(length, 7);
+  for (bytes& each : back) array.copy_to_host(each, stream);
+  other.copy_to_device(changed, stream);
+  std::fill(changed.begin(), changed.end(), std::uint8_t{0});
+  other.copy_to_host(changed, stream);
+  stream.synchronize();
+  for (bytes const& each : back) EXPECT_EQ(source, each);
+  EXPECT_EQ(bytes(length, 7), changed);
+}
+
 // Several streams take turns with it, and keep apart what each has there.
 TEST(LeastStaging, StridedCopiesOfSeveralStreams) {
   constexpr std::size_t rows = 5000, streams = 4;
