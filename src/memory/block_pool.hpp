@@ -25,8 +25,8 @@ class block_pool {
   /// copies on streams of the library's own, whose blocks always come back soon. They have pools of
   /// their own, so that the latter, which a user's stream may wait for, never wait for the former.
   enum class holder { behind_work, passing };
-  /// Who touches a lease's memory. Work in the order of its stream alone, which may thus have a block
-  /// again while its earlier work there is pending; or the CPU too, at any time.
+  /// Who touches a lease's memory: the CPU too, at any time, or work in the order of its stream
+  /// alone. That one may have a block again while its earlier work there is pending.
   enum class access { any_time, stream_order };
 
   /// Allocates a block or throws.

@@ -28,7 +28,7 @@ namespace roc {
 struct detail::batch_storage {
   std::shared_ptr<transfer::batch_contents> contents;
   std::vector<std::size_t> groups;  // ends; none: not yet known
-  bool lent = false;                // to work on a stream, which has a hold of its own on the contents
+  bool lent = false;                // to a stream's work, which has a hold of its own on them
 
   // How many hold them tells nothing: that work has let go of them makes its reads no earlier.
   transfer::batch_contents& to_change() {
