@@ -10,7 +10,8 @@
 namespace roc {
 
 /// Opts into borrowing a pageable source of an asynchronous copy until the stream has been
-/// synchronised: the call then never waits for staging memory. It must live and stay unchanged.
+/// synchronised: the call then waits for staging memory only where all of it is in flight for other
+/// streams. It must live and stay unchanged.
 struct borrow_source_t {};
 inline constexpr borrow_source_t borrow_source{};  ///< see borrow_source_t
 

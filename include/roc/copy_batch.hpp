@@ -22,8 +22,11 @@ struct batch_storage;
 /// spreads them on the device, or the reverse, and copies within the device are one kernel.
 ///
 /// The result is that of the copies one after the other, in the order of `add`. Those that do not
-/// touch the same memory, which costs little to find out, are done at the same time; for the others
-/// the batch is cut in two where they meet.
+/// touch the same memory are done at the same time, as far as little work finds that out (hundreds
+/// that are interleaved, such as all columns of a matrix, may be taken to meet); for the others
+/// the batch is cut in two where they meet. Done one by one are those between two devices, between
+/// host memories, of managed memory, by the device's address of mapped memory, and contiguous ones
+/// of 32 KiB or more of pinned memory.
 ///
 /// A batch holds no memory of its arrays: they must live until it has been submitted, and after that
 /// as long as `copy` demands. It may be submitted again and again; `clear` empties it. Submitting

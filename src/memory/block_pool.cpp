@@ -39,6 +39,20 @@ void* allocate_on_device(std::size_t bytes) {
   return data;
 }
 
+// Whether work that is enqueued on the stream now comes after all uses of a block by itself.
+template <class Uses>
+bool is_behind_all(stream_ref stream, Uses const& uses) {
+  // The handle of a thread's own default stream is that of all threads'.
+  if (runtime::is_per_thread(stream.handle())) return false;
+  for (auto const& each : uses) {
+    if (each.done.query()) continue;
+    if (each.stream != stream) return false;
+    // A destroyed stream's handle may have come back.
+    stream.wait(each.done);
+  }
+  return true;
+}
+
 // Pools by device and holder, leaked on purpose: copies run until the very end of the process.
 class pools {
  public:
@@ -77,24 +91,26 @@ block_pool::~block_pool() = default;
 
 block_pool::lease::~lease() { pool_.give_back(block_, stream_); }
 
-std::unique_ptr<block_pool::lease> block_pool::acquire(std::size_t bytes, stream_ref stream) {
+std::unique_ptr<block_pool::lease> block_pool::acquire(std::size_t bytes, stream_ref stream,
+                                                       access how) {
   bytes = aligned(bytes);
   std::unique_lock lock(mutex_);
-  block* chosen = find(bytes);
+  block* chosen = find(bytes, stream, how);
   while (chosen == nullptr) {
     chosen = grow();
     if (chosen == nullptr) {
       wait_for_one(lock);
-      chosen = find(bytes);
+      chosen = find(bytes, stream, how);
     }
   }
   return lease_of(*chosen, bytes, stream);
 }
 
-std::unique_ptr<block_pool::lease> block_pool::try_acquire(std::size_t bytes, stream_ref stream) {
+std::unique_ptr<block_pool::lease> block_pool::try_acquire(std::size_t bytes, stream_ref stream,
+                                                           access how) {
   bytes = aligned(bytes);
   std::lock_guard const lock(mutex_);
-  block* chosen = find(bytes);
+  block* chosen = find(bytes, stream, how);
   if (chosen == nullptr) chosen = grow();
   return chosen == nullptr ? nullptr : lease_of(*chosen, bytes, stream);
 }
@@ -109,17 +125,20 @@ std::unique_ptr<block_pool::lease> block_pool::lease_of(block& from, std::size_t
 }
 
 // Holding the lock.
-block_pool::block* block_pool::find(std::size_t bytes) {
+block_pool::block* block_pool::find(std::size_t bytes, stream_ref stream, access how) {
   for (auto place = blocks_.begin(); place != blocks_.end(); ++place) {
     if (place->lost) continue;
-    if (place->used + bytes > block_bytes_) {
-      bool const idle = place->leases == 0 &&
-                        std::all_of(place->uses.begin(), place->uses.end(),
+    bool const of_another =
+        place->only_of.has_value() && (how == access::any_time || *place->only_of != stream);
+    if (of_another || place->used + bytes > block_bytes_) {
+      if (place->leases != 0) continue;
+      bool const idle = std::all_of(place->uses.begin(), place->uses.end(),
                                     [](use const& each) { return each.done.query(); });
-      if (!idle) continue;
+      if (!idle && (how == access::any_time || !is_behind_all(stream, place->uses))) continue;
       // Its events, which are done, serve the next uses of the same streams: of a few.
       place->used = 0;
-      if (place->uses.size() > 8) place->uses.clear();
+      place->only_of = idle ? std::nullopt : std::optional(stream);
+      if (idle && place->uses.size() > 8) place->uses.clear();
     }
     // To the end: the blocks at the front are those whose work was enqueued longest ago.
     blocks_.splice(blocks_.end(), blocks_, place);

@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <roc/event.hpp>
@@ -24,6 +25,9 @@ class block_pool {
   /// copies on streams of the library's own, whose blocks always come back soon. They have pools of
   /// their own, so that the latter, which a user's stream may wait for, never wait for the former.
   enum class holder { behind_work, passing };
+  /// Who touches a lease's memory: the CPU too, at any time, or work in the order of its stream
+  /// alone. That one may have a block again while its earlier work there is pending.
+  enum class access { any_time, stream_order };
 
   /// Allocates a block or throws.
   using allocate_function = void* (*)(std::size_t bytes);
@@ -51,10 +55,12 @@ class block_pool {
 
   /// `bytes` <= block_bytes(). The device of the stream must be current. May wait for other leases'
   /// work and ends: who holds a lease must not call this. Throws out_of_memory only where not even
-  /// one block can be had.
-  std::unique_ptr<lease> acquire(std::size_t bytes, stream_ref stream);
+  /// one block can be had, roc::error for what HIP reports.
+  std::unique_ptr<lease> acquire(std::size_t bytes, stream_ref stream,
+                                 access how = access::any_time);
   /// The same, but null where it would have to wait.
-  std::unique_ptr<lease> try_acquire(std::size_t bytes, stream_ref stream);
+  std::unique_ptr<lease> try_acquire(std::size_t bytes, stream_ref stream,
+                                     access how = access::any_time);
 
   std::size_t block_bytes() const noexcept { return block_bytes_; }
 
@@ -73,10 +79,11 @@ class block_pool {
     unsigned leases = 0;     // not ended yet
     bool lost = false;       // its last work could not be marked: never used again
     std::vector<use> uses;   // the last work of every stream since the block was empty
+    std::optional<stream_ref> only_of;  // that has it again while earlier work there is pending
   };
 
   std::unique_ptr<lease> lease_of(block& from, std::size_t bytes, stream_ref stream);
-  block* find(std::size_t bytes);
+  block* find(std::size_t bytes, stream_ref stream, access how);
   block* grow();
   void wait_for_one(std::unique_lock<std::mutex>& lock);
   void give_back(block& from, stream_ref stream) noexcept;

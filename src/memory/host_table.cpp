@@ -176,14 +176,20 @@ void host_table::wait_for_writes(std::span<range const> where) {
 
 void host_table::note_uses(std::span<range const> where, stream_ref stream) {
   std::lock_guard const lock(mutex_);
+  // Each entry once: of some streams a note is calls of HIP. No memory from the heap for one copy.
+  std::vector<pending_uses*> used;
+  auto const add = [&](auto* entry) {
+    if (entry == nullptr) return;
+    if (where.size() == 1) return entry->pending.note(stream);
+    used.push_back(&entry->pending);
+  };
   for (range const each : where) {
-    if (auto* const own = find_overlap(allocations_, each); own != nullptr) {
-      own->pending.note(stream);
-    }
-    if (auto* const known = find_overlap(registrations_, each); known != nullptr) {
-      known->pending.note(stream);
-    }
+    add(find_overlap(allocations_, each));
+    add(find_overlap(registrations_, each));
   }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  for (pending_uses* const each : used) each->note(stream);
 }
 
 }  // namespace roc::memory

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 
 namespace roc::runtime {
@@ -27,7 +28,12 @@ side_streams_hold::side_streams_hold() {
   if (here.size() == most) return;
   auto made = std::make_unique<side_streams>();
   made->first = make_own_stream();
-  made->second = make_own_stream();
+  try {
+    made->second = make_own_stream();
+  } catch (...) {
+    ROC_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(made->first.handle()));
+    throw;
+  }
   here.push_back(std::move(made));
   pair_ = here.back().get();
 }

@@ -101,9 +101,11 @@ std::size_t batch_chunks::add(std::size_t index, std::size_t begin) {
       if (!open_chunk()) return begin;
       continue;
     }
-    // Alone in a chunk it is cut to what fits.
+    // Alone in a chunk it is cut to what fits, which so few bytes always do.
     std::size_t const room = room_in(chunks_.back());
-    while (bytes_for(piece, bytes) > room) bytes = bytes / 2 / data_alignment * data_alignment;
+    while (bytes > data_alignment && bytes_for(piece, bytes) > room) {
+      bytes = std::max(bytes / 2 / data_alignment * data_alignment, data_alignment);
+    }
     chunk_parts& last = chunks_.back();
     parts_.push_back({index, begin, begin + bytes, last.data});
     last.end = parts_.size();

@@ -29,7 +29,8 @@ struct end {
   lease_ptr take(std::size_t bytes) const {
     if (dense) return nullptr;
     runtime::on_device const guard(device);
-    return block_pool::scratch(block_pool::holder::behind_work).acquire(bytes, stream);
+    return block_pool::scratch(block_pool::holder::behind_work)
+        .acquire(bytes, stream, block_pool::access::stream_order);
   }
 };
 

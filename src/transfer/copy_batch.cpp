@@ -28,10 +28,12 @@ namespace roc {
 struct detail::batch_storage {
   std::shared_ptr<transfer::batch_contents> contents;
   std::vector<std::size_t> groups;  // ends; none: not yet known
+  bool lent = false;                // to a stream's work, which has a hold of its own on them
 
-  // What a stream still has to do has its own hold on the contents.
+  // How many hold them tells nothing: that work has let go of them makes its reads no earlier.
   transfer::batch_contents& to_change() {
-    if (contents.use_count() > 1) contents = std::make_shared<transfer::batch_contents>(*contents);
+    if (lent) contents = std::make_shared<transfer::batch_contents>(*contents);
+    lent = false;
     groups.clear();
     return *contents;
   }
@@ -227,7 +229,13 @@ void copy_alone(batch_contents const& contents, std::size_t index, stream_ref co
 void run_now(shared_contents const& contents, of_device const& work) {
   if (!work.within.empty()) {
     runtime::order_after_all(runtime::current_device());
-    enqueue_within(contents, work, {});
+    try {
+      enqueue_within(contents, work, {});
+    } catch (...) {
+      // Part of it may be on its way in memory that the caller frees now.
+      runtime::drain({});
+      throw;
+    }
   }
   // The CPU touches host memory: what writes or reads that must be over; for what is within the
   // device it is enough to be the last.
@@ -253,10 +261,11 @@ void enqueue(shared_contents const& contents, of_device const& work, stream_ref 
   for (auto const& chunks : in_chunks(contents, work.down, direction::device_to_host, in_order())) {
     enqueue_staged(chunks, direction::device_to_host, stream);
   }
-  table.note_writes(work.written, stream);
   table.note_uses(work.used, stream);
-  // Last: it may wait for memory, and the rest is on its way meanwhile.
+  // Last: it may wait for memory, and the rest is on its way meanwhile. What this group writes may
+  // lie between what it reads, but is not to be waited for.
   table.wait_for_writes(work.read);
+  table.note_writes(work.written, stream);
   for (auto const& chunks : in_chunks(contents, work.up, direction::host_to_device,
                                       shared_out(*contents, work.up))) {
     upload(*chunks, stream);
@@ -290,6 +299,7 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
   if (storage == nullptr || storage->contents->pieces.empty()) return;
   operation_range const range(storage->contents->pieces.size(), storage->contents->bytes);
   if (storage->groups.empty()) storage->groups = independent_groups(*storage->contents);
+  if (stream != nullptr) storage->lent = true;
   std::size_t first = 0;
   for (std::size_t const end : storage->groups) {
     submit_group(storage->contents, first, end, stream, use);
@@ -304,7 +314,7 @@ copy_batch::~copy_batch() { delete storage_; }
 
 void copy_batch::add_regions(detail::region const& source, detail::region const& destination) {
   if (storage_ == nullptr) {
-    storage_ = new detail::batch_storage{std::make_shared<transfer::batch_contents>(), {}};
+    storage_ = new detail::batch_storage{std::make_shared<transfer::batch_contents>(), {}, false};
   }
   storage_->to_change().add(source, destination);
 }

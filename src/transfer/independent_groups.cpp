@@ -90,23 +90,24 @@ class touched_set {
          place != clusters_.end() && place->second.where.overlaps(next.where);
          place = clusters_.erase(place)) {
       merged.where = around(merged.where, place->second.where);
-      if (merged.members.empty()) {
-        merged.members = std::move(place->second.members);
-      } else {
-        merged.members.insert(merged.members.end(), place->second.members.begin(),
-                              place->second.members.end());
-      }
+      // The fewer to the more, however often that happens.
+      auto& members = place->second.members;
+      if (merged.members.size() < members.size()) merged.members.swap(members);
+      merged.members.insert(merged.members.end(), members.begin(), members.end());
     }
     merged.members.push_back(next);
     clusters_.emplace(merged.where.begin, std::move(merged));
   }
 
-  // Whether some member that overlaps the range meets it by `meets`.
+  // Whether some member that overlaps the range meets it by `meets`. Not known in `looks` at
+  // members: it does.
   template <class Meets>
-  bool any(touched const& other, Meets meets) {
+  bool any(touched const& other, std::size_t& looks, Meets meets) {
     for (auto place = first_over(other.where);
          place != clusters_.end() && place->second.where.overlaps(other.where); ++place) {
       for (touched const& member : place->second.members) {
+        if (looks == 0) return true;
+        --looks;
         if (member.where.overlaps(other.where) && meets(member, other)) return true;
       }
     }
@@ -131,7 +132,7 @@ class touched_set {
 class cutter {
  public:
   explicit cutter(batch_contents const& contents)
-      : contents_(contents), quick_tests_(4096 + 64 * contents.pieces.size()) {
+      : contents_(contents), looks_(4096 + 64 * contents.pieces.size()) {
     forms_.reserve(contents.pieces.size());
     for (batch_piece const& each : contents.pieces) forms_.push_back(contents.form_of(each));
   }
@@ -144,8 +145,8 @@ class cutter {
       touched const destination{touched_range(contents_, piece, side::destination), i,
                                 side::destination};
       auto const meet = [this](touched const& a, touched const& b) { return do_meet(a, b); };
-      if (written_.any(destination, meet) || written_.any(source, meet) ||
-          read_.any(destination, meet)) {
+      if (written_.any(destination, looks_, meet) || written_.any(source, looks_, meet) ||
+          read_.any(destination, looks_, meet)) {
         ends.push_back(i);
         written_.clear();
         read_.clear();
@@ -160,8 +161,6 @@ class cutter {
  private:
   // Their ranges overlap. Not known in time: they do.
   bool do_meet(touched const& a, touched const& b) {
-    if (quick_tests_ == 0) return true;
-    --quick_tests_;
     batch_piece const& first = contents_.pieces[a.piece];
     batch_piece const& second = contents_.pieces[b.piece];
     if (first.rank == 0 && second.rank == 0) return true;
@@ -183,7 +182,7 @@ class cutter {
   std::vector<normal_form> forms_;
   touched_set written_;
   touched_set read_;
-  std::size_t quick_tests_;
+  std::size_t looks_;
   std::size_t exact_tests_ = 256;
 };
 

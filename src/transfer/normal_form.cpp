@@ -101,16 +101,14 @@ normal_form normalise(detail::region const& source, detail::region const& destin
     }
     axes[place] = next;
   }
-  axes = axes.first(count);
-  for (axis const& next : axes) push(form, next);
-
-  if (form.rank != 0) {
-    axis const& last = form.axes[form.rank - 1];
-    if (last.source == size && last.destination == size) {
-      form.run *= last.extent;
-      --form.rank;
-    }
+  // What is contiguous on both sides is no axis.
+  for (; count != 0; --count) {
+    axis const& last = axes[count - 1];
+    auto const run = static_cast<std::ptrdiff_t>(form.run);
+    if (last.source != run || last.destination != run) break;
+    form.run *= last.extent;
   }
+  for (axis const& next : axes.first(count)) push(form, next);
   return form;
 }
 

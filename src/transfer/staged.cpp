@@ -118,7 +118,11 @@ void download_now(staged_work const& work) {
 
 void upload(staged_work const& work, stream_ref stream) {
   upload_chunks chunks(work, stream, holder::behind_work);
-  worker_team::instance().run(work.chunks(), chunks);
+  if (!runtime::is_per_thread(stream.handle())) {
+    return worker_team::instance().run(work.chunks(), chunks);
+  }
+  // Its handle means another stream in every worker.
+  for (std::size_t chunk = 0; chunk != work.chunks(); ++chunk) chunks.run(chunk, true);
 }
 
 }  // namespace roc::transfer

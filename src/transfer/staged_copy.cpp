@@ -22,7 +22,9 @@ std::size_t quotient_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; 
 
 std::unique_ptr<block_pool::lease> take_scratch(std::size_t bytes, stage const& at, bool may_wait) {
   block_pool& scratch = block_pool::scratch(at.by);
-  return may_wait ? scratch.acquire(bytes, at.stream) : scratch.try_acquire(bytes, at.stream);
+  constexpr auto how = block_pool::access::stream_order;
+  return may_wait ? scratch.acquire(bytes, at.stream, how)
+                  : scratch.try_acquire(bytes, at.stream, how);
 }
 
 std::size_t chunk_size(std::size_t wanted, std::size_t least) {

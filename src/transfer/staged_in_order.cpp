@@ -92,13 +92,17 @@ struct staging_needs {
       most_data = std::max(most_data, work.data_bytes(chunk));
     }
   }
+  // Descriptions are written at once.
+  block_pool::access how() const noexcept {
+    return descriptions == 0 ? block_pool::access::stream_order : block_pool::access::any_time;
+  }
 };
 
 // One piece of memory is enough for the data: the stream's order keeps its uses apart.
 void enqueue_in_turns(std::shared_ptr<staged_work const> work, direction way, stream_ref stream) {
   staging_needs const needs(*work);
   auto const staging = block_pool::staging(holder::behind_work)
-                           .acquire(needs.descriptions + needs.most_data, stream);
+                           .acquire(needs.descriptions + needs.most_data, stream, needs.how());
   stage at{staging->data(), staging->data() + needs.descriptions, stream, holder::behind_work};
   steps const each(work, way);
   for (std::size_t chunk = 0; chunk != work->chunks(); ++chunk) {
@@ -116,11 +120,12 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, direction way, 
   staging_needs const needs(*work);
   auto& pool = block_pool::staging(holder::behind_work);
   std::array<lease_ptr, most_slots> slots;
-  slots[0] = pool.acquire(needs.descriptions + needs.most_data, side.second);
+  // Of the user's stream, which waits for the last use: its next copies may have them again.
+  slots[0] = pool.acquire(needs.descriptions + needs.most_data, stream, needs.how());
   std::size_t count = 1;
   // Not waiting: who holds memory must not.
   for (; count != std::min(most_slots, work->chunks()); ++count) {
-    slots[count] = pool.try_acquire(needs.most_data, side.second);
+    slots[count] = pool.try_acquire(needs.most_data, stream, block_pool::access::stream_order);
     if (slots[count] == nullptr) break;
   }
   std::byte* description = slots[0]->data();

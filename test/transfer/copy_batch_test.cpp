@@ -4,13 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <future>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
 
@@ -365,6 +369,97 @@ TEST(CopyBatchOrder, TheWayBackDoesNotWait) {
   held.open();
   stream.synchronize();
   EXPECT_EQ(wanted, back);
+}
+
+// Of one array every second column is read, every other one written: neither waits for the other.
+TEST(CopyBatchOrder, WhatTheBatchItselfWritesIsNotWaitedFor) {
+  if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  roc::host_array<std::uint8_t, 2> columns({64, 2});
+  std::fill_n(columns.data(), 128, std::uint8_t{5});
+  roc::device_array<std::uint8_t> const to({64});
+  roc::device_array<std::uint8_t> const from({64});
+  to.fill(1);
+  from.fill(2);
+  roc::copy_batch batch;
+  batch.add(columns(roc::all, 0), to).add(from, columns(roc::all, 1));
+  roc::stream const stream;
+  gate held;
+  held.close(stream);
+  auto enqueued = std::async(std::launch::async, [&] { batch.submit(stream); });
+  EXPECT_EQ(std::future_status::ready, enqueued.wait_for(std::chrono::seconds(10)));
+  EXPECT_EQ(5, columns(0, 1));
+  held.open();
+  enqueued.get();
+  stream.synchronize();
+  EXPECT_EQ(5, to.copy_to_host()(0));
+  EXPECT_EQ(2, columns(0, 1));
+}
+
+std::atomic<int> events = 0;
+
+TEST(CopyBatchCost, AnArrayIsNotedOnceForAStreamOfOthers) {
+  hipStream_t native = nullptr;
+  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  {
+    auto const stream = roc::from_native(native);
+    roc::host_array<std::uint8_t, 1> pinned({400}, roc::order::c, roc::host_memory::pinned);
+    std::fill_n(pinned.data(), 400, std::uint8_t{4});
+    roc::device_array<std::uint8_t> const array({400});
+    std::vector<int> counted;
+    for (std::ptrdiff_t const pieces : {5, 100}) {
+      roc::copy_batch batch;
+      for (std::ptrdiff_t i = 0; i != pieces; ++i) {
+        batch.add(pinned(roc::slice(4 * i, 4 * i + 3)), array(roc::slice(4 * i, 4 * i + 3)));
+      }
+      batch.submit(stream);
+      stream.synchronize();
+      events = 0;
+      auto const before =
+          roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+            events += std::string(record.name).starts_with("hipEvent");
+          });
+      batch.submit(stream);
+      roc::platform::set_call_hook(before);
+      stream.synchronize();
+      counted.push_back(events);
+    }
+    EXPECT_LT(counted[1], counted[0] + 50);
+  }
+  ROC_HIP(hipStreamDestroy, native);
+}
+
+// More axes than one that are left, as many as there may be.
+TEST(CopyBatchLayouts, AsManyAxesAsACopyMayHave) {
+  roc::shape<16> extents;
+  extents.fill(2);
+  roc::host_array<int, 16> from(extents);
+  roc::host_array<int, 16> to(extents);
+  std::iota(from.data(), from.data() + from.size(), 0);
+  roc::copy_batch batch;
+  batch.add(from, to.view().transpose());
+  batch.submit();
+  EXPECT_EQ(1, to.data()[1u << 15]);
+  EXPECT_EQ(1 << 15, to.data()[1]);
+}
+
+// What a stream still reads stays as it was.
+TEST(CopyBatchOrder, ItMayBeChangedWhileItsWorkEnds) {
+  roc::device_array<std::uint8_t> const array({200});
+  bytes const source = numbered(200);
+  bytes back(200);
+  roc::stream const stream;
+  roc::copy_batch batch;
+  for (std::ptrdiff_t i = 0; i != 200; i += 10) {
+    batch.add(roc::host_view(source.data() + i, roc::shape<1>{10}), array(roc::slice(i, i + 10)));
+    batch.submit(stream, roc::borrow_source);
+    // The work may end meanwhile, without a word between the threads: for the thread sanitizer.
+    for (std::atomic<int> turns = 0; turns.load(std::memory_order_relaxed) < 300'000;) {
+      turns.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  array.copy_to_host(back, stream);
+  stream.synchronize();
+  EXPECT_EQ(source, back);
 }
 
 TEST(CopyBatchErrors, AreThoseOfACopy) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <random>
 #include <set>
 #include <vector>
@@ -84,6 +85,44 @@ TEST(IndependentGroups, TilesAndColumnsOfOneArray) {
   EXPECT_EQ(groups{16}, independent_groups(columns));
   add(columns, column, matrix(3, roc::all));
   EXPECT_EQ((groups{16, 17}), independent_groups(columns));
+}
+
+double seconds_to_group(batch_contents const& contents) {
+  auto const begin = std::clock();
+  static_cast<void>(independent_groups(contents));
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+// Time of the CPU for four times as many copies: near four times, not sixteen.
+TEST(IndependentGroups, CostGrowsWithTheCopies) {
+  std::vector<std::uint8_t> small(8);
+  // Many between the elements of a long one.
+  auto const beside_a_long_one = [&](std::size_t count) {
+    std::vector<std::uint8_t> to(16 * count), from(count);
+    batch_contents contents;
+    add(contents, from,
+        roc::host_view(to.data(), roc::shape<1>{count}, roc::strides<1>{16}));
+    for (std::size_t i = 0; i != count; ++i) {
+      add(contents, piece(small, 0, 8), piece(to, 16 * i + 4, 8));
+    }
+    return seconds_to_group(contents);
+  };
+  // Reads that join what was apart, towards lower addresses; the last copy meets another one.
+  auto const joined = [&](std::size_t count) {
+    std::vector<std::uint8_t> from(8 * count + 8), to(32 * count + 32);
+    batch_contents contents;
+    for (std::size_t i = count; i-- != 0;) {
+      add(contents, piece(from, 8 * i, 4), piece(to, 32 * i, 4));
+      add(contents, piece(from, 8 * i + 2, 8), piece(to, 32 * i + 16, 8));
+    }
+    add(contents, piece(to, 0, 1), piece(to, 32 * count, 1));
+    return seconds_to_group(contents);
+  };
+  std::size_t const count = roc::test::scaled(20'000);
+  double const long_one = beside_a_long_one(count);
+  EXPECT_LT(beside_a_long_one(4 * count), 0.2 + 10 * long_one);
+  double const few = joined(count / 2);
+  EXPECT_LT(joined(2 * count), 0.2 + 10 * few);
 }
 
 // Against the bytes themselves: no group has two copies that meet, and where it is known to be exact,

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -178,6 +179,34 @@ TEST(Order, HostToHostOnAStreamIsInItsOrder) {
   roc::copy(pinned, last, stream);
   stream.synchronize();
   EXPECT_EQ(expected, last);
+}
+
+// The handle of a thread's own default stream means another stream to every worker.
+TEST(Order, AThreadsOwnStreamKeepsItsOrderInALargeCopy) {
+  constexpr std::size_t large = std::size_t{8} << 20;
+  roc::device_array<std::uint8_t> const array({large});
+  auto before = roc::pinned_array<std::uint8_t>(large);
+  array.fill(9);
+  hipStream_t beside = nullptr;
+  ROC_HIP(hipStreamCreateWithFlags, &beside, hipStreamNonBlocking);
+  auto const stream = roc::per_thread_stream();
+  {
+    std::vector<std::uint8_t> const source(large, 4);
+    gate hold;
+    hold.close(stream);
+    array.copy_to_device(source, stream);
+    if (roc::test::run_mode() == roc::test::mode::threaded) {
+      // Nobody has told this stream to wait. In mode deferred any question moves work on.
+      ROC_HIP(hipMemcpyAsync, before.data(), array.data(), large, hipMemcpyDeviceToHost, beside);
+      ROC_HIP(hipStreamSynchronize, beside);
+      EXPECT_EQ(0, std::count(before.begin(), before.end(), 4));
+    }
+  }
+  ROC_HIP(hipStreamDestroy, beside);
+  std::vector<std::uint8_t> back(large);
+  array.copy_to_host(back, stream);
+  stream.synchronize();
+  EXPECT_EQ(std::vector<std::uint8_t>(large, 4), back);
 }
 
 // Two streams, one event: the second sees what the first has done.
