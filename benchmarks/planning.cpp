@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What deciding about a copy costs the CPU, by rank and by layout, and what a batch costs for each of
-// its copies.
+// What deciding about a copy costs the CPU, by rank and by layout, and what a batch costs for each
+// of its copies.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// numba.roc's `with stream.auto_synchronize():`. Calls with a stream return at once; the scope's end
-// waits.
+// numba.roc's `with stream.auto_synchronize():`. Calls with a stream return at once; the scope's
+// end waits.
 #include <roc/roc.hpp>
 
 #include <cstdio>

@@ -17,8 +17,8 @@ enum class batch_caller : unsigned char {
   vendor_call,  ///< the platform's own call for many copies, and one wait
 };
 
-/// Copies pieces of `piece` bytes, `bytes` of them in all, between memory of both kinds: they lie at
-/// a distance from one another on both sides, on the second in another order. Every execution is
+/// Copies pieces of `piece` bytes, `bytes` of them in all, between memory of both kinds: they lie
+/// at a distance from one another on both sides, on the second in another order. Every execution is
 /// waited for. Throws not_possible for a call that there is not.
 std::unique_ptr<experiment> make_batch(memory_kind from, memory_kind to, batch_caller by,
                                        std::size_t bytes, std::size_t piece);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CUDA 12.8 came with cudaMemcpyBatchAsync, CUDA 13 with another signature of it. HIP's of the same
-// kind (7.1) refuses attributes in 7.2 and fails above 8192 copies: there is nothing to measure yet.
+// kind (7.1) refuses attributes in 7.2 and fails above 8192 copies: there is nothing to measure
+// yet.
 #include "vendor_batch.hpp"
 
 #include <stdexcept>

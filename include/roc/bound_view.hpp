@@ -13,10 +13,10 @@
 
 namespace roc {
 
-/// Device memory and the stream on which its operations are enqueued (numba: `bind`); from `bind` of
-/// an array or view. No call waits: what comes from pageable memory has been read on return, what
-/// goes to the host is complete when the stream has been synchronised. Trivially copyable; memory
-/// and stream must outlive it.
+/// Device memory and the stream on which its operations are enqueued (numba: `bind`); from `bind`
+/// of an array or view. No call waits: what comes from pageable memory has been read on return,
+/// what goes to the host is complete when the stream has been synchronised. Trivially copyable;
+/// memory and stream must outlive it.
 template <class T, std::size_t N = 1>
 class bound_view {
  public:

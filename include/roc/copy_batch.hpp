@@ -28,10 +28,10 @@ struct batch_storage;
 /// host memories, of managed memory, by the device's address of mapped memory, and contiguous ones
 /// of 32 KiB or more of pinned memory.
 ///
-/// A batch holds no memory of its arrays: they must live until it has been submitted, and after that
-/// as long as `copy` demands. It may be submitted again and again; `clear` empties it. Submitting
-/// with a stream keeps nothing of the batch: it may be changed or destroyed at once. Distinct batches
-/// may be used by several threads.
+/// A batch holds no memory of its arrays: they must live until it has been submitted, and after
+/// that as long as `copy` demands. It may be submitted again and again; `clear` empties it.
+/// Submitting with a stream keeps nothing of the batch: it may be changed or destroyed at once.
+/// Distinct batches may be used by several threads.
 class ROC_API copy_batch {
  public:
   copy_batch() noexcept = default;  ///< of no copies; takes no memory
@@ -62,8 +62,8 @@ class ROC_API copy_batch {
   void clear() noexcept;                               ///< forgets all copies
 
   /// Does all copies: after all work enqueued earlier on their devices, and done on return. Throws
-  /// registration_error (a destination registered for reading only), out_of_memory (staging memory),
-  /// roc::error (HIP); some of the copies may have been done then.
+  /// registration_error (a destination registered for reading only), out_of_memory (staging
+  /// memory), roc::error (HIP); some of the copies may have been done then.
   void submit();
   /// The same, enqueued on `stream`: pinned and registered memory, pageable sources and pageable
   /// destinations as for `copy`. Waits only where all staging memory is in flight, and for earlier

@@ -16,8 +16,8 @@ namespace roc {
 
 /// Bytes on the device that arrays are placed in (pyopencl: `get_sub_region`; katsdpsigproc:
 /// `AliasIOSlot`). Every array owns the allocation too: it is freed when the last owner has gone.
-/// Arrays may be placed over each other, to use memory twice; a copy between two that share elements
-/// throws overlap_error. Move-only.
+/// Arrays may be placed over each other, to use memory twice; a copy between two that share
+/// elements throws overlap_error. Move-only.
 class device_allocation {
  public:
   /// On the device of the stream, or the current one. Throws out_of_memory, roc::error.
@@ -33,9 +33,9 @@ class device_allocation {
   /// 0 where it was moved from.
   std::size_t size_bytes() const noexcept { return block_ ? bytes_ : 0; }
 
-  /// An array that begins at `offset` bytes. Throws shape_error where it ends beyond the allocation,
-  /// layout_error where the offset does not suit the alignment of elements or padded rows, and as
-  /// device_array.
+  /// An array that begins at `offset` bytes. Throws shape_error where it ends beyond the
+  /// allocation, layout_error where the offset does not suit the alignment of elements or padded
+  /// rows, and as device_array.
   template <class T, std::size_t N>
   [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
                                          order o = order::c) const {

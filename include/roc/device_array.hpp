@@ -27,12 +27,13 @@ namespace roc {
 /// An array in device memory (numba: `device_array`), of any rank and layout; elements are not
 /// initialised. Move-only. Zero-size arrays have a null pointer, and operations on them do nothing.
 ///
-/// It belongs to the device that was current, or the stream's, when it was made, and its memory comes
-/// from that device's resource (roc::device_resource). Its destructor waits for nothing: the memory
-/// is used again when the work of its stream, and of every stream that used it, is done. Copies and
-/// fills of the library on other streams note that themselves; kernels need use_on. Any use of an
-/// array that was moved from or default-constructed throws lifetime_error, except destroying it or
-/// assigning to it. const is shallow, as a pointer's: the elements of a const array can be written.
+/// It belongs to the device that was current, or the stream's, when it was made, and its memory
+/// comes from that device's resource (roc::device_resource). Its destructor waits for nothing: the
+/// memory is used again when the work of its stream, and of every stream that used it, is done.
+/// Copies and fills of the library on other streams note that themselves; kernels need use_on. Any
+/// use of an array that was moved from or default-constructed throws lifetime_error, except
+/// destroying it or assigning to it. const is shallow, as a pointer's: the elements of a const
+/// array can be written.
 ///
 /// detail::device_copies has its copies, detail::owner_operations other views of its memory,
 /// detail::copy_forms what makes new arrays.

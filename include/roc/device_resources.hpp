@@ -13,7 +13,8 @@ namespace roc {
 /// be released (device_array::release).
 class ROC_API direct_resource final : public memory_resource {
  public:
-  /// On the device with this ordinal; -1 for the current one. Throws roc::error where there is none.
+  /// On the device with this ordinal; -1 for the current one. Throws roc::error where there is
+  /// none.
   explicit direct_resource(int device = -1);
 
  private:
@@ -29,8 +30,8 @@ class ROC_API direct_resource final : public memory_resource {
 /// is told to keep what it holds. An option, never the default: on AMD it has open defects.
 class ROC_API driver_pool_resource final : public memory_resource {
  public:
-  /// On the device with this ordinal; -1 for the current one. Throws roc::error where there is none,
-  /// and (std::errc::not_supported) where it has no pool.
+  /// On the device with this ordinal; -1 for the current one. Throws roc::error where there is
+  /// none, and (std::errc::not_supported) where it has no pool.
   explicit driver_pool_resource(int device = -1);
 
  private:

@@ -31,8 +31,8 @@ class device_view;
 /// Move-only.
 ///
 /// It knows the asynchronous copies that use it: its destructor waits for them, and for what was
-/// enqueued behind them on the same streams. Use of a moved-from array throws lifetime_error, except
-/// destroying it or assigning to it. detail::owner_operations has other views of its memory,
+/// enqueued behind them on the same streams. Use of a moved-from array throws lifetime_error,
+/// except destroying it or assigning to it. detail::owner_operations has other views of its memory,
 /// detail::copy_forms what makes new arrays.
 template <class T, std::size_t N = 1>
 class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
@@ -157,8 +157,8 @@ class host_array : public detail::owner_operations<host_array<T, N>, T, N>,
   /// Enqueued on `stream`; the value has been read on return.
   void fill(T const& value, stream_ref stream) { view().fill(value, stream); }
 
-  /// All elements in the order of memory. Throws layout_error for one with gaps. The iterators are no
-  /// pointers, so that std::span does not take an array with gaps for contiguous.
+  /// All elements in the order of memory. Throws layout_error for one with gaps. The iterators are
+  /// no pointers, so that std::span does not take an array with gaps for contiguous.
   auto begin() { return detail::memory_iterator(dense()); }
   /// One past the last element.
   auto end() { return detail::memory_iterator(dense() + size()); }

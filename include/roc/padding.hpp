@@ -13,10 +13,10 @@
 
 namespace roc {
 
-/// What is demanded of one axis's padded extent, in the spirit of katsdpsigproc's `Dimension`. Every
-/// demand adds to those before; `a & b` is what satisfies both. A demand that is none (rounding to
-/// 0, alignment to what is no power of two, a second exact extent, a fifth different rounding) throws
-/// layout_error at once, demands that no extent satisfies when an array is made.
+/// What is demanded of one axis's padded extent, in the spirit of katsdpsigproc's `Dimension`.
+/// Every demand adds to those before; `a & b` is what satisfies both. A demand that is none
+/// (rounding to 0, alignment to what is no power of two, a second exact extent, a fifth different
+/// rounding) throws layout_error at once, demands that no extent satisfies when an array is made.
 class padding {
  public:
   /// None: the extent itself.
@@ -56,7 +56,8 @@ class padding {
     if (n > byte_alignment_) byte_alignment_ = n;
     return *this;
   }
-  /// Rows that begin at multiples of 128 bytes, what a GPU reads at once, so that accesses coalesce.
+  /// Rows that begin at multiples of 128 bytes, what a GPU reads at once, so that accesses
+  /// coalesce.
   constexpr padding& coalesced() { return align_bytes(128); }
   /// `n` elements exactly.
   constexpr padding& exactly(std::size_t n) {

@@ -26,16 +26,16 @@ struct pool_options {
 /// Keeps memory that was given back for the next allocation (pyopencl: `MemoryPool`; what every
 /// device uses unless told otherwise).
 ///
-/// Blocks up to 1 MiB are of some forty sizes, at most a quarter apart; larger ones are cut from what
-/// fits best and joined again. A block given back on a stream is used again at once on that stream,
-/// and on another only when the work that may use it is known to be done. Each thread keeps a few
-/// small blocks for itself, and takes and gives those without a lock. Where memory is short the pool
-/// waits for pending work, gives what it can to its upstream, tries again, and only then throws
-/// out_of_memory.
+/// Blocks up to 1 MiB are of some forty sizes, at most a quarter apart; larger ones are cut from
+/// what fits best and joined again. A block given back on a stream is used again at once on that
+/// stream, and on another only when the work that may use it is known to be done. Each thread keeps
+/// a few small blocks for itself, and takes and gives those without a lock. Where memory is short
+/// the pool waits for pending work, gives what it can to its upstream, tries again, and only then
+/// throws out_of_memory.
 ///
-/// Work that the library enqueues on other streams, and what is told by use_on, is waited for too. A
-/// stream of another library (from_native) must outlive the blocks that are taken or given back on
-/// it. Throws what the upstream throws.
+/// Work that the library enqueues on other streams, and what is told by use_on, is waited for too.
+/// A stream of another library (from_native) must outlive the blocks that are taken or given back
+/// on it. Throws what the upstream throws.
 class ROC_API pool_resource final : public memory_resource {
  public:
   /// The upstream must outlive the pool and know its device.

@@ -72,8 +72,8 @@ layout::mapping<N> rectangle_mapping(std::size_t bytes, shape<N> const& origin,
 ///   roc::copy(roc::rectangle<2>(image, {y, x}, {rows, bytes}, {pitch}),
 ///             roc::rectangle<2>(d, {0, 0}, {rows, bytes}), stream);
 ///
-/// It borrows. Throws shape_error (outside the memory), layout_error (memory that is not contiguous,
-/// a pitch smaller than what is inside it).
+/// It borrows. Throws shape_error (outside the memory), layout_error (memory that is not
+/// contiguous, a pitch smaller than what is inside it).
 template <std::size_t N, detail::copy_argument X>
   requires(N >= 1 && N <= 3 && !detail::owning_temporary<X>)
 [[nodiscard]] auto rectangle(X&& x, shape<N> const& origin, shape<N> const& region,

@@ -107,8 +107,8 @@ class ROC_API failing_resource final : public resource_adaptor {
   std::atomic<std::size_t> failures_ = 0;
 };
 
-/// Writes zeros over memory before it is given back, so that nobody reads what was in it. Memory that
-/// cannot be cleared is never given back; the log says so.
+/// Writes zeros over memory before it is given back, so that nobody reads what was in it. Memory
+/// that cannot be cleared is never given back; the log says so.
 class ROC_API zeroing_resource final : public resource_adaptor {
  public:
   /// `upstream` must outlive it.

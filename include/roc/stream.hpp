@@ -80,8 +80,8 @@ class ROC_API stream_ref {
   /// of it, or of the device, and by a call without a stream that waits for the default stream if
   /// that is this one; a second exception before that, and one that nobody waits for before the
   /// stream is destroyed, goes to the log hook. After an error of the device the function may never
-  /// run. On AMD it costs the stream two barriers. Throws roc::error, and std::bad_alloc where there
-  /// is no memory for the function.
+  /// run. On AMD it costs the stream two barriers. Throws roc::error, and std::bad_alloc where
+  /// there is no memory for the function.
   template <class F>
   void launch_host_function(F&& function) const {
     detail::launch_host_function(*this, detail::make_host_function(std::forward<F>(function)));

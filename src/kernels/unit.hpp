@@ -14,7 +14,8 @@ struct alignas(16) unit16 {
   std::uint64_t high;
 };
 
-/// The elements of `bytes` bytes (1, 2, 4 or 8, less than a unit has) within a unit, the last first.
+/// The elements of `bytes` bytes (1, 2, 4 or 8, less than a unit has) within a unit, the last
+/// first.
 ROC_HOST_DEVICE inline std::uint64_t turned(std::uint64_t unit, unsigned bytes) {
   constexpr std::uint64_t pairs = 0x0000FFFF0000FFFFu;
   constexpr std::uint64_t singles = 0x00FF00FF00FF00FFu;

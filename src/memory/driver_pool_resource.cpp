@@ -36,7 +36,8 @@ driver_pool_resource::driver_pool_resource(int device)
                     " has no memory pool of its own: use pool_resource");
   }
   runtime::on_device const guard(device_);
-  // By default the pool gives everything back at every synchronisation, and is as slow as hipMalloc.
+  // By default the pool gives everything back at every synchronisation, and is as slow as
+  // hipMalloc.
   std::uint64_t keep = UINT64_MAX;
   ROC_HIP(hipMemPoolSetAttribute, pool_of(device_), native_detail::release_threshold, &keep);
 }

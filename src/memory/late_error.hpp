@@ -30,8 +30,8 @@ bool log_late_error(F f) noexcept {
   return false;
 }
 
-/// As log_late_error, but tries once more before anything is said: a call that fails in passing must
-/// not lose memory.
+/// As log_late_error, but tries once more before anything is said: a call that fails in passing
+/// must not lose memory.
 template <class F>
 bool try_twice(F f) noexcept {
   try {

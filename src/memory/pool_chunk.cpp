@@ -38,7 +38,8 @@ void pool_chunk::map(pool_span const& from, pool_span* to) noexcept {
 
 void pool_chunk::cut(pool_span& span, std::size_t block_bytes) {
   span.is_free = false;
-  // What was cut so before needs nothing new: large blocks come and go without a look at their pages.
+  // What was cut so before needs nothing new: large blocks come and go without a look at their
+  // pages.
   if (span.block_bytes == block_bytes && span.blocks != nullptr) return;
   std::size_t const count = span.bytes() / block_bytes;
   auto blocks = std::make_unique<pool_block[]>(count);

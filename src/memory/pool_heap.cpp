@@ -42,8 +42,8 @@ pool_block* pool_state::take(demand const& wanted, stream_mark stream, bool& inh
   return nullptr;
 }
 
-// Holding the lock. After the pool has grown, on the default stream: earlier work there may still use
-// what some upstreams hand out.
+// Holding the lock. After the pool has grown, on the default stream: earlier work there may still
+// use what some upstreams hand out.
 pool_block* pool_state::take_grown(demand const& wanted, stream_mark stream, bool& inherits) {
   if (upstream_is_idle_ || stream.is_blocking()) return take(wanted, stream, inherits);
   stream_mark const grown = runtime::mark_of({}, device_);

@@ -39,8 +39,8 @@ using call_hook = void (*)(call_record const&);
 /// Sets the receiver of every call's record and returns the one before; null switches it off.
 call_hook set_call_hook(call_hook hook) noexcept;
 
-/// Makes the n-th use of `name` from now on (counted from 1) fail with `code`, once, in place of what
-/// was planned for it. False where the library does not know the name.
+/// Makes the n-th use of `name` from now on (counted from 1) fail with `code`, once, in place of
+/// what was planned for it. False where the library does not know the name.
 bool fail_call(char const* name, unsigned nth, hipError_t code);
 /// Forgets what fail_call and ROC_FAIL asked for.
 void clear_failures() noexcept;

@@ -31,8 +31,8 @@ struct noted_work {
   std::list<entries::node_type> orphans;
 };
 
-// How much work was noted, and the device that was last waited for when so much had been: one number,
-// so that both are of one wait.
+// How much work was noted, and the device that was last waited for when so much had been: one
+// number, so that both are of one wait.
 std::atomic<std::uint64_t> noted = 0;
 std::atomic<std::uint64_t> waited = 0;
 

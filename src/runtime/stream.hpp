@@ -27,8 +27,8 @@ int device_for(stream_ref stream, int first, int second);
 /// that stream by itself, this records an event that order_after_all waits for.
 void note_work(stream_ref stream);
 
-/// Waits for a stream after a failure: part of some work may be on its way, and must not outlive the
-/// caller's memory.
+/// Waits for a stream after a failure: part of some work may be on its way, and must not outlive
+/// the caller's memory.
 void drain(stream_ref stream) noexcept;
 
 /// Runs `enqueue`, which enqueues work on `stream`, and notes it.

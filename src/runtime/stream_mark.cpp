@@ -134,8 +134,8 @@ shared_event record(stream_mark mark) {
   }
   on_device const guard(mark.device());
   auto made = std::make_shared<event>();
-  // One handle in every thread, but of another stream: the default stream stands for all of them, as
-  // its work comes after that of every blocking stream.
+  // One handle in every thread, but of another stream: the default stream stands for all of them,
+  // as its work comes after that of every blocking stream.
   made->record(is_per_thread(mark.stream().handle()) ? stream_ref() : mark.stream());
   return made;
 }

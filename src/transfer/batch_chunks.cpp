@@ -28,8 +28,8 @@ std::size_t aligned(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// The most items that describe so many bytes of a copy: walk gives the rows along its innermost axis
-// at once, and parts of them at both ends; the last item of such rows may be small.
+// The most items that describe so many bytes of a copy: walk gives the rows along its innermost
+// axis at once, and parts of them at both ends; the last item of such rows may be small.
 std::size_t most_items(batch_contents const& contents, batch_piece const& piece,
                        std::size_t bytes) {
   std::size_t const by_size = bytes / (item_bytes / 2) + 1;

@@ -48,7 +48,8 @@ void order(end const& earlier, end const& later) {
 
 void copy_piece(normal_form const& form, piece part, end const& from, end const& to) {
   std::size_t const bytes = part.end - part.begin;
-  // In one order, so that copies in opposite directions do not wait for each other's scratch memory.
+  // In one order, so that copies in opposite directions do not wait for each other's scratch
+  // memory.
   bool const from_first = from.device < to.device;
   lease_ptr packed = from_first ? from.take(bytes) : nullptr;
   lease_ptr const arrived = to.take(bytes);

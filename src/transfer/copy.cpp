@@ -95,8 +95,8 @@ void enqueue_on_host(plan const& p, bool copied, hipStream_t stream) {
 
 void enqueue(plan const& p, stream_ref stream, detail::source_use use) {
   hipStream_t const native = runtime::handle(stream);
-  // Pinned memory belongs to the stream until it has been synchronised: earlier work there may still
-  // write it. Pageable memory is read now, so that the caller may change it.
+  // Pinned memory belongs to the stream until it has been synchronised: earlier work there may
+  // still write it. Pageable memory is read now, so that the caller may change it.
   bool const reads_now = !p.host_pinned && use == detail::source_use::copied;
   if (reads_now && (is_read_at_once(p) || p.way == direction::host_to_host)) {
     memory::host_table::instance().wait_for_writes(bytes_of(p.form, transfer::side::source));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A copy without what does not matter to it: unit axes dropped, steps turned, axes sorted and merged.
+// A copy without what does not matter to it: unit axes dropped, steps turned, axes sorted and
+// merged.
 #pragma once
 
 #include <array>

@@ -51,8 +51,8 @@ bool is_3d(normal_form const& form, std::size_t least) {
   return whole(plane.source, row.source) && whole(plane.destination, row.destination);
 }
 
-// Small copies of pageable memory are left to the runtime, whose call is then the whole cost. On the
-// way back it waits, which only a call without a stream may.
+// Small copies of pageable memory are left to the runtime, whose call is then the whole cost. On
+// the way back it waits, which only a call without a stream may.
 bool leave_to_runtime(plan const& p, timing when) {
   if (when == timing::now) return p.form.run <= runtime::settings().direct;
   return p.way == direction::host_to_device && p.form.run <= runtime::settings().direct_enqueued;

@@ -6,8 +6,8 @@
 
 namespace roc::transfer {
 
-/// The path of a plan that has everything else: the one that ROC_COPY_PATH names, where the copy can
-/// take it, else the one that is fastest.
+/// The path of a plan that has everything else: the one that ROC_COPY_PATH names, where the copy
+/// can take it, else the one that is fastest.
 copy_path choose_path(plan const& p, timing when);
 
 }  // namespace roc::transfer

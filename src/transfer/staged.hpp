@@ -21,9 +21,9 @@ void download_now(staged_work const& work);
 /// staging memory is in flight.
 void upload(staged_work const& work, stream_ref stream);
 
-/// Enqueued on `stream`, in either direction, without waiting: host memory is read or written in the
-/// stream's order. One block holds the descriptions of all chunks and the data of the largest. Of
-/// several chunks the CPU's steps and the device's overlap, on streams beside `stream`.
+/// Enqueued on `stream`, in either direction, without waiting: host memory is read or written in
+/// the stream's order. One block holds the descriptions of all chunks and the data of the largest.
+/// Of several chunks the CPU's steps and the device's overlap, on streams beside `stream`.
 void enqueue_staged(std::shared_ptr<staged_work const> work, direction way, stream_ref stream);
 
 }  // namespace roc::transfer

@@ -10,8 +10,8 @@
 
 namespace roc::transfer {
 
-/// Where a chunk is staged: its bytes, and what the device is told about them. Both in pinned memory
-/// that kernels reach too.
+/// Where a chunk is staged: its bytes, and what the device is told about them. Both in pinned
+/// memory that kernels reach too.
 struct stage {
   std::byte* description;
   std::byte* data;

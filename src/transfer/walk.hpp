@@ -17,8 +17,8 @@ struct rows {
   std::size_t run;
 };
 
-/// Calls visit(source offset, destination offset, packed offset, rows) for a piece: whole rows of the
-/// innermost axis at a time, and parts of a run where the piece cuts one.
+/// Calls visit(source offset, destination offset, packed offset, rows) for a piece: whole rows of
+/// the innermost axis at a time, and parts of a run where the piece cuts one.
 template <class Visit>
 void walk(normal_form const& form, piece part, Visit visit) noexcept {
   std::size_t const inner = form.rank == 0 ? 0 : form.rank - 1;

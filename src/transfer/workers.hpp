@@ -31,8 +31,8 @@ class worker_team {
   /// That of the current device; its threads are started by the first call, and stay.
   static worker_team& instance();
 
-  /// Does all pieces, on the workers and on the calling thread. Rethrows the first error; the pieces
-  /// that are not begun by then are left out.
+  /// Does all pieces, on the workers and on the calling thread. Rethrows the first error; the
+  /// pieces that are not begun by then are left out.
   void run(std::size_t count, pieces& work);
   /// Threads besides the caller's.
   std::size_t size() const noexcept { return threads_; }

@@ -117,7 +117,8 @@ TEST(HostVocabulary, ViewsOfRanges) {
   }
 }
 
-// An array with gaps, or begun from its end, is no contiguous range: a span would show other memory.
+// An array with gaps, or begun from its end, is no contiguous range: a span would show other
+// memory.
 static_assert(!std::ranges::contiguous_range<roc::host_array<int, 2>>);
 static_assert(std::ranges::random_access_range<roc::host_array<int, 2>>);
 // A view of memory that goes with the expression does not compile.

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int reported = 3;
 
-// On a GPU an error at the next synchronisation; on the CPU, and by some runtimes, the process's end.
+// On a GPU an error at the next synchronisation; on the CPU, and by some runtimes, the process's
+// end.
 bool was_stopped(int status) {
   return WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == reported);
 }

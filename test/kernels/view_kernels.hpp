@@ -47,7 +47,8 @@ ROC_HOST_DEVICE long long digest(View<T, N> const& v) {
 
 /// Writes the digest of form i of `v` to out(i), by for_each.
 void digest_forms(stream_ref stream, device_view<int const, 3> v, device_view<long long> out);
-/// Element [i, k] of the view becomes 10 i + k, rows from the end, through views made in the kernel.
+/// Element [i, k] of the view becomes 10 i + k, rows from the end, through views made in the
+/// kernel.
 void number_rows(stream_ref stream, device_view<int, 2> v);
 
 }  // namespace roc::test

@@ -126,7 +126,8 @@ TEST(SeveralDevices, AStreamOfAnotherDeviceIsAnError) {
   EXPECT_THROW(array.copy_to_host(host, roc::stream_ref()), roc::error);
 }
 
-// What the default stream is depends on the device in use: an array on another names no such stream.
+// What the default stream is depends on the device in use: an array on another names no such
+// stream.
 TEST(SeveralDevices, ACopyOfAnArrayElsewhereIsElsewhere) {
   roc::device_array<int, 2> array;
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Small copies of pageable memory, which are the runtime's own: it reads such memory at once, so that
-// work which writes it must be over.
+// Small copies of pageable memory, which are the runtime's own: it reads such memory at once, so
+// that work which writes it must be over.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ROC_COPY_PATH: the path it names is taken wherever it is possible, another elsewhere, and every one
-// gives the same bytes, in the order of the stream too.
+// ROC_COPY_PATH: the path it names is taken wherever it is possible, another elsewhere, and every
+// one gives the same bytes, in the order of the stream too.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ roc::host_array<float, 3> numbered(roc::host_memory kind) {
   return array;
 }
 
-// Copies a part of the source there and back again, at once and on a stream; the rest stays as it is.
+// Copies a part of the source there and back again, at once and on a stream; the rest stays as it
+// is.
 template <class Part>
 void round_trip(roc::host_memory kind, Part part, std::vector<path> const& there,
                 std::vector<path> const& on_device, std::vector<path> const& back) {

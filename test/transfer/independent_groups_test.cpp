@@ -125,8 +125,8 @@ TEST(IndependentGroups, CostGrowsWithTheCopies) {
   EXPECT_LT(joined(2 * count), 0.2 + 10 * few);
 }
 
-// Against the bytes themselves: no group has two copies that meet, and where it is known to be exact,
-// no cut is needless.
+// Against the bytes themselves: no group has two copies that meet, and where it is known to be
+// exact, no cut is needless.
 TEST(IndependentGroups, AgainstEveryByte) {
   auto random = roc::test::random_generator("IndependentGroups.AgainstEveryByte");
   std::vector<std::uint8_t> memory(300);

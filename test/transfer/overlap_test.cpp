@@ -138,7 +138,8 @@ TEST(Overlap, TilesAndColumnsAreSurelyApart) {
   EXPECT_TRUE(apart(array(all, all, slice(11, 5, -1)), array(all, all, slice(0, 6))));
 }
 
-// Steps without a common structure make a search long: it ends, and calls what it cannot tell shared.
+// Steps without a common structure make a search long: it ends, and calls what it cannot tell
+// shared.
 TEST(Overlap, ASearchThatIsTooLongEnds) {
   constexpr std::size_t rank = 14;
   roc::shape<rank> extents{};

@@ -8,8 +8,8 @@
 #include <roc/config.hpp>
 
 /// ROC_CHECK_BOUNDS=1, defined for a file of kernels, makes views check indices in them: a bad one
-/// stops the kernel, on NVIDIA with a line of text, and the stream's next synchronisation reports an
-/// error. In host code, kernels of the host platform too, indices are always checked.
+/// stops the kernel, on NVIDIA with a line of text, and the stream's next synchronisation reports
+/// an error. In host code, kernels of the host platform too, indices are always checked.
 #ifndef ROC_CHECK_BOUNDS
 #define ROC_CHECK_BOUNDS 0
 #endif

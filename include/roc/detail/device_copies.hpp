@@ -24,8 +24,8 @@ namespace detail {
 template <class Self, class T, std::size_t N>
 class device_copies {
  public:
-  /// A new pageable host array with the same shape and axis order, complete on return; see roc::copy
-  /// (numba: `copy_to_host`).
+  /// A new pageable host array with the same shape and axis order, complete on return; see
+  /// roc::copy (numba: `copy_to_host`).
   auto copy_to_host() const {
     auto const view = self().view();
     auto result = like(view);
@@ -101,8 +101,8 @@ class device_copies {
     copy_to_device(host_view<T const, 0>(&read, {}), stream);
   }
 
-  /// This with a default stream: what is called on the result is enqueued there, and returns (numba:
-  /// `bind`). Borrows, as a view does.
+  /// This with a default stream: what is called on the result is enqueued there, and returns
+  /// (numba: `bind`). Borrows, as a view does.
   bound_view<T, N> bind(stream_ref stream) const& { return {self().view(), stream}; }
   bound_view<T, N> bind(class stream&&) const& = delete;  // the stream would be gone
 

@@ -10,8 +10,8 @@
 
 namespace roc::detail {
 
-/// Uninitialised bytes that the library knows; null for zero bytes, and after a move. Its destructor
-/// waits for the copies that still use them; errors there go to the log hook. Move-only.
+/// Uninitialised bytes that the library knows; null for zero bytes, and after a move. Its
+/// destructor waits for the copies that still use them; errors there go to the log hook. Move-only.
 class ROC_API host_storage {
  public:
   host_storage() = default;

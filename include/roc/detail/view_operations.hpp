@@ -136,8 +136,8 @@ class view_operations {
   {
     with_region([&](region_t const& r) { detail::zero(r, &stream); });
   }
-  /// Writes `value` to every element; gaps are not touched. Elements of 1 to 16 bytes. Ordered after
-  /// all work enqueued earlier on the device, and done on return. Throws as zero does.
+  /// Writes `value` to every element; gaps are not touched. Elements of 1 to 16 bytes. Ordered
+  /// after all work enqueued earlier on the device, and done on return. Throws as zero does.
   void fill(std::type_identity_t<T> const& value) const
     requires(!std::is_const_v<T>)
   {

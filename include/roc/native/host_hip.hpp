@@ -228,8 +228,8 @@ ROC_API hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
                                                   std::size_t end),
                                       void* closure, void (*destroy)(void* closure));
 
-/// Makes the n-th use of a call from now on (counted from 1) fail with `error`, once; several may be
-/// planned. False where there is no such call, or none that can fail (hipGetErrorName, -String).
+/// Makes the n-th use of a call from now on (counted from 1) fail with `error`, once; several may
+/// be planned. False where there is no such call, or none that can fail (hipGetErrorName, -String).
 /// The setting ROC_HOST_FAIL does the same.
 ROC_API bool fail_at(char const* call, unsigned nth, hipError_t error);
 

@@ -10,7 +10,8 @@
 namespace roc::host_hip {
 namespace {
 
-// Freeing and unregistering wait for all work of all devices, as the real calls do at least for one.
+// Freeing and unregistering wait for all work of all devices, as the real calls do at least for
+// one.
 void wait_for_all() { engine::instance().wait_for_device(-1); }
 
 template <class Attributes>

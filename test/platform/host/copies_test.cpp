@@ -68,7 +68,8 @@ TEST_F(HostCopies, LargeBoxesAreWhole) {
   constexpr std::size_t planes = 5;
   std::vector<unsigned char> from(width * rows * planes);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7 + i / 251);
-  // Packed on the host; on the device once packed, once with gaps between rows, once between planes.
+  // Packed on the host; on the device once packed, once with gaps between rows, once between
+  // planes.
   for (auto [pitch, lines] : {std::pair{width, rows}, std::pair{width + 24, rows},
                               std::pair{width, rows + 3}}) {
     char* data = nullptr;
