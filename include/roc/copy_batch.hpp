@@ -22,9 +22,9 @@ struct batch_storage;
 /// spreads them on the device, or the reverse, and copies within the device are one kernel.
 ///
 /// The result is that of the copies one after the other, in the order of `add`. Those that do not
-/// touch the same memory are done at the same time, as far as little work finds that out (hundreds
-/// that are interleaved, such as all columns of a matrix, may be taken to meet); for the others
-/// the batch is cut in two where they meet. Done one by one are those between two devices, between
+/// touch the same memory are done at the same time, as far as little work finds that out: for
+/// contiguous ones, and for columns, tiles and boxes of one array, always, of others for hundreds.
+/// Where copies meet, the batch is cut in two. Done one by one are those between two devices, between
 /// host memories, of managed memory, by the device's address of mapped memory, and contiguous ones
 /// of 32 KiB or more of pinned memory.
 ///

@@ -43,7 +43,7 @@ using shared_contents = std::shared_ptr<batch_contents const>;
 
 /// Where the batch is to be cut: the ends of the longest groups of copies in which none writes what
 /// another one reads or writes. Grows with n log n; copies so interleaved that it would grow
-/// faster, a few hundred columns of one array, are taken to touch each other.
+/// faster, and that are no columns, tiles or boxes of one array, are taken to touch each other.
 std::vector<std::size_t> independent_groups(batch_contents const& contents);
 
 }  // namespace roc::transfer

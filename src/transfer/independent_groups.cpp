@@ -1,83 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Which copies of a batch may be done at the same time.
-#include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <iterator>
 #include <map>
 #include <utility>
 
-#include "memory/host_table.hpp"
 #include "transfer/batch_contents.hpp"
 #include "transfer/overlap.hpp"
+#include "transfer/touched.hpp"
 
 namespace roc::transfer {
 namespace {
 
 using memory::range;
-
-// Of a copy, what one of its sides touches: all between the first and the last byte.
-struct touched {
-  range where;
-  std::size_t piece;
-  side which;
-
-  bool writes() const noexcept { return which == side::destination; }
-};
-
-// What a device knows under another address is the host memory behind it.
-range touched_range(batch_contents const& contents, batch_piece const& piece, side which) {
-  range const where = contents.range_of(piece, which);
-  bool const on_host = which == side::source
-                           ? piece.way == direction::host_to_device ||
-                                 piece.way == direction::host_to_host
-                           : piece.way == direction::device_to_host ||
-                                 piece.way == direction::host_to_host;
-  if (on_host) return where;
-  return memory::host_table::instance().behind_device_address(where).value_or(where);
-}
-
-range around(range a, range b) {
-  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
-
-// Reads matter only where something is written among them.
-std::vector<touched> all_touched(batch_contents const& contents) {
-  std::size_t const count = contents.pieces.size();
-  std::vector<touched> all;
-  all.reserve(2 * count);
-  range written{std::numeric_limits<std::uintptr_t>::max(), 0};
-  range read = written;
-  for (std::size_t i = 0; i != count; ++i) {
-    all.push_back({touched_range(contents, contents.pieces[i], side::destination), i,
-                   side::destination});
-    written = around(written, all.back().where);
-    range const from = touched_range(contents, contents.pieces[i], side::source);
-    read = around(read, from);
-  }
-  if (!written.overlaps(read)) return all;
-  for (std::size_t i = 0; i != count; ++i) {
-    all.push_back({touched_range(contents, contents.pieces[i], side::source), i, side::source});
-  }
-  return all;
-}
-
-// Whether no range that is written overlaps another one. Sorted by their beginnings, only those
-// before can reach into one.
-bool all_apart(std::vector<touched> all) {
-  auto const earlier = [](touched const& a, touched const& b) {
-    return a.where.begin < b.where.begin;
-  };
-  // Often they come in order.
-  if (!std::is_sorted(all.begin(), all.end(), earlier)) std::sort(all.begin(), all.end(), earlier);
-  std::uintptr_t written = 0;
-  std::uintptr_t used = 0;
-  for (touched const& each : all) {
-    if (each.where.begin < (each.writes() ? used : written)) return false;
-    used = std::max(used, each.where.end);
-    if (each.writes()) written = std::max(written, each.where.end);
-  }
-  return true;
-}
 
 // What a group has read, or written, so far: clusters of ranges that overlap one another.
 class touched_set {
@@ -140,10 +75,8 @@ class cutter {
   std::vector<std::size_t> cut() {
     std::vector<std::size_t> ends;
     for (std::size_t i = 0; i != contents_.pieces.size(); ++i) {
-      batch_piece const& piece = contents_.pieces[i];
-      touched const source{touched_range(contents_, piece, side::source), i, side::source};
-      touched const destination{touched_range(contents_, piece, side::destination), i,
-                                side::destination};
+      touched const source = touched_by(contents_, i, side::source);
+      touched const destination = touched_by(contents_, i, side::destination);
       auto const meet = [this](touched const& a, touched const& b) { return do_meet(a, b); };
       if (written_.any(destination, looks_, meet) || written_.any(source, looks_, meet) ||
           read_.any(destination, looks_, meet)) {
@@ -189,7 +122,7 @@ class cutter {
 }  // namespace
 
 std::vector<std::size_t> independent_groups(batch_contents const& contents) {
-  if (all_apart(all_touched(contents))) return {contents.pieces.size()};
+  if (are_apart(contents, all_touched(contents))) return {contents.pieces.size()};
   return cutter(contents).cut();
 }
 

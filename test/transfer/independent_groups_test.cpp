@@ -93,6 +93,51 @@ double seconds_to_group(batch_contents const& contents) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
+// However many there are.
+TEST(IndependentGroups, AllPartsOfOneArray) {
+  std::size_t const many = roc::test::scaled(4000);
+  std::vector<std::uint8_t> memory(8 * many), source(8 * 8 * 8);
+  // Columns, in an order that is not that of the memory.
+  batch_contents columns;
+  for (std::size_t i = 0; i != many; ++i) {
+    add(columns, piece(source, 0, 8),
+        roc::host_view(memory.data() + i * 7 % many, roc::shape<1>{8},
+                       roc::strides<1>{static_cast<std::ptrdiff_t>(many)}));
+  }
+  ASSERT_NE(0u, many % 7);
+  EXPECT_EQ(groups{many}, independent_groups(columns));
+  add(columns, piece(source, 0, 2), piece(memory, many - 1, 2));
+  EXPECT_EQ(many + 1, independent_groups(columns).back());
+  EXPECT_LT(1u, independent_groups(columns).size());
+
+  // Boxes that fill a cube, every other one turned upside down.
+  constexpr std::size_t side = 40, edge = 8;
+  roc::host_array<std::uint8_t, 3> cube({side, side, side});
+  roc::host_view const box(source.data(), roc::shape<3>{edge, edge, edge});
+  batch_contents boxes;
+  for (std::size_t i = 0; i != side * side * side / source.size(); ++i) {
+    std::size_t const each = side / edge;
+    auto const cut = [&](std::size_t at) {
+      auto const first = static_cast<std::ptrdiff_t>(at * edge);
+      return roc::slice(first, first + static_cast<std::ptrdiff_t>(edge));
+    };
+    auto const to = cube(cut(i / each / each), cut(i / each % each), cut(i % each));
+    if (i % 2 == 0) {
+      add(boxes, box, to);
+    } else {
+      add(boxes, box, to(roc::slice(roc::none, roc::none, -1), roc::all, roc::all));
+    }
+  }
+  EXPECT_EQ(groups{125}, independent_groups(boxes));
+  // From one half of an array into the other, element by element.
+  batch_contents halves;
+  for (std::size_t i = 0; i + 1 < 40; i += 2) {
+    auto const at = static_cast<std::ptrdiff_t>(i);
+    add(halves, cube(roc::all, roc::all, at), cube(roc::all, roc::all, at + 1));
+  }
+  EXPECT_EQ(groups{20}, independent_groups(halves));
+}
+
 // Time of the CPU for four times as many copies: near four times, not sixteen.
 TEST(IndependentGroups, CostGrowsWithTheCopies) {
   std::vector<std::uint8_t> small(8);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Which memory the copies of a batch read and write, and whether that is apart.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "memory/range.hpp"
+#include "transfer/batch_contents.hpp"
+
+namespace roc::transfer {
+
+/// Of a copy, what one of its sides touches: all between the first and the last byte.
+struct touched {
+  memory::range where;
+  std::size_t piece;
+  side which;
+
+  bool writes() const noexcept { return which == side::destination; }
+};
+
+inline memory::range around(memory::range a, memory::range b) noexcept {
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+/// What a device knows under another address is the host memory behind it.
+touched touched_by(batch_contents const& contents, std::size_t piece, side which);
+
+/// What is written, and what is read where something is written among it.
+std::vector<touched> all_touched(batch_contents const& contents);
+
+/// Whether no range that is written overlaps another one, but for what lies between the steps of all:
+/// columns, tiles and boxes of one array. Grows with n log n; false where it takes more to know.
+bool are_apart(batch_contents const& contents, std::vector<touched> all);
+
+}  // namespace roc::transfer
