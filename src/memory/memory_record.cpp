@@ -27,6 +27,8 @@ bool is_over(memory_record::use const& use) {
   return use.done != nullptr ? use.done->query() : runtime::is_over(use.stream);
 }
 
+// A foreign stream may be gone when the memory goes: the use needs its event, also where another
+// one beside it could not be noted.
 void finish_quietly(memory_record* record, stream_mark stream) noexcept {
   if (record == nullptr) return;
   try {
@@ -118,8 +120,13 @@ device_use::device_use(stream_ref stream, int device, void const* first, void co
   memory_record* const records[2] = {find_record(first), find_record(second)};
   if (records[0] == nullptr && records[1] == nullptr) return;
   stream_ = runtime::mark_of(stream, device);
-  for (int i = 0; i < 2; ++i) {
-    if (records[i] != nullptr && records[i]->begin_use(stream_)) pending_[i] = records[i];
+  try {
+    for (int i = 0; i < 2; ++i) {
+      if (records[i] != nullptr && records[i]->begin_use(stream_)) pending_[i] = records[i];
+    }
+  } catch (...) {
+    for (memory_record* const each : pending_) finish_quietly(each, stream_);
+    throw;
   }
 }
 
@@ -131,8 +138,14 @@ device_uses::device_uses(stream_ref stream, int device,
                          std::vector<memory_record*> const& records) {
   if (records.empty()) return;
   stream_ = runtime::mark_of(stream, device);
-  for (memory_record* const each : records) {
-    if (each->begin_use(stream_)) pending_.push_back(each);
+  pending_.reserve(records.size());
+  try {
+    for (memory_record* const each : records) {
+      if (each->begin_use(stream_)) pending_.push_back(each);
+    }
+  } catch (...) {
+    for (memory_record* const each : pending_) finish_quietly(each, stream_);
+    throw;
   }
 }
 
