@@ -2,6 +2,7 @@
 #include "transfer/between_devices.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 
 #include <roc/event.hpp>
@@ -10,6 +11,7 @@
 #include "memory/block_pool.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/error.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream.hpp"
 #include "transfer/pack.hpp"
@@ -46,6 +48,15 @@ void order(end const& earlier, end const& later) {
   later.stream.wait(reached);
 }
 
+void drain(end const& of) noexcept {
+  try {
+    runtime::on_device const guard(of.device);
+    runtime::drain(of.stream);
+  } catch (std::exception const& late) {
+    runtime::log(late.what());
+  }
+}
+
 void copy_piece(normal_form const& form, piece part, end const& from, end const& to) {
   std::size_t const bytes = part.end - part.begin;
   // In one order, so that copies in opposite directions do not wait for each other's scratch
@@ -54,18 +65,25 @@ void copy_piece(normal_form const& form, piece part, end const& from, end const&
   lease_ptr packed = from_first ? from.take(bytes) : nullptr;
   lease_ptr const arrived = to.take(bytes);
   if (!from_first) packed = from.take(bytes);
-  order(to, from);  // what the bytes are sent to is free
-  {
-    runtime::on_device const guard(from.device);
-    hipStream_t const native = runtime::handle(from.stream);
-    if (packed) kernels::gather(form, part, packed->data(), native);
-    ROC_HIP(hipMemcpyAsync, arrived ? arrived->data() : form.destination + part.begin,
-            packed ? packed->data() : form.source + part.begin, bytes, hipMemcpyDefault, native);
-  }
-  order(from, to);
-  if (arrived) {
-    runtime::on_device const guard(to.device);
-    kernels::scatter(form, part, arrived->data(), runtime::handle(to.stream));
+  try {
+    order(to, from);  // what the bytes are sent to is free
+    {
+      runtime::on_device const guard(from.device);
+      hipStream_t const native = runtime::handle(from.stream);
+      if (packed) kernels::gather(form, part, packed->data(), native);
+      ROC_HIP(hipMemcpyAsync, arrived ? arrived->data() : form.destination + part.begin,
+              packed ? packed->data() : form.source + part.begin, bytes, hipMemcpyDefault, native);
+    }
+    order(from, to);
+    if (arrived) {
+      runtime::on_device const guard(to.device);
+      kernels::scatter(form, part, arrived->data(), runtime::handle(to.stream));
+    }
+  } catch (...) {
+    // Scratch memory that goes back now is not to be written any more.
+    drain(from);
+    drain(to);
+    throw;
   }
 }
 
@@ -93,9 +111,8 @@ void copy_between_devices(normal_form const& form, int from_device, int to_devic
     }
     if (starts_there) order(to, from);
   } catch (...) {
-    runtime::drain(second);
-    runtime::on_device const guard(stream.device_ordinal());
-    runtime::drain(stream);
+    drain(from);
+    drain(to);
     throw;
   }
 }
