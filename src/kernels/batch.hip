@@ -11,16 +11,17 @@ namespace roc::kernels {
 
 #if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
 
+// `Team` threads share an item. A template, as all kernels of the library are: hipcc exports every
+// kernel, those of templates as weak symbols, which are no part of the library's interface.
+template <unsigned Team>
 __global__ void copy_items(batch_item const* items, std::size_t count) {
-  std::size_t const teams = std::size_t{gridDim.x} * (blockDim.x / item_threads);
-  std::size_t const first =
-      std::size_t{blockIdx.x} * (blockDim.x / item_threads) + threadIdx.x / item_threads;
-  for (std::size_t i = first; i < count; i += teams) {
-    copy_item(items[i], threadIdx.x % item_threads, item_threads);
-  }
+  unsigned const in_block = blockDim.x / Team;
+  std::size_t const teams = std::size_t{gridDim.x} * in_block;
+  std::size_t const first = std::size_t{blockIdx.x} * in_block + threadIdx.x / Team;
+  for (std::size_t i = first; i < count; i += teams) copy_item(items[i], threadIdx.x % Team, Team);
 }
 
-ROC_TWIN(copy_items);
+ROC_TWIN(copy_items<item_threads>);
 
 #endif
 
@@ -34,7 +35,7 @@ hipError_t launch_items(batch_item const* items, std::size_t count, hipStream_t 
   constexpr std::size_t most_blocks = 1u << 20;  // the grid's stride covers the rest
   std::size_t const blocks = (count + in_block - 1) / in_block;
   auto const grid = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
-  copy_items<<<dim3(grid), dim3(threads), 0, stream>>>(items, count);
+  copy_items<item_threads><<<dim3(grid), dim3(threads), 0, stream>>>(items, count);
   return hipGetLastError();
 #else
   return native_detail::launch_elementwise(copy_whole_item{items}, count, stream);
