@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "runtime/stream.hpp"
 #include "transfer/batch_chunks.hpp"
 #include "transfer/batch_contents.hpp"
+#include "transfer/batch_group.hpp"
 #include "transfer/operation_range.hpp"
 #include "transfer/staged.hpp"
 #include "transfer/workers.hpp"
@@ -45,127 +45,6 @@ namespace {
 using memory::block_pool;
 using memory::host_table;
 using memory::memory_record;
-using memory::range;
-
-// The copies of a group on one device, by what is to be done with them.
-struct of_device {
-  std::vector<std::size_t> up;          // host memory is read when the batch is submitted
-  std::vector<std::size_t> up_ordered;  // in the stream's order
-  std::vector<std::size_t> down;
-  std::vector<std::size_t> within;
-  std::vector<range> read;     // host memory, of up
-  std::vector<range> used;     // of up_ordered and down
-  std::vector<range> written;  // of down
-  std::vector<memory_record*> records;
-
-  bool touches_host() const noexcept {
-    return !up.empty() || !up_ordered.empty() || !down.empty();
-  }
-};
-
-// A copy engine is faster where a piece is one copy of some size, and the driver need not stage it.
-constexpr std::size_t least_for_engine = std::size_t{32} << 10;
-
-class group {
- public:
-  group(shared_contents contents, std::size_t first, std::size_t end, bool at_once,
-        detail::source_use use)
-      : contents_(std::move(contents)), first_(first), end_(end), at_once_(at_once), use_(use) {
-    ask_for_memory();
-    for (std::size_t i = first_; i != end_; ++i) sort(i);
-    for (auto& [device, work] : devices) {
-      std::sort(work.records.begin(), work.records.end());
-      work.records.erase(std::unique(work.records.begin(), work.records.end()),
-                         work.records.end());
-    }
-  }
-
-  std::map<int, of_device> devices;
-  std::vector<std::size_t> alone;  // copies as any other
-
- private:
-  batch_piece const& piece(std::size_t i) const { return contents_->pieces[i]; }
-
-  static side host_side(batch_piece const& p) {
-    return p.way == direction::device_to_host ? side::destination : side::source;
-  }
-
-  // What the host table knows about the host sides of copies to and from devices.
-  void ask_for_memory() {
-    std::array<std::vector<range>, 2> where;  // read, written
-    for (std::size_t i = first_; i != end_; ++i) {
-      batch_piece const& p = piece(i);
-      if (p.way == direction::host_to_device || p.way == direction::device_to_host) {
-        where[p.way == direction::device_to_host].push_back(
-            contents_->range_of(p, host_side(p)));
-      }
-    }
-    for (bool const written : {false, true}) {
-      memory_[written] = host_table::instance().about_to_use(where[written], written);
-      next_[written] = memory_[written].begin();
-    }
-  }
-
-  bool has_other_address(batch_piece const& p, side which) const {
-    return host_table::instance()
-        .behind_device_address(contents_->range_of(p, which))
-        .has_value();
-  }
-
-  void sort(std::size_t i) {
-    batch_piece const& p = piece(i);
-    bool const from_device = p.way == direction::device_to_host ||
-                             p.way == direction::device_to_device;
-    bool const to_device = p.way == direction::host_to_device ||
-                           p.way == direction::device_to_device;
-    bool const down = p.way == direction::device_to_host;
-    host_table::use_of_memory host;
-    if (from_device != to_device) host = *next_[down]++;
-    // The CPU must not touch managed memory while some devices work.
-    if (p.way == direction::host_to_host || host.managed ||
-        (host.pinned && p.rank == 0 && p.bytes >= least_for_engine) ||
-        (from_device && has_other_address(p, side::source)) ||
-        (to_device && has_other_address(p, side::destination))) {
-      return alone.push_back(i);
-    }
-    int const current = runtime::current_device();
-    int const source = p.source_device < 0 ? current : p.source_device;
-    int const destination = p.destination_device < 0 ? current : p.destination_device;
-    if (p.way == direction::device_to_device && source != destination) return alone.push_back(i);
-
-    of_device& work = devices[to_device ? destination : source];
-    if (from_device) note(work, p.source);
-    if (to_device) note(work, p.destination);
-    if (p.way == direction::device_to_device) return work.within.push_back(i);
-    range const where = contents_->range_of(p, host_side(p));
-    if (down) {
-      work.down.push_back(i);
-      work.used.push_back(where);
-      work.written.push_back(where);
-    } else if (at_once_ || (!host.pinned && use_ == detail::source_use::copied)) {
-      work.up.push_back(i);
-      work.read.push_back(where);
-    } else {
-      work.up_ordered.push_back(i);
-      work.used.push_back(where);
-    }
-  }
-
-  static void note(of_device& work, void const* address) {
-    memory_record* const record = memory::find_record(address);
-    if (record == nullptr) return;
-    // Most are of the array before.
-    if (work.records.empty() || work.records.back() != record) work.records.push_back(record);
-  }
-
-  shared_contents contents_;
-  std::size_t first_;
-  std::size_t end_;
-  bool at_once_;
-  detail::source_use use_;
-  std::array<std::vector<host_table::use_of_memory>, 2> memory_;
-  std::array<std::vector<host_table::use_of_memory>::const_iterator, 2> next_;
-};
 
 // Chunks that many threads can share.
 batch_chunks::limits shared_out(batch_contents const& contents,
@@ -185,7 +64,7 @@ batch_chunks::limits in_order() {
 }
 
 // Within the device: a description a block.
-void enqueue_within(shared_contents const& contents, of_device const& work, stream_ref stream) {
+void enqueue_within(shared_contents const& contents, batch_on_device const& work, stream_ref stream) {
   std::size_t const block = runtime::settings().staging_block;
   constexpr auto holder = block_pool::holder::behind_work;
   for (auto const& chunks :
@@ -226,7 +105,7 @@ void copy_alone(batch_contents const& contents, std::size_t index, stream_ref co
   detail::copy(from, to, stream, use);
 }
 
-void run_now(shared_contents const& contents, of_device const& work) {
+void run_now(shared_contents const& contents, batch_on_device const& work) {
   if (!work.within.empty()) {
     runtime::order_after_all(runtime::current_device());
     try {
@@ -251,7 +130,7 @@ void run_now(shared_contents const& contents, of_device const& work) {
   if (!work.within.empty()) stream_ref().synchronize();
 }
 
-void enqueue(shared_contents const& contents, of_device const& work, stream_ref stream) {
+void enqueue(shared_contents const& contents, batch_on_device const& work, stream_ref stream) {
   auto& table = host_table::instance();
   if (!work.within.empty()) enqueue_within(contents, work, stream);
   for (auto const& chunks :
@@ -274,7 +153,7 @@ void enqueue(shared_contents const& contents, of_device const& work, stream_ref 
 
 void submit_group(shared_contents const& contents, std::size_t first, std::size_t end,
                   stream_ref const* stream, detail::source_use use) {
-  group const all(contents, first, end, stream == nullptr, use);
+  batch_group const all = sorted_group(*contents, first, end, stream == nullptr, use);
   for (auto const& [device, work] : all.devices) {
     if (stream == nullptr) {
       runtime::on_device const guard(device);
@@ -297,7 +176,7 @@ void submit_group(shared_contents const& contents, std::size_t first, std::size_
 void submit(detail::batch_storage* storage, stream_ref const* stream, detail::source_use use) {
   platform::refuse_in_host_function("roc::copy_batch::submit");
   if (storage == nullptr || storage->contents->pieces.empty()) return;
-  operation_range const range(storage->contents->pieces.size(), storage->contents->bytes);
+  operation_range const told(storage->contents->pieces.size(), storage->contents->bytes);
   if (storage->groups.empty()) storage->groups = independent_groups(*storage->contents);
   if (stream != nullptr) storage->lent = true;
   std::size_t first = 0;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Copies of a batch that may be done in any order, sorted by the way they go.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include <roc/detail/region.hpp>
+
+#include "memory/memory_record.hpp"
+#include "memory/range.hpp"
+#include "transfer/batch_contents.hpp"
+
+namespace roc::transfer {
+
+/// The copies of a group on one device, by what is to be done with them.
+struct batch_on_device {
+  std::vector<std::size_t> up;          // host memory is read when the batch is submitted
+  std::vector<std::size_t> up_ordered;  // in the stream's order
+  std::vector<std::size_t> down;
+  std::vector<std::size_t> within;
+  std::vector<memory::range> read;     // host memory, of up
+  std::vector<memory::range> used;     // of up_ordered and down
+  std::vector<memory::range> written;  // of down
+  std::vector<memory::memory_record*> records;
+
+  bool touches_host() const noexcept {
+    return !up.empty() || !up_ordered.empty() || !down.empty();
+  }
+};
+
+struct batch_group {
+  std::map<int, batch_on_device> devices;
+  std::vector<std::size_t> alone;  // copies as any other
+};
+
+/// Copies [first, end) of a batch, by the memory that they use now. `at_once`: the CPU may touch all
+/// host memory. Throws registration_error for a destination registered for reading only.
+batch_group sorted_group(batch_contents const& contents, std::size_t first, std::size_t end,
+                         bool at_once, detail::source_use use);
+
+}  // namespace roc::transfer
