@@ -93,6 +93,38 @@ void raw_copy_4_bytes(benchmark::State& state) {
                  });
 }
 
+void copy_4_bytes_back(benchmark::State& state) {
+  roc::stream const stream;
+  auto host = roc::pinned_array<int>(1);
+  roc::device_array<int> const device(roc::shape<1>{1});
+  time_enqueuing(state, stream, [&] { roc::copy(device, host, stream); });
+}
+
+void raw_copy_4_bytes_back(benchmark::State& state) {
+  roc::stream const stream;
+  auto host = roc::pinned_array<int>(1);
+  roc::device_array<int> const device(roc::shape<1>{1});
+  time_enqueuing(state, stream,
+                 [stream = roc::native(stream), from = device.data(), to = host.data()] {
+                   check(hipMemcpyAsync(to, from, sizeof(int), hipMemcpyDeviceToHost, stream));
+                 });
+}
+
+void copy_4_bytes_and_wait(benchmark::State& state) {
+  auto const host = roc::pinned_array<int>(1);
+  roc::device_array<int> device(roc::shape<1>{1});
+  for (auto _ : state) roc::copy(host, device);
+}
+
+void raw_copy_4_bytes_and_wait(benchmark::State& state) {
+  auto const host = roc::pinned_array<int>(1);
+  roc::device_array<int> const device(roc::shape<1>{1});
+  for (auto _ : state) {
+    check(hipMemcpyAsync(device.data(), host.data(), sizeof(int), hipMemcpyHostToDevice, nullptr));
+    check(hipStreamSynchronize(nullptr));
+  }
+}
+
 void device_array_4_kib(benchmark::State& state) {
   for (auto _ : state) {
     roc::device_array<std::byte> array(roc::shape<1>{page});
@@ -134,6 +166,10 @@ BENCHMARK(stream_query);
 BENCHMARK(raw_stream_query);
 BENCHMARK(copy_4_bytes);
 BENCHMARK(raw_copy_4_bytes);
+BENCHMARK(copy_4_bytes_back);
+BENCHMARK(raw_copy_4_bytes_back);
+BENCHMARK(copy_4_bytes_and_wait);
+BENCHMARK(raw_copy_4_bytes_and_wait);
 BENCHMARK(device_array_4_kib);
 BENCHMARK(raw_malloc_free_4_kib);
 BENCHMARK(register_4_kib);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -12,6 +13,10 @@
 #include "support/environment.hpp"
 
 namespace roc::test {
+
+// CUDA loads a kernel when it is first launched, and that waits for work on its way: behind a
+// closed gate for good. So they are loaded when the first call makes the context.
+inline bool const kernels_are_loaded_first = ::setenv("CUDA_MODULE_LOADING", "EAGER", 0) == 0;
 
 /// In mode deferred streams wait by themselves, in mode inline they cannot: there a gate does
 /// nothing, and holds() is false for the latter.
