@@ -141,10 +141,29 @@ bool launch_in_tiles(walked const& all, hipStream_t stream) {
   transfer::axis const& along_a = all.axes[a];
   transfer::axis const& along_b = all.axes[b];
   if (a == b || along_a.extent < shortest || along_b.extent < shortest) return false;
-  if (along_a.extent > most_small || along_b.extent > most_small) return false;
+  constexpr std::size_t longest = most_small - sector_bytes;
+  if (along_a.extent > longest || along_b.extent > longest) return false;
 
-  std::size_t const side = side_for(all.unit);
+  auto const unit = static_cast<std::ptrdiff_t>(all.unit);
+  bool const words = all.unit < 4 && along_a.source == unit && along_b.destination == unit;
+  // Where lines begin.
+  std::uintptr_t read = all.source | static_cast<std::uintptr_t>(along_b.source);
+  std::uintptr_t written = all.destination | static_cast<std::uintptr_t>(along_a.destination);
+  for (std::size_t i = 0; i < all.rank; ++i) {
+    if (i == a || i == b) continue;
+    read |= static_cast<std::uintptr_t>(all.axes[i].source);
+    written |= static_cast<std::uintptr_t>(all.axes[i].destination);
+  }
   tile_job job;
+  job.side_a = job.side_b = most_side_for(all.unit);
+  if (words && (read | written) % sizeof(std::uint32_t) != 0) {
+    job.side_a = job.side_b = unaligned_side_for(all.unit);
+  } else if (all.unit >= sizeof(std::uint32_t) && along_b.destination == unit &&
+             along_b.extent > job.side_b && written % sector_bytes != 0) {
+    auto const units = static_cast<unsigned>(sector_bytes / all.unit);
+    job.side_b -= units;
+    job.reach = units - 1;
+  }
   job.source = all.source;
   job.destination = all.destination;
   job.extent_a = static_cast<std::uint32_t>(along_a.extent);
@@ -153,12 +172,10 @@ bool launch_in_tiles(walked const& all, hipStream_t stream) {
   job.source_b = along_b.source;
   job.destination_a = along_a.destination;
   job.destination_b = along_b.destination;
-  job.tiles_a = divider(static_cast<std::uint32_t>(tiles_along(along_a.extent, side)));
-  job.tiles_b = divider(static_cast<std::uint32_t>(tiles_along(along_b.extent, side)));
+  job.tiles_a = divider(static_cast<std::uint32_t>(tiles_along(along_a.extent, job.side_a)));
+  job.tiles_b =
+      divider(static_cast<std::uint32_t>(tiles_along(along_b.extent + job.reach, job.side_b)));
   std::size_t blocks = std::size_t{job.tiles_a.divisor} * job.tiles_b.divisor;
-  std::uintptr_t lines = all.source | all.destination |
-                         static_cast<std::uintptr_t>(along_b.source) |
-                         static_cast<std::uintptr_t>(along_a.destination);
   for (std::size_t i = 0; i < all.rank; ++i) {
     if (i == a || i == b) continue;
     transfer::axis const& axis = all.axes[i];
@@ -168,15 +185,36 @@ bool launch_in_tiles(walked const& all, hipStream_t stream) {
     job.source_steps[job.rank] = axis.source;
     job.destination_steps[job.rank] = axis.destination;
     ++job.rank;
-    lines |= static_cast<std::uintptr_t>(axis.source) |
-             static_cast<std::uintptr_t>(axis.destination);
   }
   if (blocks > most_small) return false;
   job.blocks = static_cast<std::uint32_t>(blocks);
-  auto const unit = static_cast<std::ptrdiff_t>(all.unit);
-  bool const words = all.unit < 4 && along_a.source == unit && along_b.destination == unit &&
-                     lines % sizeof(std::uint32_t) == 0;
-  platform::check_launch("tile kernel", launch_tile(job, all.unit, words, stream));
+  platform::check_launch("tile kernel", words ? launch_word_tile(job, all.unit, stream)
+                                              : launch_tile(job, all.unit, stream));
+  return true;
+}
+
+// Rows that no wide unit fits, because they begin or end anywhere. False where they are short, or
+// more than can be counted.
+bool launch_rows(walked const& all, normal_form const& form, hipStream_t stream) {
+  constexpr std::size_t shortest = 32;
+  if (all.unit >= row_part::word || form.run < shortest || form.run > most_small / 4) return false;
+  row_job job;
+  job.run = static_cast<int>(form.run);
+  job.parts = divider(
+      static_cast<std::uint32_t>((job.run + 2 * (row_part::bytes - 1)) / row_part::bytes));
+  job.rows.source = all.source;
+  job.rows.destination = all.destination;
+  job.rows.rank = static_cast<unsigned>(form.rank);
+  job.count = job.parts.divisor;
+  for (std::size_t i = 0; i < form.rank; ++i) {
+    transfer::axis const& axis = all.axes[i];
+    if (axis.extent > most_small / job.count) return false;
+    job.count *= axis.extent;
+    job.rows.extents[i] = divider(static_cast<std::uint32_t>(axis.extent));
+    job.rows.source_steps[i] = axis.source;
+    job.rows.destination_steps[i] = axis.destination;
+  }
+  platform::check_launch("row kernel", launch_row_copy(job, stream));
   return true;
 }
 
@@ -187,7 +225,7 @@ std::uintptr_t address(std::byte const* data) { return reinterpret_cast<std::uin
 void permute(normal_form const& form, hipStream_t stream) {
   walked const all =
       walk_of(form, {address(form.source), false}, {address(form.destination), false});
-  if (launch_in_tiles(all, stream)) return;
+  if (launch_in_tiles(all, stream) || launch_rows(all, form, stream)) return;
   launch(all, {0, form.bytes()}, stream);
 }
 

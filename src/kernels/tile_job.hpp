@@ -26,33 +26,38 @@ struct tile_job {
   divider tiles_a;  // how many along a
   divider tiles_b;
   std::uint32_t blocks = 0;
+  unsigned side_a = 0;  // of a tile, in units
+  unsigned side_b = 0;
+  // Units by which a tile reaches back along b, so that each line of the destination can be written
+  // from and to a multiple of sector_bytes; 0: it need not.
+  unsigned reach = 0;
   unsigned rank = 0;  // of the others, outermost first
   divider extents[max_job_axes] = {};
   std::ptrdiff_t source_steps[max_job_axes] = {};
   std::ptrdiff_t destination_steps[max_job_axes] = {};
 };
 
-/// Units smaller than a word are moved by words.
+/// Units smaller than a word are moved by words of 4 bytes, 32 at a time.
 template <class Unit>
 inline constexpr unsigned units_per_word = sizeof(Unit) < 4 ? 4 / sizeof(Unit) : 1;
-/// One side of a tile: lines long enough for the memory, tiles that fit several blocks' memory.
-constexpr unsigned side_for(std::size_t unit) {
-  if (unit < 4) return static_cast<unsigned>(128 / unit);
+inline constexpr unsigned words_per_line = 32;
+/// The longest side of a tile: lines long enough for the memory, tiles that fit several blocks'
+/// memory.
+constexpr unsigned most_side_for(std::size_t unit) {
+  if (unit < 4) return static_cast<unsigned>(words_per_line * 4 / unit);
   return unit == 4 ? 64 : 32;
 }
 template <class Unit>
-inline constexpr unsigned tile_side = side_for(sizeof(Unit));
+inline constexpr unsigned most_side = most_side_for(sizeof(Unit));
+/// The side of tiles whose lines begin anywhere within a word.
+constexpr unsigned unaligned_side_for(std::size_t unit) {
+  return static_cast<unsigned>((words_per_line - 1) * 4 / unit);
+}
+/// What the memory of devices moves at once: lines that begin or end within one are written twice
+/// as slowly.
+inline constexpr unsigned sector_bytes = 32;
 inline constexpr unsigned tile_lines = 8;  // that the threads of a block move at a time
-
-/// What a thread moves at once: a unit, or a word of several.
-template <class Unit, bool Words>
-struct word_of {
-  using type = Unit;
-};
-template <class Unit>
-struct word_of<Unit, true> {
-  using type = std::uint32_t;
-};
+inline constexpr std::uint32_t most_tile_blocks = 1u << 20;  // a block's stride covers the rest
 
 /// Where the tile of a block begins, on both sides, and how much of it there is.
 struct tile_place {
@@ -60,30 +65,33 @@ struct tile_place {
   std::uintptr_t destination;
   unsigned extent_a;
   unsigned extent_b;
+  unsigned before;  // lines along b of the tile before, which come first
 };
 
-ROC_HOST_DEVICE inline tile_place place_of(tile_job const& job, std::uint32_t block,
-                                           unsigned side) {
-  std::uint32_t rest = job.tiles_a.quotient(block);
-  std::uint32_t const a = (block - rest * job.tiles_a.divisor) * side;
-  std::uint32_t const others = job.tiles_b.quotient(rest);
-  std::uint32_t const b = (rest - others * job.tiles_b.divisor) * side;
-  rest = others;
-  tile_place result{job.source, job.destination, side, side};
+ROC_HOST_DEVICE inline tile_place place_of(tile_job const& job, std::uint32_t block) {
+  tile_place result{job.source, job.destination, job.side_a, job.side_b, job.reach};
   auto const move = [&](std::uint32_t index, std::ptrdiff_t from, std::ptrdiff_t to) {
     result.source += static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * from);
     result.destination += static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * to);
   };
-  move(a, job.source_a, job.destination_a);
-  move(b, job.source_b, job.destination_b);
+  std::uint32_t rest = job.tiles_a.quotient(block);
+  std::uint32_t const a = (block - rest * job.tiles_a.divisor) * job.side_a;
+  std::uint32_t const others = job.tiles_b.quotient(rest);
+  std::uint32_t const b = (rest - others * job.tiles_b.divisor) * job.side_b;
+  rest = others;
   for (unsigned axis = job.rank; axis-- != 0;) {
     std::uint32_t const whole = job.extents[axis].quotient(rest);
     move(rest - whole * job.extents[axis].divisor, job.source_steps[axis],
          job.destination_steps[axis]);
     rest = whole;
   }
-  if (job.extent_a - a < side) result.extent_a = job.extent_a - a;
-  if (job.extent_b - b < side) result.extent_b = job.extent_b - b;
+  if (b < job.reach) result.before = b;
+  move(a, job.source_a, job.destination_a);
+  move(b - result.before, job.source_b, job.destination_b);
+  result.extent_b += result.before;
+  if (job.extent_a - a < result.extent_a) result.extent_a = job.extent_a - a;
+  std::uint32_t const rest_b = job.extent_b - (b - result.before);
+  if (rest_b < result.extent_b) result.extent_b = rest_b;
   return result;
 }
 
@@ -93,8 +101,8 @@ struct copy_tile {
   tile_job job;
 
   void operator()(std::size_t block) const {
-    tile_place const at = place_of(job, static_cast<std::uint32_t>(block), tile_side<Unit>);
-    for (unsigned b = 0; b < at.extent_b; ++b) {
+    tile_place const at = place_of(job, static_cast<std::uint32_t>(block));
+    for (unsigned b = at.before; b < at.extent_b; ++b) {
       for (unsigned a = 0; a < at.extent_a; ++a) {
         auto const from = static_cast<std::uintptr_t>(a * job.source_a + b * job.source_b);
         auto const to = static_cast<std::uintptr_t>(a * job.destination_a + b * job.destination_b);
