@@ -24,9 +24,9 @@ struct batch_storage;
 /// The result is that of the copies one after the other, in the order of `add`. Those that do not
 /// touch the same memory are done at the same time, as far as little work finds that out: for
 /// contiguous ones, and for columns, tiles and boxes of one array, always, of others for hundreds.
-/// Where copies meet, the batch is cut in two. Done one by one are those between two devices, between
-/// host memories, of managed memory, by the device's address of mapped memory, and contiguous ones
-/// of 32 KiB or more of pinned memory.
+/// Where copies meet, the batch is cut in two. Done one by one are those between two devices,
+/// between host memories, of managed memory, by the device's address of mapped memory, and
+/// contiguous ones of 32 KiB or more of pinned memory.
 ///
 /// A batch holds no memory of its arrays: they must live until it has been submitted, and after
 /// that as long as `copy` demands. It may be submitted again and again; `clear` empties it.

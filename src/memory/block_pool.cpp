@@ -20,6 +20,7 @@ namespace roc::memory {
 namespace {
 
 constexpr std::size_t alignment = 256;
+constexpr std::size_t most_uploading = std::size_t{32} << 20;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
@@ -62,8 +63,12 @@ class pools {
     int const device = runtime::current_device();
     std::lock_guard const lock(mutex_);
     std::size_t const block = runtime::settings().staging_block;
-    std::size_t const blocks = std::max<std::size_t>(runtime::settings().staging / block, 2);
-    return pools_.try_emplace({device, by}, block, blocks, allocate_).first->second;
+    std::size_t blocks = runtime::settings().staging / block;
+    // What is packed waits in the caches for the copy engine: more of it would not fit there, and
+    // the two would share the memory's bandwidth.
+    if (by == block_pool::holder::uploading) blocks = std::min(blocks, most_uploading / block);
+    blocks = std::max<std::size_t>(blocks, 2);
+    return pools_.try_emplace({device, by}, block, blocks, by, allocate_).first->second;
   }
 
  private:
@@ -84,8 +89,9 @@ block_pool& block_pool::scratch(holder by) {
   return all->of_current_device(by);
 }
 
-block_pool::block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate)
-    : block_bytes_(aligned(block_bytes)), max_blocks_(max_blocks), allocate_(allocate) {}
+block_pool::block_pool(std::size_t block_bytes, std::size_t max_blocks, holder by,
+                       allocate_function allocate)
+    : block_bytes_(aligned(block_bytes)), max_blocks_(max_blocks), by_(by), allocate_(allocate) {}
 
 block_pool::~block_pool() = default;
 
@@ -208,7 +214,8 @@ void block_pool::give_back(block& from, stream_ref stream) noexcept {
       known = std::prev(from.uses.end());
     }
     // Where a destroyed stream's handle has come back, the event's work is not this stream's yet.
-    if (!known->done.query()) stream.wait(known->done);
+    // The library's own streams stay.
+    if (by_ == holder::behind_work && !known->done.query()) stream.wait(known->done);
     known->done.record(stream);
   } catch (std::exception const& late) {
     from.lost = true;

@@ -22,9 +22,10 @@ class block_pool {
 
  public:
   /// Who takes leases: copies behind a user's work, whose blocks come back when that is done, or
-  /// copies on streams of the library's own, whose blocks always come back soon. They have pools of
-  /// their own, so that the latter, which a user's stream may wait for, never wait for the former.
-  enum class holder { behind_work, passing };
+  /// copies to the device or from it on streams of the library's own, whose blocks always come back
+  /// soon. They have pools of their own, so that the latter, which a user's stream may wait for,
+  /// never wait for the former.
+  enum class holder { behind_work, uploading, downloading };
   /// Who touches a lease's memory: the CPU too, at any time, or work in the order of its stream
   /// alone. That one may have a block again while its earlier work there is pending.
   enum class access { any_time, stream_order };
@@ -32,7 +33,8 @@ class block_pool {
   /// Allocates a block or throws.
   using allocate_function = void* (*)(std::size_t bytes);
 
-  block_pool(std::size_t block_bytes, std::size_t max_blocks, allocate_function allocate);
+  block_pool(std::size_t block_bytes, std::size_t max_blocks, holder by,
+             allocate_function allocate);
   ~block_pool();
 
   /// Part of a block, for work that is enqueued on one stream. Its end records an event there.
@@ -90,6 +92,7 @@ class block_pool {
 
   std::size_t const block_bytes_;
   std::size_t const max_blocks_;
+  holder const by_;
   allocate_function const allocate_;
   std::mutex mutex_;
   std::condition_variable returned_;

@@ -35,8 +35,8 @@ struct batch_group {
   std::vector<std::size_t> alone;  // copies as any other
 };
 
-/// Copies [first, end) of a batch, by the memory that they use now. `at_once`: the CPU may touch all
-/// host memory. Throws registration_error for a destination registered for reading only.
+/// Copies [first, end) of a batch, by the memory that they use now. `at_once`: the CPU may touch
+/// all host memory. Throws registration_error for a destination registered for reading only.
 batch_group sorted_group(batch_contents const& contents, std::size_t first, std::size_t end,
                          bool at_once, detail::source_use use);
 

@@ -2,6 +2,7 @@
 #include "transfer/staged.hpp"
 
 #include <atomic>
+#include <optional>
 
 #include <roc/event.hpp>
 
@@ -9,6 +10,7 @@
 #include "platform/call.hpp"
 #include "runtime/own_stream.hpp"
 #include "runtime/stream.hpp"
+#include "transfer/open_chunks.hpp"
 #include "transfer/workers.hpp"
 
 namespace roc::transfer {
@@ -39,25 +41,36 @@ void wait_for_all_on(stream_ref stream) {
 class upload_chunks final : public pieces {
  public:
   upload_chunks(staged_work const& work, stream_ref stream, holder by)
-      : work_(work), stream_(stream), by_(by), reached_(by == holder::passing) {
+      : work_(work),
+        stream_(stream),
+        by_(by),
+        reached_(by == holder::uploading),
+        open_(work, open_chunks::task::pack) {
     if (!reached_) before_.record(stream);
   }
 
   bool run(std::size_t chunk, bool may_wait) override {
     auto& pool = block_pool::staging(by_);
     std::size_t const bytes = staging_bytes(work_, chunk);
-    auto const staging = may_wait ? pool.acquire(bytes, stream_) : pool.try_acquire(bytes, stream_);
-    if (staging == nullptr) return false;
-    stage const at = stage_in(*staging, work_, chunk, stream_, by_);
-    for (std::size_t share = 0; share != work_.shares(chunk); ++share) {
-      work_.pack(chunk, share, at.data);
+    std::optional<open_chunks::announcement> announced(std::in_place, open_);
+    auto staging = pool.try_acquire(bytes, stream_);
+    if (staging == nullptr) {
+      if (!may_wait) return false;
+      announced.reset();  // nobody knows when
+      staging = pool.acquire(bytes, stream_);
     }
+    stage const at = stage_in(*staging, work_, chunk, stream_, by_);
+    open_.do_all(chunk, at.data, announced);
     return work_.send(chunk, at, may_wait);
   }
   bool may_wait() const override {
     if (!reached_) reached_ = before_.query();
     return reached_;
   }
+  bool can_help() const noexcept override { return open_.any(); }
+  void help() override { open_.help(); }
+  // The device can begin with a chunk when all of it is packed; there is always a next one open.
+  bool helps_first() const noexcept override { return open_.many(); }
 
  private:
   staged_work const& work_;
@@ -65,18 +78,20 @@ class upload_chunks final : public pieces {
   holder by_;
   event before_;
   mutable std::atomic<bool> reached_;
+  open_chunks open_;
 };
 
 // To the host on a stream of the library's own; each chunk is over when its thread is.
 class download_chunks final : public pieces {
  public:
-  explicit download_chunks(staged_work const& work) : work_(work) {}
+  explicit download_chunks(staged_work const& work)
+      : work_(work), open_(work, open_chunks::task::unpack) {}
 
   bool run(std::size_t chunk, bool) override {
     stream_ref const stream = runtime::own_stream(runtime::own_use::download);
     auto const staging =
-        block_pool::staging(holder::passing).acquire(staging_bytes(work_, chunk), stream);
-    stage const at = stage_in(*staging, work_, chunk, stream, holder::passing);
+        block_pool::staging(holder::downloading).acquire(staging_bytes(work_, chunk), stream);
+    stage const at = stage_in(*staging, work_, chunk, stream, holder::downloading);
     try {
       work_.fetch(chunk, at);
       wait_for_all_on(stream);
@@ -85,22 +100,24 @@ class download_chunks final : public pieces {
       runtime::drain(stream);
       throw;
     }
-    for (std::size_t share = 0; share != work_.shares(chunk); ++share) {
-      work_.unpack(chunk, share, at.data);
-    }
+    std::optional<open_chunks::announcement> nothing;  // when it arrives nobody knows
+    open_.do_all(chunk, at.data, nothing);
     return true;
   }
   bool may_wait() const override { return true; }
+  bool can_help() const noexcept override { return open_.any(); }
+  void help() override { open_.help(); }
 
  private:
   staged_work const& work_;
+  open_chunks open_;
 };
 
 }  // namespace
 
 void upload_now(staged_work const& work) {
   stream_ref const stream = runtime::own_stream(runtime::own_use::upload);
-  upload_chunks chunks(work, stream, holder::passing);
+  upload_chunks chunks(work, stream, holder::uploading);
   try {
     worker_team::instance().run(work.chunks(), chunks);
     wait_for_all_on(stream);

@@ -16,7 +16,7 @@ namespace {
 
 using memory::block_pool;
 
-constexpr std::size_t share_bytes = std::size_t{256} << 10;
+constexpr std::size_t alignment = 256;
 
 std::size_t quotient_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
@@ -28,24 +28,28 @@ std::unique_ptr<block_pool::lease> take_scratch(std::size_t bytes, stage const& 
 }
 
 std::size_t chunk_size(std::size_t wanted, std::size_t least) {
-  constexpr std::size_t alignment = 256;
   std::size_t const most = runtime::settings().chunk;
   return std::clamp(quotient_up(wanted, alignment) * alignment, std::min(least, most), most);
 }
 
 }  // namespace
 
-// Chunks grow with the copy, so that a small one is spread over the workers too, and a large one
-// costs few calls.
+// Chunks grow with the copy: the device waits for the first one, and each costs calls. Shares are
+// small: the last of a chunk is waited for.
 staged_copy staged_copy::shared_out(plan const& p) {
-  std::size_t const shares = 2 * (worker_team::instance().size() + 1);
-  return {p, chunk_size(p.form.bytes() / shares, std::size_t{128} << 10)};
+  constexpr std::size_t steps = 16;
+  constexpr std::size_t shares = 8;
+  constexpr std::size_t least_share = std::size_t{64} << 10;
+  std::size_t const chunk = chunk_size(p.form.bytes() / steps, std::size_t{512} << 10);
+  std::size_t const share = std::max(chunk / shares, std::min(least_share, chunk / 2));
+  return {p, chunk, quotient_up(share, alignment) * alignment};
 }
 
 // Chunks large enough that a host function for each costs little.
 staged_copy staged_copy::in_order(plan const& p) {
   constexpr std::size_t steps = 8;
-  return {p, chunk_size(p.form.bytes() / steps, std::size_t{1} << 20)};
+  constexpr std::size_t share = std::size_t{256} << 10;
+  return {p, chunk_size(p.form.bytes() / steps, std::size_t{1} << 20), share};
 }
 
 std::size_t staged_copy::chunks() const noexcept { return quotient_up(total_, size_); }
@@ -56,8 +60,8 @@ piece staged_copy::chunk_at(std::size_t chunk) const noexcept {
 
 piece staged_copy::share_at(std::size_t chunk, std::size_t share) const noexcept {
   piece const whole = chunk_at(chunk);
-  std::size_t const begin = whole.begin + share * share_bytes;
-  return {begin, std::min(begin + share_bytes, whole.end)};
+  std::size_t const begin = whole.begin + share * share_;
+  return {begin, std::min(begin + share_, whole.end)};
 }
 
 std::size_t staged_copy::data_bytes(std::size_t chunk) const noexcept {
@@ -66,16 +70,16 @@ std::size_t staged_copy::data_bytes(std::size_t chunk) const noexcept {
 }
 
 std::size_t staged_copy::shares(std::size_t chunk) const noexcept {
-  return quotient_up(data_bytes(chunk), share_bytes);
+  return quotient_up(data_bytes(chunk), share_);
 }
 
 void staged_copy::pack(std::size_t chunk, std::size_t share, std::byte* data) const noexcept {
-  transfer::pack(plan_.form, share_at(chunk, share), data + share * share_bytes);
+  transfer::pack(plan_.form, share_at(chunk, share), data + share * share_);
 }
 
 void staged_copy::unpack(std::size_t chunk, std::size_t share,
                          std::byte const* data) const noexcept {
-  transfer::unpack(plan_.form, share_at(chunk, share), data + share * share_bytes);
+  transfer::unpack(plan_.form, share_at(chunk, share), data + share * share_);
 }
 
 // Directly where the device's side is contiguous, else through scratch memory and a kernel.

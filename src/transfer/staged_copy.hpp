@@ -27,13 +27,15 @@ class staged_copy final : public staged_work {
   void fetch(std::size_t chunk, stage const& at) const override;
 
  private:
-  staged_copy(plan const& p, std::size_t size) : plan_(p), total_(p.form.bytes()), size_(size) {}
+  staged_copy(plan const& p, std::size_t size, std::size_t share)
+      : plan_(p), total_(p.form.bytes()), size_(size), share_(share) {}
   piece chunk_at(std::size_t chunk) const noexcept;
   piece share_at(std::size_t chunk, std::size_t share) const noexcept;
 
   plan plan_;
   std::size_t total_;
-  std::size_t size_;  // bytes of a chunk
+  std::size_t size_;   // bytes of a chunk
+  std::size_t share_;  // and of a part that one thread takes
 };
 
 }  // namespace roc::transfer

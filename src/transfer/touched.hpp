@@ -30,8 +30,9 @@ touched touched_by(batch_contents const& contents, std::size_t piece, side which
 /// What is written, and what is read where something is written among it.
 std::vector<touched> all_touched(batch_contents const& contents);
 
-/// Whether no range that is written overlaps another one, but for what lies between the steps of all:
-/// columns, tiles and boxes of one array. Grows with n log n; false where it takes more to know.
+/// Whether no range that is written overlaps another one, but for what lies between the steps of
+/// all: columns, tiles and boxes of one array. Grows with n log n; false where it takes more to
+/// know.
 bool are_apart(batch_contents const& contents, std::vector<touched> all);
 
 }  // namespace roc::transfer

@@ -10,19 +10,11 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/patience.hpp"
 #include "runtime/settings.hpp"
 #include "transfer/numa.hpp"
 
 namespace roc::transfer {
-namespace {
-
-void pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
-}  // namespace
 
 // Leaked on purpose, threads and all: copies run until the very end of the process.
 worker_team& worker_team::instance() {
@@ -54,49 +46,86 @@ void worker_team::serve() {
   for (;;) {
     job* const work = next_job();
     if (work != nullptr) {
-      do_piece(*work, false, held);
-    } else if (!watch_for_posts(held)) {
-      posted_.wait(held);
+      work_on(*work, false, held);
+    } else if (!watch(held, [] { return false; })) {
+      // Counted before the last look: who has work after that one sees the sleeper.
+      sleepers_.fetch_add(1);
+      if (!has_work()) posted_.wait(held);
+      sleepers_.fetch_sub(1);
     }
   }
+}
+
+void worker_team::tell() {
+  posts_.fetch_add(1);
+  if (sleepers_.load() == 0) return;
+  std::lock_guard const held(mutex_);
+  posted_.notify_all();
+}
+
+// Holding the lock.
+bool worker_team::has_work() const {
+  return std::any_of(jobs_.begin(), jobs_.end(),
+                     [](job const* each) { return each->has_work_for(false); });
 }
 
 // Holding the lock, which is released meanwhile. A thread that sleeps takes long to wake, compared
 // with a copy of a few MiB: for a while after the last piece it looks out for the next, long enough
-// for the pieces of a copy in a stream's order, between which the device works. False where none
-// came.
-bool worker_team::watch_for_posts(lock& held) {
-  constexpr auto patience = std::chrono::microseconds(400);
-  unsigned const seen = posts_.load(std::memory_order_relaxed);
+// for the pieces of a copy in a stream's order, between which the device works. False where there
+// was no post, and what is wanted is not so.
+template <class Condition>
+bool worker_team::watch(lock& held, Condition const& wanted) {
+  constexpr auto longest = std::chrono::microseconds(400);
+  unsigned const seen = posts_.load();
+  if (wanted()) return true;
   held.unlock();
-  auto const end = std::chrono::steady_clock::now() + patience;
+  auto const end = std::chrono::steady_clock::now() + longest;
+  runtime::patience patience;
   bool posted = false;
   while (!posted && std::chrono::steady_clock::now() < end) {
     for (int i = 0; i < 64 && !posted; ++i) {
-      posted = posts_.load(std::memory_order_relaxed) != seen;
-      pause();
+      posted = posts_.load() != seen;
+      patience.pause();
     }
   }
-  held.lock();
-  return posted || posts_.load(std::memory_order_relaxed) != seen;
+  runtime::lock_soon(held);
+  return posts_.load() != seen || wanted();
 }
 
 // Holding the lock.
 void worker_team::post() {
-  posts_.fetch_add(1, std::memory_order_relaxed);
+  posts_.fetch_add(1);
   posted_.notify_all();
 }
 
 // Holding the lock. In turn, so that copies at the same time share the workers.
 worker_team::job* worker_team::next_job() {
-  auto const found = std::find_if(jobs_.begin(), jobs_.end(), [](job const* each) {
-    return each->has_piece() && !each->starved;
-  });
+  auto const found = std::find_if(jobs_.begin(), jobs_.end(),
+                                  [](job const* each) { return each->has_work_for(false); });
   if (found == jobs_.end()) return nullptr;
   job* const work = *found;
   jobs_.erase(found);
   jobs_.push_back(work);
   return work;
+}
+
+// Holding the lock, which is released meanwhile.
+void worker_team::work_on(job& of, bool by_caller, lock& held) {
+  bool const begins = of.has_piece_for(by_caller);
+  if (begins && !(of.work.helps_first() && of.work.can_help())) {
+    return do_piece(of, by_caller, held);
+  }
+  ++of.running;
+  held.unlock();
+  of.work.help();
+  runtime::lock_soon(held);
+  if (--of.running == 0) finish();
+}
+
+// Holding the lock.
+void worker_team::finish() {
+  posts_.fetch_add(1);
+  finished_.notify_all();
 }
 
 // Holding the lock, which is released meanwhile.
@@ -117,7 +146,7 @@ void worker_team::do_piece(job& of, bool by_caller, lock& held) {
   } catch (...) {
     failure = std::current_exception();
   }
-  held.lock();
+  runtime::lock_soon(held);
   --of.running;
   if (failure) {
     if (!of.failure) of.failure = failure;
@@ -127,23 +156,25 @@ void worker_team::do_piece(job& of, bool by_caller, lock& held) {
     of.returned.push_back(index);
     of.starved = true;
   }
-  if (of.running == 0 || !done) finished_.notify_all();
+  if (of.running == 0 || !done) finish();
 }
 
 void worker_team::run(std::size_t count, pieces& work) {
   job mine{work, count, 0, 0, false, {}, nullptr};
-  lock held(mutex_);
+  lock held(mutex_, std::defer_lock);
+  runtime::lock_soon(held);
   jobs_.push_back(&mine);
   if (count > 1) post();
   for (;;) {
-    while (mine.has_piece()) {
-      do_piece(mine, true, held);
+    while (mine.has_work_for(true)) {
+      work_on(mine, true, held);
       // There was memory, so there may be more.
       if (std::exchange(mine.starved, false)) post();
     }
     if (mine.running == 0) break;
-    // A worker may yet give a piece back.
-    finished_.wait(held, [&] { return mine.has_piece() || mine.running == 0; });
+    // A worker may yet give a piece back, or let others help.
+    auto const wanted = [&] { return mine.has_work_for(true) || mine.running == 0; };
+    if (!watch(held, wanted)) finished_.wait(held, wanted);
   }
   std::erase(jobs_, &mine);
   if (mine.failure) std::rethrow_exception(mine.failure);

@@ -24,6 +24,12 @@ class pieces {
   virtual bool run(std::size_t index, bool may_wait) = 0;
   /// Whether memory in flight comes back without anybody else's doing, so that workers may wait.
   virtual bool may_wait() const = 0;
+  /// Whether a part of a piece that somebody has begun could be done beside him.
+  virtual bool can_help() const noexcept { return false; }
+  /// Does such a part, if there is one still.
+  virtual void help() {}
+  /// Whether helping comes before beginning another piece.
+  virtual bool helps_first() const noexcept { return false; }
 };
 
 class worker_team {
@@ -36,6 +42,8 @@ class worker_team {
   void run(std::size_t count, pieces& work);
   /// Threads besides the caller's.
   std::size_t size() const noexcept { return threads_; }
+  /// Tells the workers that a piece which somebody has begun can be helped with.
+  void tell();
 
  private:
   struct job {
@@ -48,20 +56,29 @@ class worker_team {
     std::exception_ptr failure;
 
     bool has_piece() const noexcept { return next != count || !returned.empty(); }
+    bool has_piece_for(bool caller) const noexcept { return has_piece() && (caller || !starved); }
+    bool has_work_for(bool caller) const noexcept {
+      return has_piece_for(caller) || work.can_help();
+    }
   };
   using lock = std::unique_lock<std::mutex>;
 
   explicit worker_team(int device);
   void serve();
-  bool watch_for_posts(lock& held);
+  template <class Condition>
+  bool watch(lock& held, Condition const& wanted);
   void post();
+  bool has_work() const;
   job* next_job();
+  void work_on(job& of, bool by_caller, lock& held);
   void do_piece(job& of, bool by_caller, lock& held);
+  void finish();
 
   int const device_;
   std::size_t threads_ = 0;
   std::mutex mutex_;
   std::condition_variable posted_;
+  std::atomic<unsigned> sleepers_ = 0;  // that wait for it
   std::atomic<unsigned> posts_ = 0;  // changes when workers have something to do
   std::condition_variable finished_;
   std::deque<job*> jobs_;  // the next worker takes a piece of the first, which then goes last

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Waiting for what another thread does in a moment: a thread that sleeps takes long to wake,
+// compared with a copy of a few MiB.
+#pragma once
+
+#include <thread>
+
+namespace roc::runtime {
+
+class patience {
+ public:
+  /// A moment. Lets others have the processor now and then: there may be more threads than those.
+  void pause() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+    if (++pauses_ % 64 == 0) std::this_thread::yield();
+  }
+
+ private:
+  unsigned pauses_ = 0;
+};
+
+/// Takes a lock that others hold for a moment only.
+template <class Lock>
+void lock_soon(Lock& held) {
+  patience patience;
+  for (int i = 0; i < 1000; ++i) {
+    if (held.try_lock()) return;
+    patience.pause();
+  }
+  held.lock();
+}
+
+}  // namespace roc::runtime
