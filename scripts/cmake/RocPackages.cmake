@@ -30,6 +30,7 @@ if(TARGET rocbench)
   set(roc_man_folder ${CMAKE_INSTALL_MANDIR}/man1)
   set(roc_man_page ${CMAKE_CURRENT_BINARY_DIR}/debian/rocbench-${roc_suffix}.1.gz)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${roc_tool_source}/rocbench.1)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/debian)
   file(ARCHIVE_CREATE OUTPUT ${roc_man_page} PATHS ${roc_tool_source}/rocbench.1
     FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)
   install(FILES ${roc_man_page} DESTINATION ${roc_man_folder} COMPONENT tool EXCLUDE_FROM_ALL)
