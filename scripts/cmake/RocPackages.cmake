@@ -22,33 +22,39 @@ set(CPACK_COMPONENTS_ALL library development)
 if(TARGET rocbench)
   install(TARGETS rocbench
     RUNTIME DESTINATION ${roc_private_folder} COMPONENT tool EXCLUDE_FROM_ALL)
-  # Its man page and completions: in a folder of the platform's own, as the tool is, and offered with
-  # it under the standard places.
+  # Its completions: in a folder of the platform's own, as the tool is, and offered with it under the
+  # standard places. The man page lies where all do, under the platform's name and compressed: where
+  # dpkg leaves man pages out, as in images of containers, it leaves this one out as well.
   set(roc_tool_folder ${CMAKE_INSTALL_DATADIR}/rocarray-${roc_suffix})
   set(roc_tool_source ${PROJECT_SOURCE_DIR}/benchmarks/rocbench)
-  set(roc_tool_files
-    man/man1/rocbench.1
-    bash-completion/completions/rocbench
-    zsh/vendor-completions/_rocbench
-    fish/vendor_completions.d/rocbench.fish)
-  install(FILES ${roc_tool_source}/rocbench.1
-    DESTINATION ${roc_tool_folder}/man/man1 COMPONENT tool EXCLUDE_FROM_ALL)
+  set(roc_man_folder ${CMAKE_INSTALL_MANDIR}/man1)
+  set(roc_man_page ${CMAKE_CURRENT_BINARY_DIR}/debian/rocbench-${roc_suffix}.1.gz)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${roc_tool_source}/rocbench.1)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/debian)
+  file(ARCHIVE_CREATE OUTPUT ${roc_man_page} PATHS ${roc_tool_source}/rocbench.1
+    FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)
+  install(FILES ${roc_man_page} DESTINATION ${roc_man_folder} COMPONENT tool EXCLUDE_FROM_ALL)
   install(FILES ${roc_tool_source}/completions/rocbench.bash RENAME rocbench
     DESTINATION ${roc_tool_folder}/bash-completion/completions COMPONENT tool EXCLUDE_FROM_ALL)
   install(FILES ${roc_tool_source}/completions/_rocbench
     DESTINATION ${roc_tool_folder}/zsh/vendor-completions COMPONENT tool EXCLUDE_FROM_ALL)
   install(FILES ${roc_tool_source}/completions/rocbench.fish
     DESTINATION ${roc_tool_folder}/fish/vendor_completions.d COMPONENT tool EXCLUDE_FROM_ALL)
-  set(roc_tool_slaves "")
-  foreach(file IN LISTS roc_tool_files)
+  set(roc_tool_slaves "/usr/${roc_man_folder}/rocbench.1.gz rocbench-man-man1"
+    " /usr/${roc_man_folder}/rocbench-${roc_suffix}.1.gz\n")
+  foreach(file
+      bash-completion/completions/rocbench
+      zsh/vendor-completions/_rocbench
+      fish/vendor_completions.d/rocbench.fish)
     # A link needs its folder, which no other package may have made.
     get_filename_component(folder ${file} DIRECTORY)
     install(DIRECTORY DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder}
       COMPONENT tool EXCLUDE_FROM_ALL)
     string(REPLACE "/" "-" name rocbench-${folder})
-    string(APPEND roc_tool_slaves " \\\n  --slave /usr/${CMAKE_INSTALL_DATADIR}/${file} ${name} "
-      "/usr/${roc_tool_folder}/${file}")
+    list(APPEND roc_tool_slaves
+      "/usr/${CMAKE_INSTALL_DATADIR}/${file} ${name} /usr/${roc_tool_folder}/${file}\n")
   endforeach()
+  string(JOIN "" roc_tool_slaves ${roc_tool_slaves})
   list(APPEND CPACK_COMPONENTS_ALL tool)
 endif()
 
@@ -89,30 +95,7 @@ if(roc_suffix STREQUAL "host")
   set(roc_priority 10)
 endif()
 
-# The scripts that offer a file of a package under the name without a platform, and take it back;
-# `slaves`, options of update-alternatives, name what comes and goes with it.
-function(roc_alternative component link name slaves)
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/debian/${component})
-  set(target /usr/${roc_private_folder}/${name})
-  set(ldconfig "")
-  if(component STREQUAL "library")
-    set(ldconfig "ldconfig\n")
-  endif()
-  file(WRITE ${folder}/postinst "#!/bin/sh
-set -e
-[ \"$1\" = configure ] || exit 0
-update-alternatives --install ${link} ${name} ${target} ${roc_priority}${slaves}
-${ldconfig}")
-  file(WRITE ${folder}/prerm "#!/bin/sh
-set -e
-[ \"$1\" = remove ] || [ \"$1\" = deconfigure ] || exit 0
-update-alternatives --remove ${name} ${target}
-")
-  file(CHMOD ${folder}/postinst ${folder}/prerm PERMISSIONS
-    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-  string(TOUPPER ${component} upper)
-  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${folder}/postinst ${folder}/prerm PARENT_SCOPE)
-endfunction()
+include(RocAlternatives)
 roc_alternative(library /usr/${CMAKE_INSTALL_LIBDIR}/librocarray.so.${roc_soversion}
   librocarray.so.${roc_soversion} "")
 roc_alternative(tool /usr/bin/rocbench rocbench "${roc_tool_slaves}")

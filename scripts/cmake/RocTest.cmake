@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
 # roc_add_test(NAME SOURCES files... [DEVICE_SOURCES files.hip...] [ENVIRONMENT NAME=value...]
-#              [HOST_ONLY] [NO_DEVICE])
+#              [HOST_ONLY] [NO_DEVICE] [FRESH])
 #
-# A GoogleTest program, every test of which is a test of CTest. On the host platform it is run in
+# A GoogleTest program, every test of which is a test of CTest (see ROC_TEST_BY_PROGRAM). On the host platform it is run in
 # each of the modes threaded, inline and deferred; on amd through the launcher; a skipped test is
 # counted as skipped, and its output says why. DEVICE_SOURCES are compiled by the device compiler;
 # on amd their twins are made too. NO_DEVICE: the test needs no device and runs where there is none.
+# FRESH: each of its tests needs a process of its own, also under ROC_TEST_BY_PROGRAM: what failed, was
+# logged or is held before would be seen.
 
 set(ROC_TEST_LAUNCHER auto CACHE STRING
   "What starts the amd tests: auto (the CPU double where there is no AMD GPU), empty (nothing), or a command")
 set(ROC_TEST_SCALE "" CACHE STRING "Divides the sizes of the tests, for emulators: 1 or more")
 set(ROC_TEST_COMPILE_OPTIONS "" CACHE STRING
   "Further options of the C++ compiler for the tests, such as -O0: the library keeps its own")
+option(ROC_TEST_BY_PROGRAM "A program with all its tests is one test of CTest, in one process" OFF)
 set(ROC_TEST_PREFIX "" CACHE STRING "First part of the tests' names; empty: the platform's name")
 
 find_package(GTest REQUIRED)
@@ -55,7 +58,7 @@ function(roc_test_options target)
 endfunction()
 
 function(roc_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "HOST_ONLY;NO_DEVICE" ""
+  cmake_parse_arguments(PARSE_ARGV 1 arg "HOST_ONLY;NO_DEVICE;FRESH" ""
     "SOURCES;DEVICE_SOURCES;ENVIRONMENT;MODES")
   if(arg_HOST_ONLY AND NOT ROC_RESOLVED_PLATFORM STREQUAL "host")
     return()
@@ -107,15 +110,21 @@ function(roc_add_test name)
     return()
   endif()
   foreach(mode IN LISTS modes)
-    _roc_register(${name} ${mode} "${environment}")
+    _roc_register(${name} ${mode} "${environment}" ${arg_FRESH})
   endforeach()
 endfunction()
 
-function(_roc_register name mode environment)
+function(_roc_register name mode environment fresh)
   set(prefix ${roc_test_prefix}.)
   if(NOT mode STREQUAL "device")
     set(prefix ${prefix}${mode}.)
     list(APPEND environment ROC_HOST_MODE=${mode})
+  endif()
+  if(ROC_TEST_BY_PROGRAM AND NOT fresh)
+    add_test(NAME ${prefix}${name} COMMAND ${name})
+    set_tests_properties(${prefix}${name} PROPERTIES
+      TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
+    return()
   endif()
   gtest_discover_tests(${name}
     TEST_PREFIX ${prefix}

@@ -26,7 +26,7 @@ if(NOT ROC_SANITIZE)
         --build-options ${variables} -DCMAKE_PREFIX_PATH=${install} ${arg_OPTIONS}
         --test-command ${arg_RUN})
     set_tests_properties(${prefix}.${name} PROPERTIES
-      FIXTURES_REQUIRED roc_installed TIMEOUT 120 ENVIRONMENT "${environment}")
+      FIXTURES_REQUIRED ${prefix}.install TIMEOUT 120 ENVIRONMENT "${environment}")
     if(arg_MESSAGE)
       # CMake wraps its messages.
       string(REPLACE " " "[ \n]+" message ${arg_MESSAGE})

@@ -41,7 +41,7 @@ fi
 if ls "$out"/rocarray-tools* >/dev/null 2>&1; then
   chosen_tool=$(readlink "$root/etc/alternatives/rocbench")
   "$root$chosen_tool" --help >/dev/null
-  for file in man/man1/rocbench.1 bash-completion/completions/rocbench \
+  for file in man/man1/rocbench.1.gz bash-completion/completions/rocbench \
     zsh/vendor-completions/_rocbench fish/vendor_completions.d/rocbench.fish; do
     chosen_file=$(readlink "$root$(readlink "$root/usr/share/$file")" || true)
     if [ -z "$chosen_file" ] || [ ! -s "$root$chosen_file" ]; then

@@ -22,8 +22,8 @@ if(NOT ROC_SANITIZE)
       FIXTURES_REQUIRED ${fixture} SKIP_RETURN_CODE 77 TIMEOUT 120 ENVIRONMENT "${environment}")
   endfunction()
   set(pc_folder ${install}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  roc_pkg_config_test(pkg_config_static static ${pc_folder} rocarray roc_installed)
-  roc_pkg_config_test(pkg_config_shared shared ${pc_folder} rocarray roc_installed)
+  roc_pkg_config_test(pkg_config_static static ${pc_folder} rocarray ${prefix}.install)
+  roc_pkg_config_test(pkg_config_shared shared ${pc_folder} rocarray ${prefix}.install)
 
   set(other amd)
   if(ROC_RESOLVED_PLATFORM STREQUAL "amd")
@@ -33,7 +33,7 @@ if(NOT ROC_SANITIZE)
     COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/wrong_platform ${options}
       --build-options ${variables} -DCMAKE_PREFIX_PATH=${install} -DROC_PLATFORM=${other})
   set_tests_properties(${prefix}.wrong_platform PROPERTIES
-    FIXTURES_REQUIRED roc_installed
+    FIXTURES_REQUIRED ${prefix}.install
     PASS_REGULAR_EXPRESSION "for ${ROC_RESOLVED_PLATFORM}, and ROC_PLATFORM asks for ${other}")
 
   find_program(ROC_DPKG dpkg)
@@ -45,7 +45,12 @@ if(NOT ROC_SANITIZE)
       COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/debs.sh ${cpack}/cpack ${PROJECT_BINARY_DIR} ${debs}
         ${ROC_RESOLVED_PLATFORM} librocarray.so.${soversion})
     set_tests_properties(${prefix}.debs PROPERTIES
-      FIXTURES_SETUP roc_debs TIMEOUT 120)
+      FIXTURES_SETUP ${prefix}.debs TIMEOUT 120)
+    add_test(NAME ${prefix}.installed_debs
+      COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/installed_debs.sh
+        ${CMAKE_CURRENT_BINARY_DIR}/installed_debs librocarray.so.${soversion} ${debs})
+    set_tests_properties(${prefix}.installed_debs PROPERTIES
+      FIXTURES_REQUIRED ${prefix}.debs SKIP_RETURN_CODE 77 TIMEOUT 120)
     set(deb_usr ${debs}/root/usr)
     add_test(NAME ${prefix}.consumer_of_debs
       COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/consumer_debs ${options}
@@ -53,9 +58,9 @@ if(NOT ROC_SANITIZE)
           -DROC_PLATFORM=${ROC_RESOLVED_PLATFORM}
         --test-command consumer)
     set_tests_properties(${prefix}.consumer_of_debs PROPERTIES
-      FIXTURES_REQUIRED roc_debs TIMEOUT 120 ENVIRONMENT "${environment}")
+      FIXTURES_REQUIRED ${prefix}.debs TIMEOUT 120 ENVIRONMENT "${environment}")
     roc_pkg_config_test(consumer_of_debs_by_pkg_config shared
-      ${deb_usr}/${CMAKE_INSTALL_LIBDIR}/pkgconfig rocarray-${ROC_RESOLVED_PLATFORM} roc_debs)
+      ${deb_usr}/${CMAKE_INSTALL_LIBDIR}/pkgconfig rocarray-${ROC_RESOLVED_PLATFORM} ${prefix}.debs)
   else()
     add_test(NAME ${prefix}.debs COMMAND sh -c "echo 'no dpkg: not a Debian system'; exit 77")
     set_tests_properties(${prefix}.debs PROPERTIES SKIP_RETURN_CODE 77)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # side_by_side.sh FOLDER platform=build-tree...
-# The Debian packages of several platforms in one place: a project picks a platform when it is
-# configured, and one program picks it when it starts.
+# The Debian packages of several platforms, as each build's test made them, in one place: a project
+# picks a platform when it is configured, and one program picks it when it starts. dpkg installs and
+# removes them together.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
@@ -11,13 +12,14 @@ rm -rf "$out"
 root=$out/root
 mkdir -p "$root"
 platforms=()
+folders=()
 for pair in "$@"; do
   platform=${pair%%=*}
   tree=${pair#*=}
   platforms+=("$platform")
-  mkdir -p "$out/debs/$platform"
-  (cd "$tree" && cpack -G DEB -B "$out/debs/$platform" >"$out/debs/$platform.log")
-  for package in "$out/debs/$platform"/*.deb; do
+  debs=$tree/test/build/debs
+  folders+=("$debs")
+  for package in "$debs"/*.deb; do
     # dpkg refuses a file that two packages have: so does this.
     clash=$(dpkg-deb -c "$package" | awk '$1 !~ /^d/ {print $6}' |
       while read -r file; do if [ -e "$root/$file" ]; then echo "$file"; fi; done)
@@ -61,3 +63,8 @@ done
 for pair in "$@"; do
   run "${pair%%=*}" "${pair#*=}" "$out/consumer_${platforms[0]}/consumer"
 done
+
+if [ "$(id -u)" = 0 ]; then
+  soname=$(basename "$(find "$root" -name "librocarray.so.[0-9]*.[0-9]*" -type l | head -n 1)")
+  bash "$here/installed_debs.sh" "$out/installed" "$soname" "${folders[@]}"
+fi
