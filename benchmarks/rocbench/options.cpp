@@ -96,6 +96,11 @@ constexpr measuring_command measuring_commands[] = {
 };
 
 void add_compare_options(CLI::App& app, compare_options& chosen) {
+  app.footer(
+      "A case is faster or slower where the whole range of the change is beyond the tolerance, the\n"
+      "same where it is within, and unclear otherwise. The range is that of the medians' 95 %\n"
+      "intervals. Of a case that either run called noisy it takes in the samples' spread, so that it\n"
+      "is faster or slower only where each median lies outside of the other run's p5 to p95.");
   app.add_option("before", chosen.before, "File of the earlier run, from --json")->required();
   app.add_option("after", chosen.after, "File of the later run")->required();
   app.add_option("--tolerance", chosen.tolerance, "Percent of change that is called the same")

@@ -149,7 +149,8 @@ std::string changes_part(comparison const& since) {
             ? fmt::format("{:+.1f} % to {:+.1f} %", 100 * (each.range.low - 1),
                           100 * (each.range.high - 1))
             : "too few samples";
-    rows += html_change_row(each.after->name, size_of(*each.after),
+    bool const noisy = each.before->measured.noisy || each.after->measured.noisy;
+    rows += html_change_row(each.after->name, size_of(*each.after) + (noisy ? ", noisy" : ""),
                             fmt::format("{:+.1f} %, {}", 100 * (each.speed - 1), word), range,
                             each.range.low - 1, each.range.high - 1, reach,
                             word.substr(0, word.find(' ')));
@@ -157,7 +158,8 @@ std::string changes_part(comparison const& since) {
   if (rows.empty()) return "";
   return fmt::format(
       "<p><b>{}.</b> The middle is no change, the ends are {:+.0f} % and {:+.0f} %; a bar is the "
-      "range that the change lies in. Right is faster.</p>\n{}",
+      "range that the change lies in, by the spread of the samples where a run was noisy. Right is "
+      "faster; a pale bar is unclear.</p>\n{}",
       counts, -100 * reach, 100 * reach, rows);
 }
 
