@@ -101,6 +101,11 @@ foreach(case ${checked_cases})
   roc_add_exit_code_test(rocbench.wrong_byte_in_${name} 2
     rocbench run ${case} --size 5001 --max-time 0 --inject)
 endforeach()
+# One call of HIP cannot copy what is registered in pieces: its cases register as HIP does, in one.
+roc_add_exit_code_test(rocbench.registered_in_pieces 0 rocbench run */registered --size 300K
+  --max-time 0.01)
+set_tests_properties(${roc_test_prefix}.rocbench.registered_in_pieces PROPERTIES
+  ENVIRONMENT "${environment};ROC_REGISTER_CHUNK=64K")
 # Cases that are skipped say so, and nothing else was measured.
 if(NOT ROC_RESOLVED_PLATFORM STREQUAL "nvidia")
   roc_add_skipped_case_test(batch_call "${environment}" "no call for many copies"

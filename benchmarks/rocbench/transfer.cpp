@@ -41,8 +41,8 @@ class transfer_experiment final : public experiment {
       : by_(what.by),
         each_waited_for_(what.each_waited_for),
         layout_(layout),
-        source_(what.from, layout.from.span()),
-        destination_(what.to, layout.to.span()),
+        source_(what.from, layout.from.span(), what.by),
+        destination_(what.to, layout.to.span(), what.by),
         image_(source_, destination_) {
     if (!contiguous()) elements_.resize(layout_.from.payload());
     fill_whole(source_, source_gap);
