@@ -4,7 +4,7 @@
 set(environment ${ROC_TEST_ENVIRONMENT})
 set(without_twins "")
 if(ROC_ON_DOUBLE)
-  set(kernels copy_kernels.hip stream_check.hip stream_kernels.hip)
+  set(kernels copy_kernels.hip image_kernels.hip stream_check.hip stream_kernels.hip)
   list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_LIST_DIR}/rocbench/)
   roc_add_kernel_twins(rocbench_twins SOURCES ${kernels}
     INCLUDES ${CMAKE_CURRENT_LIST_DIR}/rocbench)
@@ -101,6 +101,7 @@ foreach(case ${checked_cases})
   roc_add_exit_code_test(rocbench.wrong_byte_in_${name} 2
     rocbench run ${case} --size 5001 --max-time 0 --inject)
 endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/injection_tests.cmake)
 # One call of HIP cannot copy what is registered in pieces: its cases register as HIP does, in one.
 roc_add_exit_code_test(rocbench.registered_in_pieces 0 rocbench run */registered --size 300K
   --max-time 0.01)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,7 +49,7 @@ void add_run_options(CLI::App& app, options& chosen) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--max-time", chosen.max_time,
                  "Seconds for a case at most; it is called noisy if its samples disagree then. "
-                 "Default: 1.5 (sweep 0.5, latency and alloc 1, check 0)")
+                 "Default: 0.9 (sweep 0.5, latency and alloc 1, check 0)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--rounds", chosen.rounds,
                  "Parts that this time is divided into: cases take turns, so that a slow minute "
@@ -71,9 +73,15 @@ void add_run_options(CLI::App& app, options& chosen) {
          "(arrays of 2^28 doubles, or the largest power of two that fits, 100 times, each waited "
          "for, the least time of all but the first)")
       ->check(CLI::IsMember({"nvbandwidth", "babelstream"}));
-  app.add_flag("--inject", chosen.inject,
+  app.add_flag("--inject{data}", chosen.inject,
                "Corrupts one byte before each check: shows that a wrong byte is found (ends with "
-               "2)");
+               "2). --inject=gap, =before, =behind: not of the data, but between its rows, or of "
+               "the guard bands; cases without such a place are skipped")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, inject_place>{
+          {"data", inject_place::data},
+          {"gap", inject_place::gap},
+          {"before", inject_place::before},
+          {"behind", inject_place::behind}}));
 }
 
 void add_cases(CLI::App& app, options& chosen) {
