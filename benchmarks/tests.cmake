@@ -156,29 +156,7 @@ roc_add_exit_code_test(rocbench.interrupted_kept 0
   rocbench compare ${results}.part1 ${results}.part1 --tolerance 100)
 set_tests_properties(${roc_test_prefix}.rocbench.interrupted_kept PROPERTIES
   FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_interrupted)
-# The report, by the browser where one is found.
-roc_add_exit_code_test(rocbench.report_writes 0
-  rocbench report ${results} ${results} -o ${results}.html)
-roc_add_exit_code_test(rocbench.report_of_other_file 1
-  rocbench report ${results}.csv -o ${results}.not.html)
-roc_add_exit_code_test(rocbench.report_unwritable 1
-  rocbench report ${results} -o /nonexistent/x.html)
-set_tests_properties(${roc_test_prefix}.rocbench.report_writes PROPERTIES
-  FIXTURES_SETUP ${roc_test_prefix}.rocbench_report)
-foreach(test writes of_other_file unwritable)
-  set_tests_properties(${roc_test_prefix}.rocbench.report_${test} PROPERTIES
-    FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_results)
-endforeach()
-find_program(ROC_BROWSER NAMES chromium chromium-browser google-chrome
-  DOC "Draws rocbench's report in a test")
-if(ROC_BROWSER)
-  add_test(NAME ${roc_test_prefix}.rocbench.report_drawn COMMAND ${CMAKE_COMMAND}
-    -DBROWSER=${ROC_BROWSER} -DREPORT=${results}.html -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}
-    -P ${CMAKE_CURRENT_LIST_DIR}/rocbench/render_report.cmake)
-  set_tests_properties(${roc_test_prefix}.rocbench.report_drawn PROPERTIES
-    FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_report TIMEOUT 180
-    SKIP_REGULAR_EXPRESSION "no device was found")
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/report_tests.cmake)
 foreach(test with_itself thresholds_held below_threshold nothing other_file)
   set_tests_properties(${roc_test_prefix}.rocbench.compare_${test} PROPERTIES
     FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_results)

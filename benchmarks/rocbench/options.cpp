@@ -123,7 +123,9 @@ void add_report_options(CLI::App& app, report_options& chosen) {
   app.add_option("results", chosen.first, "File of a run, from --json")->required();
   app.add_option("later", chosen.second,
                  "File of a later run: it is shown, and what changed since the first");
-  app.add_option("-o,--output", chosen.output, "File to write; - is standard output")->required();
+  app.add_option("-o,--output", chosen.output, "File to write: HTML, or, where its name ends with .svg, a picture of the efficiency "
+                 "bars of one run alone; - is standard output")
+      ->required();
 }
 
 }  // namespace
@@ -159,7 +161,7 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
            command::compare),
       chosen.comparing);
   add_report_options(
-      *add("report", "Draws a run, or what changed between two, as one HTML file", command::report),
+      *add("report", "Draws a run, or what changed between two, as one HTML file, or its bars as SVG", command::report),
       chosen.reporting);
   try {
     app.parse(argc, argv);
