@@ -17,7 +17,7 @@ struct palette {
   char const* bad;
 };
 
-inline constexpr palette light_colours{"#ffffff", "#1c2330", "#5b6577", "#d9dee7", "#eef1f6",
+inline constexpr palette light_colours{"#ffffff", "#1c2330", "#5b6577", "#d9dee7", "#e4e9f2",
                                        "#1f5fd0", "#8b95a7", "#c2261d", "#18794e", "#c2261d"};
 inline constexpr palette dark_colours{"#12161d", "#e6eaf1", "#9aa5b8", "#323a48", "#222936",
                                       "#6ea2ff", "#8a94a6", "#ff7b72", "#56d39b", "#ff7b72"};

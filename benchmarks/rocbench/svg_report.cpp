@@ -27,8 +27,9 @@ std::string rules(palette const& of) {
       ".page {{ fill: {}; stroke: {}; }} .line {{ stroke: {}; }}\n"
       "text {{ fill: {}; }} .quiet {{ fill: {}; }} .bad {{ fill: {}; }}\n"
       ".track {{ fill: {}; }} .library {{ fill: {}; }} .raw {{ fill: {}; }}\n"
-      ".spread {{ fill: {}; opacity: .55; }}\n",
-      of.page, of.line, of.line, of.text, of.quiet, of.bad, of.track, of.library, of.raw, of.text);
+      ".spread {{ fill: {}; opacity: .6; }} .limit {{ fill: {}; }}\n",
+      of.page, of.line, of.line, of.text, of.quiet, of.bad, of.track, of.library, of.raw, of.text,
+      of.limit);
 }
 
 std::string style() {
@@ -79,6 +80,7 @@ std::string row(bar_row const& of, double y) {
   if (of.library) result += bar("library", 0, *of.library, y + 17, of.raw ? 7 : 12);
   if (of.low && of.high) result += bar("spread", *of.low, *of.high, y + (of.raw ? 20 : 22.5), 1.2);
   if (of.raw) result += bar("raw", 0, *of.raw, y + 25, 4);
+  if (of.library) result += bar("limit", 1 - 1.5 / inner, 1, y + 15, 16);
   return result + text(margin, y + 41, "quiet", of.note, 40) +
          text(width - margin, y + 41, "quiet", of.more, 56, true);
 }
@@ -91,7 +93,7 @@ struct head {
 head head_of(document const& of) {
   head result{0, text(margin, 30, "title", of.where.device_name, 50)};
   result.drawing += text(margin, 48, "quiet",
-                         "rocbench " + of.where.version + ", " + of.where.date +
+                         "rocbench " + of.where.version + ", " + of.where.date.substr(0, 10) +
                              ", every sample verified. GB = 1e9 bytes.",
                          90);
   double y = 66;
@@ -103,7 +105,8 @@ head head_of(document const& of) {
                     text(margin + 15, y, "quiet", "rocarray, 5th to 95th percentile as a line", 60) +
                     bar("raw", 262 / inner, 272 / inner, y - 8, 8) +
                     text(margin + 277, y, "quiet", "HIP's own call, or plain pointers", 60) +
-                    text(margin, y + 16, "quiet", "The whole width is the physical limit.", 60);
+                    bar("limit", 4 / inner, 5.5 / inner, y + 7, 10) +
+                    text(margin + 15, y + 16, "quiet", "the physical limit", 60);
   result.height = y + 26;
   return result;
 }
@@ -114,7 +117,7 @@ std::string svg_report(document const& of) {
   std::vector<bar_row> const rows = efficiency_rows(pairs_of(of));
   if (rows.empty()) return "";
   head const above = head_of(of);
-  double const height = above.height + row_height * static_cast<double>(rows.size()) + 4;
+  double const height = above.height + row_height * static_cast<double>(rows.size()) + 8;
   std::string result = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" role=\"img\">\n<title>rocbench: {2}, rates and their share of the physical "
