@@ -5,9 +5,9 @@
 set(words_before "guard before the payload, byte 4095")
 set(words_behind "guard behind the payload, byte 0")
 set(words_gap "in a gap, byte")
-foreach(case h2d/pageable d2h/pinned d2d/copy bidir/pinned strided/2d/h2d strided/3d/d2h strided/2d/d2d
-    permute/3d/h2d fill/float stream/triad mapped/read mapped/write batch/h2d batch/d2h
-    latency/d2h/pageable)
+foreach(case h2d/pageable d2h/pinned d2d/copy bidir/pinned strided/2d/h2d strided/3d/d2h
+    strided/2d/d2d permute/3d/h2d fill/float stream/triad mapped/read mapped/write batch/h2d
+    batch/d2h latency/d2h/pageable)
   set(places before behind)
   if(case MATCHES "^(strided|batch)/")
     list(APPEND places gap)

@@ -139,7 +139,7 @@ class batch_experiment final : public experiment {
 
   void run_loop() {
     hipStream_t const native = roc::native(stream_);
-    hipMemcpyKind const kind = !source_.on_device()        ? hipMemcpyHostToDevice
+    hipMemcpyKind const kind = !source_.on_device()       ? hipMemcpyHostToDevice
                                : destination_.on_device() ? hipMemcpyDeviceToDevice
                                                           : hipMemcpyDeviceToHost;
     for (std::size_t i = 0; i != where_.count; ++i) {

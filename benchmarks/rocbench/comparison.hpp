@@ -25,9 +25,9 @@ struct compared_case {
   case_result const* after;
   change what = change::unclear;
   double speed = 0;  ///< of the medians: after over before, 1.1 is a tenth faster
-  /// That the speed lies in: from the medians' intervals. Of a case that either run calls noisy, and
-  /// whose intervals do not make it the same, from the spreads too: neither median may lie within
-  /// the other run's p5 to p95 where it is to be faster or slower.
+  /// That the speed lies in: from the medians' intervals. Of a case that either run calls noisy,
+  /// and whose intervals do not make it the same, from the spreads too: neither median may lie
+  /// within the other run's p5 to p95 where it is to be faster or slower.
   interval range{};
 };
 

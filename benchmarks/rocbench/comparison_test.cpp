@@ -66,8 +66,8 @@ change verdict(case_result const& before, case_result const& after) {
 }
 
 TEST(compare, a_median_within_the_spread_of_a_noisy_run_is_no_change) {
-  for (auto const& [was, is] : {std::pair(pinned_before, pinned_after),
-                                std::pair(pageable_before, pageable_after)}) {
+  for (auto const& [was, is] :
+       {std::pair(pinned_before, pinned_after), std::pair(pageable_before, pageable_after)}) {
     EXPECT_EQ(verdict(noisy_result(was), noisy_result(is)), change::unclear);
     EXPECT_EQ(verdict(noisy_result(is), noisy_result(was)), change::unclear);
     // One noisy run is enough to doubt.

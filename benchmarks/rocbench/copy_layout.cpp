@@ -78,9 +78,8 @@ copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element) {
 image_layout image_of(side_layout const& side) {
   std::size_t const weights[3] = {side.extents[1] * side.extents[2], side.extents[2], 1};
   std::size_t axes[3] = {0, 1, 2};
-  std::ranges::stable_sort(axes, [&](std::size_t a, std::size_t b) {
-    return side.strides[a] > side.strides[b];
-  });
+  std::ranges::stable_sort(
+      axes, [&](std::size_t a, std::size_t b) { return side.strides[a] > side.strides[b]; });
   image_layout result{{}, side.element};
   for (std::size_t i = 3; i-- != 0;) {
     std::size_t const axis = axes[i];

@@ -13,7 +13,8 @@ namespace rocbench {
 /// Writes [begin, end) of an image to memory that begins where the image does, by this thread.
 void write_image_part(std::byte* whole, image const& of, std::uint64_t begin, std::uint64_t end);
 
-/// The offset of the first byte in [begin, end) that is not the image's, else `end`; by this thread.
+/// The offset of the first byte in [begin, end) that is not the image's, else `end`; by this
+/// thread.
 std::uint64_t first_wrong_byte(std::byte const* whole, image const& of, std::uint64_t begin,
                                std::uint64_t end);
 

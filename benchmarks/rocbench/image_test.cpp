@@ -26,11 +26,11 @@ std::vector<std::byte> written(image const& of) {
 }
 
 std::vector<copy_layout> every_layout(std::size_t bytes) {
-  return {contiguous_layout(bytes),        rows_layout(bytes, 48, 64),
-          rows_layout(bytes, 37, 51),      planes_layout(bytes, 16, 20),
-          planes_layout(bytes, 21, 21),    transposed_layout(bytes, 2),
-          transposed_layout(bytes, 4),     transposed_layout(bytes, 16),
-          reversed_axes_layout(bytes, 1),  reversed_axes_layout(bytes, 8)};
+  return {contiguous_layout(bytes),       rows_layout(bytes, 48, 64),
+          rows_layout(bytes, 37, 51),     planes_layout(bytes, 16, 20),
+          planes_layout(bytes, 21, 21),   transposed_layout(bytes, 2),
+          transposed_layout(bytes, 4),    transposed_layout(bytes, 16),
+          reversed_axes_layout(bytes, 1), reversed_axes_layout(bytes, 8)};
 }
 
 // What should lie where, by the strides alone, element after element.
@@ -54,8 +54,8 @@ std::vector<std::byte> expected(side_layout const& side, std::uint64_t sample) {
 
 // Sizes around words, and with work for several threads.
 TEST(image, of_a_layout_has_every_element_where_strides_say) {
-  for (std::size_t const bytes : {std::size_t{1}, std::size_t{9}, std::size_t{4097},
-                                  (std::size_t{9} << 20) + 5}) {
+  for (std::size_t const bytes :
+       {std::size_t{1}, std::size_t{9}, std::size_t{4097}, (std::size_t{9} << 20) + 5}) {
     for (copy_layout const& layout : every_layout(bytes)) {
       for (side_layout const& side : {layout.from, layout.to}) {
         image const of = around(side);

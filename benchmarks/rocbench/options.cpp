@@ -77,11 +77,11 @@ void add_run_options(CLI::App& app, options& chosen) {
                "Corrupts one byte before each check: shows that a wrong byte is found (ends with "
                "2). --inject=gap, =before, =behind: not of the data, but between its rows, or of "
                "the guard bands; cases without such a place are skipped")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, inject_place>{
-          {"data", inject_place::data},
-          {"gap", inject_place::gap},
-          {"before", inject_place::before},
-          {"behind", inject_place::behind}}));
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, inject_place>{{"data", inject_place::data},
+                                              {"gap", inject_place::gap},
+                                              {"before", inject_place::before},
+                                              {"behind", inject_place::behind}}));
 }
 
 void add_cases(CLI::App& app, options& chosen) {
@@ -105,9 +105,11 @@ constexpr measuring_command measuring_commands[] = {
 
 void add_compare_options(CLI::App& app, compare_options& chosen) {
   app.footer(
-      "A case is faster or slower where the whole range of the change is beyond the tolerance, the\n"
+      "A case is faster or slower where the whole range of the change is beyond the tolerance, "
+      "the\n"
       "same where it is within, and unclear otherwise. The range is that of the medians' 95 %\n"
-      "intervals. Of a case that either run called noisy it takes in the samples' spread, so that it\n"
+      "intervals. Of a case that either run called noisy it takes in the samples' spread, so that "
+      "it\n"
       "is faster or slower only where each median lies outside of the other run's p5 to p95.");
   app.add_option("before", chosen.before, "File of the earlier run, from --json")->required();
   app.add_option("after", chosen.after, "File of the later run")->required();
@@ -123,8 +125,10 @@ void add_report_options(CLI::App& app, report_options& chosen) {
   app.add_option("results", chosen.first, "File of a run, from --json")->required();
   app.add_option("later", chosen.second,
                  "File of a later run: it is shown, and what changed since the first");
-  app.add_option("-o,--output", chosen.output, "File to write: HTML, or, where its name ends with .svg, a picture of the efficiency "
-                 "bars of one run alone; - is standard output")
+  app.add_option(
+         "-o,--output", chosen.output,
+         "File to write: HTML, or, where its name ends with .svg, a picture of the efficiency "
+         "bars of one run alone; - is standard output")
       ->required();
 }
 
@@ -161,7 +165,9 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
            command::compare),
       chosen.comparing);
   add_report_options(
-      *add("report", "Draws a run, or what changed between two, as one HTML file, or its bars as SVG", command::report),
+      *add("report",
+           "Draws a run, or what changed between two, as one HTML file, or its bars as SVG",
+           command::report),
       chosen.reporting);
   try {
     app.parse(argc, argv);

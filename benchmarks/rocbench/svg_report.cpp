@@ -101,12 +101,13 @@ head head_of(document const& of) {
     result.drawing += text(margin, y, "bad", each, 90);
     y += 16;
   }
-  result.drawing += bar("library", 0, 10 / inner, y - 8, 8) +
-                    text(margin + 15, y, "quiet", "rocarray, 5th to 95th percentile as a line", 60) +
-                    bar("raw", 262 / inner, 272 / inner, y - 8, 8) +
-                    text(margin + 277, y, "quiet", "HIP's own call, or plain pointers", 60) +
-                    bar("limit", 4 / inner, 5.5 / inner, y + 7, 10) +
-                    text(margin + 15, y + 16, "quiet", "the physical limit", 60);
+  result.drawing +=
+      bar("library", 0, 10 / inner, y - 8, 8) +
+      text(margin + 15, y, "quiet", "rocarray, 5th to 95th percentile as a line", 60) +
+      bar("raw", 262 / inner, 272 / inner, y - 8, 8) +
+      text(margin + 277, y, "quiet", "HIP's own call, or plain pointers", 60) +
+      bar("limit", 4 / inner, 5.5 / inner, y + 7, 10) +
+      text(margin + 15, y + 16, "quiet", "the physical limit", 60);
   result.height = y + 26;
   return result;
 }
