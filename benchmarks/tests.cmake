@@ -4,7 +4,7 @@
 set(environment ${ROC_TEST_ENVIRONMENT})
 set(without_twins "")
 if(ROC_ON_DOUBLE)
-  set(kernels copy_kernels.hip stream_check.hip stream_kernels.hip)
+  set(kernels copy_kernels.hip image_kernels.hip stream_check.hip stream_kernels.hip)
   list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_LIST_DIR}/rocbench/)
   roc_add_kernel_twins(rocbench_twins SOURCES ${kernels}
     INCLUDES ${CMAKE_CURRENT_LIST_DIR}/rocbench)
@@ -101,6 +101,12 @@ foreach(case ${checked_cases})
   roc_add_exit_code_test(rocbench.wrong_byte_in_${name} 2
     rocbench run ${case} --size 5001 --max-time 0 --inject)
 endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/injection_tests.cmake)
+# One call of HIP cannot copy what is registered in pieces: its cases register as HIP does, in one.
+roc_add_exit_code_test(rocbench.registered_in_pieces 0 rocbench run */registered --size 300K
+  --max-time 0.01)
+set_tests_properties(${roc_test_prefix}.rocbench.registered_in_pieces PROPERTIES
+  ENVIRONMENT "${environment};ROC_REGISTER_CHUNK=64K")
 # Cases that are skipped say so, and nothing else was measured.
 if(NOT ROC_RESOLVED_PLATFORM STREQUAL "nvidia")
   roc_add_skipped_case_test(batch_call "${environment}" "no call for many copies"
@@ -150,29 +156,7 @@ roc_add_exit_code_test(rocbench.interrupted_kept 0
   rocbench compare ${results}.part1 ${results}.part1 --tolerance 100)
 set_tests_properties(${roc_test_prefix}.rocbench.interrupted_kept PROPERTIES
   FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_interrupted)
-# The report, by the browser where one is found.
-roc_add_exit_code_test(rocbench.report_writes 0
-  rocbench report ${results} ${results} -o ${results}.html)
-roc_add_exit_code_test(rocbench.report_of_other_file 1
-  rocbench report ${results}.csv -o ${results}.not.html)
-roc_add_exit_code_test(rocbench.report_unwritable 1
-  rocbench report ${results} -o /nonexistent/x.html)
-set_tests_properties(${roc_test_prefix}.rocbench.report_writes PROPERTIES
-  FIXTURES_SETUP ${roc_test_prefix}.rocbench_report)
-foreach(test writes of_other_file unwritable)
-  set_tests_properties(${roc_test_prefix}.rocbench.report_${test} PROPERTIES
-    FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_results)
-endforeach()
-find_program(ROC_BROWSER NAMES chromium chromium-browser google-chrome
-  DOC "Draws rocbench's report in a test")
-if(ROC_BROWSER)
-  add_test(NAME ${roc_test_prefix}.rocbench.report_drawn COMMAND ${CMAKE_COMMAND}
-    -DBROWSER=${ROC_BROWSER} -DREPORT=${results}.html -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}
-    -P ${CMAKE_CURRENT_LIST_DIR}/rocbench/render_report.cmake)
-  set_tests_properties(${roc_test_prefix}.rocbench.report_drawn PROPERTIES
-    FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_report TIMEOUT 180
-    SKIP_REGULAR_EXPRESSION "no device was found")
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/report_tests.cmake)
 foreach(test with_itself thresholds_held below_threshold nothing other_file)
   set_tests_properties(${roc_test_prefix}.rocbench.compare_${test} PROPERTIES
     FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_results)

@@ -35,9 +35,10 @@ class alloc_experiment final : public experiment {
     for (std::size_t i = 0; i < times; ++i) source_->give(source_->take(bytes_), bytes_);
   }
 
-  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
+  std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
+    if (inject > inject_place::data) throw not_possible("it checks allocated memory alone");
     auto* const memory = static_cast<std::byte*>(source_->take(bytes_));
-    auto wrong = check_edge(memory, sample, inject);
+    auto wrong = check_edge(memory, sample, inject == inject_place::data);
     if (!wrong) wrong = check_edge(memory + (bytes_ - edge_), sample, false);
     source_->give(memory, bytes_);
     return wrong;

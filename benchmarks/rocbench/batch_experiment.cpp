@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <numeric>
-#include <span>
-#include <vector>
+#include <utility>
 
 #include <roc/copy_batch.hpp>
 #include <roc/native.hpp>
 
-#include "buffer_image.hpp"
-#include "describe_mismatch.hpp"
+#include "image_memory.hpp"
 #include "pattern.hpp"
 #include "platform/call.hpp"
 #include "vendor_batch.hpp"
@@ -36,10 +33,32 @@ struct places {
   // All places in an order that is far from that of the source.
   std::size_t to(std::size_t i) const { return i * stride % count * (piece + gap); }
 
+  // Of pieces in the order of the source, `turn` places apart.
+  image_layout image(std::size_t turn) const {
+    image_layout result{{}, piece};
+    result.axes[0] = {count, piece + gap, piece, turn};
+    return result;
+  }
+
   std::size_t piece;
   std::size_t count;
   std::size_t stride = 7919;
 };
+
+// The number whose product with `value` is 1 modulo `modulus`. Precondition: no common factor.
+std::size_t inverse(std::size_t value, std::size_t modulus) {
+  auto left = static_cast<std::int64_t>(modulus);
+  std::int64_t right = static_cast<std::int64_t>(value) % left;
+  std::int64_t before = 0;
+  std::int64_t now = 1;
+  while (right != 0) {  // Euclid's steps; `now` times `value` is `right`, modulo `modulus`
+    std::int64_t const quotient = left / right;
+    left = std::exchange(right, left - quotient * right);
+    before = std::exchange(now, before - quotient * now);
+  }
+  auto const whole = static_cast<std::int64_t>(modulus);
+  return static_cast<std::size_t>((before % whole + whole) % whole);
+}
 
 class batch_experiment final : public experiment {
  public:
@@ -48,8 +67,8 @@ class batch_experiment final : public experiment {
         where_(where),
         source_(from, where.span()),
         destination_(to, where.span()),
-        image_(source_, destination_),
-        elements_(bytes()) {
+        from_(where.image(1)),
+        to_(where.image(inverse(where.stride, where.count))) {
     for (std::size_t i = 0; i != where_.count; ++i) {
       list_.from.push_back(source_.payload() + where_.from(i));
       list_.to.push_back(destination_.payload() + where_.to(i));
@@ -71,13 +90,8 @@ class batch_experiment final : public experiment {
   roc::stream_ref stream() const override { return stream_; }
 
   void prepare(std::uint64_t sample) override {
-    write_pattern(elements_, sample);
-    image_.write_payload(source_, [&](std::span<std::byte> image) {
-      for (std::size_t i = 0; i != where_.count; ++i) {
-        std::memcpy(&image[where_.from(i)], &elements_[i * where_.piece], where_.piece);
-      }
-    });
-    fill_whole(destination_, poison_byte(sample));
+    memory_.write(source_, source_image(source_, from_, sample));
+    memory_.fill(destination_, poison_byte(sample));
   }
 
   void run(std::size_t times) override {
@@ -91,23 +105,8 @@ class batch_experiment final : public experiment {
     }
   }
 
-  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
-    std::span<std::byte> const whole = image_.arrived(destination_, sample);
-    std::span<std::byte> const image = guarded_parts(whole).payload;
-    if (inject) image[where_.to(where_.count / 2)] ^= std::byte{1};
-    // What is taken leaves poison, so that a look at the rest tells whether gaps were touched.
-    for (std::size_t i = 0; i != where_.count; ++i) {
-      std::span<std::byte> const piece = image.subspan(where_.to(i), where_.piece);
-      std::ranges::copy(piece, &elements_[i * where_.piece]);
-      std::ranges::fill(piece, poison_byte(sample));
-    }
-    if (auto const wrong = find_pattern_mismatch(elements_, sample)) {
-      return describe_mismatch("payload", *wrong, sample);
-    }
-    if (auto const wrong = find_poison_mismatch(image, sample)) {
-      return describe_mismatch("in a gap,", *wrong, sample);
-    }
-    return check_guards(whole, sample);
+  std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
+    return memory_.check(destination_, arrived_image(destination_, to_, sample), inject);
   }
 
  private:
@@ -140,7 +139,7 @@ class batch_experiment final : public experiment {
 
   void run_loop() {
     hipStream_t const native = roc::native(stream_);
-    hipMemcpyKind const kind = !source_.on_device()        ? hipMemcpyHostToDevice
+    hipMemcpyKind const kind = !source_.on_device()       ? hipMemcpyHostToDevice
                                : destination_.on_device() ? hipMemcpyDeviceToDevice
                                                           : hipMemcpyDeviceToHost;
     for (std::size_t i = 0; i != where_.count; ++i) {
@@ -153,8 +152,9 @@ class batch_experiment final : public experiment {
   roc::stream stream_;
   guarded_buffer source_;
   guarded_buffer destination_;
-  buffer_image image_;
-  std::vector<std::byte> elements_;  // in the order of the source
+  image_layout from_;
+  image_layout to_;
+  image_memory memory_;
   batch_list list_;
 };
 

@@ -33,7 +33,7 @@ class both_ways final : public experiment {
     timed_by() == timing::wall_clock ? run_in_threads(times) : run_on_streams(times);
   }
 
-  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
+  std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
     if (auto wrong = there_->check(sample, inject)) return "to the device, " + *wrong;
     if (auto wrong = back_->check(sample, inject)) return "to the host, " + *wrong;
     return std::nullopt;

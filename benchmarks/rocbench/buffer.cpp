@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "buffer.hpp"
 
+#include "platform/call.hpp"
+
 namespace rocbench {
 namespace {
 
@@ -29,7 +31,12 @@ char const* to_string(memory_kind kind) noexcept {
   return "";
 }
 
-guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes) : kind_(kind), bytes_(bytes) {
+void guarded_buffer::unregister::operator()(void* whole) const noexcept {
+  ROC_HIP_QUIET(hipHostUnregister, whole);
+}
+
+guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes, caller registers)
+    : kind_(kind), bytes_(bytes) {
   roc::shape<1> const shape{whole_bytes()};
   if (on_device()) {
     device_ = roc::device_array<std::byte>(shape);
@@ -40,7 +47,13 @@ guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes) : kind_(kind
       shape, roc::order::c, host_memory_of(kind),
       combined ? roc::host_flags::portable | roc::host_flags::write_combined
                : roc::host_flags::portable);
-  if (kind == memory_kind::registered) registration_ = roc::register_host(host_);
+  if (kind != memory_kind::registered) return;
+  if (registers == caller::library) {
+    registration_ = roc::register_host(host_);
+  } else {
+    ROC_HIP(hipHostRegister, host_.data(), whole_bytes(), 0u);
+    registered_whole_.reset(host_.data());
+  }
 }
 
 }  // namespace rocbench

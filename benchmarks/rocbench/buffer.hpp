@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include <roc/device_array.hpp>
 #include <roc/host_array.hpp>
 #include <roc/registration.hpp>
+
+#include "cases.hpp"
 
 namespace rocbench {
 
@@ -29,10 +32,12 @@ char const* to_string(memory_kind kind) noexcept;
 inline constexpr std::size_t guard_bytes = 4096;
 
 /// A payload with guard_bytes before and behind it, uninitialised. On the current device where it
-/// is device memory: not to be touched by the host then. Throws out_of_memory, roc::error.
+/// is device memory: not to be touched by the host then. Registered memory is registered by the
+/// caller's way: by the library, in pieces where it is large, or in one by hipHostRegister, as CUDA
+/// refuses one copy over two registrations. Throws out_of_memory, roc::error.
 class guarded_buffer {
  public:
-  guarded_buffer(memory_kind kind, std::size_t bytes);
+  guarded_buffer(memory_kind kind, std::size_t bytes, caller registers = caller::library);
 
   memory_kind kind() const noexcept { return kind_; }
   bool on_device() const noexcept { return kind_ == memory_kind::device; }
@@ -47,11 +52,17 @@ class guarded_buffer {
   roc::host_array<std::byte>& host() { return host_; }
 
  private:
+  struct unregister {
+    void operator()(void* whole) const noexcept;
+  };
+
   memory_kind kind_;
   std::size_t bytes_;
   roc::device_array<std::byte> device_;
   roc::host_array<std::byte> host_;
-  std::optional<roc::registration> registration_;  // ends before the memory goes
+  // Both end before the memory goes.
+  std::optional<roc::registration> registration_;
+  std::unique_ptr<void, unregister> registered_whole_;
 };
 
 /// The parts of a whole buffer, or of a copy of it.

@@ -25,7 +25,7 @@ TEST(command_plan, sizes_are_those_asked_for_or_fit) {
 }
 
 TEST(command_plan, times_are_those_asked_for_or_the_commands) {
-  EXPECT_EQ(planned_measuring(of(command::run)).max_time, 1.5);
+  EXPECT_EQ(planned_measuring(of(command::run)).max_time, 0.9);
   EXPECT_EQ(planned_measuring(of(command::run)).rounds, 2u);
   EXPECT_EQ(planned_measuring(of(command::check)).rounds, 1u);
   options asked = of(command::run);
@@ -110,7 +110,9 @@ TEST(cases, of_a_command_are_there) {
     EXPECT_FALSE(planned_cases(of(each)).empty());
   }
   EXPECT_EQ(planned_cases(of(command::sweep)).size(), 10u);
-  // Half a minute's worth: of the kernels, the pair that shows what a view costs.
+  // Half a minute's worth, however noisy: of the kernels, the pair that shows what a view costs.
+  double const most = planned_measuring(of(command::run)).max_time;
+  EXPECT_LT(static_cast<double>(planned_cases(of(command::run)).size()) * most, 25);
   auto const usual = [](char const* name) { return matching_cases({name}).at(0).by_default; };
   EXPECT_TRUE(usual("stream/triad") && usual("raw/stream/triad"));
   EXPECT_FALSE(usual("stream/copy") || usual("mapped/read") || usual("managed/fault"));

@@ -42,7 +42,7 @@ void print(comparison const& of, double tolerance) {
   }
   fmt::print(
       "Medians in GB/s (1e9 bytes). The change lies in the range with 95 % confidence for either "
-      "run; up to {:g} % is the same.\n\n",
+      "run, that of noisy cases goes by the spread of their samples; up to {:g} % is the same.\n\n",
       tolerance);
   fmt::print(row_format, "case", "size", "before", "after", "change", "range", "verdict");
   for (compared_case const& each : of.cases) print(each);

@@ -17,6 +17,12 @@ change verdict(interval const& range, double tolerance) {
   return change::unclear;
 }
 
+// The speed where one run's median lies anywhere within the other's spread, and within `range`.
+interval with_spread(interval const& range, summary const& was, summary const& is) {
+  return {std::min({range.low, was.p5 / is.median, was.median / is.p95}),
+          std::max({range.high, was.p95 / is.median, was.median / is.p5})};
+}
+
 compared_case compare_case(case_result const& before, case_result const& after, double tolerance) {
   compared_case result{&before, &after};
   if (before.ended != outcome::measured || after.ended != outcome::measured) {
@@ -29,8 +35,18 @@ compared_case compare_case(case_result const& before, case_result const& after, 
   // Ends that too few samples leave open are infinite, or minus infinity: a time is not below zero.
   result.range = {std::max(was.median_interval.low, 0.0) / is.median_interval.high,
                   was.median_interval.high / std::max(is.median_interval.low, 0.0)};
-  bool const wrong = before.measured.mismatch || after.measured.mismatch;
-  result.what = wrong ? change::wrong_data : verdict(result.range, tolerance);
+  if (before.measured.mismatch || after.measured.mismatch) {
+    result.what = change::wrong_data;
+    return result;
+  }
+  result.what = verdict(result.range, tolerance);
+  // The medians' intervals suppose samples that know nothing of each other. Those of a machine that
+  // drifts do, and each run then has a median of its own: the spreads tell how far that goes.
+  bool const noisy = before.measured.noisy || after.measured.noisy;
+  if (noisy && result.what != change::same) {
+    result.range = with_spread(result.range, was, is);
+    result.what = verdict(result.range, tolerance);
+  }
   return result;
 }
 

@@ -14,7 +14,7 @@ enum class change : unsigned char {
   same,    ///< surely within the tolerance
   faster,  ///< surely beyond it
   slower,
-  unclear,       ///< the intervals allow both
+  unclear,       ///< the ranges allow both
   not_measured,  ///< skipped or failed in one of the runs
   wrong_data,    ///< in one of the runs
 };
@@ -25,7 +25,10 @@ struct compared_case {
   case_result const* after;
   change what = change::unclear;
   double speed = 0;  ///< of the medians: after over before, 1.1 is a tenth faster
-  interval range{};  ///< that the speed lies in, from the medians' intervals
+  /// That the speed lies in: from the medians' intervals. Of a case that either run calls noisy,
+  /// and whose intervals do not make it the same, from the spreads too: neither median may lie
+  /// within the other run's p5 to p95 where it is to be faster or slower.
+  interval range{};
 };
 
 struct comparison {

@@ -2,6 +2,7 @@
 #include "comparison.hpp"
 
 #include <limits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,68 @@ TEST(compare, gives_the_change_and_its_range) {
   EXPECT_DOUBLE_EQ(found.speed, 1.2);
   EXPECT_DOUBLE_EQ(found.range.low, 1.2 * 0.99 / 1.01);
   EXPECT_DOUBLE_EQ(found.range.high, 1.2 * 1.01 / 0.99);
+}
+
+// Of two runs on an H100, nothing changed between them: seconds, median first, then p5, p95 and
+// the median's interval.
+struct run_of_case {
+  double median, p5, p95, low, high;
+};
+
+case_result noisy_result(run_of_case const& of, bool noisy = true) {
+  case_result result = example_result("x", 256 << 20, 50e9);
+  result.measured.seconds = {20, of.median, of.p5, of.p95, {of.low, of.high}};
+  result.measured.noisy = noisy;
+  return result;
+}
+
+constexpr run_of_case pinned_before{5.4283e-3, 4.9218e-3, 5.7797e-3, 5.1713e-3, 5.6059e-3};
+constexpr run_of_case pinned_after{4.9867e-3, 4.9343e-3, 5.6069e-3, 4.9480e-3, 5.0272e-3};
+constexpr run_of_case pageable_before{18.417e-3, 17.413e-3, 22.421e-3, 17.895e-3, 21.162e-3};
+constexpr run_of_case pageable_after{22.245e-3, 20.016e-3, 30.399e-3, 21.797e-3, 23.081e-3};
+
+change verdict(case_result const& before, case_result const& after) {
+  return compare(with(before), with(after), 0.02).cases.at(0).what;
+}
+
+TEST(compare, a_median_within_the_spread_of_a_noisy_run_is_no_change) {
+  for (auto const& [was, is] :
+       {std::pair(pinned_before, pinned_after), std::pair(pageable_before, pageable_after)}) {
+    EXPECT_EQ(verdict(noisy_result(was), noisy_result(is)), change::unclear);
+    EXPECT_EQ(verdict(noisy_result(is), noisy_result(was)), change::unclear);
+    // One noisy run is enough to doubt.
+    EXPECT_EQ(verdict(noisy_result(was, false), noisy_result(is)), change::unclear);
+    EXPECT_EQ(verdict(noisy_result(was), noisy_result(is, false)), change::unclear);
+  }
+  // Samples that agree: the medians' intervals are all that counts.
+  EXPECT_EQ(verdict(noisy_result(pinned_before, false), noisy_result(pinned_after, false)),
+            change::faster);
+  EXPECT_EQ(verdict(noisy_result(pageable_before, false), noisy_result(pageable_after, false)),
+            change::slower);
+}
+
+TEST(compare, both_medians_have_to_lie_outside_of_the_other_noisy_runs_spread) {
+  constexpr run_of_case steady{10, 9.9, 10.1, 9.95, 10.05};
+  // Above the spread of the first, whose median is within that of the second; then not any more.
+  constexpr run_of_case wide{12, 9, 13, 11.5, 12.5};
+  constexpr run_of_case beyond{12, 11, 13, 11.5, 12.5};
+  EXPECT_EQ(verdict(noisy_result(steady), noisy_result(wide)), change::unclear);
+  EXPECT_EQ(verdict(noisy_result(wide), noisy_result(steady)), change::unclear);
+  EXPECT_EQ(verdict(noisy_result(steady), noisy_result(beyond)), change::slower);
+  EXPECT_EQ(verdict(noisy_result(beyond), noisy_result(steady)), change::faster);
+}
+
+TEST(compare, a_noisy_case_shows_the_range_of_its_verdict) {
+  document const was = with(noisy_result(pinned_before));
+  document const is = with(noisy_result(pinned_after));
+  interval const range = compare(was, is, 0.02).cases.at(0).range;
+  EXPECT_DOUBLE_EQ(range.low, pinned_before.median / pinned_after.p95);
+  EXPECT_DOUBLE_EQ(range.high, pinned_before.p95 / pinned_after.median);
+  // The same by its medians: their interval is within the tolerance, however far samples lie apart.
+  constexpr run_of_case spread{10, 9, 11, 9.99, 10.01};
+  document const same = with(noisy_result(spread));
+  EXPECT_EQ(compare(same, same, 0.02).cases.at(0).what, change::same);
+  EXPECT_DOUBLE_EQ(compare(same, same, 0.02).cases.at(0).range.high, 10.01 / 9.99);
 }
 
 TEST(compare, too_few_samples_tell_nothing) {

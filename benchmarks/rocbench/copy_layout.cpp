@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <roc/layout/index.hpp>
-
-#include "pieces.hpp"
 
 namespace rocbench {
 namespace {
@@ -31,41 +28,6 @@ std::size_t root_of(std::size_t count, unsigned power) {
   };
   while (root > 1 && !fits(root)) --root;
   return root;
-}
-
-// Calls f(offset in the image, offset in the elements, length) for runs of bytes that are
-// contiguous on both, lines of the innermost axis shared out to threads.
-template <class F>
-void for_each_run(side_layout const& side, F const& f) {
-  std::size_t const lines = side.extents[0] * side.extents[1];
-  std::size_t const length = side.extents[2];
-  auto const place = [&](std::size_t axis, std::size_t index) {
-    return index * static_cast<std::size_t>(side.strides[axis]) * side.element;
-  };
-  in_pieces(lines, length * side.element, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t line = begin; line < end; ++line) {
-      std::size_t const at = place(0, line / side.extents[1]) + place(1, line % side.extents[1]);
-      std::size_t const from = line * length * side.element;
-      if (side.strides[2] == 1) {
-        f(at, from, length * side.element);
-        continue;
-      }
-      for (std::size_t i = 0; i < length; ++i)
-        f(at + place(2, i), from + i * side.element, side.element);
-    }
-  });
-}
-
-// Elements have few sizes: a copy of a known size is one instruction.
-void copy_run(std::byte* to, std::byte const* from, std::size_t bytes) {
-  switch (bytes) {
-    case 1: *to = *from; break;
-    case 2: std::memcpy(to, from, 2); break;
-    case 4: std::memcpy(to, from, 4); break;
-    case 8: std::memcpy(to, from, 8); break;
-    case 16: std::memcpy(to, from, 16); break;
-    default: std::memcpy(to, from, bytes);
-  }
 }
 
 }  // namespace
@@ -113,19 +75,26 @@ copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element) {
           {element, {n, n, n}, {1, step, step * step}}};
 }
 
-void scatter(std::span<std::byte const> elements, side_layout const& side, std::byte* image) {
-  for_each_run(side, [&](std::size_t at, std::size_t from, std::size_t bytes) {
-    copy_run(image + at, elements.data() + from, bytes);
-  });
-}
-
-void gather(std::byte* image, side_layout const& side, std::span<std::byte> elements,
-            std::byte instead) {
-  int const value = std::to_integer<int>(instead);
-  for_each_run(side, [&](std::size_t at, std::size_t to, std::size_t bytes) {
-    copy_run(elements.data() + to, image + at, bytes);
-    std::memset(image + at, value, bytes);
-  });
+image_layout image_of(side_layout const& side) {
+  std::size_t const weights[3] = {side.extents[1] * side.extents[2], side.extents[2], 1};
+  std::size_t axes[3] = {0, 1, 2};
+  std::ranges::stable_sort(
+      axes, [&](std::size_t a, std::size_t b) { return side.strides[a] > side.strides[b]; });
+  image_layout result{{}, side.element};
+  for (std::size_t i = 3; i-- != 0;) {
+    std::size_t const axis = axes[i];
+    std::size_t const step = static_cast<std::size_t>(side.strides[axis]) * side.element;
+    std::size_t const weight = weights[axis] * side.element;
+    // What follows without a gap, in memory and in the payload, is one run.
+    bool const follows = step == result.run && weight == result.run;
+    if (side.extents[axis] == 1) continue;
+    if (follows) {
+      result.run *= side.extents[axis];
+    } else {
+      result.axes[i] = {side.extents[axis], step, weight};
+    }
+  }
+  return result;
 }
 
 }  // namespace rocbench

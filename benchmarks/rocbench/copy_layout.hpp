@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 #include <roc/layout/shape.hpp>
+
+#include "image.hpp"
 
 namespace rocbench {
 
@@ -36,11 +37,7 @@ copy_layout transposed_layout(std::size_t bytes, std::size_t element);
 /// A cube in C order, and in F order: no gaps.
 copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element);
 
-/// Puts the elements, given in C order without gaps, in their places; gaps are not touched.
-void scatter(std::span<std::byte const> elements, side_layout const& side, std::byte* image);
-/// The way back. What is taken is overwritten by `instead`, so that a look at the image then tells
-/// whether gaps were touched.
-void gather(std::byte* image, side_layout const& side, std::span<std::byte> elements,
-            std::byte instead);
+/// Where the elements of a side lie, in C order in the payload, from its first element on.
+image_layout image_of(side_layout const& side);
 
 }  // namespace rocbench

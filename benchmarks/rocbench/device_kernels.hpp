@@ -8,6 +8,7 @@
 
 #include <roc/device_view.hpp>
 
+#include "image.hpp"
 #include "kernels/unit.hpp"
 #include "platform/hip.hpp"
 #include "stream_values.hpp"
@@ -34,14 +35,21 @@ hipError_t launch_stream_source(stream_kernel what, double* to, std::size_t coun
                                 std::uint64_t sample, hipStream_t stream);
 
 /// What a comparison found, in device memory.
-struct stream_verdict {
+struct check_verdict {
   unsigned long long first_wrong;  ///< the least index with a wrong value; set to all ones before
   unsigned long long compared;     ///< how many elements there were, written when they are compared
 };
 
+/// Writes a whole image to memory of 8 bytes' alignment.
+hipError_t launch_image_write(std::byte* to, image const& of, hipStream_t stream);
+
+/// Compares memory of 8 bytes' alignment with a whole image; counts in bytes.
+hipError_t launch_image_check(std::byte const* found, image const& of, check_verdict* verdict,
+                              hipStream_t stream);
+
 /// Compares an array with what stream_result says, bit for bit.
 hipError_t launch_stream_check(stream_kernel what, double const* found, std::size_t count,
-                               std::uint64_t sample, stream_verdict* verdict, hipStream_t stream);
+                               std::uint64_t sample, check_verdict* verdict, hipStream_t stream);
 
 /// Copies 16 bytes a thread, by views or by pointers.
 hipError_t launch_copy_by_views(roc::device_view<roc::kernels::unit16 const> from,

@@ -10,6 +10,8 @@
 
 #include <roc/stream.hpp>
 
+#include "inject.hpp"
+
 namespace rocbench {
 
 /// What takes the time of a run.
@@ -44,8 +46,8 @@ class experiment {
   /// The timed part: executes the work `times` times, one after the other.
   virtual void run(std::size_t times) = 0;
   /// Whether the prepared sample arrived whole and nothing beside it was touched: nothing, or what
-  /// is wrong. `inject` corrupts one byte first.
-  virtual std::optional<std::string> check(std::uint64_t sample, bool inject) = 0;
+  /// is wrong. `inject` corrupts one byte first; not_possible where the case has no such place.
+  virtual std::optional<std::string> check(std::uint64_t sample, inject_place inject) = 0;
 };
 
 }  // namespace rocbench

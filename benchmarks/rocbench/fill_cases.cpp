@@ -8,7 +8,8 @@
 
 #include "buffer.hpp"
 #include "cases.hpp"
-#include "describe_mismatch.hpp"
+#include "image_memory.hpp"
+#include "pattern.hpp"
 #include "platform/call.hpp"
 
 namespace rocbench {
@@ -20,8 +21,7 @@ class fill_experiment final : public experiment {
   fill_experiment(std::size_t element, caller by, std::size_t bytes)
       : element_(element),
         by_(by),
-        destination_(memory_kind::device, std::max(bytes / element, std::size_t{1}) * element),
-        mirror_(roc::pinned_array<std::byte>(destination_.whole_bytes())) {}
+        destination_(memory_kind::device, std::max(bytes / element, std::size_t{1}) * element) {}
 
   timing timed_by() const override { return timing::device_events; }
   std::size_t bytes() const override { return destination_.bytes(); }
@@ -34,9 +34,7 @@ class fill_experiment final : public experiment {
 
   void prepare(std::uint64_t sample) override {
     write_pattern({reinterpret_cast<std::byte*>(&value_), sizeof value_}, sample);
-    ROC_HIP(hipMemsetAsync, destination_.whole(), std::to_integer<int>(poison_byte(sample)),
-            destination_.whole_bytes(), nullptr);
-    ROC_HIP(hipStreamSynchronize, nullptr);
+    memory_.fill(destination_, poison_byte(sample));
   }
 
   void run(std::size_t times) override {
@@ -57,22 +55,12 @@ class fill_experiment final : public experiment {
     }
   }
 
-  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
-    std::span<std::byte> const whole(mirror_.data(), destination_.whole_bytes());
-    write_poison(whole, sample);
-    ROC_HIP(hipMemcpy, whole.data(), destination_.whole(), whole.size(), hipMemcpyDeviceToHost);
-    std::span<std::byte> const found = guarded_parts(whole).payload;
-    if (inject) found[found.size() / 2] ^= std::byte{1};
-    std::byte wanted[sizeof value_];
-    std::memcpy(wanted, &value_, sizeof value_);
-    if (element_ == 1) std::ranges::fill(wanted, wanted[0]);
-    for (std::size_t at = 0; at < found.size(); ++at) {
-      std::byte const expected = wanted[at % sizeof value_];
-      if (found[at] != expected) {
-        return describe_mismatch("payload", {at, expected, found[at]}, sample);
-      }
-    }
-    return check_guards(whole, sample);
+  std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
+    image wanted = arrived_image(destination_, {{}, bytes()}, sample);
+    std::uint64_t const unit = element_ == 1 ? static_cast<unsigned>(byte_value()) : value_;
+    wanted.repeats = true;
+    wanted.value = unit * (element_ == 1 ? 0x0101010101010101 : 0x0000000100000001);
+    return memory_.check(destination_, wanted, inject);
   }
 
  private:
@@ -86,7 +74,7 @@ class fill_experiment final : public experiment {
   caller by_;
   roc::stream stream_;
   guarded_buffer destination_;
-  roc::host_array<std::byte> mirror_;
+  image_memory memory_;
   std::uint32_t value_ = 0;
 };
 

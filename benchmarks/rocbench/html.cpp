@@ -3,16 +3,26 @@
 
 #include <fmt/format.h>
 
+#include "palette.hpp"
+
 namespace rocbench {
 namespace {
 
+std::string variables(palette const& of) {
+  return fmt::format(
+      "--page: {}; --text: {}; --quiet: {}; --line: {}; --track: {}; --library: {}; --raw: {}; "
+      "--limit: {}; --good: {}; --bad: {};",
+      of.page, of.text, of.quiet, of.line, of.track, of.library, of.raw, of.limit, of.good, of.bad);
+}
+
+std::string colours() {
+  return fmt::format(
+      ":root {{ color-scheme: light dark; {} }}\n"
+      "@media (prefers-color-scheme: dark) {{ :root {{ {} }} }}",
+      variables(light_colours), variables(dark_colours));
+}
+
 constexpr char const* style = R"(
-:root { color-scheme: light dark;
-  --page: #ffffff; --text: #1c2330; --quiet: #5b6577; --line: #d9dee7; --track: #eef1f6;
-  --library: #1f5fd0; --raw: #8b95a7; --limit: #c2261d; --good: #18794e; --bad: #c2261d; }
-@media (prefers-color-scheme: dark) { :root {
-  --page: #12161d; --text: #e6eaf1; --quiet: #9aa5b8; --line: #323a48; --track: #222936;
-  --library: #6ea2ff; --raw: #8a94a6; --limit: #ff7b72; --good: #56d39b; --bad: #ff7b72; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem; max-width: 72rem; background: var(--page);
   color: var(--text); font: 16px/1.45 system-ui, sans-serif; }
@@ -79,8 +89,8 @@ std::string html_page(std::string_view title, std::string_view body) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      escape_html(title), style, body);
+      "<title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+      escape_html(title), colours(), style, body);
 }
 
 std::string html_section(std::string_view heading, std::string_view how_to_read,

@@ -15,6 +15,7 @@
 #include "describe_mismatch.hpp"
 #include "device_kernels.hpp"
 #include "format.hpp"
+#include "image_memory.hpp"
 #include "pattern.hpp"
 #include "platform/call.hpp"
 
@@ -51,7 +52,6 @@ class kernel_access_experiment final : public experiment {
         by_(by),
         host_(is_managed(how) ? memory_kind::managed : memory_kind::mapped, bytes),
         on_device_(memory_kind::device, bytes),
-        mirror_(roc::pinned_array<std::byte>(on_device_.whole_bytes())),
         device_units_(units(on_device_.payload()), roc::shape<1>{bytes / sizeof(unit16)},
                       roc::order::c, on_device_.device_ordinal()) {
     by == caller::raw ? find_by_pointer() : find_by_view();
@@ -74,20 +74,10 @@ class kernel_access_experiment final : public experiment {
 
   void prepare(std::uint64_t sample) override {
     if (is_managed(how_)) roc::migrate(host_.host(), roc::memory_location::host());
-    bool const to_host = how_ == kernel_access::mapped_write;
-    std::span<std::byte> const whole(host_.whole(), host_.whole_bytes());
-    write_poison(to_host ? whole : guarded_parts(whole).before, sample);
-    if (to_host) {
-      std::span<std::byte> const image(mirror_.data(), bytes());
-      write_pattern(image, sample);
-      ROC_HIP(hipMemcpy, on_device_.payload(), image.data(), image.size(), hipMemcpyHostToDevice);
-    } else {
-      write_poison(guarded_parts(whole).behind, sample);
-      write_pattern(guarded_parts(whole).payload, sample);
-      ROC_HIP(hipMemsetAsync, on_device_.whole(), std::to_integer<int>(poison_byte(sample)),
-              on_device_.whole_bytes(), nullptr);
-      ROC_HIP(hipStreamSynchronize, nullptr);
-    }
+    guarded_buffer& from = to_host() ? on_device_ : host_;
+    // Its bands are no place to write to either, and are checked by the same poison.
+    memory_.write(from, arrived(from, sample));
+    memory_.fill(to_host() ? host_ : on_device_, poison_byte(sample));
   }
 
   void run(std::size_t times) override {
@@ -97,30 +87,21 @@ class kernel_access_experiment final : public experiment {
     if (is_managed(how_)) stream_.synchronize();
   }
 
-  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
+  std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
     if (how_ == kernel_access::managed_prefetch) {
       copy();
       stream_.synchronize();
     }
-    std::span<std::byte> const whole = arrived(sample);
-    std::span<std::byte> const payload = guarded_parts(whole).payload;
-    if (inject) payload[payload.size() / 2] ^= std::byte{1};
-    if (auto const wrong = find_pattern_mismatch(payload, sample)) {
-      return describe_mismatch("payload", *wrong, sample);
-    }
-    if (auto wrong = check_guards(whole, sample)) return wrong;
+    guarded_buffer& to = to_host() ? host_ : on_device_;
+    if (auto wrong = memory_.check(to, arrived(to, sample), inject)) return wrong;
     return check_guards({host_.whole(), host_.whole_bytes()}, sample);
   }
 
  private:
-  // The whole destination of the kernel, in memory that the host reads.
-  std::span<std::byte> arrived(std::uint64_t sample) {
-    if (how_ == kernel_access::mapped_write) return {host_.whole(), host_.whole_bytes()};
-    std::span<std::byte> const image(mirror_.data(), on_device_.whole_bytes());
-    // A copy back that does nothing must not pass.
-    write_poison(image, sample + 1);
-    ROC_HIP(hipMemcpy, image.data(), on_device_.whole(), image.size(), hipMemcpyDeviceToHost);
-    return image;
+  bool to_host() const { return how_ == kernel_access::mapped_write; }
+
+  static image arrived(guarded_buffer const& buffer, std::uint64_t sample) {
+    return arrived_image(buffer, {{}, buffer.bytes()}, sample);
   }
 
   // Where a kernel finds the host memory's payload.
@@ -147,9 +128,8 @@ class kernel_access_experiment final : public experiment {
   }
 
   void copy() {
-    bool const to_host = how_ == kernel_access::mapped_write;
-    auto const& from = to_host ? device_units_ : host_units_;
-    auto const& to = to_host ? host_units_ : device_units_;
+    auto const& from = to_host() ? device_units_ : host_units_;
+    auto const& to = to_host() ? host_units_ : device_units_;
     hipStream_t const native = roc::native(stream_);
     check_kernel(by_ == caller::raw
                      ? launch_copy_by_pointers(from.data(), to.data(), to.size(), native)
@@ -165,7 +145,7 @@ class kernel_access_experiment final : public experiment {
   roc::stream stream_;
   guarded_buffer host_;
   guarded_buffer on_device_;
-  roc::host_array<std::byte> mirror_;  // of device memory
+  image_memory memory_;
   roc::device_view<unit16> device_units_;
   roc::device_view<unit16> host_units_;
 };

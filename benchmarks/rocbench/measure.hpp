@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiment.hpp"
+#include "inject.hpp"
 #include "statistics.hpp"
 
 namespace rocbench {
@@ -26,7 +27,8 @@ struct measure_options {
   double max_time = 0;  ///< seconds for a case at most, but for the first sample of a round
   unsigned rounds = 1;  ///< parts that both are divided into, so that cases take turns
   std::optional<fixed_counts> fixed = {};  ///< instead of the times; with one round
-  bool inject = false;  ///< corrupts one byte before the check, which must then fail
+  /// Where one byte is corrupted before the check, which must then fail.
+  inject_place inject = inject_place::none;
 };
 
 /// What was seen of a case so far, round after round.

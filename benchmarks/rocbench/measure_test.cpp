@@ -20,9 +20,9 @@ class counted_experiment final : public experiment {
   roc::stream_ref stream() const override { return {}; }
   void prepare(std::uint64_t) override {}
   void run(std::size_t times) override { runs.push_back(times); }
-  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
+  std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
     checked.push_back(sample);
-    if (inject) return "a wrong byte";
+    if (inject != inject_place::none) return "a wrong byte";
     return std::nullopt;
   }
 
@@ -90,7 +90,7 @@ TEST(measure, ends_at_the_first_wrong_sample) {
   counted_experiment subject;
   samples taken;
   measure_options options = lasting(100, 1);
-  options.inject = true;
+  options.inject = inject_place::data;
   take_samples(subject, options, taken);
   EXPECT_EQ(taken.seconds.size(), 1u);
   EXPECT_EQ(conclude(taken, 200).mismatch, "a wrong byte");

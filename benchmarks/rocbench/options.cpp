@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,7 +49,7 @@ void add_run_options(CLI::App& app, options& chosen) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--max-time", chosen.max_time,
                  "Seconds for a case at most; it is called noisy if its samples disagree then. "
-                 "Default: 1.5 (sweep 0.5, latency and alloc 1, check 0)")
+                 "Default: 0.9 (sweep 0.5, latency and alloc 1, check 0)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--rounds", chosen.rounds,
                  "Parts that this time is divided into: cases take turns, so that a slow minute "
@@ -71,9 +73,15 @@ void add_run_options(CLI::App& app, options& chosen) {
          "(arrays of 2^28 doubles, or the largest power of two that fits, 100 times, each waited "
          "for, the least time of all but the first)")
       ->check(CLI::IsMember({"nvbandwidth", "babelstream"}));
-  app.add_flag("--inject", chosen.inject,
+  app.add_flag("--inject{data}", chosen.inject,
                "Corrupts one byte before each check: shows that a wrong byte is found (ends with "
-               "2)");
+               "2). --inject=gap, =before, =behind: not of the data, but between its rows, or of "
+               "the guard bands; cases without such a place are skipped")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, inject_place>{{"data", inject_place::data},
+                                              {"gap", inject_place::gap},
+                                              {"before", inject_place::before},
+                                              {"behind", inject_place::behind}}));
 }
 
 void add_cases(CLI::App& app, options& chosen) {
@@ -96,6 +104,13 @@ constexpr measuring_command measuring_commands[] = {
 };
 
 void add_compare_options(CLI::App& app, compare_options& chosen) {
+  app.footer(
+      "A case is faster or slower where the whole range of the change is beyond the tolerance, "
+      "the\n"
+      "same where it is within, and unclear otherwise. The range is that of the medians' 95 %\n"
+      "intervals. Of a case that either run called noisy it takes in the samples' spread, so that "
+      "it\n"
+      "is faster or slower only where each median lies outside of the other run's p5 to p95.");
   app.add_option("before", chosen.before, "File of the earlier run, from --json")->required();
   app.add_option("after", chosen.after, "File of the later run")->required();
   app.add_option("--tolerance", chosen.tolerance, "Percent of change that is called the same")
@@ -110,7 +125,11 @@ void add_report_options(CLI::App& app, report_options& chosen) {
   app.add_option("results", chosen.first, "File of a run, from --json")->required();
   app.add_option("later", chosen.second,
                  "File of a later run: it is shown, and what changed since the first");
-  app.add_option("-o,--output", chosen.output, "File to write; - is standard output")->required();
+  app.add_option(
+         "-o,--output", chosen.output,
+         "File to write: HTML, or, where its name ends with .svg, a picture of the efficiency "
+         "bars of one run alone; - is standard output")
+      ->required();
 }
 
 }  // namespace
@@ -146,7 +165,9 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
            command::compare),
       chosen.comparing);
   add_report_options(
-      *add("report", "Draws a run, or what changed between two, as one HTML file", command::report),
+      *add("report",
+           "Draws a run, or what changed between two, as one HTML file, or its bars as SVG",
+           command::report),
       chosen.reporting);
   try {
     app.parse(argc, argv);

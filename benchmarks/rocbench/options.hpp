@@ -10,6 +10,7 @@
 
 #include "compare_command.hpp"
 #include "exit_code.hpp"
+#include "inject.hpp"
 #include "measure.hpp"
 #include "report_command.hpp"
 
@@ -45,7 +46,7 @@ struct options {
   std::optional<double> max_time;
   std::optional<unsigned> rounds;
   like_tool like = like_tool::none;
-  bool inject = false;
+  inject_place inject = inject_place::none;
   compare_options comparing;
   report_options reporting;
 };

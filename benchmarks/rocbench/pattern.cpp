@@ -5,26 +5,13 @@
 #include <atomic>
 #include <cstring>
 
+#include "pattern_word.hpp"
 #include "pieces.hpp"
 
 namespace rocbench {
 namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
-
-// Words of a sample are the multiples of an odd number, from a start of the sample's own: modulo
-// 2^56 all are different.
-constexpr std::uint64_t step = 0x9E3779B97F4A7C15;
-constexpr std::uint64_t start_step = 0xBF58476D1CE4E5B9;
-
-std::uint64_t pattern_word(std::uint64_t index, std::uint64_t sample) {
-  std::uint64_t x = index * step + sample * start_step;
-  // The low 56 bits, spread over the low 7 bits of each byte.
-  x = (x & 0x000000000FFFFFFF) | ((x & 0x00FFFFFFF0000000) << 4);
-  x = (x & 0x00003FFF00003FFF) | ((x & 0x0FFFC0000FFFC000) << 2);
-  x = (x & 0x007F007F007F007F) | ((x & 0x3F803F803F803F80) << 1);
-  return x | 0x8080808080808080;
-}
 
 // Calls f(begin, end) for pieces of [0, bytes) that begin at whole words, each in a thread.
 template <class F>

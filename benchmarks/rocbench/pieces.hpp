@@ -14,7 +14,7 @@ namespace rocbench {
 template <class F>
 void in_pieces(std::size_t count, std::size_t unit_bytes, F const& f) {
   constexpr std::size_t worth_a_thread = std::size_t{4} << 20;
-  constexpr unsigned most_threads = 8;
+  constexpr unsigned most_threads = 16;
   std::size_t const cores = std::clamp(std::thread::hardware_concurrency(), 1u, most_threads);
   std::size_t const pieces = std::clamp(count * unit_bytes / worth_a_thread, std::size_t{1}, cores);
   std::size_t const piece = (count + pieces - 1) / pieces;

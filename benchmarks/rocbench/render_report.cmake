@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-# Draws the page REPORT with the browser BROWSER, wide and as narrow as a phone, into the folder
-# FOLDER; fails where no picture comes, or nothing is on it.
+# Draws the page or picture REPORT with the browser BROWSER, wide and as narrow as a phone, into the
+# folder FOLDER; fails where no picture comes, or nothing is on it.
 
 if(NOT EXISTS ${REPORT})
   message("no device was found, so that ${REPORT} was not written")
   return()
 endif()
 foreach(width 1280 500)
-  set(picture ${FOLDER}/report_${width}.png)
+  get_filename_component(kind ${REPORT} LAST_EXT)
+  set(picture ${FOLDER}/report${kind}_${width}.png)
   file(REMOVE ${picture})
   execute_process(COMMAND ${BROWSER} --headless --no-sandbox --disable-gpu --hide-scrollbars
       --window-size=${width},2400 --screenshot=${picture} file://${REPORT}

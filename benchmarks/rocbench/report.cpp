@@ -18,19 +18,6 @@ std::string warning(std::string const& text) {
   return fmt::format("<p class=\"warning\">{}</p>\n", escape_html(text));
 }
 
-std::string warnings_of(document const& of) {
-  std::string result;
-  if (of.where.is_double) {
-    result += warning("The CPU double of AMD's runtime: these figures mean nothing.");
-  } else if (!of.where.on_gpu) {
-    result += warning("The CPU plays the device: these figures say nothing about a GPU.");
-  }
-  for (case_result const& each : of.results) {
-    if (each.measured.mismatch) result += warning(each.name + ": " + *each.measured.mismatch);
-  }
-  return result;
-}
-
 std::string changes_since(document const& before, document const& of) {
   comparison const since = compare(before, of, tolerance);
   std::string result;
@@ -40,13 +27,26 @@ std::string changes_since(document const& before, document const& of) {
 
 }  // namespace
 
+std::vector<std::string> warnings_of(document const& of) {
+  std::vector<std::string> result;
+  if (of.where.is_double) {
+    result.emplace_back("The CPU double of AMD's runtime: these figures mean nothing.");
+  } else if (!of.where.on_gpu) {
+    result.emplace_back("The CPU plays the device: these figures say nothing about a GPU.");
+  }
+  for (case_result const& each : of.results) {
+    if (each.measured.mismatch) result.push_back(each.name + ": " + *each.measured.mismatch);
+  }
+  return result;
+}
+
 std::string html_report(document const& of, std::optional<document> const& before) {
   std::string const title = "rocbench: " + of.where.device_name;
   auto const pairs = pairs_of(of);
   std::string body =
       fmt::format("<h1>{}</h1>\n<p>Memory transfers, every sample verified. {}</p>\n",
                   escape_html(of.where.device_name), escape_html(of.where.date));
-  body += warnings_of(of);
+  for (std::string const& each : warnings_of(of)) body += warning(each);
   if (before) {
     body += html_section("What changed", "Since " + escape_html(before->where.date) + ".",
                          changes_since(*before, of));

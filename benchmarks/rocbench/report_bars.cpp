@@ -27,7 +27,7 @@ case_result const* beside(std::vector<case_result const*> const& raw, case_resul
 // Whether beside the library's there is no call of HIP, but a kernel too.
 bool is_kernel(case_result const& raw) { return raw.path.starts_with("kernel"); }
 
-std::string efficiency_row(case_pair const& of) {
+bar_row efficiency_row(case_pair const& of) {
   bool const alone = of.library.empty();  // only HIP's call was measured
   case_result const& shown = alone ? *of.raw.back() : *of.library.back();
   case_result const* const raw = alone ? nullptr : beside(of.raw, shown);
@@ -53,7 +53,7 @@ std::string efficiency_row(case_pair const& of) {
     row.more += (is_kernel(*raw) ? "; pointers " : "; HIP ");
     row.more += format_rate(raw->measured.shown_rate());
   }
-  return html_bar_row(row);
+  return row;
 }
 
 bool is_time(case_pair const& of) {
@@ -93,11 +93,17 @@ std::string time_row(case_result const& shown, case_result const* raw, decades c
 
 }  // namespace
 
+std::vector<bar_row> efficiency_rows(std::vector<case_pair> const& pairs) {
+  std::vector<bar_row> rows;
+  for (case_pair const& each : pairs) {
+    if (!is_time(each)) rows.push_back(efficiency_row(each));
+  }
+  return rows;
+}
+
 std::string efficiency_part(std::vector<case_pair> const& pairs) {
   std::string rows;
-  for (case_pair const& each : pairs) {
-    if (!is_time(each)) rows += efficiency_row(each);
-  }
+  for (bar_row const& each : efficiency_rows(pairs)) rows += html_bar_row(each);
   if (rows.empty()) return "";
   return fmt::format(
       "<p>{}The whole width is the physical limit; ! is beyond it. GB = 1e9 bytes. At the largest "
@@ -149,7 +155,8 @@ std::string changes_part(comparison const& since) {
             ? fmt::format("{:+.1f} % to {:+.1f} %", 100 * (each.range.low - 1),
                           100 * (each.range.high - 1))
             : "too few samples";
-    rows += html_change_row(each.after->name, size_of(*each.after),
+    bool const noisy = each.before->measured.noisy || each.after->measured.noisy;
+    rows += html_change_row(each.after->name, size_of(*each.after) + (noisy ? ", noisy" : ""),
                             fmt::format("{:+.1f} %, {}", 100 * (each.speed - 1), word), range,
                             each.range.low - 1, each.range.high - 1, reach,
                             word.substr(0, word.find(' ')));
@@ -157,7 +164,8 @@ std::string changes_part(comparison const& since) {
   if (rows.empty()) return "";
   return fmt::format(
       "<p><b>{}.</b> The middle is no change, the ends are {:+.0f} % and {:+.0f} %; a bar is the "
-      "range that the change lies in. Right is faster.</p>\n{}",
+      "range that the change lies in, by the spread of the samples where a run was noisy. Right is "
+      "faster; a pale bar is unclear.</p>\n{}",
       counts, -100 * reach, 100 * reach, rows);
 }
 

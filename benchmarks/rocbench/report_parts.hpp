@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bar_rows.hpp"
 #include "comparison.hpp"
 #include "document.hpp"
 
@@ -19,6 +20,12 @@ struct case_pair {
 
 /// The measured cases with data that arrived whole, in the order of the run.
 std::vector<case_pair> pairs_of(document const& of);
+
+/// What is to be said before anything else: figures that mean nothing, data that is wrong.
+std::vector<std::string> warnings_of(document const& of);
+
+/// Rates of cases and their shares of the limit, at the largest size of each.
+std::vector<bar_row> efficiency_rows(std::vector<case_pair> const& pairs);
 
 std::string efficiency_part(std::vector<case_pair> const& pairs);
 std::string sizes_part(std::vector<case_pair> const& pairs);

@@ -114,6 +114,25 @@ TEST(report, of_two_runs_shows_what_changed) {
   EXPECT_TRUE(contains(page, "Another driver: 13010 before, 1 now"));
 }
 
+TEST(report, of_two_noisy_runs_shows_the_change_as_unclear) {
+  document before;
+  before.results = {example_result("h2d/pinned", 1 << 20, 50e9)};
+  document later = before;
+  later.results = {example_result("h2d/pinned", 1 << 20, 40e9)};
+  EXPECT_TRUE(contains(html_report(later, before), "<rect class=\"slower\""));
+  // Each median lies within the spread of the other run.
+  before.results[0].measured.noisy = true;
+  summary& was = before.results[0].measured.seconds;
+  summary& is = later.results[0].measured.seconds;
+  was.p95 = is.median * 1.05;
+  is.p5 = was.median * 0.95;
+  std::string const page = html_report(later, before);
+  EXPECT_TRUE(contains(page, "<rect class=\"unclear\""));
+  EXPECT_TRUE(contains(page, "<small>1 MiB, noisy</small>"));
+  EXPECT_TRUE(contains(page, "-20.0 %, unclear</b> -20.3 % to +5.3 %"));
+  EXPECT_FALSE(contains(page, "<rect class=\"slower\""));
+}
+
 TEST(report, escapes_what_files_say) {
   document hostile = example_document();
   hostile.where.device_name = "<script>alert('&\"')</script>";

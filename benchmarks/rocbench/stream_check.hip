@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the arrays of the stream cases are written and compared by.
-#include <atomic>
-
 #include "device_kernels.hpp"
 #include "each_element.hpp"
+#include "keep_least.hpp"
 
 namespace rocbench {
 
@@ -17,22 +16,11 @@ struct write_source {
   }
 };
 
-ROC_HOST_DEVICE inline void keep_least(unsigned long long* at, unsigned long long value) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  atomicMin(at, value);
-#else
-  std::atomic_ref<unsigned long long> const least(*at);
-  auto known = least.load();
-  while (value < known && !least.compare_exchange_weak(known, value)) {
-  }
-#endif
-}
-
 struct compare_result {
   double const* found;
   std::size_t count;
   std::uint64_t sample;
-  stream_verdict* verdict;
+  check_verdict* verdict;
   stream_kernel what;
   ROC_HOST_DEVICE void operator()(std::size_t i) const {
     // A value that is no number differs from everything.
@@ -49,7 +37,7 @@ hipError_t launch_stream_source(stream_kernel what, double* to, std::size_t coun
 }
 
 hipError_t launch_stream_check(stream_kernel what, double const* found, std::size_t count,
-                               std::uint64_t sample, stream_verdict* verdict, hipStream_t stream) {
+                               std::uint64_t sample, check_verdict* verdict, hipStream_t stream) {
   return launch_each(compare_result{found, count, sample, verdict, what}, count, stream);
 }
 

@@ -13,6 +13,7 @@
 #include "buffer.hpp"
 #include "describe_mismatch.hpp"
 #include "device_kernels.hpp"
+#include "image_memory.hpp"
 #include "pattern.hpp"
 #include "pieces.hpp"
 #include "platform/call.hpp"
@@ -87,8 +88,8 @@ class stream_experiment final : public experiment {
     }
   }
 
-  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
-    if (inject) corrupt(result_.payload() + result_.bytes() / 2);
+  std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
+    if (inject != inject_place::none) corrupt(result_, offset_of(result_image(sample), inject));
     if (auto wrong = is_dot() ? check_sum(sample) : check_elements(sample)) return wrong;
     return check_bands(result_, sample);
   }
@@ -100,19 +101,16 @@ class stream_experiment final : public experiment {
     return 4 * static_cast<std::size_t>(std::max(roc::device().multiprocessor_count(), 1));
   }
 
+  image result_image(std::uint64_t sample) const {
+    return arrived_image(result_, {{}, result_.bytes()}, sample);
+  }
+
   static double* numbers(guarded_buffer& of) { return reinterpret_cast<double*>(of.payload()); }
   static roc::device_view<double> view(guarded_buffer& of) {
     return {numbers(of), roc::shape<1>{of.bytes() / sizeof(double)}, roc::order::c,
             of.device_ordinal()};
   }
   stream_arrays views() { return {view(first_), view(second_), view(result_), view(parts_)}; }
-
-  static void corrupt(std::byte* on_device) {
-    std::byte value{};
-    ROC_HIP(hipMemcpy, &value, on_device, 1, hipMemcpyDeviceToHost);
-    value ^= std::byte{1};
-    ROC_HIP(hipMemcpy, on_device, &value, 1, hipMemcpyHostToDevice);
-  }
 
   double element(std::size_t index) {
     double value = 0;
@@ -122,11 +120,11 @@ class stream_experiment final : public experiment {
 
   std::optional<std::string> check_elements(std::uint64_t sample) {
     hipStream_t const native = roc::native(stream_);
-    ROC_HIP(hipMemsetAsync, verdict_.data(), 0xFF, sizeof(stream_verdict), native);
+    ROC_HIP(hipMemsetAsync, verdict_.data(), 0xFF, sizeof(check_verdict), native);
     check_kernel(
         launch_stream_check(what_, numbers(result_), count_, sample, verdict_.data(), native));
     ROC_HIP(hipStreamSynchronize, native);
-    stream_verdict found{};
+    check_verdict found{};
     ROC_HIP(hipMemcpy, &found, verdict_.data(), sizeof found, hipMemcpyDeviceToHost);
     if (found.compared != count_)
       return fmt::format("sample {}: the comparison did not run", sample);
@@ -164,7 +162,7 @@ class stream_experiment final : public experiment {
   guarded_buffer second_;
   guarded_buffer result_;
   guarded_buffer parts_;
-  roc::device_array<stream_verdict> verdict_;
+  roc::device_array<check_verdict> verdict_;
   roc::host_array<std::byte> mirror_;  // of guard bands
 };
 

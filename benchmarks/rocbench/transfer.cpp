@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "transfer.hpp"
 
-#include <algorithm>
 #include <array>
-#include <span>
-#include <vector>
 
 #include <roc/copy.hpp>
 #include <roc/native.hpp>
 
-#include "buffer_image.hpp"
-#include "describe_mismatch.hpp"
+#include "image_memory.hpp"
 #include "pattern.hpp"
 #include "platform/call.hpp"
 #include "raw_copy.hpp"
 
 namespace rocbench {
 namespace {
-
-constexpr std::byte source_gap{0xFF};  // no poison: a copy that takes more than elements must show
 
 hipMemcpyKind hip_kind(guarded_buffer const& from, guarded_buffer const& to) {
   if (!from.on_device()) return hipMemcpyHostToDevice;
@@ -41,12 +35,10 @@ class transfer_experiment final : public experiment {
       : by_(what.by),
         each_waited_for_(what.each_waited_for),
         layout_(layout),
-        source_(what.from, layout.from.span()),
-        destination_(what.to, layout.to.span()),
-        image_(source_, destination_) {
-    if (!contiguous()) elements_.resize(layout_.from.payload());
-    fill_whole(source_, source_gap);
-  }
+        source_(what.from, layout.from.span(), what.by),
+        destination_(what.to, layout.to.span(), what.by),
+        from_(image_of(layout.from)),
+        to_(image_of(layout.to)) {}
 
   timing timed_by() const override { return waits() ? timing::wall_clock : timing::device_events; }
   std::size_t bytes() const override { return layout_.from.payload(); }
@@ -66,47 +58,20 @@ class transfer_experiment final : public experiment {
   roc::stream_ref stream() const override { return stream_; }
 
   void prepare(std::uint64_t sample) override {
-    image_.write_payload(source_, [&](std::span<std::byte> image) {
-      if (source_.on_device() && !contiguous()) std::ranges::fill(image, source_gap);
-      write_source(image, sample);
-    });
-    if (destination_.on_device()) {
-      fill_whole(destination_, poison_byte(sample));
-    } else {
-      write_poison({destination_.whole(), destination_.whole_bytes()}, sample);
-    }
+    memory_.write(source_, source_image(source_, from_, sample));
+    memory_.fill(destination_, poison_byte(sample));
   }
 
   void run(std::size_t times) override { by_ == caller::raw ? run_raw(times) : run_library(times); }
 
-  std::optional<std::string> check(std::uint64_t sample, bool inject) override {
-    std::span<std::byte> const whole = image_.arrived(destination_, sample);
-    std::span<std::byte> const image = guarded_parts(whole).payload;
-    if (inject) image[image.size() / 2] ^= std::byte{1};
-    std::span<std::byte> const payload = contiguous() ? image : std::span(elements_);
-    if (!contiguous()) gather(image.data(), layout_.to, payload, poison_byte(sample));
-    if (auto const wrong = find_pattern_mismatch(payload, sample)) {
-      return describe_mismatch("payload", *wrong, sample);
-    }
-    if (!contiguous()) {
-      if (auto const wrong = find_poison_mismatch(image, sample)) {
-        return describe_mismatch("in a gap,", *wrong, sample);
-      }
-    }
-    return check_guards(whole, sample);
+  std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
+    return memory_.check(destination_, arrived_image(destination_, to_, sample), inject);
   }
 
  private:
-  bool contiguous() const { return layout_.from.is_contiguous() && layout_.to.is_contiguous(); }
   bool waits() const {
     return each_waited_for_ || source_.kind() == memory_kind::pageable ||
            destination_.kind() == memory_kind::pageable;
-  }
-
-  void write_source(std::span<std::byte> image, std::uint64_t sample) {
-    if (contiguous()) return write_pattern(image, sample);
-    write_pattern(elements_, sample);
-    scatter(elements_, layout_.from, image.data());
   }
 
   // Calls f with views of the source and the destination.
@@ -156,8 +121,9 @@ class transfer_experiment final : public experiment {
   roc::stream stream_;
   guarded_buffer source_;
   guarded_buffer destination_;
-  buffer_image image_;
-  std::vector<std::byte> elements_;    // in C order, where the layout is another
+  image_layout from_;
+  image_layout to_;
+  image_memory memory_;
 };
 
 }  // namespace

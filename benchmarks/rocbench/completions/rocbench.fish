@@ -27,7 +27,7 @@ complete -c rocbench -n "not __fish_seen_subcommand_from $commands" -a check -d 
 complete -c rocbench -n "not __fish_seen_subcommand_from $commands" -a list -d 'List cases'
 complete -c rocbench -n "not __fish_seen_subcommand_from $commands" -a info -d 'Tell about the device'
 complete -c rocbench -n "not __fish_seen_subcommand_from $commands" -a compare -d 'Compare two runs'
-complete -c rocbench -n "not __fish_seen_subcommand_from $commands" -a report -d 'Draw a run as HTML'
+complete -c rocbench -n "not __fish_seen_subcommand_from $commands" -a report -d 'Draw a run as HTML or SVG'
 
 complete -c rocbench -n "__fish_seen_subcommand_from $measuring list" -a '(__rocbench_cases)' -d Case
 
@@ -47,5 +47,5 @@ complete -c rocbench -n "not __fish_seen_subcommand_from list compare report" -x
 
 complete -c rocbench -n "__fish_seen_subcommand_from compare" -x -l tolerance -d 'Percent that is the same'
 complete -c rocbench -n "__fish_seen_subcommand_from compare" -r -F -l thresholds -d 'File of rates to reach'
-complete -c rocbench -n "__fish_seen_subcommand_from report" -r -F -s o -l output -d 'File to write'
+complete -c rocbench -n "__fish_seen_subcommand_from report" -r -F -s o -l output -d 'File to write, HTML or .svg'
 complete -c rocbench -n "__fish_seen_subcommand_from compare report" -F

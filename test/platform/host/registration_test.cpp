@@ -71,6 +71,29 @@ TEST_F(ROC_TEST_SUITE, NeighboursDoNotOverlap) {
   ok(hipHostUnregister(data_ + 1000));
 }
 
+// Each by itself, as who registered them in pieces has to.
+TEST_F(ROC_TEST_SUITE, NoCopyRunsOverTwoRegistrations) {
+  void* device = nullptr;
+  ok(hipMalloc(&device, 2000));
+  ok(hipHostRegister(data_, 1000, 0));
+  ok(hipHostRegister(data_ + 1000, 1000, 0));
+  for (auto const way : {hipMemcpyHostToDevice, hipMemcpyDeviceToHost}) {
+    auto const copy = [&](std::size_t at, std::size_t bytes) {
+      bool const there = way == hipMemcpyHostToDevice;
+      return hipMemcpyAsync(there ? device : data_ + at, there ? data_ + at : device, bytes, way,
+                            nullptr);
+    };
+    expect(hipErrorInvalidValue, copy(0, 2000));
+    expect(hipErrorInvalidValue, copy(999, 2));
+    ok(copy(0, 1000));
+    ok(copy(1000, 1000));
+  }
+  ok(hipDeviceSynchronize());
+  ok(hipHostUnregister(data_));
+  ok(hipHostUnregister(data_ + 1000));
+  ok(hipFree(device));
+}
+
 TEST_F(ROC_TEST_SUITE, AmongManyRangesEachIsFound) {
   for (int i = 0; i < 8; ++i) ok(hipHostRegister(data_ + i * 1000, 500, 0));
   hipPointerAttribute_t attributes{};
