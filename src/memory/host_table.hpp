@@ -67,7 +67,7 @@ class host_table {
   std::optional<range> behind_device_address(range device) const;
 
   /// Notes that work on `stream` uses it, where the library knows the memory.
-  void note_use(range where, stream_ref stream) { note_uses({&where, 1}, stream); }
+  void note_use(range where, stream_ref stream);
   void note_uses(std::span<range const> where, stream_ref stream);
   /// Notes that the CPU writes memory when `stream` has come so far.
   void note_write(range where, stream_ref stream) { note_writes({where}, stream); }
@@ -103,6 +103,15 @@ class host_table {
     std::shared_ptr<event> done;
   };
   using table_lock = std::unique_lock<std::mutex>;
+  struct recent_use;
+
+  // The calling thread's place for what it knows of such memory.
+  static recent_use& recent(range where) noexcept;
+  void remember(range where, recent_use& place) const;
+  // Holding the lock, wherever an entry comes, goes, or loses what was noted: what threads remember
+  // is of no use any more.
+  void changes() noexcept { version_.fetch_add(1); }
+  static bool is_read_only(registered const& known) noexcept;
 
   use_of_memory use_of(range where, bool written) const;
   void check_writable(registered const* known, range where, char const* what) const;
@@ -112,6 +121,7 @@ class host_table {
 
   mutable std::mutex mutex_;
   std::condition_variable settled_;  // some entry is no longer busy
+  std::atomic<std::uint64_t> version_ = 1;
   range_map<allocation> allocations_;
   range_map<registered> registrations_;
   range_map<device_alias> device_aliases_;

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// What a thread remembers of memory that it copied before is good only as long as it is true.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "memory/host_table.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t count = page / sizeof(int);
+
+std::vector<int> numbers(int first) {
+  std::vector<int> result(count);
+  std::iota(result.begin(), result.end(), first);
+  return result;
+}
+
+// One whole page, which nothing else pins.
+class NotedUses : public testing::Test {
+ protected:
+  NotedUses() { array_.copy_to_device(numbers(1)); }
+
+  static roc::registration_options read_only() {
+    roc::registration_options options;
+    options.read_only = true;
+    return options;
+  }
+
+  // Twice, so that the second one is remembered.
+  void copy_twice(roc::stream_ref stream) {
+    for (int i = 0; i < 2; ++i) roc::copy(array_, page_, stream);
+    stream.synchronize();
+  }
+  void clear() { std::fill_n(page_.data(), count, 0); }
+  std::vector<int> read() const { return {page_.data(), page_.data() + count}; }
+
+  roc::device_array<int> array_{roc::shape<1>{count}};
+  roc::host_array<int> memory_{roc::shape<1>{3 * count}};
+  roc::host_view<int> page_ = [this] {
+    auto const skip = page - reinterpret_cast<std::uintptr_t>(memory_.data()) % page;
+    return roc::host_view<int>(memory_.data() + skip / sizeof(int), roc::shape<1>{count});
+  }();
+};
+
+TEST_F(NotedUses, DeregisteringWaitsForACopyThatIsLikeThoseBefore) {
+  roc::stream const stream;
+  roc::test::gate gate;
+  for (int round = 0; round < 2; ++round) {
+    auto guard = roc::register_host(page_);
+    copy_twice(stream);
+    clear();
+    if (round == 1) gate.close(stream);
+    roc::copy(array_, page_, stream);
+    std::thread opener([&] { gate.open(); });
+    guard.deregister();
+    EXPECT_EQ(numbers(1), read());
+    opener.join();
+  }
+}
+
+TEST_F(NotedUses, EveryStreamThatUsesItIsWaitedFor) {
+  roc::stream const first;
+  roc::stream const second;
+  auto guard = roc::register_host(page_);
+  copy_twice(first);
+  copy_twice(second);
+  copy_twice(first);
+  clear();
+  roc::test::gate gate;
+  gate.close(second);
+  roc::copy(array_, page_, second);
+  std::thread opener([&] { gate.open(); });
+  guard.deregister();
+  EXPECT_EQ(numbers(1), read());
+  opener.join();
+}
+
+TEST_F(NotedUses, AStreamInTheHandleOfAnotherOneIsNoted) {
+  auto guard = roc::register_host(page_);
+  for (int i = 0; i < 20; ++i) {
+    // The runtime may give each the handle of the one before.
+    roc::stream const stream;
+    copy_twice(stream);
+  }
+  clear();
+  roc::stream const last;
+  roc::test::gate gate;
+  gate.close(last);
+  roc::copy(array_, page_, last);
+  std::thread opener([&] { gate.open(); });
+  guard.deregister();
+  EXPECT_EQ(numbers(1), read());
+  opener.join();
+}
+
+TEST_F(NotedUses, AnArrayWaitsForACopyWhereAnotherOneWas) {
+  roc::stream const stream;
+  roc::device_array<int> to(roc::shape<1>{count});
+  for (int i = 0; i < 10; ++i) {
+    // Likely at one address each time.
+    auto pinned = roc::pinned_array<int>(count);
+    for (int k = 0; k < 2; ++k) roc::copy(pinned, to, stream);
+    auto const expected = numbers(i);
+    std::copy(expected.begin(), expected.end(), pinned.begin());
+    stream.synchronize();
+    roc::test::gate gate;
+    gate.close(stream);
+    roc::copy(pinned, to, stream);
+    gate.open();
+    // Not to be given out again while the copy reads it.
+    { auto const gone = std::move(pinned); }
+    auto other = roc::pinned_array<int>(count);
+    std::fill(other.begin(), other.end(), -1);
+    std::vector<int> got(count);
+    stream.synchronize();
+    to.copy_to_host(got);
+    EXPECT_EQ(expected, got);
+  }
+}
+
+TEST_F(NotedUses, MemoryIsAskedAnewAfterItsRegistrationWent) {
+  roc::stream const stream;
+  {
+    auto const guard = roc::register_host(page_);
+    copy_twice(stream);
+    EXPECT_EQ(roc::copy_path::dma, roc::planned_path(array_, page_));
+  }
+  auto& table = roc::memory::host_table::instance();
+  auto const where = roc::memory::range::of(page_.data(), page);
+  EXPECT_FALSE(table.about_to_use(where, true).pinned);
+  auto const guard = roc::register_host(read_only(), page_);
+  EXPECT_TRUE(table.about_to_use(where, false).pinned);
+  EXPECT_THROW(roc::copy(array_, page_, stream), roc::registration_error);
+  EXPECT_THROW(roc::copy(array_, page_), roc::registration_error);
+  roc::copy(page_, array_, stream);
+  EXPECT_THROW(roc::copy(array_, page_, stream), roc::registration_error);
+  stream.synchronize();
+}
+
+TEST_F(NotedUses, WhatOneThreadRemembersAnotherOneChanges) {
+  roc::stream const stream;
+  auto guard = roc::register_host(page_);
+  copy_twice(stream);
+  std::thread([&] {
+    copy_twice(stream);
+    guard.deregister();
+    guard = roc::register_host(read_only(), page_);
+  }).join();
+  EXPECT_THROW(roc::copy(array_, page_, stream), roc::registration_error);
+}
+
+TEST_F(NotedUses, APartOfAnArrayIsAsTheArrayButNoMore) {
+  auto pinned = roc::pinned_array<int>(count);
+  auto& table = roc::memory::host_table::instance();
+  auto const at = [&](std::size_t first, std::size_t n) {
+    return roc::memory::range::of(pinned.data() + first, n * sizeof(int));
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(table.about_to_use(at(0, 1), true).pinned);
+    EXPECT_TRUE(table.about_to_use(at(0, count), true).pinned);
+    EXPECT_TRUE(table.about_to_use(at(count - 1, 1), true).pinned);
+    EXPECT_FALSE(table.about_to_use(at(0, count + 1), true).pinned);
+  }
+}
+
+TEST_F(NotedUses, ADeviceArrayWaitsForEveryStreamThatUsedIt) {
+  constexpr std::size_t bytes = 100'000;
+  roc::stream const own;
+  roc::stream const first;
+  roc::stream const second;
+  auto source = roc::pinned_array<unsigned char>(bytes);
+  std::fill(source.begin(), source.end(), static_cast<unsigned char>(1));
+  for (int round = 0; round < 2; ++round) {
+    roc::test::gate gate;
+    {
+      // In the second round where the first round's was.
+      roc::device_array<unsigned char> const gone({bytes}, roc::order::c, own);
+      for (auto const* each : {&first, &second, &first, &second}) roc::copy(source, gone, *each);
+      first.synchronize();
+      second.synchronize();
+      gate.close(first);
+      roc::copy(source, gone, first);
+    }
+    roc::device_array<unsigned char> const made({bytes}, roc::order::c, own);
+    made.fill(2, own);
+    gate.open();
+    first.synchronize();
+    own.synchronize();
+    std::vector<unsigned char> got(bytes);
+    made.copy_to_host(got);
+    EXPECT_EQ(std::vector<unsigned char>(bytes, 2), got);
+  }
+}
+
+}  // namespace
