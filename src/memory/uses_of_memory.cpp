@@ -11,13 +11,14 @@
 
 namespace roc::memory {
 
-// About one entry that no other one overlaps, so that all parts of it are alike.
+// About memory of which all parts are alike: one entry that no other one overlaps, or what is
+// registered within one array.
 struct host_table::recent_use {
   std::uint64_t version = 0;  // of the table; 0: of none
   range where;
   use_of_memory memory;
   bool read_only = false;
-  runtime::stream_mark noted;  // a stream among the entry's pending uses, if any
+  runtime::stream_mark noted;  // a stream among the pending uses of it, if any
 
   bool is_about(range part, std::uint64_t now) const noexcept {
     return version == now && where.contains(part);
@@ -43,11 +44,17 @@ void host_table::remember(range where, recent_use& place) const {
   auto const* const own = find_overlap(allocations_, where);
   auto const* const known = find_overlap(registrations_, where);
   place = {};
-  if ((own == nullptr) == (known == nullptr)) return;
-  range const whole = own != nullptr ? own->where : known->where;
-  bool const alone = own != nullptr ? find_overlap(registrations_, whole) == nullptr
-                                    : find_overlap(allocations_, whole) == nullptr;
-  if (!alone || !whole.contains(where)) return;
+  if (own == nullptr && known == nullptr) return;
+  range const whole = known != nullptr ? known->where : own->where;
+  bool alike = whole.contains(where);
+  if (known == nullptr) {
+    alike = alike && find_overlap(registrations_, whole) == nullptr;
+  } else if (own == nullptr) {
+    alike = alike && find_overlap(allocations_, whole) == nullptr;
+  } else {
+    alike = alike && own->where.contains(whole);
+  }
+  if (!alike) return;
   bool const read_only = known != nullptr && is_read_only(*known);
   place = {version_.load(std::memory_order_relaxed), whole, use_of(where, false), read_only, {}};
 }

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "memory/host_table.hpp"
+#include "memory/memory_record.hpp"
+#include "runtime/stream_mark.hpp"
 #include "support/gate.hpp"
 
 namespace {
@@ -24,8 +26,8 @@ std::vector<int> numbers(int first) {
   return result;
 }
 
-// One whole page, which nothing else pins.
-class NotedUses : public testing::Test {
+// One whole page, which nothing else pins, of memory that the library knows or does not know.
+class NotedUses : public testing::TestWithParam<bool> {
  protected:
   NotedUses() { array_.copy_to_device(numbers(1)); }
 
@@ -44,14 +46,16 @@ class NotedUses : public testing::Test {
   std::vector<int> read() const { return {page_.data(), page_.data() + count}; }
 
   roc::device_array<int> array_{roc::shape<1>{count}};
-  roc::host_array<int> memory_{roc::shape<1>{3 * count}};
+  roc::host_array<int> known_{roc::shape<1>{3 * count}};
+  std::vector<int> unknown_ = std::vector<int>(3 * count);
   roc::host_view<int> page_ = [this] {
-    auto const skip = page - reinterpret_cast<std::uintptr_t>(memory_.data()) % page;
-    return roc::host_view<int>(memory_.data() + skip / sizeof(int), roc::shape<1>{count});
+    int* const memory = GetParam() ? known_.data() : unknown_.data();
+    auto const skip = page - reinterpret_cast<std::uintptr_t>(memory) % page;
+    return roc::host_view<int>(memory + skip / sizeof(int), roc::shape<1>{count});
   }();
 };
 
-TEST_F(NotedUses, DeregisteringWaitsForACopyThatIsLikeThoseBefore) {
+TEST_P(NotedUses, DeregisteringWaitsForACopyThatIsLikeThoseBefore) {
   roc::stream const stream;
   roc::test::gate gate;
   for (int round = 0; round < 2; ++round) {
@@ -67,7 +71,7 @@ TEST_F(NotedUses, DeregisteringWaitsForACopyThatIsLikeThoseBefore) {
   }
 }
 
-TEST_F(NotedUses, EveryStreamThatUsesItIsWaitedFor) {
+TEST_P(NotedUses, EveryStreamThatUsesItIsWaitedFor) {
   roc::stream const first;
   roc::stream const second;
   auto guard = roc::register_host(page_);
@@ -84,7 +88,7 @@ TEST_F(NotedUses, EveryStreamThatUsesItIsWaitedFor) {
   opener.join();
 }
 
-TEST_F(NotedUses, AStreamInTheHandleOfAnotherOneIsNoted) {
+TEST_P(NotedUses, AStreamInTheHandleOfAnotherOneIsNoted) {
   auto guard = roc::register_host(page_);
   for (int i = 0; i < 20; ++i) {
     // The runtime may give each the handle of the one before.
@@ -102,7 +106,7 @@ TEST_F(NotedUses, AStreamInTheHandleOfAnotherOneIsNoted) {
   opener.join();
 }
 
-TEST_F(NotedUses, AnArrayWaitsForACopyWhereAnotherOneWas) {
+TEST_P(NotedUses, AnArrayWaitsForACopyWhereAnotherOneWas) {
   roc::stream const stream;
   roc::device_array<int> to(roc::shape<1>{count});
   for (int i = 0; i < 10; ++i) {
@@ -127,7 +131,7 @@ TEST_F(NotedUses, AnArrayWaitsForACopyWhereAnotherOneWas) {
   }
 }
 
-TEST_F(NotedUses, MemoryIsAskedAnewAfterItsRegistrationWent) {
+TEST_P(NotedUses, MemoryIsAskedAnewAfterItsRegistrationWent) {
   roc::stream const stream;
   {
     auto const guard = roc::register_host(page_);
@@ -146,7 +150,7 @@ TEST_F(NotedUses, MemoryIsAskedAnewAfterItsRegistrationWent) {
   stream.synchronize();
 }
 
-TEST_F(NotedUses, WhatOneThreadRemembersAnotherOneChanges) {
+TEST_P(NotedUses, WhatOneThreadRemembersAnotherOneChanges) {
   roc::stream const stream;
   auto guard = roc::register_host(page_);
   copy_twice(stream);
@@ -158,7 +162,7 @@ TEST_F(NotedUses, WhatOneThreadRemembersAnotherOneChanges) {
   EXPECT_THROW(roc::copy(array_, page_, stream), roc::registration_error);
 }
 
-TEST_F(NotedUses, APartOfAnArrayIsAsTheArrayButNoMore) {
+TEST_P(NotedUses, APartOfAnArrayIsAsTheArrayButNoMore) {
   auto pinned = roc::pinned_array<int>(count);
   auto& table = roc::memory::host_table::instance();
   auto const at = [&](std::size_t first, std::size_t n) {
@@ -172,25 +176,27 @@ TEST_F(NotedUses, APartOfAnArrayIsAsTheArrayButNoMore) {
   }
 }
 
-TEST_F(NotedUses, ADeviceArrayWaitsForEveryStreamThatUsedIt) {
+TEST_P(NotedUses, ADeviceArrayWaitsForEveryStreamThatUsedIt) {
   constexpr std::size_t bytes = 100'000;
   roc::stream const own;
   roc::stream const first;
   roc::stream const second;
   auto source = roc::pinned_array<unsigned char>(bytes);
   std::fill(source.begin(), source.end(), static_cast<unsigned char>(1));
+  std::vector<roc::device_array<unsigned char>> kept;
   for (int round = 0; round < 2; ++round) {
     roc::test::gate gate;
     {
-      // In the second round where the first round's was.
+      // In the second round where the first round's was, and used by its last stream alone.
       roc::device_array<unsigned char> const gone({bytes}, roc::order::c, own);
-      for (auto const* each : {&first, &second, &first, &second}) roc::copy(source, gone, *each);
+      if (round == 0) roc::copy(source, gone, second);
+      for (int i = 0; i < 2; ++i) roc::copy(source, gone, first);
       first.synchronize();
       second.synchronize();
       gate.close(first);
       roc::copy(source, gone, first);
     }
-    roc::device_array<unsigned char> const made({bytes}, roc::order::c, own);
+    auto const& made = kept.emplace_back(roc::shape<1>{bytes}, roc::order::c, own);
     made.fill(2, own);
     gate.open();
     first.synchronize();
@@ -200,5 +206,29 @@ TEST_F(NotedUses, ADeviceArrayWaitsForEveryStreamThatUsedIt) {
     EXPECT_EQ(std::vector<unsigned char>(bytes, 2), got);
   }
 }
+
+TEST_P(NotedUses, ADeviceArraysLastStreamIsForgottenWithItsUses) {
+  roc::stream const stream;
+  roc::stream const other;
+  auto* const record = roc::memory::find_record(array_.data());
+  ASSERT_NE(nullptr, record);
+  auto const has_noted = [&](roc::stream_ref each) {
+    return record->has_noted(roc::runtime::mark_of(each, each.device_ordinal()));
+  };
+  auto const guard = roc::register_host(page_);
+  EXPECT_FALSE(has_noted(stream));
+  copy_twice(stream);
+  EXPECT_TRUE(has_noted(stream));
+  EXPECT_FALSE(has_noted(other));
+  copy_twice(other);
+  EXPECT_TRUE(has_noted(other));
+  EXPECT_EQ(2u, record->uses.size());
+  record->forget_uses();
+  EXPECT_FALSE(has_noted(other));
+}
+
+INSTANTIATE_TEST_SUITE_P(Memory, NotedUses, testing::Bool(), [](auto const& known) {
+  return known.param ? "InAnArray" : "OfOthers";
+});
 
 }  // namespace
