@@ -14,12 +14,6 @@
 
 namespace roc::memory {
 
-// Leaked on purpose: arrays with static lifetime are freed after every other static object.
-host_table& host_table::instance() {
-  static auto* const table = new host_table;
-  return *table;
-}
-
 void host_table::add_allocation(range where, host_memory kind, bool mapped) {
   std::lock_guard const lock(mutex_);
   changes();
@@ -60,7 +54,7 @@ void host_table::check_writable(registered const* known, range where, char const
 }
 
 std::uintptr_t host_table::end_of_piece(range where) const {
-  if (in_pieces_.load(std::memory_order_relaxed) == 0) return where.end;
+  if (!has_pieces()) return where.end;
   std::lock_guard const lock(mutex_);
   auto const* const known = find_overlap(registrations_, where);
   if (known == nullptr) return where.end;
@@ -97,7 +91,7 @@ void* host_table::device_address(range where) {
 }
 
 std::optional<range> host_table::behind_device_address(range device) const {
-  if (aliases_.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  if (!gave_device_addresses()) return std::nullopt;
   std::lock_guard const lock(mutex_);
   auto const* const known = find_overlap(device_aliases_, device);
   if (known == nullptr) return std::nullopt;

@@ -24,7 +24,11 @@ namespace roc::memory {
 
 class host_table {
  public:
-  static host_table& instance();
+  /// Leaked on purpose: arrays with static lifetime are freed after every other static object.
+  static host_table& instance() {
+    static auto* const table = new host_table;
+    return *table;
+  }
 
   /// Memory that the library allocated; `mapped` if kernels may reach it.
   void add_allocation(range where, host_memory kind, bool mapped);
@@ -60,11 +64,17 @@ class host_table {
   void check_writable(range where, char const* what) const;
   /// The end of what one copy may use from `where` on: registered pieces are not to be straddled.
   std::uintptr_t end_of_piece(range where) const;
+  /// Whether anything is registered in more than one piece.
+  bool has_pieces() const noexcept { return in_pieces_.load(std::memory_order_relaxed) != 0; }
   /// The address by which the current device knows the memory. Throws registration_error where it
   /// is neither mapped, nor managed, nor registered with the option `mapped`, nor adopted.
   void* device_address(range where);
   /// The host memory behind a range of addresses that device_address gave.
   std::optional<range> behind_device_address(range device) const;
+  /// Whether it gave any that are still good.
+  bool gave_device_addresses() const noexcept {
+    return aliases_.load(std::memory_order_relaxed) != 0;
+  }
 
   /// Notes that work on `stream` uses it, where the library knows the memory.
   void note_use(range where, stream_ref stream);

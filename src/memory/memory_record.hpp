@@ -25,7 +25,7 @@ struct memory_record {
   runtime::stream_mark own;    // the stream that it was allocated on
   bool inherits = false;       // earlier work on that stream may still use the memory
   std::atomic<bool> used_elsewhere = false;
-  std::atomic<std::uint64_t> last_user = 0;  // the life of a stream among the uses, not a foreign one
+  std::atomic<std::uint64_t> last_user = 0;  // the life of one among the uses, not a foreign one
   std::vector<use> uses;  // by other streams; guarded by the record's lock
 
   /// Whether work on `stream` may be enqueued without another note: it is the memory's own, or the

@@ -23,13 +23,14 @@ struct host_table::recent_use {
   bool is_about(range part, std::uint64_t now) const noexcept {
     return version == now && where.contains(part);
   }
-  // A foreign stream needs an event behind each of its uses; a default one has no device of its own.
+  // Never of a default stream, which has no device of its own.
   bool has_noted(stream_ref stream) const noexcept {
     return !noted.is_empty() && noted.stream().handle() == stream.handle() && noted.is_live();
   }
+  // A foreign stream needs an event behind each of its uses.
   void note(stream_ref stream) {
     if (stream.handle() == nullptr || stream.device_ordinal() < 0) return;
-    auto const mark = runtime::mark_of(stream, stream.device_ordinal());
+    runtime::stream_mark const& mark = runtime::mark_of(stream, stream.device_ordinal());
     if (!mark.is_foreign()) noted = mark;
   }
 };

@@ -166,7 +166,8 @@ void detail::copy(region const& source, region const& destination, stream_ref co
       runtime::on_device const guard(other);
       runtime::wait_for_all(other);
     }
-    runtime::on_device const guard(current);
+    std::optional<runtime::on_device> guard;
+    if (!runtime::has_one_device()) guard.emplace(current);
     memory::order_default_stream(current, device_address(source), device_address(destination));
     if (other != current && p.path == copy_path::kernel) {
       stream_ref const here(nullptr, current, stream_kind::default_stream);
@@ -180,7 +181,8 @@ void detail::copy(region const& source, region const& destination, stream_ref co
   int const used = p.way == direction::host_to_host ? runtime::device_of(*stream, current)
                                                     : runtime::device_for(*stream, current, other);
   std::optional<runtime::on_device> guard;
-  if (other != current || !needs_no_device(p, *stream, use)) guard.emplace(used);
+  bool const is_free = other == current && needs_no_device(p, *stream, use);
+  if (!is_free && !runtime::has_one_device()) guard.emplace(used);
   runtime::enqueue_noted(*stream, [&] {
     memory::device_use const noted(*stream, used, device_address(source),
                                    device_address(destination));

@@ -25,7 +25,8 @@ plan plan_of(detail::region const& source, detail::region const& destination, di
     return r.where == detail::place::device &&
            table.behind_device_address(bytes_of(result.form, which));
   };
-  result.mapped = is_mapped(source, side::source) || is_mapped(destination, side::destination);
+  result.mapped = table.gave_device_addresses() && (is_mapped(source, side::source) ||
+                                                    is_mapped(destination, side::destination));
   result.path = choose_path(result, when);
   return result;
 }
