@@ -113,9 +113,9 @@ TEST_P(NotedUses, AnArrayWaitsForACopyWhereAnotherOneWas) {
     // Likely at one address each time.
     auto pinned = roc::pinned_array<int>(count);
     for (int k = 0; k < 2; ++k) roc::copy(pinned, to, stream);
+    stream.synchronize();
     auto const expected = numbers(i);
     std::copy(expected.begin(), expected.end(), pinned.begin());
-    stream.synchronize();
     roc::test::gate gate;
     gate.close(stream);
     roc::copy(pinned, to, stream);
@@ -190,9 +190,9 @@ TEST_P(NotedUses, ADeviceArrayWaitsForEveryStreamThatUsedIt) {
       // In the second round where the first round's was, and used by its last stream alone.
       roc::device_array<unsigned char> const gone({bytes}, roc::order::c, own);
       if (round == 0) roc::copy(source, gone, second);
+      second.synchronize();
       for (int i = 0; i < 2; ++i) roc::copy(source, gone, first);
       first.synchronize();
-      second.synchronize();
       gate.close(first);
       roc::copy(source, gone, first);
     }
