@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What copies ask the table of host memory. registered_ranges.cpp has the rest.
+// What the table of host memory knows. registered_ranges.cpp enters what is registered there,
+// uses_of_memory.cpp is what every copy asks.
 #include "memory/host_table.hpp"
 
 #include <algorithm>
@@ -13,55 +14,18 @@
 
 namespace roc::memory {
 
-// Leaked on purpose: arrays with static lifetime are freed after every other static object.
-host_table& host_table::instance() {
-  static auto* const table = new host_table;
-  return *table;
-}
-
 void host_table::add_allocation(range where, host_memory kind, bool mapped) {
   std::lock_guard const lock(mutex_);
+  changes();
   allocations_.emplace(where.begin, allocation{where, kind, mapped, {}});
 }
 
 pending_uses host_table::remove_allocation(range where) {
   std::lock_guard const lock(mutex_);
+  changes();
   forget_device_addresses(where);
   auto node = allocations_.extract(where.begin);
   return node.empty() ? pending_uses() : std::move(node.mapped().pending);
-}
-
-host_table::use_of_memory host_table::about_to_use(range where, bool written) const {
-  std::lock_guard const lock(mutex_);
-  return use_of(where, written);
-}
-
-std::vector<host_table::use_of_memory> host_table::about_to_use(std::span<range const> where,
-                                                                bool written) const {
-  std::vector<use_of_memory> uses(where.size());
-  if (where.empty()) return uses;
-  range all = where.front();
-  for (range const each : where) {
-    all = {std::min(all.begin, each.begin), std::max(all.end, each.end)};
-  }
-  std::lock_guard const lock(mutex_);
-  if (find_overlap(registrations_, all) == nullptr && find_overlap(allocations_, all) == nullptr) {
-    return uses;
-  }
-  std::transform(where.begin(), where.end(), uses.begin(),
-                 [&](range each) { return use_of(each, written); });
-  return uses;
-}
-
-// Holding the lock.
-host_table::use_of_memory host_table::use_of(range where, bool written) const {
-  auto const* const known = find_overlap(registrations_, where);
-  if (written) check_writable(known, where, "copy to");
-  auto const* const own = find_overlap(allocations_, where);
-  if (own != nullptr && own->kind != host_memory::pageable && own->where.contains(where)) {
-    return {true, own->kind == host_memory::managed};
-  }
-  return {known != nullptr && known->usable && known->where.contains(where), false};
 }
 
 std::optional<range> host_table::managed_array_of(range where) const {
@@ -76,9 +40,13 @@ void host_table::check_writable(range where, char const* what) const {
   check_writable(find_overlap(registrations_, where), where, what);
 }
 
+bool host_table::is_read_only(registered const& known) noexcept {
+  return (known.flags & hipHostRegisterReadOnly) != 0;
+}
+
 // Holding the lock.
 void host_table::check_writable(registered const* known, range where, char const* what) const {
-  if (known == nullptr || (known->flags & hipHostRegisterReadOnly) == 0) return;
+  if (known == nullptr || !is_read_only(*known)) return;
   throw registration_error(std::string(what) + " " + to_string(where) + " within " +
                            to_string(known->where) +
                            ", which is registered for reading only: deregister it, or register it "
@@ -86,7 +54,7 @@ void host_table::check_writable(registered const* known, range where, char const
 }
 
 std::uintptr_t host_table::end_of_piece(range where) const {
-  if (in_pieces_.load(std::memory_order_relaxed) == 0) return where.end;
+  if (!has_pieces()) return where.end;
   std::lock_guard const lock(mutex_);
   auto const* const known = find_overlap(registrations_, where);
   if (known == nullptr) return where.end;
@@ -123,7 +91,7 @@ void* host_table::device_address(range where) {
 }
 
 std::optional<range> host_table::behind_device_address(range device) const {
-  if (aliases_.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  if (!gave_device_addresses()) return std::nullopt;
   std::lock_guard const lock(mutex_);
   auto const* const known = find_overlap(device_aliases_, device);
   if (known == nullptr) return std::nullopt;
@@ -172,24 +140,6 @@ void host_table::wait_for_writes(std::span<range const> where) {
     }
   }
   for (auto const& done : overlapping) done->synchronize();
-}
-
-void host_table::note_uses(std::span<range const> where, stream_ref stream) {
-  std::lock_guard const lock(mutex_);
-  // Each entry once: of some streams a note is calls of HIP. No memory from the heap for one copy.
-  std::vector<pending_uses*> used;
-  auto const add = [&](auto* entry) {
-    if (entry == nullptr) return;
-    if (where.size() == 1) return entry->pending.note(stream);
-    used.push_back(&entry->pending);
-  };
-  for (range const each : where) {
-    add(find_overlap(allocations_, each));
-    add(find_overlap(registrations_, each));
-  }
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
-  for (pending_uses* const each : used) each->note(stream);
 }
 
 }  // namespace roc::memory

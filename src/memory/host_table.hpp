@@ -24,7 +24,11 @@ namespace roc::memory {
 
 class host_table {
  public:
-  static host_table& instance();
+  /// Leaked on purpose: arrays with static lifetime are freed after every other static object.
+  static host_table& instance() {
+    static auto* const table = new host_table;
+    return *table;
+  }
 
   /// Memory that the library allocated; `mapped` if kernels may reach it.
   void add_allocation(range where, host_memory kind, bool mapped);
@@ -60,14 +64,20 @@ class host_table {
   void check_writable(range where, char const* what) const;
   /// The end of what one copy may use from `where` on: registered pieces are not to be straddled.
   std::uintptr_t end_of_piece(range where) const;
+  /// Whether anything is registered in more than one piece.
+  bool has_pieces() const noexcept { return in_pieces_.load(std::memory_order_relaxed) != 0; }
   /// The address by which the current device knows the memory. Throws registration_error where it
   /// is neither mapped, nor managed, nor registered with the option `mapped`, nor adopted.
   void* device_address(range where);
   /// The host memory behind a range of addresses that device_address gave.
   std::optional<range> behind_device_address(range device) const;
+  /// Whether it gave any that are still good.
+  bool gave_device_addresses() const noexcept {
+    return aliases_.load(std::memory_order_relaxed) != 0;
+  }
 
   /// Notes that work on `stream` uses it, where the library knows the memory.
-  void note_use(range where, stream_ref stream) { note_uses({&where, 1}, stream); }
+  void note_use(range where, stream_ref stream);
   void note_uses(std::span<range const> where, stream_ref stream);
   /// Notes that the CPU writes memory when `stream` has come so far.
   void note_write(range where, stream_ref stream) { note_writes({where}, stream); }
@@ -103,6 +113,15 @@ class host_table {
     std::shared_ptr<event> done;
   };
   using table_lock = std::unique_lock<std::mutex>;
+  struct recent_use;
+
+  // The calling thread's place for what it knows of such memory.
+  static recent_use& recent(range where) noexcept;
+  void remember(range where, recent_use& place) const;
+  // Holding the lock, wherever an entry comes, goes, or loses what was noted: what threads remember
+  // is of no use any more.
+  void changes() noexcept { version_.fetch_add(1); }
+  static bool is_read_only(registered const& known) noexcept;
 
   use_of_memory use_of(range where, bool written) const;
   void check_writable(registered const* known, range where, char const* what) const;
@@ -112,6 +131,7 @@ class host_table {
 
   mutable std::mutex mutex_;
   std::condition_variable settled_;  // some entry is no longer busy
+  std::atomic<std::uint64_t> version_ = 1;
   range_map<allocation> allocations_;
   range_map<registered> registrations_;
   range_map<device_alias> device_aliases_;

@@ -40,14 +40,15 @@ void finish_quietly(memory_record* record, stream_mark stream) noexcept {
 
 }  // namespace
 
-bool memory_record::begin_use(stream_mark stream) {
-  if (stream == own) return false;
+bool memory_record::begin_use(stream_mark const& stream) {
+  if (has_noted(stream)) return false;
   std::lock_guard const lock(lock_of(this));
   auto const known = std::find_if(uses.begin(), uses.end(),
                                   [&](use const& each) { return each.stream == stream; });
   if (known != uses.end()) {
     // A foreign handle may have come back as another stream's, whose work is not behind that event.
     if (known->done != nullptr && !known->done->query()) stream.stream().wait(*known->done);
+    if (!stream.is_foreign()) last_user.store(stream.life());
     return stream.is_foreign();
   }
   if (inherits) runtime::order_after(stream, own);
@@ -55,6 +56,8 @@ bool memory_record::begin_use(stream_mark stream) {
   if (uses.size() >= 8) std::erase_if(uses, is_over);
   uses.push_back({stream, nullptr});
   used_elsewhere.store(true, std::memory_order_release);
+  // A foreign stream needs an event behind each of its uses.
+  if (!stream.is_foreign()) last_user.store(stream.life());
   return stream.is_foreign();
 }
 
@@ -87,11 +90,12 @@ std::vector<shared_event> memory_record::events_of_uses(stream_mark except) {
 void memory_record::forget_uses() noexcept {
   std::lock_guard const lock(lock_of(this));
   uses.clear();
+  last_user.store(0);
   used_elsewhere.store(false, std::memory_order_relaxed);
 }
 
 memory_record* find_record(void const* address) noexcept {
-  return block_table::instance().find(address);
+  return address != nullptr ? block_table::instance().find(address) : nullptr;
 }
 
 void order_default_stream(int device, void const* first, void const* second) {
@@ -119,7 +123,13 @@ void order_after_uses(void const* address, stream_mark stream) {
 device_use::device_use(stream_ref stream, int device, void const* first, void const* second) {
   memory_record* const records[2] = {find_record(first), find_record(second)};
   if (records[0] == nullptr && records[1] == nullptr) return;
-  stream_ = runtime::mark_of(stream, device);
+  // Almost always there is nothing to note, and the mark is not copied.
+  stream_mark const& mark = runtime::mark_of(stream, device);
+  auto const is_noted = [&](memory_record* each) {
+    return each == nullptr || each->has_noted(mark);
+  };
+  if (is_noted(records[0]) && is_noted(records[1])) return;
+  stream_ = mark;
   try {
     for (int i = 0; i < 2; ++i) {
       if (records[i] != nullptr && records[i]->begin_use(stream_)) pending_[i] = records[i];

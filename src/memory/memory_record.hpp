@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <vector>
 
 #include <roc/stream.hpp>
@@ -24,11 +25,17 @@ struct memory_record {
   runtime::stream_mark own;    // the stream that it was allocated on
   bool inherits = false;       // earlier work on that stream may still use the memory
   std::atomic<bool> used_elsewhere = false;
+  std::atomic<std::uint64_t> last_user = 0;  // the life of one among the uses, not a foreign one
   std::vector<use> uses;  // by other streams; guarded by the record's lock
 
+  /// Whether work on `stream` may be enqueued without another note: it is the memory's own, or the
+  /// one that used it last.
+  bool has_noted(runtime::stream_mark const& stream) const noexcept {
+    return stream == own || stream.life() == last_user.load();
+  }
   /// Notes that work on `stream`, about to be enqueued, uses the memory. True where finish_use must
   /// follow it. Throws roc::error.
-  bool begin_use(runtime::stream_mark stream);
+  bool begin_use(runtime::stream_mark const& stream);
   /// Notes that the work on a foreign stream is enqueued.
   void finish_use(runtime::stream_mark stream);
   /// Notes that work on a stream used it which cannot be enqueued to here: it has ended, or is of
@@ -52,7 +59,7 @@ void order_default_stream(int device, memory_record const* record);
 void order_after_uses(void const* address, runtime::stream_mark stream);
 
 /// Notes, for a scope in which it is enqueued, that work on `stream` uses up to two places. Costs a
-/// look-up each, and nothing more on the stream that the memory was allocated on.
+/// look-up each, and nothing more on the stream that the memory was allocated on, or used on last.
 class device_use {
  public:
   device_use(stream_ref stream, int device, void const* first, void const* second = nullptr);

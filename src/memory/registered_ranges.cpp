@@ -113,6 +113,7 @@ bool host_table::count_again(range where, unsigned flags, table_lock& held) {
 void host_table::register_range(range where, unsigned flags) {
   table_lock held(mutex_);
   if (count_again(where, flags, held)) return;
+  changes();
   registrations_.emplace(where.begin, registered{.where = where, .flags = flags});
   held.unlock();
   std::vector<range> pieces;
@@ -121,11 +122,13 @@ void host_table::register_range(range where, unsigned flags) {
     pieces = register_pieces(where, flags);
   } catch (...) {
     held.lock();
+    changes();
     registrations_.erase(where.begin);
     settled_.notify_all();
     throw;
   }
   held.lock();
+  changes();
   registered& entry = registrations_.find(where.begin)->second;
   entry.several = pieces.size() > 1;
   if (entry.several) ++in_pieces_;
@@ -148,6 +151,7 @@ void host_table::adopt(range where) {
     throw registration_error("adopt_registered: " + to_string(where) +
                              " is not one piece of pinned host memory: use register_host");
   }
+  changes();
   registrations_.emplace(where.begin, registered{.where = where, .adopted = true, .busy = false,
                                                  .usable = true});
 }
@@ -182,6 +186,7 @@ void host_table::deregister(range where) {
     return;
   }
   // Busy, it is nobody else's: the reference stays good, and DMA has no new work for it.
+  changes();
   entry.busy = true;
   entry.usable = false;
   auto pending = std::exchange(entry.pending, {});
@@ -196,6 +201,7 @@ void host_table::deregister(range where) {
     }
   } catch (...) {
     if (!held.owns_lock()) held.lock();
+    changes();
     entry.busy = false;
     // What is whole can be used as before.
     entry.usable = entry.adopted || (!entry.pieces.empty() &&
@@ -204,6 +210,7 @@ void host_table::deregister(range where) {
     throw;
   }
   held.lock();
+  changes();
   if (entry.several) --in_pieces_;
   forget_device_addresses(where);
   registrations_.erase(where.begin);

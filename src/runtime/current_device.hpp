@@ -13,6 +13,9 @@ inline int current_device() {
   return ordinal;
 }
 
+/// Whether there is one device alone, which is then always current. Asked once; throws roc::error.
+bool has_one_device();
+
 /// Makes `ordinal` current for a scope; calls HIP only where another device is.
 class on_device {
  public:

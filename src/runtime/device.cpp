@@ -41,6 +41,11 @@ int device::count() {
   return devices;
 }
 
+bool runtime::has_one_device() {
+  static bool const one = device::count() == 1;
+  return one;
+}
+
 void device::make_current() const { ROC_HIP(hipSetDevice, ordinal_); }
 
 void device::synchronize() const {

@@ -15,9 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 6> names = {"off",  "error", "warning",
                                                    "info", "debug", "trace"};
 
-constexpr int unread = -1;
-constinit std::atomic<int> threshold = unread;
-
 log_level read() noexcept {
   char const* const text = std::getenv("ROC_LOG");
   if (text == nullptr) return log_level::warning;
@@ -30,20 +27,21 @@ log_level read() noexcept {
   return log_level::warning;
 }
 
+constexpr int unread = -1;
+
 }  // namespace
 
-log_level log_threshold() noexcept {
-  int known = threshold.load(std::memory_order_relaxed);
-  if (known == unread) [[unlikely]] {
-    static log_level const from_environment = read();  // so that a bad value is reported once
-    threshold.compare_exchange_strong(known, static_cast<int>(from_environment));
-    known = threshold.load(std::memory_order_relaxed);
-  }
-  return static_cast<log_level>(known);
+constinit std::atomic<int> known_log_threshold = unread;
+
+log_level read_log_threshold() noexcept {
+  static log_level const from_environment = read();  // so that a bad value is reported once
+  int known = unread;
+  known_log_threshold.compare_exchange_strong(known, static_cast<int>(from_environment));
+  return static_cast<log_level>(known_log_threshold.load(std::memory_order_relaxed));
 }
 
 void set_log_threshold(log_level level) noexcept {
-  threshold.store(static_cast<int>(level), std::memory_order_relaxed);
+  known_log_threshold.store(static_cast<int>(level), std::memory_order_relaxed);
 }
 
 void log_line(log_level level, char const* format, ...) noexcept {

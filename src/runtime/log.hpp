@@ -2,6 +2,8 @@
 // What the library tells on stderr, by level; the level is ROC_LOG's.
 #pragma once
 
+#include <atomic>
+
 namespace roc::runtime {
 
 /// A level includes those before it. Errors that nobody can catch go to the log hook
@@ -15,8 +17,14 @@ enum class log_level : unsigned char {
   trace,    // every copy and fill
 };
 
+extern std::atomic<int> known_log_threshold;  // -1: not yet read
+log_level read_log_threshold() noexcept;
+
 /// The level read from ROC_LOG, or set since.
-log_level log_threshold() noexcept;
+inline log_level log_threshold() noexcept {
+  int const known = known_log_threshold.load(std::memory_order_relaxed);
+  return known >= 0 ? static_cast<log_level>(known) : read_log_threshold();
+}
 void set_log_threshold(log_level level) noexcept;
 
 inline bool logs(log_level level) noexcept { return level <= log_threshold(); }

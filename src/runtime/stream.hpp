@@ -2,6 +2,7 @@
 // Inside the library: HIP's handle of a stream_ref, and the order of work across streams.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include <roc/stream.hpp>
@@ -48,6 +49,12 @@ void forget_work(stream_ref stream) noexcept;
 
 inline bool is_per_thread(detail::native_stream* handle) noexcept {
   return reinterpret_cast<hipStream_t>(handle) == hipStreamPerThread;
+}
+
+/// Whether a handle means another stream on every device: the default stream's, whatever it is
+/// called (hipStreamLegacy is 1, where a runtime has it), and the per-thread streams'.
+inline bool follows_device(detail::native_stream* handle) noexcept {
+  return reinterpret_cast<std::uintptr_t>(handle) <= 2;
 }
 
 /// Makes the device of a per-thread stream current for a scope: its handle is the same on all.

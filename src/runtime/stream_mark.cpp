@@ -2,6 +2,7 @@
 #include "runtime/stream_mark.hpp"
 
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <map>
@@ -25,6 +26,7 @@ struct stream_table {
   std::map<int, stream_slot*> defaults;
   std::map<int, stream_slot*> per_thread;  // of each device, all threads' together
   std::deque<stream_slot*> ended;  // oldest first
+  std::uint64_t next_life = 1;     // odd
 };
 
 // Leaked on purpose: static arrays are freed after every other static object.
@@ -52,7 +54,8 @@ stream_slot& open(stream_table& all, stream_ref stream, int device, bool foreign
   slot.device = device;
   slot.foreign = foreign;
   slot.used = false;
-  slot.life.fetch_add(1, std::memory_order_release);
+  slot.life.store(all.next_life, std::memory_order_release);
+  all.next_life += 2;
   return slot;
 }
 
@@ -106,7 +109,7 @@ stream_mark look_up(stream_ref stream, int device) {
 
 }  // namespace
 
-stream_mark mark_of(stream_ref stream, int device) {
+stream_mark const& mark_of(stream_ref stream, int device) {
   static_cast<void>(handle(stream));
   device = device_of(stream, device);
   struct entry {

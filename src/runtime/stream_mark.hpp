@@ -15,7 +15,7 @@ using shared_event = std::shared_ptr<event const>;
 
 /// Where one stream after another is known. Never freed, so that a mark can always be asked.
 struct stream_slot {
-  std::atomic<std::uint64_t> life = 0;  // odd while a stream lives here; it only grows
+  std::atomic<std::uint64_t> life = 0;  // odd while a stream lives here, and then of no other one
   std::atomic<bool> used = false;       // somebody has a mark of the stream
   std::atomic<unsigned> callers = 0;    // that call HIP with the stream right now
   int device = -1;
@@ -39,6 +39,7 @@ class stream_mark {
   /// No stream.
   bool is_empty() const noexcept { return slot_ == nullptr; }
   stream_slot* slot() const noexcept { return slot_; }
+  /// A number that no other stream has or had.
   std::uint64_t life() const noexcept { return life_; }
   /// Whether the stream has not been destroyed, as far as the library is told.
   bool is_live() const noexcept { return slot_->life.load(std::memory_order_acquire) == life_; }
@@ -52,7 +53,7 @@ class stream_mark {
   stream_ref stream() const noexcept { return stream_; }
 
   friend bool operator==(stream_mark const& a, stream_mark const& b) noexcept {
-    return a.slot_ == b.slot_ && a.life_ == b.life_;
+    return a.life_ == b.life_;
   }
 
  private:
@@ -85,8 +86,8 @@ class stream_use {
 };
 
 /// The mark of a stream; `device` is that of the default stream where the stream names none.
-/// Throws lifetime_error for a moved-from stream.
-stream_mark mark_of(stream_ref stream, int device);
+/// Good until the thread asks for another one. Throws lifetime_error for a moved-from stream.
+stream_mark const& mark_of(stream_ref stream, int device);
 
 /// An event behind all work of the stream so far; null where there is none to wait for. It may lie
 /// further back than needed. Throws roc::error.

@@ -2,6 +2,7 @@
 // The one entry of every copy: plans it, orders it, and sends it on its path.
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,18 @@ void enqueue_on_device(plan const& p, hipStream_t stream) {
 
 bool is_read_at_once(plan const& p) {
   return p.way == direction::host_to_device && !p.host_pinned;
+}
+
+// A borrowed source is read in the stream's order, which the runtime does not do.
+bool is_read_too_early(plan const& p, detail::source_use use) {
+  return is_read_at_once(p) && use == detail::source_use::borrowed;
+}
+
+// Whether the plan is one call of HIP for the copy engines, of one device. A stream takes it
+// whatever device is current, unless its handle means another stream on every device.
+bool needs_no_device(plan const& p, stream_ref stream, detail::source_use use) {
+  return runs_on_device(p.path) && p.path != copy_path::kernel && !is_read_too_early(p, use) &&
+         !runtime::follows_device(stream.handle());
 }
 
 // After all work enqueued on the device, done on return.
@@ -101,9 +114,7 @@ void enqueue(plan const& p, stream_ref stream, detail::source_use use) {
   if (reads_now && (is_read_at_once(p) || p.way == direction::host_to_host)) {
     memory::host_table::instance().wait_for_writes(bytes_of(p.form, transfer::side::source));
   }
-  // A borrowed source is read in the stream's order, which the runtime does not do.
-  bool const too_early = is_read_at_once(p) && !reads_now;
-  if (runs_on_device(p.path) && !too_early) return enqueue_on_device(p, native);
+  if (runs_on_device(p.path) && !is_read_too_early(p, use)) return enqueue_on_device(p, native);
   if (p.path == copy_path::host) return enqueue_on_host(p, reads_now, native);
   if (p.way == direction::host_to_device && reads_now) {
     return transfer::upload(transfer::staged_copy::shared_out(p), stream);
@@ -155,7 +166,8 @@ void detail::copy(region const& source, region const& destination, stream_ref co
       runtime::on_device const guard(other);
       runtime::wait_for_all(other);
     }
-    runtime::on_device const guard(current);
+    std::optional<runtime::on_device> guard;
+    if (!runtime::has_one_device()) guard.emplace(current);
     memory::order_default_stream(current, device_address(source), device_address(destination));
     if (other != current && p.path == copy_path::kernel) {
       stream_ref const here(nullptr, current, stream_kind::default_stream);
@@ -168,7 +180,9 @@ void detail::copy(region const& source, region const& destination, stream_ref co
   // Host memory is of every device.
   int const used = p.way == direction::host_to_host ? runtime::device_of(*stream, current)
                                                     : runtime::device_for(*stream, current, other);
-  runtime::on_device const guard(used);
+  std::optional<runtime::on_device> guard;
+  bool const is_free = other == current && needs_no_device(p, *stream, use);
+  if (!is_free && !runtime::has_one_device()) guard.emplace(used);
   runtime::enqueue_noted(*stream, [&] {
     memory::device_use const noted(*stream, used, device_address(source),
                                    device_address(destination));

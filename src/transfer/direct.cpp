@@ -86,6 +86,7 @@ hipMemcpyKind kind_of(plan const& p) {
 
 void copy_directly(plan const& p, hipStream_t stream) {
   if (p.way == direction::device_to_device) return copy_one(p.form, kind_of(p), stream);
+  if (!memory::host_table::instance().has_pieces()) return copy_one(p.form, kind_of(p), stream);
   bool const from_host = p.way == direction::host_to_device;
   copy_pieces(p.form, from_host ? side::source : side::destination, kind_of(p), stream);
 }

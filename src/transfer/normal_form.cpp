@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/normal_form.hpp"
 
-#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -85,10 +84,9 @@ normal_form normalise(detail::region const& source, detail::region const& destin
   form.run = source.element_size;
 
   auto const size = static_cast<std::ptrdiff_t>(source.element_size);
-  // No memory from the heap for what arrays usually are: this is on the way of every copy.
-  std::array<axis, max_axes> few;
-  std::vector<axis> many(source.rank > few.size() ? source.rank : 0);
-  std::span<axis> axes(many.empty() ? few.data() : many.data(), source.rank);
+  // In place for what arrays usually are: this is on the way of every copy.
+  std::vector<axis> many(source.rank > max_axes ? source.rank : 0);
+  std::span<axis> axes(many.empty() ? form.axes.data() : many.data(), source.rank);
   std::size_t count = 0;
   for (std::size_t i = 0; i < source.rank; ++i) {
     if (source.shape[i] == 1) continue;
@@ -108,7 +106,8 @@ normal_form normalise(detail::region const& source, detail::region const& destin
     if (last.source != run || last.destination != run) break;
     form.run *= last.extent;
   }
-  for (axis const& next : axes.first(count)) push(form, next);
+  // What is pushed goes to where an axis was read, or before that.
+  for (axis const next : axes.first(count)) push(form, next);
   return form;
 }
 

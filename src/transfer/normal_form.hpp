@@ -19,9 +19,9 @@ inline constexpr std::size_t max_axes = 16;
 
 /// One axis: its length and the steps on both sides, in bytes.
 struct axis {
-  std::size_t extent = 1;
-  std::ptrdiff_t source = 0;
-  std::ptrdiff_t destination = 0;
+  std::size_t extent;
+  std::ptrdiff_t source;
+  std::ptrdiff_t destination;
 };
 
 /// Which side's memory order the axes follow.
@@ -34,7 +34,7 @@ struct normal_form {
   std::byte* destination = nullptr;
   std::size_t run = 0;
   std::size_t rank = 0;
-  std::array<axis, max_axes> axes{};
+  std::array<axis, max_axes> axes;  // the first `rank`: to fill all would cost every copy
 
   /// All bytes that are copied.
   std::size_t bytes() const noexcept;

@@ -8,12 +8,11 @@
 #include "transfer/path_choice.hpp"
 
 namespace roc::transfer {
-plan make_plan(detail::region const& source, detail::region const& destination, timing when) {
-  check_shapes(source, destination);
-  plan result;
-  result.way = direction_of(source, destination);
-  if (is_empty(source)) return result;
-  result.form = checked_form(source, destination, result.way);
+namespace {
+
+plan plan_of(detail::region const& source, detail::region const& destination, direction way,
+             timing when) {
+  plan result(source, destination, way);
   auto const& table = memory::host_table::instance();
   if (result.way != direction::device_to_device) {
     bool const reads_host = result.way != direction::device_to_host;
@@ -26,9 +25,19 @@ plan make_plan(detail::region const& source, detail::region const& destination, 
     return r.where == detail::place::device &&
            table.behind_device_address(bytes_of(result.form, which));
   };
-  result.mapped = is_mapped(source, side::source) || is_mapped(destination, side::destination);
+  result.mapped = table.gave_device_addresses() && (is_mapped(source, side::source) ||
+                                                    is_mapped(destination, side::destination));
   result.path = choose_path(result, when);
   return result;
+}
+
+}  // namespace
+
+plan make_plan(detail::region const& source, detail::region const& destination, timing when) {
+  check_shapes(source, destination);
+  direction const way = direction_of(source, destination);
+  if (is_empty(source)) return plan(way);
+  return plan_of(source, destination, way, when);
 }
 
 }  // namespace roc::transfer

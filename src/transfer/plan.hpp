@@ -11,6 +11,13 @@
 namespace roc::transfer {
 
 struct plan {
+  /// Of nothing to copy.
+  explicit plan(direction which) : way(which) {}
+  /// Of two sides that are not empty; all but their form is still to be found out. The form is made
+  /// where it stays: it is large, and a plan is on the way of every copy.
+  plan(detail::region const& source, detail::region const& destination, direction which)
+      : way(which), form(checked_form(source, destination, which)) {}
+
   copy_path path = copy_path::nothing;
   direction way = direction::host_to_host;
   bool host_pinned = false;  // DMA may use the host side (the source, if both are)

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <string_view>
 #include <vector>
+
+#include "platform/call.hpp"
 
 namespace {
 
@@ -171,6 +175,57 @@ TEST(SeveralDevices, HostMemoryIsFilledOnTheStreamOfAnyDevice) {
   roc::copy(host, other, stream);
   stream.synchronize();
   EXPECT_EQ(3, host[99]);
+}
+
+int asked_for_device = 0;
+
+// The copy engines take a stream whatever device is current; kernels and the CPU's part do not.
+TEST(SeveralDevices, ASmallCopyOnAStreamAsksForNoDevice) {
+  roc::device_guard const guard{roc::device(1)};
+  roc::stream const stream;
+  roc::device_array<int> array(roc::shape<1>{1000}, roc::order::c, stream);
+  auto const host = numbers(1000);
+  auto pinned = roc::pinned_array<int>(1000);
+  std::copy(host.begin(), host.end(), pinned.begin());
+  roc::device(0).make_current();
+  for (int i = 0; i < 2; ++i) roc::copy(pinned, array, stream);  // the first use of any may ask
+  auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+    std::string_view const name = record.name;
+    if (name == "hipGetDevice" || name == "hipSetDevice") ++asked_for_device;
+  });
+  roc::copy(pinned, array, stream);
+  std::fill(pinned.begin(), pinned.end(), 0);
+  stream.synchronize();
+  roc::copy(array, pinned, stream);
+  EXPECT_EQ(0, asked_for_device);
+  roc::platform::set_call_hook(before);
+  EXPECT_EQ(0, roc::device().ordinal());
+}
+
+TEST(SeveralDevices, ACopyOnAStreamOfAnotherDeviceIsDone) {
+  roc::device_guard const guard{roc::device(1)};
+  roc::stream const stream;
+  roc::stream_ref const own_thread = roc::per_thread_stream();
+  roc::device_array<int> const array(roc::shape<1>{1000}, roc::order::c, stream);
+  roc::device(0).make_current();
+  auto pinned = roc::pinned_array<int>(1000);
+  auto back = roc::pinned_array<int>(1000);
+  auto const host = numbers(1000);
+  std::copy(host.begin(), host.end(), pinned.begin());
+  for (auto const each : {roc::stream_ref(stream), own_thread}) {
+    std::fill(back.begin(), back.end(), 0);
+    roc::copy(pinned, array, each);
+    roc::copy(array, back, each);
+    each.synchronize();
+    EXPECT_EQ(host, std::vector<int>(back.begin(), back.end()));
+    std::fill(back.begin(), back.end(), 0);
+    roc::copy(host, array, each, roc::borrow_source);
+    roc::copy(array(roc::slice(roc::none, roc::none, -1)), back, each);
+    each.synchronize();
+    EXPECT_EQ(host, std::vector<int>(std::make_reverse_iterator(back.end()),
+                                     std::make_reverse_iterator(back.begin())));
+    EXPECT_EQ(0, roc::device().ordinal());
+  }
 }
 
 }  // namespace

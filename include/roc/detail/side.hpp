@@ -89,7 +89,9 @@ template <class S, class D, class F>
 auto with_equal_ranks(S const& source, D const& destination, F f) {
   static_assert(std::is_same_v<typename S::value_type, typename D::value_type>,
                 "rocarray: source and destination have different element types");
-  if constexpr (S::rank == 1 && D::rank != 1) {
+  if constexpr (S::rank == D::rank) {
+    return f(source.region(), destination.region());
+  } else if constexpr (S::rank == 1) {
     auto const same = source.with_rank_of(destination.extents);
     return f(same.region(), destination.region());
   } else {

@@ -51,10 +51,12 @@ template <std::size_t N>
 
 inline constexpr std::size_t most_bytes = std::numeric_limits<std::ptrdiff_t>::max();
 
-// a * b, or most_bytes + 1 where that is more than most_bytes.
+// a * b, or most_bytes + 1 where that is more than most_bytes. Every view that is made asks it: to
+// divide would cost more than the rest.
 constexpr std::size_t capped_product(std::size_t a, std::size_t b) {
-  if (a == 0 || b == 0) return 0;
-  return a > most_bytes / b ? most_bytes + 1 : a * b;
+  std::size_t product = 0;
+  bool const wraps = __builtin_mul_overflow(a, b, &product);
+  return wraps || product > most_bytes ? most_bytes + 1 : product;
 }
 
 // An extent of zero makes all of it empty, whatever the others are.

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What every copy asks the table of host memory, and notes there. Most copies use memory that the
+// same thread has used before: the answer of then is good while the table has not changed, and
+// costs no lock.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "memory/host_table.hpp"
+#include "runtime/stream_mark.hpp"
+
+namespace roc::memory {
+
+// About memory of which all parts are alike: one entry that no other one overlaps, or what is
+// registered within one array.
+struct host_table::recent_use {
+  std::uint64_t version = 0;  // of the table; 0: of none
+  range where;
+  use_of_memory memory;
+  bool read_only = false;
+  runtime::stream_mark noted;  // a stream among the pending uses of it, if any
+
+  bool is_about(range part, std::uint64_t now) const noexcept {
+    return version == now && where.contains(part);
+  }
+  // Never of a default stream, which has no device of its own.
+  bool has_noted(stream_ref stream) const noexcept {
+    return !noted.is_empty() && noted.stream().handle() == stream.handle() && noted.is_live();
+  }
+  // A foreign stream needs an event behind each of its uses.
+  void note(stream_ref stream) {
+    if (stream.handle() == nullptr || stream.device_ordinal() < 0) return;
+    runtime::stream_mark const& mark = runtime::mark_of(stream, stream.device_ordinal());
+    if (!mark.is_foreign()) noted = mark;
+  }
+};
+
+host_table::recent_use& host_table::recent(range where) noexcept {
+  thread_local std::array<recent_use, 8> all;
+  return all[(where.begin >> 6 ^ where.begin >> 12) % all.size()];
+}
+
+// Holding the lock.
+void host_table::remember(range where, recent_use& place) const {
+  auto const* const own = find_overlap(allocations_, where);
+  auto const* const known = find_overlap(registrations_, where);
+  place = {};
+  if (own == nullptr && known == nullptr) return;
+  range const whole = known != nullptr ? known->where : own->where;
+  bool alike = whole.contains(where);
+  if (known == nullptr) {
+    alike = alike && find_overlap(registrations_, whole) == nullptr;
+  } else if (own == nullptr) {
+    alike = alike && find_overlap(allocations_, whole) == nullptr;
+  } else {
+    alike = alike && own->where.contains(whole);
+  }
+  if (!alike) return;
+  bool const read_only = known != nullptr && is_read_only(*known);
+  place = {version_.load(std::memory_order_relaxed), whole, use_of(where, false), read_only, {}};
+}
+
+host_table::use_of_memory host_table::about_to_use(range where, bool written) const {
+  recent_use& known = recent(where);
+  if (known.is_about(where, version_.load()) && !(written && known.read_only)) return known.memory;
+  std::lock_guard const lock(mutex_);
+  remember(where, known);
+  return use_of(where, written);
+}
+
+std::vector<host_table::use_of_memory> host_table::about_to_use(std::span<range const> where,
+                                                                bool written) const {
+  std::vector<use_of_memory> uses(where.size());
+  if (where.empty()) return uses;
+  range all = where.front();
+  for (range const each : where) {
+    all = {std::min(all.begin, each.begin), std::max(all.end, each.end)};
+  }
+  std::lock_guard const lock(mutex_);
+  if (find_overlap(registrations_, all) == nullptr && find_overlap(allocations_, all) == nullptr) {
+    return uses;
+  }
+  std::transform(where.begin(), where.end(), uses.begin(),
+                 [&](range each) { return use_of(each, written); });
+  return uses;
+}
+
+// Holding the lock.
+host_table::use_of_memory host_table::use_of(range where, bool written) const {
+  auto const* const known = find_overlap(registrations_, where);
+  if (written) check_writable(known, where, "copy to");
+  auto const* const own = find_overlap(allocations_, where);
+  if (own != nullptr && own->kind != host_memory::pageable && own->where.contains(where)) {
+    return {true, own->kind == host_memory::managed};
+  }
+  return {known != nullptr && known->usable && known->where.contains(where), false};
+}
+
+void host_table::note_use(range where, stream_ref stream) {
+  recent_use& known = recent(where);
+  if (known.is_about(where, version_.load()) && known.has_noted(stream)) return;
+  std::lock_guard const lock(mutex_);
+  if (auto* const entry = find_overlap(allocations_, where)) entry->pending.note(stream);
+  if (auto* const entry = find_overlap(registrations_, where)) entry->pending.note(stream);
+  if (!known.is_about(where, version_.load(std::memory_order_relaxed))) remember(where, known);
+  if (known.is_about(where, version_.load(std::memory_order_relaxed))) known.note(stream);
+}
+
+void host_table::note_uses(std::span<range const> where, stream_ref stream) {
+  std::lock_guard const lock(mutex_);
+  // Each entry once: of some streams a note is calls of HIP.
+  std::vector<pending_uses*> used;
+  auto const add = [&](auto* entry) {
+    if (entry != nullptr) used.push_back(&entry->pending);
+  };
+  for (range const each : where) {
+    add(find_overlap(allocations_, each));
+    add(find_overlap(registrations_, each));
+  }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  for (pending_uses* const each : used) each->note(stream);
+}
+
+}  // namespace roc::memory
