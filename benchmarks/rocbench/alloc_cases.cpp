@@ -22,7 +22,7 @@ namespace {
 class alloc_experiment final : public experiment {
  public:
   alloc_experiment(std::unique_ptr<memory_source> source, std::size_t bytes)
-      : source_(std::move(source)), bytes_(bytes), edge_(std::min(bytes, longest_edge)) {}
+      : source_(std::move(source)), bytes_(bytes) {}
 
   timing timed_by() const override { return timing::wall_clock; }
   std::size_t bytes() const override { return bytes_; }
@@ -38,23 +38,36 @@ class alloc_experiment final : public experiment {
   std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
     if (inject > inject_place::data) throw not_possible("it checks allocated memory alone");
     auto* const memory = static_cast<std::byte*>(source_->take(bytes_));
-    auto wrong = check_edge(memory, sample, inject == inject_place::data);
-    if (!wrong) wrong = check_edge(memory + (bytes_ - edge_), sample, false);
+    // The first and the last page: one that is registered in pieces lies within one of them, as HIP's
+    // own copies must.
+    std::byte* const end = memory + bytes_;
+    std::size_t const first = page - offset_in_page(memory);
+    std::size_t const last = offset_in_page(end - 1) + 1;
+    auto wrong = check_edge({memory, std::min(first, bytes_)}, sample, inject == inject_place::data);
+    if (!wrong) {
+      std::size_t const kept = std::min(last, bytes_);
+      wrong = check_edge({end - kept, kept}, sample, false);
+    }
     source_->give(memory, bytes_);
     return wrong;
   }
 
  private:
-  static constexpr std::size_t longest_edge = 4096;
+  static constexpr std::size_t page = 4096;
 
-  std::optional<std::string> check_edge(std::byte* at, std::uint64_t sample, bool inject) {
-    std::vector<std::byte> values(edge_);
+  static std::size_t offset_in_page(std::byte const* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % page;
+  }
+
+  std::optional<std::string> check_edge(std::span<std::byte> edge, std::uint64_t sample,
+                                        bool inject) {
+    std::vector<std::byte> values(edge.size());
     write_pattern(values, sample);
     ROC_HIP(hipDeviceSynchronize);
-    ROC_HIP(hipMemcpy, at, values.data(), edge_, hipMemcpyDefault);
+    ROC_HIP(hipMemcpy, edge.data(), values.data(), edge.size(), hipMemcpyDefault);
     write_poison(values, sample);
-    ROC_HIP(hipMemcpy, values.data(), at, edge_, hipMemcpyDefault);
-    if (inject) values[edge_ / 2] ^= std::byte{1};
+    ROC_HIP(hipMemcpy, values.data(), edge.data(), edge.size(), hipMemcpyDefault);
+    if (inject) values[values.size() / 2] ^= std::byte{1};
     auto const found = find_pattern_mismatch(values, sample);
     if (!found) return std::nullopt;
     return describe_mismatch("allocated", *found, sample);
@@ -62,7 +75,6 @@ class alloc_experiment final : public experiment {
 
   std::unique_ptr<memory_source> source_;
   std::size_t bytes_;
-  std::size_t edge_;
 };
 
 struct row {
