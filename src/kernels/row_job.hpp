@@ -38,7 +38,7 @@ struct row_job {
   ROC_HOST_DEVICE bool read(std::size_t i, row_part& part) const {
     auto const index = static_cast<std::uint32_t>(i);
     std::uint32_t const row = parts.quotient(index);
-    unit_place const at = copy_unit<std::uint8_t, std::uint32_t>{rows}.locate(row);
+    unit_place const at = rows.locate(row);
     part.begin = static_cast<int>(index - row * parts.divisor) * row_part::bytes -
                  static_cast<int>(at.to % row_part::bytes);
     if (part.begin >= run) return false;

@@ -13,6 +13,12 @@
 
 namespace roc::kernels {
 
+/// Where a unit comes from and goes to.
+struct unit_place {
+  std::uintptr_t from;
+  std::uintptr_t to;
+};
+
 /// The axes of a form, and one for the units of a run.
 inline constexpr std::size_t max_job_axes = 17;
 
@@ -32,12 +38,27 @@ struct strided_job {
   extent extents[max_job_axes] = {};
   std::ptrdiff_t source_steps[max_job_axes] = {};
   std::ptrdiff_t destination_steps[max_job_axes] = {};
-};
 
-/// Where a unit comes from and goes to.
-struct unit_place {
-  std::uintptr_t from;
-  std::uintptr_t to;
+  /// `i` counts from the first unit.
+  ROC_HOST_DEVICE unit_place locate(std::size_t i) const {
+    Index rest = first + static_cast<Index>(i);
+    unit_place at{source, destination};
+    // What is left at the outermost axis is its index.
+    for (unsigned axis = rank; axis-- > 1;) {
+      Index const whole = quotient(rest, extents[axis]);
+      move(at, rest - whole * divisor(extents[axis]), axis);
+      rest = whole;
+    }
+    if (rank != 0) move(at, rest, 0);
+    return at;
+  }
+
+ private:
+  ROC_HOST_DEVICE void move(unit_place& at, Index index, unsigned axis) const {
+    auto const steps = static_cast<std::ptrdiff_t>(index);
+    at.from += static_cast<std::uintptr_t>(steps * source_steps[axis]);
+    at.to += static_cast<std::uintptr_t>(steps * destination_steps[axis]);
+  }
 };
 
 /// Copies one unit; `i` counts from the job's first.
@@ -55,25 +76,7 @@ struct copy_unit {
     return job.turned == 0 ? unit : turned(unit, job.turned);
   }
 
-  ROC_HOST_DEVICE unit_place locate(std::size_t i) const {
-    Index rest = job.first + static_cast<Index>(i);
-    unit_place at{job.source, job.destination};
-    // What is left at the outermost axis is its index.
-    for (unsigned axis = job.rank; axis-- > 1;) {
-      Index const whole = quotient(rest, job.extents[axis]);
-      move(at, rest - whole * divisor(job.extents[axis]), axis);
-      rest = whole;
-    }
-    if (job.rank != 0) move(at, rest, 0);
-    return at;
-  }
-
- private:
-  ROC_HOST_DEVICE void move(unit_place& at, Index index, unsigned axis) const {
-    auto const steps = static_cast<std::ptrdiff_t>(index);
-    at.from += static_cast<std::uintptr_t>(steps * job.source_steps[axis]);
-    at.to += static_cast<std::uintptr_t>(steps * job.destination_steps[axis]);
-  }
+  ROC_HOST_DEVICE unit_place locate(std::size_t i) const { return job.locate(i); }
 };
 
 }  // namespace roc::kernels
