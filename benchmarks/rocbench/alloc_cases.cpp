@@ -38,12 +38,13 @@ class alloc_experiment final : public experiment {
   std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
     if (inject > inject_place::data) throw not_possible("it checks allocated memory alone");
     auto* const memory = static_cast<std::byte*>(source_->take(bytes_));
-    // The first and the last page: one that is registered in pieces lies within one of them, as HIP's
-    // own copies must.
+    // The first and the last page: each lies within one piece of what is registered in pieces, as
+    // HIP's own copies must.
     std::byte* const end = memory + bytes_;
     std::size_t const first = page - offset_in_page(memory);
     std::size_t const last = offset_in_page(end - 1) + 1;
-    auto wrong = check_edge({memory, std::min(first, bytes_)}, sample, inject == inject_place::data);
+    auto wrong =
+        check_edge({memory, std::min(first, bytes_)}, sample, inject == inject_place::data);
     if (!wrong) {
       std::size_t const kept = std::min(last, bytes_);
       wrong = check_edge({end - kept, kept}, sample, false);

@@ -18,9 +18,9 @@
 namespace rocbench {
 namespace {
 
-// Seconds. Below one thousandth the clocks' own error shows; and the first execution of a sample finds
-// the caches as those left them who wrote the pattern: a device that reads what is dirty there is
-// slower, and one copy of 64 MiB by itself would be all of a sample.
+// Seconds. Below one thousandth the clocks' own error shows; and the first execution of a sample
+// finds the caches as those left them who wrote the pattern: a device that reads what is dirty there
+// is slower, and one copy of 64 MiB by itself would be all of a sample.
 constexpr double shortest_batch = 10e-3;
 constexpr std::size_t fewest_samples = 10;
 constexpr double wanted_width = 0.005;

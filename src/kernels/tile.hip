@@ -42,7 +42,9 @@ __device__ void load_tile(Unit* tile, unsigned pitch, tile_place const& at, tile
     ROC_UNROLL
     for (unsigned i = 0; i < lines; ++i) {
       unsigned const b = threadIdx.y + i * tile_lines;
-      if (b < at.extent_b) units[i] = *reinterpret_cast<Unit const*>(step_by(begin, b, job.source_b));
+      if (b < at.extent_b) {
+        units[i] = *reinterpret_cast<Unit const*>(step_by(begin, b, job.source_b));
+      }
     }
     ROC_UNROLL
     for (unsigned i = 0; i < lines; ++i) {

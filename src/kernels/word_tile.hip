@@ -80,8 +80,8 @@ __device__ void load_words(std::uint32_t* tile, tile_place const& at, tile_job c
       std::uintptr_t const line = step_by(first, i * tile_lines, job.source_b);
       int const end = static_cast<int>(at.extent_a * sizeof(Unit));
       words[i] = 0;
-      for (int byte = 0; byte < static_cast<int>(word_bytes); byte += static_cast<int>(sizeof(Unit))) {
-        int const place = mine.begin + byte;
+      for (unsigned byte = 0; byte < word_bytes; byte += sizeof(Unit)) {
+        int const place = mine.begin + static_cast<int>(byte);
         if (place < 0 || place >= end) continue;
         auto const unit = static_cast<std::uint32_t>(
             *reinterpret_cast<Unit const*>(line + static_cast<std::uintptr_t>(place)));

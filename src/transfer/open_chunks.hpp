@@ -35,8 +35,8 @@ class open_chunks {
     open_chunks& of_;
   };
 
-  /// Does all shares of a chunk, with whoever helps; `data` is where they lie in staging memory. Ends
-  /// what was announced once they are there for others.
+  /// Does all shares of a chunk, with whoever helps; `data` is where they lie in staging memory.
+  /// Ends what was announced once they are there for others.
   void do_all(std::size_t chunk, std::byte* data, std::optional<announcement>& announced);
   /// Whether somebody's chunk has shares that nobody has begun, or will have at once.
   bool any() const noexcept { return waiting_.load() != 0 || announced_.load() != 0; }

@@ -103,8 +103,8 @@ TYPED_TEST(Unaligned, RowsInAnotherOrder) {
   for (std::size_t const run : {8, 31, 32, 33, 47, 64, 101, 259}) {
     for (std::size_t offset = 0; offset != 5; ++offset) {
       auto const length = static_cast<std::ptrdiff_t>(run);
-      check_copy<TypeParam, 3>({7, 5, run}, {5 * length, length, 1}, {length + 1, 7 * length + 8, 1},
-                               offset, 4 - offset);
+      check_copy<TypeParam, 3>({7, 5, run}, {5 * length, length, 1},
+                               {length + 1, 7 * length + 8, 1}, offset, 4 - offset);
       if (this->HasFatalFailure()) return;
     }
   }
