@@ -61,7 +61,7 @@ void copy_pieces(normal_form const& form, side host, hipMemcpyKind kind, hipStre
   if (form.rank != 0) {
     if (form.axes[0].extent == 1) {
       normal_form inner = form;
-      std::copy(form.axes.begin() + 1, form.axes.end(), inner.axes.begin());
+      std::copy_n(form.axes.begin() + 1, form.rank - 1, inner.axes.begin());
       --inner.rank;
       return copy_pieces(inner, host, kind, stream);
     }

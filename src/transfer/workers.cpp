@@ -47,7 +47,7 @@ void worker_team::serve() {
     job* const work = next_job();
     if (work != nullptr) {
       work_on(*work, false, held);
-    } else if (!watch(held, [] { return false; })) {
+    } else if (!watch(held, [this] { return has_work(); })) {
       // Counted before the last look: who has work after that one sees the sleeper.
       sleepers_.fetch_add(1);
       if (!has_work()) posted_.wait(held);
@@ -109,17 +109,19 @@ worker_team::job* worker_team::next_job() {
   return work;
 }
 
-// Holding the lock, which is released meanwhile.
-void worker_team::work_on(job& of, bool by_caller, lock& held) {
+// Holding the lock, which is released meanwhile. False where a piece was helped with, none begun.
+bool worker_team::work_on(job& of, bool by_caller, lock& held) {
   bool const begins = of.has_piece_for(by_caller);
   if (begins && !(of.work.helps_first() && of.work.can_help())) {
-    return do_piece(of, by_caller, held);
+    do_piece(of, by_caller, held);
+    return true;
   }
   ++of.running;
   held.unlock();
   of.work.help();
   runtime::lock_soon(held);
   if (--of.running == 0) finish();
+  return false;
 }
 
 // Holding the lock.
@@ -161,15 +163,15 @@ void worker_team::do_piece(job& of, bool by_caller, lock& held) {
 
 void worker_team::run(std::size_t count, pieces& work) {
   job mine{work, count, 0, 0, false, {}, nullptr};
+  mine.returned.reserve(threads_ + 1);  // by those who could not say that there is no memory for it
   lock held(mutex_, std::defer_lock);
   runtime::lock_soon(held);
   jobs_.push_back(&mine);
   if (count > 1) post();
   for (;;) {
     while (mine.has_work_for(true)) {
-      work_on(mine, true, held);
       // There was memory, so there may be more.
-      if (std::exchange(mine.starved, false)) post();
+      if (work_on(mine, true, held) && std::exchange(mine.starved, false)) post();
     }
     if (mine.running == 0) break;
     // A worker may yet give a piece back, or let others help.

@@ -70,7 +70,7 @@ class worker_team {
   void post();
   bool has_work() const;
   job* next_job();
-  void work_on(job& of, bool by_caller, lock& held);
+  bool work_on(job& of, bool by_caller, lock& held);
   void do_piece(job& of, bool by_caller, lock& held);
   void finish();
 
