@@ -110,7 +110,8 @@ void take_samples(experiment& subject, measure_options const& options, samples& 
     into.batch = std::min(options.fixed->batch, subject.most_at_once());
     if (options.fixed->warm_ups != 0) time(options.fixed->warm_ups);
   } else {
-    into.batch = find_batch(time, subject.most_at_once());
+    // Without time the bytes alone are asked for.
+    into.batch = options.max_time > 0 ? find_batch(time, subject.most_at_once()) : 1;
   }
 
   stopwatch const watch;

@@ -24,7 +24,8 @@ struct fixed_counts {
 
 struct measure_options {
   double min_time = 0;  ///< seconds for a case at least, the checks between samples included
-  double max_time = 0;  ///< seconds for a case at most, but for the first sample of a round
+  /// Seconds for a case at most, but for the first sample of a round; 0: one execution, checked.
+  double max_time = 0;
   unsigned rounds = 1;  ///< parts that both are divided into, so that cases take turns
   std::optional<fixed_counts> fixed = {};  ///< instead of the times; with one round
   /// Where one byte is corrupted before the check, which must then fail.

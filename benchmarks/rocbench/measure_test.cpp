@@ -54,7 +54,7 @@ TEST(measure, no_more_is_run_at_once_than_can_be) {
   counted_experiment subject;
   subject.most = 1;
   samples taken;
-  take_samples(subject, lasting(0, 1), taken);
+  take_samples(subject, lasting(1e-9, 1), taken);
   EXPECT_EQ(subject.runs, (std::vector<std::size_t>{1, 1, 1}));
   EXPECT_EQ(taken.batch, 1u);
   subject.runs.clear();
@@ -84,6 +84,7 @@ TEST(measure, no_time_is_one_sample) {
   take_samples(subject, lasting(0, 1), taken);
   EXPECT_EQ(taken.seconds.size(), 1u);
   EXPECT_TRUE(conclude(taken, 200).noisy);
+  EXPECT_EQ(subject.runs, std::vector<std::size_t>{1});  // no warm-up either
 }
 
 TEST(measure, ends_at_the_first_wrong_sample) {
