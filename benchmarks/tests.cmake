@@ -50,7 +50,8 @@ function(roc_add_skipped_case_test name variables words)
   add_test(NAME ${roc_test_prefix}.${test}.words COMMAND ${launcher} $<TARGET_FILE:rocbench>
     run ${ARGN})
   set_tests_properties(${roc_test_prefix}.${test}.words PROPERTIES ENVIRONMENT "${variables}"
-    PASS_REGULAR_EXPRESSION "skipped: [^\n]*${words}")
+    PASS_REGULAR_EXPRESSION "skipped: [^\n]*${words}"
+    SKIP_REGULAR_EXPRESSION "no device was found")
 endfunction()
 
 set(quick --size 64K --min-time 0.01 --max-time 0.02)
