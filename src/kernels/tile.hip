@@ -27,10 +27,6 @@ __global__ void tile_kernel(tile_job job) {
 
 #else
 
-__device__ inline std::uintptr_t step_by(std::uintptr_t from, unsigned index, std::ptrdiff_t step) {
-  return from + static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * step);
-}
-
 // The lines of the source to the rows of the tile. All of a thread's units are on their way before
 // the first is put down.
 template <class Unit>

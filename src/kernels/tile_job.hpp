@@ -68,6 +68,11 @@ struct tile_place {
   unsigned before;  // lines along b of the tile before, which come first
 };
 
+ROC_HOST_DEVICE inline std::uintptr_t step_by(std::uintptr_t from, unsigned index,
+                                              std::ptrdiff_t step) {
+  return from + static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * step);
+}
+
 ROC_HOST_DEVICE inline tile_place place_of(tile_job const& job, std::uint32_t block) {
   tile_place result{job.source, job.destination, job.side_a, job.side_b, job.reach};
   auto const move = [&](std::uint32_t index, std::ptrdiff_t from, std::ptrdiff_t to) {

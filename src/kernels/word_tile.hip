@@ -27,10 +27,6 @@ __global__ void word_tile_kernel(tile_job job) {
 
 constexpr unsigned word_bytes = 4;
 
-__device__ inline std::uintptr_t step_by(std::uintptr_t from, unsigned index, std::ptrdiff_t step) {
-  return from + static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * step);
-}
-
 /// A thread's word of a line of `bytes` bytes, which begins `phase` bytes behind a multiple of a
 /// word's size.
 struct word_of_line {

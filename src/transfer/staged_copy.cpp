@@ -9,7 +9,6 @@
 #include "runtime/settings.hpp"
 #include "runtime/stream.hpp"
 #include "transfer/direct.hpp"
-#include "transfer/workers.hpp"
 
 namespace roc::transfer {
 namespace {
