@@ -1,17 +1,49 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/pack.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
+#include "transfer/past_cache.hpp"
 #include "transfer/walk.hpp"
 
 namespace roc::transfer {
 namespace {
 
+// The side that is no staging memory: the processor does not see far enough ahead in rows there.
+enum class far : unsigned char { source, destination };
+
+// Lines a distance ahead are on their way to the cache, as many as the memory takes at once: a row
+// after a gap is a line of its own to the processor, which looks ahead within a page at most. By
+// measurement on 16 cores rows of 4 bytes at twice the pitch are packed half as fast again.
+struct look_ahead {
+  static constexpr std::size_t line = 64;
+  static constexpr std::size_t bytes = 4096;
+  static constexpr std::size_t longest_run = 512;  // from there on the processor does it alone
+
+  std::size_t rows;      // that share a line
+  std::size_t distance;  // in rows, a multiple of those
+
+  explicit look_ahead(std::ptrdiff_t step) noexcept {
+    auto const size = std::max<std::size_t>(static_cast<std::size_t>(std::abs(step)), 1);
+    rows = std::max<std::size_t>(line / size, 1);
+    distance = std::max<std::size_t>(bytes / size / rows, 8) * rows;
+  }
+
+  static void at(std::byte const* row, std::size_t run) noexcept {
+    constexpr int for_reading = 0;  // a line that no other core has is written as fast
+    constexpr int second_level = 2;
+    for (std::size_t byte = 0; byte < run; byte += line) {
+      __builtin_prefetch(row + byte, for_reading, second_level);
+    }
+  }
+};
+
 // memcpy of a length known at compile time is one or two instructions.
 template <std::size_t Run>
-void copy_runs(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
-               std::ptrdiff_t from_step, std::size_t count) noexcept {
+void copy_runs(std::byte*& to, std::ptrdiff_t to_step, std::byte const*& from,
+               std::ptrdiff_t from_step, std::size_t count, std::size_t) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     std::memcpy(to, from, Run);
     to += to_step;
@@ -19,25 +51,59 @@ void copy_runs(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
   }
 }
 
-void copy_rows(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
-               std::ptrdiff_t from_step, rows each) noexcept {
-  switch (each.run) {
-    case 1: return copy_runs<1>(to, to_step, from, from_step, each.count);
-    case 2: return copy_runs<2>(to, to_step, from, from_step, each.count);
-    case 4: return copy_runs<4>(to, to_step, from, from_step, each.count);
-    case 8: return copy_runs<8>(to, to_step, from, from_step, each.count);
-    case 12: return copy_runs<12>(to, to_step, from, from_step, each.count);
-    case 16: return copy_runs<16>(to, to_step, from, from_step, each.count);
-    case 32: return copy_runs<32>(to, to_step, from, from_step, each.count);
-    case 64: return copy_runs<64>(to, to_step, from, from_step, each.count);
-    case 128: return copy_runs<128>(to, to_step, from, from_step, each.count);
-    default: break;
-  }
-  for (std::size_t i = 0; i < each.count; ++i) {
-    std::memcpy(to, from, each.run);
+constexpr std::size_t any_run = 0;
+
+template <>
+void copy_runs<any_run>(std::byte*& to, std::ptrdiff_t to_step, std::byte const*& from,
+                        std::ptrdiff_t from_step, std::size_t count, std::size_t run) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(to, from, run);
     to += to_step;
     from += from_step;
   }
+}
+
+template <std::size_t Run>
+void copy_runs_ahead(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
+                     std::ptrdiff_t from_step, rows each, far which) noexcept {
+  std::size_t done = 0;
+  if (each.run <= look_ahead::longest_run) {
+    std::ptrdiff_t const step = which == far::source ? from_step : to_step;
+    look_ahead const ahead(step);
+    std::ptrdiff_t const distance = static_cast<std::ptrdiff_t>(ahead.distance) * step;
+    for (; done + ahead.distance + ahead.rows <= each.count; done += ahead.rows) {
+      look_ahead::at((which == far::source ? from : to) + distance, each.run);
+      copy_runs<Run>(to, to_step, from, from_step, ahead.rows, each.run);
+    }
+  }
+  copy_runs<Run>(to, to_step, from, from_step, each.count - done, each.run);
+}
+
+void copy_rows(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
+               std::ptrdiff_t from_step, rows each, far which) noexcept {
+  switch (each.run) {
+    case 1: return copy_runs_ahead<1>(to, to_step, from, from_step, each, which);
+    case 2: return copy_runs_ahead<2>(to, to_step, from, from_step, each, which);
+    case 4: return copy_runs_ahead<4>(to, to_step, from, from_step, each, which);
+    case 8: return copy_runs_ahead<8>(to, to_step, from, from_step, each, which);
+    case 12: return copy_runs_ahead<12>(to, to_step, from, from_step, each, which);
+    case 16: return copy_runs_ahead<16>(to, to_step, from, from_step, each, which);
+    case 32: return copy_runs_ahead<32>(to, to_step, from, from_step, each, which);
+    case 64: return copy_runs_ahead<64>(to, to_step, from, from_step, each, which);
+    case 128: return copy_runs_ahead<128>(to, to_step, from, from_step, each, which);
+    default: return copy_runs_ahead<any_run>(to, to_step, from, from_step, each, which);
+  }
+}
+
+void unpack_past_cache(normal_form const& form, piece part, std::byte const* packed) noexcept {
+  std::ptrdiff_t const step = inner_step(form, side::destination);
+  walk(form, part, [&](std::ptrdiff_t, std::ptrdiff_t destination, std::size_t at, rows each) {
+    for (std::size_t i = 0; i < each.count; ++i) {
+      copy_past_cache(form.destination + destination + static_cast<std::ptrdiff_t>(i) * step,
+                      packed + at + i * each.run, each.run);
+    }
+  });
+  finish_past_cache();
 }
 
 }  // namespace
@@ -45,15 +111,19 @@ void copy_rows(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
 void pack(normal_form const& form, piece part, std::byte* packed) noexcept {
   std::ptrdiff_t const step = inner_step(form, side::source);
   walk(form, part, [&](std::ptrdiff_t source, std::ptrdiff_t, std::size_t at, rows each) {
-    copy_rows(packed + at, static_cast<std::ptrdiff_t>(each.run), form.source + source, step, each);
+    copy_rows(packed + at, static_cast<std::ptrdiff_t>(each.run), form.source + source, step, each,
+              far::source);
   });
 }
 
 void unpack(normal_form const& form, piece part, std::byte const* packed) noexcept {
+  if (form.run >= least_run_past_cache && form.bytes() >= least_past_cache) {
+    return unpack_past_cache(form, part, packed);
+  }
   std::ptrdiff_t const step = inner_step(form, side::destination);
   walk(form, part, [&](std::ptrdiff_t, std::ptrdiff_t destination, std::size_t at, rows each) {
     copy_rows(form.destination + destination, step, packed + at,
-              static_cast<std::ptrdiff_t>(each.run), each);
+              static_cast<std::ptrdiff_t>(each.run), each, far::destination);
   });
 }
 
@@ -62,7 +132,8 @@ void copy_on_host(normal_form const& form) noexcept {
   std::ptrdiff_t const to_step = inner_step(form, side::destination);
   walk(form, {0, form.bytes()},
        [&](std::ptrdiff_t source, std::ptrdiff_t destination, std::size_t, rows each) {
-         copy_rows(form.destination + destination, to_step, form.source + source, from_step, each);
+         copy_rows(form.destination + destination, to_step, form.source + source, from_step, each,
+                   far::source);
        });
 }
 
@@ -78,7 +149,7 @@ void fill_on_host(normal_form const& form, std::byte const* pattern,
              continue;
            }
            copy_rows(to, static_cast<std::ptrdiff_t>(pattern_bytes), pattern, 0,
-                     {each.run / pattern_bytes, pattern_bytes});
+                     {each.run / pattern_bytes, pattern_bytes}, far::destination);
          }
        });
 }

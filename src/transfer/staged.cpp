@@ -2,7 +2,9 @@
 #include "transfer/staged.hpp"
 
 #include <atomic>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include <roc/event.hpp>
 
@@ -18,6 +20,7 @@ namespace {
 
 using memory::block_pool;
 using holder = block_pool::holder;
+using lease_ptr = std::unique_ptr<block_pool::lease>;
 
 std::size_t staging_bytes(staged_work const& work, std::size_t chunk) {
   return work.description_bytes(chunk) + work.data_bytes(chunk);
@@ -53,7 +56,11 @@ class upload_chunks final : public pieces {
     auto& pool = block_pool::staging(by_);
     std::size_t const bytes = staging_bytes(work_, chunk);
     std::optional<open_chunks::announcement> announced(std::in_place, open_);
-    auto staging = pool.try_acquire(bytes, stream_);
+    lease_ptr staging;
+    {
+      auto const calls = worker_team::hold_calls();
+      staging = pool.try_acquire(bytes, stream_);
+    }
     if (staging == nullptr) {
       if (!may_wait) return false;
       announced.reset();  // nobody knows when
@@ -61,7 +68,11 @@ class upload_chunks final : public pieces {
     }
     stage const at = stage_in(*staging, work_, chunk, stream_, by_);
     open_.do_all(chunk, at.data, announced);
-    return work_.send(chunk, at, may_wait);
+    auto calls = worker_team::hold_calls();
+    lease_ptr const given_back = std::move(staging);
+    if (work_.send(chunk, at, false)) return true;
+    calls.unlock();  // what it waits for may be somebody who calls
+    return may_wait && work_.send(chunk, at, true);
   }
   bool may_wait() const override {
     if (!reached_) reached_ = before_.query();
@@ -89,12 +100,26 @@ class download_chunks final : public pieces {
 
   bool run(std::size_t chunk, bool) override {
     stream_ref const stream = runtime::own_stream(runtime::own_use::download);
-    auto const staging =
-        block_pool::staging(holder::downloading).acquire(staging_bytes(work_, chunk), stream);
-    stage const at = stage_in(*staging, work_, chunk, stream, holder::downloading);
+    auto& pool = block_pool::staging(holder::downloading);
+    std::size_t const bytes = staging_bytes(work_, chunk);
+    event arrived;
+    lease_ptr staging;
+    stage at{};
     try {
-      work_.fetch(chunk, at);
-      wait_for_all_on(stream);
+      {
+        // Together: the event is to be behind this chunk, and before those of other threads.
+        auto calls = worker_team::hold_calls();
+        staging = pool.try_acquire(bytes, stream);
+        if (staging == nullptr) {
+          calls.unlock();
+          staging = pool.acquire(bytes, stream);
+          calls.lock();
+        }
+        at = stage_in(*staging, work_, chunk, stream, holder::downloading);
+        work_.fetch(chunk, at);
+        arrived.record(stream);
+      }
+      arrived.synchronize();
     } catch (...) {
       // Part of it may be on its way from the caller's memory on the device.
       runtime::drain(stream);
@@ -102,6 +127,8 @@ class download_chunks final : public pieces {
     }
     std::optional<open_chunks::announcement> nothing;  // when it arrives nobody knows
     open_.do_all(chunk, at.data, nothing);
+    auto const calls = worker_team::hold_calls();
+    staging.reset();
     return true;
   }
   bool may_wait() const override { return true; }

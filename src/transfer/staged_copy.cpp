@@ -31,30 +31,51 @@ std::size_t chunk_size(std::size_t wanted, std::size_t least) {
   return std::clamp(quotient_up(wanted, alignment) * alignment, std::min(least, most), most);
 }
 
+// Of the chunks at an end, the outer and the inner one.
+constexpr std::size_t in_edge = 2;
+std::size_t first_of(std::size_t size) { return quotient_up(size / 4, alignment) * alignment; }
+std::size_t second_of(std::size_t size) { return quotient_up(size / 2, alignment) * alignment; }
+
 }  // namespace
 
-// Chunks grow with the copy: the device waits for the first one, and each costs calls. Shares are
-// small: the last of a chunk is waited for.
+// Chunks grow with the copy: each costs calls, of which the runtime serves one at a time. The first
+// is waited for by the device, or the CPU, and the last by the other: they are smaller. So are
+// shares: the last of a chunk is waited for.
 staged_copy staged_copy::shared_out(plan const& p) {
-  constexpr std::size_t steps = 16;
+  constexpr std::size_t steps = 4;
   constexpr std::size_t shares = 8;
   constexpr std::size_t least_share = std::size_t{64} << 10;
   std::size_t const chunk = chunk_size(p.form.bytes() / steps, std::size_t{512} << 10);
   std::size_t const share = std::max(chunk / shares, std::min(least_share, chunk / 2));
-  return {p, chunk, quotient_up(share, alignment) * alignment};
+  return {p, chunk, quotient_up(share, alignment) * alignment, true};
 }
 
 // Chunks large enough that a host function for each costs little.
 staged_copy staged_copy::in_order(plan const& p) {
   constexpr std::size_t steps = 8;
   constexpr std::size_t share = std::size_t{256} << 10;
-  return {p, chunk_size(p.form.bytes() / steps, std::size_t{1} << 20), share};
+  return {p, chunk_size(p.form.bytes() / steps, std::size_t{1} << 20), share, false};
 }
 
-std::size_t staged_copy::chunks() const noexcept { return quotient_up(total_, size_); }
+staged_copy::staged_copy(plan const& p, std::size_t size, std::size_t share, bool tapered)
+    : plan_(p), total_(p.form.bytes()), size_(size), share_(share) {
+  std::size_t const edge = first_of(size) + second_of(size);
+  if (tapered && total_ > 2 * edge + size) edge_ = edge;
+  count_ = quotient_up(total_ - 2 * edge_, size_) + (edge_ != 0 ? 2 * in_edge : 0);
+}
+
+std::size_t staged_copy::chunks() const noexcept { return count_; }
 
 piece staged_copy::chunk_at(std::size_t chunk) const noexcept {
-  return {chunk * size_, std::min((chunk + 1) * size_, total_)};
+  if (edge_ == 0) return {chunk * size_, std::min((chunk + 1) * size_, total_)};
+  std::size_t const first = first_of(size_);
+  if (chunk < in_edge) return chunk == 0 ? piece{0, first} : piece{first, edge_};
+  std::size_t const from_end = count_ - 1 - chunk;
+  if (from_end < in_edge) {
+    return from_end == 0 ? piece{total_ - first, total_} : piece{total_ - edge_, total_ - first};
+  }
+  std::size_t const begin = edge_ + (chunk - in_edge) * size_;
+  return {begin, std::min(begin + size_, total_ - edge_)};
 }
 
 piece staged_copy::share_at(std::size_t chunk, std::size_t share) const noexcept {

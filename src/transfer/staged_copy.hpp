@@ -27,15 +27,16 @@ class staged_copy final : public staged_work {
   void fetch(std::size_t chunk, stage const& at) const override;
 
  private:
-  staged_copy(plan const& p, std::size_t size, std::size_t share)
-      : plan_(p), total_(p.form.bytes()), size_(size), share_(share) {}
+  staged_copy(plan const& p, std::size_t size, std::size_t share, bool tapered);
   piece chunk_at(std::size_t chunk) const noexcept;
   piece share_at(std::size_t chunk, std::size_t share) const noexcept;
 
   plan plan_;
   std::size_t total_;
-  std::size_t size_;   // bytes of a chunk
-  std::size_t share_;  // and of a part that one thread takes
+  std::size_t size_;       // bytes of a chunk
+  std::size_t share_;      // and of a part that one thread takes
+  std::size_t edge_ = 0;   // bytes at both ends in chunks that grow, and shrink; 0: all are alike
+  std::size_t count_ = 1;  // of chunks
 };
 
 }  // namespace roc::transfer
