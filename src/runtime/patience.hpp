@@ -21,11 +21,11 @@ class patience {
   unsigned pauses_ = 0;
 };
 
-/// Takes a lock that others hold for a moment only.
+/// Takes a lock that others hold for a moment only: some calls of HIP each at most.
 template <class Lock>
 void lock_soon(Lock& held) {
   patience patience;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 20'000; ++i) {  // a millisecond
     if (held.try_lock()) return;
     patience.pause();
   }

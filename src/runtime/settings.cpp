@@ -93,7 +93,7 @@ library_settings read() {
   result.chunk =
       std::min(bytes_from("ROC_CHUNK", 4096, 4 * mebi), result.staging_block) / 256 * 256;
   result.workers =
-      number_from("ROC_WORKERS", 1, 256, std::min<std::size_t>(processors(), 8), false);
+      number_from("ROC_WORKERS", 1, 256, std::min<std::size_t>(processors(), 12), false);
   result.direct = bytes_from("ROC_DIRECT", 0, direct);
   result.direct_enqueued = std::min(result.direct, direct_enqueued);
   result.pinned_cache = bytes_from("ROC_PINNED_CACHE", 0, 256 * mebi);

@@ -95,14 +95,13 @@ void copy_rows(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
   }
 }
 
-void unpack_past_cache(normal_form const& form, piece part, std::byte const* packed) noexcept {
-  std::ptrdiff_t const step = inner_step(form, side::destination);
-  walk(form, part, [&](std::ptrdiff_t, std::ptrdiff_t destination, std::size_t at, rows each) {
-    for (std::size_t i = 0; i < each.count; ++i) {
-      copy_past_cache(form.destination + destination + static_cast<std::ptrdiff_t>(i) * step,
-                      packed + at + i * each.run, each.run);
-    }
-  });
+void copy_rows_past_cache(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
+                          std::ptrdiff_t from_step, rows each) noexcept {
+  for (std::size_t i = 0; i < each.count; ++i) {
+    copy_past_cache(to, from, each.run);
+    to += to_step;
+    from += from_step;
+  }
   finish_past_cache();
 }
 
@@ -110,20 +109,29 @@ void unpack_past_cache(normal_form const& form, piece part, std::byte const* pac
 
 void pack(normal_form const& form, piece part, std::byte* packed) noexcept {
   std::ptrdiff_t const step = inner_step(form, side::source);
+  bool const past_cache =
+      form.run >= least_run_past_cache && form.bytes() <= most_packed_past_cache;
   walk(form, part, [&](std::ptrdiff_t source, std::ptrdiff_t, std::size_t at, rows each) {
-    copy_rows(packed + at, static_cast<std::ptrdiff_t>(each.run), form.source + source, step, each,
-              far::source);
+    auto const run = static_cast<std::ptrdiff_t>(each.run);
+    if (past_cache) {
+      copy_rows_past_cache(packed + at, run, form.source + source, step, each);
+    } else {
+      copy_rows(packed + at, run, form.source + source, step, each, far::source);
+    }
   });
 }
 
 void unpack(normal_form const& form, piece part, std::byte const* packed) noexcept {
-  if (form.run >= least_run_past_cache && form.bytes() >= least_past_cache) {
-    return unpack_past_cache(form, part, packed);
-  }
   std::ptrdiff_t const step = inner_step(form, side::destination);
+  bool const past_cache =
+      form.run >= least_run_past_cache && form.bytes() >= least_unpacked_past_cache;
   walk(form, part, [&](std::ptrdiff_t, std::ptrdiff_t destination, std::size_t at, rows each) {
-    copy_rows(form.destination + destination, step, packed + at,
-              static_cast<std::ptrdiff_t>(each.run), each, far::destination);
+    auto const run = static_cast<std::ptrdiff_t>(each.run);
+    if (past_cache) {
+      copy_rows_past_cache(form.destination + destination, step, packed + at, run, each);
+    } else {
+      copy_rows(form.destination + destination, step, packed + at, run, each, far::destination);
+    }
   });
 }
 

@@ -102,13 +102,14 @@ class download_chunks final : public pieces {
     stream_ref const stream = runtime::own_stream(runtime::own_use::download);
     auto& pool = block_pool::staging(holder::downloading);
     std::size_t const bytes = staging_bytes(work_, chunk);
-    event arrived;
+    std::optional<event> arrived;
     lease_ptr staging;
     stage at{};
     try {
       {
         // Together: the event is to be behind this chunk, and before those of other threads.
         auto calls = worker_team::hold_calls();
+        arrived.emplace();
         staging = pool.try_acquire(bytes, stream);
         if (staging == nullptr) {
           calls.unlock();
@@ -117,9 +118,9 @@ class download_chunks final : public pieces {
         }
         at = stage_in(*staging, work_, chunk, stream, holder::downloading);
         work_.fetch(chunk, at);
-        arrived.record(stream);
+        arrived->record(stream);
       }
-      arrived.synchronize();
+      arrived->synchronize();
     } catch (...) {
       // Part of it may be on its way from the caller's memory on the device.
       runtime::drain(stream);
@@ -128,6 +129,7 @@ class download_chunks final : public pieces {
     std::optional<open_chunks::announcement> nothing;  // when it arrives nobody knows
     open_.do_all(chunk, at.data, nothing);
     auto const calls = worker_team::hold_calls();
+    arrived.reset();
     staging.reset();
     return true;
   }
