@@ -11,6 +11,7 @@
 #include "kernels/divider.hpp"
 #include "kernels/strided_copy_job.hpp"
 #include "kernels/unroll.hpp"
+#include "kernels/words.hpp"
 
 namespace roc::kernels {
 
@@ -56,10 +57,11 @@ struct row_job {
     std::uint32_t const c = source[2];
     std::uint32_t const d = source[3];
     std::uint32_t const e = source[4];
-    part.words[0] = shifted(a, b, ahead);
-    part.words[1] = shifted(b, c, ahead);
-    part.words[2] = shifted(c, d, ahead);
-    part.words[3] = shifted(d, e, ahead);
+    auto const bytes = static_cast<unsigned>(ahead);
+    part.words[0] = shifted(a, b, bytes);
+    part.words[1] = shifted(b, c, bytes);
+    part.words[2] = shifted(c, d, bytes);
+    part.words[3] = shifted(d, e, bytes);
     return true;
   }
 
@@ -91,11 +93,6 @@ struct row_job {
  private:
   ROC_HOST_DEVICE bool has(row_part const& part, int byte) const {
     return part.begin + byte >= 0 && part.begin + byte < run;
-  }
-  // A word that begins `bytes` bytes behind the first one's beginning.
-  ROC_HOST_DEVICE static std::uint32_t shifted(std::uint32_t first, std::uint32_t second,
-                                               int bytes) {
-    return static_cast<std::uint32_t>((std::uint64_t{second} << 32 | first) >> (8 * bytes));
   }
 };
 

@@ -50,21 +50,12 @@ __device__ void load_tile(Unit* tile, unsigned pitch, tile_place const& at, tile
   }
 }
 
-// A column of the tile to a line of the destination: of the tile's own units along b, or as many
-// from a sector's beginning on.
+// A column of the tile to a line of the destination.
 template <class Unit>
 __device__ void store_line(Unit const* column, unsigned pitch, std::uintptr_t line,
                            tile_place const& at, tile_job const& job) {
-  unsigned first = at.before;
-  unsigned end = at.before + job.side_b;
-  if (job.reach != 0) {
-    std::uintptr_t const own = line + at.before * sizeof(Unit);
-    auto const back = static_cast<unsigned>(own % sector_bytes / sizeof(Unit));
-    end -= back;
-    first -= back < first ? back : first;  // none lie before the line
-  }
-  if (end > at.extent_b) end = at.extent_b;
-  for (unsigned i = first + threadIdx.x; i < end; i += 32) {
+  unit_range const own = stored_by<Unit>(job, at, line);
+  for (unsigned i = own.begin + threadIdx.x; i < own.end; i += 32) {
     *reinterpret_cast<Unit*>(step_by(line, i, job.destination_b)) = column[i * pitch];
   }
 }

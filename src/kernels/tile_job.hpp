@@ -31,6 +31,9 @@ struct tile_job {
   // Units by which a tile reaches back along b, so that each line of the destination can be written
   // from and to a multiple of sector_bytes; 0: it need not.
   unsigned reach = 0;
+  // Between them lies all of the source.
+  std::uintptr_t source_low = 0;
+  std::uintptr_t source_high = 0;
   unsigned rank = 0;  // of the others, outermost first
   divider extents[max_job_axes] = {};
   std::ptrdiff_t source_steps[max_job_axes] = {};
@@ -49,10 +52,9 @@ constexpr unsigned most_side_for(std::size_t unit) {
 }
 template <class Unit>
 inline constexpr unsigned most_side = most_side_for(sizeof(Unit));
-/// The side of tiles whose lines begin anywhere within a word.
-constexpr unsigned unaligned_side_for(std::size_t unit) {
-  return static_cast<unsigned>((words_per_line - 1) * 4 / unit);
-}
+/// Words along b of a tile that is moved by words, and words_per_line along a; one fewer where the
+/// lines of the source begin anywhere within a word.
+inline constexpr unsigned tile_words = 64;
 /// What the memory of devices moves at once: lines that begin or end within one are written twice
 /// as slowly.
 inline constexpr unsigned sector_bytes = 32;
@@ -97,6 +99,28 @@ ROC_HOST_DEVICE inline tile_place place_of(tile_job const& job, std::uint32_t bl
   if (job.extent_a - a < result.extent_a) result.extent_a = job.extent_a - a;
   std::uint32_t const rest_b = job.extent_b - (b - result.before);
   if (rest_b < result.extent_b) result.extent_b = rest_b;
+  return result;
+}
+
+/// Units along b, from the tile's first on; none where the end comes first.
+struct unit_range {
+  unsigned begin;
+  unsigned end;
+};
+
+/// What a tile writes of a line of the destination, which is contiguous where the job has a reach:
+/// its own units along b, or as many from a sector's beginning on.
+template <class Unit>
+ROC_HOST_DEVICE unit_range stored_by(tile_job const& job, tile_place const& at,
+                                     std::uintptr_t line) {
+  unit_range result{at.before, at.before + job.side_b};
+  if (job.reach != 0) {
+    std::uintptr_t const own = line + at.before * sizeof(Unit);
+    auto const back = static_cast<unsigned>(own % sector_bytes / sizeof(Unit));
+    result.end -= back;
+    result.begin -= back < result.begin ? back : result.begin;  // none lie before the line
+  }
+  if (result.end > at.extent_b) result.end = at.extent_b;
   return result;
 }
 

@@ -37,6 +37,15 @@ bool launch_in_tiles(walked const& all, hipStream_t stream) {
 
   auto const unit = static_cast<std::ptrdiff_t>(all.unit);
   bool const words = all.unit < 4 && along_a.source == unit && along_b.destination == unit;
+  tile_job job;
+  job.source_low = job.source_high = all.source;
+  for (std::size_t i = 0; i < all.rank; ++i) {
+    transfer::axis const& x = all.axes[i];
+    auto const length =
+        static_cast<std::uintptr_t>(x.source * static_cast<std::ptrdiff_t>(x.extent - 1));
+    (x.source < 0 ? job.source_low : job.source_high) += length;
+  }
+  job.source_high += all.unit;
   // Where lines begin.
   std::uintptr_t read = all.source | static_cast<std::uintptr_t>(along_b.source);
   std::uintptr_t written = all.destination | static_cast<std::uintptr_t>(along_a.destination);
@@ -45,12 +54,17 @@ bool launch_in_tiles(walked const& all, hipStream_t stream) {
     read |= static_cast<std::uintptr_t>(all.axes[i].source);
     written |= static_cast<std::uintptr_t>(all.axes[i].destination);
   }
-  tile_job job;
-  job.side_a = job.side_b = most_side_for(all.unit);
-  if (words && (read | written) % sizeof(std::uint32_t) != 0) {
-    job.side_a = job.side_b = unaligned_side_for(all.unit);
-  } else if (all.unit >= sizeof(std::uint32_t) && along_b.destination == unit &&
-             along_b.extent > job.side_b && written % sector_bytes != 0) {
+  if (words) {
+    auto const per_word = static_cast<unsigned>(sizeof(std::uint32_t) / all.unit);
+    bool const aligned = read % sizeof(std::uint32_t) == 0;
+    job.side_a = (aligned ? words_per_line : words_per_line - 1) * per_word;
+    job.side_b = tile_words * per_word;
+  } else {
+    job.side_a = job.side_b = most_side_for(all.unit);
+  }
+  bool const in_lines = words || all.unit >= sizeof(std::uint32_t);
+  if (in_lines && along_b.destination == unit && along_b.extent > job.side_b &&
+      written % sector_bytes != 0) {
     auto const units = static_cast<unsigned>(sector_bytes / all.unit);
     job.side_b -= units;
     job.reach = units - 1;

@@ -71,14 +71,14 @@ copy_path path_from(char const* name) {
 
 std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-// Measured on one H200: from there on the workers are faster than the driver's own staging. On the
+// Measured on one H100: from there on the workers are faster than the driver's own staging. On the
 // host platform the runtime's copy is a copy by all processors. CUDA has read an enqueued pageable
 // source on return, one of 64 KiB without waiting for the stream; others promise neither.
 #if ROC_PLATFORM_HOST
 constexpr std::size_t direct = std::size_t{1} << 40;
 constexpr std::size_t direct_enqueued = 0;
 #elif ROC_PLATFORM_NVIDIA
-constexpr std::size_t direct = 2 * mebi;
+constexpr std::size_t direct = mebi / 2;
 constexpr std::size_t direct_enqueued = mebi / 16;
 #else
 constexpr std::size_t direct = 2 * mebi;

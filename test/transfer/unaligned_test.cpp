@@ -80,7 +80,7 @@ TYPED_TEST_SUITE(Unaligned, elements);
 TYPED_TEST(Unaligned, TransposedMatrices) {
   // Sides around those of tiles, and of the parts of tiles that are written together.
   constexpr std::size_t shapes[][2] = {{8, 8},     {31, 130}, {64, 65},  {57, 113},
-                                       {125, 129}, {131, 67}, {260, 33}, {9, 271}};
+                                       {125, 129}, {131, 67}, {260, 33}, {9, 271}, {600, 141}};
   for (auto const& [rows, columns] : shapes) {
     for (std::size_t const pad : {0, 1, 2, 3}) {
       for (std::size_t const offset : {0, 1, 3}) {
