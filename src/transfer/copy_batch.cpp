@@ -48,10 +48,12 @@ using memory::memory_record;
 
 // Chunks that many threads can share.
 batch_chunks::limits shared_out(batch_contents const& contents,
-                                std::vector<std::size_t> const& pieces) {
+                                piece_list const& pieces) {
   constexpr std::size_t least = std::size_t{128} << 10;
   std::size_t bytes = 0;
-  for (std::size_t const i : pieces) bytes += contents.pieces[i].bytes;
+  for (piece_list::run const each : pieces.runs()) {
+    for (std::size_t i = each.first; i != each.end; ++i) bytes += contents.pieces[i].bytes;
+  }
   std::size_t const most = runtime::settings().chunk;
   std::size_t const shares = 2 * (worker_team::instance().size() + 1);
   return {std::clamp(bytes / shares, std::min(least, most), most), SIZE_MAX};
@@ -96,8 +98,9 @@ void copy_alone(batch_contents const& contents, std::size_t index, stream_ref co
     return on_device ? detail::place::device : detail::place::host;
   };
   bool const from_device =
-      p.way == direction::device_to_host || p.way == direction::device_to_device;
-  bool const to_device = p.way == direction::host_to_device || p.way == direction::device_to_device;
+      p.way() == direction::device_to_host || p.way() == direction::device_to_device;
+  bool const to_device =
+      p.way() == direction::host_to_device || p.way() == direction::device_to_device;
   detail::region const from{const_cast<std::byte*>(form.source), 1, form.rank + 1, extents.data(),
                             from_steps.data(), place_of(from_device), p.source_device};
   detail::region const to{form.destination, 1, form.rank + 1, extents.data(), to_steps.data(),
