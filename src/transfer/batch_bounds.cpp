@@ -46,12 +46,11 @@ bool any_overlap(std::vector<range> const& written, std::vector<range> const& re
 bool bounds_are_apart(batch_contents const& contents) {
   auto const& table = host_table::instance();
   for (side const which : {side::source, side::destination}) {
-    range const device = contents.bounds(which).device;
-    // They are host memory's.
-    if (device.bytes() != 0 && table.gave_device_addresses(device)) return false;
+    // Such addresses are host memory's.
+    if (table.gave_device_addresses(contents.bounds(which).in(detail::place::device))) return false;
   }
   bool const mixed = contents.destinations.overlap(contents.sources);
-  if (!mixed && contents.destinations.in_order) return true;
+  if (!mixed && contents.destinations.in_order()) return true;
   std::vector<range> const written = sorted_ranges(contents, side::destination);
   if (!are_apart(written)) return false;
   return !mixed || !any_overlap(written, sorted_ranges(contents, side::source));

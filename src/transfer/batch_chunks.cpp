@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "kernels/launch.hpp"
 #include "platform/call.hpp"
@@ -66,8 +65,8 @@ batch_chunks::place batch_chunks::add(place at) {
     std::size_t bytes = std::min(piece.bytes - at.begin, longest_part);
     std::size_t const room = chunks_.empty() || cut ? 0 : room_in(chunks_.back());
     if (bytes_for(piece, bytes) > room) {
-      bool const fresh = !chunks_.empty() && chunks_.back().items == 0;
-      if (!fresh) {
+      bool const is_fresh = !chunks_.empty() && chunks_.back().items == 0;
+      if (!is_fresh) {
         if (!open_chunk()) break;
         cut = false;
         continue;
@@ -163,7 +162,7 @@ void batch_chunks::unpack(std::size_t chunk, std::size_t share,
 // The staged side of a part is packed.
 void batch_chunks::enqueue(std::size_t chunk, stage const& at) const {
   auto* const items = reinterpret_cast<batch_item*>(at.description);
-  batch_item* end = items;
+  auto* end = items;
   for (std::size_t share = chunks_[chunk].first_share; share != end_of_shares(chunk); ++share) {
     visit_parts(share, [&](batch_piece const& of, piece part, std::size_t data) {
       packed_sides packed{};

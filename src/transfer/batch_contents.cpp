@@ -51,25 +51,12 @@ void give_spare(std::vector<batch_piece> pieces) noexcept {
   }
 }
 
-void widen(range& whole, range more) noexcept {
-  whole = whole.bytes() == 0 ? more : around(whole, more);
-}
-
 }  // namespace
 
-void side_bounds::add(range where, bool on_device) noexcept {
-  range& all = on_device ? device : host;
-  // Between places too: an address may be managed memory's, which is both.
-  in_order = in_order && where.begin >= std::max(host.end, device.end);
-  widen(all, where);
-}
-
 bool side_bounds::overlap(side_bounds const& other) const noexcept {
-  for (range const mine : {host, device}) {
-    if (mine.bytes() == 0) continue;
-    if (mine.overlaps(other.host) || mine.overlaps(other.device)) return true;
-  }
-  return false;
+  return std::any_of(where_.begin(), where_.end(), [&](range mine) {
+    return mine.overlaps(other.where_[0]) || mine.overlaps(other.where_[1]);
+  });
 }
 
 batch_contents::batch_contents() noexcept : pieces(take_spare()) {}
@@ -77,44 +64,50 @@ batch_contents::batch_contents() noexcept : pieces(take_spare()) {}
 batch_contents::~batch_contents() { give_spare(std::move(pieces)); }
 
 void batch_contents::add(detail::region const& source, detail::region const& destination) {
-  std::size_t const elements = compact_elements(source, destination);
-  if (elements == 0) {
-    check_shapes(source, destination);
-    if (is_empty(source)) return;
-  }
-  direction const way = direction_of(source, destination);
   batch_piece piece;
   piece.source_device = source.device;
   piece.destination_device = destination.device;
-  piece.first_axis = axes.size() & ((std::uint64_t{1} << 48) - 1);
+  piece.first_axis = 0;
   piece.rank = 0;
-  piece.way_number = static_cast<std::uint8_t>(way);
-  if (elements != 0) {
-    // What most pieces are; the long way would find the same.
-    piece.source = static_cast<std::byte const*>(source.data);
-    piece.destination = static_cast<std::byte*>(destination.data);
-    piece.bytes = piece.run = elements * source.element_size;
+  piece.way_number = static_cast<std::uint8_t>(direction_of(source, destination));
+  std::size_t const elements = compact_elements(source, destination);
+  if (elements == 0) [[unlikely]] return add_strided(source, destination, piece);
+  // What most pieces are; the long way would find the same.
+  piece.source = static_cast<std::byte const*>(source.data);
+  piece.destination = static_cast<std::byte*>(destination.data);
+  piece.bytes = piece.run = elements * source.element_size;
+  if (piece.source == nullptr || piece.destination == nullptr) {
     check_pointers(source, destination);
-    if (source.where == destination.where) {
-      range const from = range_of(piece, side::source);
-      // Of what overlaps the long way tells where.
-      if (from.overlaps(range_of(piece, side::destination))) check_overlap(form_of(piece));
-    }
-  } else {
-    normal_form const form = checked_form(source, destination, way);
-    piece.source = form.source;
-    piece.destination = form.destination;
-    piece.run = form.run;
-    piece.bytes = form.bytes();
-    piece.rank = static_cast<std::uint8_t>(form.rank);
-    axes.insert(axes.end(), form.axes.begin(),
-                form.axes.begin() + static_cast<std::ptrdiff_t>(form.rank));
   }
+  if (source.where == destination.where &&
+      range_of(piece, side::source).overlaps(range_of(piece, side::destination))) {
+    check_overlap(form_of(piece));
+  }
+  append(piece, source.where, destination.where);
+}
+
+void batch_contents::add_strided(detail::region const& source, detail::region const& destination,
+                                 batch_piece piece) {
+  check_shapes(source, destination);
+  if (is_empty(source)) return;
+  normal_form const form = checked_form(source, destination, piece.way());
+  piece.source = form.source;
+  piece.destination = form.destination;
+  piece.run = form.run;
+  piece.bytes = form.bytes();
+  piece.first_axis = axes.size() & ((std::uint64_t{1} << 48) - 1);
+  piece.rank = static_cast<std::uint8_t>(form.rank);
+  axes.insert(axes.end(), form.axes.begin(),
+              form.axes.begin() + static_cast<std::ptrdiff_t>(form.rank));
+  append(piece, source.where, destination.where);
+}
+
+inline void batch_contents::append(batch_piece const& piece, detail::place from,
+                                   detail::place to) {
   pieces.push_back(piece);
   bytes += piece.bytes;
-  sources.add(range_of(piece, side::source), source.where == detail::place::device);
-  destinations.add(range_of(piece, side::destination),
-                   destination.where == detail::place::device);
+  sources.add(range_of(piece, side::source), from);
+  destinations.add(range_of(piece, side::destination), to);
 }
 
 normal_form batch_contents::form_of(batch_piece const& piece) const noexcept {

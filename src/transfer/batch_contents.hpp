@@ -2,6 +2,8 @@
 // The copies of a batch: planned once, kept small.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,13 +34,32 @@ struct batch_piece {
 static_assert(sizeof(batch_piece) == 48);
 
 /// What one side of all copies together touches: so much may be asked once, not of each.
-struct side_bounds {
-  memory::range host;    // from the first byte to the last; of no copies: empty
-  memory::range device;  // by the addresses that the device uses
-  bool in_order = true;  // each copy's memory begins behind what those before it touch
+class side_bounds {
+ public:
+  void add(memory::range where, detail::place in) noexcept {
+    memory::range& all = where_[static_cast<std::size_t>(in)];
+    all = around(all, where);
+    // Of both places: an address may be managed memory's, which is both.
+    in_order_ = in_order_ && where.begin >= end_;
+    end_ = std::max(end_, where.end);
+  }
 
-  void add(memory::range where, bool on_device) noexcept;
+  /// From the first byte to the last, by the addresses that the CPU or the device uses.
+  memory::range in(detail::place which) const noexcept {
+    return has(which) ? where_[static_cast<std::size_t>(which)] : memory::range{};
+  }
+  bool has(detail::place which) const noexcept {
+    return where_[static_cast<std::size_t>(which)].end != 0;
+  }
+  /// Whether each copy's memory begins behind what those before it touch.
+  bool in_order() const noexcept { return in_order_; }
   bool overlap(side_bounds const& other) const noexcept;
+
+ private:
+  // Of host and device; of no copies: behind every other one.
+  std::array<memory::range, 2> where_{{{UINTPTR_MAX, 0}, {UINTPTR_MAX, 0}}};
+  std::uintptr_t end_ = 0;
+  bool in_order_ = true;
 };
 
 struct batch_contents {
@@ -69,6 +90,9 @@ struct batch_contents {
   }
 
  private:
+  void add_strided(detail::region const& source, detail::region const& destination,
+                   batch_piece piece);
+  void append(batch_piece const& piece, detail::place from, detail::place to);
   memory::range strided_range_of(batch_piece const& piece, side which) const noexcept;
 };
 

@@ -19,14 +19,16 @@ using memory::range;
 constexpr std::size_t least_for_engine = std::size_t{32} << 10;
 
 // What the host table knows about the host side of each copy that goes one way, in their order.
+// Asked once: others may allocate or register between the copies meanwhile, but what lies under
+// them must stay what it is until they have been submitted, as for every copy.
 class host_uses {
  public:
   host_uses() = default;
   host_uses(batch_contents const& contents, std::size_t first, std::size_t end, direction way) {
     bool const written = way == direction::device_to_host;
     side const which = written ? side::destination : side::source;
-    range const all = contents.bounds(which).host;
-    if (all.bytes() == 0) return;  // no copy goes this way
+    if (!contents.bounds(which).has(detail::place::host)) return;  // no copy goes this way
+    range const all = contents.bounds(which).in(detail::place::host);
     auto const& table = host_table::instance();
     if (auto const one = table.about_to_use_parts(all, written)) {
       one_ = *one;
@@ -60,11 +62,11 @@ class sorter {
         device_(runtime::current_device()),
         up_(contents, first, end, direction::host_to_device),
         down_(contents, first, end, direction::device_to_host) {
+    auto const& table = host_table::instance();
     for (side const which : {side::source, side::destination}) {
-      range const device = contents.bounds(which).device;
-      has_other_addresses_ = has_other_addresses_ ||
-                             (device.bytes() != 0 &&
-                              host_table::instance().gave_device_addresses(device));
+      has_other_addresses_ =
+          has_other_addresses_ ||
+          table.gave_device_addresses(contents.bounds(which).in(detail::place::device));
     }
   }
 
@@ -165,7 +167,9 @@ class sorter {
   int device_;  // the current one
   host_uses up_;
   host_uses down_;
-  bool has_other_addresses_ = false;  // some device side may be host memory by another address
+  // Some device side may be host memory by another address. That address was asked for before its
+  // copy was added.
+  bool has_other_addresses_ = false;
   memory::record_finder sources_;
   memory::record_finder destinations_;
   batch_on_device* last_ = nullptr;
