@@ -33,10 +33,9 @@ batch_chunks::place batch_chunks::first_of(piece_list const& list) noexcept {
   return list.empty() ? place{} : place{0, list.runs().front().first, 0};
 }
 
-// Staging memory for a part and its items.
-std::size_t batch_chunks::bytes_for(batch_piece const& piece, std::size_t bytes) const noexcept {
-  return (is_staged() ? aligned(bytes, data_alignment) : 0) +
-         most_items(*contents_, piece, bytes) * sizeof(batch_item);
+batch_chunks::part_needs batch_chunks::needs_of(batch_piece const& piece,
+                                                std::size_t bytes) const noexcept {
+  return {is_staged() ? aligned(bytes, data_alignment) : 0, most_items(*contents_, piece, bytes)};
 }
 
 // What may still be added to a chunk.
@@ -63,26 +62,27 @@ batch_chunks::place batch_chunks::add(place at) {
   while (!is_end(*list_, at)) {
     batch_piece const& piece = contents_->pieces[at.piece];
     std::size_t bytes = std::min(piece.bytes - at.begin, longest_part);
+    part_needs needs = needs_of(piece, bytes);
     std::size_t const room = chunks_.empty() || cut ? 0 : room_in(chunks_.back());
-    if (bytes_for(piece, bytes) > room) {
-      bool const is_fresh = !chunks_.empty() && chunks_.back().items == 0;
-      if (!is_fresh) {
+    if (needs.bytes() > room) [[unlikely]] {
+      if (chunks_.empty() || chunks_.back().items != 0) {
         if (!open_chunk()) break;
         cut = false;
         continue;
       }
       // Alone in a chunk it is cut to what fits, which so few bytes always do.
       cut = true;
-      while (bytes > data_alignment && bytes_for(piece, bytes) > room) {
+      while (bytes > data_alignment && needs.bytes() > room) {
         bytes = std::max(bytes / 2 / data_alignment * data_alignment, data_alignment);
+        needs = needs_of(piece, bytes);
       }
     }
     chunk_limits& last = chunks_.back();
     if (last.items == 0 || last.data - shares_.back().data >= share_bytes) {
       shares_.push_back({at, last.data});
     }
-    if (is_staged()) last.data += aligned(bytes, data_alignment);
-    last.items += most_items(*contents_, piece, bytes);
+    last.data += needs.data;
+    last.items += needs.items;
     advance(at, bytes);
   }
   end_ = at;
@@ -162,7 +162,7 @@ void batch_chunks::unpack(std::size_t chunk, std::size_t share,
 // The staged side of a part is packed.
 void batch_chunks::enqueue(std::size_t chunk, stage const& at) const {
   auto* const items = reinterpret_cast<batch_item*>(at.description);
-  auto* end = items;
+  batch_item* end = items;
   for (std::size_t share = chunks_[chunk].first_share; share != end_of_shares(chunk); ++share) {
     visit_parts(share, [&](batch_piece const& of, piece part, std::size_t data) {
       packed_sides packed{};

@@ -69,8 +69,16 @@ class batch_chunks final : public staged_work {
     std::size_t data;  // where its data begin among the chunk's
   };
 
+  // Of staging memory, for a part and its items.
+  struct part_needs {
+    std::size_t data;
+    std::size_t items;
+
+    std::size_t bytes() const noexcept { return data + items * sizeof(kernels::batch_item); }
+  };
+
   bool is_staged() const noexcept { return way_ != direction::device_to_device; }
-  std::size_t bytes_for(batch_piece const& piece, std::size_t bytes) const noexcept;
+  part_needs needs_of(batch_piece const& piece, std::size_t bytes) const noexcept;
   std::size_t room_in(chunk_limits const& chunk) const noexcept;
   bool open_chunk();
   std::size_t end_of_shares(std::size_t chunk) const noexcept;

@@ -11,9 +11,6 @@ namespace {
 
 using kernels::batch_item;
 
-// A few threads move that much with few accesses each, and there are enough items for all threads.
-constexpr std::size_t item_bytes = 4096;
-
 // One run as items of a few KiB each.
 batch_item* describe_run(batch_item next, std::size_t run, batch_item* items) {
   next.rows = 1;
@@ -57,11 +54,10 @@ std::uintptr_t address(std::byte const* data, std::size_t offset) noexcept {
 
 }  // namespace
 
-// Of a strided one walk gives the rows along its innermost axis at once, and parts of them at both
-// ends; the last item of such rows may be small.
-std::size_t most_items(batch_contents const& contents, batch_piece const& piece,
-                       std::size_t bytes) noexcept {
-  if (piece.rank == 0) return (bytes + item_bytes - 1) / item_bytes;
+// walk gives the rows along the innermost axis at once, and parts of them at both ends; the last
+// item of such rows may be small.
+std::size_t most_items_of_rows(batch_contents const& contents, batch_piece const& piece,
+                               std::size_t bytes) noexcept {
   std::size_t const by_size = bytes / (item_bytes / 2) + 1;
   std::size_t const rows = contents.axes[piece.first_axis + piece.rank - 1].extent;
   return by_size + bytes / (piece.run * rows) + 4;

@@ -16,9 +16,17 @@ struct packed_sides {
   std::byte* destination;
 };
 
-/// The most items that describe so many bytes of a copy.
-std::size_t most_items(batch_contents const& contents, batch_piece const& piece,
-                       std::size_t bytes) noexcept;
+/// A few threads move that much with few accesses each, and there are enough items for all threads.
+inline constexpr std::size_t item_bytes = 4096;
+
+/// The most items that describe so many bytes of a copy with axes, or of any.
+std::size_t most_items_of_rows(batch_contents const& contents, batch_piece const& piece,
+                               std::size_t bytes) noexcept;
+inline std::size_t most_items(batch_contents const& contents, batch_piece const& piece,
+                              std::size_t bytes) noexcept {
+  if (piece.rank != 0) [[unlikely]] return most_items_of_rows(contents, piece, bytes);
+  return (bytes + item_bytes - 1) / item_bytes;
+}
 
 /// Writes the items of a part; returns the place behind the last.
 kernels::batch_item* describe(batch_contents const& contents, batch_piece const& of, piece part,
