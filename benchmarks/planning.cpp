@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -15,7 +16,9 @@
 #include <roc/device_array.hpp>
 #include <roc/host_array.hpp>
 
+#include "transfer/batch_chunks.hpp"
 #include "transfer/batch_contents.hpp"
+#include "transfer/batch_group.hpp"
 
 namespace {
 
@@ -103,6 +106,48 @@ void batch_groups(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(batch_groups)->RangeMultiplier(8)->Range(64, 32768);
+
+roc::transfer::piece_list whole(std::size_t count) {
+  roc::transfer::piece_list all;
+  for (std::size_t i = 0; i != count; ++i) all.push_back(i);
+  return all;
+}
+
+// What submitting asks about each copy.
+void batch_sorted(benchmark::State& state) {
+  auto const count = static_cast<std::size_t>(state.range(0));
+  std::vector<std::byte> host(count * piece);
+  roc::device_array<std::byte> const device({count * piece});
+  roc::transfer::batch_contents contents;
+  in_reverse(count, host, device, [&](auto const& from, auto const& to) {
+    contents.add(roc::detail::side_of(from).region(), roc::detail::side_of(to).region());
+  });
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(roc::transfer::sorted_group(contents, 0, count, true,
+                                                         roc::detail::source_use::copied));
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(batch_sorted)->RangeMultiplier(8)->Range(64, 32768);
+
+// What it plans before the first of them is packed.
+void batch_in_chunks(benchmark::State& state) {
+  auto const count = static_cast<std::size_t>(state.range(0));
+  std::vector<std::byte> host(count * piece);
+  roc::device_array<std::byte> const device({count * piece});
+  auto const contents = std::make_shared<roc::transfer::batch_contents>();
+  in_reverse(count, host, device, [&](auto const& from, auto const& to) {
+    contents->add(roc::detail::side_of(from).region(), roc::detail::side_of(to).region());
+  });
+  auto const all = whole(count);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(roc::transfer::in_chunks(contents, all,
+                                                      roc::transfer::direction::host_to_device,
+                                                      {std::size_t{256} << 10, SIZE_MAX}));
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(batch_in_chunks)->RangeMultiplier(8)->Range(64, 32768);
 
 // Tiles of one matrix reach into each other's bounds: the costly case.
 void batch_groups_of_tiles(benchmark::State& state) {

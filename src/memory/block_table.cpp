@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "memory/block_table.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <mutex>
 
@@ -16,6 +18,15 @@ constexpr std::uintptr_t level_mask = (std::uintptr_t{1} << level_bits) - 1;
 constexpr std::uintptr_t crowded = 1;
 
 std::uintptr_t address_of(void const* data) { return reinterpret_cast<std::uintptr_t>(data); }
+
+// The block of a chunk at an address, as far as it lies in `within`; where there is none, the
+// address alone.
+block_table::answer block_at(pool_chunk const& chunk, std::uintptr_t at, range within) noexcept {
+  pool_block* const block = chunk.record_at(reinterpret_cast<void const*>(at));
+  if (block == nullptr) return {nullptr, {at, at + 1}};
+  range const own = range::of(block->data, block->bytes());
+  return {block, {std::max(own.begin, within.begin), std::min(own.end, within.end)}};
+}
 
 }  // namespace
 
@@ -55,17 +66,32 @@ void block_table::remove(void const* data) noexcept {
   refresh(address_of(data), end);
 }
 
-memory_record* block_table::find(void const* address) noexcept {
-  std::uintptr_t const region = address_of(address) >> region_bits;
+// A chunk, `crowded`, or 0 for a region in which nothing is known.
+std::uintptr_t block_table::known_of(std::uintptr_t region) const noexcept {
   auto const& place = branches_[region >> 2 * level_bits & level_mask];
   branch* const b = place.load(std::memory_order_acquire);
-  if (b == nullptr) return nullptr;
+  if (b == nullptr) return 0;
   leaf* const l = b->leaves[region >> level_bits & level_mask].load(std::memory_order_acquire);
-  if (l == nullptr) return nullptr;
-  std::uintptr_t const found = l->entries[region & level_mask].load(std::memory_order_acquire);
-  if (found == 0) return nullptr;
-  if (found == crowded) return find_slowly(address_of(address));
-  return reinterpret_cast<pool_chunk*>(found)->record_at(address);
+  if (l == nullptr) return 0;
+  return l->entries[region & level_mask].load(std::memory_order_acquire);
+}
+
+memory_record* block_table::find(void const* address) noexcept {
+  std::uintptr_t const known = known_of(address_of(address) >> region_bits);
+  if (known == 0) return nullptr;
+  if (known == crowded) return find_slowly(address_of(address));
+  return reinterpret_cast<pool_chunk*>(known)->record_at(address);
+}
+
+block_table::answer block_table::find_around(void const* address) noexcept {
+  std::uintptr_t const at = address_of(address);
+  std::uintptr_t const region = at >> region_bits;
+  std::uintptr_t const known = known_of(region);
+  if (known == crowded) return find_around_slowly(at);
+  range const whole{region << region_bits, (region + 1) << region_bits};
+  if (known == 0) return {nullptr, whole};
+  // Of the region alone: in the next one something may lie within the block.
+  return block_at(*reinterpret_cast<pool_chunk const*>(known), at, whole);
 }
 
 // Holding the lock. The innermost one that holds the address.
@@ -83,6 +109,20 @@ memory_record* block_table::find_slowly(std::uintptr_t address) noexcept {
   if (found == nullptr) return nullptr;
   if (found->chunk == nullptr) return found->record;
   return found->chunk->record_at(reinterpret_cast<void const*>(address));
+}
+
+// As tenant_at, less the tenants that lie within what it finds, before and behind the address.
+block_table::answer block_table::find_around_slowly(std::uintptr_t address) noexcept {
+  std::shared_lock const lock(mutex_);
+  auto const next = tenants_.upper_bound(address);
+  std::uintptr_t const end = next == tenants_.end() ? UINTPTR_MAX : next->first;
+  std::uintptr_t begin = 0;
+  tenant const* around = next == tenants_.begin() ? nullptr : &std::prev(next)->second;
+  for (; around != nullptr && address >= around->end; around = around->around) begin = around->end;
+  if (around == nullptr) return {nullptr, {begin, std::max(end, address + 1)}};
+  range const within{std::max(begin, around->begin), std::min(end, around->end)};
+  if (around->chunk == nullptr) return {around->record, within};
+  return block_at(*around->chunk, address, within);
 }
 
 std::atomic<std::uintptr_t>& block_table::entry(std::uintptr_t region) {

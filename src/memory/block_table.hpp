@@ -10,6 +10,7 @@
 #include <shared_mutex>
 
 #include "memory/memory_record.hpp"
+#include "memory/range.hpp"
 
 namespace roc::memory {
 
@@ -26,6 +27,14 @@ class block_table {
   void remove(void const* data) noexcept;
 
   memory_record* find(void const* address) noexcept;
+
+  /// What find gives, and the addresses around for which it would give the same while the memory
+  /// there stays what it is. Never an empty range.
+  struct answer {
+    memory_record* record = nullptr;
+    range where;
+  };
+  answer find_around(void const* address) noexcept;
 
  private:
   struct tenant {
@@ -46,6 +55,8 @@ class block_table {
   void insert(void const* data, std::size_t bytes, tenant what);
   tenant const* tenant_at(std::uintptr_t address) const noexcept;
   memory_record* find_slowly(std::uintptr_t address) noexcept;
+  answer find_around_slowly(std::uintptr_t address) noexcept;
+  std::uintptr_t known_of(std::uintptr_t region) const noexcept;
   std::atomic<std::uintptr_t>& entry(std::uintptr_t region);
   void refresh(std::uintptr_t begin, std::uintptr_t end);
 

@@ -10,6 +10,7 @@
 
 #include <roc/error.hpp>
 
+#include "memory/sort_ranges.hpp"
 #include "platform/call.hpp"
 
 namespace roc::memory {
@@ -90,6 +91,12 @@ void* host_table::device_address(range where) {
   return static_cast<std::byte*>(first) + (where.begin - host.begin);
 }
 
+bool host_table::gave_device_addresses(range within) const {
+  if (!gave_device_addresses()) return false;
+  std::lock_guard const lock(mutex_);
+  return find_overlap(device_aliases_, within) != nullptr;
+}
+
 std::optional<range> host_table::behind_device_address(range device) const {
   if (!gave_device_addresses()) return std::nullopt;
   std::lock_guard const lock(mutex_);
@@ -109,7 +116,7 @@ void host_table::note_writes(std::vector<range> where, stream_ref stream) {
   if (where.empty()) return;
   auto done = std::make_shared<event>();
   done->record(stream);
-  std::sort(where.begin(), where.end(), [](range a, range b) { return a.begin < b.begin; });
+  sort_ranges(where);
   auto last = where.begin();
   for (auto next = std::next(last); next != where.end(); ++next) {
     if (next->begin <= last->end) {

@@ -55,8 +55,11 @@ class host_table {
   };
   /// Throws registration_error as check_writable, where it is `written`.
   use_of_memory about_to_use(range where, bool written) const;
-  /// The same of many ranges under one lock; next to nothing where the library knows none of them.
+  /// The same of many ranges under one lock.
   std::vector<use_of_memory> about_to_use(std::span<range const> where, bool written) const;
+  /// What about_to_use would say of every part of a range, by one look; none where that is not one
+  /// answer, or an error.
+  std::optional<use_of_memory> about_to_use_parts(range whole, bool written) const;
   /// The managed array that holds all of it.
   std::optional<range> managed_array_of(range where) const;
   /// Throws registration_error where the device may not write some of it; `what` begins the
@@ -71,10 +74,11 @@ class host_table {
   void* device_address(range where);
   /// The host memory behind a range of addresses that device_address gave.
   std::optional<range> behind_device_address(range device) const;
-  /// Whether it gave any that are still good.
+  /// Whether it gave any that are still good, or any within a range.
   bool gave_device_addresses() const noexcept {
     return aliases_.load(std::memory_order_relaxed) != 0;
   }
+  bool gave_device_addresses(range within) const;
 
   /// Notes that work on `stream` uses it, where the library knows the memory.
   void note_use(range where, stream_ref stream);
@@ -118,6 +122,8 @@ class host_table {
   // The calling thread's place for what it knows of such memory.
   static recent_use& recent(range where) noexcept;
   void remember(range where, recent_use& place) const;
+  bool knows_any(range where) const;
+  range unknown_around(range where) const;
   // Holding the lock, wherever an entry comes, goes, or loses what was noted: what threads remember
   // is of no use any more.
   void changes() noexcept { version_.fetch_add(1); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -25,6 +26,11 @@ struct range {
   bool overlaps(range other) const noexcept { return begin < other.end && other.begin < end; }
   friend bool operator==(range const&, range const&) = default;
 };
+
+/// The smallest one that holds both.
+inline range around(range a, range b) noexcept {
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
 
 inline std::string to_string(range where) {
   char text[64];

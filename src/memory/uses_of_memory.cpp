@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 
 #include "memory/host_table.hpp"
 #include "runtime/stream_mark.hpp"
@@ -68,20 +70,53 @@ host_table::use_of_memory host_table::about_to_use(range where, bool written) co
   return use_of(where, written);
 }
 
+// Holding the lock.
+bool host_table::knows_any(range where) const {
+  return find_overlap(registrations_, where) != nullptr ||
+         find_overlap(allocations_, where) != nullptr;
+}
+
+// Holding the lock. Up to what is known before and behind a range of which nothing is.
+range host_table::unknown_around(range where) const {
+  range gap{0, std::numeric_limits<std::uintptr_t>::max()};
+  auto const narrow = [&](auto const& entries) {
+    auto const next = entries.upper_bound(where.begin);
+    if (next != entries.end()) gap.end = std::min(gap.end, next->first);
+    if (next != entries.begin()) gap.begin = std::max(gap.begin, std::prev(next)->second.where.end);
+  };
+  narrow(allocations_);
+  narrow(registrations_);
+  return gap;
+}
+
+std::optional<host_table::use_of_memory> host_table::about_to_use_parts(range whole,
+                                                                        bool written) const {
+  recent_use& known = recent(whole);
+  auto const is_one_answer = [&] {
+    return known.is_about(whole, version_.load()) && !(written && known.read_only);
+  };
+  if (is_one_answer()) return known.memory;
+  std::lock_guard const lock(mutex_);
+  if (!knows_any(whole)) return use_of_memory{};
+  remember(whole, known);
+  return is_one_answer() ? std::optional(known.memory) : std::nullopt;
+}
+
 std::vector<host_table::use_of_memory> host_table::about_to_use(std::span<range const> where,
                                                                 bool written) const {
-  std::vector<use_of_memory> uses(where.size());
-  if (where.empty()) return uses;
-  range all = where.front();
-  for (range const each : where) {
-    all = {std::min(all.begin, each.begin), std::max(all.end, each.end)};
-  }
+  std::vector<use_of_memory> uses;
+  uses.reserve(where.size());
   std::lock_guard const lock(mutex_);
-  if (find_overlap(registrations_, all) == nullptr && find_overlap(allocations_, all) == nullptr) {
-    return uses;
+  // Most are of the array before, or lie between the same two.
+  recent_use last;
+  for (range const each : where) {
+    if (!last.where.contains(each)) {
+      remember(each, last);
+      if (!knows_any(each)) last.where = unknown_around(each);
+    }
+    bool const answered = last.where.contains(each) && !(written && last.read_only);
+    uses.push_back(answered ? last.memory : use_of(each, written));
   }
-  std::transform(where.begin(), where.end(), uses.begin(),
-                 [&](range each) { return use_of(each, written); });
   return uses;
 }
 
@@ -107,15 +142,23 @@ void host_table::note_use(range where, stream_ref stream) {
 }
 
 void host_table::note_uses(std::span<range const> where, stream_ref stream) {
+  if (where.empty()) return;
+  range all = where.front();
+  for (range const each : where) all = around(all, each);
   std::lock_guard const lock(mutex_);
+  if (!knows_any(all)) return;
   // Each entry once: of some streams a note is calls of HIP.
   std::vector<pending_uses*> used;
-  auto const add = [&](auto* entry) {
-    if (entry != nullptr) used.push_back(&entry->pending);
+  auto const add = [&](auto& entries, auto*& last, range each) {
+    if (last != nullptr && last->where.contains(each)) return;
+    last = find_overlap(entries, each);
+    if (last != nullptr) used.push_back(&last->pending);
   };
+  allocation* own = nullptr;
+  registered* known = nullptr;
   for (range const each : where) {
-    add(find_overlap(allocations_, each));
-    add(find_overlap(registrations_, each));
+    add(allocations_, own, each);
+    add(registrations_, known, each);
   }
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());

@@ -3,87 +3,43 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "kernels/launch.hpp"
 #include "platform/call.hpp"
 #include "runtime/stream.hpp"
+#include "transfer/batch_items.hpp"
 #include "transfer/pack.hpp"
-#include "transfer/walk.hpp"
 
 namespace roc::transfer {
 namespace {
 
 using kernels::batch_item;
 
-// A few threads move that much with few accesses each, and there are enough items for all threads.
-constexpr std::size_t item_bytes = 4096;
 // Longer copies may be cut.
 constexpr std::size_t longest_part = std::size_t{256} << 10;
+// A share ends behind the copy that makes it as large.
+constexpr std::size_t share_bytes = std::size_t{64} << 10;
 // The data of every copy begin so, for wide accesses.
 constexpr std::size_t data_alignment = 16;
 constexpr std::size_t description_alignment = 256;
 
-std::size_t aligned(std::size_t bytes, std::size_t alignment) {
+constexpr std::size_t aligned(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
-}
-
-// The most items that describe so many bytes of a copy: walk gives the rows along its innermost
-// axis at once, and parts of them at both ends; the last item of such rows may be small.
-std::size_t most_items(batch_contents const& contents, batch_piece const& piece,
-                       std::size_t bytes) {
-  std::size_t const by_size = bytes / (item_bytes / 2) + 1;
-  if (piece.rank == 0) return by_size;
-  std::size_t const rows = contents.axes[piece.first_axis + piece.rank - 1].extent;
-  return by_size + bytes / (piece.run * rows) + 4;
-}
-
-// Rows as items of a few KiB each; returns the place behind the last.
-batch_item* describe_rows(batch_item at, rows each, batch_item* items) {
-  auto const run = static_cast<std::ptrdiff_t>(each.run);
-  bool const one = at.source_step == run && at.destination_step == run;
-  if (one) each = {1, each.run * each.count};
-  if (each.run <= item_bytes) {
-    std::size_t const together = item_bytes / each.run;
-    at.run = static_cast<std::uint32_t>(each.run);
-    for (std::size_t row = 0; row < each.count; row += together) {
-      at.rows = static_cast<std::uint32_t>(std::min(together, each.count - row));
-      *items++ = at;
-      auto const steps = static_cast<std::ptrdiff_t>(together);
-      at.source += static_cast<std::uintptr_t>(steps * at.source_step);
-      at.destination += static_cast<std::uintptr_t>(steps * at.destination_step);
-    }
-    return items;
-  }
-  for (std::size_t row = 0; row != each.count; ++row) {
-    batch_item next = at;
-    next.rows = 1;
-    for (std::size_t done = 0; done < each.run; done += item_bytes) {
-      next.run = static_cast<std::uint32_t>(std::min(item_bytes, each.run - done));
-      *items++ = next;
-      next.source += next.run;
-      next.destination += next.run;
-    }
-    at.source += static_cast<std::uintptr_t>(at.source_step);
-    at.destination += static_cast<std::uintptr_t>(at.destination_step);
-  }
-  return items;
-}
-
-std::uintptr_t address(std::byte const* data, std::ptrdiff_t offset) {
-  return reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset);
 }
 
 }  // namespace
 
-// Staging memory for a part and its items.
-std::size_t batch_chunks::bytes_for(batch_piece const& piece, std::size_t bytes) const {
-  return (is_staged() ? aligned(bytes, data_alignment) : 0) +
-         most_items(*contents_, piece, bytes) * sizeof(batch_item);
+batch_chunks::place batch_chunks::first_of(piece_list const& list) noexcept {
+  return list.empty() ? place{} : place{0, list.runs().front().first, 0};
+}
+
+batch_chunks::part_needs batch_chunks::needs_of(batch_piece const& piece,
+                                                std::size_t bytes) const noexcept {
+  return {is_staged() ? aligned(bytes, data_alignment) : 0, most_items(*contents_, piece, bytes)};
 }
 
 // What may still be added to a chunk.
-std::size_t batch_chunks::room_in(chunk_parts const& chunk) const {
+std::size_t batch_chunks::room_in(chunk_limits const& chunk) const noexcept {
   std::size_t const described =
       aligned(chunk.items * sizeof(batch_item), description_alignment) + description_alignment;
   auto const rest = [](std::size_t all, std::size_t used) { return all > used ? all - used : 0; };
@@ -91,29 +47,46 @@ std::size_t batch_chunks::room_in(chunk_parts const& chunk) const {
                   rest(most_.descriptions, closed_descriptions_ + described));
 }
 
-std::size_t batch_chunks::add(std::size_t index, std::size_t begin) {
-  batch_piece const& piece = contents_->pieces[index];
-  while (begin != piece.bytes) {
-    std::size_t bytes = std::min(piece.bytes - begin, longest_part);
-    bool const fits = !chunks_.empty() && bytes_for(piece, bytes) <= room_in(chunks_.back());
-    bool const fresh = !chunks_.empty() && chunks_.back().items == 0;
-    if (!fits && !fresh) {
-      if (!open_chunk()) return begin;
-      continue;
+// To the next part, in this copy or the next one.
+void batch_chunks::advance(place& at, std::size_t bytes) const noexcept {
+  at.begin += bytes;
+  if (at.begin != contents_->pieces[at.piece].bytes) return;
+  at.begin = 0;
+  if (++at.piece != list_->runs()[at.run].end) return;
+  ++at.run;
+  at.piece = is_end(*list_, at) ? 0 : list_->runs()[at.run].first;
+}
+
+batch_chunks::place batch_chunks::add(place at) {
+  bool cut = false;  // the rest of that copy begins the next chunk
+  while (!is_end(*list_, at)) {
+    batch_piece const& piece = contents_->pieces[at.piece];
+    std::size_t bytes = std::min(piece.bytes - at.begin, longest_part);
+    part_needs needs = needs_of(piece, bytes);
+    std::size_t const room = chunks_.empty() || cut ? 0 : room_in(chunks_.back());
+    if (needs.bytes() > room) [[unlikely]] {
+      if (chunks_.empty() || chunks_.back().items != 0) {
+        if (!open_chunk()) break;
+        cut = false;
+        continue;
+      }
+      // Alone in a chunk it is cut to what fits, which so few bytes always do.
+      cut = true;
+      while (bytes > data_alignment && needs.bytes() > room) {
+        bytes = std::max(bytes / 2 / data_alignment * data_alignment, data_alignment);
+        needs = needs_of(piece, bytes);
+      }
     }
-    // Alone in a chunk it is cut to what fits, which so few bytes always do.
-    std::size_t const room = room_in(chunks_.back());
-    while (bytes > data_alignment && bytes_for(piece, bytes) > room) {
-      bytes = std::max(bytes / 2 / data_alignment * data_alignment, data_alignment);
+    chunk_limits& last = chunks_.back();
+    if (last.items == 0 || last.data - shares_.back().data >= share_bytes) {
+      shares_.push_back({at, last.data});
     }
-    chunk_parts& last = chunks_.back();
-    parts_.push_back({index, begin, begin + bytes, last.data});
-    last.end = parts_.size();
-    if (is_staged()) last.data += aligned(bytes, data_alignment);
-    last.items += most_items(*contents_, piece, bytes);
-    begin += bytes;
+    last.data += needs.data;
+    last.items += needs.items;
+    advance(at, bytes);
   }
-  return begin;
+  end_ = at;
+  return at;
 }
 
 // False where descriptions take all that they may.
@@ -124,7 +97,7 @@ bool batch_chunks::open_chunk() {
       chunks_.empty() ? 0 : closed_descriptions_ + description_bytes(chunks_.size() - 1);
   if (closed + least > most_.descriptions && !chunks_.empty()) return false;
   closed_descriptions_ = closed;
-  chunks_.push_back({parts_.size(), parts_.size()});
+  chunks_.push_back({shares_.size()});
   return true;
 }
 
@@ -136,72 +109,67 @@ std::size_t batch_chunks::description_bytes(std::size_t chunk) const noexcept {
   return aligned(chunks_[chunk].items * sizeof(batch_item), description_alignment);
 }
 
-// Copies are small: a share is some of them.
-std::size_t batch_chunks::shares(std::size_t chunk) const noexcept {
-  constexpr std::size_t share_bytes = std::size_t{64} << 10;
-  std::size_t const parts = chunks_[chunk].end - chunks_[chunk].first;
-  return std::clamp(chunks_[chunk].data / share_bytes, std::size_t{1}, parts);
+std::size_t batch_chunks::end_of_shares(std::size_t chunk) const noexcept {
+  return chunk + 1 == chunks_.size() ? shares_.size() : chunks_[chunk + 1].first_share;
 }
 
-batch_chunks::part_range batch_chunks::share_at(std::size_t chunk,
-                                                std::size_t share) const noexcept {
-  chunk_parts const& of = chunks_[chunk];
-  std::size_t const parts = of.end - of.first;
-  std::size_t const all = shares(chunk);
-  return {of.first + parts * share / all, of.first + parts * (share + 1) / all};
+std::size_t batch_chunks::shares(std::size_t chunk) const noexcept {
+  return end_of_shares(chunk) - chunks_[chunk].first_share;
+}
+
+batch_chunks::place batch_chunks::end_of_share(std::size_t share) const noexcept {
+  return share + 1 == shares_.size() ? end_ : shares_[share + 1].first;
+}
+
+// Calls visit(copy, part of it, where its data lie in the chunk): as add has cut them.
+template <class Visit>
+void batch_chunks::visit_parts(std::size_t share, Visit visit) const {
+  place const end = end_of_share(share);
+  std::size_t data = shares_[share].data;
+  for (place at = shares_[share].first; at != end;) {
+    batch_piece const& piece = contents_->pieces[at.piece];
+    std::size_t bytes = std::min(piece.bytes - at.begin, longest_part);
+    if (at.piece == end.piece && at.run == end.run) bytes = std::min(bytes, end.begin - at.begin);
+    visit(piece, transfer::piece{at.begin, at.begin + bytes}, data);
+    if (is_staged()) data += aligned(bytes, data_alignment);
+    advance(at, bytes);
+  }
 }
 
 void batch_chunks::pack(std::size_t chunk, std::size_t share, std::byte* data) const noexcept {
-  part_range const mine = share_at(chunk, share);
-  for (std::size_t i = mine.first; i != mine.end; ++i) {
-    part const& each = parts_[i];
-    batch_piece const& piece = contents_->pieces[each.piece];
-    if (piece.rank == 0) {
-      std::memcpy(data + each.data, piece.source + each.begin, each.end - each.begin);
-    } else {
-      transfer::pack(contents_->form_of(piece), {each.begin, each.end}, data + each.data);
-    }
-  }
+  visit_parts(chunks_[chunk].first_share + share,
+              [&](batch_piece const& of, piece part, std::size_t at) {
+                if (of.rank == 0) {
+                  std::memcpy(data + at, of.source + part.begin, part.end - part.begin);
+                } else {
+                  transfer::pack(contents_->form_of(of), part, data + at);
+                }
+              });
 }
 
 void batch_chunks::unpack(std::size_t chunk, std::size_t share,
                           std::byte const* data) const noexcept {
-  part_range const mine = share_at(chunk, share);
-  for (std::size_t i = mine.first; i != mine.end; ++i) {
-    part const& each = parts_[i];
-    batch_piece const& piece = contents_->pieces[each.piece];
-    if (piece.rank == 0) {
-      std::memcpy(piece.destination + each.begin, data + each.data, each.end - each.begin);
-    } else {
-      transfer::unpack(contents_->form_of(piece), {each.begin, each.end}, data + each.data);
-    }
-  }
+  visit_parts(chunks_[chunk].first_share + share,
+              [&](batch_piece const& of, piece part, std::size_t at) {
+                if (of.rank == 0) {
+                  std::memcpy(of.destination + part.begin, data + at, part.end - part.begin);
+                } else {
+                  transfer::unpack(contents_->form_of(of), part, data + at);
+                }
+              });
 }
 
 // The staged side of a part is packed.
-batch_item* batch_chunks::describe(part const& of, std::byte* data, batch_item* items) const {
-  bool const packed_source = way_ == direction::host_to_device;
-  bool const packed_destination = way_ == direction::device_to_host;
-  normal_form const form = contents_->form_of(contents_->pieces[of.piece]);
-  walk(form, {of.begin, of.end},
-       [&](std::ptrdiff_t source, std::ptrdiff_t destination, std::size_t packed, rows each) {
-         auto const at = static_cast<std::ptrdiff_t>(of.data + packed);
-         auto const run = static_cast<std::ptrdiff_t>(each.run);
-         batch_item const first{
-             packed_source ? address(data, at) : address(form.source, source),
-             packed_destination ? address(data, at) : address(form.destination, destination),
-             packed_source ? run : inner_step(form, side::source),
-             packed_destination ? run : inner_step(form, side::destination), 0, 0};
-         items = describe_rows(first, each, items);
-       });
-  return items;
-}
-
 void batch_chunks::enqueue(std::size_t chunk, stage const& at) const {
   auto* const items = reinterpret_cast<batch_item*>(at.description);
   batch_item* end = items;
-  for (std::size_t i = chunks_[chunk].first; i != chunks_[chunk].end; ++i) {
-    end = describe(parts_[i], at.data, end);
+  for (std::size_t share = chunks_[chunk].first_share; share != end_of_shares(chunk); ++share) {
+    visit_parts(share, [&](batch_piece const& of, piece part, std::size_t data) {
+      packed_sides packed{};
+      if (way_ == direction::host_to_device) packed.source = at.data + data;
+      if (way_ == direction::device_to_host) packed.destination = at.data + data;
+      end = describe(*contents_, of, part, packed, end);
+    });
   }
   platform::check_launch("batch kernel",
                          kernels::launch_items(items, static_cast<std::size_t>(end - items),
@@ -216,19 +184,16 @@ bool batch_chunks::send(std::size_t chunk, stage const& at, bool) const {
 void batch_chunks::fetch(std::size_t chunk, stage const& at) const { enqueue(chunk, at); }
 
 std::vector<std::shared_ptr<batch_chunks const>> in_chunks(shared_contents const& contents,
-                                                           std::vector<std::size_t> const& pieces,
-                                                           direction way,
+                                                           piece_list const& list, direction way,
                                                            batch_chunks::limits most) {
   std::vector<std::shared_ptr<batch_chunks const>> works;
-  std::shared_ptr<batch_chunks> work;
-  for (std::size_t const piece : pieces) {
-    for (std::size_t done = 0; done != contents->pieces[piece].bytes;) {
-      if (work == nullptr) work = std::make_shared<batch_chunks>(contents, way, most);
-      done = work->add(piece, done);
-      if (done != contents->pieces[piece].bytes) works.push_back(std::exchange(work, nullptr));
-    }
+  if (list.empty()) return works;
+  auto const shared = std::make_shared<piece_list const>(list);
+  for (auto at = batch_chunks::first_of(list); !batch_chunks::is_end(list, at);) {
+    auto work = std::make_shared<batch_chunks>(contents, shared, way, most);
+    at = work->add(at);
+    works.push_back(std::move(work));
   }
-  if (work != nullptr) works.push_back(std::move(work));
   return works;
 }
 

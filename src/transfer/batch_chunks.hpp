@@ -3,19 +3,22 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "kernels/batch_item.hpp"
 #include "transfer/batch_contents.hpp"
+#include "transfer/piece_list.hpp"
 #include "transfer/staged_work.hpp"
 
 namespace roc::transfer {
 
 /// A chunk is many small copies, or parts of them. Its data lie packed in staging memory; its
 /// description is what the kernel is to do, which reads and writes the data where they are.
+///
+/// Only where chunks and their shares begin is kept: who works on one finds its parts again, copy
+/// by copy, and writes what is to be known about each, so that the caller looks at each just once.
 class batch_chunks final : public staged_work {
  public:
   /// How large chunks may be: of data and descriptions together, and of all descriptions.
@@ -23,14 +26,27 @@ class batch_chunks final : public staged_work {
     std::size_t chunk;
     std::size_t descriptions;
   };
+  /// A byte, in its linear order, of a copy in a list.
+  struct place {
+    std::size_t run;  // of the list; their number: its end
+    std::size_t piece;
+    std::size_t begin;
 
-  /// `pieces` all go the way `way`. Within the device nothing is staged: descriptions alone count.
-  batch_chunks(shared_contents contents, direction way, limits most)
-      : contents_(std::move(contents)), way_(way), most_(most) {}
+    friend bool operator==(place const&, place const&) = default;
+  };
+  using shared_list = std::shared_ptr<piece_list const>;
 
-  /// Adds a copy, from byte `begin` of its linear order on. Returns where it stopped: the end, or
-  /// what no more descriptions can be had for.
-  std::size_t add(std::size_t piece, std::size_t begin);
+  /// `list` all go the way `way`. Within the device nothing is staged: descriptions alone count.
+  batch_chunks(shared_contents contents, shared_list list, direction way, limits most)
+      : contents_(std::move(contents)), list_(std::move(list)), way_(way), most_(most) {}
+
+  static place first_of(piece_list const& list) noexcept;
+  static bool is_end(piece_list const& list, place at) noexcept {
+    return at.run == list.runs().size();
+  }
+  /// Adds all from `begin` on. Returns where it stopped: the end, or what no more descriptions can
+  /// be had for. Precondition: not the end; called once.
+  place add(place begin);
 
   std::size_t chunks() const noexcept override { return chunks_.size(); }
   std::size_t data_bytes(std::size_t chunk) const noexcept override;
@@ -42,44 +58,49 @@ class batch_chunks final : public staged_work {
   void fetch(std::size_t chunk, stage const& at) const override;
 
  private:
-  // Bytes [begin, end) of a copy.
-  struct part {
-    std::size_t piece;
-    std::size_t begin;
-    std::size_t end;
-    std::size_t data;  // where they lie among the chunk's data
-  };
-  struct chunk_parts {
-    std::size_t first;
-    std::size_t end;
+  struct chunk_limits {
+    std::size_t first_share;
     std::size_t data = 0;   // bytes
     std::size_t items = 0;  // at most
   };
-  struct part_range {
-    std::size_t first;
-    std::size_t end;
+  // Some copies that one thread packs.
+  struct share_begin {
+    place first;
+    std::size_t data;  // where its data begin among the chunk's
+  };
+
+  // Of staging memory, for a part and its items.
+  struct part_needs {
+    std::size_t data;
+    std::size_t items;
+
+    std::size_t bytes() const noexcept { return data + items * sizeof(kernels::batch_item); }
   };
 
   bool is_staged() const noexcept { return way_ != direction::device_to_device; }
-  std::size_t bytes_for(batch_piece const& piece, std::size_t bytes) const;
-  std::size_t room_in(chunk_parts const& chunk) const;
+  part_needs needs_of(batch_piece const& piece, std::size_t bytes) const noexcept;
+  std::size_t room_in(chunk_limits const& chunk) const noexcept;
   bool open_chunk();
-  part_range share_at(std::size_t chunk, std::size_t share) const noexcept;
+  std::size_t end_of_shares(std::size_t chunk) const noexcept;
+  place end_of_share(std::size_t share) const noexcept;
+  void advance(place& at, std::size_t bytes) const noexcept;
+  template <class Visit>
+  void visit_parts(std::size_t share, Visit visit) const;
   void enqueue(std::size_t chunk, stage const& at) const;
-  kernels::batch_item* describe(part const& of, std::byte* data, kernels::batch_item* items) const;
 
   shared_contents contents_;
+  shared_list list_;
   direction way_;
   limits most_;
   std::size_t closed_descriptions_ = 0;  // bytes of all chunks but the last
-  std::vector<part> parts_;
-  std::vector<chunk_parts> chunks_;
+  std::vector<share_begin> shares_;
+  std::vector<chunk_limits> chunks_;
+  place end_{};
 };
 
-/// All `pieces`, as few works as the limits allow.
+/// All of a list, as few works as the limits allow.
 std::vector<std::shared_ptr<batch_chunks const>> in_chunks(shared_contents const& contents,
-                                                           std::vector<std::size_t> const& pieces,
-                                                           direction way,
+                                                           piece_list const& list, direction way,
                                                            batch_chunks::limits most);
 
 }  // namespace roc::transfer

@@ -2,6 +2,8 @@
 // The copies of a batch: planned once, kept small.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +11,7 @@
 
 #include <roc/detail/region.hpp>
 
+#include "memory/range.hpp"
 #include "transfer/plan.hpp"
 
 namespace roc::transfer {
@@ -19,24 +22,78 @@ struct batch_piece {
   std::byte* destination;
   std::size_t bytes;
   std::size_t run;
-  std::size_t first_axis;
-  std::uint32_t rank;
   int source_device;       // -1: host memory, or the current device's
   int destination_device;  // the same
-  direction way;
+  std::uint64_t first_axis : 48;
+  std::uint64_t rank : 8;
+  std::uint64_t way_number : 8;
+
+  direction way() const noexcept { return static_cast<direction>(way_number); }
+};
+// Every step over thousands of copies reads them all.
+static_assert(sizeof(batch_piece) == 48);
+
+/// What one side of all copies together touches: so much may be asked once, not of each.
+class side_bounds {
+ public:
+  void add(memory::range where, detail::place in) noexcept {
+    memory::range& all = where_[static_cast<std::size_t>(in)];
+    all = around(all, where);
+    // Of both places: an address may be managed memory's, which is both.
+    in_order_ = in_order_ && where.begin >= end_;
+    end_ = std::max(end_, where.end);
+  }
+
+  /// From the first byte to the last, by the addresses that the CPU or the device uses.
+  memory::range in(detail::place which) const noexcept {
+    return has(which) ? where_[static_cast<std::size_t>(which)] : memory::range{};
+  }
+  bool has(detail::place which) const noexcept {
+    return where_[static_cast<std::size_t>(which)].end != 0;
+  }
+  /// Whether each copy's memory begins behind what those before it touch.
+  bool in_order() const noexcept { return in_order_; }
+  bool overlap(side_bounds const& other) const noexcept;
+
+ private:
+  // Of host and device; of no copies: behind every other one.
+  std::array<memory::range, 2> where_{{{UINTPTR_MAX, 0}, {UINTPTR_MAX, 0}}};
+  std::uintptr_t end_ = 0;
+  bool in_order_ = true;
 };
 
 struct batch_contents {
+  batch_contents() noexcept;
+  batch_contents(batch_contents const&) = default;
+  batch_contents& operator=(batch_contents const&) = delete;
+  ~batch_contents();
+
   std::vector<batch_piece> pieces;
   std::vector<axis> axes;
   std::size_t bytes = 0;
+  side_bounds sources;
+  side_bounds destinations;
 
   /// Throws what make_plan does, but for what depends on the kinds of memory. A copy of nothing is
   /// left out.
   void add(detail::region const& source, detail::region const& destination);
   normal_form form_of(batch_piece const& piece) const noexcept;
   /// The bytes between the first and the last that one side touches.
-  memory::range range_of(batch_piece const& piece, side which) const noexcept;
+  memory::range range_of(batch_piece const& piece, side which) const noexcept {
+    if (piece.rank != 0) [[unlikely]] return strided_range_of(piece, which);
+    void const* const data =
+        which == side::source ? piece.source : static_cast<std::byte const*>(piece.destination);
+    return memory::range::of(data, piece.bytes);
+  }
+  side_bounds const& bounds(side which) const noexcept {
+    return which == side::source ? sources : destinations;
+  }
+
+ private:
+  void add_strided(detail::region const& source, detail::region const& destination,
+                   batch_piece piece);
+  void append(batch_piece const& piece, detail::place from, detail::place to);
+  memory::range strided_range_of(batch_piece const& piece, side which) const noexcept;
 };
 
 using shared_contents = std::shared_ptr<batch_contents const>;

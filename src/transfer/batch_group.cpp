@@ -2,10 +2,10 @@
 #include "transfer/batch_group.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "memory/host_table.hpp"
+#include "memory/record_finder.hpp"
 #include "runtime/current_device.hpp"
 
 namespace roc::transfer {
@@ -18,14 +18,59 @@ using memory::range;
 // A copy engine is faster where a piece is one copy of some size, and the driver need not stage it.
 constexpr std::size_t least_for_engine = std::size_t{32} << 10;
 
+// What the host table knows about the host side of each copy that goes one way, in their order.
+// Asked once: others may allocate or register between the copies meanwhile, but what lies under
+// them must stay what it is until they have been submitted, as for every copy.
+class host_uses {
+ public:
+  host_uses() = default;
+  host_uses(batch_contents const& contents, std::size_t first, std::size_t end, direction way) {
+    bool const written = way == direction::device_to_host;
+    side const which = written ? side::destination : side::source;
+    if (!contents.bounds(which).has(detail::place::host)) return;  // no copy goes this way
+    range const all = contents.bounds(which).in(detail::place::host);
+    auto const& table = host_table::instance();
+    if (auto const one = table.about_to_use_parts(all, written)) {
+      one_ = *one;
+      return;
+    }
+    std::vector<range> where;
+    for (std::size_t i = first; i != end; ++i) {
+      batch_piece const& p = contents.pieces[i];
+      if (p.way() == way) where.push_back(contents.range_of(p, which));
+    }
+    each_ = table.about_to_use(where, written);
+  }
+
+  host_table::use_of_memory next() { return each_.empty() ? one_ : each_[next_++]; }
+
+ private:
+  host_table::use_of_memory one_;
+  std::vector<host_table::use_of_memory> each_;
+  std::size_t next_ = 0;
+};
+
 class sorter {
  public:
   sorter(batch_contents const& contents, std::size_t first, std::size_t end, bool at_once,
          detail::source_use use)
-      : contents_(contents), first_(first), end_(end), at_once_(at_once), use_(use) {}
+      : contents_(contents),
+        first_(first),
+        end_(end),
+        at_once_(at_once),
+        use_(use),
+        device_(runtime::current_device()),
+        up_(contents, first, end, direction::host_to_device),
+        down_(contents, first, end, direction::device_to_host) {
+    auto const& table = host_table::instance();
+    for (side const which : {side::source, side::destination}) {
+      has_other_addresses_ =
+          has_other_addresses_ ||
+          table.gave_device_addresses(contents.bounds(which).in(detail::place::device));
+    }
+  }
 
   batch_group sorted() {
-    ask_for_memory();
     for (std::size_t i = first_; i != end_; ++i) sort(i);
     for (auto& [device, work] : result_.devices) {
       std::sort(work.records.begin(), work.records.end());
@@ -36,78 +81,82 @@ class sorter {
   }
 
  private:
-  batch_piece const& piece(std::size_t i) const { return contents_.pieces[i]; }
-
-  static side host_side(batch_piece const& p) {
-    return p.way == direction::device_to_host ? side::destination : side::source;
-  }
-
-  // What the host table knows about the host sides of copies to and from devices.
-  void ask_for_memory() {
-    std::array<std::vector<range>, 2> where;  // read, written
-    for (std::size_t i = first_; i != end_; ++i) {
-      batch_piece const& p = piece(i);
-      if (p.way == direction::host_to_device || p.way == direction::device_to_host) {
-        where[p.way == direction::device_to_host].push_back(
-            contents_.range_of(p, host_side(p)));
-      }
-    }
-    for (bool const written : {false, true}) {
-      memory_[written] = host_table::instance().about_to_use(where[written], written);
-      next_[written] = memory_[written].begin();
-    }
-  }
-
   bool has_other_address(batch_piece const& p, side which) const {
-    return host_table::instance()
-        .behind_device_address(contents_.range_of(p, which))
-        .has_value();
+    return has_other_addresses_ && host_table::instance()
+                                       .behind_device_address(contents_.range_of(p, which))
+                                       .has_value();
   }
 
   void sort(std::size_t i) {
-    batch_piece const& p = piece(i);
-    bool const from_device = p.way == direction::device_to_host ||
-                             p.way == direction::device_to_device;
-    bool const to_device = p.way == direction::host_to_device ||
-                           p.way == direction::device_to_device;
-    bool const down = p.way == direction::device_to_host;
-    host_table::use_of_memory host;
-    if (from_device != to_device) host = *next_[down]++;
-    // The CPU must not touch managed memory while some devices work.
-    if (p.way == direction::host_to_host || host.managed ||
-        (host.pinned && p.rank == 0 && p.bytes >= least_for_engine) ||
-        (from_device && has_other_address(p, side::source)) ||
-        (to_device && has_other_address(p, side::destination))) {
-      return result_.alone.push_back(i);
-    }
-    int const current = runtime::current_device();
-    int const source = p.source_device < 0 ? current : p.source_device;
-    int const destination = p.destination_device < 0 ? current : p.destination_device;
-    if (p.way == direction::device_to_device && source != destination) return result_.alone.push_back(i);
-
-    batch_on_device& work = result_.devices[to_device ? destination : source];
-    if (from_device) note(work, p.source);
-    if (to_device) note(work, p.destination);
-    if (p.way == direction::device_to_device) return work.within.push_back(i);
-    range const where = contents_.range_of(p, host_side(p));
-    if (down) {
-      work.down.push_back(i);
-      work.used.push_back(where);
-      work.written.push_back(where);
-    } else if (at_once_ || (!host.pinned && use_ == detail::source_use::copied)) {
-      work.up.push_back(i);
-      work.read.push_back(where);
-    } else {
-      work.up_ordered.push_back(i);
-      work.used.push_back(where);
+    batch_piece const& p = contents_.pieces[i];
+    switch (p.way()) {
+      case direction::host_to_device: return sort_up(i, p);
+      case direction::device_to_host: return sort_down(i, p);
+      case direction::device_to_device: return sort_within(i, p);
+      case direction::host_to_host: return result_.alone.push_back(i);
     }
   }
 
-  static void note(batch_on_device& work, void const* address) {
-    memory_record* const record = memory::find_record(address);
+  void sort_up(std::size_t i, batch_piece const& p) {
+    host_table::use_of_memory const host = up_.next();
+    if (goes_alone(p, host) || has_other_address(p, side::destination)) {
+      return result_.alone.push_back(i);
+    }
+    batch_on_device& work = on(p.destination_device);
+    note(work, destinations_(p.destination));
+    bool const in_order = !at_once_ && (host.pinned || use_ == detail::source_use::borrowed);
+    (in_order ? work.up_ordered : work.up).push_back(i);
+    if (!at_once_) (in_order ? work.used : work.read).push_back(contents_.range_of(p, side::source));
+  }
+
+  void sort_down(std::size_t i, batch_piece const& p) {
+    if (goes_alone(p, down_.next()) || has_other_address(p, side::source)) {
+      return result_.alone.push_back(i);
+    }
+    batch_on_device& work = on(p.source_device);
+    note(work, sources_(p.source));
+    work.down.push_back(i);
+    if (at_once_) return;
+    range const where = contents_.range_of(p, side::destination);
+    work.used.push_back(where);
+    work.written.push_back(where);
+  }
+
+  void sort_within(std::size_t i, batch_piece const& p) {
+    int const source = p.source_device < 0 ? device_ : p.source_device;
+    int const destination = p.destination_device < 0 ? device_ : p.destination_device;
+    if (source != destination || has_other_address(p, side::source) ||
+        has_other_address(p, side::destination)) {
+      return result_.alone.push_back(i);
+    }
+    batch_on_device& work = on(destination);
+    note(work, sources_(p.source));
+    note(work, destinations_(p.destination));
+    work.within.push_back(i);
+  }
+
+  // The CPU must not touch managed memory while some devices work.
+  static bool goes_alone(batch_piece const& p, host_table::use_of_memory host) noexcept {
+    return host.managed || (host.pinned && p.rank == 0 && p.bytes >= least_for_engine);
+  }
+
+  // Most are on the device of the one before.
+  batch_on_device& on(int device) {
+    if (device < 0) device = device_;
+    if (last_ == nullptr || last_device_ != device) {
+      last_ = &result_.devices[device];
+      last_device_ = device;
+    }
+    return *last_;
+  }
+
+  static void note(batch_on_device& work, memory_record* record) {
     if (record == nullptr) return;
-    // Most are of the array before.
-    if (work.records.empty() || work.records.back() != record) work.records.push_back(record);
+    std::size_t const count = work.records.size();
+    // Most are of the array before, or of the two before that copies go between.
+    if (count != 0 && work.records[count - 1] == record) return;
+    if (count > 1 && work.records[count - 2] == record) return;
+    work.records.push_back(record);
   }
 
   batch_contents const& contents_;
@@ -115,8 +164,16 @@ class sorter {
   std::size_t end_;
   bool at_once_;
   detail::source_use use_;
-  std::array<std::vector<host_table::use_of_memory>, 2> memory_;
-  std::array<std::vector<host_table::use_of_memory>::const_iterator, 2> next_;
+  int device_;  // the current one
+  host_uses up_;
+  host_uses down_;
+  // Some device side may be host memory by another address. That address was asked for before its
+  // copy was added.
+  bool has_other_addresses_ = false;
+  memory::record_finder sources_;
+  memory::record_finder destinations_;
+  batch_on_device* last_ = nullptr;
+  int last_device_ = -1;
   batch_group result_;
 };
 

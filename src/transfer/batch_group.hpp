@@ -11,15 +11,16 @@
 #include "memory/memory_record.hpp"
 #include "memory/range.hpp"
 #include "transfer/batch_contents.hpp"
+#include "transfer/piece_list.hpp"
 
 namespace roc::transfer {
 
 /// The copies of a group on one device, by what is to be done with them.
 struct batch_on_device {
-  std::vector<std::size_t> up;          // host memory is read when the batch is submitted
-  std::vector<std::size_t> up_ordered;  // in the stream's order
-  std::vector<std::size_t> down;
-  std::vector<std::size_t> within;
+  piece_list up;          // host memory is read when the batch is submitted
+  piece_list up_ordered;  // in the stream's order
+  piece_list down;
+  piece_list within;
   std::vector<memory::range> read;     // host memory, of up
   std::vector<memory::range> used;     // of up_ordered and down
   std::vector<memory::range> written;  // of down
@@ -36,7 +37,7 @@ struct batch_group {
 };
 
 /// Copies [first, end) of a batch, by the memory that they use now. `at_once`: the CPU may touch
-/// all host memory. Throws registration_error for a destination registered for reading only.
+/// all host memory, and which that is is left out. Throws registration_error for a destination registered for reading only.
 batch_group sorted_group(batch_contents const& contents, std::size_t first, std::size_t end,
                          bool at_once, detail::source_use use);
 

@@ -53,13 +53,6 @@ bool is_empty(detail::region const& r) noexcept {
   return std::find(r.shape, r.shape + r.rank, std::size_t{0}) != r.shape + r.rank;
 }
 
-direction direction_of(detail::region const& source, detail::region const& destination) noexcept {
-  bool const from_host = source.where == detail::place::host;
-  bool const to_host = destination.where == detail::place::host;
-  if (from_host) return to_host ? direction::host_to_host : direction::host_to_device;
-  return to_host ? direction::device_to_host : direction::device_to_device;
-}
-
 void check_pointers(detail::region const& source, detail::region const& destination) {
   if (source.data != nullptr && destination.data != nullptr) return;
   throw lifetime_error("copy with a null pointer: the array was moved from or never made");

@@ -15,7 +15,13 @@ enum class direction : unsigned char {
   host_to_host,
 };
 
-direction direction_of(detail::region const& source, detail::region const& destination) noexcept;
+inline direction direction_of(detail::region const& source,
+                              detail::region const& destination) noexcept {
+  bool const from_host = source.where == detail::place::host;
+  bool const to_host = destination.where == detail::place::host;
+  if (from_host) return to_host ? direction::host_to_host : direction::host_to_device;
+  return to_host ? direction::device_to_host : direction::device_to_device;
+}
 
 /// Whether there is nothing to copy.
 bool is_empty(detail::region const& r) noexcept;

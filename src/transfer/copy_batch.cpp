@@ -3,7 +3,6 @@
 #include <roc/copy_batch.hpp>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "runtime/current_device.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream.hpp"
+#include "transfer/batch_alone.hpp"
 #include "transfer/batch_chunks.hpp"
 #include "transfer/batch_contents.hpp"
 #include "transfer/batch_group.hpp"
@@ -48,10 +48,12 @@ using memory::memory_record;
 
 // Chunks that many threads can share.
 batch_chunks::limits shared_out(batch_contents const& contents,
-                                std::vector<std::size_t> const& pieces) {
+                                piece_list const& pieces) {
   constexpr std::size_t least = std::size_t{128} << 10;
   std::size_t bytes = 0;
-  for (std::size_t const i : pieces) bytes += contents.pieces[i].bytes;
+  for (piece_list::run const each : pieces.runs()) {
+    for (std::size_t i = each.first; i != each.end; ++i) bytes += contents.pieces[i].bytes;
+  }
   std::size_t const most = runtime::settings().chunk;
   std::size_t const shares = 2 * (worker_team::instance().size() + 1);
   return {std::clamp(bytes / shares, std::min(least, most), most), SIZE_MAX};
@@ -75,34 +77,6 @@ void enqueue_within(shared_contents const& contents, batch_on_device const& work
       static_cast<void>(chunks->send(chunk, {staging->data(), nullptr, stream, holder}, true));
     }
   }
-}
-
-// A copy as `roc::copy` does it, of bytes.
-void copy_alone(batch_contents const& contents, std::size_t index, stream_ref const* stream,
-                detail::source_use use) {
-  batch_piece const& p = contents.pieces[index];
-  normal_form const form = contents.form_of(p);
-  std::array<std::size_t, max_axes + 1> extents;
-  std::array<std::ptrdiff_t, max_axes + 1> from_steps;
-  std::array<std::ptrdiff_t, max_axes + 1> to_steps;
-  for (std::size_t i = 0; i != form.rank; ++i) {
-    extents[i] = form.axes[i].extent;
-    from_steps[i] = form.axes[i].source;
-    to_steps[i] = form.axes[i].destination;
-  }
-  extents[form.rank] = form.run;
-  from_steps[form.rank] = to_steps[form.rank] = 1;
-  auto const place_of = [](bool on_device) {
-    return on_device ? detail::place::device : detail::place::host;
-  };
-  bool const from_device =
-      p.way == direction::device_to_host || p.way == direction::device_to_device;
-  bool const to_device = p.way == direction::host_to_device || p.way == direction::device_to_device;
-  detail::region const from{const_cast<std::byte*>(form.source), 1, form.rank + 1, extents.data(),
-                            from_steps.data(), place_of(from_device), p.source_device};
-  detail::region const to{form.destination, 1, form.rank + 1, extents.data(), to_steps.data(),
-                          place_of(to_device), p.destination_device};
-  detail::copy(from, to, stream, use);
 }
 
 void run_now(shared_contents const& contents, batch_on_device const& work) {

@@ -122,7 +122,9 @@ class cutter {
 }  // namespace
 
 std::vector<std::size_t> independent_groups(batch_contents const& contents) {
-  if (are_apart(contents, all_touched(contents))) return {contents.pieces.size()};
+  if (bounds_are_apart(contents) || are_apart(contents, all_touched(contents))) {
+    return {contents.pieces.size()};
+  }
   return cutter(contents).cut();
 }
 

@@ -114,10 +114,9 @@ std::vector<std::size_t> periods_of(batch_contents const& contents, std::span<to
 touched touched_by(batch_contents const& contents, std::size_t index, side which) {
   batch_piece const& piece = contents.pieces[index];
   range const where = contents.range_of(piece, which);
-  bool const from_host =
-      piece.way == direction::host_to_device || piece.way == direction::host_to_host;
-  bool const to_host =
-      piece.way == direction::device_to_host || piece.way == direction::host_to_host;
+  direction const way = piece.way();
+  bool const from_host = way == direction::host_to_device || way == direction::host_to_host;
+  bool const to_host = way == direction::device_to_host || way == direction::host_to_host;
   if (which == side::source ? from_host : to_host) return {where, index, which};
   auto const behind = memory::host_table::instance().behind_device_address(where);
   return {behind.value_or(where), index, which};

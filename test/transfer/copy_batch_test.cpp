@@ -428,6 +428,40 @@ TEST(CopyBatchCost, AnArrayIsNotedOnceForAStreamOfOthers) {
   ROC_HIP(hipStreamDestroy, native);
 }
 
+std::atomic<int> calls = 0;
+
+// Of HIP: as many for two thousand copies as for twenty, but for what a few chunks more take.
+TEST(CopyBatchCost, CallsOfHipDoNotGrowWithTheCopies) {
+  roc::stream const stream;
+  bytes const from = numbered(40'000);
+  bytes back(40'000);
+  roc::device_array<std::uint8_t> const array({40'000}), other({40'000});
+  std::vector<int> counted;
+  for (std::ptrdiff_t const pieces : {20, 2000}) {
+    roc::copy_batch batch;
+    for (std::ptrdiff_t i = 0; i != pieces; ++i) {
+      auto const part = roc::slice(20 * i, 20 * i + 2);
+      auto const host = [&](auto& of) {
+        return roc::host_view(of.data() + 20 * i, roc::shape<1>{2});
+      };
+      batch.add(host(from), array(part));
+      batch.add(other(part), host(back));
+      auto const next = roc::slice(20 * i + 4, 20 * i + 6);
+      batch.add(other(next), array(next));
+    }
+    batch.submit(stream);
+    stream.synchronize();
+    calls = 0;
+    auto const before = roc::platform::set_call_hook(
+        [](roc::platform::call_record const&) { calls.fetch_add(1); });
+    batch.submit(stream);
+    roc::platform::set_call_hook(before);
+    stream.synchronize();
+    counted.push_back(calls);
+  }
+  EXPECT_LT(counted[1], counted[0] + 2000) << counted[0];
+}
+
 // More axes than one that are left, as many as there may be.
 TEST(CopyBatchLayouts, AsManyAxesAsACopyMayHave) {
   roc::shape<16> extents;

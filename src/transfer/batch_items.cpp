@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/batch_items.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "transfer/walk.hpp"
+
+namespace roc::transfer {
+namespace {
+
+using kernels::batch_item;
+
+// One run as items of a few KiB each.
+batch_item* describe_run(batch_item next, std::size_t run, batch_item* items) {
+  next.rows = 1;
+  for (std::size_t done = 0; done < run; done += item_bytes) {
+    next.run = static_cast<std::uint32_t>(std::min(item_bytes, run - done));
+    *items++ = next;
+    next.source += next.run;
+    next.destination += next.run;
+  }
+  return items;
+}
+
+// Rows, several to an item.
+batch_item* describe_rows(batch_item at, rows each, batch_item* items) {
+  auto const run = static_cast<std::ptrdiff_t>(each.run);
+  bool const one = at.source_step == run && at.destination_step == run;
+  if (one) return describe_run(at, each.run * each.count, items);
+  if (each.run <= item_bytes) {
+    std::size_t const together = item_bytes / each.run;
+    at.run = static_cast<std::uint32_t>(each.run);
+    for (std::size_t row = 0; row < each.count; row += together) {
+      at.rows = static_cast<std::uint32_t>(std::min(together, each.count - row));
+      *items++ = at;
+      auto const steps = static_cast<std::ptrdiff_t>(together);
+      at.source += static_cast<std::uintptr_t>(steps * at.source_step);
+      at.destination += static_cast<std::uintptr_t>(steps * at.destination_step);
+    }
+    return items;
+  }
+  for (std::size_t row = 0; row != each.count; ++row) {
+    items = describe_run(at, each.run, items);
+    at.source += static_cast<std::uintptr_t>(at.source_step);
+    at.destination += static_cast<std::uintptr_t>(at.destination_step);
+  }
+  return items;
+}
+
+std::uintptr_t address(std::byte const* data, std::size_t offset) noexcept {
+  return reinterpret_cast<std::uintptr_t>(data) + offset;
+}
+
+}  // namespace
+
+// walk gives the rows along the innermost axis at once, and parts of them at both ends; the last
+// item of such rows may be small.
+std::size_t most_items_of_rows(batch_contents const& contents, batch_piece const& piece,
+                               std::size_t bytes) noexcept {
+  std::size_t const by_size = bytes / (item_bytes / 2) + 1;
+  std::size_t const rows = contents.axes[piece.first_axis + piece.rank - 1].extent;
+  return by_size + bytes / (piece.run * rows) + 4;
+}
+
+batch_item* describe(batch_contents const& contents, batch_piece const& of, piece part,
+                     packed_sides packed, batch_item* items) noexcept {
+  if (of.rank == 0) {
+    batch_item first{};
+    first.source = packed.source != nullptr ? address(packed.source, 0)
+                                            : address(of.source, part.begin);
+    first.destination = packed.destination != nullptr ? address(packed.destination, 0)
+                                                      : address(of.destination, part.begin);
+    return describe_run(first, part.end - part.begin, items);
+  }
+  normal_form const form = contents.form_of(of);
+  walk(form, part,
+       [&](std::ptrdiff_t source, std::ptrdiff_t destination, std::size_t at, rows each) {
+         auto const run = static_cast<std::ptrdiff_t>(each.run);
+         auto const steps = [](std::ptrdiff_t offset) { return static_cast<std::size_t>(offset); };
+         batch_item first{};
+         if (packed.source != nullptr) {
+           first.source = address(packed.source, at);
+           first.source_step = run;
+         } else {
+           first.source = address(form.source, steps(source));
+           first.source_step = inner_step(form, side::source);
+         }
+         if (packed.destination != nullptr) {
+           first.destination = address(packed.destination, at);
+           first.destination_step = run;
+         } else {
+           first.destination = address(form.destination, steps(destination));
+           first.destination_step = inner_step(form, side::destination);
+         }
+         items = describe_rows(first, each, items);
+       });
+  return items;
+}
+
+}  // namespace roc::transfer
