@@ -9,6 +9,7 @@
 #include "runtime/stream.hpp"
 #include "transfer/batch_items.hpp"
 #include "transfer/pack.hpp"
+#include "transfer/past_cache.hpp"
 
 namespace roc::transfer {
 namespace {
@@ -137,14 +138,21 @@ void batch_chunks::visit_parts(std::size_t share, Visit visit) const {
 }
 
 void batch_chunks::pack(std::size_t chunk, std::size_t share, std::byte* data) const noexcept {
+  // Shorter ones are parts of lines too often.
+  constexpr std::size_t least = 512;
+  bool const few = contents_->bytes <= most_packed_past_cache;
   visit_parts(chunks_[chunk].first_share + share,
               [&](batch_piece const& of, piece part, std::size_t at) {
-                if (of.rank == 0) {
-                  std::memcpy(data + at, of.source + part.begin, part.end - part.begin);
+                std::size_t const bytes = part.end - part.begin;
+                if (of.rank == 0 && few && bytes >= least) {
+                  copy_past_cache(data + at, of.source + part.begin, bytes);
+                } else if (of.rank == 0) {
+                  std::memcpy(data + at, of.source + part.begin, bytes);
                 } else {
                   transfer::pack(contents_->form_of(of), part, data + at);
                 }
               });
+  finish_past_cache();
 }
 
 void batch_chunks::unpack(std::size_t chunk, std::size_t share,
@@ -160,7 +168,7 @@ void batch_chunks::unpack(std::size_t chunk, std::size_t share,
 }
 
 // The staged side of a part is packed.
-void batch_chunks::enqueue(std::size_t chunk, stage const& at) const {
+std::size_t batch_chunks::describe(std::size_t chunk, stage const& at) const {
   auto* const items = reinterpret_cast<batch_item*>(at.description);
   batch_item* end = items;
   for (std::size_t share = chunks_[chunk].first_share; share != end_of_shares(chunk); ++share) {
@@ -168,20 +176,22 @@ void batch_chunks::enqueue(std::size_t chunk, stage const& at) const {
       packed_sides packed{};
       if (way_ == direction::host_to_device) packed.source = at.data + data;
       if (way_ == direction::device_to_host) packed.destination = at.data + data;
-      end = describe(*contents_, of, part, packed, end);
+      end = transfer::describe(*contents_, of, part, packed, end);
     });
   }
+  return static_cast<std::size_t>(end - items);
+}
+
+void batch_chunks::fetch(std::size_t, stage const& at) const {
   platform::check_launch("batch kernel",
-                         kernels::launch_items(items, static_cast<std::size_t>(end - items),
-                                               runtime::handle(at.stream)));
+                         kernels::launch_items(reinterpret_cast<batch_item*>(at.description),
+                                               at.items, runtime::handle(at.stream)));
 }
 
 bool batch_chunks::send(std::size_t chunk, stage const& at, bool) const {
-  enqueue(chunk, at);
+  fetch(chunk, at);  // the kernel moves them either way
   return true;
 }
-
-void batch_chunks::fetch(std::size_t chunk, stage const& at) const { enqueue(chunk, at); }
 
 std::vector<std::shared_ptr<batch_chunks const>> in_chunks(shared_contents const& contents,
                                                            piece_list const& list, direction way,

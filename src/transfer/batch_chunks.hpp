@@ -54,6 +54,7 @@ class batch_chunks final : public staged_work {
   std::size_t shares(std::size_t chunk) const noexcept override;
   void pack(std::size_t chunk, std::size_t share, std::byte* data) const noexcept override;
   void unpack(std::size_t chunk, std::size_t share, std::byte const* data) const noexcept override;
+  std::size_t describe(std::size_t chunk, stage const& at) const override;
   bool send(std::size_t chunk, stage const& at, bool may_wait) const override;
   void fetch(std::size_t chunk, stage const& at) const override;
 
@@ -86,7 +87,6 @@ class batch_chunks final : public staged_work {
   void advance(place& at, std::size_t bytes) const noexcept;
   template <class Visit>
   void visit_parts(std::size_t share, Visit visit) const;
-  void enqueue(std::size_t chunk, stage const& at) const;
 
   shared_contents contents_;
   shared_list list_;

@@ -66,7 +66,8 @@ batch_chunks::limits in_order() {
 }
 
 // Within the device: a description a block.
-void enqueue_within(shared_contents const& contents, batch_on_device const& work, stream_ref stream) {
+void enqueue_within(shared_contents const& contents, batch_on_device const& work,
+                    stream_ref stream) {
   std::size_t const block = runtime::settings().staging_block;
   constexpr auto holder = block_pool::holder::behind_work;
   for (auto const& chunks :
@@ -74,7 +75,9 @@ void enqueue_within(shared_contents const& contents, batch_on_device const& work
     for (std::size_t chunk = 0; chunk != chunks->chunks(); ++chunk) {
       auto const staging =
           block_pool::staging(holder).acquire(chunks->description_bytes(chunk), stream);
-      static_cast<void>(chunks->send(chunk, {staging->data(), nullptr, stream, holder}, true));
+      stage at{staging->data(), nullptr, stream, holder};
+      at.items = chunks->describe(chunk, at);
+      static_cast<void>(chunks->send(chunk, at, true));
     }
   }
 }

@@ -66,7 +66,8 @@ class upload_chunks final : public pieces {
       announced.reset();  // nobody knows when
       staging = pool.acquire(bytes, stream_);
     }
-    stage const at = stage_in(*staging, work_, chunk, stream_, by_);
+    stage at = stage_in(*staging, work_, chunk, stream_, by_);
+    at.items = work_.describe(chunk, at);
     open_.do_all(chunk, at.data, announced);
     auto calls = worker_team::hold_calls();
     lease_ptr const given_back = std::move(staging);
@@ -107,16 +108,16 @@ class download_chunks final : public pieces {
     stage at{};
     try {
       {
-        // Together: the event is to be behind this chunk, and before those of other threads.
-        auto calls = worker_team::hold_calls();
+        auto const calls = worker_team::hold_calls();
         arrived.emplace();
         staging = pool.try_acquire(bytes, stream);
-        if (staging == nullptr) {
-          calls.unlock();
-          staging = pool.acquire(bytes, stream);
-          calls.lock();
-        }
-        at = stage_in(*staging, work_, chunk, stream, holder::downloading);
+      }
+      if (staging == nullptr) staging = pool.acquire(bytes, stream);
+      at = stage_in(*staging, work_, chunk, stream, holder::downloading);
+      at.items = work_.describe(chunk, at);
+      {
+        // Together: the event is to be behind this chunk, and before those of other threads.
+        auto const calls = worker_team::hold_calls();
         work_.fetch(chunk, at);
         arrived->record(stream);
       }

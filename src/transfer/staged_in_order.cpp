@@ -70,10 +70,14 @@ class steps {
   void enqueue(bool by_cpu, std::size_t chunk, stage const& at) const {
     if (by_cpu) {
       enqueue_host_work(work_, chunk, at.data, up_, runtime::handle(at.stream));
-    } else if (up_) {
-      static_cast<void>(work_->send(chunk, at, true));
+      return;
+    }
+    stage described = at;
+    described.items = work_->describe(chunk, at);
+    if (up_) {
+      static_cast<void>(work_->send(chunk, described, true));
     } else {
-      work_->fetch(chunk, at);
+      work_->fetch(chunk, described);
     }
   }
 

@@ -17,6 +17,7 @@ struct stage {
   std::byte* data;
   stream_ref stream;
   memory::block_pool::holder by;
+  std::size_t items = 0;  // that the description tells of
 };
 
 /// All functions may be called by several threads at once, for different chunks or shares.
@@ -30,6 +31,9 @@ class staged_work {
   virtual std::size_t description_bytes(std::size_t chunk) const noexcept = 0;
   /// Parts of a chunk that the CPU may pack or unpack at the same time.
   virtual std::size_t shares(std::size_t chunk) const noexcept = 0;
+  /// Writes the description of a chunk, and returns of how many items it tells: before `send` or
+  /// `fetch`, beside which others call HIP.
+  virtual std::size_t describe(std::size_t, stage const&) const { return 0; }
   /// Collects a share from host memory.
   virtual void pack(std::size_t chunk, std::size_t share, std::byte* data) const noexcept = 0;
   /// Spreads a share over host memory.
