@@ -173,7 +173,7 @@ set_tests_properties(${roc_test_prefix}.rocbench.compare_writes PROPERTIES
 if(ROC_RESOLVED_PLATFORM STREQUAL "host")
   foreach(mode threaded inline deferred)
     set(test rocbench.every_case_${mode})
-    roc_add_exit_code_test(${test} 0 rocbench run * ${quick})
+    roc_add_exit_code_test(${test} 0 rocbench run * ${quick} --rounds 1)
     set_tests_properties(${roc_test_prefix}.${test} PROPERTIES
       ENVIRONMENT "${environment};${ROC_HOST_TEST_ENVIRONMENT};ROC_HOST_MODE=${mode}")
   endforeach()
