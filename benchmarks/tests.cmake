@@ -142,6 +142,11 @@ roc_add_exit_code_test(rocbench.compare_thresholds_held 0
   rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.low)
 roc_add_exit_code_test(rocbench.compare_below_threshold 3
   rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.high)
+# The verdict on all is the last line, and begins with what a script asks for.
+roc_add_exit_code_test(rocbench.compare_verdict 3
+  rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.high)
+set_tests_properties(${roc_test_prefix}.rocbench.compare_verdict PROPERTIES
+  PASS_REGULAR_EXPRESSION "\nbelow 1 threshold[^\n]*\n(rocbench: [^\n]*\n)?$")
 roc_add_exit_code_test(rocbench.compare_nothing 1 rocbench compare ${results} /nonexistent)
 roc_add_exit_code_test(rocbench.compare_other_file 1
   rocbench compare ${results} ${results}.csv)
@@ -158,7 +163,7 @@ roc_add_exit_code_test(rocbench.interrupted_kept 0
 set_tests_properties(${roc_test_prefix}.rocbench.interrupted_kept PROPERTIES
   FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_interrupted)
 include(${CMAKE_CURRENT_LIST_DIR}/report_tests.cmake)
-foreach(test with_itself thresholds_held below_threshold nothing other_file)
+foreach(test with_itself thresholds_held below_threshold verdict nothing other_file)
   set_tests_properties(${roc_test_prefix}.rocbench.compare_${test} PROPERTIES
     FIXTURES_REQUIRED ${roc_test_prefix}.rocbench_results)
 endforeach()
@@ -168,7 +173,7 @@ set_tests_properties(${roc_test_prefix}.rocbench.compare_writes PROPERTIES
 if(ROC_RESOLVED_PLATFORM STREQUAL "host")
   foreach(mode threaded inline deferred)
     set(test rocbench.every_case_${mode})
-    roc_add_exit_code_test(${test} 0 rocbench run * ${quick})
+    roc_add_exit_code_test(${test} 0 rocbench run * ${quick} --rounds 1)
     set_tests_properties(${roc_test_prefix}.${test} PROPERTIES
       ENVIRONMENT "${environment};${ROC_HOST_TEST_ENVIRONMENT};ROC_HOST_MODE=${mode}")
   endforeach()

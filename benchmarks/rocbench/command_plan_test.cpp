@@ -37,6 +37,23 @@ TEST(command_plan, times_are_those_asked_for_or_the_commands) {
   EXPECT_EQ(planned_measuring(asked).max_time, 30);
 }
 
+TEST(command_plan, further_turns_are_of_runs_without_a_most) {
+  options asked = of(command::run);
+  ASSERT_TRUE(planned_measuring(asked).further);
+  asked.min_time = 1;
+  EXPECT_TRUE(planned_measuring(asked).further);
+  asked.max_time = 2;
+  EXPECT_FALSE(planned_measuring(asked).further);
+  for (command const other : {command::sweep, command::latency, command::alloc, command::check}) {
+    EXPECT_FALSE(planned_measuring(of(other)).further);
+  }
+  for (like_tool const tool : {like_tool::nvbandwidth, like_tool::babelstream}) {
+    options like = of(command::run);
+    like.like = tool;
+    EXPECT_FALSE(planned_measuring(like).further);
+  }
+}
+
 TEST(command_plan, like_nvbandwidth_is_its_size_counts_and_cases) {
   options asked = of(command::run);
   asked.like = like_tool::nvbandwidth;
@@ -113,6 +130,8 @@ TEST(cases, of_a_command_are_there) {
   // Half a minute's worth, however noisy: of the kernels, the pair that shows what a view costs.
   double const most = planned_measuring(of(command::run)).max_time;
   EXPECT_LT(static_cast<double>(planned_cases(of(command::run)).size()) * most, 25);
+  further_turns const further = planned_measuring(of(command::run)).further.value();
+  EXPECT_LT(further.deadline + further.time, 30);
   auto const usual = [](char const* name) { return matching_cases({name}).at(0).by_default; };
   EXPECT_TRUE(usual("stream/triad") && usual("raw/stream/triad"));
   EXPECT_FALSE(usual("stream/copy") || usual("mapped/read") || usual("managed/fault"));

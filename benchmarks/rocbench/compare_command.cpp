@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "compare_verdict.hpp"
 #include "comparison.hpp"
 #include "format.hpp"
 #include "json_reader.hpp"
@@ -54,6 +55,10 @@ void print(comparison const& of, double tolerance) {
     auto const count = std::ranges::count(of.cases, what, &compared_case::what);
     if (count != 0) fmt::print("{} {}\n", count, to_string(what));
   }
+}
+
+void print_verdict(std::string const& words) {
+  fmt::print("\n{}\n", words);
   std::fflush(stdout);
 }
 
@@ -67,12 +72,14 @@ exit_code compare(compare_options const& chosen) {
   comparison const runs = compare(before, after, chosen.tolerance / 100);
   print(runs, chosen.tolerance);
   if (runs.cases.empty()) {
+    std::fflush(stdout);
     return fail(exit_code::nothing_to_run, "the files have no case of the same size in common");
   }
   auto const any = [&](change what) {
     return std::ranges::find(runs.cases, what, &compared_case::what) != runs.cases.end();
   };
   threshold_verdict const held = check_thresholds(thresholds, runs);
+  print_verdict(compare_verdict(runs, chosen.tolerance / 100, held.below.size()));
   for (std::string const& each : held.below) fail(exit_code::regression, each);
   for (std::string const& each : held.unchecked) fail(exit_code::usage, "not checked: " + each);
   if (any(change::wrong_data)) return exit_code::mismatch;

@@ -24,6 +24,8 @@ namespace {
 constexpr double shortest_batch = 10e-3;
 constexpr std::size_t fewest_samples = 10;
 constexpr double wanted_width = 0.005;
+// The intervals of two runs then fit into 2 % either way, with room for the medians to differ.
+constexpr double comparable_width = 0.01;
 constexpr double clock_resolution = 1e-9;
 
 class stopwatch {
@@ -139,6 +141,12 @@ void take_samples(experiment& subject, measure_options const& options, samples& 
     // Sorting at every sample would take longer than some samples do.
     next_look = into.seconds.size() + std::max(into.seconds.size() / 16, std::size_t{1});
   }
+}
+
+bool comparable(samples const& taken) {
+  if (taken.fixed) return true;
+  return taken.seconds.size() >= fewest_samples &&
+         summarise(taken.seconds).relative_width() <= comparable_width;
 }
 
 measurement conclude(samples const& taken, std::size_t counted_bytes) {

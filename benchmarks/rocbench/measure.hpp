@@ -22,12 +22,20 @@ struct fixed_counts {
   bool by_least_time = false;    ///< the rate is that of the least time, not the median
 };
 
+/// Turns beyond max_time, of cases whose samples leave the median too open to compare runs by.
+struct further_turns {
+  double time;      ///< seconds of each
+  unsigned most;    ///< of a case
+  double deadline;  ///< seconds after the beginning of all cases from which on no turn begins
+};
+
 struct measure_options {
   double min_time = 0;  ///< seconds for a case at least, the checks between samples included
   /// Seconds for a case at most, but for the first sample of a round; 0: one execution, checked.
   double max_time = 0;
   unsigned rounds = 1;  ///< parts that both are divided into, so that cases take turns
   std::optional<fixed_counts> fixed = {};  ///< instead of the times; with one round
+  std::optional<further_turns> further = {};  ///< behind the last round
   /// Where one byte is corrupted before the check, which must then fail.
   inject_place inject = inject_place::none;
 };
@@ -50,7 +58,7 @@ struct measurement {
   double cpu_seconds = 0;  ///< of the process, for one execution
   std::size_t executions = 0;
   std::size_t batch = 0;
-  bool noisy = false;  ///< the samples did not agree within max_time
+  bool noisy = false;  ///< the samples did not agree within the time that the case had
   double spent = 0;    ///< seconds on sampling
   std::optional<std::string> mismatch;
   std::optional<loop_times> loop;  ///< where the least time was asked for
@@ -66,6 +74,10 @@ struct measurement {
 /// share of max_time at most. With fixed counts just so many. An interrupt ends it after the sample
 /// at hand. Throws roc::error.
 void take_samples(experiment& subject, measure_options const& options, samples& into);
+
+/// Whether two runs with such samples could be told apart or called the same by `compare`: the
+/// interval of the median is at most half as wide as the change that it takes for none.
+bool comparable(samples const& taken);
 
 /// Precondition: a sample.
 measurement conclude(samples const& taken, std::size_t counted_bytes);

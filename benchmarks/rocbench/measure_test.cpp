@@ -97,6 +97,21 @@ TEST(measure, ends_at_the_first_wrong_sample) {
   EXPECT_EQ(conclude(taken, 200).mismatch, "a wrong byte");
 }
 
+TEST(measure, samples_are_comparable_where_the_median_is_known_to_half_of_what_compare_ignores) {
+  samples taken;
+  taken.seconds.assign(9, 1.0);
+  EXPECT_FALSE(comparable(taken));  // too few
+  taken.seconds.push_back(1.0);
+  EXPECT_TRUE(comparable(taken));
+  // An interval of ten is that from the second to the ninth.
+  taken.seconds = {0.9, 0.995, 1, 1, 1, 1, 1, 1, 1.0049, 1.1};
+  EXPECT_TRUE(comparable(taken));
+  taken.seconds[8] = 1.0051;
+  EXPECT_FALSE(comparable(taken));
+  taken.fixed = true;  // their number was asked for
+  EXPECT_TRUE(comparable(taken));
+}
+
 TEST(measure, the_rate_of_a_loop_is_that_of_its_least_time) {
   counted_experiment subject;
   samples taken;

@@ -14,7 +14,16 @@ progress::~progress() { clear(); }
 
 void progress::begin(std::string const& name) {
   ++done_;
-  fmt::print(stderr, "{} of {}: {}{}", done_, cases_, name, terminal_ ? "" : "\n");
+  show(fmt::format("{} of {}: {}", done_, cases_, name));
+}
+
+void progress::again(std::string const& name) {
+  clear();  // the line before may be longer
+  show(fmt::format("again, its samples disagree: {}", name));
+}
+
+void progress::show(std::string const& words) {
+  fmt::print(stderr, "{}{}", words, terminal_ ? "" : "\n");
   std::fflush(stderr);
 }
 

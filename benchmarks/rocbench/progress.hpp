@@ -17,10 +17,14 @@ class progress {
   progress& operator=(progress const&) = delete;
 
   void begin(std::string const& name);
+  /// The same for a case that gets more time than was planned.
+  void again(std::string const& name);
   /// Takes the line away.
   void clear();
 
  private:
+  void show(std::string const& words);
+
   std::size_t cases_;
   std::size_t done_ = 0;
   bool terminal_;

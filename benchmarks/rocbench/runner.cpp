@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runner.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <exception>
 #include <memory>
 
@@ -14,7 +16,6 @@ struct state {
   samples taken;
   case_result result;
   std::size_t counted_bytes = 0;
-  bool reported = false;
   bool over = false;  // skipped, failed or wrong: no further round
 };
 
@@ -46,32 +47,76 @@ state begin(job const& of, limits const& known) {
   return at;
 }
 
-}  // namespace
+// Tells results in their order, each as soon as those before it are known too.
+class teller {
+ public:
+  teller(std::vector<state>& states, progress& shown,
+         std::function<void(case_result const&)> const& report)
+      : states_(states), shown_(shown), report_(report) {}
 
-void run_jobs(std::vector<job> const& jobs, measure_options const& options, limits const& known,
-              std::function<void(case_result const&)> const& report) {
-  std::vector<state> states;
-  for (job const& each : jobs) states.push_back(begin(each, known));
-  progress shown(jobs.size() * options.rounds);
-  auto const tell = [&](state& at) {
-    if (at.reported) return;
+  /// The case behind those that were told so far.
+  std::size_t next() const { return next_; }
+
+  void tell_next() {
+    state& at = states_[next_++];
     if (at.result.ended == outcome::measured) {
       if (at.taken.seconds.empty()) return;
       at.result.measured = conclude(at.taken, at.counted_bytes);
     }
-    at.reported = true;
-    shown.clear();
-    report(at.result);
-  };
+    shown_.clear();
+    report_(at.result);
+  }
+
+ private:
+  std::vector<state>& states_;
+  progress& shown_;
+  std::function<void(case_result const&)> const& report_;
+  std::size_t next_ = 0;
+};
+
+// Whether a case has what it needs.
+bool done(state const& at) { return at.over || comparable(at.taken); }
+
+void take_further_turns(std::vector<job> const& jobs, measure_options turn,
+                        std::chrono::steady_clock::time_point begun, std::vector<state>& states,
+                        progress& shown) {
+  further_turns const further = *turn.further;
+  turn.min_time = 0;
+  turn.max_time = further.time;
+  turn.rounds = 1;
+  for (unsigned round = 1; round <= further.most; ++round) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      std::chrono::duration<double> const past = std::chrono::steady_clock::now() - begun;
+      if (interrupted() || past.count() >= further.deadline) return;
+      if (done(states[i])) continue;
+      shown.again(jobs[i].of.name);
+      take_turn(jobs[i], turn, states[i]);
+    }
+  }
+}
+
+}  // namespace
+
+void run_jobs(std::vector<job> const& jobs, measure_options const& options, limits const& known,
+              std::function<void(case_result const&)> const& report) {
+  auto const begun = std::chrono::steady_clock::now();
+  std::vector<state> states;
+  for (job const& each : jobs) states.push_back(begin(each, known));
+  progress shown(jobs.size() * options.rounds);
+  teller results(states, shown, report);
   for (unsigned round = 1; round <= options.rounds && !interrupted(); ++round) {
     for (std::size_t i = 0; i < jobs.size() && !interrupted(); ++i) {
       shown.begin(jobs[i].of.name);
       if (!states[i].over) take_turn(jobs[i], options, states[i]);
-      if (round == options.rounds) tell(states[i]);
+      if (round != options.rounds) continue;
+      while (results.next() <= i && (!options.further || done(states[results.next()]))) {
+        results.tell_next();
+      }
     }
   }
-  // What an interrupt left without its last turn.
-  for (state& each : states) tell(each);
+  if (options.further) take_further_turns(jobs, options, begun, states, shown);
+  // What further turns, or an interrupt, left untold.
+  while (results.next() < states.size()) results.tell_next();
 }
 
 }  // namespace rocbench

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # roc_add_test(NAME SOURCES files... [DEVICE_SOURCES files.hip...] [ENVIRONMENT NAME=value...]
-#              [HOST_ONLY] [NO_DEVICE] [FRESH])
+#              [ALSO_WITH NAME=value...] [HOST_ONLY] [NO_DEVICE] [FRESH])
 #
-# A GoogleTest program, every test of which is a test of CTest (see ROC_TEST_BY_PROGRAM). On the host platform it is run in
-# each of the modes threaded, inline and deferred; on amd through the launcher; a skipped test is
-# counted as skipped, and its output says why. DEVICE_SOURCES are compiled by the device compiler;
-# on amd their twins are made too. NO_DEVICE: the test needs no device and runs where there is none.
+# A GoogleTest program, every test of which is a test of CTest (see ROC_TEST_BY_PROGRAM). On the host
+# platform it is run in each of the modes threaded, inline and deferred; on amd through the launcher; a
+# skipped test is counted as skipped, and its output says why. DEVICE_SOURCES are compiled by the
+# device compiler; on amd their twins are made too. NO_DEVICE: the test needs no device and runs where
+# there is none. ALSO_WITH: the tests are run once more with each of these besides ENVIRONMENT, and its
+# value becomes a part of their names: one program for what is read once a process.
 # FRESH: each of its tests needs a process of its own, also under ROC_TEST_BY_PROGRAM: what failed, was
 # logged or is held before would be seen.
 
@@ -59,7 +61,7 @@ endfunction()
 
 function(roc_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HOST_ONLY;NO_DEVICE;FRESH" ""
-    "SOURCES;DEVICE_SOURCES;ENVIRONMENT;MODES")
+    "SOURCES;DEVICE_SOURCES;ENVIRONMENT;ALSO_WITH;MODES")
   if(arg_HOST_ONLY AND NOT ROC_RESOLVED_PLATFORM STREQUAL "host")
     return()
   endif()
@@ -103,39 +105,52 @@ function(roc_add_test name)
   if(NOT modes)
     set(modes device)
   endif()
-  if(ROC_RESOLVED_PLATFORM STREQUAL "nvidia" AND NOT EXISTS /dev/nvidiactl AND NOT arg_NO_DEVICE)
-    # One line for the program instead of one for each test that cannot run.
-    add_test(NAME ${roc_test_prefix}.${name} COMMAND ${name})
-    set_tests_properties(${roc_test_prefix}.${name} PROPERTIES SKIP_RETURN_CODE 77)
-    return()
-  endif()
-  foreach(mode IN LISTS modes)
-    _roc_register(${name} ${mode} "${environment}" ${arg_FRESH})
+  _roc_register_all(${name} "" "${modes}" "${environment}" "${arg_NO_DEVICE}" "${arg_FRESH}")
+  foreach(setting IN LISTS arg_ALSO_WITH)
+    string(REGEX REPLACE "^[^=]*=" "" value ${setting})
+    _roc_register_all(${name} ${value}. "${modes}" "${environment};${setting}"
+      "${arg_NO_DEVICE}" "${arg_FRESH}")
   endforeach()
 endfunction()
 
-function(_roc_register name mode environment fresh)
+# `part`: of the tests' names, behind the mode; empty or with a dot at its end.
+function(_roc_register_all name part modes environment no_device fresh)
+  if(ROC_RESOLVED_PLATFORM STREQUAL "nvidia" AND NOT EXISTS /dev/nvidiactl AND NOT no_device)
+    # One line for the program instead of one for each test that cannot run.
+    set(test ${roc_test_prefix}.${part}${name})
+    add_test(NAME ${test} COMMAND ${name})
+    set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77)
+    return()
+  endif()
+  foreach(mode IN LISTS modes)
+    _roc_register(${name} "${part}" ${mode} "${environment}" "${fresh}")
+  endforeach()
+endfunction()
+
+function(_roc_register name part mode environment fresh)
   set(prefix ${roc_test_prefix}.)
   if(NOT mode STREQUAL "device")
     set(prefix ${prefix}${mode}.)
     list(APPEND environment ROC_HOST_MODE=${mode})
   endif()
+  set(prefix ${prefix}${part})
   if(ROC_TEST_BY_PROGRAM AND NOT fresh)
     add_test(NAME ${prefix}${name} COMMAND ${name})
     set_tests_properties(${prefix}${name} PROPERTIES
       TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
     return()
   endif()
+  set(list ${name}_${part}${mode}_tests)
   gtest_discover_tests(${name}
     TEST_PREFIX ${prefix}
-    TEST_LIST ${name}_${mode}_tests
+    TEST_LIST ${list}
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
   # gtest_discover_tests would take a list of several variables apart: they are set behind it.
-  set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_${mode}_environment.cmake)
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_${part}${mode}_environment.cmake)
   file(GENERATE OUTPUT ${script} CONTENT
-"foreach(test IN LISTS ${name}_${mode}_tests)
+"foreach(test IN LISTS ${list})
   set_tests_properties(\"\${test}\" PROPERTIES ENVIRONMENT \"${environment}\")
 endforeach()
 ")

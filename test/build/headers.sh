@@ -9,22 +9,31 @@ compile=("$@")
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../include"
 
-# each_alone HEADER...: compiles every header by itself, with the compiler and with clang++.
-each_alone() {
-  local compilers=("${compile[0]}") clang version header compiler
-  # Clang from version 15 on: older ones do not know std::source_location.
+# clang_at_hand: the first clang++ from version 15 on: older ones do not know std::source_location.
+clang_at_hand() {
+  local clang version
   for clang in clang++ clang++-{15..30}; do
     version=$("$clang" -dumpversion 2>/dev/null || echo 0)
-    if [ "${version%%.*}" -ge 15 ]; then compilers+=("$clang") && break; fi
+    if [ "${version%%.*}" -ge 15 ]; then echo "$clang" && return; fi
   done
-  for header in "$@"; do
-    for compiler in "${compilers[@]}"; do
-      echo "$header with $compiler"
-      # Twice: a header must stand being included again.
-      printf '#include <%s>\n#include <%s>\n' "$header" "$header" |
-        "$compiler" "${compile[@]:1}" -Wall -Wextra -Werror -fsyntax-only -x c++ -
-    done
-  done
+}
+
+# check COMPILER HEADER...: in one file, twice: a header must stand being included again.
+check() {
+  local compiler=$1
+  shift
+  echo "$* with $compiler"
+  printf '#include <%s>\n' "$@" "$@" |
+    "$compiler" "${compile[@]:1}" -Wall -Wextra -Werror -fsyntax-only -x c++ -
+}
+
+# each_alone HEADER...: compiles every header by itself with the compiler; and all of them with
+# clang++, whose C++ library, so what a header lacks, is the same.
+each_alone() {
+  local header clang
+  for header in "$@"; do check "${compile[0]}" "$header"; done
+  clang=$(clang_at_hand)
+  if [ -n "$clang" ]; then check "$clang" "$@"; fi
 }
 
 case $what in

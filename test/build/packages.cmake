@@ -69,7 +69,7 @@ if(NOT ROC_SANITIZE)
   if(ROC_RESOLVED_PLATFORM STREQUAL "host")
     add_test(NAME ${prefix}.consumer_by_fetch_content
       COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/consumer_fetch ${options}
-        --build-options ${variables} -DROC_PLATFORM=host -DKIND=shared
+        --build-options ${variables} ${quick} -DROC_PLATFORM=host -DKIND=shared
         -DFETCH=${PROJECT_SOURCE_DIR}
         --test-command consumer)
     set_tests_properties(${prefix}.consumer_by_fetch_content PROPERTIES TIMEOUT 300)

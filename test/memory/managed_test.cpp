@@ -17,11 +17,6 @@
 #include "support/environment.hpp"
 #include "support/gate.hpp"
 
-// Of each program's own, so that CTest tells their tests apart.
-#if !defined(ROC_TEST_SUITE)
-#define ROC_TEST_SUITE Managed
-#endif
-
 namespace {
 
 bool has(hipDeviceAttribute_t attribute) {
@@ -40,20 +35,20 @@ std::string message_of(std::errc code, F f) {
   return "no error";
 }
 
-class ROC_TEST_SUITE : public testing::Test {
+class Managed : public testing::Test {
  protected:
   static bool exists() { return has(hipDeviceAttributeManagedMemory); }
   static bool moves() { return has(hipDeviceAttributeConcurrentManagedAccess); }
 };
 
-TEST_F(ROC_TEST_SUITE, WhereThereIsNoneTheAttributeIsNamed) {
+TEST_F(Managed, WhereThereIsNoneTheAttributeIsNamed) {
   if (exists()) GTEST_SKIP() << "this device has managed memory";
   auto const message = message_of(std::errc::not_supported,
                                   [] { static_cast<void>(roc::managed_array<int>(10)); });
   EXPECT_NE(std::string::npos, message.find("hipDeviceAttributeManagedMemory")) << message;
 }
 
-TEST_F(ROC_TEST_SUITE, HostAndDeviceUseOneMemory) {
+TEST_F(Managed, HostAndDeviceUseOneMemory) {
   if (!exists()) GTEST_SKIP() << "no managed memory";
   auto array = roc::managed_array<int>(roc::shape<2>{30, 40});
   EXPECT_EQ(roc::host_memory::managed, array.kind());
@@ -68,7 +63,7 @@ TEST_F(ROC_TEST_SUITE, HostAndDeviceUseOneMemory) {
   EXPECT_EQ(5, array(29, 39));
 }
 
-TEST_F(ROC_TEST_SUITE, CopiesTakeItAsHostAndAsDeviceMemory) {
+TEST_F(Managed, CopiesTakeItAsHostAndAsDeviceMemory) {
   if (!exists()) GTEST_SKIP() << "no managed memory";
   auto array = roc::managed_array<int>(std::size_t{1000});
   std::iota(array.begin(), array.end(), 0);
@@ -95,7 +90,7 @@ TEST_F(ROC_TEST_SUITE, CopiesTakeItAsHostAndAsDeviceMemory) {
   EXPECT_EQ(998, back[249]);
 }
 
-TEST_F(ROC_TEST_SUITE, PagesAreAdvisedAndMoved) {
+TEST_F(Managed, PagesAreAdvisedAndMoved) {
   if (!moves()) GTEST_SKIP() << "no concurrent managed access";
   auto array = roc::managed_array<int>(std::size_t{100'000});
   array.fill(3);
@@ -115,7 +110,7 @@ TEST_F(ROC_TEST_SUITE, PagesAreAdvisedAndMoved) {
   EXPECT_EQ(3, array(-1));
 }
 
-TEST_F(ROC_TEST_SUITE, WherePagesDoNotMoveTheAttributeIsNamed) {
+TEST_F(Managed, WherePagesDoNotMoveTheAttributeIsNamed) {
   if (!exists() || moves()) GTEST_SKIP() << "no managed memory, or concurrent access to it";
   auto array = roc::managed_array<int>(std::size_t{100});
   roc::stream const stream;
@@ -129,7 +124,7 @@ TEST_F(ROC_TEST_SUITE, WherePagesDoNotMoveTheAttributeIsNamed) {
   }
 }
 
-TEST_F(ROC_TEST_SUITE, MigrationComesAfterEarlierWork) {
+TEST_F(Managed, MigrationComesAfterEarlierWork) {
   if (!moves()) GTEST_SKIP() << "no concurrent managed access";
   auto array = roc::managed_array<int>(std::size_t{1000});
   array.fill(1);
@@ -140,7 +135,7 @@ TEST_F(ROC_TEST_SUITE, MigrationComesAfterEarlierWork) {
   EXPECT_EQ(2, array(-1));
 }
 
-TEST_F(ROC_TEST_SUITE, PrefetchingIsEnqueued) {
+TEST_F(Managed, PrefetchingIsEnqueued) {
   if (!moves()) GTEST_SKIP() << "no concurrent managed access";
   if (!roc::test::gate::holds()) GTEST_SKIP() << "nothing can be held up in mode inline";
   auto array = roc::managed_array<int>(std::size_t{1000});
@@ -151,7 +146,7 @@ TEST_F(ROC_TEST_SUITE, PrefetchingIsEnqueued) {
   gate.open();
 }
 
-TEST_F(ROC_TEST_SUITE, ItsEndWaitsForWhatIsEnqueued) {
+TEST_F(Managed, ItsEndWaitsForWhatIsEnqueued) {
   if (!moves()) GTEST_SKIP() << "no concurrent managed access";
   roc::stream const stream;
   {
@@ -161,7 +156,7 @@ TEST_F(ROC_TEST_SUITE, ItsEndWaitsForWhatIsEnqueued) {
   EXPECT_TRUE(stream.query());
 }
 
-TEST_F(ROC_TEST_SUITE, WholeArraysAreAttached) {
+TEST_F(Managed, WholeArraysAreAttached) {
   if (!exists()) GTEST_SKIP() << "no managed memory";
   auto array = roc::managed_array<int>(std::size_t{1000});
   roc::stream const stream;
@@ -179,7 +174,7 @@ TEST_F(ROC_TEST_SUITE, WholeArraysAreAttached) {
   message_of(code, [&] { roc::attach(array, roc::stream_ref()); });
 }
 
-TEST_F(ROC_TEST_SUITE, OtherMemoryIsRefused) {
+TEST_F(Managed, OtherMemoryIsRefused) {
   roc::host_array<int> pageable({100});
   auto pinned = roc::pinned_array<int>(100);
   roc::stream const stream;
@@ -194,14 +189,14 @@ TEST_F(ROC_TEST_SUITE, OtherMemoryIsRefused) {
   }
 }
 
-TEST_F(ROC_TEST_SUITE, ItIsNotRegistered) {
+TEST_F(Managed, ItIsNotRegistered) {
   if (!exists()) GTEST_SKIP() << "no managed memory";
   auto array = roc::managed_array<int>(std::size_t{100});
   EXPECT_THROW(static_cast<void>(roc::register_host(array)), roc::registration_error);
   EXPECT_THROW(static_cast<void>(roc::adopt_registered(array)), roc::registration_error);
 }
 
-TEST_F(ROC_TEST_SUITE, NoElementsAndTooMany) {
+TEST_F(Managed, NoElementsAndTooMany) {
   if (!exists()) GTEST_SKIP() << "no managed memory";
   auto none = roc::managed_array<int>(std::size_t{0});
   roc::stream const stream;
@@ -216,7 +211,7 @@ TEST_F(ROC_TEST_SUITE, NoElementsAndTooMany) {
                roc::out_of_memory);
 }
 
-TEST_F(ROC_TEST_SUITE, FailuresNameTheCall) {
+TEST_F(Managed, FailuresNameTheCall) {
   if (!moves()) GTEST_SKIP() << "no concurrent managed access";
   ASSERT_TRUE(roc::platform::fail_call("hipMallocManaged", 1, hipErrorOutOfMemory));
   EXPECT_THROW(static_cast<void>(roc::managed_array<int>(100)), roc::out_of_memory);

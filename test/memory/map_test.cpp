@@ -18,10 +18,6 @@
 #include "support/environment.hpp"
 #include "support/gate.hpp"
 
-#if !defined(ROC_TEST_SUITE)
-#define ROC_TEST_SUITE Map
-#endif
-
 namespace {
 
 using roc::access::read;
@@ -33,7 +29,7 @@ void count_copies(roc::platform::call_record const& record) {
   if (std::string_view(record.name).starts_with("hipMemcpy")) ++copies;
 }
 
-class ROC_TEST_SUITE : public testing::Test {
+class Map : public testing::Test {
  protected:
   void SetUp() override { copies = 0; }
   void TearDown() override {
@@ -50,7 +46,7 @@ class ROC_TEST_SUITE : public testing::Test {
   }
 };
 
-TEST_F(ROC_TEST_SUITE, ReadShowsTheElementsAndWritesNothing) {
+TEST_F(Map, ReadShowsTheElementsAndWritesNothing) {
   auto const array = counted();
   roc::platform::set_call_hook(count_copies);
   {
@@ -63,7 +59,7 @@ TEST_F(ROC_TEST_SUITE, ReadShowsTheElementsAndWritesNothing) {
   EXPECT_EQ(1, copies);
 }
 
-TEST_F(ROC_TEST_SUITE, ReadWriteGivesBackAtTheEnd) {
+TEST_F(Map, ReadWriteGivesBackAtTheEnd) {
   auto const array = counted();
   {
     auto const m = roc::map(array, read_write);
@@ -74,7 +70,7 @@ TEST_F(ROC_TEST_SUITE, ReadWriteGivesBackAtTheEnd) {
   EXPECT_EQ(11, array(2, 3).get());
 }
 
-TEST_F(ROC_TEST_SUITE, WriteReadsNothing) {
+TEST_F(Map, WriteReadsNothing) {
   auto const array = counted();
   roc::platform::set_call_hook(count_copies);
   {
@@ -86,7 +82,7 @@ TEST_F(ROC_TEST_SUITE, WriteReadsNothing) {
   EXPECT_EQ(9, array(2, 3).get());
 }
 
-TEST_F(ROC_TEST_SUITE, LayoutsAndRegionsAreKept) {
+TEST_F(Map, LayoutsAndRegionsAreKept) {
   auto const f = counted(roc::order::f);
   EXPECT_TRUE(roc::map(f, read).view().is_f_contiguous());
   auto const array = counted();
@@ -100,7 +96,7 @@ TEST_F(ROC_TEST_SUITE, LayoutsAndRegionsAreKept) {
   EXPECT_EQ(11, array(2, 3).get());
 }
 
-TEST_F(ROC_TEST_SUITE, ASecondUnmapAndUseAfterwardsAreErrors) {
+TEST_F(Map, ASecondUnmapAndUseAfterwardsAreErrors) {
   auto const array = counted();
   auto m = roc::map(array, read_write);
   m(0, 0) = 50;
@@ -112,7 +108,7 @@ TEST_F(ROC_TEST_SUITE, ASecondUnmapAndUseAfterwardsAreErrors) {
   EXPECT_THROW(static_cast<void>(m.data()), roc::lifetime_error);
 }
 
-TEST_F(ROC_TEST_SUITE, ItMoves) {
+TEST_F(Map, ItMoves) {
   auto const array = counted();
   auto first = roc::map(array, read_write);
   auto const second = std::move(first);
@@ -120,7 +116,7 @@ TEST_F(ROC_TEST_SUITE, ItMoves) {
   second(0, 0) = 5;
 }
 
-TEST_F(ROC_TEST_SUITE, AnExceptionOnTheWayGivesBack) {
+TEST_F(Map, AnExceptionOnTheWayGivesBack) {
   auto const array = counted();
   try {
     auto const m = roc::map(array, read_write);
@@ -131,7 +127,7 @@ TEST_F(ROC_TEST_SUITE, AnExceptionOnTheWayGivesBack) {
   EXPECT_EQ(70, array(0, 0).get());
 }
 
-TEST_F(ROC_TEST_SUITE, TheEarlyFormThrowsTheDestructorLogs) {
+TEST_F(Map, TheEarlyFormThrowsTheDestructorLogs) {
   auto const array = counted();
   static std::string logged;
   auto const before = roc::set_log_hook([](char const* text) noexcept { logged = text; });
@@ -148,14 +144,14 @@ TEST_F(ROC_TEST_SUITE, TheEarlyFormThrowsTheDestructorLogs) {
   EXPECT_EQ(0, array(0, 0).get());
 }
 
-TEST_F(ROC_TEST_SUITE, ItComesAfterAllEarlierWork) {
+TEST_F(Map, ItComesAfterAllEarlierWork) {
   auto const array = counted();
   roc::stream const stream;
   array.fill(6, stream);
   EXPECT_EQ(6, roc::map(array, read)(2, 3));
 }
 
-TEST_F(ROC_TEST_SUITE, OnAStreamUnmapIsEnqueued) {
+TEST_F(Map, OnAStreamUnmapIsEnqueued) {
   auto const array = counted();
   roc::stream const stream;
   array.fill(6, stream);
@@ -175,7 +171,7 @@ TEST_F(ROC_TEST_SUITE, OnAStreamUnmapIsEnqueued) {
   EXPECT_EQ(1, array(0, 3).get());
 }
 
-TEST_F(ROC_TEST_SUITE, NoElementsAreNothing) {
+TEST_F(Map, NoElementsAreNothing) {
   roc::device_array<int, 2> const none({0, 4});
   roc::platform::set_call_hook(count_copies);
   auto m = roc::map(none, read_write);
@@ -185,13 +181,13 @@ TEST_F(ROC_TEST_SUITE, NoElementsAreNothing) {
   EXPECT_EQ(0, copies);
 }
 
-TEST_F(ROC_TEST_SUITE, ConstElementsAreMappedForReading) {
+TEST_F(Map, ConstElementsAreMappedForReading) {
   auto const array = counted();
   roc::device_view<int const, 2> const constant = array.view();
   EXPECT_EQ(7, roc::map(constant, read)(1, 3));
 }
 
-TEST_F(ROC_TEST_SUITE, HostArraysAreGivenWhenTheWorkThatUsesThemIsDone) {
+TEST_F(Map, HostArraysAreGivenWhenTheWorkThatUsesThemIsDone) {
   auto const array = counted();
   roc::stream const stream;
   roc::host_array<int, 2> into({3, 4});
@@ -201,7 +197,7 @@ TEST_F(ROC_TEST_SUITE, HostArraysAreGivenWhenTheWorkThatUsesThemIsDone) {
   EXPECT_EQ(11, m(2, 3));
 }
 
-TEST_F(ROC_TEST_SUITE, ManagedMemoryIsUsedWhereItLies) {
+TEST_F(Map, ManagedMemoryIsUsedWhereItLies) {
   if (roc::test::on_cpu() && std::getenv("ROC_HOST_MANAGED") != nullptr &&
       std::string_view(std::getenv("ROC_HOST_MANAGED")) == "off") {
     GTEST_SKIP() << "no managed memory";
@@ -230,7 +226,7 @@ TEST_F(ROC_TEST_SUITE, ManagedMemoryIsUsedWhereItLies) {
 }
 
 // Where host and device may not use it at once, work on other streams is waited for too.
-TEST_F(ROC_TEST_SUITE, WithoutConcurrentAccessTheWholeDeviceIsWaitedFor) {
+TEST_F(Map, WithoutConcurrentAccessTheWholeDeviceIsWaitedFor) {
   int concurrent = 1;
   static_cast<void>(ROC_HIP_CODE(hipDeviceGetAttribute, &concurrent,
                                  hipDeviceAttributeConcurrentManagedAccess, 0));

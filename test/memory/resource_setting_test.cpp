@@ -25,7 +25,7 @@ void count(roc::platform::call_record const& record) {
   if (name == "hipFreeAsync") ++async_frees;
 }
 
-TEST(ROC_TEST_SUITE, ArraysTakeFromWhatItNames) {
+TEST(ResourceSetting, ArraysTakeFromWhatItNames) {
   std::string const wanted = std::getenv("ROC_MEMORY_RESOURCE");
   auto const before = roc::platform::set_call_hook(count);
   for (int i = 0; i < 2; ++i) {
@@ -48,7 +48,7 @@ TEST(ROC_TEST_SUITE, ArraysTakeFromWhatItNames) {
   }
 }
 
-TEST(ROC_TEST_SUITE, ReleaseFollowsIt) {
+TEST(ResourceSetting, ReleaseFollowsIt) {
   roc::device_array<int> array({10});
   if (std::getenv("ROC_MEMORY_RESOURCE") != std::string("direct")) {
     EXPECT_THROW(array.release(), roc::lifetime_error);

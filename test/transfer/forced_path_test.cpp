@@ -86,34 +86,34 @@ auto const scattered = [](auto& array) {
   return array(roc::all, roc::slice(0, 20, 3), roc::slice(0, 96, 2));
 };
 
-TEST(ROC_TEST_SUITE, ContiguousMemory) {
+TEST(ForcedPath, ContiguousMemory) {
   round_trip(roc::host_memory::pinned, whole, {path::dma, path::staged}, {path::dma},
              {path::dma, path::staged});
   round_trip(roc::host_memory::pageable, whole, {path::staged, path::dma}, {path::dma},
              {path::staged, path::dma});
 }
 
-TEST(ROC_TEST_SUITE, Rows) {
+TEST(ForcedPath, Rows) {
   round_trip(roc::host_memory::pinned, left, {path::dma_2d, path::packed},
              {path::kernel, path::dma_2d}, {path::dma_2d, path::packed});
   round_trip(roc::host_memory::pageable, left, {path::packed, path::dma_2d},
              {path::kernel, path::dma_2d}, {path::packed, path::dma_2d});
 }
 
-TEST(ROC_TEST_SUITE, PlanesOfRows) {
+TEST(ForcedPath, PlanesOfRows) {
   round_trip(roc::host_memory::pinned, box, {path::dma_3d, path::packed},
              {path::kernel, path::dma_3d}, {path::dma_3d, path::packed});
   round_trip(roc::host_memory::pageable, box, {path::packed, path::dma_3d},
              {path::kernel, path::dma_3d}, {path::packed, path::dma_3d});
 }
 
-TEST(ROC_TEST_SUITE, AnyLayout) {
+TEST(ForcedPath, AnyLayout) {
   for (auto const kind : {roc::host_memory::pinned, roc::host_memory::pageable}) {
     round_trip(kind, scattered, {path::packed}, {path::kernel}, {path::packed});
   }
 }
 
-TEST(ROC_TEST_SUITE, OnTheHostThereIsOne) {
+TEST(ForcedPath, OnTheHostThereIsOne) {
   auto const source = numbered(roc::host_memory::pageable);
   roc::host_array<float, 3> copied(extents);
   EXPECT_EQ(path::host, roc::planned_path(source, copied));

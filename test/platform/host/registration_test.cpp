@@ -6,11 +6,6 @@
 #include "platform/host/host_memory.hpp"
 #include "platform/host/support.hpp"
 
-// Of each program's own, so that CTest tells their tests apart.
-#if !defined(ROC_TEST_SUITE)
-#define ROC_TEST_SUITE HostRegistration
-#endif
-
 namespace {
 
 using namespace roc::test;
@@ -19,14 +14,14 @@ bool rocm5() { return setting("ROC_HOST_RULES") == "rocm5"; }
 bool rocm7() { return setting("ROC_HOST_RULES") == "rocm7"; }
 bool cuda() { return !rocm5() && !rocm7(); }
 
-class ROC_TEST_SUITE : public testing::Test {
+class HostRegistration : public testing::Test {
  protected:
   void TearDown() override { static_cast<void>(hipGetLastError()); }
   std::vector<char> memory_ = std::vector<char>(8192, 'x');
   char* const data_ = memory_.data();
 };
 
-TEST_F(ROC_TEST_SUITE, TwiceTheSame) {
+TEST_F(HostRegistration, TwiceTheSame) {
   ok(hipHostRegister(data_, 4096, 0));
   expect(rocm5() ? hipSuccess : hipErrorHostMemoryAlreadyRegistered,
          hipHostRegister(data_, 4096, 0));
@@ -39,7 +34,7 @@ TEST_F(ROC_TEST_SUITE, TwiceTheSame) {
   expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(data_));
 }
 
-TEST_F(ROC_TEST_SUITE, OverlapOfTheStart) {
+TEST_F(HostRegistration, OverlapOfTheStart) {
   ok(hipHostRegister(data_ + 1000, 1000, 0));
   expect(rocm5() ? hipSuccess : hipErrorHostMemoryAlreadyRegistered,
          hipHostRegister(data_ + 1500, 1000, 0));
@@ -47,7 +42,7 @@ TEST_F(ROC_TEST_SUITE, OverlapOfTheStart) {
   ok(hipHostUnregister(data_ + 1000));
 }
 
-TEST_F(ROC_TEST_SUITE, OverlapOfTheEnd) {
+TEST_F(HostRegistration, OverlapOfTheEnd) {
   ok(hipHostRegister(data_ + 1000, 1000, 0));
   auto const expected = cuda() ? hipErrorHostMemoryAlreadyRegistered : hipSuccess;
   expect(expected, hipHostRegister(data_ + 500, 1000, 0));
@@ -64,7 +59,7 @@ TEST_F(ROC_TEST_SUITE, OverlapOfTheEnd) {
   ok(hipHostUnregister(data_ + 1000));
 }
 
-TEST_F(ROC_TEST_SUITE, NeighboursDoNotOverlap) {
+TEST_F(HostRegistration, NeighboursDoNotOverlap) {
   ok(hipHostRegister(data_, 1000, 0));
   ok(hipHostRegister(data_ + 1000, 1000, 0));
   ok(hipHostUnregister(data_));
@@ -72,7 +67,7 @@ TEST_F(ROC_TEST_SUITE, NeighboursDoNotOverlap) {
 }
 
 // Each by itself, as who registered them in pieces has to.
-TEST_F(ROC_TEST_SUITE, NoCopyRunsOverTwoRegistrations) {
+TEST_F(HostRegistration, NoCopyRunsOverTwoRegistrations) {
   void* device = nullptr;
   ok(hipMalloc(&device, 2000));
   ok(hipHostRegister(data_, 1000, 0));
@@ -94,7 +89,7 @@ TEST_F(ROC_TEST_SUITE, NoCopyRunsOverTwoRegistrations) {
   ok(hipFree(device));
 }
 
-TEST_F(ROC_TEST_SUITE, AmongManyRangesEachIsFound) {
+TEST_F(HostRegistration, AmongManyRangesEachIsFound) {
   for (int i = 0; i < 8; ++i) ok(hipHostRegister(data_ + i * 1000, 500, 0));
   hipPointerAttribute_t attributes{};
   for (int i = 0; i < 8; ++i) {
@@ -112,7 +107,7 @@ TEST_F(ROC_TEST_SUITE, AmongManyRangesEachIsFound) {
   for (int i = 0; i < 8; ++i) ok(hipHostUnregister(data_ + i * 1000));
 }
 
-TEST_F(ROC_TEST_SUITE, WhatCannotBeRegistered) {
+TEST_F(HostRegistration, WhatCannotBeRegistered) {
   void* device = nullptr;
   ok(hipMalloc(&device, 100));
   expect(hipErrorInvalidValue, hipHostRegister(nullptr, 10, 0));
@@ -123,7 +118,7 @@ TEST_F(ROC_TEST_SUITE, WhatCannotBeRegistered) {
   ok(hipFree(device));
 }
 
-TEST_F(ROC_TEST_SUITE, UnknownPointersAreNotRegistered) {
+TEST_F(HostRegistration, UnknownPointersAreNotRegistered) {
   void* pinned = nullptr;
   ok(hipHostMalloc(&pinned, 100, 0));
   expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(pinned));
@@ -134,7 +129,7 @@ TEST_F(ROC_TEST_SUITE, UnknownPointersAreNotRegistered) {
   ok(hipHostFree(pinned));
 }
 
-TEST_F(ROC_TEST_SUITE, UnregisteringAnInteriorPointer) {
+TEST_F(HostRegistration, UnregisteringAnInteriorPointer) {
   ok(hipHostRegister(data_, 4096, 0));
   if (cuda()) {
     expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(data_ + 64));
@@ -144,7 +139,7 @@ TEST_F(ROC_TEST_SUITE, UnregisteringAnInteriorPointer) {
   ok(hipHostUnregister(data_));
 }
 
-TEST_F(ROC_TEST_SUITE, TheDeviceKnowsItByItsOwnAddress) {
+TEST_F(HostRegistration, TheDeviceKnowsItByItsOwnAddress) {
   ok(hipHostRegister(data_, 4096, hipHostRegisterMapped));
   void* mapped = nullptr;
   ok(hipHostGetDevicePointer(&mapped, data_ + 100, 0));
@@ -171,7 +166,7 @@ TEST_F(ROC_TEST_SUITE, TheDeviceKnowsItByItsOwnAddress) {
   expect(hipErrorInvalidValue, hipHostGetDevicePointer(&mapped, data_, 0));
 }
 
-TEST_F(ROC_TEST_SUITE, AttributesOfUnknownMemory) {
+TEST_F(HostRegistration, AttributesOfUnknownMemory) {
   hipPointerAttribute_t attributes{};
   hipError_t const result = hipPointerGetAttributes(&attributes, data_);
   expect(rocm5() ? hipErrorInvalidValue : hipSuccess, result);
@@ -181,7 +176,7 @@ TEST_F(ROC_TEST_SUITE, AttributesOfUnknownMemory) {
   expect(hipErrorInvalidValue, hipPointerGetAttributes(nullptr, data_));
 }
 
-TEST_F(ROC_TEST_SUITE, PinnedMemoryKeepsItsFlags) {
+TEST_F(HostRegistration, PinnedMemoryKeepsItsFlags) {
   for (unsigned flags : {hipHostMallocDefault, hipHostMallocPortable,
                          hipHostMallocMapped | hipHostMallocWriteCombined, hipHostMallocCoherent}) {
     char* data = nullptr;
@@ -215,7 +210,7 @@ TEST_F(ROC_TEST_SUITE, PinnedMemoryKeepsItsFlags) {
   ok(hipHostUnregister(data_));
 }
 
-TEST_F(ROC_TEST_SUITE, TheLastErrorIsThatOfTheLastCallUnderOldRules) {
+TEST_F(HostRegistration, TheLastErrorIsThatOfTheLastCallUnderOldRules) {
   expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(data_));
   int device = 0;
   ok(hipGetDevice(&device));
