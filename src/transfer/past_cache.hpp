@@ -18,7 +18,7 @@ inline constexpr std::size_t least_unpacked_past_cache = std::size_t{128} << 20;
 /// Up to so many bytes, what several cores have packed lies in the caches of each when the copy
 /// engine comes for it, which gets it out of there at less than half of the link's rate (H100 and
 /// 16 cores: 8 MiB in 370 us, instead of 160). More than that has left them by then.
-inline constexpr std::size_t most_packed_past_cache = std::size_t{32} << 20;
+inline constexpr std::size_t most_packed_past_cache = std::size_t{64} << 20;
 /// Runs shorter than that are parts of lines too often.
 inline constexpr std::size_t least_run_past_cache = 4096;
 
