@@ -19,23 +19,25 @@ namespace roc::kernels {
 struct row_part {
   static constexpr int bytes = 16;
   static constexpr int word = 4;
+  static constexpr int count = bytes / word;
 
-  std::uintptr_t from;
   std::uintptr_t to;
   int begin;  // in bytes from the row's beginning, which may lie behind it
-  bool inner;  // all words of the source that it takes are the row's
-  std::uint32_t words[bytes / word];
+  std::uint32_t words[count];
 };
 
 /// A row is contiguous on both sides; the parts of one follow each other.
 struct row_job {
   strided_job<std::uint32_t> rows;
+  // Between them lies all of the source.
+  std::uintptr_t source_low = 0;
+  std::uintptr_t source_high = 0;
   int run = 0;    // bytes of a row
   divider parts;  // that a row may have, wherever it begins
   std::size_t count = 0;
 
-  /// Finds a part, and reads it where it is an inner one: by words of the source, which are put
-  /// together as the destination has them. False where the row has no such part.
+  /// Finds a part, and reads it by words of the source, which are put together as the destination
+  /// has them. False where the row has no such part.
   ROC_HOST_DEVICE bool read(std::size_t i, row_part& part) const {
     auto const index = static_cast<std::uint32_t>(i);
     std::uint32_t const row = parts.quotient(index);
@@ -45,42 +47,55 @@ struct row_job {
     if (part.begin >= run) return false;
     auto const begin = static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(part.begin));
     part.to = at.to + begin;
-    part.from = at.from + begin;
-    auto const ahead = static_cast<int>(part.from % row_part::word);
-    int const first = part.begin - ahead;
-    part.inner = first >= 0 && first + row_part::bytes + row_part::word <= run;
-    if (!part.inner) return true;
-    auto const* const source = reinterpret_cast<std::uint32_t const*>(
-        part.from - static_cast<std::uintptr_t>(ahead));
-    std::uint32_t const a = source[0];
-    std::uint32_t const b = source[1];
-    std::uint32_t const c = source[2];
-    std::uint32_t const d = source[3];
-    std::uint32_t const e = source[4];
-    auto const bytes = static_cast<unsigned>(ahead);
-    part.words[0] = shifted(a, b, bytes);
-    part.words[1] = shifted(b, c, bytes);
-    part.words[2] = shifted(c, d, bytes);
-    part.words[3] = shifted(d, e, bytes);
+    std::uintptr_t const from = at.from + begin;
+    auto const ahead = static_cast<unsigned>(from % row_part::word);
+    std::uintptr_t const first = from - ahead;
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    // What lies beside a row is the source's memory too, or in a gap of it: it is read, not used.
+    std::uintptr_t const low = source_low;
+    std::uintptr_t const high = source_high;
+#else
+    // Other threads may write it meanwhile, and who watches over races would say so.
+    std::uintptr_t const low = at.from;
+    std::uintptr_t const high = at.from + static_cast<std::uintptr_t>(run);
+#endif
+    if (first < low || first + row_part::bytes + row_part::word > high) {
+      read_bytes(part, from);
+      return true;
+    }
+    auto const* const source = reinterpret_cast<std::uint32_t const*>(first);
+    std::uint32_t words[row_part::count + 1];
+    ROC_UNROLL
+    for (int k = 0; k <= row_part::count; ++k) words[k] = source[k];
+    ROC_UNROLL
+    for (int k = 0; k < row_part::count; ++k) {
+      part.words[k] = shifted(words[k], words[k + 1], ahead);
+    }
     return true;
   }
 
-  /// Writes a part; one at the row's ends byte by byte: beyond them may be memory that is nobody's.
+  /// Writes a part; at the row's ends by words and bytes: what lies beyond them is others'.
   ROC_HOST_DEVICE void write(row_part const& part) const {
-    if (part.inner) {
+    if (part.begin >= 0 && part.begin + row_part::bytes <= run) {
       *reinterpret_cast<unit16*>(part.to) = {
           std::uint64_t{part.words[1]} << 32 | part.words[0],
           std::uint64_t{part.words[3]} << 32 | part.words[2]};
       return;
     }
-    std::uint8_t values[row_part::bytes] = {};  // all are on their way before the first is written
     ROC_UNROLL
-    for (int k = 0; k < row_part::bytes; ++k) {
-      if (has(part, k)) values[k] = reinterpret_cast<std::uint8_t const*>(part.from)[k];
-    }
-    ROC_UNROLL
-    for (int k = 0; k < row_part::bytes; ++k) {
-      if (has(part, k)) reinterpret_cast<std::uint8_t*>(part.to)[k] = values[k];
+    for (int k = 0; k < row_part::count; ++k) {
+      int const first = part.begin + k * row_part::word;
+      std::uintptr_t const to = part.to + static_cast<std::uintptr_t>(k) * row_part::word;
+      if (first >= 0 && first + row_part::word <= run) {
+        *reinterpret_cast<std::uint32_t*>(to) = part.words[k];
+        continue;
+      }
+      ROC_UNROLL
+      for (int byte = 0; byte < row_part::word; ++byte) {
+        if (first + byte < 0 || first + byte >= run) continue;
+        *reinterpret_cast<std::uint8_t*>(to + static_cast<std::uintptr_t>(byte)) =
+            static_cast<std::uint8_t>(part.words[k] >> (8 * byte));
+      }
     }
   }
 
@@ -91,8 +106,19 @@ struct row_job {
   }
 
  private:
-  ROC_HOST_DEVICE bool has(row_part const& part, int byte) const {
-    return part.begin + byte >= 0 && part.begin + byte < run;
+  // Where the words that it lies in reach beyond what may be read.
+  ROC_HOST_DEVICE void read_bytes(row_part& part, std::uintptr_t from) const {
+    ROC_UNROLL
+    for (int k = 0; k < row_part::count; ++k) {
+      part.words[k] = 0;
+      for (int byte = 0; byte < row_part::word; ++byte) {
+        int const place = k * row_part::word + byte;
+        if (part.begin + place < 0 || part.begin + place >= run) continue;
+        std::uint32_t const value = *reinterpret_cast<std::uint8_t const*>(
+            from + static_cast<std::uintptr_t>(place));
+        part.words[k] |= value << (8 * byte);
+      }
+    }
   }
 };
 

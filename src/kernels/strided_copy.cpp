@@ -60,6 +60,9 @@ bool launch_rows(walked const& all, normal_form const& form, hipStream_t stream)
   job.run = static_cast<int>(form.run);
   job.parts = divider(
       static_cast<std::uint32_t>((job.run + 2 * (row_part::bytes - 1)) / row_part::bytes));
+  memory::range const source = source_range(all);
+  job.source_low = source.begin;
+  job.source_high = source.end;
   job.rows.source = all.source;
   job.rows.destination = all.destination;
   job.rows.rank = static_cast<unsigned>(form.rank);

@@ -38,14 +38,9 @@ bool launch_in_tiles(walked const& all, hipStream_t stream) {
   auto const unit = static_cast<std::ptrdiff_t>(all.unit);
   bool const words = all.unit < 4 && along_a.source == unit && along_b.destination == unit;
   tile_job job;
-  job.source_low = job.source_high = all.source;
-  for (std::size_t i = 0; i < all.rank; ++i) {
-    transfer::axis const& x = all.axes[i];
-    auto const length =
-        static_cast<std::uintptr_t>(x.source * static_cast<std::ptrdiff_t>(x.extent - 1));
-    (x.source < 0 ? job.source_low : job.source_high) += length;
-  }
-  job.source_high += all.unit;
+  memory::range const source = source_range(all);
+  job.source_low = source.begin;
+  job.source_high = source.end;
   // Where lines begin.
   std::uintptr_t read = all.source | static_cast<std::uintptr_t>(along_b.source);
   std::uintptr_t written = all.destination | static_cast<std::uintptr_t>(along_a.destination);

@@ -61,4 +61,15 @@ walked walk_of(normal_form const& form, side_steps source, side_steps destinatio
   return result;
 }
 
+memory::range source_range(walked const& all) noexcept {
+  memory::range result{all.source, all.source + all.unit};
+  for (std::size_t i = 0; i < all.rank; ++i) {
+    transfer::axis const& a = all.axes[i];
+    auto const length =
+        static_cast<std::uintptr_t>(a.source * static_cast<std::ptrdiff_t>(a.extent - 1));
+    (a.source < 0 ? result.begin : result.end) += length;
+  }
+  return result;
+}
+
 }  // namespace roc::kernels

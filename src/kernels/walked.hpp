@@ -34,6 +34,9 @@ struct walked {
 
 walked walk_of(transfer::normal_form const& form, side_steps source, side_steps destination);
 
+/// From the first to the last byte that the source has of it.
+memory::range source_range(walked const& all) noexcept;
+
 /// In tiles, where the fastest axes differ and are long enough for it. False where they are not.
 bool launch_in_tiles(walked const& all, hipStream_t stream);
 
