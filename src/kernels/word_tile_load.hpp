@@ -22,9 +22,9 @@ __device__ unsigned place_in_line(unsigned a, unsigned word) {
   return (word ^ (a / units_per_word<Unit> % words_per_line)) % tile_words;
 }
 
-/// What a thread reads of the lines of the source: its word of each, from a multiple of a word's size
-/// on. At the lines' ends it may be of other lines too, or of nobody in the gaps between: of the
-/// source's memory all the same.
+/// What a thread reads of the lines of the source: its word of each, from a multiple of a word's
+/// size on. At the lines' ends it may be of other lines too, or of nobody in the gaps between: of
+/// the source's memory all the same.
 template <class Unit>
 class word_column {
  public:

@@ -64,8 +64,8 @@ class pools {
     std::lock_guard const lock(mutex_);
     std::size_t const block = runtime::settings().staging_block;
     std::size_t blocks = runtime::settings().staging / block;
-    // What is packed waits in the caches for the copy engine: more of it would not fit there, and
-    // the two would share the memory's bandwidth.
+    // Of a large copy, what is packed waits in the caches for the copy engine: more of it would not
+    // fit there, and the two would share the memory's bandwidth.
     if (by == block_pool::holder::uploading) blocks = std::min(blocks, most_uploading / block);
     blocks = std::max<std::size_t>(blocks, 2);
     return pools_.try_emplace({device, by}, block, blocks, by, allocate_).first->second;

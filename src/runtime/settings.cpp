@@ -71,9 +71,10 @@ copy_path path_from(char const* name) {
 
 std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-// Measured on one H100: from there on the workers are faster than the driver's own staging. On the
-// host platform the runtime's copy is a copy by all processors. CUDA has read an enqueued pageable
-// source on return, one of 64 KiB without waiting for the stream; others promise neither.
+// From there on the workers are faster than the driver's own staging: measured on one H100, not on
+// AMD. On the host platform the runtime's copy is a copy by all processors. CUDA has read an
+// enqueued pageable source on return, one of 64 KiB without waiting for the stream; others promise
+// neither.
 #if ROC_PLATFORM_HOST
 constexpr std::size_t direct = std::size_t{1} << 40;
 constexpr std::size_t direct_enqueued = 0;

@@ -12,7 +12,7 @@ namespace roc::runtime {
 enum class default_resource { pool, direct, driver_pool };
 
 struct library_settings {
-  std::size_t staging;          // ROC_STAGING: pinned bytes of a pool; a device has two pools
+  std::size_t staging;          // ROC_STAGING: pinned bytes of a pool; a device has three pools
   std::size_t staging_block;    // ROC_STAGING_BLOCK: bytes of one block of it
   std::size_t chunk;            // ROC_CHUNK: most bytes of one piece of a staged copy
   std::size_t workers;          // ROC_WORKERS: threads per device that stage, pack and unpack

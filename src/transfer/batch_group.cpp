@@ -106,7 +106,8 @@ class sorter {
     note(work, destinations_(p.destination));
     bool const in_order = !at_once_ && (host.pinned || use_ == detail::source_use::borrowed);
     (in_order ? work.up_ordered : work.up).push_back(i);
-    if (!at_once_) (in_order ? work.used : work.read).push_back(contents_.range_of(p, side::source));
+    if (at_once_) return;
+    (in_order ? work.used : work.read).push_back(contents_.range_of(p, side::source));
   }
 
   void sort_down(std::size_t i, batch_piece const& p) {

@@ -37,7 +37,8 @@ struct batch_group {
 };
 
 /// Copies [first, end) of a batch, by the memory that they use now. `at_once`: the CPU may touch
-/// all host memory, and which that is is left out. Throws registration_error for a destination registered for reading only.
+/// all host memory, and which that is is left out. Throws registration_error for a destination
+/// registered for reading only.
 batch_group sorted_group(batch_contents const& contents, std::size_t first, std::size_t end,
                          bool at_once, detail::source_use use);
 

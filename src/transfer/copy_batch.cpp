@@ -21,7 +21,6 @@
 #include "transfer/batch_group.hpp"
 #include "transfer/operation_range.hpp"
 #include "transfer/staged.hpp"
-#include "transfer/workers.hpp"
 
 namespace roc {
 

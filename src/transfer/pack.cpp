@@ -20,6 +20,7 @@ enum class far : unsigned char { source, destination };
 struct look_ahead {
   static constexpr std::size_t line = 64;
   static constexpr std::size_t bytes = 4096;
+  static constexpr std::size_t least_rows = 8;
   static constexpr std::size_t longest_run = 512;  // from there on the processor does it alone
 
   std::size_t rows;      // that share a line
@@ -28,7 +29,7 @@ struct look_ahead {
   explicit look_ahead(std::ptrdiff_t step) noexcept {
     auto const size = std::max<std::size_t>(static_cast<std::size_t>(std::abs(step)), 1);
     rows = std::max<std::size_t>(line / size, 1);
-    distance = std::max<std::size_t>(bytes / size / rows, 8) * rows;
+    distance = std::max(bytes / size / rows, least_rows) * rows;
   }
 
   static void at(std::byte const* row, std::size_t run) noexcept {
@@ -67,7 +68,7 @@ template <std::size_t Run>
 void copy_runs_ahead(std::byte* to, std::ptrdiff_t to_step, std::byte const* from,
                      std::ptrdiff_t from_step, rows each, far which) noexcept {
   std::size_t done = 0;
-  if (each.run <= look_ahead::longest_run) {
+  if (each.count > look_ahead::least_rows && each.run <= look_ahead::longest_run) {
     std::ptrdiff_t const step = which == far::source ? from_step : to_step;
     look_ahead const ahead(step);
     std::ptrdiff_t const distance = static_cast<std::ptrdiff_t>(ahead.distance) * step;

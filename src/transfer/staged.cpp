@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "memory/block_pool.hpp"
 #include "platform/call.hpp"
 #include "runtime/own_stream.hpp"
+#include "runtime/patience.hpp"
 #include "runtime/stream.hpp"
 #include "transfer/open_chunks.hpp"
 #include "transfer/workers.hpp"
@@ -30,6 +32,14 @@ stage stage_in(block_pool::lease const& staging, staged_work const& work, std::s
                stream_ref stream, holder by) {
   std::byte* const begin = staging.data();
   return {begin, begin + work.description_bytes(chunk), stream, by};
+}
+
+// Around the calls that enqueue a chunk. HIP's runtime serves one at a time, and who finds it busy
+// sleeps, for much longer than a call takes.
+std::unique_lock<std::mutex> hold(std::mutex& calls) {
+  std::unique_lock held(calls, std::defer_lock);
+  runtime::lock_soon(held);
+  return held;
 }
 
 void wait_for_all_on(stream_ref stream) {
@@ -56,11 +66,7 @@ class upload_chunks final : public pieces {
     auto& pool = block_pool::staging(by_);
     std::size_t const bytes = staging_bytes(work_, chunk);
     std::optional<open_chunks::announcement> announced(std::in_place, open_);
-    lease_ptr staging;
-    {
-      auto const calls = worker_team::hold_calls();
-      staging = pool.try_acquire(bytes, stream_);
-    }
+    lease_ptr staging = pool.try_acquire(bytes, stream_);
     if (staging == nullptr) {
       if (!may_wait) return false;
       announced.reset();  // nobody knows when
@@ -69,10 +75,10 @@ class upload_chunks final : public pieces {
     stage at = stage_in(*staging, work_, chunk, stream_, by_);
     at.items = work_.describe(chunk, at);
     open_.do_all(chunk, at.data, announced);
-    auto calls = worker_team::hold_calls();
+    auto calls = hold(calls_);
     lease_ptr const given_back = std::move(staging);
     if (work_.send(chunk, at, false)) return true;
-    calls.unlock();  // what it waits for may be somebody who calls
+    calls.unlock();  // others, who may not wait, come by here
     return may_wait && work_.send(chunk, at, true);
   }
   bool may_wait() const override {
@@ -90,6 +96,7 @@ class upload_chunks final : public pieces {
   holder by_;
   event before_;
   mutable std::atomic<bool> reached_;
+  std::mutex calls_;
   open_chunks open_;
 };
 
@@ -103,25 +110,18 @@ class download_chunks final : public pieces {
     stream_ref const stream = runtime::own_stream(runtime::own_use::download);
     auto& pool = block_pool::staging(holder::downloading);
     std::size_t const bytes = staging_bytes(work_, chunk);
-    std::optional<event> arrived;
-    lease_ptr staging;
-    stage at{};
+    event arrived;
+    auto const staging = pool.acquire(bytes, stream);
+    stage at = stage_in(*staging, work_, chunk, stream, holder::downloading);
+    at.items = work_.describe(chunk, at);
     try {
       {
-        auto const calls = worker_team::hold_calls();
-        arrived.emplace();
-        staging = pool.try_acquire(bytes, stream);
-      }
-      if (staging == nullptr) staging = pool.acquire(bytes, stream);
-      at = stage_in(*staging, work_, chunk, stream, holder::downloading);
-      at.items = work_.describe(chunk, at);
-      {
         // Together: the event is to be behind this chunk, and before those of other threads.
-        auto const calls = worker_team::hold_calls();
+        auto const calls = hold(calls_);
         work_.fetch(chunk, at);
-        arrived->record(stream);
+        arrived.record(stream);
       }
-      arrived->synchronize();
+      arrived.synchronize();
     } catch (...) {
       // Part of it may be on its way from the caller's memory on the device.
       runtime::drain(stream);
@@ -129,9 +129,6 @@ class download_chunks final : public pieces {
     }
     std::optional<open_chunks::announcement> nothing;  // when it arrives nobody knows
     open_.do_all(chunk, at.data, nothing);
-    auto const calls = worker_team::hold_calls();
-    arrived.reset();
-    staging.reset();
     return true;
   }
   bool may_wait() const override { return true; }
@@ -140,6 +137,7 @@ class download_chunks final : public pieces {
 
  private:
   staged_work const& work_;
+  std::mutex calls_;
   open_chunks open_;
 };
 

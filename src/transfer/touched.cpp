@@ -24,7 +24,7 @@ std::span<axis const> axes_of(batch_contents const& contents, touched const& of)
 }
 
 // By the bounds alone: sorted by their beginnings, only those before can reach into one.
-bool bounds_are_apart(std::span<touched> all) {
+bool in_order_apart(std::span<touched> all) {
   auto const earlier = [](touched const& a, touched const& b) {
     return a.where.begin < b.where.begin;
   };
@@ -55,7 +55,7 @@ class by_periods {
 
   // Told apart by their places in each of the periods, smallest first, and at last by their bounds.
   bool are_apart(std::span<touched> all, std::span<std::size_t const> periods) const {
-    if (periods.empty()) return bounds_are_apart(all);
+    if (periods.empty()) return in_order_apart(all);
     std::vector<place_in_period> places;
     places.reserve(all.size());
     for (touched const& each : all) {
@@ -139,7 +139,7 @@ std::vector<touched> all_touched(batch_contents const& contents) {
 }
 
 bool are_apart(batch_contents const& contents, std::vector<touched> all) {
-  if (bounds_are_apart(all)) return true;
+  if (in_order_apart(all)) return true;
   auto const periods = periods_of(contents, all);
   return !periods.empty() && by_periods(contents, all).are_apart(all, periods);
 }

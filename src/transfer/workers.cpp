@@ -63,13 +63,6 @@ void worker_team::tell() {
   posted_.notify_all();
 }
 
-std::unique_lock<std::mutex> worker_team::hold_calls() {
-  static std::mutex mutex;
-  std::unique_lock held(mutex, std::defer_lock);
-  runtime::lock_soon(held);
-  return held;
-}
-
 // Holding the lock.
 bool worker_team::has_work() const {
   return std::any_of(jobs_.begin(), jobs_.end(),

@@ -40,11 +40,6 @@ class worker_team {
   /// Does all pieces, on the workers and on the calling thread. Rethrows the first error; the
   /// pieces that are not begun by then are left out.
   void run(std::size_t count, pieces& work);
-  /// Threads besides the caller's.
-  std::size_t size() const noexcept { return threads_; }
-  /// To be held around the calls to HIP that a piece makes: its runtime serves one at a time, and
-  /// who finds it busy sleeps, for much longer than a call takes. Who holds it waits for nothing.
-  static std::unique_lock<std::mutex> hold_calls();
   /// Tells the workers that a piece which somebody has begun can be helped with.
   void tell();
 

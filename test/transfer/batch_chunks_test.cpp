@@ -27,7 +27,8 @@ class BatchChunks : public testing::Test {
   explicit BatchChunks(std::size_t longest = 3000) {
     std::size_t at = 0;
     for (int i = 0; i != 300; ++i) {
-      std::size_t const count = 1 + random_() % (random_() % 8 == 0 ? longest : 60);
+      std::size_t const most = random_() % 8 == 0 ? longest : 60;
+      std::size_t const count = 1 + random_() % most;
       std::size_t const step = 1 + random_() % 3;
       add(at, count, step);
       at += count * step + random_() % 5;
@@ -126,7 +127,7 @@ TEST_F(BatchChunks, SharesAreSmall) {
                                {std::size_t{4} << 20, SIZE_MAX});
   ASSERT_EQ(1u, works.size());
   ASSERT_EQ(1u, works[0]->chunks());
-  EXPECT_LT(4u, works[0]->shares(0));
+  EXPECT_LE(4u, works[0]->shares(0));
 }
 
 // No more of them than there is room for, and the copies themselves.

@@ -459,7 +459,7 @@ TEST(CopyBatchCost, CallsOfHipDoNotGrowWithTheCopies) {
     stream.synchronize();
     counted.push_back(calls);
   }
-  EXPECT_LT(counted[1], counted[0] + 2000) << counted[0];
+  EXPECT_LT(counted[1], counted[0] + 600) << counted[0];  // of 6000 copies
 }
 
 // More axes than one that are left, as many as there may be.
