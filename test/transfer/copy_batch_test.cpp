@@ -12,6 +12,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -452,8 +453,10 @@ TEST(CopyBatchCost, CallsOfHipDoNotGrowWithTheCopies) {
     batch.submit(stream);
     stream.synchronize();
     calls = 0;
-    auto const before = roc::platform::set_call_hook(
-        [](roc::platform::call_record const&) { calls.fetch_add(1); });
+    auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& call) {
+      // How often it is asked whether something is over goes by how fast the device is.
+      if (!std::string_view(call.name).ends_with("Query")) calls.fetch_add(1);
+    });
     batch.submit(stream);
     roc::platform::set_call_hook(before);
     stream.synchronize();
