@@ -94,15 +94,25 @@ void batch_add(benchmark::State& state) {
 }
 BENCHMARK(batch_add)->RangeMultiplier(8)->Range(64, 32768);
 
+// So many of them, written down.
+struct reversed_copies {
+  explicit reversed_copies(std::size_t count) : host(count * piece), device({count * piece}) {
+    in_reverse(count, host, device, [&](auto const& from, auto const& to) {
+      contents->add(roc::detail::side_of(from).region(), roc::detail::side_of(to).region());
+    });
+  }
+
+  std::vector<std::byte> host;
+  roc::device_array<std::byte> device;
+  std::shared_ptr<roc::transfer::batch_contents> contents =
+      std::make_shared<roc::transfer::batch_contents>();
+};
+
 void batch_groups(benchmark::State& state) {
-  auto const count = static_cast<std::size_t>(state.range(0));
-  std::vector<std::byte> host(count * piece);
-  roc::device_array<std::byte> const device({count * piece});
-  roc::transfer::batch_contents contents;
-  in_reverse(count, host, device, [&](auto const& from, auto const& to) {
-    contents.add(roc::detail::side_of(from).region(), roc::detail::side_of(to).region());
-  });
-  for (auto _ : state) benchmark::DoNotOptimize(roc::transfer::independent_groups(contents));
+  reversed_copies const copies(static_cast<std::size_t>(state.range(0)));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(roc::transfer::independent_groups(*copies.contents));
+  }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(batch_groups)->RangeMultiplier(8)->Range(64, 32768);
@@ -116,14 +126,9 @@ roc::transfer::piece_list whole(std::size_t count) {
 // What submitting asks about each copy.
 void batch_sorted(benchmark::State& state) {
   auto const count = static_cast<std::size_t>(state.range(0));
-  std::vector<std::byte> host(count * piece);
-  roc::device_array<std::byte> const device({count * piece});
-  roc::transfer::batch_contents contents;
-  in_reverse(count, host, device, [&](auto const& from, auto const& to) {
-    contents.add(roc::detail::side_of(from).region(), roc::detail::side_of(to).region());
-  });
+  reversed_copies const copies(count);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(roc::transfer::sorted_group(contents, 0, count, true,
+    benchmark::DoNotOptimize(roc::transfer::sorted_group(*copies.contents, 0, count, true,
                                                          roc::detail::source_use::copied));
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
@@ -133,15 +138,10 @@ BENCHMARK(batch_sorted)->RangeMultiplier(8)->Range(64, 32768);
 // What it plans before the first of them is packed.
 void batch_in_chunks(benchmark::State& state) {
   auto const count = static_cast<std::size_t>(state.range(0));
-  std::vector<std::byte> host(count * piece);
-  roc::device_array<std::byte> const device({count * piece});
-  auto const contents = std::make_shared<roc::transfer::batch_contents>();
-  in_reverse(count, host, device, [&](auto const& from, auto const& to) {
-    contents->add(roc::detail::side_of(from).region(), roc::detail::side_of(to).region());
-  });
+  reversed_copies const copies(count);
   auto const all = whole(count);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(roc::transfer::in_chunks(contents, all,
+    benchmark::DoNotOptimize(roc::transfer::in_chunks(copies.contents, all,
                                                       roc::transfer::direction::host_to_device,
                                                       {std::size_t{256} << 10, SIZE_MAX}));
   }

@@ -52,6 +52,17 @@ std::uintptr_t address(std::byte const* data, std::size_t offset) noexcept {
   return reinterpret_cast<std::uintptr_t>(data) + offset;
 }
 
+// Where rows begin on one side, and the step between them.
+struct row_side {
+  std::uintptr_t begin;
+  std::ptrdiff_t step;
+};
+
+row_side row_of(normal_form const& form, side which, std::ptrdiff_t offset) noexcept {
+  std::byte const* const base = which == side::source ? form.source : form.destination;
+  return {address(base, static_cast<std::size_t>(offset)), inner_step(form, which)};
+}
+
 }  // namespace
 
 // walk gives the rows along the innermost axis at once, and parts of them at both ends; the last
@@ -77,23 +88,13 @@ batch_item* describe(batch_contents const& contents, batch_piece const& of, piec
   walk(form, part,
        [&](std::ptrdiff_t source, std::ptrdiff_t destination, std::size_t at, rows each) {
          auto const run = static_cast<std::ptrdiff_t>(each.run);
-         auto const steps = [](std::ptrdiff_t offset) { return static_cast<std::size_t>(offset); };
-         batch_item first{};
-         if (packed.source != nullptr) {
-           first.source = address(packed.source, at);
-           first.source_step = run;
-         } else {
-           first.source = address(form.source, steps(source));
-           first.source_step = inner_step(form, side::source);
-         }
-         if (packed.destination != nullptr) {
-           first.destination = address(packed.destination, at);
-           first.destination_step = run;
-         } else {
-           first.destination = address(form.destination, steps(destination));
-           first.destination_step = inner_step(form, side::destination);
-         }
-         items = describe_rows(first, each, items);
+         row_side const from = packed.source != nullptr
+                                   ? row_side{address(packed.source, at), run}
+                                   : row_of(form, side::source, source);
+         row_side const to = packed.destination != nullptr
+                                 ? row_side{address(packed.destination, at), run}
+                                 : row_of(form, side::destination, destination);
+         items = describe_rows({from.begin, to.begin, from.step, to.step, 0, 0}, each, items);
        });
   return items;
 }

@@ -41,24 +41,14 @@ struct look_ahead {
   }
 };
 
+constexpr std::size_t any_run = 0;
+
 // memcpy of a length known at compile time is one or two instructions.
 template <std::size_t Run>
 void copy_runs(std::byte*& to, std::ptrdiff_t to_step, std::byte const*& from,
-               std::ptrdiff_t from_step, std::size_t count, std::size_t) noexcept {
+               std::ptrdiff_t from_step, std::size_t count, std::size_t run) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
-    std::memcpy(to, from, Run);
-    to += to_step;
-    from += from_step;
-  }
-}
-
-constexpr std::size_t any_run = 0;
-
-template <>
-void copy_runs<any_run>(std::byte*& to, std::ptrdiff_t to_step, std::byte const*& from,
-                        std::ptrdiff_t from_step, std::size_t count, std::size_t run) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    std::memcpy(to, from, run);
+    std::memcpy(to, from, Run == any_run ? run : Run);
     to += to_step;
     from += from_step;
   }
