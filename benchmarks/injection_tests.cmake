@@ -14,7 +14,7 @@ foreach(case h2d/pageable d2h/pinned d2d/copy bidir/pinned strided/2d/h2d stride
   endif()
   string(REPLACE "/" "_" name ${case})
   foreach(place ${places})
-    set(test ${roc_test_prefix}.rocbench.wrong_byte_${place}_${name})
+    set(test ${rocarray_test_prefix}.rocbench.wrong_byte_${place}_${name})
     add_test(NAME ${test} COMMAND ${launcher} $<TARGET_FILE:rocbench>
       run ${case} --size 30001 --row 1000 --max-time 0 --inject=${place})
     set_tests_properties(${test} PROPERTIES ENVIRONMENT "${environment}"
@@ -22,9 +22,9 @@ foreach(case h2d/pageable d2h/pinned d2d/copy bidir/pinned strided/2d/h2d stride
       PASS_REGULAR_EXPRESSION "rocbench: ${case}: [^\n]*${words_${place}}")
   endforeach()
 endforeach()
-roc_add_exit_code_test(rocbench.wrong_byte_in_a_gap 2 rocbench check --inject=gap)
-roc_add_exit_code_test(rocbench.wrong_byte_before 2 rocbench check --inject=before)
-roc_add_exit_code_test(rocbench.wrong_byte_behind 2 rocbench check --inject=behind)
-roc_add_exit_code_test(rocbench.wrong_byte_elsewhere 1 rocbench check --inject=elsewhere)
-roc_add_skipped_case_test(no_gap "${environment}" "no gaps to corrupt"
+rocarray_add_exit_code_test(rocbench.wrong_byte_in_a_gap 2 rocbench check --inject=gap)
+rocarray_add_exit_code_test(rocbench.wrong_byte_before 2 rocbench check --inject=before)
+rocarray_add_exit_code_test(rocbench.wrong_byte_behind 2 rocbench check --inject=behind)
+rocarray_add_exit_code_test(rocbench.wrong_byte_elsewhere 1 rocbench check --inject=elsewhere)
+rocarray_add_skipped_case_test(no_gap "${environment}" "no gaps to corrupt"
   h2d/pinned --size 64K --inject=gap)

@@ -59,14 +59,14 @@ void transposed(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(roc::planned_path(from, to));
 }
 
-#define ROC_BY_RANK(name)          \
+#define ROCARRAY_BY_RANK(name)          \
   BENCHMARK_TEMPLATE(name, 1);     \
   BENCHMARK_TEMPLATE(name, 2);     \
   BENCHMARK_TEMPLATE(name, 4);     \
   BENCHMARK_TEMPLATE(name, 8)
-ROC_BY_RANK(contiguous);
-ROC_BY_RANK(padded);
-ROC_BY_RANK(transposed);
+ROCARRAY_BY_RANK(contiguous);
+ROCARRAY_BY_RANK(padded);
+ROCARRAY_BY_RANK(transposed);
 
 constexpr std::size_t piece = 64;
 

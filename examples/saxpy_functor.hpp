@@ -9,5 +9,5 @@ struct saxpy {
   roc::device_view<float const> x;
   roc::device_view<float> y;
 
-  ROC_HOST_DEVICE void operator()(std::size_t i) const { y(i) = a * x(i) + y(i); }
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { y(i) = a * x(i) + y(i); }
 };

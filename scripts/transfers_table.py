@@ -160,7 +160,7 @@ def scaling(results):
         run = f"workers_{workers}"
         rows.append([str(workers), figure(results.rate(run, "h2d/pageable")),
                      figure(results.rate(run, "d2h/pageable"))])
-    table("Pageable memory by ROC_WORKERS, GB/s", ["workers", "to the device", "back"], rows)
+    table("Pageable memory by ROCARRAY_COPY_THREADS, GB/s", ["workers", "to the device", "back"], rows)
 
     rows = []
     held = re.compile(r"(\d+) bytes of pinned memory for copies: block (\d+) of")

@@ -64,10 +64,10 @@ class alloc_experiment final : public experiment {
                                         bool inject) {
     std::vector<std::byte> values(edge.size());
     write_pattern(values, sample);
-    ROC_HIP(hipDeviceSynchronize);
-    ROC_HIP(hipMemcpy, edge.data(), values.data(), edge.size(), hipMemcpyDefault);
+    ROCARRAY_HIP(hipDeviceSynchronize);
+    ROCARRAY_HIP(hipMemcpy, edge.data(), values.data(), edge.size(), hipMemcpyDefault);
     write_poison(values, sample);
-    ROC_HIP(hipMemcpy, values.data(), edge.data(), edge.size(), hipMemcpyDefault);
+    ROCARRAY_HIP(hipMemcpy, values.data(), edge.data(), edge.size(), hipMemcpyDefault);
     if (inject) values[values.size() / 2] ^= std::byte{1};
     auto const found = find_pattern_mismatch(values, sample);
     if (!found) return std::nullopt;

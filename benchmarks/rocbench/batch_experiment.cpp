@@ -143,7 +143,7 @@ class batch_experiment final : public experiment {
                                : destination_.on_device() ? hipMemcpyDeviceToDevice
                                                           : hipMemcpyDeviceToHost;
     for (std::size_t i = 0; i != where_.count; ++i) {
-      ROC_HIP(hipMemcpyAsync, list_.to[i], list_.from[i], where_.piece, kind, native);
+      ROCARRAY_HIP(hipMemcpyAsync, list_.to[i], list_.from[i], where_.piece, kind, native);
     }
   }
 

@@ -32,7 +32,7 @@ char const* to_string(memory_kind kind) noexcept {
 }
 
 void guarded_buffer::unregister::operator()(void* whole) const noexcept {
-  ROC_HIP_QUIET(hipHostUnregister, whole);
+  ROCARRAY_HIP_QUIET(hipHostUnregister, whole);
 }
 
 guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes, caller registers)
@@ -51,7 +51,7 @@ guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes, caller regis
   if (registers == caller::library) {
     registration_ = roc::register_host(host_);
   } else {
-    ROC_HIP(hipHostRegister, host_.data(), whole_bytes(), 0u);
+    ROCARRAY_HIP(hipHostRegister, host_.data(), whole_bytes(), 0u);
     registered_whole_.reset(host_.data());
   }
 }

@@ -15,7 +15,7 @@ void check_kernel(hipError_t launched) {
   if (missing) {
     throw not_possible(fmt::format(
         "rocbench's kernels were not compiled for this device (error {}); on the CPU double their "
-        "twins have to be named in ROC_HOST_TWINS",
+        "twins have to be named in ROCARRAY_HOST_STUBS",
         static_cast<int>(launched)));
   }
   roc::platform::check_launch("rocbench kernel", launched);

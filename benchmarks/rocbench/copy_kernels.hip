@@ -7,7 +7,7 @@ namespace rocbench {
 
 using roc::kernels::unit16;
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 hipError_t launch_copy_by_views(roc::device_view<unit16 const> from, roc::device_view<unit16> to,
                                 hipStream_t stream) {
@@ -23,7 +23,7 @@ hipError_t launch_copy_by_pointers(unit16 const* from, unit16* to, std::size_t c
 
 #endif
 
-ROC_TWIN(each_element<copy_elements<roc::device_view<unit16 const>, roc::device_view<unit16>>>);
-ROC_TWIN(each_element<copy_elements<pointer<unit16 const>, pointer<unit16>>>);
+ROCARRAY_HOST_STUB(each_element<copy_elements<roc::device_view<unit16 const>, roc::device_view<unit16>>>);
+ROCARRAY_HOST_STUB(each_element<copy_elements<pointer<unit16 const>, pointer<unit16>>>);
 
 }  // namespace rocbench

@@ -16,19 +16,19 @@ namespace rocbench {
 template <class T>
 struct pointer {
   T* data;
-  ROC_HOST_DEVICE T& operator()(std::size_t i) const { return data[i]; }
+  ROCARRAY_HOST_DEVICE T& operator()(std::size_t i) const { return data[i]; }
 };
 
 template <class In, class Out>
 struct copy_elements {
   In from;
   Out to;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const { to(i) = from(i); }
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { to(i) = from(i); }
 };
 
 constexpr unsigned block_threads = 1024;
 
-#if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
 template <class F>
 __global__ void __launch_bounds__(1024) each_element(F f, std::size_t count) {
@@ -47,7 +47,7 @@ hipError_t launch_each(F const& f, std::size_t count, hipStream_t stream) {
   return hipGetLastError();
 }
 
-#elif !ROC_KERNEL_TWIN
+#elif !ROCARRAY_KERNEL_HOST_STUB
 
 // A host compiler has no blocks of threads.
 template <class F>

@@ -19,9 +19,9 @@ namespace {
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::size_t page = 4096;
 
-#if ROC_PLATFORM_AMD
+#if ROCARRAY_PLATFORM_AMD
 constexpr char const* platform_name = "amd";
-#elif ROC_PLATFORM_NVIDIA
+#elif ROCARRAY_PLATFORM_NVIDIA
 constexpr char const* platform_name = "nvidia";
 #else
 constexpr char const* platform_name = "host";
@@ -51,11 +51,11 @@ environment describe(roc::device const& device) {
   result.device_name = device.name();
   result.pci_bus_id = device.pci_bus_id();
   result.is_double = result.device_name.starts_with("rocarray CPU double");
-  ROC_HIP(hipRuntimeGetVersion, &result.runtime_version);
-  ROC_HIP(hipDriverGetVersion, &result.driver_version);
+  ROCARRAY_HIP(hipRuntimeGetVersion, &result.runtime_version);
+  ROCARRAY_HIP(hipDriverGetVersion, &result.driver_version);
   result.host_name = host_name();
   result.date = now();
-  result.version = fmt::format("{}.{}.{}", ROC_VERSION_MAJOR, ROC_VERSION_MINOR, ROC_VERSION_PATCH);
+  result.version = fmt::format("{}.{}.{}", ROCARRAY_VERSION_MAJOR, ROCARRAY_VERSION_MINOR, ROCARRAY_VERSION_PATCH);
   result.on_gpu = result.platform != "host" && !result.is_double;
   return result;
 }

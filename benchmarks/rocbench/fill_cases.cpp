@@ -41,7 +41,7 @@ class fill_experiment final : public experiment {
     roc::shape<1> const shape{bytes() / element_};
     for (std::size_t i = 0; i < times; ++i) {
       if (by_ == caller::raw) {
-        ROC_HIP(hipMemsetAsync, destination_.payload(), byte_value(), bytes(),
+        ROCARRAY_HIP(hipMemsetAsync, destination_.payload(), byte_value(), bytes(),
                 roc::native(stream_));
       } else if (element_ == 1) {
         roc::device_view<unsigned char> const to(

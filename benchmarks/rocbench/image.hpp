@@ -36,7 +36,7 @@ struct image {
   bool repeats = false;  ///< the payload is `value` again and again instead
   std::uint64_t value = 0;
 
-  ROC_HOST_DEVICE std::uint64_t whole() const { return span + 2 * guard; }
+  ROCARRAY_HOST_DEVICE std::uint64_t whole() const { return span + 2 * guard; }
 };
 
 /// Bytes of one kind that follow each other.
@@ -47,7 +47,7 @@ struct segment {
 };
 
 /// What begins at an offset of the whole.
-ROC_HOST_DEVICE inline segment segment_at(image const& of, std::uint64_t at) {
+ROCARRAY_HOST_DEVICE inline segment segment_at(image const& of, std::uint64_t at) {
   if (at < of.guard) return {of.guard - at, 0, false};
   std::uint64_t offset = at - of.guard;
   if (offset >= of.span) return {~std::uint64_t{0}, 0, false};
@@ -66,22 +66,22 @@ ROC_HOST_DEVICE inline segment segment_at(image const& of, std::uint64_t at) {
 }
 
 /// The 8 bytes of a payload that begin at a multiple of 8, the first in the lowest bits.
-ROC_HOST_DEVICE inline std::uint64_t payload_word(image const& of, std::uint64_t index) {
+ROCARRAY_HOST_DEVICE inline std::uint64_t payload_word(image const& of, std::uint64_t index) {
   return of.repeats ? of.value : pattern_word(index / 8, of.sample);
 }
 
-ROC_HOST_DEVICE inline std::uint8_t payload_byte(image const& of, std::uint64_t index) {
+ROCARRAY_HOST_DEVICE inline std::uint8_t payload_byte(image const& of, std::uint64_t index) {
   return static_cast<std::uint8_t>(payload_word(of, index) >> 8 * (index % 8));
 }
 
 /// The byte at an offset of the whole.
-ROC_HOST_DEVICE inline std::uint8_t image_byte(image const& of, std::uint64_t at) {
+ROCARRAY_HOST_DEVICE inline std::uint8_t image_byte(image const& of, std::uint64_t at) {
   segment const here = segment_at(of, at);
   return here.is_payload ? payload_byte(of, here.index) : of.poison;
 }
 
 /// The 8 bytes from an offset on; poison where that is beyond the end.
-ROC_HOST_DEVICE inline std::uint64_t image_word(image const& of, std::uint64_t at) {
+ROCARRAY_HOST_DEVICE inline std::uint64_t image_word(image const& of, std::uint64_t at) {
   std::uint64_t const poison = of.poison * std::uint64_t{0x0101010101010101};
   segment here = segment_at(of, at);
   if (here.length >= 8) {

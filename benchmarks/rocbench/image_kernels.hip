@@ -13,7 +13,7 @@ namespace rocbench {
 struct write_image_word {
   std::byte* to;
   image of;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     std::uint64_t const at = i * 8;
     std::uint64_t const value = image_word(of, at);
     if (of.whole() - at >= 8) {
@@ -30,7 +30,7 @@ struct compare_image_word {
   std::byte const* found;
   image of;
   check_verdict* verdict;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     std::uint64_t const at = i * 8;
     std::uint64_t const value = image_word(of, at);
     std::uint64_t const left = of.whole() - at;
@@ -56,7 +56,7 @@ hipError_t launch_image_check(std::byte const* found, image const& of, check_ver
   return launch_each(compare_image_word{found, of, verdict}, (of.whole() + 7) / 8, stream);
 }
 
-#elif !ROC_KERNEL_TWIN
+#elif !ROCARRAY_KERNEL_HOST_STUB
 
 // Where a CPU plays the device, its threads are few: each has pages, which it does in vectors.
 constexpr std::uint64_t page = 1 << 14;
@@ -81,7 +81,7 @@ hipError_t launch_image_check(std::byte const* found, image const& of, check_ver
 
 #endif
 
-ROC_TWIN(each_element<write_image_word>);
-ROC_TWIN(each_element<compare_image_word>);
+ROCARRAY_HOST_STUB(each_element<write_image_word>);
+ROCARRAY_HOST_STUB(each_element<compare_image_word>);
 
 }  // namespace rocbench

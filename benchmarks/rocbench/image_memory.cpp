@@ -24,7 +24,7 @@ image image_of(guarded_buffer const& buffer, image_layout const& where, std::uin
 std::byte byte_at(guarded_buffer& buffer, std::uint64_t at) {
   if (!buffer.on_device()) return buffer.whole()[at];
   std::byte value{};
-  ROC_HIP(hipMemcpy, &value, buffer.whole() + at, 1, hipMemcpyDeviceToHost);
+  ROCARRAY_HIP(hipMemcpy, &value, buffer.whole() + at, 1, hipMemcpyDeviceToHost);
   return value;
 }
 
@@ -57,18 +57,18 @@ void image_memory::write(guarded_buffer& buffer, image const& of) {
 
 void image_memory::fill(guarded_buffer& buffer, std::byte value) {
   if (!buffer.on_device()) return fill_bytes(buffer.whole(), buffer.whole_bytes(), value);
-  ROC_HIP(hipMemsetAsync, buffer.whole(), std::to_integer<int>(value), buffer.whole_bytes(),
+  ROCARRAY_HIP(hipMemsetAsync, buffer.whole(), std::to_integer<int>(value), buffer.whole_bytes(),
           roc::native(stream_));
   stream_.synchronize();
 }
 
 check_verdict image_memory::compare_on_device(guarded_buffer& buffer, image const& of) {
   hipStream_t const native = roc::native(stream_);
-  ROC_HIP(hipMemsetAsync, verdict_.data(), 0xFF, sizeof(check_verdict), native);
+  ROCARRAY_HIP(hipMemsetAsync, verdict_.data(), 0xFF, sizeof(check_verdict), native);
   check_kernel(launch_image_check(buffer.whole(), of, verdict_.data(), native));
   stream_.synchronize();
   check_verdict found{};
-  ROC_HIP(hipMemcpy, &found, verdict_.data(), sizeof found, hipMemcpyDeviceToHost);
+  ROCARRAY_HIP(hipMemcpy, &found, verdict_.data(), sizeof found, hipMemcpyDeviceToHost);
   return found;
 }
 
@@ -91,7 +91,7 @@ void corrupt(guarded_buffer& buffer, std::uint64_t at) {
   if (!buffer.on_device()) {
     buffer.whole()[at] = value;
   } else {
-    ROC_HIP(hipMemcpy, buffer.whole() + at, &value, 1, hipMemcpyHostToDevice);
+    ROCARRAY_HIP(hipMemcpy, buffer.whole() + at, &value, 1, hipMemcpyHostToDevice);
   }
 }
 

@@ -9,7 +9,7 @@
 namespace rocbench {
 
 /// Makes the number at `at` the lesser of itself and `value`, whoever else does so meanwhile.
-ROC_HOST_DEVICE inline void keep_least(unsigned long long* at, unsigned long long value) {
+ROCARRAY_HOST_DEVICE inline void keep_least(unsigned long long* at, unsigned long long value) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   atomicMin(at, value);
 #else

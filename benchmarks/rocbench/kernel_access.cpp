@@ -113,13 +113,13 @@ class kernel_access_experiment final : public experiment {
   void find_by_pointer() {
     void* whole = host_.whole();
     // Managed memory has one address for both.
-    if (!is_managed(how_)) ROC_HIP(hipHostGetDevicePointer, &whole, host_.whole(), 0);
+    if (!is_managed(how_)) ROCARRAY_HIP(hipHostGetDevicePointer, &whole, host_.whole(), 0);
     host_units_ = {units(static_cast<std::byte*>(whole) + guard_bytes), device_units_.shape()};
   }
 
   void prefetch() {
     if (by_ == caller::raw) {
-      ROC_HIP(hipMemPrefetchAsync, host_.payload(), bytes(), device_ordinal(),
+      ROCARRAY_HIP(hipMemPrefetchAsync, host_.payload(), bytes(), device_ordinal(),
               roc::native(stream_));
     } else {
       roc::host_view<std::byte> const payload(host_.payload(), roc::shape<1>{bytes()});

@@ -69,19 +69,19 @@ class raw_source final : public memory_source {
   void* take(std::size_t bytes) override {
     void* memory = nullptr;
     switch (way_) {
-      case memory_way::device_raw: ROC_HIP(hipMalloc, &memory, bytes); break;
+      case memory_way::device_raw: ROCARRAY_HIP(hipMalloc, &memory, bytes); break;
       case memory_way::driver_pool_raw:
-        ROC_HIP(hipMallocAsync, &memory, bytes, roc::native(stream_));
+        ROCARRAY_HIP(hipMallocAsync, &memory, bytes, roc::native(stream_));
         break;
-      default: ROC_HIP(hipHostMalloc, &memory, bytes, 0u); break;
+      default: ROCARRAY_HIP(hipHostMalloc, &memory, bytes, 0u); break;
     }
     return memory;
   }
   void give(void* memory, std::size_t) override {
     switch (way_) {
-      case memory_way::device_raw: ROC_HIP(hipFree, memory); break;
-      case memory_way::driver_pool_raw: ROC_HIP(hipFreeAsync, memory, roc::native(stream_)); break;
-      default: ROC_HIP(hipHostFree, memory); break;
+      case memory_way::device_raw: ROCARRAY_HIP(hipFree, memory); break;
+      case memory_way::driver_pool_raw: ROCARRAY_HIP(hipFreeAsync, memory, roc::native(stream_)); break;
+      default: ROCARRAY_HIP(hipHostFree, memory); break;
     }
   }
 
@@ -97,7 +97,7 @@ class registered_source final : public memory_source {
   char const* path() const override { return raw_ ? "hipHostRegister" : "register_host"; }
   void* take(std::size_t) override {
     if (raw_) {
-      ROC_HIP(hipHostRegister, memory_.data(), memory_.size(), 0u);
+      ROCARRAY_HIP(hipHostRegister, memory_.data(), memory_.size(), 0u);
     } else {
       registration_ = roc::register_host(memory_);
     }
@@ -105,7 +105,7 @@ class registered_source final : public memory_source {
   }
   void give(void*, std::size_t) override {
     if (raw_) {
-      ROC_HIP(hipHostUnregister, memory_.data());
+      ROCARRAY_HIP(hipHostUnregister, memory_.data());
     } else {
       registration_.reset();
     }

@@ -144,8 +144,8 @@ std::variant<options, exit_code> parse_options(int argc, char** argv) {
       "every byte. Without a command: run.",
       "rocbench");
   app.footer(footer);
-  app.set_version_flag("--version", fmt::format("rocbench {}.{}.{}", ROC_VERSION_MAJOR,
-                                                ROC_VERSION_MINOR, ROC_VERSION_PATCH));
+  app.set_version_flag("--version", fmt::format("rocbench {}.{}.{}", ROCARRAY_VERSION_MAJOR,
+                                                ROCARRAY_VERSION_MINOR, ROCARRAY_VERSION_PATCH));
   app.require_subcommand(0, 1);
   add_run_options(app, chosen);
   std::vector<std::pair<CLI::App*, command>> commands;

@@ -28,9 +28,9 @@ void raw_copy(copy_layout const& layout, void* to, void const* from, hipMemcpyKi
   roc::shape<3> const& extents = layout.from.extents;
   std::size_t const width = extents[2] * layout.from.element;
   if (layout.from.is_contiguous() && layout.to.is_contiguous()) {
-    ROC_HIP(hipMemcpyAsync, to, from, layout.from.payload(), kind, stream);
+    ROCARRAY_HIP(hipMemcpyAsync, to, from, layout.from.payload(), kind, stream);
   } else if (extents[0] == 1) {
-    ROC_HIP(hipMemcpy2DAsync, to, row_pitch(layout.to), from, row_pitch(layout.from), width,
+    ROCARRAY_HIP(hipMemcpy2DAsync, to, row_pitch(layout.to), from, row_pitch(layout.from), width,
             extents[1], kind, stream);
   } else {
     hipMemcpy3DParms parameters{};
@@ -38,7 +38,7 @@ void raw_copy(copy_layout const& layout, void* to, void const* from, hipMemcpyKi
     parameters.dstPtr = pitched(to, layout.to);
     parameters.extent = make_hipExtent(width, extents[1], extents[0]);
     parameters.kind = kind;
-    ROC_HIP(hipMemcpy3DAsync, &parameters, stream);
+    ROCARRAY_HIP(hipMemcpy3DAsync, &parameters, stream);
   }
 }
 

@@ -11,7 +11,7 @@ struct write_source {
   std::uint64_t sample;
   unsigned array;
   stream_kernel what;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     to[i] = stream_source(what, i, array, sample);
   }
 };
@@ -22,14 +22,14 @@ struct compare_result {
   std::uint64_t sample;
   check_verdict* verdict;
   stream_kernel what;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     // A value that is no number differs from everything.
     if (found[i] != stream_result(what, i, sample)) keep_least(&verdict->first_wrong, i);
     if (i == count - 1) verdict->compared = count;
   }
 };
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 hipError_t launch_stream_source(stream_kernel what, double* to, std::size_t count, unsigned array,
                                 std::uint64_t sample, hipStream_t stream) {
@@ -43,7 +43,7 @@ hipError_t launch_stream_check(stream_kernel what, double const* found, std::siz
 
 #endif
 
-ROC_TWIN(each_element<write_source>);
-ROC_TWIN(each_element<compare_result>);
+ROCARRAY_HOST_STUB(each_element<write_source>);
+ROCARRAY_HOST_STUB(each_element<compare_result>);
 
 }  // namespace rocbench

@@ -74,10 +74,10 @@ class stream_experiment final : public experiment {
                                         array, sample, native));
     }
     for (guarded_buffer* each : {&result_, &parts_}) {
-      ROC_HIP(hipMemsetAsync, each->whole(), std::to_integer<int>(poison_byte(sample)),
+      ROCARRAY_HIP(hipMemsetAsync, each->whole(), std::to_integer<int>(poison_byte(sample)),
               each->whole_bytes(), native);
     }
-    ROC_HIP(hipStreamSynchronize, native);
+    ROCARRAY_HIP(hipStreamSynchronize, native);
   }
 
   void run(std::size_t times) override {
@@ -114,18 +114,18 @@ class stream_experiment final : public experiment {
 
   double element(std::size_t index) {
     double value = 0;
-    ROC_HIP(hipMemcpy, &value, numbers(result_) + index, sizeof value, hipMemcpyDeviceToHost);
+    ROCARRAY_HIP(hipMemcpy, &value, numbers(result_) + index, sizeof value, hipMemcpyDeviceToHost);
     return value;
   }
 
   std::optional<std::string> check_elements(std::uint64_t sample) {
     hipStream_t const native = roc::native(stream_);
-    ROC_HIP(hipMemsetAsync, verdict_.data(), 0xFF, sizeof(check_verdict), native);
+    ROCARRAY_HIP(hipMemsetAsync, verdict_.data(), 0xFF, sizeof(check_verdict), native);
     check_kernel(
         launch_stream_check(what_, numbers(result_), count_, sample, verdict_.data(), native));
-    ROC_HIP(hipStreamSynchronize, native);
+    ROCARRAY_HIP(hipStreamSynchronize, native);
     check_verdict found{};
-    ROC_HIP(hipMemcpy, &found, verdict_.data(), sizeof found, hipMemcpyDeviceToHost);
+    ROCARRAY_HIP(hipMemcpy, &found, verdict_.data(), sizeof found, hipMemcpyDeviceToHost);
     if (found.compared != count_)
       return fmt::format("sample {}: the comparison did not run", sample);
     if (found.first_wrong == ~0ull) return std::nullopt;
@@ -147,8 +147,8 @@ class stream_experiment final : public experiment {
     std::span<std::byte> const bands(mirror_.data(), 2 * guard_bytes);
     // A copy back that does nothing must not pass.
     std::ranges::fill(bands, ~poison_byte(sample));
-    ROC_HIP(hipMemcpy, bands.data(), of.whole(), guard_bytes, hipMemcpyDeviceToHost);
-    ROC_HIP(hipMemcpy, bands.data() + guard_bytes, of.payload() + of.bytes(), guard_bytes,
+    ROCARRAY_HIP(hipMemcpy, bands.data(), of.whole(), guard_bytes, hipMemcpyDeviceToHost);
+    ROCARRAY_HIP(hipMemcpy, bands.data() + guard_bytes, of.payload() + of.bytes(), guard_bytes,
             hipMemcpyDeviceToHost);
     return check_guards(bands, sample);
   }

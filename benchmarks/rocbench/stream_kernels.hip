@@ -9,7 +9,7 @@ template <class In, class Out>
 struct multiply_elements {
   In from;
   Out to;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const { to(i) = stream_factor * from(i); }
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { to(i) = stream_factor * from(i); }
 };
 
 template <class In, class Out>
@@ -17,7 +17,7 @@ struct add_elements {
   In a;
   In b;
   Out to;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const { to(i) = a(i) + b(i); }
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { to(i) = a(i) + b(i); }
 };
 
 template <class In, class Out>
@@ -25,20 +25,20 @@ struct triad_elements {
   In a;
   In b;
   Out to;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const { to(i) = a(i) + stream_factor * b(i); }
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { to(i) = a(i) + stream_factor * b(i); }
 };
 
 template <class In>
 struct product_of {
   In a;
   In b;
-  ROC_HOST_DEVICE double operator()(std::size_t i) const { return a(i) * b(i); }
+  ROCARRAY_HOST_DEVICE double operator()(std::size_t i) const { return a(i) * b(i); }
 };
 
 template <class In>
 struct value_of {
   In a;
-  ROC_HOST_DEVICE double operator()(std::size_t i) const { return a(i); }
+  ROCARRAY_HOST_DEVICE double operator()(std::size_t i) const { return a(i); }
 };
 
 using view_in = roc::device_view<double const>;
@@ -46,7 +46,7 @@ using view_out = roc::device_view<double>;
 using pointer_in = pointer<double const>;
 using pointer_out = pointer<double>;
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 template <class In, class Out>
 hipError_t launch_stream(stream_kernel what, In a, In b, Out to, Out parts, std::size_t count,
@@ -77,17 +77,17 @@ hipError_t launch_stream_by_pointers(stream_kernel what, stream_arrays const& on
 
 #endif
 
-ROC_TWIN(each_element<copy_elements<view_in, view_out>>);
-ROC_TWIN(each_element<copy_elements<pointer_in, pointer_out>>);
-ROC_TWIN(each_element<multiply_elements<view_in, view_out>>);
-ROC_TWIN(each_element<multiply_elements<pointer_in, pointer_out>>);
-ROC_TWIN(each_element<add_elements<view_in, view_out>>);
-ROC_TWIN(each_element<add_elements<pointer_in, pointer_out>>);
-ROC_TWIN(each_element<triad_elements<view_in, view_out>>);
-ROC_TWIN(each_element<triad_elements<pointer_in, pointer_out>>);
-ROC_TWIN(sum_blocks<product_of<view_in>, view_out>);
-ROC_TWIN(sum_blocks<value_of<view_out>, view_out>);
-ROC_TWIN(sum_blocks<product_of<pointer_in>, pointer_out>);
-ROC_TWIN(sum_blocks<value_of<pointer_out>, pointer_out>);
+ROCARRAY_HOST_STUB(each_element<copy_elements<view_in, view_out>>);
+ROCARRAY_HOST_STUB(each_element<copy_elements<pointer_in, pointer_out>>);
+ROCARRAY_HOST_STUB(each_element<multiply_elements<view_in, view_out>>);
+ROCARRAY_HOST_STUB(each_element<multiply_elements<pointer_in, pointer_out>>);
+ROCARRAY_HOST_STUB(each_element<add_elements<view_in, view_out>>);
+ROCARRAY_HOST_STUB(each_element<add_elements<pointer_in, pointer_out>>);
+ROCARRAY_HOST_STUB(each_element<triad_elements<view_in, view_out>>);
+ROCARRAY_HOST_STUB(each_element<triad_elements<pointer_in, pointer_out>>);
+ROCARRAY_HOST_STUB(sum_blocks<product_of<view_in>, view_out>);
+ROCARRAY_HOST_STUB(sum_blocks<value_of<view_out>, view_out>);
+ROCARRAY_HOST_STUB(sum_blocks<product_of<pointer_in>, pointer_out>);
+ROCARRAY_HOST_STUB(sum_blocks<value_of<pointer_out>, pointer_out>);
 
 }  // namespace rocbench

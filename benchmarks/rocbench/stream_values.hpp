@@ -25,7 +25,7 @@ constexpr unsigned arrays_read(stream_kernel what) {
 
 /// A number in [1, 2) that differs from that of any other index below 2^52, and from that of the
 /// same index in the other array and in other samples.
-ROC_HOST_DEVICE inline double stream_number(std::size_t index, unsigned array,
+ROCARRAY_HOST_DEVICE inline double stream_number(std::size_t index, unsigned array,
                                             std::uint64_t sample) {
   std::uint64_t const word =
       index * std::uint64_t{0x9E3779B97F4A7C15} + (2 * sample + array) * 0xBF58476D1CE4E5B9;
@@ -34,24 +34,24 @@ ROC_HOST_DEVICE inline double stream_number(std::size_t index, unsigned array,
 
 /// A whole number below 512, to which whole_offset is added: the products of dot are whole numbers
 /// below 2^20, and the sum of 2^33 of them is exact, in whatever order it is taken.
-ROC_HOST_DEVICE inline std::uint64_t whole_number(std::size_t index, unsigned array) {
+ROCARRAY_HOST_DEVICE inline std::uint64_t whole_number(std::size_t index, unsigned array) {
   std::uint64_t const word = index * std::uint64_t{0x9E3779B97F4A7C15};
   return array == 0 ? word >> 55 : word >> 46 & 511;
 }
 /// Another one for every sample, below 512.
-ROC_HOST_DEVICE inline std::uint64_t whole_offset(unsigned array, std::uint64_t sample) {
+ROCARRAY_HOST_DEVICE inline std::uint64_t whole_offset(unsigned array, std::uint64_t sample) {
   return array == 0 ? sample % 512 : (sample * 37 + 5) % 512;
 }
 
 /// What stands at an index of an array that the kernel reads.
-ROC_HOST_DEVICE inline double stream_source(stream_kernel what, std::size_t index, unsigned array,
+ROCARRAY_HOST_DEVICE inline double stream_source(stream_kernel what, std::size_t index, unsigned array,
                                             std::uint64_t sample) {
   if (what != stream_kernel::dot) return stream_number(index, array, sample);
   return static_cast<double>(whole_number(index, array) + whole_offset(array, sample));
 }
 
 /// What the kernel has to write at an index; not for dot.
-ROC_HOST_DEVICE inline double stream_result(stream_kernel what, std::size_t index,
+ROCARRAY_HOST_DEVICE inline double stream_result(stream_kernel what, std::size_t index,
                                             std::uint64_t sample) {
   double const first = stream_number(index, 0, sample);
   switch (what) {

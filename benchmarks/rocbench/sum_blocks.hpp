@@ -11,7 +11,7 @@ namespace rocbench {
 
 /// What a block of a sum takes, by one thread, in the order that a CPU likes best.
 template <class F>
-ROC_HOST_DEVICE double sum_of_block(F const& f, std::size_t count, std::size_t block,
+ROCARRAY_HOST_DEVICE double sum_of_block(F const& f, std::size_t count, std::size_t block,
                                     std::size_t blocks) {
   double sum = 0;
   for (std::size_t begin = block * block_threads; begin < count; begin += blocks * block_threads) {
@@ -21,7 +21,7 @@ ROC_HOST_DEVICE double sum_of_block(F const& f, std::size_t count, std::size_t b
   return sum;
 }
 
-#if ROC_KERNEL_TWIN
+#if ROCARRAY_KERNEL_HOST_STUB
 
 // Threads run one after the other there and share nothing: the first of a block does it all.
 template <class F, class Out>

@@ -111,7 +111,7 @@ class transfer_experiment final : public experiment {
     hipStream_t const native = roc::native(stream_);
     for (std::size_t i = 0; i < times; ++i) {
       raw_copy(layout_, destination_.payload(), source_.payload(), kind, native);
-      if (wait) ROC_HIP(hipStreamSynchronize, native);
+      if (wait) ROCARRAY_HIP(hipStreamSynchronize, native);
     }
   }
 

@@ -8,7 +8,7 @@
 
 namespace rocbench {
 
-#if ROC_PLATFORM_NVIDIA && CUDART_VERSION >= 12080
+#if ROCARRAY_PLATFORM_NVIDIA && CUDART_VERSION >= 12080
 
 char const* vendor_batch_call() noexcept { return "cudaMemcpyBatchAsync"; }
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#if ROC_PLATFORM_NVIDIA
+#if ROCARRAY_PLATFORM_NVIDIA
 #include <cublas_v2.h>
 #define BLAS(name) cublas##name
 #define BLAS_CONSTANT(name) CUBLAS_##name

@@ -47,7 +47,7 @@ void copy(S&& source, D&& destination, stream_ref stream, borrow_source_t) {
 
 namespace detail {
 
-ROC_API copy_path planned_path(region const& source, region const& destination);
+ROCARRAY_API copy_path planned_path(region const& source, region const& destination);
 
 }  // namespace detail
 

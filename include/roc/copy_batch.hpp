@@ -32,7 +32,7 @@ struct batch_storage;
 /// that as long as `copy` demands. It may be submitted again and again; `clear` empties it.
 /// Submitting with a stream keeps nothing of the batch: it may be changed or destroyed at once.
 /// Distinct batches may be used by several threads.
-class ROC_API copy_batch {
+class ROCARRAY_API copy_batch {
  public:
   copy_batch() noexcept = default;  ///< of no copies; takes no memory
   /// The other has no copies then.

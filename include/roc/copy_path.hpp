@@ -20,6 +20,6 @@ enum class copy_path : unsigned char {
 };
 
 /// The enumerator's name.
-ROC_API char const* to_string(copy_path path) noexcept;
+ROCARRAY_API char const* to_string(copy_path path) noexcept;
 
 }  // namespace roc

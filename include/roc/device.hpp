@@ -36,7 +36,7 @@ struct compute_capability {
 ///
 /// The current device is a property of the calling thread, as in HIP; arrays and streams are made
 /// on it. Everything that needs a device throws roc::error where there is none.
-class ROC_API device {
+class ROCARRAY_API device {
  public:
   /// The current device of the calling thread.
   device();
@@ -107,7 +107,7 @@ class ROC_API device {
 /// Makes a device current for the calling thread for a scope, and restores the one before at its
 /// end, also while an exception unwinds (numba.cuda: `with cuda.gpus[i]`). An error at the end goes
 /// to the log hook.
-class [[nodiscard]] ROC_API device_guard {
+class [[nodiscard]] ROCARRAY_API device_guard {
  public:
   /// Makes `on` current; throws roc::error.
   explicit device_guard(device on);

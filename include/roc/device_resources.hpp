@@ -11,7 +11,7 @@ namespace roc {
 
 /// hipMalloc and hipFree: every free waits for all work on the device. Arrays that take from it can
 /// be released (device_array::release).
-class ROC_API direct_resource final : public memory_resource {
+class ROCARRAY_API direct_resource final : public memory_resource {
  public:
   /// On the device with this ordinal; -1 for the current one. Throws roc::error where there is
   /// none.
@@ -28,7 +28,7 @@ class ROC_API direct_resource final : public memory_resource {
 
 /// The driver's own pool: hipMallocAsync and hipFreeAsync, on the default pool of the device, which
 /// is told to keep what it holds. An option, never the default: on AMD it has open defects.
-class ROC_API driver_pool_resource final : public memory_resource {
+class ROCARRAY_API driver_pool_resource final : public memory_resource {
  public:
   /// On the device with this ordinal; -1 for the current one. Throws roc::error where there is
   /// none, and (std::errc::not_supported) where it has no pool.

@@ -51,21 +51,21 @@ class device_view : public detail::view_operations<device_view<T, N>, T, N>,
   /// From a view of elements that can be changed, to one of const elements.
   template <class U>
     requires(std::is_const_v<T> && std::same_as<U, value_type>)
-  ROC_HOST_DEVICE device_view(device_view<U, N> const& other)  // NOLINT: implicit, as for pointers
+  ROCARRAY_HOST_DEVICE device_view(device_view<U, N> const& other)  // NOLINT: implicit, as for pointers
       : data_(other.data_), shape_(other.shape_), strides_(other.strides_), device_(other.device_) {}
 
   /// The element of index 0 on each axis; not to be read by the host.
-  ROC_HOST_DEVICE T* data() const noexcept { return data_; }
+  ROCARRAY_HOST_DEVICE T* data() const noexcept { return data_; }
   /// Elements along each axis; in host code, kernels ask extent.
   roc::shape<N> shape() const noexcept { return shape_.to_array(); }
   /// In elements, signed; in host code, kernels ask stride.
   roc::strides<N> strides() const noexcept { return strides_.to_array(); }
   /// Elements along one axis, which must be less than the rank.
-  ROC_HOST_DEVICE std::size_t extent(std::size_t axis) const noexcept { return shape_[axis]; }
+  ROCARRAY_HOST_DEVICE std::size_t extent(std::size_t axis) const noexcept { return shape_[axis]; }
   /// Elements from one index of the axis to the next.
-  ROC_HOST_DEVICE std::ptrdiff_t stride(std::size_t axis) const noexcept { return strides_[axis]; }
+  ROCARRAY_HOST_DEVICE std::ptrdiff_t stride(std::size_t axis) const noexcept { return strides_[axis]; }
   /// Elements in all.
-  ROC_HOST_DEVICE std::size_t size() const noexcept {
+  ROCARRAY_HOST_DEVICE std::size_t size() const noexcept {
     std::size_t count = 1;
     for (std::size_t i = 0; i != N; ++i) count *= shape_[i];
     return count;
@@ -76,10 +76,10 @@ class device_view : public detail::view_operations<device_view<T, N>, T, N>,
 
   /// One integer per axis: the element. Negative integers count from the end. Beyond the extent is
   /// a shape_error in host code, which kernels of the host platform are; device code does not look,
-  /// unless ROC_CHECK_BOUNDS is 1.
+  /// unless ROCARRAY_CHECK_BOUNDS is 1.
   template <bool Checked = detail::check_bounds, layout::integer_index... I>
     requires(sizeof...(I) == N)
-  ROC_HOST_DEVICE element<T> operator()(I... index) const {
+  ROCARRAY_HOST_DEVICE element<T> operator()(I... index) const {
     [[maybe_unused]] std::size_t axis = 0;
     std::ptrdiff_t offset = 0;
     ((offset += layout::detail::place<Checked>(index, axis, shape_[axis]) * strides_[axis], ++axis),
@@ -90,7 +90,7 @@ class device_view : public detail::view_operations<device_view<T, N>, T, N>,
   /// shape_error beyond an extent, in host code; too many or too few expressions do not compile.
   template <bool Checked = detail::check_bounds, layout::index_expression... E>
     requires(layout::indexes<N, E...> && !(layout::integer_index<E> && ...))
-  ROC_HOST_DEVICE auto operator()(E... expressions) const {
+  ROCARRAY_HOST_DEVICE auto operator()(E... expressions) const {
     auto const to = layout::detail::index<Checked>(
         layout::detail::kernel_mapping<N>{shape_, strides_, 0}, expressions...);
     return device_view<T, layout::index_rank<N, E...>>(
@@ -103,10 +103,10 @@ class device_view : public detail::view_operations<device_view<T, N>, T, N>,
   template <class, class, std::size_t>
   friend class detail::view_operations;
 
-  ROC_HOST_DEVICE device_view(T* data, layout::detail::kernel_mapping<N> const& at, int device)
+  ROCARRAY_HOST_DEVICE device_view(T* data, layout::detail::kernel_mapping<N> const& at, int device)
       : data_(data), shape_(at.shape), strides_(at.strides), device_(device) {}
   // The element that an index names.
-  ROC_HOST_DEVICE device_view(T* data, int device)
+  ROCARRAY_HOST_DEVICE device_view(T* data, int device)
     requires(N == 0)
       : data_(data), device_(device) {}
 

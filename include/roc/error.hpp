@@ -15,14 +15,14 @@ namespace roc {
 /// The category of the error codes of HIP: the value is the number of the hipError_t, the message
 /// HIP's text for it. Codes compare equal to the standard's conditions where there is one
 /// (`error.code() == std::errc::not_enough_memory`).
-ROC_API std::error_category const& hip_category() noexcept;
+ROCARRAY_API std::error_category const& hip_category() noexcept;
 
 /// What every error of the library derives from.
 ///
 /// `what()` reads: problem (values) and what to do. Errors of the HIP runtime carry its code
 /// (category `hip_category()`), the name of the call and the place in the library that made it;
 /// errors found by the library itself carry a code of `std::generic_category()` and no call.
-class ROC_API error : public std::system_error {
+class ROCARRAY_API error : public std::system_error {
  public:
   /// `call` is not copied: a literal.
   error(std::error_code code, std::string const& problem, char const* call = "",
@@ -47,41 +47,41 @@ class ROC_API error : public std::system_error {
 ///
 /// Not a std::bad_alloc: an object that was one besides being a roc::error would hold two
 /// std::exception parts, and `catch (std::exception const&)` would then not catch it at all.
-class ROC_API out_of_memory : public error {
+class ROCARRAY_API out_of_memory : public error {
  public:
   using error::error;  ///< made as any error
 };
 
 /// Shapes, ranks, sizes or indices that do not fit each other, or that no memory could hold.
-class ROC_API shape_error : public error {
+class ROCARRAY_API shape_error : public error {
  public:
   /// With the whole message.
   explicit shape_error(std::string const& problem);
 };
 
 /// A layout that cannot do what was asked: a reshape that needs a copy, strides that overlap.
-class ROC_API layout_error : public error {
+class ROCARRAY_API layout_error : public error {
  public:
   /// With the whole message.
   explicit layout_error(std::string const& problem);
 };
 
 /// Source and destination of a copy share memory.
-class ROC_API overlap_error : public error {
+class ROCARRAY_API overlap_error : public error {
  public:
   /// With the whole message.
   explicit overlap_error(std::string const& problem);
 };
 
 /// Registration of a range that overlaps a registered one, or deregistration of an unknown one.
-class ROC_API registration_error : public error {
+class ROCARRAY_API registration_error : public error {
  public:
   /// With the whole message.
   explicit registration_error(std::string const& problem);
 };
 
 /// Use of an object that owns nothing any more: moved from, released, or never given a value.
-class ROC_API lifetime_error : public error {
+class ROCARRAY_API lifetime_error : public error {
  public:
   /// With the whole message.
   explicit lifetime_error(std::string const& problem);
@@ -91,13 +91,13 @@ class ROC_API lifetime_error : public error {
 /// that caused them has gone. Called from any thread; must not throw.
 ///
 /// What else the library has to say goes to stderr, a line each, by the level in the environment's
-/// ROC_LOG: `off`, `error` (late errors), `warning` (the default: settings that cannot be used,
+/// ROCARRAY_LOG: `off`, `error` (late errors), `warning` (the default: settings that cannot be used,
 /// leaks), `info` (memory taken for staging, a profiler), `debug` (allocations, streams), `trace`
 /// (every copy and fill); each level includes those before it.
 using log_hook = void (*)(char const* message) noexcept;
 
 /// Sets the receiver of late errors and returns the one before. Null restores the default, which
-/// writes one line to stderr unless ROC_LOG=off is in the environment.
-ROC_API log_hook set_log_hook(log_hook hook) noexcept;
+/// writes one line to stderr unless ROCARRAY_LOG=off is in the environment.
+ROCARRAY_API log_hook set_log_hook(log_hook hook) noexcept;
 
 }  // namespace roc

@@ -16,7 +16,7 @@ struct native_event;  // what a hipEvent_t points to
 /// What event and timed_event share. Move-only; destroying a recorded event is safe.
 ///
 /// Members throw roc::error (what HIP reports) and lifetime_error (moved-from event).
-class ROC_API event_base {
+class ROCARRAY_API event_base {
  public:
   ~event_base();
 
@@ -45,13 +45,13 @@ class ROC_API event_base {
 };
 
 /// An event for ordering (hipEventDisableTiming): the cheapest kind. It measures nothing.
-class ROC_API event : public event_base {
+class ROCARRAY_API event : public event_base {
  public:
   event();  ///< on the current device; throws roc::error
 };
 
 /// An event that also takes the time.
-class ROC_API timed_event : public event_base {
+class ROCARRAY_API timed_event : public event_base {
  public:
   timed_event();  ///< on the current device; throws roc::error
 

@@ -21,7 +21,7 @@ struct over_shape {
   detail::fixed<std::size_t, N> extents;  ///< of the shape
 
   /// Calls f with index number `linear`.
-  ROC_HOST_DEVICE void operator()(std::size_t linear) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t linear) const {
     detail::fixed<std::size_t, N> index;
     for (std::size_t axis = N; axis-- != 0;) {
       index[axis] = linear % extents[axis];
@@ -32,7 +32,7 @@ struct over_shape {
 
  private:
   template <std::size_t... I>
-  ROC_HOST_DEVICE void call([[maybe_unused]] detail::fixed<std::size_t, N> const& index,
+  ROCARRAY_HOST_DEVICE void call([[maybe_unused]] detail::fixed<std::size_t, N> const& index,
                             std::index_sequence<I...>) const {
     f(index[I]...);
   }
@@ -44,7 +44,7 @@ struct over_shape {
 /// Memory of the library's arrays that `f` holds views of is not used again before `f` is done.
 ///
 /// `f` is copied to the device, so it must be trivially copyable and hold views or values, no
-/// references. It is a functor or lambda marked ROC_HOST_DEVICE, in a file compiled by hipcc or
+/// references. It is a functor or lambda marked ROCARRAY_HOST_DEVICE, in a file compiled by hipcc or
 /// nvcc (with --extended-lambda), or any functor in a file compiled by a host compiler, which runs
 /// on the host platform only: elsewhere that throws roc::error (std::errc::not_supported). On the
 /// host platform an exception that leaves `f` ends the process.

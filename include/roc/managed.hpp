@@ -17,7 +17,7 @@
 namespace roc {
 
 /// A place for pages of managed memory: a device, or the host.
-class ROC_API memory_location {
+class ROCARRAY_API memory_location {
  public:
   /// The device's memory.
   memory_location(device const& on) noexcept : ordinal_(on.ordinal()) {}  // NOLINT: implicit
@@ -52,10 +52,10 @@ enum class attachment : unsigned char {
 
 namespace detail {
 
-ROC_API void advise(host_extent extent, roc::advice hint, memory_location where);
-ROC_API void prefetch(host_extent extent, memory_location to, stream_ref stream);
-ROC_API void migrate(host_extent extent, memory_location to);
-ROC_API void attach(host_extent extent, stream_ref stream, attachment to);
+ROCARRAY_API void advise(host_extent extent, roc::advice hint, memory_location where);
+ROCARRAY_API void prefetch(host_extent extent, memory_location to, stream_ref stream);
+ROCARRAY_API void migrate(host_extent extent, memory_location to);
+ROCARRAY_API void attach(host_extent extent, stream_ref stream, attachment to);
 
 }  // namespace detail
 

@@ -45,10 +45,10 @@ inline constexpr access_constant<access_kind::read_write> read_write{};
 namespace detail {
 
 /// Waits until the host may use the memory, and has the pages of managed memory brought.
-ROC_API void map_host(host_extent extent, stream_ref const* stream);
+ROCARRAY_API void map_host(host_extent extent, stream_ref const* stream);
 /// Sends the pages of managed memory back to the device.
-ROC_API void unmap_host(host_extent extent, stream_ref const* stream);
-ROC_API void log_late(char const* message) noexcept;
+ROCARRAY_API void unmap_host(host_extent extent, stream_ref const* stream);
+ROCARRAY_API void log_late(char const* message) noexcept;
 
 template <class A, access_kind K>
 auto map(A& array, access_constant<K>, stream_ref const* stream);

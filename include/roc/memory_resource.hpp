@@ -36,7 +36,7 @@ namespace detail {
 struct resource_life;  // outlives its resource, and tells that it has gone
 
 /// Whether a resource still exists. A value; asking takes one load.
-class ROC_API resource_ticket {
+class ROCARRAY_API resource_ticket {
  public:
   resource_ticket() = default;
   resource_ticket(resource_life* life, std::uint64_t number) : life_(life), number_(number) {}
@@ -54,7 +54,7 @@ class ROC_API resource_ticket {
 ///
 /// A resource must outlive the arrays that take from it. An array that outlives its resource says
 /// so in the log and frees nothing. Members are safe to call from any thread.
-class ROC_API memory_resource {
+class ROCARRAY_API memory_resource {
  public:
   /// What every block is aligned to, in bytes.
   static constexpr std::size_t alignment = 256;
@@ -107,12 +107,12 @@ class ROC_API memory_resource {
 };
 
 /// The resource that arrays on this device take their memory from: unless another was set, one made
-/// at the first use, a pool_resource, or what ROC_MEMORY_RESOURCE names (pool, direct,
+/// at the first use, a pool_resource, or what ROCARRAY_MEMORY_RESOURCE names (pool, direct,
 /// driver_pool). With `direct` tools that check memory, as compute-sanitizer, see every array as an
 /// allocation of its own. Throws roc::error where there is no such device.
-ROC_API memory_resource& device_resource(int device);
+ROCARRAY_API memory_resource& device_resource(int device);
 /// Sets it for arrays made from now on and returns the one before, which must live as long as its
 /// arrays; null restores the first one. Throws roc::error where the resource is of another device.
-ROC_API memory_resource* set_device_resource(int device, memory_resource* resource);
+ROCARRAY_API memory_resource* set_device_resource(int device, memory_resource* resource);
 
 }  // namespace roc

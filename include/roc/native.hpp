@@ -22,7 +22,7 @@ inline hipEvent_t native(event_base const& event) {
 
 namespace detail {
 
-ROC_API stream_ref adopt_stream(native_stream* handle);
+ROCARRAY_API stream_ref adopt_stream(native_stream* handle);
 
 }  // namespace detail
 

@@ -36,7 +36,7 @@ struct pool_options {
 /// Work that the library enqueues on other streams, and what is told by use_on, is waited for too.
 /// A stream of another library (from_native) must outlive the blocks that are taken or given back
 /// on it. Throws what the upstream throws.
-class ROC_API pool_resource final : public memory_resource {
+class ROCARRAY_API pool_resource final : public memory_resource {
  public:
   /// The upstream must outlive the pool and know its device.
   explicit pool_resource(memory_resource& upstream, pool_options const& options = {});

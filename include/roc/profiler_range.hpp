@@ -13,10 +13,10 @@ namespace roc {
 /// enqueueing, not the work.
 ///
 /// The profiler is looked for once, when the first range begins: nothing is linked, and where there
-/// is none a range costs a load and a branch. `ROC_PROFILER=off` in the environment switches it
-/// off, `ROC_PROFILER=/path/library.so` names the library (of roctxRangePushA and roctxRangePop, or
+/// is none a range costs a load and a branch. `ROCARRAY_PROFILER=off` in the environment switches it
+/// off, `ROCARRAY_PROFILER=/path/library.so` names the library (of roctxRangePushA and roctxRangePop, or
 /// NVTX's names); one that cannot be loaded is reported on stderr. Never throws.
-class [[nodiscard]] ROC_API profiler_range {
+class [[nodiscard]] ROCARRAY_API profiler_range {
  public:
   /// `name` is read now.
   explicit profiler_range(char const* name) noexcept;

@@ -32,14 +32,14 @@ struct host_extent {
 };
 
 /// All of them or none: a failure takes back those registered before it.
-ROC_API void register_extents(host_extent const* extents, std::size_t count,
+ROCARRAY_API void register_extents(host_extent const* extents, std::size_t count,
                               registration_options options);
-ROC_API void deregister_extent(host_extent extent);
+ROCARRAY_API void deregister_extent(host_extent extent);
 /// Enters ranges that others have pinned: all of them or none.
-ROC_API void adopt_extents(host_extent const* extents, std::size_t count);
+ROCARRAY_API void adopt_extents(host_extent const* extents, std::size_t count);
 /// Finds out first whether all are registered: one that is not leaves the others as they are.
-ROC_API void deregister_extents(host_extent const* extents, std::size_t count);
-ROC_API void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept;
+ROCARRAY_API void deregister_extents(host_extent const* extents, std::size_t count);
+ROCARRAY_API void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept;
 
 template <class H>
 host_extent extent_of(H&& host) {
@@ -55,7 +55,7 @@ host_extent extent_of(H&& host) {
 /// Its end deregisters, also while an exception unwinds, and never throws: an error goes to the log
 /// hook. `deregister` does it early and can throw; `release` leaves the ranges registered until
 /// roc::deregister, as numba.roc's `register` does outside a with-block.
-class [[nodiscard]] ROC_API registration {
+class [[nodiscard]] ROCARRAY_API registration {
  public:
   /// The other has no ranges then.
   registration(registration&& other) noexcept : extents_(std::exchange(other.extents_, {})) {}
@@ -87,7 +87,7 @@ class [[nodiscard]] ROC_API registration {
 /// arrays, host arrays and views; a strided one registers all that it spans.
 ///
 /// The same range again counts and needs as many deregistrations. Zero length is nothing. Several
-/// ranges are registered all or none; a large one in pieces of ROC_REGISTER_CHUNK bytes (1G),
+/// ranges are registered all or none; a large one in pieces of ROCARRAY_REGISTER_CHUNK bytes (1G),
 /// unless it is mapped. Throws registration_error where a range overlaps a registered one without
 /// being the same (naming both), or the runtime knows it already (see adopt_registered); roc::error
 /// for what HIP reports. The memory must stay allocated until it is deregistered.

@@ -13,7 +13,7 @@
 namespace roc {
 
 /// What the adaptors share: everything is passed on.
-class ROC_API resource_adaptor : public memory_resource {
+class ROCARRAY_API resource_adaptor : public memory_resource {
  public:
   /// What it stands in front of.
   memory_resource& upstream() const noexcept { return upstream_; }
@@ -36,7 +36,7 @@ class ROC_API resource_adaptor : public memory_resource {
 /// Counts what passes: bytes as they were asked for, whatever the upstream rounds them to. What it
 /// does not count itself, its statistics take from the upstream. Memory that is given back twice is
 /// counted twice: only the upstream may find that out.
-class ROC_API statistics_resource final : public resource_adaptor {
+class ROCARRAY_API statistics_resource final : public resource_adaptor {
  public:
   /// Begins to count at zero.
   explicit statistics_resource(memory_resource& upstream) : resource_adaptor(upstream) {}
@@ -55,7 +55,7 @@ class ROC_API statistics_resource final : public resource_adaptor {
 };
 
 /// Hands out a number of bytes at most; throws out_of_memory for more.
-class ROC_API limit_resource final : public resource_adaptor {
+class ROCARRAY_API limit_resource final : public resource_adaptor {
  public:
   /// `limit` in bytes, as they are asked for.
   limit_resource(memory_resource& upstream, std::size_t limit)
@@ -74,7 +74,7 @@ class ROC_API limit_resource final : public resource_adaptor {
 };
 
 /// Writes a line for everything that passes: "allocate 1024 bytes: 0x7f0012340000, stream 0x0".
-class ROC_API logging_resource final : public resource_adaptor {
+class ROCARRAY_API logging_resource final : public resource_adaptor {
  public:
   /// `sink` receives the lines, from any thread; null: the library's log hook.
   explicit logging_resource(memory_resource& upstream, log_hook sink = nullptr)
@@ -89,7 +89,7 @@ class ROC_API logging_resource final : public resource_adaptor {
 };
 
 /// Throws out_of_memory where it was told to, for tests of what happens then.
-class ROC_API failing_resource final : public resource_adaptor {
+class ROCARRAY_API failing_resource final : public resource_adaptor {
  public:
   /// Passes everything on until fail_at says otherwise.
   explicit failing_resource(memory_resource& upstream) : resource_adaptor(upstream) {}
@@ -109,7 +109,7 @@ class ROC_API failing_resource final : public resource_adaptor {
 
 /// Writes zeros over memory before it is given back, so that nobody reads what was in it. Memory
 /// that cannot be cleared is never given back; the log says so.
-class ROC_API zeroing_resource final : public resource_adaptor {
+class ROCARRAY_API zeroing_resource final : public resource_adaptor {
  public:
   /// `upstream` must outlive it.
   explicit zeroing_resource(memory_resource& upstream) : resource_adaptor(upstream) {}

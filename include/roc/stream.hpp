@@ -31,7 +31,7 @@ enum class stream_kind : unsigned char {
 /// The destructor never throws: an error it meets, and what a host function of the stream threw,
 /// goes to the log hook. `synchronize` waits early, throws what it meets, and leaves nothing for
 /// the destructor to do.
-class [[nodiscard]] ROC_API synchronize_guard {
+class [[nodiscard]] ROCARRAY_API synchronize_guard {
  public:
   /// The stream must outlive it.
   explicit synchronize_guard(stream_ref stream) noexcept;
@@ -53,7 +53,7 @@ class [[nodiscard]] ROC_API synchronize_guard {
 ///
 /// Work enqueued on one stream runs in order. Members throw roc::error (what HIP reports) and
 /// lifetime_error (moved-from stream; destroyed stream, where the library destroyed it lately).
-class ROC_API stream_ref {
+class ROCARRAY_API stream_ref {
  public:
   /// The legacy default stream of the device that is current when it is used.
   constexpr stream_ref() noexcept = default;
@@ -114,7 +114,7 @@ class ROC_API stream_ref {
 /// HIP has one handle for all of them, which means the stream of the thread that uses it: use the
 /// result in this thread only. It is ordered with the legacy default stream, as class stream is.
 /// Throws roc::error.
-ROC_API stream_ref per_thread_stream();
+ROCARRAY_API stream_ref per_thread_stream();
 
 /// Chooses streams that HIP does not order with the legacy default stream.
 struct non_blocking_t {
@@ -127,7 +127,7 @@ inline constexpr non_blocking_t non_blocking{};  ///< see non_blocking_t
 /// It is ordered with the legacy default stream, so that calls without a stream, which the library
 /// makes there, come after all earlier work of every stream. Destroying it while work is pending
 /// loses nothing: the work is still done, and nobody waits.
-class ROC_API stream : public stream_ref {
+class ROCARRAY_API stream : public stream_ref {
  public:
   stream();  ///< of priority 0; throws roc::error
   /// `priority`: lower numbers run first; outside the device's range it is brought to the nearest

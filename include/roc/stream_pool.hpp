@@ -15,7 +15,7 @@ namespace roc {
 ///
 /// The pool owns the streams: what `get` gives must not be used after the pool has gone. Its
 /// destructor does not wait; pending work is still done.
-class ROC_API stream_pool {
+class ROCARRAY_API stream_pool {
  public:
   /// `count` streams on the current device of the calling thread. Throws roc::error for 0, and what
   /// making a stream throws.

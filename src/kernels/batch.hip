@@ -9,7 +9,7 @@
 
 namespace roc::kernels {
 
-#if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
 // `Team` threads share an item. A template, as all kernels of the library are: hipcc exports every
 // kernel, those of templates as weak symbols, which are no part of the library's interface.
@@ -21,11 +21,11 @@ __global__ void copy_items(batch_item const* items, std::size_t count) {
   for (std::size_t i = first; i < count; i += teams) copy_item(items[i], threadIdx.x % Team, Team);
 }
 
-ROC_TWIN(copy_items<item_threads>);
+ROCARRAY_HOST_STUB(copy_items<item_threads>);
 
 #endif
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 hipError_t launch_items(batch_item const* items, std::size_t count, hipStream_t stream) {
 #if defined(__CUDACC__) || defined(__HIP__)

@@ -28,7 +28,7 @@ inline constexpr unsigned item_threads = 32;
 
 /// The share of thread `lane` out of `lanes`: every lanes-th unit.
 template <class Unit>
-ROC_HOST_DEVICE void copy_item_units(batch_item const& item, unsigned lane, unsigned lanes) {
+ROCARRAY_HOST_DEVICE void copy_item_units(batch_item const& item, unsigned lane, unsigned lanes) {
   auto const in_run = static_cast<std::uint32_t>(item.run / sizeof(Unit));
   std::uint32_t const count = in_run * item.rows;
   auto const offset = [&](std::uint32_t i, std::ptrdiff_t step) {
@@ -41,13 +41,13 @@ ROC_HOST_DEVICE void copy_item_units(batch_item const& item, unsigned lane, unsi
   constexpr unsigned at_once = 4;
   for (std::uint32_t first = lane; first < count; first += at_once * lanes) {
     Unit units[at_once] = {};
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned k = 0; k < at_once; ++k) {
       std::uint32_t const i = first + k * lanes;
       if (i >= count) break;
       units[k] = *reinterpret_cast<Unit const*>(item.source + offset(i, item.source_step));
     }
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned k = 0; k < at_once; ++k) {
       std::uint32_t const i = first + k * lanes;
       if (i >= count) break;
@@ -57,7 +57,7 @@ ROC_HOST_DEVICE void copy_item_units(batch_item const& item, unsigned lane, unsi
 }
 
 /// By the widest unit that everything about the item allows.
-ROC_HOST_DEVICE inline void copy_item(batch_item const& item, unsigned lane, unsigned lanes) {
+ROCARRAY_HOST_DEVICE inline void copy_item(batch_item const& item, unsigned lane, unsigned lanes) {
   std::uintptr_t bits = item.source | item.destination | item.run;
   if (item.rows != 1) {
     bits |= static_cast<std::uintptr_t>(item.source_step) |

@@ -23,18 +23,18 @@ struct divider {
     multiplier = static_cast<std::uint32_t>(((power - by) << 32) / by + 1);
   }
 
-  ROC_HOST_DEVICE std::uint32_t quotient(std::uint32_t number) const {
+  ROCARRAY_HOST_DEVICE std::uint32_t quotient(std::uint32_t number) const {
     std::uint64_t const high = (std::uint64_t{number} * multiplier) >> 32;
     return static_cast<std::uint32_t>((high + number) >> shift);
   }
 };
 
 /// The same for numbers of any size, which a plain division serves.
-ROC_HOST_DEVICE inline std::uint32_t quotient(std::uint32_t a, divider const& by) {
+ROCARRAY_HOST_DEVICE inline std::uint32_t quotient(std::uint32_t a, divider const& by) {
   return by.quotient(a);
 }
-ROC_HOST_DEVICE inline std::uint32_t divisor(divider const& by) { return by.divisor; }
-ROC_HOST_DEVICE inline std::size_t quotient(std::size_t a, std::size_t by) { return a / by; }
-ROC_HOST_DEVICE inline std::size_t divisor(std::size_t by) { return by; }
+ROCARRAY_HOST_DEVICE inline std::uint32_t divisor(divider const& by) { return by.divisor; }
+ROCARRAY_HOST_DEVICE inline std::size_t quotient(std::size_t a, std::size_t by) { return a / by; }
+ROCARRAY_HOST_DEVICE inline std::size_t divisor(std::size_t by) { return by; }
 
 }  // namespace roc::kernels

@@ -6,7 +6,7 @@
 #include "kernels/launch.hpp"
 #include "platform/host/twin.hpp"
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 namespace roc::kernels {
 
@@ -15,9 +15,9 @@ hipError_t launch_fill(fill_unit<Unit, Index> const& job, hipStream_t stream) {
   return native_detail::launch_elementwise(job, job.count, stream);
 }
 
-#define ROC_INSTANTIATE(unit, index) \
+#define ROCARRAY_INSTANTIATE(unit, index) \
   template hipError_t launch_fill<unit, index>(fill_unit<unit, index> const&, hipStream_t)
-ROC_FOR_EACH_UNIT(ROC_INSTANTIATE);
+ROCARRAY_FOR_EACH_UNIT(ROCARRAY_INSTANTIATE);
 
 }  // namespace roc::kernels
 
@@ -25,8 +25,8 @@ ROC_FOR_EACH_UNIT(ROC_INSTANTIATE);
 
 namespace roc::native_detail {
 
-#define ROC_UNIT_TWIN(unit, index) ROC_ELEMENTWISE_TWIN(kernels::fill_unit<unit, index>)
-ROC_FOR_EACH_UNIT(ROC_UNIT_TWIN);
+#define ROCARRAY_UNIT_HOST_STUB(unit, index) ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::fill_unit<unit, index>)
+ROCARRAY_FOR_EACH_UNIT(ROCARRAY_UNIT_HOST_STUB);
 
 }  // namespace roc::native_detail
 

@@ -28,7 +28,7 @@ struct fill_unit {
   extent extents[max_job_axes] = {};
   std::ptrdiff_t steps[max_job_axes] = {};
 
-  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     auto rest = static_cast<Index>(i);
     std::uintptr_t to = destination;
     Index within = 0;

@@ -13,7 +13,7 @@
 namespace roc::detail {
 
 int launch_host_kernel(host_kernel kernel, std::size_t count, native_stream* stream) {
-#if ROC_PLATFORM_HOST
+#if ROCARRAY_PLATFORM_HOST
   return host_hip::launch_host_kernel(reinterpret_cast<hipStream_t>(stream), count, kernel.run,
                             kernel.functor, kernel.destroy);
 #else
@@ -46,11 +46,11 @@ launch_scope::launch_scope(stream_ref stream, void const* functor, std::size_t b
   int const device = runtime::device_of(stream, before_);
   auto const mark = runtime::mark_of(stream, device);
   for_each_record(functor, bytes, [&](memory::memory_record& each) { each.begin_use(mark); });
-  if (device != before_) ROC_HIP(hipSetDevice, device);
+  if (device != before_) ROCARRAY_HIP(hipSetDevice, device);
 }
 
 launch_scope::~launch_scope() {
-  if (runtime::device_of(stream_, before_) != before_) ROC_HIP_QUIET(hipSetDevice, before_);
+  if (runtime::device_of(stream_, before_) != before_) ROCARRAY_HIP_QUIET(hipSetDevice, before_);
 }
 
 void launch_scope::check(int code) const {

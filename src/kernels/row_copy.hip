@@ -11,7 +11,7 @@
 
 namespace roc::kernels {
 
-#if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
 inline constexpr unsigned parts_per_thread = 2;
 
@@ -23,23 +23,23 @@ __global__ void copy_rows(Job job) {
     std::size_t const first = block * in_block + threadIdx.x;
     row_part parts[parts_per_thread];
     bool any[parts_per_thread];
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned k = 0; k < parts_per_thread; ++k) {
       std::size_t const i = first + std::size_t{k} * blockDim.x;
       any[k] = i < job.count && job.read(i, parts[k]);
     }
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned k = 0; k < parts_per_thread; ++k) {
       if (any[k]) job.write(parts[k]);
     }
   }
 }
 
-ROC_TWIN(copy_rows<row_job>);
+ROCARRAY_HOST_STUB(copy_rows<row_job>);
 
 #endif
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 hipError_t launch_row_copy(row_job const& job, hipStream_t stream) {
 #if defined(__CUDACC__) || defined(__HIP__)

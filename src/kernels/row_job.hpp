@@ -38,7 +38,7 @@ struct row_job {
 
   /// Finds a part, and reads it by words of the source, which are put together as the destination
   /// has them. False where the row has no such part.
-  ROC_HOST_DEVICE bool read(std::size_t i, row_part& part) const {
+  ROCARRAY_HOST_DEVICE bool read(std::size_t i, row_part& part) const {
     auto const index = static_cast<std::uint32_t>(i);
     std::uint32_t const row = parts.quotient(index);
     unit_place const at = rows.locate(row);
@@ -65,9 +65,9 @@ struct row_job {
     }
     auto const* const source = reinterpret_cast<std::uint32_t const*>(first);
     std::uint32_t words[row_part::count + 1];
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (int k = 0; k <= row_part::count; ++k) words[k] = source[k];
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (int k = 0; k < row_part::count; ++k) {
       part.words[k] = shifted(words[k], words[k + 1], ahead);
     }
@@ -75,14 +75,14 @@ struct row_job {
   }
 
   /// Writes a part; at the row's ends by words and bytes: what lies beyond them is others'.
-  ROC_HOST_DEVICE void write(row_part const& part) const {
+  ROCARRAY_HOST_DEVICE void write(row_part const& part) const {
     if (part.begin >= 0 && part.begin + row_part::bytes <= run) {
       *reinterpret_cast<unit16*>(part.to) = {
           std::uint64_t{part.words[1]} << 32 | part.words[0],
           std::uint64_t{part.words[3]} << 32 | part.words[2]};
       return;
     }
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (int k = 0; k < row_part::count; ++k) {
       int const first = part.begin + k * row_part::word;
       std::uintptr_t const to = part.to + static_cast<std::uintptr_t>(k) * row_part::word;
@@ -90,7 +90,7 @@ struct row_job {
         *reinterpret_cast<std::uint32_t*>(to) = part.words[k];
         continue;
       }
-      ROC_UNROLL
+      ROCARRAY_UNROLL
       for (int byte = 0; byte < row_part::word; ++byte) {
         if (first + byte < 0 || first + byte >= run) continue;
         *reinterpret_cast<std::uint8_t*>(to + static_cast<std::uintptr_t>(byte)) =
@@ -100,15 +100,15 @@ struct row_job {
   }
 
   /// What the CPU does with one index.
-  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     row_part part;
     if (read(i, part)) write(part);
   }
 
  private:
   // Where the words that it lies in reach beyond what may be read.
-  ROC_HOST_DEVICE void read_bytes(row_part& part, std::uintptr_t from) const {
-    ROC_UNROLL
+  ROCARRAY_HOST_DEVICE void read_bytes(row_part& part, std::uintptr_t from) const {
+    ROCARRAY_UNROLL
     for (int k = 0; k < row_part::count; ++k) {
       part.words[k] = 0;
       for (int byte = 0; byte < row_part::word; ++byte) {

@@ -9,7 +9,7 @@
 
 namespace roc::kernels {
 
-#if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
 inline constexpr unsigned units_per_thread = 4;
 
@@ -22,14 +22,14 @@ __global__ void copy_units(copy_unit<Unit, Index> f) {
     std::size_t const first = block * in_block + threadIdx.x;
     unit_place places[units_per_thread];
     Unit units[units_per_thread];
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned k = 0; k < units_per_thread; ++k) {
       std::size_t const i = first + std::size_t{k} * blockDim.x;
       if (i >= f.job.count) break;
       places[k] = f.locate(i);
       units[k] = f.read(places[k]);
     }
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned k = 0; k < units_per_thread; ++k) {
       if (first + std::size_t{k} * blockDim.x >= f.job.count) break;
       *reinterpret_cast<Unit*>(places[k].to) = units[k];
@@ -37,12 +37,12 @@ __global__ void copy_units(copy_unit<Unit, Index> f) {
   }
 }
 
-#define ROC_UNIT_TWIN(unit, index) ROC_TWIN(copy_units<unit, index>)
-ROC_FOR_EACH_UNIT(ROC_UNIT_TWIN);
+#define ROCARRAY_UNIT_HOST_STUB(unit, index) ROCARRAY_HOST_STUB(copy_units<unit, index>)
+ROCARRAY_FOR_EACH_UNIT(ROCARRAY_UNIT_HOST_STUB);
 
 #endif
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 template <class Unit, class Index>
 hipError_t launch_strided_copy(strided_job<Index> const& job, hipStream_t stream) {
@@ -60,9 +60,9 @@ hipError_t launch_strided_copy(strided_job<Index> const& job, hipStream_t stream
 #endif
 }
 
-#define ROC_INSTANTIATE(unit, index) \
+#define ROCARRAY_INSTANTIATE(unit, index) \
   template hipError_t launch_strided_copy<unit, index>(strided_job<index> const&, hipStream_t)
-ROC_FOR_EACH_UNIT(ROC_INSTANTIATE);
+ROCARRAY_FOR_EACH_UNIT(ROCARRAY_INSTANTIATE);
 
 #endif
 

@@ -40,7 +40,7 @@ struct strided_job {
   std::ptrdiff_t destination_steps[max_job_axes] = {};
 
   /// `i` counts from the first unit.
-  ROC_HOST_DEVICE unit_place locate(std::size_t i) const {
+  ROCARRAY_HOST_DEVICE unit_place locate(std::size_t i) const {
     Index rest = first + static_cast<Index>(i);
     unit_place at{source, destination};
     // What is left at the outermost axis is its index.
@@ -54,7 +54,7 @@ struct strided_job {
   }
 
  private:
-  ROC_HOST_DEVICE void move(unit_place& at, Index index, unsigned axis) const {
+  ROCARRAY_HOST_DEVICE void move(unit_place& at, Index index, unsigned axis) const {
     auto const steps = static_cast<std::ptrdiff_t>(index);
     at.from += static_cast<std::uintptr_t>(steps * source_steps[axis]);
     at.to += static_cast<std::uintptr_t>(steps * destination_steps[axis]);
@@ -66,17 +66,17 @@ template <class Unit, class Index>
 struct copy_unit {
   strided_job<Index> job;
 
-  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     unit_place const at = locate(i);
     *reinterpret_cast<Unit*>(at.to) = read(at);
   }
 
-  ROC_HOST_DEVICE Unit read(unit_place const& at) const {
+  ROCARRAY_HOST_DEVICE Unit read(unit_place const& at) const {
     Unit const unit = *reinterpret_cast<Unit const*>(at.from);
     return job.turned == 0 ? unit : turned(unit, job.turned);
   }
 
-  ROC_HOST_DEVICE unit_place locate(std::size_t i) const { return job.locate(i); }
+  ROCARRAY_HOST_DEVICE unit_place locate(std::size_t i) const { return job.locate(i); }
 };
 
 }  // namespace roc::kernels

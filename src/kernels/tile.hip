@@ -10,11 +10,11 @@
 #include "kernels/tile_job.hpp"
 #include "platform/host/twin.hpp"
 
-#if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
 namespace roc::kernels {
 
-#if ROC_KERNEL_TWIN
+#if ROCARRAY_KERNEL_HOST_STUB
 
 // Threads run one after the other there and share nothing: the first of a block does it all.
 template <class Unit>
@@ -35,14 +35,14 @@ __device__ void load_tile(Unit* tile, unsigned pitch, tile_place const& at, tile
   for (unsigned a = threadIdx.x; a < at.extent_a; a += 32) {
     Unit units[lines];
     std::uintptr_t const begin = step_by(at.source, a, job.source_a);
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned i = 0; i < lines; ++i) {
       unsigned const b = threadIdx.y + i * tile_lines;
       if (b < at.extent_b) {
         units[i] = *reinterpret_cast<Unit const*>(step_by(begin, b, job.source_b));
       }
     }
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned i = 0; i < lines; ++i) {
       unsigned const b = threadIdx.y + i * tile_lines;
       if (b < at.extent_b) tile[b * pitch + a] = units[i];
@@ -97,11 +97,11 @@ hipError_t launch_tile(tile_job const& job, std::size_t unit, hipStream_t stream
 
 #endif
 
-ROC_TWIN(tile_kernel<std::uint8_t>);
-ROC_TWIN(tile_kernel<std::uint16_t>);
-ROC_TWIN(tile_kernel<std::uint32_t>);
-ROC_TWIN(tile_kernel<std::uint64_t>);
-ROC_TWIN(tile_kernel<unit16>);
+ROCARRAY_HOST_STUB(tile_kernel<std::uint8_t>);
+ROCARRAY_HOST_STUB(tile_kernel<std::uint16_t>);
+ROCARRAY_HOST_STUB(tile_kernel<std::uint32_t>);
+ROCARRAY_HOST_STUB(tile_kernel<std::uint64_t>);
+ROCARRAY_HOST_STUB(tile_kernel<unit16>);
 
 }  // namespace roc::kernels
 

@@ -70,12 +70,12 @@ struct tile_place {
   unsigned before;  // lines along b of the tile before, which come first
 };
 
-ROC_HOST_DEVICE inline std::uintptr_t step_by(std::uintptr_t from, unsigned index,
+ROCARRAY_HOST_DEVICE inline std::uintptr_t step_by(std::uintptr_t from, unsigned index,
                                               std::ptrdiff_t step) {
   return from + static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * step);
 }
 
-ROC_HOST_DEVICE inline tile_place place_of(tile_job const& job, std::uint32_t block) {
+ROCARRAY_HOST_DEVICE inline tile_place place_of(tile_job const& job, std::uint32_t block) {
   tile_place result{job.source, job.destination, job.side_a, job.side_b, job.reach};
   auto const move = [&](std::uint32_t index, std::ptrdiff_t from, std::ptrdiff_t to) {
     result.source += static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * from);
@@ -111,7 +111,7 @@ struct unit_range {
 /// What a tile writes of a line of the destination, which is contiguous where the job has a reach:
 /// its own units along b, or as many from a sector's beginning on.
 template <class Unit>
-ROC_HOST_DEVICE unit_range stored_by(tile_job const& job, tile_place const& at,
+ROCARRAY_HOST_DEVICE unit_range stored_by(tile_job const& job, tile_place const& at,
                                      std::uintptr_t line) {
   unit_range result{at.before, at.before + job.side_b};
   if (job.reach != 0) {

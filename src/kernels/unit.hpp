@@ -16,7 +16,7 @@ struct alignas(16) unit16 {
 
 /// The elements of `bytes` bytes (1, 2, 4 or 8, less than a unit has) within a unit, the last
 /// first.
-ROC_HOST_DEVICE inline std::uint64_t turned(std::uint64_t unit, unsigned bytes) {
+ROCARRAY_HOST_DEVICE inline std::uint64_t turned(std::uint64_t unit, unsigned bytes) {
   constexpr std::uint64_t pairs = 0x0000FFFF0000FFFFu;
   constexpr std::uint64_t singles = 0x00FF00FF00FF00FFu;
   if (bytes <= 4) unit = unit << 32 | unit >> 32;
@@ -24,14 +24,14 @@ ROC_HOST_DEVICE inline std::uint64_t turned(std::uint64_t unit, unsigned bytes) 
   if (bytes == 1) unit = (unit & singles) << 8 | (unit >> 8 & singles);
   return unit;
 }
-ROC_HOST_DEVICE inline std::uint32_t turned(std::uint32_t unit, unsigned bytes) {
+ROCARRAY_HOST_DEVICE inline std::uint32_t turned(std::uint32_t unit, unsigned bytes) {
   return static_cast<std::uint32_t>(turned(std::uint64_t{unit}, bytes) >> 32);
 }
-ROC_HOST_DEVICE inline std::uint16_t turned(std::uint16_t unit, unsigned bytes) {
+ROCARRAY_HOST_DEVICE inline std::uint16_t turned(std::uint16_t unit, unsigned bytes) {
   return static_cast<std::uint16_t>(turned(std::uint64_t{unit}, bytes) >> 48);
 }
-ROC_HOST_DEVICE inline std::uint8_t turned(std::uint8_t unit, unsigned) { return unit; }
-ROC_HOST_DEVICE inline unit16 turned(unit16 unit, unsigned bytes) {
+ROCARRAY_HOST_DEVICE inline std::uint8_t turned(std::uint8_t unit, unsigned) { return unit; }
+ROCARRAY_HOST_DEVICE inline unit16 turned(unit16 unit, unsigned bytes) {
   return {turned(unit.high, bytes), turned(unit.low, bytes)};
 }
 
@@ -46,7 +46,7 @@ inline std::size_t widest_unit(std::uintptr_t bits) {
 
 /// use(Unit, Index) for every kind of unit, counted by 32 or 64 bits: what the kernels are made
 /// for.
-#define ROC_FOR_EACH_UNIT(use)                         \
+#define ROCARRAY_FOR_EACH_UNIT(use)                         \
   use(std::uint8_t, std::uint32_t);                    \
   use(std::uint16_t, std::uint32_t);                   \
   use(std::uint32_t, std::uint32_t);                   \

@@ -3,7 +3,7 @@
 #pragma once
 
 #if defined(__CUDACC__) || defined(__HIP__)
-#define ROC_UNROLL _Pragma("unroll")
+#define ROCARRAY_UNROLL _Pragma("unroll")
 #else
-#define ROC_UNROLL
+#define ROCARRAY_UNROLL
 #endif

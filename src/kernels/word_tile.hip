@@ -7,16 +7,16 @@
 #include "kernels/tile_job.hpp"
 #include "platform/host/twin.hpp"
 
-#if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 #include "kernels/word_tile_load.hpp"
 #include "kernels/word_tile_store.hpp"
 #endif
 
 namespace roc::kernels {
 
-#if ROC_KERNEL_TWIN
+#if ROCARRAY_KERNEL_HOST_STUB
 
 // Threads run one after the other there and share nothing: the first of a block does it all.
 template <class Unit>
@@ -58,8 +58,8 @@ hipError_t launch_word_tile(tile_job const& job, std::size_t unit, hipStream_t s
 
 #endif
 
-ROC_TWIN(word_tile_kernel<std::uint8_t>);
-ROC_TWIN(word_tile_kernel<std::uint16_t>);
+ROCARRAY_HOST_STUB(word_tile_kernel<std::uint8_t>);
+ROCARRAY_HOST_STUB(word_tile_kernel<std::uint16_t>);
 
 }  // namespace roc::kernels
 

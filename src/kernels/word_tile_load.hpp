@@ -85,18 +85,18 @@ __device__ void load_groups(std::uint32_t* tile, word_column<Unit> const& from, 
   constexpr unsigned groups = groups_at_once<Unit>;
   std::uintptr_t const begin = from.line(first);
   std::uint32_t words[groups][per_word];
-  ROC_UNROLL
+  ROCARRAY_UNROLL
   for (unsigned k = 0; k < groups; ++k) {
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned i = 0; i < per_word; ++i) {
       unsigned const b = k * tile_lines * per_word + i;
       words[k][i] = from.template load<Sure>(step_by(begin, b, step), first + b);
     }
   }
-  ROC_UNROLL
+  ROCARRAY_UNROLL
   for (unsigned k = 0; k < groups; ++k) {
     if (!from.aligned()) {
-      ROC_UNROLL
+      ROCARRAY_UNROLL
       for (unsigned i = 0; i < per_word; ++i) {
         auto const phase = static_cast<unsigned>(
             step_by(begin, k * tile_lines * per_word + i, step) % word_bytes);
@@ -106,7 +106,7 @@ __device__ void load_groups(std::uint32_t* tile, word_column<Unit> const& from, 
     transpose(words[k]);
     unsigned const a = threadIdx.x * per_word;
     unsigned const place = place_in_line<Unit>(a, first / per_word + k * tile_lines);
-    ROC_UNROLL
+    ROCARRAY_UNROLL
     for (unsigned i = 0; i < per_word; ++i) tile[(a + i) * tile_words + place] = words[k][i];
   }
 }

@@ -38,7 +38,7 @@ __device__ void store_line(std::uint32_t const* line, unsigned a, std::uintptr_t
     return phase == 0 ? word : shifted(word, line[place_in_line<Unit>(a, index + 1)], phase);
   };
   to += static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(static_cast<int>(begin)));
-  ROC_UNROLL
+  ROCARRAY_UNROLL
   for (unsigned i = 0; i < tile_words; i += words_per_line) {
     unsigned const at = (i + threadIdx.x) * word_bytes;
     std::uint32_t const word = word_at(i + threadIdx.x);

@@ -10,7 +10,7 @@
 namespace roc::kernels {
 
 /// The word that begins `bytes` bytes behind the beginning of `word`, which `next` follows.
-ROC_HOST_DEVICE inline std::uint32_t shifted(std::uint32_t word, std::uint32_t next,
+ROCARRAY_HOST_DEVICE inline std::uint32_t shifted(std::uint32_t word, std::uint32_t next,
                                              unsigned bytes) {
   return static_cast<std::uint32_t>((std::uint64_t{next} << 32 | word) >> (8 * bytes));
 }
@@ -19,7 +19,7 @@ ROC_HOST_DEVICE inline std::uint32_t shifted(std::uint32_t word, std::uint32_t n
 
 /// That of the next thread of 32, all of which take part.
 __device__ inline std::uint32_t of_next_lane(std::uint32_t word) {
-#if ROC_PLATFORM_AMD
+#if ROCARRAY_PLATFORM_AMD
   return __shfl_down(word, 1, 32);
 #else
   return __shfl_down_sync(0xffffffffu, word, 1);

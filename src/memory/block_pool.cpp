@@ -26,17 +26,17 @@ std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignm
 
 void* allocate_pinned(std::size_t bytes) {
   void* data = nullptr;
-  ROC_HIP(hipHostMalloc, &data, bytes, hipHostMallocDefault);
+  ROCARRAY_HIP(hipHostMalloc, &data, bytes, hipHostMallocDefault);
   return data;
 }
 
 void* allocate_on_device(std::size_t bytes) {
   void* data = nullptr;
-  hipError_t const first = ROC_HIP_CODE(hipMalloc, &data, bytes);
+  hipError_t const first = ROCARRAY_HIP_CODE(hipMalloc, &data, bytes);
   if (first == hipSuccess) return data;
   // The pool that arrays take from may hold what nobody uses.
   if (first == hipErrorOutOfMemory) device_resource(runtime::current_device()).trim();
-  ROC_HIP(hipMalloc, &data, bytes);
+  ROCARRAY_HIP(hipMalloc, &data, bytes);
   return data;
 }
 

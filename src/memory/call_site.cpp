@@ -13,7 +13,7 @@
 
 #if __has_include(<execinfo.h>)
 #include <execinfo.h>
-#define ROC_HAS_BACKTRACE 1
+#define ROCARRAY_HAS_BACKTRACE 1
 #endif
 
 namespace roc::memory {
@@ -47,7 +47,7 @@ std::string describe_call(void* return_address) {
 
 [[gnu::noinline]] call_site call_site::here() noexcept {
   call_site result;
-#if ROC_HAS_BACKTRACE
+#if ROCARRAY_HAS_BACKTRACE
   // This function and its caller are no news.
   constexpr int skipped = 2;
   std::array<void*, std::tuple_size_v<decltype(result.calls_)> + skipped> all;

@@ -21,7 +21,7 @@ using native_detail::memory_kind;
 // AMD's runtime reports an address that it does not know as an error, NVIDIA's as a kind.
 int device_of(void const* data) {
   hipPointerAttribute_t attributes{};
-  bool const known = ROC_HIP_CODE(hipPointerGetAttributes, &attributes, data) == hipSuccess;
+  bool const known = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, data) == hipSuccess;
   auto const kind = known ? native_detail::kind_of(attributes) : memory_kind::unregistered;
   if (kind == memory_kind::device || kind == memory_kind::managed) return attributes.device;
   char place[32];

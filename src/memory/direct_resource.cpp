@@ -18,7 +18,7 @@ direct_resource::direct_resource(int device)
 void* direct_resource::do_allocate(std::size_t bytes, stream_ref) {
   runtime::on_device const guard(device_);
   void* data = nullptr;
-  ROC_HIP(hipMalloc, &data, bytes);
+  ROCARRAY_HIP(hipMalloc, &data, bytes);
   return data;
 }
 
@@ -27,7 +27,7 @@ void direct_resource::do_deallocate(void* data, std::size_t, stream_ref) noexcep
     runtime::on_device const guard(device_);
     // hipFree waits for all work on the device: that is what keeps the memory from being used
     // again too early.
-    ROC_HIP(hipFree, data);
+    ROCARRAY_HIP(hipFree, data);
   });
 }
 

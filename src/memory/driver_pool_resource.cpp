@@ -18,7 +18,7 @@ namespace {
 
 hipMemPool_t pool_of(int device) {
   hipMemPool_t pool = nullptr;
-  ROC_HIP(hipDeviceGetDefaultMemPool, &pool, device);
+  ROCARRAY_HIP(hipDeviceGetDefaultMemPool, &pool, device);
   return pool;
 }
 
@@ -27,7 +27,7 @@ hipMemPool_t pool_of(int device) {
 driver_pool_resource::driver_pool_resource(int device)
     : device_(roc::device(device >= 0 ? device : runtime::current_device()).ordinal()) {
   int supported = 0;
-  hipError_t const asked = ROC_HIP_CODE(hipDeviceGetAttribute, &supported,
+  hipError_t const asked = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &supported,
                                         hipDeviceAttributeMemoryPoolsSupported, device_);
   // Old headers of HIP do not ask CUDA for it: then the call below tells.
   if (asked == hipSuccess && supported == 0) {
@@ -39,13 +39,13 @@ driver_pool_resource::driver_pool_resource(int device)
   // By default the pool gives everything back at every synchronisation, and is as slow as
   // hipMalloc.
   std::uint64_t keep = UINT64_MAX;
-  ROC_HIP(hipMemPoolSetAttribute, pool_of(device_), native_detail::release_threshold, &keep);
+  ROCARRAY_HIP(hipMemPoolSetAttribute, pool_of(device_), native_detail::release_threshold, &keep);
 }
 
 void* driver_pool_resource::do_allocate(std::size_t bytes, stream_ref stream) {
   runtime::on_device const guard(device_);
   void* data = nullptr;
-  ROC_HIP(hipMallocAsync, &data, bytes, runtime::handle(stream));
+  ROCARRAY_HIP(hipMallocAsync, &data, bytes, runtime::handle(stream));
   return data;
 }
 
@@ -53,7 +53,7 @@ void driver_pool_resource::do_deallocate(void* data, std::size_t, stream_ref str
   memory::try_twice([&] {
     runtime::on_device const guard(device_);
     memory::order_after_uses(data, runtime::mark_of(stream, device_));
-    ROC_HIP(hipFreeAsync, data, runtime::handle(stream));
+    ROCARRAY_HIP(hipFreeAsync, data, runtime::handle(stream));
   });
 }
 
@@ -66,7 +66,7 @@ int driver_pool_resource::do_device_ordinal() const noexcept { return device_; }
 
 void driver_pool_resource::do_trim() {
   runtime::on_device const guard(device_);
-  ROC_HIP(hipMemPoolTrimTo, pool_of(device_), 0);
+  ROCARRAY_HIP(hipMemPoolTrimTo, pool_of(device_), 0);
 }
 
 }  // namespace roc

@@ -80,7 +80,7 @@ host_storage::host_storage(std::size_t bytes, host_memory kind, host_flags flags
     block_bytes_ = block.bytes;
     device_ = block.device;
   } else if (kind == host_memory::managed) {
-    ROC_HIP(hipMallocManaged, &data_, bytes, hipMemAttachGlobal);
+    ROCARRAY_HIP(hipMallocManaged, &data_, bytes, hipMemAttachGlobal);
   } else {
     data_ = allocate_pageable(bytes);
   }
@@ -116,7 +116,7 @@ void host_storage::release(bool wait) noexcept {
       ::operator delete(data, alignment_of(bytes_));
       break;
     case host_memory::managed:
-      ROC_HIP_QUIET(hipFree, data);
+      ROCARRAY_HIP_QUIET(hipFree, data);
       break;
     case host_memory::pinned:
     case host_memory::mapped:
@@ -130,7 +130,7 @@ host_flags host_storage::flags() const {
   host_flags result = host_flags::plain;
   if (data_ == nullptr || !is_pinned(kind_)) return result;
   unsigned native = 0;
-  ROC_HIP(hipHostGetFlags, &native, data_);
+  ROCARRAY_HIP(hipHostGetFlags, &native, data_);
   for (flag_name const& each : flag_names) {
     if ((native & each.native) != 0) result = result | each.flag;
   }

@@ -84,7 +84,7 @@ void* host_table::device_address(range where) {
   }
   // By its beginning: not every runtime looks up addresses within.
   void* first = nullptr;
-  ROC_HIP(hipHostGetDevicePointer, &first, host.data(), 0);
+  ROCARRAY_HIP(hipHostGetDevicePointer, &first, host.data(), 0);
   range const device = range::of(first, host.bytes());
   device_aliases_.insert_or_assign(device.begin, device_alias{device, host});
   aliases_.store(device_aliases_.size(), std::memory_order_relaxed);

@@ -43,10 +43,10 @@ bool read_setting() {
 #else
   bool const otherwise = true;
 #endif
-  char const* const text = std::getenv("ROC_LEAKS");
+  char const* const text = std::getenv("ROCARRAY_LEAK_CHECK");
   if (text == nullptr) return otherwise;
   if (std::strcmp(text, "1") == 0) return true;
-  if (std::strcmp(text, "0") != 0) log_line(log_level::warning, "ROC_LEAKS=%s: give 0 or 1", text);
+  if (std::strcmp(text, "0") != 0) log_line(log_level::warning, "ROCARRAY_LEAK_CHECK=%s: give 0 or 1", text);
   return false;
 }
 

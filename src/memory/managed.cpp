@@ -18,7 +18,7 @@ namespace {
 // What hipDeviceGetAttribute says, and no where the runtime does not know the attribute.
 bool has_attribute(int device, hipDeviceAttribute_t attribute) {
   int value = 0;
-  return ROC_HIP_CODE(hipDeviceGetAttribute, &value, attribute, device) == hipSuccess && value != 0;
+  return ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, attribute, device) == hipSuccess && value != 0;
 }
 
 [[noreturn]] void throw_lacking(std::string const& what, int device, char const* attribute,
@@ -39,7 +39,7 @@ memory::range managed_range(char const* what, detail::host_extent extent) {
   auto const where = memory::range::of(extent.data, extent.bytes);
   if (memory::host_table::instance().managed_array_of(where)) return where;
   hipPointerAttribute_t attributes{};
-  bool const known = ROC_HIP_CODE(hipPointerGetAttributes, &attributes, extent.data) == hipSuccess;
+  bool const known = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, extent.data) == hipSuccess;
   if (known && native_detail::kind_of(attributes) == native_detail::memory_kind::managed) {
     return where;  // somebody else's
   }
@@ -92,7 +92,7 @@ void detail::advise(host_extent extent, roc::advice hint, memory_location where)
   if (extent.bytes == 0) return;
   auto const range = managed_range("advice", extent);
   check_moving("advice", where.is_host() ? runtime::current_device() : where.ordinal());
-  ROC_HIP(hipMemAdvise, range.data(), range.bytes(), native(hint), native(where));
+  ROCARRAY_HIP(hipMemAdvise, range.data(), range.bytes(), native(hint), native(where));
 }
 
 void detail::prefetch(host_extent extent, memory_location to, stream_ref stream) {
@@ -102,7 +102,7 @@ void detail::prefetch(host_extent extent, memory_location to, stream_ref stream)
   check_moving("prefetch", runtime::current_device());
   if (!to.is_host()) check_moving("prefetch", to.ordinal());
   runtime::enqueue_noted(stream, [&] {
-    ROC_HIP(hipMemPrefetchAsync, range.data(), range.bytes(), native(to), runtime::handle(stream));
+    ROCARRAY_HIP(hipMemPrefetchAsync, range.data(), range.bytes(), native(to), runtime::handle(stream));
     memory::host_table::instance().note_use(range, stream);
   });
 }
@@ -131,7 +131,7 @@ void detail::attach(host_extent extent, stream_ref stream, attachment to) {
   memory::check_managed();
   runtime::enqueue_noted(stream, [&] {
     // 0 bytes: the whole, by its first address, which is all that HIP takes.
-    ROC_HIP(hipStreamAttachMemAsync, runtime::handle(stream), range.data(), 0, native(to));
+    ROCARRAY_HIP(hipStreamAttachMemAsync, runtime::handle(stream), range.data(), 0, native(to));
     memory::host_table::instance().note_use(range, stream);
   });
 }

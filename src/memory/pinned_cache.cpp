@@ -38,7 +38,7 @@ void free_pinned(pinned_block const& block, pending_uses& pending) noexcept {
     runtime::log(late.what());
   }
   allow_access(block.data, block.bytes);
-  ROC_HIP_QUIET(hipHostFree, block.data);
+  ROCARRAY_HIP_QUIET(hipHostFree, block.data);
 }
 
 }  // namespace
@@ -76,10 +76,10 @@ pinned_block pinned_cache::take(std::size_t bytes, unsigned flags) {
       return block;
     }
   }
-  hipError_t const result = ROC_HIP_CODE(hipHostMalloc, &block.data, block.bytes, flags);
+  hipError_t const result = ROCARRAY_HIP_CODE(hipHostMalloc, &block.data, block.bytes, flags);
   if (result == hipErrorOutOfMemory && information().blocks != 0) {
     trim(0);
-    ROC_HIP(hipHostMalloc, &block.data, block.bytes, flags);
+    ROCARRAY_HIP(hipHostMalloc, &block.data, block.bytes, flags);
   } else if (result != hipSuccess) {
     platform::detail::fail(platform::call::call_hipHostMalloc, result,
                            std::source_location::current());

@@ -45,8 +45,8 @@ bool pool_state::retire(bin& of, bool by_event) {
     runtime::on_device const guard(of.stream.device());
     hipStream_t const stream = runtime::handle(of.stream.stream());
     // A blocking stream waits for the default one only when it has work to do.
-    bool const ready = ROC_HIP_READY(hipStreamQuery, stream) &&
-                       (!of.behind_default || ROC_HIP_READY(hipStreamQuery, nullptr));
+    bool const ready = ROCARRAY_HIP_READY(hipStreamQuery, stream) &&
+                       (!of.behind_default || ROCARRAY_HIP_READY(hipStreamQuery, nullptr));
     if (ready) {
       of.behind_default = false;
       of.checkpoint = nullptr;

@@ -28,7 +28,7 @@ using native_detail::memory_kind;
 // The runtime's word; an address that it does not know is an error for some, a kind for others.
 memory_kind kind_of(std::uintptr_t address, hipPointerAttribute_t& attributes) {
   attributes = {};
-  bool const known = ROC_HIP_CODE(hipPointerGetAttributes, &attributes,
+  bool const known = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes,
                                   reinterpret_cast<void const*>(address)) == hipSuccess;
   return known ? native_detail::kind_of(attributes) : memory_kind::unregistered;
 }
@@ -58,7 +58,7 @@ std::uintptr_t end_of_piece(std::uintptr_t begin, range where, unsigned flags) {
 
 void register_piece(range piece, range whole, unsigned flags) {
   hipError_t const result =
-      ROC_HIP_CODE(hipHostRegister, piece.data(), piece.bytes(), flags);
+      ROCARRAY_HIP_CODE(hipHostRegister, piece.data(), piece.bytes(), flags);
   if (result == hipSuccess) return;
   if (result == hipErrorHostMemoryAlreadyRegistered) throw_known(whole);
   platform::detail::fail(platform::call::call_hipHostRegister, result,
@@ -76,7 +76,7 @@ std::vector<range> register_pieces(range where, unsigned flags) {
       ++done;
     }
   } catch (...) {
-    while (done-- != 0) ROC_HIP_QUIET(hipHostUnregister, pieces[done].data());
+    while (done-- != 0) ROCARRAY_HIP_QUIET(hipHostUnregister, pieces[done].data());
     throw;
   }
   return pieces;
@@ -194,7 +194,7 @@ void host_table::deregister(range where) {
   try {
     pending.wait();
     while (!entry.pieces.empty()) {
-      ROC_HIP(hipHostUnregister, entry.pieces.back().data());
+      ROCARRAY_HIP(hipHostUnregister, entry.pieces.back().data());
       held.lock();
       entry.pieces.pop_back();
       held.unlock();

@@ -138,7 +138,7 @@ void zeroing_resource::do_deallocate(void* data, std::size_t bytes, stream_ref s
         stream, device_ordinal() >= 0 ? device_ordinal() : runtime::current_device());
     runtime::on_device const guard(device);
     memory::order_after_uses(data, runtime::mark_of(stream, device));
-    ROC_HIP(hipMemsetAsync, data, 0, bytes, runtime::handle(stream));
+    ROCARRAY_HIP(hipMemsetAsync, data, 0, bytes, runtime::handle(stream));
   });
   if (cleared) resource_adaptor::do_deallocate(data, bytes, stream);
 }

@@ -10,13 +10,13 @@
 namespace roc::memory {
 
 inline void close_memory([[maybe_unused]] void const* data, [[maybe_unused]] std::size_t bytes) {
-#if ROC_PLATFORM_HOST
+#if ROCARRAY_PLATFORM_HOST
   forbid_access(data, bytes);
 #endif
 }
 
 inline void open_memory([[maybe_unused]] void const* data, [[maybe_unused]] std::size_t bytes) {
-#if ROC_PLATFORM_HOST
+#if ROCARRAY_PLATFORM_HOST
   allow_access(data, bytes);
 #endif
 }

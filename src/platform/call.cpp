@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t call_count = static_cast<std::size_t>(call::count);
 
-#define ROC_CALL_NAME(function) #function,
-constexpr std::array<char const*, call_count> names = {ROC_HIP_CALLS(ROC_CALL_NAME)};
-#undef ROC_CALL_NAME
+#define ROCARRAY_CALL_NAME(function) #function,
+constexpr std::array<char const*, call_count> names = {ROCARRAY_HIP_CALLS(ROCARRAY_CALL_NAME)};
+#undef ROCARRAY_CALL_NAME
 
 struct planned_failure {
   std::size_t call = 0;
@@ -85,25 +85,25 @@ bool plan_from_text(std::string_view entry) {
 }
 
 bool read_environment() {
-  if (char const* const trace = std::getenv("ROC_TRACE"); trace != nullptr) {
+  if (char const* const trace = std::getenv("ROCARRAY_TRACE"); trace != nullptr) {
     std::lock_guard const lock(state().mutex);
     state().print = std::strcmp(trace, "calls") == 0;
     state().update_flag();
     if (!state().print) {
-      runtime::log_line(runtime::log_level::warning, "ROC_TRACE=%s: it can be calls", trace);
+      runtime::log_line(runtime::log_level::warning, "ROCARRAY_TRACE=%s: it can be calls", trace);
     }
   }
-  char const* const text = std::getenv("ROC_FAIL");
+  char const* const text = std::getenv("ROCARRAY_INJECT_FAILURE");
   std::string_view rest = text == nullptr ? "" : text;
   while (!rest.empty()) {
     auto const comma = rest.find(',');
     std::string_view const entry = rest.substr(0, comma);
     if (!plan_from_text(entry)) {
       bool const known = index_of(entry.substr(0, entry.find(':'))) != call_count;
-      runtime::log_line(runtime::log_level::warning, "ROC_FAIL: \"%.*s\" %s",
+      runtime::log_line(runtime::log_level::warning, "ROCARRAY_INJECT_FAILURE: \"%.*s\" %s",
                         static_cast<int>(entry.size()), entry.data(),
                         known ? "is not call:use or call:use:code"
-                              : "names no call of the library: ROC_TRACE=calls prints those it makes");
+                              : "names no call of the library: ROCARRAY_TRACE=calls prints those it makes");
     }
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The one way in which the library calls HIP.
 //
-//   ROC_HIP(hipMalloc, &pointer, bytes);           throws roc::error with code, call and place
-//   if (ROC_HIP_READY(hipStreamQuery, stream))     false for hipErrorNotReady, throws otherwise
-//   ROC_HIP_QUIET(hipFree, pointer);               for destructors: logs instead of throwing
-//   hipError_t e = ROC_HIP_CODE(hipMalloc, ...);   the code, for callers that handle it
+//   ROCARRAY_HIP(hipMalloc, &pointer, bytes);           throws roc::error with code, call and place
+//   if (ROCARRAY_HIP_READY(hipStreamQuery, stream))     false for hipErrorNotReady, throws otherwise
+//   ROCARRAY_HIP_QUIET(hipFree, pointer);               for destructors: logs instead of throwing
+//   hipError_t e = ROCARRAY_HIP_CODE(hipMalloc, ...);   the code, for callers that handle it
 //
 // A failing call leaves no error behind in the runtime (hipGetLastError). Every call can be traced
-// (ROC_TRACE=calls, or a hook) and made to fail at its n-th use (ROC_FAIL=hipMalloc:3, or
+// (ROCARRAY_TRACE=calls, or a hook) and made to fail at its n-th use (ROCARRAY_INJECT_FAILURE=hipMalloc:3, or
 // fail_call): both behind one flag, so that they cost nothing while unused.
 #pragma once
 
@@ -19,9 +19,9 @@
 
 namespace roc::platform {
 
-#define ROC_CALL_ENUMERATOR(function) call_##function,
-enum class call : unsigned { ROC_HIP_CALLS(ROC_CALL_ENUMERATOR) count };
-#undef ROC_CALL_ENUMERATOR
+#define ROCARRAY_CALL_ENUMERATOR(function) call_##function,
+enum class call : unsigned { ROCARRAY_HIP_CALLS(ROCARRAY_CALL_ENUMERATOR) count };
+#undef ROCARRAY_CALL_ENUMERATOR
 
 /// The end of every message about device memory that is short.
 inline constexpr char const* memory_advice = ": free arrays, or use smaller ones";
@@ -42,7 +42,7 @@ call_hook set_call_hook(call_hook hook) noexcept;
 /// Makes the n-th use of `name` from now on (counted from 1) fail with `code`, once, in place of
 /// what was planned for it. False where the library does not know the name.
 bool fail_call(char const* name, unsigned nth, hipError_t code);
-/// Forgets what fail_call and ROC_FAIL asked for.
+/// Forgets what fail_call and ROCARRAY_INJECT_FAILURE asked for.
 void clear_failures() noexcept;
 
 /// Marks the calling thread as running a host function of a stream, in which HIP must not be
@@ -122,10 +122,10 @@ inline void check_launch(char const* kernel, hipError_t result,
 
 // The name is pasted before it can be expanded: where a provider spells a call as a macro, the
 // record still shows HIP's name.
-#define ROC_HIP_RUN(how, function, ...)                                                     \
+#define ROCARRAY_HIP_RUN(how, function, ...)                                                     \
   ::roc::platform::how(::roc::platform::call::call_##function, ::std::source_location::current(), \
                        [&] { return function(__VA_ARGS__); })
-#define ROC_HIP(function, ...) ROC_HIP_RUN(check, function, __VA_ARGS__)
-#define ROC_HIP_READY(function, ...) ROC_HIP_RUN(check_ready, function, __VA_ARGS__)
-#define ROC_HIP_QUIET(function, ...) ROC_HIP_RUN(check_quietly, function, __VA_ARGS__)
-#define ROC_HIP_CODE(function, ...) ROC_HIP_RUN(run, function, __VA_ARGS__)
+#define ROCARRAY_HIP(function, ...) ROCARRAY_HIP_RUN(check, function, __VA_ARGS__)
+#define ROCARRAY_HIP_READY(function, ...) ROCARRAY_HIP_RUN(check_ready, function, __VA_ARGS__)
+#define ROCARRAY_HIP_QUIET(function, ...) ROCARRAY_HIP_RUN(check_quietly, function, __VA_ARGS__)
+#define ROCARRAY_HIP_CODE(function, ...) ROCARRAY_HIP_RUN(run, function, __VA_ARGS__)

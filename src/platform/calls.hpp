@@ -6,7 +6,7 @@
 // roc/native/cuda_alias.hpp. test/platform/calls_test.cpp holds all of them to the same list.
 #pragma once
 
-#define ROC_HIP_CALLS(X)             \
+#define ROCARRAY_HIP_CALLS(X)             \
   /* devices */                      \
   X(hipGetDeviceCount)               \
   X(hipGetDevice)                    \

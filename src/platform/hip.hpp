@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HIP for the library's own sources. They call it through ROC_HIP (call.hpp), and nothing outside
+// HIP for the library's own sources. They call it through ROCARRAY_HIP (call.hpp), and nothing outside
 // the list in calls.hpp.
 #pragma once
 

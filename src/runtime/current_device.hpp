@@ -9,7 +9,7 @@ namespace roc::runtime {
 /// Throws roc::error where there is no device.
 inline int current_device() {
   int ordinal = 0;
-  ROC_HIP(hipGetDevice, &ordinal);
+  ROCARRAY_HIP(hipGetDevice, &ordinal);
   return ordinal;
 }
 
@@ -20,10 +20,10 @@ bool has_one_device();
 class on_device {
  public:
   explicit on_device(int ordinal) : before_(current_device()), changed_(before_ != ordinal) {
-    if (changed_) ROC_HIP(hipSetDevice, ordinal);
+    if (changed_) ROCARRAY_HIP(hipSetDevice, ordinal);
   }
   ~on_device() {
-    if (changed_) ROC_HIP_QUIET(hipSetDevice, before_);
+    if (changed_) ROCARRAY_HIP_QUIET(hipSetDevice, before_);
   }
   on_device(on_device const&) = delete;
   on_device& operator=(on_device const&) = delete;

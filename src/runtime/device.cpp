@@ -32,7 +32,7 @@ device::device(int ordinal) : ordinal_(ordinal) {
 
 int device::count() {
   int devices = 0;  // a CUDA runtime without a driver leaves it untouched
-  hipError_t const result = ROC_HIP_CODE(hipGetDeviceCount, &devices);
+  hipError_t const result = ROCARRAY_HIP_CODE(hipGetDeviceCount, &devices);
   if (means_no_device(result)) return 0;
   if (result != hipSuccess) {
     platform::detail::fail(platform::call::call_hipGetDeviceCount, result,
@@ -46,35 +46,35 @@ bool runtime::has_one_device() {
   return one;
 }
 
-void device::make_current() const { ROC_HIP(hipSetDevice, ordinal_); }
+void device::make_current() const { ROCARRAY_HIP(hipSetDevice, ordinal_); }
 
 void device::synchronize() const {
   runtime::on_device const guard(ordinal_);
-  ROC_HIP(hipDeviceSynchronize);
+  ROCARRAY_HIP(hipDeviceSynchronize);
   runtime::rethrow_host_error(ordinal_);
 }
 
 std::string device::name() const {
   std::array<char, 256> text{};
-  ROC_HIP(hipDeviceGetName, text.data(), static_cast<int>(text.size()), ordinal_);
+  ROCARRAY_HIP(hipDeviceGetName, text.data(), static_cast<int>(text.size()), ordinal_);
   return text.data();
 }
 
 std::string device::pci_bus_id() const {
   std::array<char, 64> text{};
-  ROC_HIP(hipDeviceGetPCIBusId, text.data(), static_cast<int>(text.size()), ordinal_);
+  ROCARRAY_HIP(hipDeviceGetPCIBusId, text.data(), static_cast<int>(text.size()), ordinal_);
   return text.data();
 }
 
 memory_information device::memory() const {
   runtime::on_device const guard(ordinal_);
   memory_information information{};
-  ROC_HIP(hipMemGetInfo, &information.free, &information.total);
+  ROCARRAY_HIP(hipMemGetInfo, &information.free, &information.total);
   return information;
 }
 
 device_guard::device_guard(device on) : before_(runtime::current_device()) { on.make_current(); }
 
-device_guard::~device_guard() { ROC_HIP_QUIET(hipSetDevice, before_); }
+device_guard::~device_guard() { ROCARRAY_HIP_QUIET(hipSetDevice, before_); }
 
 }  // namespace roc

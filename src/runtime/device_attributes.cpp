@@ -10,9 +10,9 @@ namespace {
 // Zero where the runtime does not know the attribute: new ones drop some, old ones lack some.
 int attribute(int ordinal, hipDeviceAttribute_t which) {
   int value = 0;
-  hipError_t const result = ROC_HIP_CODE(hipDeviceGetAttribute, &value, which, ordinal);
+  hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, which, ordinal);
   if (result == hipErrorInvalidValue) return 0;
-  if (result != hipSuccess) ROC_HIP(hipDeviceGetAttribute, &value, which, ordinal);
+  if (result != hipSuccess) ROCARRAY_HIP(hipDeviceGetAttribute, &value, which, ordinal);
   return value;
 }
 
@@ -72,7 +72,7 @@ bool device::has_unified_addressing() const {
   // they run on have it.
   int value = 0;
   hipError_t const result =
-      ROC_HIP_CODE(hipDeviceGetAttribute, &value, hipDeviceAttributeUnifiedAddressing, ordinal_);
+      ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, hipDeviceAttributeUnifiedAddressing, ordinal_);
   if (result == hipErrorInvalidValue) return true;
   if (result != hipSuccess) {
     platform::detail::fail(platform::call::call_hipDeviceGetAttribute, result,
@@ -99,14 +99,14 @@ bool device::has_cooperative_launch() const {
 
 bool device::can_access_peer(device const& other) const {
   int can = 0;
-  ROC_HIP(hipDeviceCanAccessPeer, &can, ordinal_, other.ordinal_);
+  ROCARRAY_HIP(hipDeviceCanAccessPeer, &can, ordinal_, other.ordinal_);
   return can != 0;
 }
 
 stream_priority_range device::stream_priorities() const {
   runtime::on_device const guard(ordinal_);
   stream_priority_range range{};
-  ROC_HIP(hipDeviceGetStreamPriorityRange, &range.least, &range.greatest);
+  ROCARRAY_HIP(hipDeviceGetStreamPriorityRange, &range.least, &range.greatest);
   return range;
 }
 

@@ -18,12 +18,12 @@ hipEvent_t native(detail::native_event* handle) { return reinterpret_cast<hipEve
 
 event_base::event_base(unsigned flags) {
   hipEvent_t created = nullptr;
-  ROC_HIP(hipEventCreateWithFlags, &created, flags);
+  ROCARRAY_HIP(hipEventCreateWithFlags, &created, flags);
   handle_ = reinterpret_cast<detail::native_event*>(created);
 }
 
 event_base::~event_base() {
-  if (handle_ != nullptr) ROC_HIP_QUIET(hipEventDestroy, native(handle_));
+  if (handle_ != nullptr) ROCARRAY_HIP_QUIET(hipEventDestroy, native(handle_));
 }
 
 event_base::event_base(event_base&& other) noexcept
@@ -48,17 +48,17 @@ void event_base::record(stream_ref stream) {
   hipEvent_t const recorded = native(handle());
   hipStream_t const on = runtime::handle(stream);
   runtime::on_stream_device const guard(stream);
-  ROC_HIP(hipEventRecord, recorded, on);
+  ROCARRAY_HIP(hipEventRecord, recorded, on);
 }
 
 void event_base::synchronize() const {
   hipEvent_t const awaited = native(handle());
-  ROC_HIP(hipEventSynchronize, awaited);
+  ROCARRAY_HIP(hipEventSynchronize, awaited);
 }
 
 bool event_base::query() const {
   hipEvent_t const asked = native(handle());
-  return ROC_HIP_READY(hipEventQuery, asked);
+  return ROCARRAY_HIP_READY(hipEventQuery, asked);
 }
 
 event::event() : event_base(hipEventDisableTiming) {}
@@ -69,7 +69,7 @@ double timed_event::elapsed_time(timed_event const& end) const {
   float milliseconds = 0;
   hipEvent_t const first = native(handle());
   hipEvent_t const last = native(end.handle());
-  ROC_HIP(hipEventElapsedTime, &milliseconds, first, last);
+  ROCARRAY_HIP(hipEventElapsedTime, &milliseconds, first, last);
   return static_cast<double>(milliseconds);
 }
 

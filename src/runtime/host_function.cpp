@@ -48,7 +48,7 @@ void launch_host_function(stream_ref stream, host_function function) {
   runtime::on_device const guard(device);
   work->result = runtime::host_outcome_of(stream, device);
   runtime::enqueue_noted(stream, [&] {
-    ROC_HIP(hipLaunchHostFunc, native, &host_job::run, work.get());
+    ROCARRAY_HIP(hipLaunchHostFunc, native, &host_job::run, work.get());
     static_cast<void>(work.release());  // deleted by run
   });
 }

@@ -16,13 +16,13 @@ constexpr std::array<std::string_view, 6> names = {"off",  "error", "warning",
                                                    "info", "debug", "trace"};
 
 log_level read() noexcept {
-  char const* const text = std::getenv("ROC_LOG");
+  char const* const text = std::getenv("ROCARRAY_LOG");
   if (text == nullptr) return log_level::warning;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == text) return static_cast<log_level>(i);
   }
   std::fprintf(stderr,
-               "rocarray: warning: ROC_LOG=%s: give off, error, warning, info, debug or trace\n",
+               "rocarray: warning: ROCARRAY_LOG=%s: give off, error, warning, info, debug or trace\n",
                text);
   return log_level::warning;
 }

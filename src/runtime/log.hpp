@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the library tells on stderr, by level; the level is ROC_LOG's.
+// What the library tells on stderr, by level; the level is ROCARRAY_LOG's.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ enum class log_level : unsigned char {
 extern std::atomic<int> known_log_threshold;  // -1: not yet read
 log_level read_log_threshold() noexcept;
 
-/// The level read from ROC_LOG, or set since.
+/// The level read from ROCARRAY_LOG, or set since.
 inline log_level log_threshold() noexcept {
   int const known = known_log_threshold.load(std::memory_order_relaxed);
   return known >= 0 ? static_cast<log_level>(known) : read_log_threshold();

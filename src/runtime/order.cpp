@@ -101,7 +101,7 @@ void wait_for_all(int device) {
 void wait_for_devices() {
   for (int device = 0; device < roc::device::count(); ++device) {
     on_device const guard(device);
-    ROC_HIP(hipDeviceSynchronize);
+    ROCARRAY_HIP(hipDeviceSynchronize);
   }
 }
 

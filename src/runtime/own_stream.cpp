@@ -14,7 +14,7 @@ namespace roc::runtime {
 stream_ref make_own_stream() {
   int const device = current_device();
   hipStream_t native = nullptr;
-  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
   auto* const handle = reinterpret_cast<detail::native_stream*>(native);
   note_living(handle);  // it may be one that was a destroyed stream's
   return {handle, device, detail::stream_kind::non_blocking};

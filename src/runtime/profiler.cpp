@@ -14,8 +14,8 @@
 #include "platform/hip.hpp"
 #include "runtime/log.hpp"
 
-#if ROC_PLATFORM_NVIDIA && __has_include(<nvtx3/nvToolsExt.h>)
-#define ROC_HAS_NVTX_HEADER 1
+#if ROCARRAY_PLATFORM_NVIDIA && __has_include(<nvtx3/nvToolsExt.h>)
+#define ROCARRAY_HAS_NVTX_HEADER 1
 #include <nvtx3/nvToolsExt.h>
 #endif
 
@@ -61,18 +61,18 @@ profiler functions_of(void* library) {
 }
 
 profiler find() {
-#if ROC_HAS_NVTX_HEADER
+#if ROCARRAY_HAS_NVTX_HEADER
   auto const header = if_listened_to(
       {[](char const* name) { return nvtxRangePushA(name); }, [] { return nvtxRangePop(); }});
   if (header.push != nullptr) return header;
 #endif
   auto const present = functions_of(RTLD_DEFAULT);
   if (present.push != nullptr) return present;
-#if ROC_PLATFORM_AMD
+#if ROCARRAY_PLATFORM_AMD
   if (any_is_set("ROCP_TOOL_LIBRARIES", "ROCP_TOOL_LIB", "HSA_TOOLS_LIB")) {
     return functions_of_first("libroctx64.so.4", "libroctx64.so");
   }
-#elif ROC_PLATFORM_NVIDIA && !ROC_HAS_NVTX_HEADER
+#elif ROCARRAY_PLATFORM_NVIDIA && !ROCARRAY_HAS_NVTX_HEADER
   if (any_is_set("NVTX_INJECTION64_PATH")) {
     return functions_of_first("libnvToolsExt.so.1", "libnvToolsExt.so");
   }
@@ -81,19 +81,19 @@ profiler find() {
 }
 
 profiler from_settings() {
-  char const* const text = std::getenv("ROC_PROFILER");
+  char const* const text = std::getenv("ROCARRAY_PROFILER");
   if (text != nullptr && std::strcmp(text, "off") == 0) return {};
   if (text == nullptr || std::strcmp(text, "auto") == 0) return find();
   void* const library = dlopen(text, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    log_line(log_level::warning, "ROC_PROFILER=%s: %s: give auto, off, or a library", text,
+    log_line(log_level::warning, "ROCARRAY_PROFILER=%s: %s: give auto, off, or a library", text,
              dlerror());
     return {};
   }
   profiler const found = functions_of(library);
   if (found.push == nullptr) {
     log_line(log_level::warning,
-             "ROC_PROFILER=%s: no tool takes ranges there: give auto, off, or a library with "
+             "ROCARRAY_PROFILER=%s: no tool takes ranges there: give auto, off, or a library with "
              "roctxRangePushA and roctxRangePop, or nvtxRangePushA and nvtxRangePop",
              text);
   }

@@ -75,10 +75,10 @@ std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency
 // AMD. On the host platform the runtime's copy is a copy by all processors. CUDA has read an
 // enqueued pageable source on return, one of 64 KiB without waiting for the stream; others promise
 // neither.
-#if ROC_PLATFORM_HOST
+#if ROCARRAY_PLATFORM_HOST
 constexpr std::size_t direct = std::size_t{1} << 40;
 constexpr std::size_t direct_enqueued = 0;
-#elif ROC_PLATFORM_NVIDIA
+#elif ROCARRAY_PLATFORM_NVIDIA
 constexpr std::size_t direct = mebi / 2;
 constexpr std::size_t direct_enqueued = mebi / 16;
 #else
@@ -88,23 +88,23 @@ constexpr std::size_t direct_enqueued = 0;
 
 library_settings read() {
   library_settings result{};
-  result.staging = bytes_from("ROC_STAGING", 4096, 64 * mebi);
-  result.staging_block = bytes_from("ROC_STAGING_BLOCK", 4096, 4 * mebi);
+  result.staging = bytes_from("ROCARRAY_STAGING_LIMIT", 4096, 64 * mebi);
+  result.staging_block = bytes_from("ROCARRAY_STAGING_BLOCK", 4096, 4 * mebi);
   // Pieces begin at multiples of the widest access on the device.
   result.chunk =
-      std::min(bytes_from("ROC_CHUNK", 4096, 4 * mebi), result.staging_block) / 256 * 256;
+      std::min(bytes_from("ROCARRAY_STAGING_CHUNK", 4096, 4 * mebi), result.staging_block) / 256 * 256;
   result.workers =
-      number_from("ROC_WORKERS", 1, 256, std::min<std::size_t>(processors(), 12), false);
-  result.direct = bytes_from("ROC_DIRECT", 0, direct);
+      number_from("ROCARRAY_COPY_THREADS", 1, 256, std::min<std::size_t>(processors(), 12), false);
+  result.direct = bytes_from("ROCARRAY_STAGING_THRESHOLD", 0, direct);
   result.direct_enqueued = std::min(result.direct, direct_enqueued);
-  result.pinned_cache = bytes_from("ROC_PINNED_CACHE", 0, 256 * mebi);
-  result.shortest_row = bytes_from("ROC_SHORTEST_ROW", 1, 64);
-  result.path = path_from("ROC_COPY_PATH");
-  result.resource = resource_from("ROC_MEMORY_RESOURCE");
+  result.pinned_cache = bytes_from("ROCARRAY_PINNED_CACHE", 0, 256 * mebi);
+  result.shortest_row = bytes_from("ROCARRAY_MEMCPY2D_MIN_ROW", 1, 64);
+  result.path = path_from("ROCARRAY_COPY_PATH");
+  result.resource = resource_from("ROCARRAY_MEMORY_RESOURCE");
   // Pieces end where pages do, those of 64 KiB too.
   constexpr std::size_t page = 64 * 1024;
   result.register_chunk =
-      std::max(bytes_from("ROC_REGISTER_CHUNK", 4096, 1024 * mebi) / page, std::size_t{1}) * page;
+      std::max(bytes_from("ROCARRAY_REGISTER_CHUNK", 4096, 1024 * mebi) / page, std::size_t{1}) * page;
   return result;
 }
 

@@ -31,7 +31,7 @@ side_streams_hold::side_streams_hold() {
   try {
     made->second = make_own_stream();
   } catch (...) {
-    ROC_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(made->first.handle()));
+    ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(made->first.handle()));
     throw;
   }
   here.push_back(std::move(made));

@@ -52,7 +52,7 @@ int device_for(stream_ref stream, int first, int second) {
 
 void drain(stream_ref stream) noexcept {
   if (stream.kind() == stream_kind::none || is_destroyed(stream.handle())) return;
-  ROC_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream.handle()));
+  ROCARRAY_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream.handle()));
 }
 
 namespace {
@@ -61,7 +61,7 @@ namespace {
 void synchronize(stream_ref stream) {
   hipStream_t const native = handle(stream);
   on_stream_device const guard(stream);
-  ROC_HIP(hipStreamSynchronize, native);
+  ROCARRAY_HIP(hipStreamSynchronize, native);
   rethrow_host_error(stream);
 }
 
@@ -69,14 +69,14 @@ detail::native_stream* create(unsigned flags, int priority) {
   int least = 0;
   int greatest = 0;
   if (priority != 0) {
-    ROC_HIP(hipDeviceGetStreamPriorityRange, &least, &greatest);
+    ROCARRAY_HIP(hipDeviceGetStreamPriorityRange, &least, &greatest);
     priority = std::clamp(priority, greatest, least);
   }
   hipStream_t native = nullptr;
   if (priority == 0) {
-    ROC_HIP(hipStreamCreateWithFlags, &native, flags);
+    ROCARRAY_HIP(hipStreamCreateWithFlags, &native, flags);
   } else {
-    ROC_HIP(hipStreamCreateWithPriority, &native, flags, priority);
+    ROCARRAY_HIP(hipStreamCreateWithPriority, &native, flags, priority);
   }
   auto* const made = reinterpret_cast<detail::native_stream*>(native);
   note_living(made);
@@ -92,7 +92,7 @@ stream_ref detail::adopt_stream(native_stream* handle) {
   if (handle == nullptr) return {};
   runtime::note_living(handle);
   unsigned flags = 0;
-  ROC_HIP(hipStreamGetFlags, reinterpret_cast<hipStream_t>(handle), &flags);
+  ROCARRAY_HIP(hipStreamGetFlags, reinterpret_cast<hipStream_t>(handle), &flags);
   bool const ordered = (flags & hipStreamNonBlocking) == 0;
   return {handle, runtime::current_device(),
           ordered ? stream_kind::blocking : stream_kind::non_blocking};
@@ -129,20 +129,20 @@ void stream_ref::synchronize() const { runtime::synchronize(*this); }
 bool stream_ref::query() const {
   hipStream_t const native = runtime::handle(*this);
   runtime::on_stream_device const guard(*this);
-  return ROC_HIP_READY(hipStreamQuery, native);
+  return ROCARRAY_HIP_READY(hipStreamQuery, native);
 }
 
 void stream_ref::wait(event_base const& event) const {
   hipStream_t const native = runtime::handle(*this);
   runtime::on_stream_device const guard(*this);
-  ROC_HIP(hipStreamWaitEvent, native, reinterpret_cast<hipEvent_t>(event.handle()), 0);
+  ROCARRAY_HIP(hipStreamWaitEvent, native, reinterpret_cast<hipEvent_t>(event.handle()), 0);
 }
 
 int stream_ref::priority() const {
   hipStream_t const native = runtime::handle(*this);
   runtime::on_stream_device const guard(*this);
   int value = 0;
-  ROC_HIP(hipStreamGetPriority, native, &value);
+  ROCARRAY_HIP(hipStreamGetPriority, native, &value);
   return value;
 }
 
@@ -202,7 +202,7 @@ void stream::destroy() noexcept {
   runtime::stream_ends(*this);
   // Before: once it is destroyed its handle may come back as another thread's new stream.
   runtime::note_destroyed(handle_);
-  ROC_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(handle_));
+  ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(handle_));
 }
 
 }  // namespace roc

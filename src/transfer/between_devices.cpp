@@ -71,7 +71,7 @@ void copy_piece(normal_form const& form, piece part, end const& from, end const&
       runtime::on_device const guard(from.device);
       hipStream_t const native = runtime::handle(from.stream);
       if (packed) kernels::gather(form, part, packed->data(), native);
-      ROC_HIP(hipMemcpyAsync, arrived ? arrived->data() : form.destination + part.begin,
+      ROCARRAY_HIP(hipMemcpyAsync, arrived ? arrived->data() : form.destination + part.begin,
               packed ? packed->data() : form.source + part.begin, bytes, hipMemcpyDefault, native);
     }
     order(from, to);

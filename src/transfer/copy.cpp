@@ -102,7 +102,7 @@ void enqueue_on_host(plan const& p, bool copied, hipStream_t stream) {
     job->packed.resize(p.form.bytes());
     transfer::pack(p.form, {0, job->packed.size()}, job->packed.data());
   }
-  ROC_HIP(hipLaunchHostFunc, stream, &host_copy::run, job.get());
+  ROCARRAY_HIP(hipLaunchHostFunc, stream, &host_copy::run, job.get());
   static_cast<void>(job.release());  // deleted by run
 }
 

@@ -13,7 +13,7 @@ std::size_t pitch(std::ptrdiff_t step) { return static_cast<std::size_t>(step); 
 
 void copy_rows(normal_form const& form, hipMemcpyKind kind, hipStream_t stream) {
   axis const& rows = form.axes[0];
-  ROC_HIP(hipMemcpy2DAsync, form.destination, pitch(rows.destination), form.source,
+  ROCARRAY_HIP(hipMemcpy2DAsync, form.destination, pitch(rows.destination), form.source,
           pitch(rows.source), form.run, rows.extent, kind, stream);
 }
 
@@ -28,13 +28,13 @@ void copy_planes(normal_form const& form, hipMemcpyKind kind, hipStream_t stream
                                          pitch(planes.destination / rows.destination));
   parameters.extent = make_hipExtent(form.run, rows.extent, planes.extent);
   parameters.kind = kind;
-  ROC_HIP(hipMemcpy3DAsync, &parameters, stream);
+  ROCARRAY_HIP(hipMemcpy3DAsync, &parameters, stream);
 }
 
 void copy_one(normal_form const& form, hipMemcpyKind kind, hipStream_t stream) {
   if (form.rank == 1) return copy_rows(form, kind, stream);
   if (form.rank == 2) return copy_planes(form, kind, stream);
-  ROC_HIP(hipMemcpyAsync, form.destination, form.source, form.run, kind, stream);
+  ROCARRAY_HIP(hipMemcpyAsync, form.destination, form.source, form.run, kind, stream);
 }
 
 // The same bytes without the first `skipped` steps of the outermost axis, or bytes of the run.

@@ -46,7 +46,7 @@ fill_pattern pattern_of(void const* data, std::size_t size) {
 
 void enqueue_on_device(normal_form const& form, fill_pattern const& pattern, hipStream_t stream) {
   if (form.rank == 0 && pattern.size == 1) {
-    ROC_HIP(hipMemsetAsync, form.destination, std::to_integer<int>(pattern.bytes[0]), form.run,
+    ROCARRAY_HIP(hipMemsetAsync, form.destination, std::to_integer<int>(pattern.bytes[0]), form.run,
             stream);
   } else {
     kernels::fill(form, pattern.bytes.data(), pattern.size, stream);
@@ -69,7 +69,7 @@ memory::range destination_of(normal_form const& form) {
 
 void enqueue_on_host(normal_form const& form, fill_pattern const& pattern, stream_ref stream) {
   auto job = std::make_unique<host_fill>(host_fill{form, pattern});
-  ROC_HIP(hipLaunchHostFunc, runtime::handle(stream), &host_fill::run, job.get());
+  ROCARRAY_HIP(hipLaunchHostFunc, runtime::handle(stream), &host_fill::run, job.get());
   static_cast<void>(job.release());  // deleted by run
   auto const where = destination_of(form);
   memory::host_table::instance().note_write(where, stream);

@@ -43,7 +43,7 @@ void stay_near_device(int device) noexcept {
   try {
     if (line_of("/sys/devices/system/node/online").find_first_of(",-") == std::string::npos) return;
     char bus[32] = "";
-    if (ROC_HIP_CODE(hipDeviceGetPCIBusId, bus, sizeof bus, device) != hipSuccess) return;
+    if (ROCARRAY_HIP_CODE(hipDeviceGetPCIBusId, bus, sizeof bus, device) != hipSuccess) return;
     std::string name = bus;
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

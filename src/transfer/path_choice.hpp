@@ -6,7 +6,7 @@
 
 namespace roc::transfer {
 
-/// The path of a plan that has everything else: the one that ROC_COPY_PATH names, where the copy
+/// The path of a plan that has everything else: the one that ROCARRAY_COPY_PATH names, where the copy
 /// can take it, else the one that is fastest.
 copy_path choose_path(plan const& p, timing when);
 

@@ -108,13 +108,13 @@ bool staged_copy::send(std::size_t chunk, stage const& at, bool may_wait) const 
   piece const part = chunk_at(chunk);
   std::size_t const bytes = part.end - part.begin;
   if (plan_.form.is_dense(side::destination)) {
-    ROC_HIP(hipMemcpyAsync, plan_.form.destination + part.begin, at.data, bytes, kind_of(plan_),
+    ROCARRAY_HIP(hipMemcpyAsync, plan_.form.destination + part.begin, at.data, bytes, kind_of(plan_),
             native);
     return true;
   }
   auto const scratch = take_scratch(bytes, at, may_wait);
   if (scratch == nullptr) return false;
-  ROC_HIP(hipMemcpyAsync, scratch->data(), at.data, bytes, hipMemcpyHostToDevice, native);
+  ROCARRAY_HIP(hipMemcpyAsync, scratch->data(), at.data, bytes, hipMemcpyHostToDevice, native);
   kernels::scatter(plan_.form, part, scratch->data(), native);
   return true;
 }
@@ -124,12 +124,12 @@ void staged_copy::fetch(std::size_t chunk, stage const& at) const {
   piece const part = chunk_at(chunk);
   std::size_t const bytes = part.end - part.begin;
   if (plan_.form.is_dense(side::source)) {
-    ROC_HIP(hipMemcpyAsync, at.data, plan_.form.source + part.begin, bytes, kind_of(plan_), native);
+    ROCARRAY_HIP(hipMemcpyAsync, at.data, plan_.form.source + part.begin, bytes, kind_of(plan_), native);
     return;
   }
   auto const scratch = take_scratch(bytes, at, true);
   kernels::gather(plan_.form, part, scratch->data(), native);
-  ROC_HIP(hipMemcpyAsync, at.data, scratch->data(), bytes, hipMemcpyDeviceToHost, native);
+  ROCARRAY_HIP(hipMemcpyAsync, at.data, scratch->data(), bytes, hipMemcpyDeviceToHost, native);
 }
 
 }  // namespace roc::transfer

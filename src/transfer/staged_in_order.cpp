@@ -53,7 +53,7 @@ void enqueue_host_work(std::shared_ptr<staged_work const> work, std::size_t chun
   job->data = data;
   job->packs = packs;
   job->team = &worker_team::instance();
-  ROC_HIP(hipLaunchHostFunc, stream, &host_work::run_all, job.get());
+  ROCARRAY_HIP(hipLaunchHostFunc, stream, &host_work::run_all, job.get());
   static_cast<void>(job.release());  // deleted by run_all
 }
 

@@ -41,7 +41,7 @@ worker_team::worker_team(int device) : device_(device) {
 void worker_team::serve() {
   stay_near_device(device_);
   // An error comes again with the first piece.
-  static_cast<void>(ROC_HIP_CODE(hipSetDevice, device_));
+  static_cast<void>(ROCARRAY_HIP_CODE(hipSetDevice, device_));
   lock held(mutex_);
   for (;;) {
     job* const work = next_job();

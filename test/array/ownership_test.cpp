@@ -17,7 +17,7 @@ namespace {
 
 void* allocate(std::size_t bytes) {
   void* data = nullptr;
-  ROC_HIP(hipMalloc, &data, bytes);
+  ROCARRAY_HIP(hipMalloc, &data, bytes);
   return data;
 }
 
@@ -26,7 +26,7 @@ struct finaliser {
   std::atomic<int>* calls;
   void operator()(void* data) const {
     ++*calls;
-    ROC_HIP(hipFree, data);
+    ROCARRAY_HIP(hipFree, data);
   }
 };
 
@@ -102,7 +102,7 @@ TEST(Adopt, WhatTheFinaliserThrowsIsLogged) {
   auto* const data = static_cast<int*>(allocate(16));
   {
     auto const array = roc::adopt(data, roc::shape<1>{4}, [](void* memory) {
-      ROC_HIP(hipFree, memory);
+      ROCARRAY_HIP(hipFree, memory);
       throw std::runtime_error("no more room");
     });
   }
@@ -120,7 +120,7 @@ TEST(Adopt, FinaliserRunsAfterTheWorkOnTheDevice) {
     auto* const data = static_cast<int*>(allocate(4000));
     auto array = roc::adopt(data, roc::shape<1>{1000}, [&](void* memory) {
       seen = host[999];  // the copy has come
-      ROC_HIP(hipFree, memory);
+      ROCARRAY_HIP(hipFree, memory);
     });
     array.fill(7, stream);
     array.copy_to_host(host, stream);
@@ -138,7 +138,7 @@ TEST(Release, TheCallerOwnsTheMemoryThen) {
   std::vector<int> back(3);
   roc::device_view<int>(data, {3}).copy_to_host(back);
   EXPECT_EQ(3, back[2]);
-  ROC_HIP(hipFree, data);
+  ROCARRAY_HIP(hipFree, data);
 }
 
 TEST(Release, DropsTheFinaliser) {
@@ -149,7 +149,7 @@ TEST(Release, DropsTheFinaliser) {
     EXPECT_EQ(data, array.release());
   }
   EXPECT_EQ(0, calls);
-  ROC_HIP(hipFree, data);
+  ROCARRAY_HIP(hipFree, data);
 }
 
 TEST(Release, APartOfAnAllocationIsAnError) {

@@ -2,24 +2,24 @@
 # CUDA sources: what scripts/hipify makes of them, and the installed package's function for them.
 # Included by this folder's CMakeLists.txt, whose variables it uses.
 
-roc_find_hipify()
+rocarray_find_hipify()
 set(hipify_test bash ${CMAKE_CURRENT_LIST_DIR}/hipify.sh)
 
 # The script is the same on every platform: one build asks.
-if(ROC_RESOLVED_PLATFORM STREQUAL "host" AND ROC_PERL)
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" AND ROCARRAY_PERL)
   foreach(case example left strict nothing bad missing)
     add_test(NAME ${prefix}.hipify_${case}
-      COMMAND ${hipify_test} ${case} ${CMAKE_CURRENT_BINARY_DIR}/hipify ${ROC_HIPIFY_PERL})
+      COMMAND ${hipify_test} ${case} ${CMAKE_CURRENT_BINARY_DIR}/hipify ${ROCARRAY_HIPIFY_PERL})
     set_tests_properties(${prefix}.hipify_${case} PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
 endif()
 
-if(NOT ROC_SANITIZE)
+if(NOT ROCARRAY_SANITIZE)
   set(cuda_consumer ${CMAKE_CTEST_COMMAND} --build-and-test
     ${CMAKE_CURRENT_LIST_DIR}/consumer_cuda)
 
-  # roc_cuda_consumer_test(NAME [MESSAGE text] [OPTIONS options...] [RUN command])
-  function(roc_cuda_consumer_test name)
+  # rocarray_cuda_consumer_test(NAME [MESSAGE text] [OPTIONS options...] [RUN command])
+  function(rocarray_cuda_consumer_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "MESSAGE" "OPTIONS;RUN")
     add_test(NAME ${prefix}.${name}
       COMMAND ${cuda_consumer} ${CMAKE_CURRENT_BINARY_DIR}/${name} ${options}
@@ -34,36 +34,36 @@ if(NOT ROC_SANITIZE)
     endif()
   endfunction()
 
-  if(ROC_RESOLVED_PLATFORM STREQUAL "host")
-    roc_cuda_consumer_test(cuda_on_host RUN consumer_cuda
+  if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
+    rocarray_cuda_consumer_test(cuda_on_host RUN consumer_cuda
       MESSAGE "host platform has no compiler for CUDA or HIP: build for amd or nvidia")
-  elseif(ROC_RESOLVED_PLATFORM STREQUAL "nvidia")
-    roc_cuda_consumer_test(consumer_with_cuda RUN consumer_cuda)
-    roc_cuda_consumer_test(cuda_not_enabled RUN consumer_cuda OPTIONS -DWITHOUT_CUDA=ON
+  elseif(ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
+    rocarray_cuda_consumer_test(consumer_with_cuda RUN consumer_cuda)
+    rocarray_cuda_consumer_test(cuda_not_enabled RUN consumer_cuda OPTIONS -DWITHOUT_CUDA=ON
       MESSAGE "the project has not enabled CUDA: say enable_language")
-    get_target_property(definitions roc_platform INTERFACE_COMPILE_DEFINITIONS)
-    if("${definitions}" MATCHES "ROC_NATIVE_ALIAS" AND ROC_HIPIFY_PERL AND ROC_PERL)
-      roc_cuda_consumer_test(cuda_without_hip_headers RUN consumer_cuda
-        OPTIONS -DHOW=HIPIFIED -DROC_HIPIFY_PERL=${ROC_HIPIFY_PERL}
-        MESSAGE "configured without HIP's headers: set ROC_HIP_INCLUDE_DIR")
+    get_target_property(definitions rocarray_platform INTERFACE_COMPILE_DEFINITIONS)
+    if("${definitions}" MATCHES "ROCARRAY_NATIVE_ALIAS" AND ROCARRAY_HIPIFY_PERL AND ROCARRAY_PERL)
+      rocarray_cuda_consumer_test(cuda_without_hip_headers RUN consumer_cuda
+        OPTIONS -DHOW=HIPIFIED -DROCARRAY_HIPIFY_PERL=${ROCARRAY_HIPIFY_PERL}
+        MESSAGE "configured without HIP's headers: set ROCARRAY_HIP_INCLUDE_DIR")
     endif()
   else()
-    roc_cuda_consumer_test(cuda_without_hipify RUN consumer_cuda
-      OPTIONS -DROC_HIPIFY_PERL=${CMAKE_CURRENT_BINARY_DIR}/nowhere
+    rocarray_cuda_consumer_test(cuda_without_hipify RUN consumer_cuda
+      OPTIONS -DROCARRAY_HIPIFY_PERL=${CMAKE_CURRENT_BINARY_DIR}/nowhere
       MESSAGE "needs perl and hipify-perl")
-    if(ROC_HIPIFY_PERL AND ROC_PERL)
+    if(ROCARRAY_HIPIFY_PERL AND ROCARRAY_PERL)
       # The double could run it only with a twin: there it is built.
       set(run consumer_cuda)
-      if(ROC_ON_DOUBLE)
+      if(ROCARRAY_ON_FAKE_RUNTIME)
         set(run ${CMAKE_COMMAND} -E true)
       endif()
-      set(tool -DROC_HIPIFY_PERL=${ROC_HIPIFY_PERL})
-      roc_cuda_consumer_test(consumer_with_cuda OPTIONS ${tool} RUN ${run})
-      roc_cuda_consumer_test(cuda_left OPTIONS ${tool} -DMORE=left.cu RUN ${run}
+      set(tool -DROCARRAY_HIPIFY_PERL=${ROCARRAY_HIPIFY_PERL})
+      rocarray_cuda_consumer_test(consumer_with_cuda OPTIONS ${tool} RUN ${run})
+      rocarray_cuda_consumer_test(cuda_left OPTIONS ${tool} -DMORE=left.cu RUN ${run}
         MESSAGE "left.cu:4: CUDA is left: cudaNameOfNextYear")
     else()
       add_test(NAME ${prefix}.consumer_with_cuda COMMAND sh -c
-        "echo 'no hipify-perl: install it, or set ROC_HIPIFY_PERL or HIPIFY_PERL to it'; exit 77")
+        "echo 'no hipify-perl: install it, or set ROCARRAY_HIPIFY_PERL or HIPIFY_PERL to it'; exit 77")
       set_tests_properties(${prefix}.consumer_with_cuda PROPERTIES SKIP_RETURN_CODE 77)
     endif()
   endif()

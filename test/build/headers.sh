@@ -64,7 +64,7 @@ case $what in
     # Machines differ by a factor of two, from one hour to the next too. So the measure is what a
     # user pays anyway: common headers of the standard library, compiled in turns with ours.
     # Processor time, and the least of several runs: not what else the machine does.
-    limit=${ROC_TEST_COMPILE_PERCENT:-150}
+    limit=${ROCARRAY_TEST_COMPILE_PERCENT:-150}
     usual='<algorithm> <functional> <iostream> <string> <vector>'
     # compiled HEADER...
     compiled() { printf '#include %s\n' "$@" | "${compile[@]}" -fsyntax-only -x c++ -; }

@@ -11,7 +11,7 @@ program=$3
 unset HIPIFY_PERL
 
 if [ ! -f "$program" ] && [ "$case" != missing ]; then
-  echo "no hipify-perl: install it, or set ROC_HIPIFY_PERL or HIPIFY_PERL to it"
+  echo "no hipify-perl: install it, or set ROCARRAY_HIPIFY_PERL or HIPIFY_PERL to it"
   exit 77
 fi
 rm -rf "$out"

@@ -20,7 +20,7 @@ for pair in "$@"; do
     amd)
       twins=$tree/test/libroc_library_twins.so
       if [ -e /dev/kfd ]; then "$program" || status=$?; else
-        LD_LIBRARY_PATH=$tree/double ROC_HOST_TWINS=$twins "$program" || status=$?; fi
+        LD_LIBRARY_PATH=$tree/double ROCARRAY_HOST_STUBS=$twins "$program" || status=$?; fi
       ;;
     *) "$program" || status=$? ;;
   esac

@@ -4,7 +4,7 @@
 
 include(GNUInstallDirs)
 
-if(NOT ROC_SANITIZE)
+if(NOT ROCARRAY_SANITIZE)
   set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   add_test(NAME ${prefix}.exported_symbols
     COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/exported_symbols.sh check
@@ -13,8 +13,8 @@ if(NOT ROC_SANITIZE)
     COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/soname.sh ${CMAKE_READELF}
       $<TARGET_FILE:rocarray_shared> ${soversion})
 
-  # roc_pkg_config_test(NAME KIND ROOT-OF-PC-FILES PC-NAME FIXTURE)
-  function(roc_pkg_config_test name kind folder pc fixture)
+  # rocarray_pkg_config_test(NAME KIND ROOT-OF-PC-FILES PC-NAME FIXTURE)
+  function(rocarray_pkg_config_test name kind folder pc fixture)
     add_test(NAME ${prefix}.${name}
       COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/pkg_config.sh ${kind}
         ${CMAKE_CURRENT_BINARY_DIR}/${name} ${folder} ${pc} ${CMAKE_CXX_COMPILER})
@@ -22,28 +22,28 @@ if(NOT ROC_SANITIZE)
       FIXTURES_REQUIRED ${fixture} SKIP_RETURN_CODE 77 TIMEOUT 120 ENVIRONMENT "${environment}")
   endfunction()
   set(pc_folder ${install}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  roc_pkg_config_test(pkg_config_static static ${pc_folder} rocarray ${prefix}.install)
-  roc_pkg_config_test(pkg_config_shared shared ${pc_folder} rocarray ${prefix}.install)
+  rocarray_pkg_config_test(pkg_config_static static ${pc_folder} rocarray ${prefix}.install)
+  rocarray_pkg_config_test(pkg_config_shared shared ${pc_folder} rocarray ${prefix}.install)
 
   set(other amd)
-  if(ROC_RESOLVED_PLATFORM STREQUAL "amd")
+  if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd")
     set(other host)
   endif()
   add_test(NAME ${prefix}.wrong_platform
     COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/wrong_platform ${options}
-      --build-options ${variables} -DCMAKE_PREFIX_PATH=${install} -DROC_PLATFORM=${other})
+      --build-options ${variables} -DCMAKE_PREFIX_PATH=${install} -DROCARRAY_PLATFORM=${other})
   set_tests_properties(${prefix}.wrong_platform PROPERTIES
     FIXTURES_REQUIRED ${prefix}.install
-    PASS_REGULAR_EXPRESSION "for ${ROC_RESOLVED_PLATFORM}, and ROC_PLATFORM asks for ${other}")
+    PASS_REGULAR_EXPRESSION "for ${ROCARRAY_RESOLVED_PLATFORM}, and ROCARRAY_PLATFORM asks for ${other}")
 
-  find_program(ROC_DPKG dpkg)
-  mark_as_advanced(ROC_DPKG)
-  if(ROC_DPKG)
+  find_program(ROCARRAY_DPKG dpkg)
+  mark_as_advanced(ROCARRAY_DPKG)
+  if(ROCARRAY_DPKG)
     set(debs ${CMAKE_CURRENT_BINARY_DIR}/debs)
     get_filename_component(cpack ${CMAKE_COMMAND} DIRECTORY)
     add_test(NAME ${prefix}.debs
       COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/debs.sh ${cpack}/cpack ${PROJECT_BINARY_DIR} ${debs}
-        ${ROC_RESOLVED_PLATFORM} librocarray.so.${soversion})
+        ${ROCARRAY_RESOLVED_PLATFORM} librocarray.so.${soversion})
     set_tests_properties(${prefix}.debs PROPERTIES
       FIXTURES_SETUP ${prefix}.debs TIMEOUT 120)
     add_test(NAME ${prefix}.installed_debs
@@ -55,21 +55,21 @@ if(NOT ROC_SANITIZE)
     add_test(NAME ${prefix}.consumer_of_debs
       COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/consumer_debs ${options}
         --build-options ${variables} -DCMAKE_PREFIX_PATH=${deb_usr} -DKIND=shared
-          -DROC_PLATFORM=${ROC_RESOLVED_PLATFORM}
+          -DROCARRAY_PLATFORM=${ROCARRAY_RESOLVED_PLATFORM}
         --test-command consumer)
     set_tests_properties(${prefix}.consumer_of_debs PROPERTIES
       FIXTURES_REQUIRED ${prefix}.debs TIMEOUT 120 ENVIRONMENT "${environment}")
-    roc_pkg_config_test(consumer_of_debs_by_pkg_config shared
-      ${deb_usr}/${CMAKE_INSTALL_LIBDIR}/pkgconfig rocarray-${ROC_RESOLVED_PLATFORM} ${prefix}.debs)
+    rocarray_pkg_config_test(consumer_of_debs_by_pkg_config shared
+      ${deb_usr}/${CMAKE_INSTALL_LIBDIR}/pkgconfig rocarray-${ROCARRAY_RESOLVED_PLATFORM} ${prefix}.debs)
   else()
     add_test(NAME ${prefix}.debs COMMAND sh -c "echo 'no dpkg: not a Debian system'; exit 77")
     set_tests_properties(${prefix}.debs PROPERTIES SKIP_RETURN_CODE 77)
   endif()
 
-  if(ROC_RESOLVED_PLATFORM STREQUAL "host")
+  if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
     add_test(NAME ${prefix}.consumer_by_fetch_content
       COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/consumer_fetch ${options}
-        --build-options ${variables} ${quick} -DROC_PLATFORM=host -DKIND=shared
+        --build-options ${variables} ${quick} -DROCARRAY_PLATFORM=host -DKIND=shared
         -DFETCH=${PROJECT_SOURCE_DIR}
         --test-command consumer)
     set_tests_properties(${prefix}.consumer_by_fetch_content PROPERTIES TIMEOUT 300)

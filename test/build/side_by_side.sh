@@ -36,7 +36,7 @@ run() {
   local library status=0
   library=$(dirname "$(find "$root" -path "*/rocarray-$1/librocarray.so")")
   if [ "$1" = amd ] && [ ! -e /dev/kfd ]; then
-    LD_LIBRARY_PATH=$library:$2/double ROC_HOST_TWINS=$2/test/libroc_library_twins.so "$3" ||
+    LD_LIBRARY_PATH=$library:$2/double ROCARRAY_HOST_STUBS=$2/test/libroc_library_twins.so "$3" ||
       status=$?
   else
     LD_LIBRARY_PATH=$library "$3" || status=$?
@@ -50,10 +50,10 @@ for pair in "$@"; do
   tree=${pair#*=}
   build=$out/consumer_$platform
   cmake -S "$here/consumer" -B "$build" -DCMAKE_PREFIX_PATH="$root/usr" -DKIND=shared \
-    -DROC_PLATFORM="$platform" >"$build.log" 2>&1 &&
+    -DROCARRAY_PLATFORM="$platform" >"$build.log" 2>&1 &&
     cmake --build "$build" >>"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
   if ! grep -q "rocarray-$platform" "$build/CMakeCache.txt"; then
-    echo "ROC_PLATFORM=$platform found the package of another platform" >&2
+    echo "ROCARRAY_PLATFORM=$platform found the package of another platform" >&2
     exit 1
   fi
   run "$platform" "$tree" "$build/consumer"

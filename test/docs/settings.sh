@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$1"
 read_by_name() {
-  grep -rhoE '"ROC_[A-Z_]+"' src --include='*.cpp' --include='*.hpp' | tr -d '"'
-  sed -nE 's/^ *option\(([A-Z_]+) .*/\1/p; s/^ *set\((ROC_[A-Z_]+) .*CACHE.*/\1/p' \
+  grep -rhoE '"ROCARRAY_[A-Z_]+"' src --include='*.cpp' --include='*.hpp' | tr -d '"'
+  sed -nE 's/^ *option\(([A-Z_]+) .*/\1/p; s/^ *set\((ROCARRAY_[A-Z_]+) .*CACHE.*/\1/p' \
     CMakeLists.txt src/CMakeLists.txt scripts/cmake/*.cmake
 }
 rows() { sed -nE 's/^\| `([A-Z_]+)` \|.*/\1/p' docs/settings.md; }

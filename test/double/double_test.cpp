@@ -68,13 +68,13 @@ struct stream {
 };
 
 TEST(double_library, has_the_real_librarys_soname) {
-  EXPECT_EQ(soname(loaded_library()), ROC_TEST_SONAME);
+  EXPECT_EQ(soname(loaded_library()), ROCARRAY_TEST_SONAME);
 }
 
 TEST(double_library, has_every_symbol_at_its_version) {
   void* const library = loaded_library();
   ASSERT_NE(library, nullptr);
-  std::ifstream list(ROC_TEST_SYMBOLS);
+  std::ifstream list(ROCARRAY_TEST_SYMBOLS);
   std::size_t count = 0;
   for (std::string line; std::getline(list, line); ++count) {
     std::size_t const at = line.find('@');
@@ -151,7 +151,7 @@ TEST(double_kernels, run_in_the_order_of_their_stream) {
 }
 
 TEST(double_kernels, run_when_the_mode_says_so) {
-  char const* const setting = std::getenv("ROC_HOST_MODE");
+  char const* const setting = std::getenv("ROCARRAY_HOST_MODE");
   std::string const mode = setting == nullptr ? "threaded" : setting;
   stream const s;
   device_memory<int> const data(std::vector<int>(1, 0));
@@ -194,11 +194,11 @@ TEST(double_twins_DeathTest, that_cannot_be_loaded_are_named) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        setenv("ROC_HOST_TWINS", ":/nowhere/twins.so:libm.so.6", 1);
+        setenv("ROCARRAY_HOST_STUBS", ":/nowhere/twins.so:libm.so.6", 1);
         std::_Exit(smoke::launch_without_twin(nullptr));
       },
       testing::ExitedWithCode(hipErrorNotSupported & 0xff),
-      "ROC_HOST_TWINS: /nowhere/twins.so.*\n.*libm.so.6 has no roc_register_twins");
+      "ROCARRAY_HOST_STUBS: /nowhere/twins.so.*\n.*libm.so.6 has no roc_register_twins");
 }
 
 // In a process of its own: settings are read once.
@@ -206,7 +206,7 @@ TEST(double_kernels_DeathTest, can_be_made_to_fail) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        setenv("ROC_HOST_FAIL", "hipLaunchKernel:2:719", 1);
+        setenv("ROCARRAY_HOST_INJECT_FAILURE", "hipLaunchKernel:2:719", 1);
         device_memory<int> const data(1);
         bool const first = smoke::launch_add(data.data, 1, 1, nullptr) == hipSuccess;
         bool const second = smoke::launch_add(data.data, 1, 1, nullptr) == hipErrorLaunchFailure;
@@ -216,8 +216,8 @@ TEST(double_kernels_DeathTest, can_be_made_to_fail) {
 }
 
 TEST(double_memory_DeathTest, is_closed_to_host_code) {
-  char const* const setting = std::getenv("ROC_HOST_PROTECT");
-  if (setting != nullptr && std::string(setting) == "off") GTEST_SKIP() << "ROC_HOST_PROTECT=off";
+  char const* const setting = std::getenv("ROCARRAY_HOST_PROTECT");
+  if (setting != nullptr && std::string(setting) == "off") GTEST_SKIP() << "ROCARRAY_HOST_PROTECT=off";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   device_memory<int> const data(1);
   EXPECT_DEATH(*const_cast<int volatile*>(data.data) = 1, "");

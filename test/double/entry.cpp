@@ -27,7 +27,7 @@ struct stream_callback {
 
 }  // namespace
 
-ROC_DOUBLE_EXPORT hipError_t hipLaunchKernel(void const* function, dim3 grid, dim3 block,
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipLaunchKernel(void const* function, dim3 grid, dim3 block,
                                              void** arguments, std::size_t, hipStream_t stream) {
   return roc::host_hip::call("hipLaunchKernel", [&]() -> hipError_t {
     auto const name = kernel_name(function);
@@ -39,7 +39,7 @@ ROC_DOUBLE_EXPORT hipError_t hipLaunchKernel(void const* function, dim3 grid, di
     }
     roc_twin const* const twin = find_twin(*name);
     if (twin == nullptr) {
-      std::fprintf(stderr, "rocarray double: no twin of kernel %s in ROC_HOST_TWINS\n",
+      std::fprintf(stderr, "rocarray double: no twin of kernel %s in ROCARRAY_HOST_STUBS\n",
                    name->c_str());
       return hipErrorNotSupported;
     }
@@ -48,7 +48,7 @@ ROC_DOUBLE_EXPORT hipError_t hipLaunchKernel(void const* function, dim3 grid, di
   });
 }
 
-ROC_DOUBLE_EXPORT hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t function,
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t function,
                                                   void* data, unsigned flags) {
   if (function == nullptr || flags != 0) return hipErrorInvalidValue;
   auto pending = std::make_unique<stream_callback>(stream_callback{function, stream, data});
@@ -63,7 +63,7 @@ ROC_DOUBLE_EXPORT hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamC
   return result;
 }
 
-ROC_DOUBLE_EXPORT void roc_twin_parallel(std::size_t items, std::size_t grain,
+ROCARRAY_FAKE_RUNTIME_EXPORT void roc_twin_parallel(std::size_t items, std::size_t grain,
                                          void (*run)(void*, std::size_t, std::size_t),
                                          void* closure) {
   roc::host_hip::run_parallel(items, run, closure, grain);

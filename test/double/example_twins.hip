@@ -9,12 +9,12 @@
 #include "../../examples/saxpy_functor.hpp"
 #include "../../examples/saxpy_kernel.hpp"
 
-ROC_TWIN(saxpy_kernel);
-ROC_TWIN(brighten);
+ROCARRAY_HOST_STUB(saxpy_kernel);
+ROCARRAY_HOST_STUB(brighten);
 
 namespace roc::native_detail {
 
-ROC_ELEMENTWISE_TWIN(over_shape<saxpy, 1>);
-ROC_ELEMENTWISE_TWIN(over_shape<brighten_pixel, 2>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<saxpy, 1>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<brighten_pixel, 2>);
 
 }  // namespace roc::native_detail

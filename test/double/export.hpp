@@ -2,4 +2,4 @@
 // Marks what the double defines in the real library's place.
 #pragma once
 
-#define ROC_DOUBLE_EXPORT extern "C" __attribute__((visibility("default")))
+#define ROCARRAY_FAKE_RUNTIME_EXPORT extern "C" __attribute__((visibility("default")))

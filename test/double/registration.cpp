@@ -51,18 +51,18 @@ std::optional<std::string> kernel_name(void const* host_function) {
 
 using namespace roc::hip_double;
 
-ROC_DOUBLE_EXPORT void** __hipRegisterFatBinary(void const* data);
-ROC_DOUBLE_EXPORT void __hipUnregisterFatBinary(void** module);
-ROC_DOUBLE_EXPORT void __hipRegisterFunction(void** module, void const* host_function,
+ROCARRAY_FAKE_RUNTIME_EXPORT void** __hipRegisterFatBinary(void const* data);
+ROCARRAY_FAKE_RUNTIME_EXPORT void __hipUnregisterFatBinary(void** module);
+ROCARRAY_FAKE_RUNTIME_EXPORT void __hipRegisterFunction(void** module, void const* host_function,
                                              char* device_function, char const* device_name,
                                              unsigned thread_limit, void* thread, void* block,
                                              dim3* block_size, dim3* grid_size, int* wavefront);
-ROC_DOUBLE_EXPORT void __hipRegisterVar(void** module, void* variable, char* host_name,
+ROCARRAY_FAKE_RUNTIME_EXPORT void __hipRegisterVar(void** module, void* variable, char* host_name,
                                         char* device_name, int external, std::size_t size,
                                         int constant, int global);
-ROC_DOUBLE_EXPORT hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
                                                         hipStream_t stream);
-ROC_DOUBLE_EXPORT hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block,
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block,
                                                        std::size_t* shared, hipStream_t* stream);
 
 /// The handle of one object file's kernels: any address of its own.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compiled twice: by hipcc into the program, and by the host compiler into its twin library.
-#if !defined(ROC_KERNEL_TWIN)
+#if !defined(ROCARRAY_KERNEL_HOST_STUB)
 #include <hip/hip_runtime.h>
 #endif
 
@@ -14,7 +14,7 @@ __global__ void axpy(float a, float const* x, float* y, std::size_t n) {
   std::size_t const i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) y[i] += a * x[i];
 }
-ROC_TWIN(axpy);
+ROCARRAY_HOST_STUB(axpy);
 
 template <class T, int Sign>
 __global__ void add(T* data, T value, std::size_t n) {
@@ -23,7 +23,7 @@ __global__ void add(T* data, T value, std::size_t n) {
     data[i] += Sign * value;
   }
 }
-ROC_TWIN(add<int, -1>);
+ROCARRAY_HOST_STUB(add<int, -1>);
 
 /// Writes each thread's number in the grid where it belongs.
 __global__ void number(unsigned* data) {
@@ -32,18 +32,18 @@ __global__ void number(unsigned* data) {
   unsigned const i = block * blockDim.x * blockDim.y * blockDim.z + thread;
   data[i] = i;
 }
-ROC_TWIN(number);
+ROCARRAY_HOST_STUB(number);
 
 template <class F>
 __global__ void elementwise(F f, std::size_t n) {
   std::size_t const step = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) f(i);
 }
-ROC_ELEMENTWISE_TWIN(scale);
+ROCARRAY_ELEMENTWISE_HOST_STUB(scale);
 
 __global__ void without_twin() {}
 
-#if !defined(ROC_KERNEL_TWIN)
+#if !defined(ROCARRAY_KERNEL_HOST_STUB)
 
 hipError_t launch_axpy(float a, float const* x, float* y, std::size_t n, hipStream_t stream) {
   axpy<<<static_cast<unsigned>((n + 255) / 256), 256, 0, stream>>>(a, x, y, n);

@@ -14,7 +14,7 @@ struct alignas(16) scale {
   double factor;
   float* data;
 
-  ROC_HOST_DEVICE void operator()(std::size_t i) const { data[i] *= static_cast<float>(factor); }
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { data[i] *= static_cast<float>(factor); }
 };
 
 // Each launches one kernel and returns what hipGetLastError says of the launch.

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-# roc_add_kernel_twins(TARGET SOURCES file.hip... [INCLUDES folder...])
+# rocarray_add_kernel_host_stubs(TARGET SOURCES file.hip... [INCLUDES folder...])
 #
 # A shared object of kernel twins for the CPU double of libamdhip64: the .hip files compiled by the
-# C++ compiler with ROC_KERNEL_TWIN. Name it in ROC_HOST_TWINS when a program runs on the double.
+# C++ compiler with ROCARRAY_KERNEL_HOST_STUB. Name it in ROCARRAY_HOST_STUBS when a program runs on the double.
 
 include_guard(GLOBAL)
 
-function(roc_add_kernel_twins target)
+function(rocarray_add_kernel_host_stubs target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;INCLUDES")
   add_library(${target} MODULE ${arg_SOURCES})
   set_source_files_properties(${arg_SOURCES} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX)
-  roc_project_options(${target})
-  roc_use_hip_headers(${target})
-  target_compile_definitions(${target} PRIVATE ROC_KERNEL_TWIN=1)
+  rocarray_project_options(${target})
+  rocarray_use_hip_headers(${target})
+  target_compile_definitions(${target} PRIVATE ROCARRAY_KERNEL_HOST_STUB=1)
   target_include_directories(${target} PRIVATE ${arg_INCLUDES})
   # Kernels are found by their exported names, and two of them must not become one function.
   target_compile_options(${target} PRIVATE -fvisibility=default
@@ -23,11 +23,11 @@ function(roc_add_kernel_twins target)
 endfunction()
 
 # Compiles a target as the library's own sources are on amd, but links it with no HIP library.
-function(roc_use_hip_headers target)
+function(rocarray_use_hip_headers target)
   set(root ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../..)
   target_include_directories(${target} PRIVATE ${root}/src ${root}/include)
-  target_compile_definitions(${target} PRIVATE ROC_PLATFORM_AMD=1 __HIP_PLATFORM_AMD__=1)
-  if(NOT ROC_AMD_INCLUDE_DIR STREQUAL "/usr/include")
-    target_include_directories(${target} SYSTEM PRIVATE ${ROC_AMD_INCLUDE_DIR})
+  target_compile_definitions(${target} PRIVATE ROCARRAY_PLATFORM_AMD=1 __HIP_PLATFORM_AMD__=1)
+  if(NOT ROCARRAY_AMD_INCLUDE_DIR STREQUAL "/usr/include")
+    target_include_directories(${target} SYSTEM PRIVATE ${ROCARRAY_AMD_INCLUDE_DIR})
   endif()
 endfunction()

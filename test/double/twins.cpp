@@ -21,12 +21,12 @@ void add(char const* mangled, roc_twin const* twin) { loading->emplace(mangled, 
 void load(std::string const& path) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    std::fprintf(stderr, "rocarray double: ROC_HOST_TWINS: %s\n", dlerror());
+    std::fprintf(stderr, "rocarray double: ROCARRAY_HOST_STUBS: %s\n", dlerror());
     return;
   }
   void* const symbol = dlsym(library, "roc_register_twins");
   if (symbol == nullptr) {
-    std::fprintf(stderr, "rocarray double: ROC_HOST_TWINS: %s has no roc_register_twins\n",
+    std::fprintf(stderr, "rocarray double: ROCARRAY_HOST_STUBS: %s has no roc_register_twins\n",
                  path.c_str());
     return;
   }
@@ -36,7 +36,7 @@ void load(std::string const& path) {
 twin_map const& load_all() {
   auto* const map = new twin_map;  // leaked on purpose: kernels may be launched at process exit
   loading = map;
-  char const* const list = std::getenv("ROC_HOST_TWINS");
+  char const* const list = std::getenv("ROCARRAY_HOST_STUBS");
   std::istringstream paths(list == nullptr ? "" : list);
   for (std::string path; std::getline(paths, path, ':');) {
     if (!path.empty()) load(path);

@@ -8,7 +8,7 @@
 
 namespace roc::hip_double {
 
-/// The twin of a kernel, or null. The first call loads the libraries that ROC_HOST_TWINS lists
+/// The twin of a kernel, or null. The first call loads the libraries that ROCARRAY_HOST_STUBS lists
 /// (separated by colons) and says on stderr which of them cannot be loaded. Where several have a
 /// twin of one name, the first listed counts. Twins live to the end of the process.
 roc_twin const* find_twin(std::string const& mangled);

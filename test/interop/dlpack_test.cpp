@@ -23,7 +23,7 @@ namespace {
 // byte 64 on, the rows four apart.
 struct producer {
   explicit producer(std::atomic<int>& deletions) : deleted(&deletions) {
-    ROC_HIP(hipMalloc, &memory, std::size_t{256});
+    ROCARRAY_HIP(hipMalloc, &memory, std::size_t{256});
     tensor.dl_tensor.data = memory;
     tensor.dl_tensor.device = {roc::dlpack_device, 0};
     tensor.dl_tensor.ndim = 2;
@@ -36,7 +36,7 @@ struct producer {
       auto* const owner = static_cast<producer*>(self->manager_ctx);
       ++*owner->deleted;
       if (owner->before_free) owner->before_free();
-      ROC_HIP(hipFree, owner->memory);
+      ROCARRAY_HIP(hipFree, owner->memory);
       delete owner;
     };
   }
@@ -120,7 +120,7 @@ TEST(FromDlpack, ADeleterMayBeMissing) {
   producer theirs(deleted);
   theirs.tensor.deleter = nullptr;
   { auto const array = roc::from_dlpack<int, 2>(&theirs.tensor); }
-  ROC_HIP(hipFree, theirs.memory);
+  ROCARRAY_HIP(hipFree, theirs.memory);
 }
 
 TEST(FromDlpack, WhatDoesNotFitIsAnErrorAndStaysTheCallers) {
@@ -249,7 +249,7 @@ TEST(ToDlpack, AConsumersStreamComesAfterTheWork) {
   array.fill(9, producing);
   DLManagedTensor* const tensor = roc::to_dlpack(std::move(array), consuming);
   // A consumer that knows nothing of the library.
-  ROC_HIP(hipMemcpyAsync, host.data(), tensor->dl_tensor.data, sizeof(int) * 1000,
+  ROCARRAY_HIP(hipMemcpyAsync, host.data(), tensor->dl_tensor.data, sizeof(int) * 1000,
           hipMemcpyDeviceToHost, roc::native(consuming));
   EXPECT_FALSE(consuming.query());
   gate.open();
@@ -297,14 +297,14 @@ TEST(DlpackTensor, BorrowsAView) {
 TEST(DlpackStream, IsTheNumberThatPythonPasses) {
   roc::stream const stream;
   EXPECT_EQ(reinterpret_cast<std::intptr_t>(stream.handle()), roc::dlpack_stream(stream));
-#if ROC_PLATFORM_NVIDIA
+#if ROCARRAY_PLATFORM_NVIDIA
   EXPECT_EQ(1, roc::dlpack_stream({}));
 #else
   EXPECT_EQ(0, roc::dlpack_stream({}));
 #endif
 }
 
-#if ROC_DLPACK_VERSIONED
+#if ROCARRAY_DLPACK_VERSIONED
 TEST(Dlpack1, ReadOnlyTensorsAreViewsOfConstElements) {
   auto array = roc::device_array<int>({8});
   array.fill(4);

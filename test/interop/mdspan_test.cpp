@@ -11,14 +11,14 @@
 
 #if __has_include(<cuda/std/mdspan>)
 #include <cuda/std/mdspan>
-#define ROC_TEST_CUDA_MDSPAN 1
+#define ROCARRAY_TEST_CUDA_MDSPAN 1
 #else
-#define ROC_TEST_CUDA_MDSPAN 0
+#define ROCARRAY_TEST_CUDA_MDSPAN 0
 #endif
 
 namespace {
 
-#if ROC_TEST_CUDA_MDSPAN
+#if ROCARRAY_TEST_CUDA_MDSPAN
 namespace other = cuda::std;
 template <class T, std::size_t N, class Layout = other::layout_stride>
 using span_of = other::mdspan<T, other::dextents<std::size_t, N>, Layout>;

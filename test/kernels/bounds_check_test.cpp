@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ROC_CHECK_BOUNDS: a bad index in a kernel stops it, and the program hears of it.
+// ROCARRAY_CHECK_BOUNDS: a bad index in a kernel stops it, and the program hears of it.
 #include "kernels/bounds_kernels.hpp"
 
 #include <gtest/gtest.h>

@@ -11,22 +11,22 @@ struct saxpy_functor {
   float a;
   device_view<float const> x;
   device_view<float> y;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const { y(i) = a * x(i) + y(i); }
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { y(i) = a * x(i) + y(i); }
 };
 
 struct number_functor {
   device_view<int, 2> out;
-  ROC_HOST_DEVICE void operator()(std::size_t i, std::size_t k) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i, std::size_t k) const {
     out(i, k) = static_cast<int>(i * 100 + k);
   }
 };
 
 struct increment_functor {
   device_view<int, 0> out;
-  ROC_HOST_DEVICE void operator()() const { out() += 1; }
+  ROCARRAY_HOST_DEVICE void operator()() const { out() += 1; }
 };
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 void saxpy(stream_ref stream, float a, device_view<float const> x, device_view<float> y) {
   for_each(stream, y.shape(), saxpy_functor{a, x, y});
@@ -41,19 +41,19 @@ void increment(stream_ref stream, device_view<int, 0> out) {
 }
 
 void double_by_lambda(stream_ref stream, device_view<int> out) {
-  for_each(stream, out.shape(), [=] ROC_HOST_DEVICE(std::size_t i) { out(i) *= 2; });
+  for_each(stream, out.shape(), [=] ROCARRAY_HOST_DEVICE(std::size_t i) { out(i) *= 2; });
 }
 
 #endif
 
-#if defined(__CUDACC__) || defined(__HIP__) || ROC_KERNEL_TWIN
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
 __global__ void transpose(device_view<int const, 2> from, device_view<int, 2> to) {
   std::size_t const i = blockIdx.x * blockDim.x + threadIdx.x;
   std::size_t const k = blockIdx.y * blockDim.y + threadIdx.y;
   if (i < from.extent(0) && k < from.extent(1)) to(k, i) = from(i, k);
 }
-ROC_TWIN(transpose);
+ROCARRAY_HOST_STUB(transpose);
 
 #endif
 
@@ -68,7 +68,7 @@ bool transpose_by_kernel(stream_ref stream, device_view<int const, 2> from,
   return hipGetLastError() == hipSuccess;
 }
 
-#elif !ROC_KERNEL_TWIN
+#elif !ROCARRAY_KERNEL_HOST_STUB
 
 bool transpose_by_kernel(stream_ref, device_view<int const, 2>, device_view<int, 2>) {
   return false;
@@ -80,8 +80,8 @@ bool transpose_by_kernel(stream_ref, device_view<int const, 2>, device_view<int,
 
 namespace roc::native_detail {
 
-ROC_ELEMENTWISE_TWIN(over_shape<test::saxpy_functor, 1>);
-ROC_ELEMENTWISE_TWIN(over_shape<test::number_functor, 2>);
-ROC_ELEMENTWISE_TWIN(over_shape<test::increment_functor, 0>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::saxpy_functor, 1>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::number_functor, 2>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::increment_functor, 0>);
 
 }  // namespace roc::native_detail

@@ -112,7 +112,7 @@ TEST(UserKernel, TakesViewsByValue) {
 }
 
 TEST(ForEach, CompiledByAHostCompilerForADeviceIsAClearError) {
-#if ROC_PLATFORM_HOST
+#if ROCARRAY_PLATFORM_HOST
   GTEST_SKIP() << "the host platform runs what a host compiler compiles";
 #else
   struct nothing {

@@ -10,7 +10,7 @@ namespace roc::test {
 struct write_digest {
   long long* out;
   template <class View>
-  ROC_HOST_DEVICE void operator()(View const& region) const {
+  ROCARRAY_HOST_DEVICE void operator()(View const& region) const {
     *out = digest(region);
   }
 };
@@ -18,21 +18,21 @@ struct write_digest {
 struct digest_functor {
   device_view<int const, 3> v;
   device_view<long long> out;
-  ROC_HOST_DEVICE void operator()(std::size_t form) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t form) const {
     index_form(v, static_cast<int>(form), write_digest{&out(form)});
   }
 };
 
 struct row_functor {
   device_view<int, 2> v;
-  ROC_HOST_DEVICE void operator()(std::size_t i) const {
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     int const row = static_cast<int>(i);
     auto const line = v(-1 - row, slice(none, none, -1));
     for (int k = 0; k < static_cast<int>(line.extent(0)); ++k) line(-1 - k) = 10 * row + k;
   }
 };
 
-#if !ROC_KERNEL_TWIN
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 void digest_forms(stream_ref stream, device_view<int const, 3> v, device_view<long long> out) {
   for_each(stream, out.shape(), digest_functor{v, out});
@@ -48,7 +48,7 @@ void number_rows(stream_ref stream, device_view<int, 2> v) {
 
 namespace roc::native_detail {
 
-ROC_ELEMENTWISE_TWIN(over_shape<test::digest_functor, 1>);
-ROC_ELEMENTWISE_TWIN(over_shape<test::row_functor, 1>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::digest_functor, 1>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::row_functor, 1>);
 
 }  // namespace roc::native_detail

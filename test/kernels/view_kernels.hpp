@@ -12,7 +12,7 @@ inline constexpr int index_forms = 10;
 
 /// Calls f with a region of `v`, of the shape (4, 5, 6).
 template <class View, class F>
-ROC_HOST_DEVICE void index_form(View const& v, int form, F const& f) {
+ROCARRAY_HOST_DEVICE void index_form(View const& v, int form, F const& f) {
   switch (form) {
     case 0: return f(v(all, all, all));
     case 1: return f(v(slice(1, none, 2), ellipsis));
@@ -29,7 +29,7 @@ ROC_HOST_DEVICE void index_form(View const& v, int form, F const& f) {
 
 /// A number that depends on the extents, and on every element's value and place.
 template <class T, std::size_t N, template <class, std::size_t> class View>
-ROC_HOST_DEVICE long long digest(View<T, N> const& v) {
+ROCARRAY_HOST_DEVICE long long digest(View<T, N> const& v) {
   long long result = N;
   for (std::size_t i = 0; i < N; ++i) {
     result = 31 * result + static_cast<long long>(v.extent(i));

@@ -67,7 +67,7 @@ TEST(DeviceResource, ReleaseAfterTheResourceIsAnError) {
   void* const data = orphan.data();
   orphan = {};
   roc::set_log_hook(log);
-  ROC_HIP(hipFree, data);
+  ROCARRAY_HIP(hipFree, data);
 }
 
 TEST(DeviceResource, MemoryIsFreedWhereItsUsesCannotBeWaitedFor) {

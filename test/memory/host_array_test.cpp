@@ -73,7 +73,7 @@ TEST(HostArray, PinnedIsReachedByDma) {
   auto const device = roc::device_array_like(pinned);
   EXPECT_EQ(roc::copy_path::dma, roc::planned_path(pinned, device));
   unsigned flags = 0;
-  ROC_HIP(hipHostGetFlags, &flags, pinned.data());
+  ROCARRAY_HIP(hipHostGetFlags, &flags, pinned.data());
   EXPECT_NE(0u, flags & hipHostMallocPortable);
 }
 

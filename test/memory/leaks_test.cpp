@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run with ROC_LEAKS=1.
+// Run with ROCARRAY_LEAK_CHECK=1.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(Leaks, MovesSharesAndReleasesAreFollowed) {
   }
   char* const released = std::move(second).release();
   EXPECT_EQ("", report());  // the program's from now on
-  ROC_HIP(hipFree, released);
+  ROCARRAY_HIP(hipFree, released);
 }
 
 TEST(Leaks, AFailedAllocationIsNone) {

@@ -53,7 +53,7 @@ TEST(LifetimeDevices, SoIsThatOfUseOn) {
   {
     array const gone = on_second();
     gone.use_on(roc::stream_ref());
-    ROC_HIP(hipMemsetAsync, gone.data(), 1, bytes, nullptr);  // on device 0
+    ROCARRAY_HIP(hipMemsetAsync, gone.data(), 1, bytes, nullptr);  // on device 0
   }
   expect_all(fill_all(2), 2);
 }

@@ -103,7 +103,7 @@ TEST(Lifetime, AKernelsUseIsToldByUseOn) {
   {
     array const gone({bytes}, roc::order::c, own);
     gone.use_on(other);
-    ROC_HIP(hipMemsetAsync, gone.data(), 1, bytes, roc::native(other));  // of the user's own
+    ROCARRAY_HIP(hipMemsetAsync, gone.data(), 1, bytes, roc::native(other));  // of the user's own
   }
   auto const made = fill_all(own, 2);
   gate.open();
@@ -111,7 +111,7 @@ TEST(Lifetime, AKernelsUseIsToldByUseOn) {
   expect_all(made, 2);
 }
 
-#if ROC_PLATFORM_HOST
+#if ROCARRAY_PLATFORM_HOST
 TEST(Lifetime, AKernelOfForEachCountsByItself) {
   roc::test::gate gate;
   roc::stream const own;
@@ -185,7 +185,7 @@ TEST(Lifetime, MemoryFreedOnAStreamThatEndedComesBack) {
 
 TEST(Lifetime, NonBlockingStreamsAreOrderedByEvents) {
   hipStream_t native = nullptr;
-  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
   {
     roc::stream_ref const other = roc::from_native(native);
     {
@@ -203,15 +203,15 @@ TEST(Lifetime, NonBlockingStreamsAreOrderedByEvents) {
     other.synchronize();
     expect_all(more, 3);
   }
-  ROC_HIP(hipStreamDestroy, native);
+  ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
 TEST(Lifetime, AForeignStreamMayGoBeforeTheArrayThatItUsed) {
   array gone({bytes});
   hipStream_t native = nullptr;
-  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
   gone.fill(1, roc::from_native(native));
-  ROC_HIP(hipStreamDestroy, native);
+  ROCARRAY_HIP(hipStreamDestroy, native);
   gone = {};
   auto const made = fill_all({}, 2);
   roc::device().synchronize();
@@ -279,20 +279,20 @@ TEST(Lifetime, OfAPerThreadStreamFreedInAnotherThread) {
 
 TEST(Lifetime, AdoptedMemoryWaitsForKernelsOnNonBlockingStreams) {
   hipStream_t native = nullptr;
-  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
   void* data = nullptr;
-  ROC_HIP(hipMalloc, &data, bytes);
+  ROCARRAY_HIP(hipMalloc, &data, bytes);
   bool done = false;
   {
     auto const adopted = roc::adopt(static_cast<unsigned char*>(data), roc::shape<1>{bytes},
                                     [&](void*) { done = hipStreamQuery(native) == hipSuccess; });
     adopted.use_on(roc::from_native(native));
     // Many: in mode deferred asking for the stream runs one.
-    for (int i = 0; i < 4; ++i) ROC_HIP(hipMemsetAsync, data, i, bytes, native);
+    for (int i = 0; i < 4; ++i) ROCARRAY_HIP(hipMemsetAsync, data, i, bytes, native);
   }
   EXPECT_TRUE(done);
-  ROC_HIP(hipFree, data);
-  ROC_HIP(hipStreamDestroy, native);
+  ROCARRAY_HIP(hipFree, data);
+  ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
 std::thread::id asking;

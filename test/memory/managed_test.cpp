@@ -21,7 +21,7 @@ namespace {
 
 bool has(hipDeviceAttribute_t attribute) {
   int value = 0;
-  return ROC_HIP_CODE(hipDeviceGetAttribute, &value, attribute, 0) == hipSuccess && value != 0;
+  return ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, attribute, 0) == hipSuccess && value != 0;
 }
 
 template <class F>

@@ -198,8 +198,8 @@ TEST_F(Map, HostArraysAreGivenWhenTheWorkThatUsesThemIsDone) {
 }
 
 TEST_F(Map, ManagedMemoryIsUsedWhereItLies) {
-  if (roc::test::on_cpu() && std::getenv("ROC_HOST_MANAGED") != nullptr &&
-      std::string_view(std::getenv("ROC_HOST_MANAGED")) == "off") {
+  if (roc::test::on_cpu() && std::getenv("ROCARRAY_HOST_MANAGED") != nullptr &&
+      std::string_view(std::getenv("ROCARRAY_HOST_MANAGED")) == "off") {
     GTEST_SKIP() << "no managed memory";
   }
   try {
@@ -228,11 +228,11 @@ TEST_F(Map, ManagedMemoryIsUsedWhereItLies) {
 // Where host and device may not use it at once, work on other streams is waited for too.
 TEST_F(Map, WithoutConcurrentAccessTheWholeDeviceIsWaitedFor) {
   int concurrent = 1;
-  static_cast<void>(ROC_HIP_CODE(hipDeviceGetAttribute, &concurrent,
+  static_cast<void>(ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &concurrent,
                                  hipDeviceAttributeConcurrentManagedAccess, 0));
   int managed = 0;
   static_cast<void>(
-      ROC_HIP_CODE(hipDeviceGetAttribute, &managed, hipDeviceAttributeManagedMemory, 0));
+      ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &managed, hipDeviceAttributeManagedMemory, 0));
   if (concurrent != 0 || managed == 0) GTEST_SKIP() << "concurrent access, or nothing to access";
   auto array = roc::managed_array<int>(std::size_t{10});
   roc::device_array<int> const other({10});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run with ROC_LEAKS=0.
+// Run with ROCARRAY_LEAK_CHECK=0.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>

@@ -32,10 +32,10 @@ bool told_by_the_runtime(host_flags flags) {
   if (has(flags, host_flags::mapped)) asked |= hipHostMallocMapped;
   if (has(flags, host_flags::write_combined)) asked |= hipHostMallocWriteCombined;
   void* memory = nullptr;
-  ROC_HIP(hipHostMalloc, &memory, 64, asked);
+  ROCARRAY_HIP(hipHostMalloc, &memory, 64, asked);
   unsigned told = 0;
-  ROC_HIP(hipHostGetFlags, &told, memory);
-  ROC_HIP(hipHostFree, memory);
+  ROCARRAY_HIP(hipHostGetFlags, &told, memory);
+  ROCARRAY_HIP(hipHostFree, memory);
   return (told & asked) == asked;
 }
 
@@ -48,7 +48,7 @@ TEST(PinnedArray, FlagsArriveAndAreAskedBack) {
     // A driver may not tell of all that it was asked for: as much as of memory of its own.
     EXPECT_EQ(told_by_the_runtime(flags), has(array.flags(), flags)) << static_cast<unsigned>(flags);
     unsigned native = 0;
-    ROC_HIP(hipHostGetFlags, &native, const_cast<float*>(array.data()));
+    ROCARRAY_HIP(hipHostGetFlags, &native, const_cast<float*>(array.data()));
     EXPECT_EQ(has(flags, host_flags::write_combined), (native & hipHostMallocWriteCombined) != 0);
   }
   EXPECT_TRUE(has(roc::pinned_array<float>(10).flags(), host_flags::portable));
@@ -161,7 +161,7 @@ class PinnedCache : public testing::Test {
  protected:
   void SetUp() override {
     roc::trim_pinned_cache();
-    if (roc::pinned_cache().limit == 0) GTEST_SKIP() << "ROC_PINNED_CACHE=0";
+    if (roc::pinned_cache().limit == 0) GTEST_SKIP() << "ROCARRAY_PINNED_CACHE=0";
     before_ = roc::pinned_cache();
   }
   void TearDown() override { roc::trim_pinned_cache(); }

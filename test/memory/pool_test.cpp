@@ -365,7 +365,7 @@ TEST_F(Pool, AThreadThatEndsLeavesItsBlocks) {
   for (void* const each : mine) pool.deallocate(each, 100'000, stream);
 }
 
-#if ROC_PLATFORM_HOST && defined(ROC_HAS_ADDRESS_SANITIZER)
+#if ROCARRAY_PLATFORM_HOST && defined(ROCARRAY_HAS_ADDRESS_SANITIZER)
 TEST_F(Pool, FreeMemoryIsClosedToTheSanitizer) {
   auto* const data = static_cast<char*>(pool.allocate(3 * mebi));
   EXPECT_EQ(0, __asan_address_is_poisoned(data + 3 * mebi - 1));

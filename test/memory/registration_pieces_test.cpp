@@ -147,7 +147,7 @@ TEST_F(RegistrationPieces, MappedMemoryIsOne) {
   EXPECT_EQ(1, registered);
   auto const view = roc::device_view_of(range);
   void* address = nullptr;
-  ROC_HIP(hipHostGetDevicePointer, &address, range.data(), 0);
+  ROCARRAY_HIP(hipHostGetDevicePointer, &address, range.data(), 0);
   EXPECT_EQ(address, view.data());
   // From within, and by copies, whatever the device calls it.
   auto const part = range(roc::slice(piece, 2 * piece));
@@ -200,7 +200,7 @@ TEST_F(RegistrationPieces, ReadOnlyMemoryIsNotWritten) {
 // The runtime knows it, the library does not.
 TEST_F(RegistrationPieces, WhatOthersPinnedIsAdopted) {
   auto const range = bytes(0, piece);
-  ROC_HIP(hipHostRegister, range.data(), range.size(), hipHostRegisterDefault);
+  ROCARRAY_HIP(hipHostRegister, range.data(), range.size(), hipHostRegisterDefault);
   auto const message = message_of([&] { static_cast<void>(roc::register_host(range)); });
   EXPECT_NE(std::string::npos, message.find("adopt_registered")) << message;
   EXPECT_EQ(1, registered);
@@ -217,7 +217,7 @@ TEST_F(RegistrationPieces, WhatOthersPinnedIsAdopted) {
   }
   EXPECT_EQ(0, unregistered);  // forgotten, no more
   EXPECT_EQ(roc::copy_path::staged, roc::planned_path(range, array));
-  ROC_HIP(hipHostUnregister, range.data());
+  ROCARRAY_HIP(hipHostUnregister, range.data());
 }
 
 TEST_F(RegistrationPieces, TheRuntimesOwnWordForKnownMemoryGivesTheAdvice) {
@@ -229,7 +229,7 @@ TEST_F(RegistrationPieces, TheRuntimesOwnWordForKnownMemoryGivesTheAdvice) {
 
 TEST_F(RegistrationPieces, MemoryOfHipHostMallocIsAdopted) {
   void* memory = nullptr;
-  ROC_HIP(hipHostMalloc, &memory, piece, hipHostMallocDefault);
+  ROCARRAY_HIP(hipHostMalloc, &memory, piece, hipHostMallocDefault);
   roc::host_view<char> const range(static_cast<char*>(memory), roc::shape<1>{piece});
   EXPECT_THROW(static_cast<void>(roc::register_host(range)), roc::registration_error);
   {
@@ -238,7 +238,7 @@ TEST_F(RegistrationPieces, MemoryOfHipHostMallocIsAdopted) {
     auto const array = roc::device_array_like(part);
     EXPECT_EQ(roc::copy_path::dma, roc::planned_path(part, array));
   }
-  ROC_HIP(hipHostFree, memory);
+  ROCARRAY_HIP(hipHostFree, memory);
 }
 
 TEST_F(RegistrationPieces, MemoryThatNobodyPinnedIsNotAdopted) {
@@ -246,13 +246,13 @@ TEST_F(RegistrationPieces, MemoryThatNobodyPinnedIsNotAdopted) {
   auto const message = message_of([&] { static_cast<void>(roc::adopt_registered(range)); });
   EXPECT_NE(std::string::npos, message.find("register_host")) << message;
   // Pinned in part, and only one of two.
-  ROC_HIP(hipHostRegister, range.data(), piece / 2, hipHostRegisterDefault);
+  ROCARRAY_HIP(hipHostRegister, range.data(), piece / 2, hipHostRegisterDefault);
   EXPECT_THROW(static_cast<void>(roc::adopt_registered(range)), roc::registration_error);
   auto const half = bytes(0, piece / 2);
   EXPECT_THROW(static_cast<void>(roc::adopt_registered(half, bytes(2 * piece, 100))),
                roc::registration_error);
   EXPECT_THROW(roc::deregister(half), roc::registration_error);
-  ROC_HIP(hipHostUnregister, range.data());
+  ROCARRAY_HIP(hipHostUnregister, range.data());
 }
 
 TEST_F(RegistrationPieces, PinnedArraysNeedNoAdoption) {
@@ -265,7 +265,7 @@ TEST_F(RegistrationPieces, AdoptionWaitsForTheCopiesBeforeItForgets) {
     GTEST_SKIP() << "whether a copy was waited for shows in mode deferred alone";
   }
   auto const range = bytes(0, piece);
-  ROC_HIP(hipHostRegister, range.data(), range.size(), hipHostRegisterDefault);
+  ROCARRAY_HIP(hipHostRegister, range.data(), range.size(), hipHostRegisterDefault);
   range.fill('a');
   auto const array = roc::device_array_like(range);
   array.fill('b');
@@ -287,7 +287,7 @@ TEST_F(RegistrationPieces, AdoptionWaitsForTheCopiesBeforeItForgets) {
     roc::device_view_of(range).fill('d', stream);
   }
   EXPECT_EQ('d', range(-1));
-  ROC_HIP(hipHostUnregister, range.data());
+  ROCARRAY_HIP(hipHostUnregister, range.data());
 }
 
 TEST_F(RegistrationPieces, AnyAlignmentAndLengthWillDo) {

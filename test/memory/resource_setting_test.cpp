@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ROC_MEMORY_RESOURCE: where arrays take their memory from unless the program says otherwise.
+// ROCARRAY_MEMORY_RESOURCE: where arrays take their memory from unless the program says otherwise.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ void count(roc::platform::call_record const& record) {
 }
 
 TEST(ResourceSetting, ArraysTakeFromWhatItNames) {
-  std::string const wanted = std::getenv("ROC_MEMORY_RESOURCE");
+  std::string const wanted = std::getenv("ROCARRAY_MEMORY_RESOURCE");
   auto const before = roc::platform::set_call_hook(count);
   for (int i = 0; i < 2; ++i) {
     roc::device_array<int> const array({5000});
@@ -50,13 +50,13 @@ TEST(ResourceSetting, ArraysTakeFromWhatItNames) {
 
 TEST(ResourceSetting, ReleaseFollowsIt) {
   roc::device_array<int> array({10});
-  if (std::getenv("ROC_MEMORY_RESOURCE") != std::string("direct")) {
+  if (std::getenv("ROCARRAY_MEMORY_RESOURCE") != std::string("direct")) {
     EXPECT_THROW(array.release(), roc::lifetime_error);
     return;
   }
   int* const released = array.release();
   ASSERT_NE(nullptr, released);
-  ROC_HIP(hipFree, released);
+  ROCARRAY_HIP(hipFree, released);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace platform = roc::platform;
 TEST(Call, ErrorCarriesCodeNameAndPlace) {
   void* data = nullptr;
   try {
-    ROC_HIP(hipHostMalloc, &data, 64, 0x1234u);
+    ROCARRAY_HIP(hipHostMalloc, &data, 64, 0x1234u);
     FAIL() << "unknown flags were taken";
   } catch (roc::error const& error) {
     EXPECT_EQ(roc::hip_category(), error.code().category());
@@ -55,7 +55,7 @@ TEST(Call, OutOfMemoryHasItsTypeAndCondition) {
   ASSERT_TRUE(platform::fail_call("hipMalloc", 1, hipErrorOutOfMemory));
   void* data = nullptr;
   try {
-    ROC_HIP(hipMalloc, &data, 64);
+    ROCARRAY_HIP(hipMalloc, &data, 64);
     FAIL();
   } catch (std::exception const& error) {
     auto const* const typed = dynamic_cast<roc::out_of_memory const*>(&error);

@@ -30,13 +30,13 @@ struct entry {
 // Taking an address makes the linker prove that the provider exports the call.
 entry const with_signature[] = {
 #define X(call, ...) {#call, address_of<__VA_ARGS__>(&::call)},
-    ROC_HIP_SIGNATURES(X)
+    ROCARRAY_HIP_SIGNATURES(X)
 #undef X
 };
 
 constexpr std::string_view listed[] = {
 #define X(call) #call,
-    ROC_HIP_CALLS(X)
+    ROCARRAY_HIP_CALLS(X)
 #undef X
 };
 

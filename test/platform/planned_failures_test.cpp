@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Failures planned by the environment: run with
-// ROC_FAIL=hipHostMalloc:1,hipHostMalloc:2,hipHostMalloc:4:999,hipMaloc:1,hipMalloc:x.
+// ROCARRAY_INJECT_FAILURE=hipHostMalloc:1,hipHostMalloc:2,hipHostMalloc:4:999,hipMaloc:1,hipMalloc:x.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -12,8 +12,8 @@ namespace {
 
 hipError_t take_and_free() {
   void* data = nullptr;
-  hipError_t const result = ROC_HIP_CODE(hipHostMalloc, &data, 64, 0u);
-  if (result == hipSuccess) ROC_HIP(hipHostFree, data);
+  hipError_t const result = ROCARRAY_HIP_CODE(hipHostMalloc, &data, 64, 0u);
+  if (result == hipSuccess) ROCARRAY_HIP(hipHostFree, data);
   return result;
 }
 

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#define ROC_HIP_SIGNATURES(X)                                                                \
+#define ROCARRAY_HIP_SIGNATURES(X)                                                                \
   X(hipGetDeviceCount, hipError_t(int*))                                                     \
   X(hipGetDevice, hipError_t(int*))                                                          \
   X(hipSetDevice, hipError_t(int))                                                           \

@@ -56,11 +56,11 @@ TEST(Event, AStreamWaitsForIt) {
     auto* const self = static_cast<step*>(argument);
     self->right = (*self->order)++ == self->expected;
   };
-  ROC_HIP(hipLaunchHostFunc, roc::native(first), run, &one);
+  ROCARRAY_HIP(hipLaunchHostFunc, roc::native(first), run, &one);
   roc::event event;
   event.record(first);
   second.wait(event);
-  ROC_HIP(hipLaunchHostFunc, roc::native(second), run, &two);
+  ROCARRAY_HIP(hipLaunchHostFunc, roc::native(second), run, &two);
   hold.open();
   second.synchronize();
   EXPECT_TRUE(one.right);

@@ -232,7 +232,7 @@ TEST(HostFunction, CallingHipDoesNotReachTheRuntime) {
   stream.launch_host_function([] {
     std::size_t free = 0;
     std::size_t total = 0;
-    static_cast<void>(ROC_HIP_CODE(hipMemGetInfo, &free, &total));
+    static_cast<void>(ROCARRAY_HIP_CODE(hipMemGetInfo, &free, &total));
   });
   EXPECT_NO_THROW(stream.synchronize());
   roc::platform::set_call_hook(before);

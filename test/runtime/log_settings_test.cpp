@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run with settings that cannot be used: ROC_LOG=loud, ROC_STAGING=much.
+// Run with settings that cannot be used: ROCARRAY_LOG=loud, ROCARRAY_STAGING_LIMIT=much.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,7 +15,7 @@ TEST(LogSettings, ALevelThatThereIsNotIsReportedOnce) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(log_level::warning, roc::runtime::log_threshold());
   EXPECT_EQ(log_level::warning, roc::runtime::log_threshold());
-  EXPECT_EQ("rocarray: warning: ROC_LOG=loud: give off, error, warning, info, debug or trace\n",
+  EXPECT_EQ("rocarray: warning: ROCARRAY_LOG=loud: give off, error, warning, info, debug or trace\n",
             testing::internal::GetCapturedStderr());
 }
 
@@ -23,7 +23,7 @@ TEST(LogSettings, OthersAreWarnings) {
   roc::runtime::set_log_threshold(log_level::warning);
   testing::internal::CaptureStderr();
   EXPECT_EQ(std::size_t{64} << 20, roc::runtime::settings().staging);
-  EXPECT_EQ("rocarray: warning: ROC_STAGING=much: give a number from 4096 to 1099511627776, in "
+  EXPECT_EQ("rocarray: warning: ROCARRAY_STAGING_LIMIT=much: give a number from 4096 to 1099511627776, in "
             "bytes or with K, M or G\n",
             testing::internal::GetCapturedStderr());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run with ROC_LOG=debug.
+// Run with ROCARRAY_LOG=debug.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run with ROC_PROFILER naming nothing.
+// Run with ROCARRAY_PROFILER naming nothing.
 #include <roc/profiler_range.hpp>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ TEST(NoProfiler, IsReportedOnceAndRangesDoNothing) {
   }
   EXPECT_FALSE(roc::profiler_range::active());
   std::string const text = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(0u, text.find("rocarray: warning: ROC_PROFILER=/nonexistent/profiler.so: ")) << text;
+  EXPECT_EQ(0u, text.find("rocarray: warning: ROCARRAY_PROFILER=/nonexistent/profiler.so: ")) << text;
   EXPECT_EQ(text.size() - 1, text.find('\n')) << text;
 }
 

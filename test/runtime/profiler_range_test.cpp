@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run with ROC_PROFILER naming the library of fake_profiler.cpp.
+// Run with ROCARRAY_PROFILER naming the library of fake_profiler.cpp.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 std::string record() {
   static auto const get = [] {
-    void* const library = dlopen(std::getenv("ROC_PROFILER"), RTLD_NOW);
+    void* const library = dlopen(std::getenv("ROCARRAY_PROFILER"), RTLD_NOW);
     return reinterpret_cast<char const* (*)()>(dlsym(library, "fake_profiler_record"));
   }();
   return get();

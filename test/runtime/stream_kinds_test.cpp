@@ -165,9 +165,9 @@ TEST(DestroyedStream, NewOnesAreNotTakenForIt) {
   }
   hipStream_t native = nullptr;
   { roc::stream const gone; }
-  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamDefault);  // perhaps with its handle
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamDefault);  // perhaps with its handle
   EXPECT_NO_THROW(roc::from_native(native).synchronize());
-  ROC_HIP(hipStreamDestroy, native);
+  ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ static_assert(std::is_trivially_copyable_v<roc::stream_ref>);
 
 // Sets a flag when a stream reaches it.
 void enqueue_flag(roc::stream_ref stream, bool& flag) {
-  ROC_HIP(hipLaunchHostFunc, roc::native(stream), [](void* at) { *static_cast<bool*>(at) = true; },
+  ROCARRAY_HIP(hipLaunchHostFunc, roc::native(stream), [](void* at) { *static_cast<bool*>(at) = true; },
           &flag);
 }
 
@@ -147,14 +147,14 @@ TEST(Stream, TakesPrioritiesBeyondTheDevicesRange) {
 
 TEST(Stream, AdoptsAStreamOfOthersWithoutDestroyingIt) {
   hipStream_t native = nullptr;
-  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
   {
     roc::stream_ref const adopted = roc::from_native(native);
     EXPECT_EQ(native, roc::native(adopted));
     adopted.synchronize();
   }
-  ROC_HIP(hipStreamSynchronize, native);
-  ROC_HIP(hipStreamDestroy, native);
+  ROCARRAY_HIP(hipStreamSynchronize, native);
+  ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
 TEST(Stream, DefaultOneIsNull) {

@@ -18,7 +18,7 @@ std::string_view setting(char const* name) {
 
 }  // namespace
 
-bool needs_device() { return setting("ROC_TEST_NO_DEVICE").empty(); }
+bool needs_device() { return setting("ROCARRAY_TEST_NO_DEVICE").empty(); }
 
 bool on_double() { return device().name() == "rocarray CPU double (no GPU)"; }
 
@@ -26,23 +26,23 @@ bool on_cpu() { return device().name().starts_with("rocarray"); }
 
 mode run_mode() {
   if (!on_cpu()) return mode::threaded;
-  auto const text = setting("ROC_HOST_MODE");
+  auto const text = setting("ROCARRAY_HOST_MODE");
   if (text == "inline") return mode::inline_;
   return text == "deferred" ? mode::deferred : mode::threaded;
 }
 
 std::size_t scaled(std::size_t n) {
   static std::size_t const scale = std::max(
-      1ul, std::strtoul(std::getenv("ROC_TEST_SCALE") ? std::getenv("ROC_TEST_SCALE") : "1",
+      1ul, std::strtoul(std::getenv("ROCARRAY_TEST_SCALE") ? std::getenv("ROCARRAY_TEST_SCALE") : "1",
                         nullptr, 10));
   return std::min(n, std::max<std::size_t>(n / scale, 1000));
 }
 
 std::mt19937_64 random_generator(char const* what) {
-  auto const text = setting("ROC_TEST_SEED");
+  auto const text = setting("ROCARRAY_TEST_SEED");
   std::uint64_t const seed =
       text.empty() ? std::random_device{}() : std::strtoull(text.data(), nullptr, 10);
-  std::printf("%s: ROC_TEST_SEED=%llu\n", what, static_cast<unsigned long long>(seed));
+  std::printf("%s: ROCARRAY_TEST_SEED=%llu\n", what, static_cast<unsigned long long>(seed));
   return std::mt19937_64(seed);
 }
 

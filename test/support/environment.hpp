@@ -8,7 +8,7 @@
 
 namespace roc::test {
 
-/// Whether this program's tests need a device; set by ROC_TEST_NO_DEVICE in the environment.
+/// Whether this program's tests need a device; set by ROCARRAY_TEST_NO_DEVICE in the environment.
 bool needs_device();
 
 enum class mode { threaded, inline_, deferred };
@@ -20,10 +20,10 @@ bool on_double();
 /// On the host provider or the double: no device, and memory may be closed to the host.
 bool on_cpu();
 
-/// `n` divided by ROC_TEST_SCALE, 1000 at least (or n): for emulators of the hardware.
+/// `n` divided by ROCARRAY_TEST_SCALE, 1000 at least (or n): for emulators of the hardware.
 std::size_t scaled(std::size_t n);
 
-/// A generator whose seed is printed, and taken from ROC_TEST_SEED if set.
+/// A generator whose seed is printed, and taken from ROCARRAY_TEST_SEED if set.
 std::mt19937_64 random_generator(char const* what);
 
 }  // namespace roc::test

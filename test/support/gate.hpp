@@ -32,7 +32,7 @@ class gate {
   void close(stream_ref stream) {
     if (run_mode() != mode::threaded) return;
     auto* const argument = new std::shared_ptr<state>(state_);
-    ROC_HIP(hipLaunchHostFunc, native(stream), &gate::wait, argument);
+    ROCARRAY_HIP(hipLaunchHostFunc, native(stream), &gate::wait, argument);
   }
 
   void open() {

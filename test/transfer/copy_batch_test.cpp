@@ -400,7 +400,7 @@ std::atomic<int> events = 0;
 
 TEST(CopyBatchCost, AnArrayIsNotedOnceForAStreamOfOthers) {
   hipStream_t native = nullptr;
-  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
   {
     auto const stream = roc::from_native(native);
     roc::host_array<std::uint8_t, 1> pinned({400}, roc::order::c, roc::host_memory::pinned);
@@ -426,7 +426,7 @@ TEST(CopyBatchCost, AnArrayIsNotedOnceForAStreamOfOthers) {
     }
     EXPECT_LT(counted[1], counted[0] + 50);
   }
-  ROC_HIP(hipStreamDestroy, native);
+  ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
 std::atomic<int> calls = 0;

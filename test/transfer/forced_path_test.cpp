@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ROC_COPY_PATH: the path it names is taken wherever it is possible, another elsewhere, and every
+// ROCARRAY_COPY_PATH: the path it names is taken wherever it is possible, another elsewhere, and every
 // one gives the same bytes, in the order of the stream too.
 #include <roc/roc.hpp>
 
@@ -19,7 +19,7 @@ constexpr std::size_t rows = 20;
 constexpr std::size_t columns = 96;
 constexpr roc::shape<3> extents = {planes, rows, columns};
 
-std::string forced() { return std::getenv("ROC_COPY_PATH"); }
+std::string forced() { return std::getenv("ROCARRAY_COPY_PATH"); }
 
 // What is expected where `possible` names all paths that such a copy can take, the fastest first.
 path expected(std::vector<path> const& possible) {

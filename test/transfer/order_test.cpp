@@ -74,7 +74,7 @@ TEST(Order, ACallWithoutStreamComesAfterWorkOnNonBlockingStreams) {
   auto pinned = roc::pinned_array<int>(count);
   std::copy(expected.begin(), expected.end(), pinned.begin());
   hipStream_t native = nullptr;
-  ROC_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
   auto const stream = roc::from_native(native);
   std::vector<int> back(count);
   {
@@ -85,7 +85,7 @@ TEST(Order, ACallWithoutStreamComesAfterWorkOnNonBlockingStreams) {
     array.copy_to_host(back);
   }
   EXPECT_EQ(expected, back);
-  ROC_HIP(hipStreamDestroy, native);
+  ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
 TEST(Order, ACallWithStreamReturnsBeforeTheWorkIsDone) {
@@ -188,7 +188,7 @@ TEST(Order, AThreadsOwnStreamKeepsItsOrderInALargeCopy) {
   auto before = roc::pinned_array<std::uint8_t>(large);
   array.fill(9);
   hipStream_t beside = nullptr;
-  ROC_HIP(hipStreamCreateWithFlags, &beside, hipStreamNonBlocking);
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &beside, hipStreamNonBlocking);
   auto const stream = roc::per_thread_stream();
   {
     std::vector<std::uint8_t> const source(large, 4);
@@ -197,12 +197,12 @@ TEST(Order, AThreadsOwnStreamKeepsItsOrderInALargeCopy) {
     array.copy_to_device(source, stream);
     if (roc::test::run_mode() == roc::test::mode::threaded) {
       // Nobody has told this stream to wait. In mode deferred any question moves work on.
-      ROC_HIP(hipMemcpyAsync, before.data(), array.data(), large, hipMemcpyDeviceToHost, beside);
-      ROC_HIP(hipStreamSynchronize, beside);
+      ROCARRAY_HIP(hipMemcpyAsync, before.data(), array.data(), large, hipMemcpyDeviceToHost, beside);
+      ROCARRAY_HIP(hipStreamSynchronize, beside);
       EXPECT_EQ(0, std::count(before.begin(), before.end(), 4));
     }
   }
-  ROC_HIP(hipStreamDestroy, beside);
+  ROCARRAY_HIP(hipStreamDestroy, beside);
   std::vector<std::uint8_t> back(large);
   array.copy_to_host(back, stream);
   stream.synchronize();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ROC_SHORTEST_ROW, here 1 KiB: which rows the copy engines are given.
+// ROCARRAY_MEMCPY2D_MIN_ROW, here 1 KiB: which rows the copy engines are given.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ namespace roc::detail {
 
 /// Bytes from the resource of a device, given back in the order of the stream they were taken on
 /// and of every stream that used them since. Null for zero bytes, and after a move.
-class ROC_API device_memory {
+class ROCARRAY_API device_memory {
  public:
   device_memory() = default;
   /// On the device of the stream, or the current one. Throws out_of_memory, roc::error.
@@ -62,6 +62,6 @@ class ROC_API device_memory {
 };
 
 /// Notes that work on `stream`, enqueued by someone else, uses the memory of an address.
-ROC_API void use_on(void const* data, int device, stream_ref stream);
+ROCARRAY_API void use_on(void const* data, int device, stream_ref stream);
 
 }  // namespace roc::detail

@@ -13,7 +13,7 @@ namespace roc::detail {
 /// Memory with several owners: an allocation of the library's, or foreign memory. It counts its
 /// owners itself: <memory> and <functional> would take longer to compile than all of this library's
 /// headers.
-class ROC_API device_block {
+class ROCARRAY_API device_block {
  public:
   explicit device_block(device_memory own);
   device_block(device_block const&) = delete;

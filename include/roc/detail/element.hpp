@@ -19,42 +19,42 @@ template <class T>
 class element : public device_view<T, 0> {
  public:
   /// The element that the view is of.
-  ROC_HOST_DEVICE explicit element(device_view<T, 0> const& at) : device_view<T, 0>(at) {}
+  ROCARRAY_HOST_DEVICE explicit element(device_view<T, 0> const& at) : device_view<T, 0>(at) {}
   /// The same element.
-  ROC_HOST_DEVICE element(element const& other) : device_view<T, 0>(other) {}
+  ROCARRAY_HOST_DEVICE element(element const& other) : device_view<T, 0>(other) {}
 
   /// The element, in kernels.
-  ROC_HOST_DEVICE operator T&() const { return *this->data(); }
+  ROCARRAY_HOST_DEVICE operator T&() const { return *this->data(); }
   /// Its address in device memory.
-  ROC_HOST_DEVICE T* operator&() const { return this->data(); }
+  ROCARRAY_HOST_DEVICE T* operator&() const { return this->data(); }
   /// A member of it, in kernels.
-  ROC_HOST_DEVICE T* operator->() const { return this->data(); }
+  ROCARRAY_HOST_DEVICE T* operator->() const { return this->data(); }
 
   /// Gives the element a value, in kernels.
-  ROC_HOST_DEVICE T& operator=(T const& value) const { return *this->data() = value; }
+  ROCARRAY_HOST_DEVICE T& operator=(T const& value) const { return *this->data() = value; }
   /// Assigns the element's value, as a reference does.
-  ROC_HOST_DEVICE element const& operator=(element const& other) const {
+  ROCARRAY_HOST_DEVICE element const& operator=(element const& other) const {
     *this->data() = *other.data();
     return *this;
   }
 
-#define ROC_ELEMENT_ASSIGNMENT(op)                         \
-  ROC_HOST_DEVICE T& operator op(T const& value) const {   \
+#define ROCARRAY_ELEMENT_ASSIGNMENT(op)                         \
+  ROCARRAY_HOST_DEVICE T& operator op(T const& value) const {   \
     return *this->data() op value;                         \
   }
-  ROC_ELEMENT_ASSIGNMENT(+=)
-  ROC_ELEMENT_ASSIGNMENT(-=)
-  ROC_ELEMENT_ASSIGNMENT(*=)
-  ROC_ELEMENT_ASSIGNMENT(/=)
-  ROC_ELEMENT_ASSIGNMENT(%=)
-  ROC_ELEMENT_ASSIGNMENT(&=)
-  ROC_ELEMENT_ASSIGNMENT(|=)
-  ROC_ELEMENT_ASSIGNMENT(^=)
-  ROC_ELEMENT_ASSIGNMENT(<<=)
-  ROC_ELEMENT_ASSIGNMENT(>>=)
-#undef ROC_ELEMENT_ASSIGNMENT
-  ROC_HOST_DEVICE T& operator++() const { return ++*this->data(); }  ///< in kernels
-  ROC_HOST_DEVICE T& operator--() const { return --*this->data(); }  ///< in kernels
+  ROCARRAY_ELEMENT_ASSIGNMENT(+=)
+  ROCARRAY_ELEMENT_ASSIGNMENT(-=)
+  ROCARRAY_ELEMENT_ASSIGNMENT(*=)
+  ROCARRAY_ELEMENT_ASSIGNMENT(/=)
+  ROCARRAY_ELEMENT_ASSIGNMENT(%=)
+  ROCARRAY_ELEMENT_ASSIGNMENT(&=)
+  ROCARRAY_ELEMENT_ASSIGNMENT(|=)
+  ROCARRAY_ELEMENT_ASSIGNMENT(^=)
+  ROCARRAY_ELEMENT_ASSIGNMENT(<<=)
+  ROCARRAY_ELEMENT_ASSIGNMENT(>>=)
+#undef ROCARRAY_ELEMENT_ASSIGNMENT
+  ROCARRAY_HOST_DEVICE T& operator++() const { return ++*this->data(); }  ///< in kernels
+  ROCARRAY_HOST_DEVICE T& operator--() const { return --*this->data(); }  ///< in kernels
 };
 
 }  // namespace roc

@@ -23,8 +23,8 @@ struct fixed {
     return result;
   }
 
-  ROC_HOST_DEVICE constexpr T& operator[](std::size_t i) { return values[i]; }
-  ROC_HOST_DEVICE constexpr T const& operator[](std::size_t i) const { return values[i]; }
+  ROCARRAY_HOST_DEVICE constexpr T& operator[](std::size_t i) { return values[i]; }
+  ROCARRAY_HOST_DEVICE constexpr T const& operator[](std::size_t i) const { return values[i]; }
 };
 
 }  // namespace roc::detail

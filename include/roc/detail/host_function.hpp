@@ -30,7 +30,7 @@ host_function make_host_function(F&& function) {
 }
 
 /// Owns the function from here on, also if this throws.
-ROC_API void launch_host_function(stream_ref stream, host_function function);
+ROCARRAY_API void launch_host_function(stream_ref stream, host_function function);
 
 }  // namespace detail
 }  // namespace roc

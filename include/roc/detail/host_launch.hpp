@@ -19,7 +19,7 @@ struct host_kernel {
 
 /// Runs the kernel over [0, count) in the order of the stream, on the host platform; elsewhere the
 /// code is that of hipErrorNotSupported. Takes the functor in any case. The number of a hipError_t.
-ROC_API int launch_host_kernel(host_kernel kernel, std::size_t count, native_stream* stream);
+ROCARRAY_API int launch_host_kernel(host_kernel kernel, std::size_t count, native_stream* stream);
 
 template <class F>
 int launch_on_host(F const& f, std::size_t count, native_stream* stream) {

@@ -12,7 +12,7 @@ namespace roc::detail {
 
 /// Uninitialised bytes that the library knows; null for zero bytes, and after a move. Its
 /// destructor waits for the copies that still use them; errors there go to the log hook. Move-only.
-class ROC_API host_storage {
+class ROCARRAY_API host_storage {
  public:
   host_storage() = default;
   /// `flags` are those of pinned and mapped memory; the other kinds have none. Throws

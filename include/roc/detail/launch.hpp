@@ -28,7 +28,7 @@ inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F>;
 #endif
 
 /// Makes the device of a stream current for a scope, and notes the work enqueued in it.
-class ROC_API launch_scope {
+class ROCARRAY_API launch_scope {
  public:
   /// The work uses what the addresses among the functor's bytes point to: its views.
   launch_scope(stream_ref stream, void const* functor, std::size_t bytes);

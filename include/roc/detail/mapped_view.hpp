@@ -22,7 +22,7 @@ struct device_address {
 };
 
 /// Where the current device finds host memory of `bytes` bytes.
-ROC_API device_address device_address_of(void const* data, std::size_t bytes, bool for_writing);
+ROCARRAY_API device_address device_address_of(void const* data, std::size_t bytes, bool for_writing);
 
 }  // namespace detail
 

@@ -28,18 +28,18 @@ enum class source_use : unsigned char { copied, borrowed };
 
 /// Copies element by element. `stream` null: ordered after all work, done on return. Throws
 /// shape_error, layout_error, overlap_error, lifetime_error, out_of_memory and roc::error.
-ROC_API void copy(region const& source, region const& destination, stream_ref const* stream,
+ROCARRAY_API void copy(region const& source, region const& destination, stream_ref const* stream,
                   source_use use = source_use::copied);
 
 /// Writes `pattern`, of the elements' size (1 to 16 bytes), to every element; the pattern has been
 /// read on return. `stream` as for copy. Throws lifetime_error and roc::error.
-ROC_API void fill(region const& destination, void const* pattern, stream_ref const* stream);
+ROCARRAY_API void fill(region const& destination, void const* pattern, stream_ref const* stream);
 /// Writes zero bytes to every element, of any size.
-ROC_API void zero(region const& destination, stream_ref const* stream);
+ROCARRAY_API void zero(region const& destination, stream_ref const* stream);
 
 /// Whether two indices name one place. Exact, except that axes so interleaved that a million steps
 /// decide nothing are taken to do so.
-ROC_API bool places_repeat(std::size_t rank, std::size_t const* shape,
+ROCARRAY_API bool places_repeat(std::size_t rank, std::size_t const* shape,
                            std::ptrdiff_t const* strides);
 
 }  // namespace roc::detail

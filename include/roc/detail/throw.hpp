@@ -19,12 +19,12 @@ struct numbers {
       : values(first), count(n), shown(true) {}
 };
 
-[[noreturn]] ROC_API void throw_shape_error(char const* what, numbers a = {},
+[[noreturn]] ROCARRAY_API void throw_shape_error(char const* what, numbers a = {},
                                             char const* between = "", numbers b = {},
                                             char const* advice = "");
-[[noreturn]] ROC_API void throw_layout_error(char const* what, numbers a = {},
+[[noreturn]] ROCARRAY_API void throw_layout_error(char const* what, numbers a = {},
                                              char const* between = "", numbers b = {},
                                              char const* advice = "");
-[[noreturn]] ROC_API void throw_lifetime_error(char const* what);
+[[noreturn]] ROCARRAY_API void throw_lifetime_error(char const* what);
 
 }  // namespace roc::detail

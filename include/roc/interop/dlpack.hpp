@@ -17,7 +17,7 @@ namespace roc {
 /// work before what comes on that stream.
 [[nodiscard]] inline std::intptr_t dlpack_stream(stream_ref stream) {
   auto const handle = reinterpret_cast<std::intptr_t>(stream.handle());
-#if ROC_PLATFORM_NVIDIA
+#if ROCARRAY_PLATFORM_NVIDIA
   return handle == 0 ? 1 : handle;  // 0 is not allowed on CUDA: it could be either default stream
 #else
   return handle;

@@ -53,7 +53,7 @@ DLDevice dlpack_place(device_array<T, N> const& array) {
 template <class T, std::size_t N>
 DLDevice dlpack_place(host_array<T, N> const& array) {
   bool const pinned = array.kind() == host_memory::pinned || array.kind() == host_memory::mapped;
-#if ROC_PLATFORM_NVIDIA
+#if ROCARRAY_PLATFORM_NVIDIA
   if (array.kind() == host_memory::managed) return {kDLCUDAManaged, 0};
 #endif
   return {pinned ? dlpack_pinned : kDLCPU, 0};
@@ -120,7 +120,7 @@ template <class T, std::size_t N>
   return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array));
 }
 
-#if ROC_DLPACK_VERSIONED
+#if ROCARRAY_DLPACK_VERSIONED
 namespace detail {
 
 template <class T, std::size_t N, template <class, std::size_t> class Array>

@@ -76,7 +76,7 @@ dlpack_memory<T, N> read_dlpack(DLTensor const& tensor) {
 // The ordinal of the device that the tensor is on.
 inline int dlpack_ordinal(DLTensor const& tensor) {
   auto const type = static_cast<int>(tensor.device.device_type);
-#if ROC_PLATFORM_NVIDIA
+#if ROCARRAY_PLATFORM_NVIDIA
   bool const managed = type == kDLCUDAManaged;
 #else
   bool const managed = false;
@@ -156,7 +156,7 @@ template <class T, std::size_t N>
   return detail::adopt_dlpack<T, N>(tensor);
 }
 
-#if ROC_DLPACK_VERSIONED
+#if ROCARRAY_DLPACK_VERSIONED
 namespace detail {
 
 template <class T>

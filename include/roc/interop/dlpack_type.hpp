@@ -12,17 +12,17 @@
 
 #include <roc/error.hpp>
 
-#if ROC_PLATFORM_HOST + ROC_PLATFORM_AMD + ROC_PLATFORM_NVIDIA != 1
+#if ROCARRAY_PLATFORM_HOST + ROCARRAY_PLATFORM_AMD + ROCARRAY_PLATFORM_NVIDIA != 1
 #error \
     "rocarray: roc/interop/dlpack.hpp names the platform's devices: link rocarray::rocarray, \
-whose target says which it is, or define one of ROC_PLATFORM_HOST, ROC_PLATFORM_AMD, \
-ROC_PLATFORM_NVIDIA as 1"
+whose target says which it is, or define one of ROCARRAY_PLATFORM_HOST, ROCARRAY_PLATFORM_AMD, \
+ROCARRAY_PLATFORM_NVIDIA as 1"
 #endif
 
 #if defined(DLPACK_MAJOR_VERSION) && DLPACK_MAJOR_VERSION >= 1
-#define ROC_DLPACK_VERSIONED 1
+#define ROCARRAY_DLPACK_VERSIONED 1
 #else
-#define ROC_DLPACK_VERSIONED 0  // before 1.0, tensors cannot say that they are read-only
+#define ROCARRAY_DLPACK_VERSIONED 0  // before 1.0, tensors cannot say that they are read-only
 #endif
 
 namespace roc {
@@ -59,10 +59,10 @@ inline constexpr DLDataType dlpack_type = [] {
 /// What DLPack calls device memory of this platform: kDLROCM, kDLCUDA, and on the host platform
 /// kDLExtDev, because its device memory is ordered by streams and may be closed to the CPU: code
 /// that takes it for kDLCPU must not run there unnoticed.
-#if ROC_PLATFORM_AMD
+#if ROCARRAY_PLATFORM_AMD
 inline constexpr DLDeviceType dlpack_device = kDLROCM;
 inline constexpr DLDeviceType dlpack_pinned = kDLROCMHost;
-#elif ROC_PLATFORM_NVIDIA
+#elif ROCARRAY_PLATFORM_NVIDIA
 inline constexpr DLDeviceType dlpack_device = kDLCUDA;
 inline constexpr DLDeviceType dlpack_pinned = kDLCUDAHost;
 #else

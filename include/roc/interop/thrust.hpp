@@ -27,7 +27,7 @@ struct thrust_place {
   fixed<std::size_t, N> extents;
   fixed<std::ptrdiff_t, N> strides;
 
-  ROC_HOST_DEVICE std::ptrdiff_t operator()(std::ptrdiff_t index) const {
+  ROCARRAY_HOST_DEVICE std::ptrdiff_t operator()(std::ptrdiff_t index) const {
     auto rest = static_cast<std::size_t>(index);
     std::ptrdiff_t offset = 0;
     for (std::size_t axis = N; axis-- != 0;) {
@@ -50,7 +50,7 @@ using thrust_iterator = ::thrust::permutation_iterator<
 /// Thrust waits for the stream at the end of most of them. On a stream that is not the array's,
 /// call the array's use_on before.
 inline auto thrust_policy(stream_ref stream) {
-#if ROC_PLATFORM_AMD
+#if ROCARRAY_PLATFORM_AMD
   return ::thrust::hip::par.on(native(stream));
 #else
   return ::thrust::cuda::par.on(native(stream));

@@ -51,7 +51,7 @@ struct picked {
 /// Where a slice begins and how long it is: the ceiling of the distance over the step. In kernels a
 /// bad one is empty.
 template <bool Checked = false>
-ROC_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std::size_t axis,
+ROCARRAY_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std::size_t axis,
                                       std::size_t extent) {
   auto const n = static_cast<std::ptrdiff_t>(extent);
   bool const forward = s.step > 0;
@@ -63,7 +63,7 @@ ROC_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std::size
   bool const starts = s.start.natural || (start >= 0 && start <= most);
   bool const stops = s.stop.natural || (stop >= 0 && stop <= most);
   if (s.step == 0 || !starts || !stops) {
-#if ROC_DEVICE_PASS
+#if ROCARRAY_DEVICE_PASS
     roc::detail::check_in_kernel<Checked>(false, "slice out of range, or of step zero");
     return {0, 0};
 #else
@@ -77,14 +77,14 @@ ROC_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std::size
 
 /// The place on an axis that an integer names, from the end where negative.
 template <bool Checked = false, integer_index I>
-ROC_HOST_DEVICE constexpr std::ptrdiff_t place(I index, [[maybe_unused]] std::size_t axis,
+ROCARRAY_HOST_DEVICE constexpr std::ptrdiff_t place(I index, [[maybe_unused]] std::size_t axis,
                                                std::size_t extent) {
   auto const value = static_cast<std::ptrdiff_t>(index);
   bool const from_end = std::is_signed_v<I> && value < 0;
   std::ptrdiff_t const at = from_end ? value + static_cast<std::ptrdiff_t>(extent) : value;
   // An unsigned number beyond ptrdiff_t is beyond every extent, as is what is still negative.
   bool const inside = static_cast<std::size_t>(at) < extent;
-#if ROC_DEVICE_PASS
+#if ROCARRAY_DEVICE_PASS
   roc::detail::check_in_kernel<Checked>(inside, "index out of range");
 #else
   if (!inside) throw_index(slice_end(index).value, axis, extent);
@@ -117,7 +117,7 @@ concept indexes = (index_expression<E> && ...) &&
 namespace detail {
 
 template <bool Checked = false, std::size_t N, class... E>
-ROC_HOST_DEVICE constexpr auto index(kernel_mapping<N> const& from, E... expressions) {
+ROCARRAY_HOST_DEVICE constexpr auto index(kernel_mapping<N> const& from, E... expressions) {
   kernel_mapping<index_rank<N, E...>> to;
   to.offset = from.offset;
   std::size_t axis = 0;

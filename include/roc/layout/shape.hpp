@@ -69,11 +69,11 @@ constexpr bool is_empty(roc::shape<N> const& shape) {
 }
 
 // stride * n. Wraps: only the strides of axes that are never walked get there.
-ROC_HOST_DEVICE constexpr std::ptrdiff_t steps(std::ptrdiff_t stride, std::size_t n) {
+ROCARRAY_HOST_DEVICE constexpr std::ptrdiff_t steps(std::ptrdiff_t stride, std::size_t n) {
   return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * n);
 }
 
-ROC_HOST_DEVICE constexpr std::size_t magnitude(std::ptrdiff_t stride) {
+ROCARRAY_HOST_DEVICE constexpr std::size_t magnitude(std::ptrdiff_t stride) {
   auto const value = static_cast<std::size_t>(stride);
   return stride < 0 ? std::size_t{0} - value : value;
 }

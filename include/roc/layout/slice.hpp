@@ -36,10 +36,10 @@ concept integer_index = std::integral<std::remove_cvref_t<E>> &&
 /// One end of a slice: a number, from the end where negative, or the natural end.
 struct slice_end {
   /// The natural end.
-  ROC_HOST_DEVICE constexpr slice_end(none_t) : natural(true) {}
+  ROCARRAY_HOST_DEVICE constexpr slice_end(none_t) : natural(true) {}
   /// A number, from the end where it is negative.
   template <integer_index I>
-  ROC_HOST_DEVICE constexpr slice_end(I number) : value(static_cast<std::ptrdiff_t>(number)) {
+  ROCARRAY_HOST_DEVICE constexpr slice_end(I number) : value(static_cast<std::ptrdiff_t>(number)) {
     // An unsigned number is never from the end: too large a one is beyond every extent.
     constexpr std::ptrdiff_t most = PTRDIFF_MAX;
     if (std::is_unsigned_v<I> && value < 0) value = most;
@@ -58,7 +58,7 @@ struct slice_end {
 struct slice {
   /// From `first` up to, not including, `last`, by steps of `by`.
   template <layout::integer_index I = int>
-  ROC_HOST_DEVICE constexpr slice(layout::slice_end first, layout::slice_end last, I by = 1)
+  ROCARRAY_HOST_DEVICE constexpr slice(layout::slice_end first, layout::slice_end last, I by = 1)
       : start(first), stop(last), step(layout::slice_end(by).value) {}
 
   layout::slice_end start;  ///< the first index

@@ -42,26 +42,26 @@ constexpr unsigned long long driver_call_flags = cudaEnablePerThreadDefaultStrea
 constexpr unsigned long long driver_call_flags = cudaEnableDefault;
 #endif
 
-#define ROC_DRIVER_CALL(name)                     \
+#define ROCARRAY_DRIVER_CALL(name)                     \
   inline constexpr char name_of_##name[] = #name; \
   constexpr driver_call<decltype(&name), name_of_##name, driver_call_flags> driver_##name{};
-ROC_DRIVER_CALL(cuInit)
-ROC_DRIVER_CALL(cuDeviceGet)
-ROC_DRIVER_CALL(cuDeviceGetName)
-ROC_DRIVER_CALL(cuDeviceGetAttribute)
-ROC_DRIVER_CALL(cuPointerGetAttribute)
-ROC_DRIVER_CALL(cuMemGetAddressRange)
-ROC_DRIVER_CALL(cuMemsetD8)
-ROC_DRIVER_CALL(cuMemsetD16)
-ROC_DRIVER_CALL(cuMemsetD32)
-ROC_DRIVER_CALL(cuMemsetD8Async)
-ROC_DRIVER_CALL(cuMemsetD16Async)
-ROC_DRIVER_CALL(cuMemsetD32Async)
-ROC_DRIVER_CALL(cuStreamWaitValue32)
-ROC_DRIVER_CALL(cuStreamWaitValue64)
-ROC_DRIVER_CALL(cuStreamWriteValue32)
-ROC_DRIVER_CALL(cuStreamWriteValue64)
-#undef ROC_DRIVER_CALL
+ROCARRAY_DRIVER_CALL(cuInit)
+ROCARRAY_DRIVER_CALL(cuDeviceGet)
+ROCARRAY_DRIVER_CALL(cuDeviceGetName)
+ROCARRAY_DRIVER_CALL(cuDeviceGetAttribute)
+ROCARRAY_DRIVER_CALL(cuPointerGetAttribute)
+ROCARRAY_DRIVER_CALL(cuMemGetAddressRange)
+ROCARRAY_DRIVER_CALL(cuMemsetD8)
+ROCARRAY_DRIVER_CALL(cuMemsetD16)
+ROCARRAY_DRIVER_CALL(cuMemsetD32)
+ROCARRAY_DRIVER_CALL(cuMemsetD8Async)
+ROCARRAY_DRIVER_CALL(cuMemsetD16Async)
+ROCARRAY_DRIVER_CALL(cuMemsetD32Async)
+ROCARRAY_DRIVER_CALL(cuStreamWaitValue32)
+ROCARRAY_DRIVER_CALL(cuStreamWaitValue64)
+ROCARRAY_DRIVER_CALL(cuStreamWriteValue32)
+ROCARRAY_DRIVER_CALL(cuStreamWriteValue64)
+#undef ROCARRAY_DRIVER_CALL
 
 }  // namespace roc::native_detail
 

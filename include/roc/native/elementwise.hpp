@@ -34,7 +34,7 @@ hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream)
 
 }  // namespace roc::native_detail
 
-#elif defined(ROC_KERNEL_TWIN) && ROC_KERNEL_TWIN
+#elif defined(ROCARRAY_KERNEL_HOST_STUB) && ROCARRAY_KERNEL_HOST_STUB
 
 namespace roc::native_detail {
 

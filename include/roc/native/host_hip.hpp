@@ -142,39 +142,39 @@ inline constexpr unsigned hipEventBlockingSync = 0x1;
 inline constexpr unsigned hipEventDisableTiming = 0x2;
 inline constexpr unsigned hipEventInterprocess = 0x4;
 
-ROC_API hipError_t hipGetDeviceCount(int* count);
-ROC_API hipError_t hipGetDevice(int* device);
-ROC_API hipError_t hipSetDevice(int device);
-ROC_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
-ROC_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device);
-ROC_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device);
-ROC_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer);
-ROC_API hipError_t hipDeviceSynchronize();
-ROC_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest);
-ROC_API hipError_t hipRuntimeGetVersion(int* version);
-ROC_API hipError_t hipDriverGetVersion(int* version);
-ROC_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total);
+ROCARRAY_API hipError_t hipGetDeviceCount(int* count);
+ROCARRAY_API hipError_t hipGetDevice(int* device);
+ROCARRAY_API hipError_t hipSetDevice(int device);
+ROCARRAY_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
+ROCARRAY_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device);
+ROCARRAY_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device);
+ROCARRAY_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer);
+ROCARRAY_API hipError_t hipDeviceSynchronize();
+ROCARRAY_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest);
+ROCARRAY_API hipError_t hipRuntimeGetVersion(int* version);
+ROCARRAY_API hipError_t hipDriverGetVersion(int* version);
+ROCARRAY_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total);
 
-ROC_API hipError_t hipGetLastError();
-ROC_API hipError_t hipPeekAtLastError();
-ROC_API char const* hipGetErrorName(hipError_t error);
-ROC_API char const* hipGetErrorString(hipError_t error);
+ROCARRAY_API hipError_t hipGetLastError();
+ROCARRAY_API hipError_t hipPeekAtLastError();
+ROCARRAY_API char const* hipGetErrorName(hipError_t error);
+ROCARRAY_API char const* hipGetErrorString(hipError_t error);
 
-ROC_API hipError_t hipMalloc(void** data, std::size_t bytes);
-ROC_API hipError_t hipFree(void* data);
-ROC_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsigned flags);
-ROC_API hipError_t hipHostFree(void* data);
-ROC_API hipError_t hipHostGetFlags(unsigned* flags, void* data);
-ROC_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags);
-ROC_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned flags);
-ROC_API hipError_t hipHostUnregister(void* data);
-ROC_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* data);
-ROC_API hipError_t hipMallocManaged(void** data, std::size_t bytes, unsigned flags);
-ROC_API hipError_t hipMemAdvise(void const* data, std::size_t bytes, hipMemoryAdvise advice,
+ROCARRAY_API hipError_t hipMalloc(void** data, std::size_t bytes);
+ROCARRAY_API hipError_t hipFree(void* data);
+ROCARRAY_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsigned flags);
+ROCARRAY_API hipError_t hipHostFree(void* data);
+ROCARRAY_API hipError_t hipHostGetFlags(unsigned* flags, void* data);
+ROCARRAY_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags);
+ROCARRAY_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned flags);
+ROCARRAY_API hipError_t hipHostUnregister(void* data);
+ROCARRAY_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* data);
+ROCARRAY_API hipError_t hipMallocManaged(void** data, std::size_t bytes, unsigned flags);
+ROCARRAY_API hipError_t hipMemAdvise(void const* data, std::size_t bytes, hipMemoryAdvise advice,
                                 int device);
-ROC_API hipError_t hipMemPrefetchAsync(void const* data, std::size_t bytes, int device,
+ROCARRAY_API hipError_t hipMemPrefetchAsync(void const* data, std::size_t bytes, int device,
                                        hipStream_t stream = nullptr);
-ROC_API hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* data, std::size_t bytes,
+ROCARRAY_API hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* data, std::size_t bytes,
                                            unsigned flags);
 template <class T>
 hipError_t hipMalloc(T** data, std::size_t bytes) {
@@ -185,59 +185,59 @@ hipError_t hipHostMalloc(T** data, std::size_t bytes, unsigned flags = hipHostMa
   return hipHostMalloc(reinterpret_cast<void**>(data), bytes, flags);
 }
 
-ROC_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipStream_t stream);
-ROC_API hipError_t hipFreeAsync(void* data, hipStream_t stream);
-ROC_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device);
-ROC_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr which, void* value);
-ROC_API hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep);
+ROCARRAY_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipStream_t stream);
+ROCARRAY_API hipError_t hipFreeAsync(void* data, hipStream_t stream);
+ROCARRAY_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device);
+ROCARRAY_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr which, void* value);
+ROCARRAY_API hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep);
 
-ROC_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind);
-ROC_API hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes,
+ROCARRAY_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind);
+ROCARRAY_API hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes,
                                   hipMemcpyKind kind, hipStream_t stream = nullptr);
-ROC_API hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
+ROCARRAY_API hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
                                     std::size_t from_pitch, std::size_t width, std::size_t height,
                                     hipMemcpyKind kind, hipStream_t stream = nullptr);
-ROC_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters,
+ROCARRAY_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters,
                                     hipStream_t stream = nullptr);
-ROC_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
+ROCARRAY_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
                                   hipStream_t stream = nullptr);
 
-ROC_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags);
-ROC_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority);
-ROC_API hipError_t hipStreamDestroy(hipStream_t stream);
-ROC_API hipError_t hipStreamSynchronize(hipStream_t stream);
-ROC_API hipError_t hipStreamQuery(hipStream_t stream);
-ROC_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags = 0);
-ROC_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags);
-ROC_API hipError_t hipStreamGetPriority(hipStream_t stream, int* priority);
-ROC_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data);
+ROCARRAY_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags);
+ROCARRAY_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority);
+ROCARRAY_API hipError_t hipStreamDestroy(hipStream_t stream);
+ROCARRAY_API hipError_t hipStreamSynchronize(hipStream_t stream);
+ROCARRAY_API hipError_t hipStreamQuery(hipStream_t stream);
+ROCARRAY_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags = 0);
+ROCARRAY_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags);
+ROCARRAY_API hipError_t hipStreamGetPriority(hipStream_t stream, int* priority);
+ROCARRAY_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data);
 
-ROC_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags);
-ROC_API hipError_t hipEventDestroy(hipEvent_t event);
-ROC_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = nullptr);
-ROC_API hipError_t hipEventSynchronize(hipEvent_t event);
-ROC_API hipError_t hipEventQuery(hipEvent_t event);
-ROC_API hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t end);
+ROCARRAY_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags);
+ROCARRAY_API hipError_t hipEventDestroy(hipEvent_t event);
+ROCARRAY_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = nullptr);
+ROCARRAY_API hipError_t hipEventSynchronize(hipEvent_t event);
+ROCARRAY_API hipError_t hipEventQuery(hipEvent_t event);
+ROCARRAY_API hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t end);
 
 // What HIP has not: kernels here are functions of the program.
 
 /// Enqueues run(closure, begin, end) over parts of [0, items), which several threads take; device
 /// memory may be touched meanwhile. `destroy(closure)` is called once, also if this fails.
-ROC_API hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
+ROCARRAY_API hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
                                       void (*run)(void* closure, std::size_t begin,
                                                   std::size_t end),
                                       void* closure, void (*destroy)(void* closure));
 
 /// Makes the n-th use of a call from now on (counted from 1) fail with `error`, once; several may
 /// be planned. False where there is no such call, or none that can fail (hipGetErrorName, -String).
-/// The setting ROC_HOST_FAIL does the same.
-ROC_API bool fail_at(char const* call, unsigned nth, hipError_t error);
+/// The setting ROCARRAY_HOST_INJECT_FAILURE does the same.
+ROCARRAY_API bool fail_at(char const* call, unsigned nth, hipError_t error);
 
-/// What fresh and freed device memory holds under ROC_HOST_POISON.
+/// What fresh and freed device memory holds under ROCARRAY_HOST_POISON.
 inline constexpr unsigned char fresh_poison = 0xD5;
 inline constexpr unsigned char freed_poison = 0xDD;
 
 /// The provider's settings, their defaults and meanings, as a table of text.
-ROC_API char const* settings_table();
+ROCARRAY_API char const* settings_table();
 
 }  // namespace roc::host_hip

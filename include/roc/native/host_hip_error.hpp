@@ -3,7 +3,7 @@
 #pragma once
 
 /// X(name, number, text)
-#define ROC_HOST_HIP_ERRORS(X)                                                            \
+#define ROCARRAY_HOST_HIP_ERRORS(X)                                                            \
   X(hipSuccess, 0, "no error")                                                            \
   X(hipErrorInvalidValue, 1, "invalid argument")                                          \
   X(hipErrorOutOfMemory, 2, "out of memory")                                              \
@@ -30,14 +30,14 @@
   X(hipErrorUnknown, 999, "unknown error")
 
 // The same provider built as a double of another runtime has that runtime's enumeration.
-#if !defined(ROC_HOST_DOUBLE)
+#if !defined(ROCARRAY_FAKE_RUNTIME)
 
 namespace roc::host_hip {
 
 enum hipError_t : int {
-#define ROC_HOST_HIP_ERROR(name, number, text) name = number,
-  ROC_HOST_HIP_ERRORS(ROC_HOST_HIP_ERROR)
-#undef ROC_HOST_HIP_ERROR
+#define ROCARRAY_HOST_HIP_ERROR(name, number, text) name = number,
+  ROCARRAY_HOST_HIP_ERRORS(ROCARRAY_HOST_HIP_ERROR)
+#undef ROCARRAY_HOST_HIP_ERROR
 };
 
 }  // namespace roc::host_hip

@@ -12,7 +12,7 @@
 // moved out of the way, and an equivalent takes the name. (Where HIP's header came first it keeps
 // its declaration, and the program that calls it does not link: include this header before HIP's.)
 #if HIP_VERSION < 50300000 && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_API_H)
-#define ROC_NATIVE_LAUNCH_HOST_FUNC
+#define ROCARRAY_NATIVE_LAUNCH_HOST_FUNC
 #pragma push_macro("hipLaunchHostFunc")
 #define hipLaunchHostFunc hipLaunchHostFunc_not_exported
 #endif
@@ -25,8 +25,8 @@
 #undef __noinline__
 #endif
 
-#ifdef ROC_NATIVE_LAUNCH_HOST_FUNC
-#undef ROC_NATIVE_LAUNCH_HOST_FUNC
+#ifdef ROCARRAY_NATIVE_LAUNCH_HOST_FUNC
+#undef ROCARRAY_NATIVE_LAUNCH_HOST_FUNC
 #pragma pop_macro("hipLaunchHostFunc")
 
 #include <new>

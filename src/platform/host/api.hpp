@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Whose types the provider is built with: its own, in namespace roc::host_hip, or those of an
-// installed HIP whose library it stands in for (ROC_HOST_DOUBLE).
+// installed HIP whose library it stands in for (ROCARRAY_FAKE_RUNTIME).
 //
-// A file defines its calls between ROC_HOST_API_BEGIN and ROC_HOST_API_END, each marked
-// ROC_HOST_API. What lies below them is in namespace roc::host_hip either way.
+// A file defines its calls between ROCARRAY_HOST_API_BEGIN and ROCARRAY_HOST_API_END, each marked
+// ROCARRAY_HOST_API. What lies below them is in namespace roc::host_hip either way.
 #pragma once
 
-#if defined(ROC_HOST_DOUBLE)
+#if defined(ROCARRAY_FAKE_RUNTIME)
 
 #include <hip/hip_runtime_api.h>
 // HIP's header makes it empty for host compilers, whose own headers name it as an attribute.
@@ -19,23 +19,23 @@ inline constexpr unsigned char fresh_poison = 0xD5;
 inline constexpr unsigned char freed_poison = 0xDD;
 }  // namespace roc::host_hip
 
-#define ROC_HOST_API extern "C" __attribute__((visibility("default")))
-#define ROC_HOST_API_BEGIN using namespace roc::host_hip;
-#define ROC_HOST_API_END
+#define ROCARRAY_HOST_API extern "C" __attribute__((visibility("default")))
+#define ROCARRAY_HOST_API_BEGIN using namespace roc::host_hip;
+#define ROCARRAY_HOST_API_END
 
 #else
 
 #include <roc/native/host_hip.hpp>
 
-#define ROC_HOST_API
-#define ROC_HOST_API_BEGIN namespace roc::host_hip {
-#define ROC_HOST_API_END }
+#define ROCARRAY_HOST_API
+#define ROCARRAY_HOST_API_BEGIN namespace roc::host_hip {
+#define ROCARRAY_HOST_API_END }
 
 #endif
 
 namespace roc::host_hip {
 
-#if defined(ROC_HOST_DOUBLE)
+#if defined(ROCARRAY_FAKE_RUNTIME)
 inline constexpr bool is_double = true;
 #else
 inline constexpr bool is_double = false;

@@ -104,9 +104,9 @@ bool is_within_pitch(hipPitchedPtr const& memory, hipPos const& place, std::size
 }  // namespace
 }  // namespace roc::host_hip
 
-ROC_HOST_API_BEGIN
+ROCARRAY_HOST_API_BEGIN
 
-ROC_HOST_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes,
+ROCARRAY_HOST_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes,
                                   hipMemcpyKind kind) {
   return call("hipMemcpy", [=] {
     // Between places of device memory the host does not wait, as with a real device.
@@ -118,14 +118,14 @@ ROC_HOST_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes,
   });
 }
 
-ROC_HOST_API hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes,
+ROCARRAY_HOST_API hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes,
                                        hipMemcpyKind kind, hipStream_t stream) {
   return call("hipMemcpyAsync", [=] {
     return enqueue(row(to, bytes), row(from, bytes), {bytes, 1, 1}, kind, stream);
   });
 }
 
-ROC_HOST_API hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
+ROCARRAY_HOST_API hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
                                          std::size_t from_pitch, std::size_t width,
                                          std::size_t height, hipMemcpyKind kind,
                                          hipStream_t stream) {
@@ -135,7 +135,7 @@ ROC_HOST_API hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void co
   });
 }
 
-ROC_HOST_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters, hipStream_t stream) {
+ROCARRAY_HOST_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters, hipStream_t stream) {
   return call("hipMemcpy3DAsync", [=] {
     if (parameters == nullptr) return hipErrorInvalidValue;
     hipMemcpy3DParms const& p = *parameters;
@@ -152,7 +152,7 @@ ROC_HOST_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters, hip
   });
 }
 
-ROC_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
+ROCARRAY_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
                                        hipStream_t stream) {
   return call("hipMemsetAsync", [=] {
     auto const found = engine::instance().find(stream);
@@ -166,4 +166,4 @@ ROC_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
   });
 }
 
-ROC_HOST_API_END
+ROCARRAY_HOST_API_END

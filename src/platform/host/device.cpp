@@ -52,7 +52,7 @@ hipError_t attribute_of(hipDeviceAttribute_t attribute, int device, int& value) 
     case hipDeviceAttributeConcurrentManagedAccess:
       value = the_settings().managed_memory == managed::full;
       break;
-#if !defined(ROC_HOST_DOUBLE)
+#if !defined(ROCARRAY_FAKE_RUNTIME)
     case hipDeviceAttributeHostRegisterSupported: value = 1; break;
 #endif
     default: return hipErrorInvalidValue;
@@ -60,7 +60,7 @@ hipError_t attribute_of(hipDeviceAttribute_t attribute, int device, int& value) 
   return hipSuccess;
 }
 
-#if defined(ROC_HOST_DOUBLE)
+#if defined(ROCARRAY_FAKE_RUNTIME)
 constexpr int runtime_version = HIP_VERSION;
 #else
 constexpr int runtime_version = 100;  // 0.1 of the library's own
@@ -72,9 +72,9 @@ int current_device() noexcept { return current; }
 
 }  // namespace roc::host_hip
 
-ROC_HOST_API_BEGIN
+ROCARRAY_HOST_API_BEGIN
 
-ROC_HOST_API hipError_t hipGetDeviceCount(int* count) {
+ROCARRAY_HOST_API hipError_t hipGetDeviceCount(int* count) {
   return call(
       "hipGetDeviceCount",
       [=] {
@@ -85,7 +85,7 @@ ROC_HOST_API hipError_t hipGetDeviceCount(int* count) {
       false);
 }
 
-ROC_HOST_API hipError_t hipGetDevice(int* device) {
+ROCARRAY_HOST_API hipError_t hipGetDevice(int* device) {
   return call("hipGetDevice", [=] {
     if (device == nullptr) return hipErrorInvalidValue;
     *device = current;
@@ -93,7 +93,7 @@ ROC_HOST_API hipError_t hipGetDevice(int* device) {
   });
 }
 
-ROC_HOST_API hipError_t hipSetDevice(int device) {
+ROCARRAY_HOST_API hipError_t hipSetDevice(int device) {
   return call("hipSetDevice", [=] {
     if (!exists(device)) return hipErrorInvalidDevice;
     current = device;
@@ -101,7 +101,7 @@ ROC_HOST_API hipError_t hipSetDevice(int device) {
   });
 }
 
-ROC_HOST_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute,
+ROCARRAY_HOST_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute,
                                               int device) {
   return call("hipDeviceGetAttribute", [=] {
     if (value == nullptr) return hipErrorInvalidValue;
@@ -110,7 +110,7 @@ ROC_HOST_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t a
   });
 }
 
-ROC_HOST_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
+ROCARRAY_HOST_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
   return call("hipDeviceGetName", [=] {
     if (!exists(device)) return hipErrorInvalidDevice;
     std::string const host = "rocarray host device " + std::to_string(device);
@@ -118,7 +118,7 @@ ROC_HOST_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t dev
   });
 }
 
-ROC_HOST_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device) {
+ROCARRAY_HOST_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device) {
   return call("hipDeviceGetPCIBusId", [=] {
     if (!exists(device)) return hipErrorInvalidDevice;
     char text[32];
@@ -130,7 +130,7 @@ ROC_HOST_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device) {
 }
 
 // Every kernel and copy reaches the memory of all devices here.
-ROC_HOST_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+ROCARRAY_HOST_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
   return call("hipDeviceCanAccessPeer", [=] {
     if (can == nullptr) return hipErrorInvalidValue;
     if (!exists(device) || !exists(peer)) return hipErrorInvalidDevice;
@@ -139,14 +139,14 @@ ROC_HOST_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
   });
 }
 
-ROC_HOST_API hipError_t hipDeviceSynchronize() {
+ROCARRAY_HOST_API hipError_t hipDeviceSynchronize() {
   return call("hipDeviceSynchronize", [] {
     engine::instance().wait_for_device(current);
     return hipSuccess;
   });
 }
 
-ROC_HOST_API hipError_t hipRuntimeGetVersion(int* version) {
+ROCARRAY_HOST_API hipError_t hipRuntimeGetVersion(int* version) {
   return call(
       "hipRuntimeGetVersion",
       [=] {
@@ -157,7 +157,7 @@ ROC_HOST_API hipError_t hipRuntimeGetVersion(int* version) {
       false);
 }
 
-ROC_HOST_API hipError_t hipDriverGetVersion(int* version) {
+ROCARRAY_HOST_API hipError_t hipDriverGetVersion(int* version) {
   return call(
       "hipDriverGetVersion",
       [=] {
@@ -168,4 +168,4 @@ ROC_HOST_API hipError_t hipDriverGetVersion(int* version) {
       false);
 }
 
-ROC_HOST_API_END
+ROCARRAY_HOST_API_END

@@ -31,10 +31,10 @@ struct faults {
 
 bool can_fail(std::string_view call) {
   if (call == "hipGetErrorName" || call == "hipGetErrorString") return false;
-#define ROC_HOST_IS_CALL(name) \
+#define ROCARRAY_HOST_IS_CALL(name) \
   if (call == #name) return true;
-  ROC_HIP_CALLS(ROC_HOST_IS_CALL)
-#undef ROC_HOST_IS_CALL
+  ROCARRAY_HIP_CALLS(ROCARRAY_HOST_IS_CALL)
+#undef ROCARRAY_HOST_IS_CALL
   return call == "launch_host_kernel" || call == "hipLaunchKernel";
 }
 
@@ -66,14 +66,14 @@ bool plan_entry(faults& into, std::string_view entry) {
 faults& the_faults() {
   static auto* const instance = [] {
     auto* const made = new faults;
-    char const* const text = std::getenv("ROC_HOST_FAIL");
+    char const* const text = std::getenv("ROCARRAY_HOST_INJECT_FAILURE");
     std::string_view rest = text == nullptr ? "" : text;
     while (!rest.empty()) {
       auto const comma = rest.find(',');
       std::string_view const entry = rest.substr(0, comma);
       if (!plan_entry(*made, entry)) {
         std::fprintf(stderr,
-                     "rocarray host: ROC_HOST_FAIL=%s cannot be used (%.*s): give call:use[:code], "
+                     "rocarray host: ROCARRAY_HOST_INJECT_FAILURE=%s cannot be used (%.*s): give call:use[:code], "
                      "several with commas\n",
                      text, static_cast<int>(entry.size()), entry.data());
         made->valid = false;
@@ -132,10 +132,10 @@ bool fail_at(char const* call, unsigned nth, hipError_t error) {
 
 }  // namespace roc::host_hip
 
-ROC_HOST_API_BEGIN
+ROCARRAY_HOST_API_BEGIN
 
 // Neither is remembered as a call: what was remembered before is what they are asked for.
-ROC_HOST_API hipError_t hipGetLastError() {
+ROCARRAY_HOST_API hipError_t hipGetLastError() {
   if (in_host_function) return not_permitted;
   if (hipError_t const error = injected("hipGetLastError"); error != hipSuccess) return error;
   hipError_t const last = last_error;
@@ -143,10 +143,10 @@ ROC_HOST_API hipError_t hipGetLastError() {
   return last;
 }
 
-ROC_HOST_API hipError_t hipPeekAtLastError() {
+ROCARRAY_HOST_API hipError_t hipPeekAtLastError() {
   if (in_host_function) return not_permitted;
   hipError_t const error = injected("hipPeekAtLastError");
   return error != hipSuccess ? error : last_error;
 }
 
-ROC_HOST_API_END
+ROCARRAY_HOST_API_END

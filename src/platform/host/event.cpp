@@ -30,9 +30,9 @@ std::shared_ptr<event_object> find_event(hipEvent_t event) {
 
 }  // namespace roc::host_hip
 
-ROC_HOST_API_BEGIN
+ROCARRAY_HOST_API_BEGIN
 
-ROC_HOST_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
+ROCARRAY_HOST_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
   return call("hipEventCreateWithFlags", [=] {
     constexpr unsigned known =
         hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess;
@@ -48,7 +48,7 @@ ROC_HOST_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flag
   });
 }
 
-ROC_HOST_API hipError_t hipEventDestroy(hipEvent_t event) {
+ROCARRAY_HOST_API hipError_t hipEventDestroy(hipEvent_t event) {
   return call("hipEventDestroy", [=] {
     std::lock_guard const lock(living().mutex);
     bool const found = living().all.erase(event) != 0;
@@ -56,7 +56,7 @@ ROC_HOST_API hipError_t hipEventDestroy(hipEvent_t event) {
   });
 }
 
-ROC_HOST_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+ROCARRAY_HOST_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
   return call("hipEventRecord", [=] {
     auto const recorded = find_event(event);
     auto const found = engine::instance().find(stream);
@@ -73,7 +73,7 @@ ROC_HOST_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
   });
 }
 
-ROC_HOST_API hipError_t hipEventSynchronize(hipEvent_t event) {
+ROCARRAY_HOST_API hipError_t hipEventSynchronize(hipEvent_t event) {
   return call("hipEventSynchronize", [=] {
     auto const awaited = find_event(event);
     if (awaited == nullptr) return hipErrorInvalidHandle;
@@ -82,7 +82,7 @@ ROC_HOST_API hipError_t hipEventSynchronize(hipEvent_t event) {
   });
 }
 
-ROC_HOST_API hipError_t hipEventQuery(hipEvent_t event) {
+ROCARRAY_HOST_API hipError_t hipEventQuery(hipEvent_t event) {
   return call("hipEventQuery", [=] {
     auto const asked = find_event(event);
     if (asked == nullptr) return hipErrorInvalidHandle;
@@ -92,7 +92,7 @@ ROC_HOST_API hipError_t hipEventQuery(hipEvent_t event) {
   });
 }
 
-ROC_HOST_API hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t end) {
+ROCARRAY_HOST_API hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t end) {
   return call("hipEventElapsedTime", [=] {
     auto const first = find_event(start);
     auto const last = find_event(end);
@@ -110,4 +110,4 @@ ROC_HOST_API hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t star
   });
 }
 
-ROC_HOST_API_END
+ROCARRAY_HOST_API_END

@@ -36,7 +36,7 @@ hipError_t enqueue_kernel(hipStream_t stream, std::function<void()> kernel) {
   return hipSuccess;
 }
 
-#if !defined(ROC_HOST_DOUBLE)
+#if !defined(ROCARRAY_FAKE_RUNTIME)
 
 hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
                               void (*run)(void*, std::size_t, std::size_t), void* closure,
@@ -52,9 +52,9 @@ hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
 
 }  // namespace roc::host_hip
 
-ROC_HOST_API_BEGIN
+ROCARRAY_HOST_API_BEGIN
 
-ROC_HOST_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
+ROCARRAY_HOST_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
   return call("hipLaunchHostFunc", [=] {
     auto const found = engine::instance().find(stream);
     if (found == nullptr) return hipErrorInvalidHandle;
@@ -67,4 +67,4 @@ ROC_HOST_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t functi
   });
 }
 
-ROC_HOST_API_END
+ROCARRAY_HOST_API_END

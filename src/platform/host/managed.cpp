@@ -36,16 +36,16 @@ hipError_t check(void const* data, std::size_t bytes, int device) {
 }  // namespace
 }  // namespace roc::host_hip
 
-ROC_HOST_API_BEGIN
+ROCARRAY_HOST_API_BEGIN
 
-ROC_HOST_API hipError_t hipMallocManaged(void** data, std::size_t bytes, unsigned flags) {
+ROCARRAY_HOST_API hipError_t hipMallocManaged(void** data, std::size_t bytes, unsigned flags) {
   return call("hipMallocManaged", [=] {
     if (the_settings().managed_memory == managed::off) return hipErrorNotSupported;
     return host_ranges::instance().allocate_managed(data, bytes, flags);
   });
 }
 
-ROC_HOST_API hipError_t hipMemAdvise(void const* data, std::size_t bytes, hipMemoryAdvise advice,
+ROCARRAY_HOST_API hipError_t hipMemAdvise(void const* data, std::size_t bytes, hipMemoryAdvise advice,
                                      int device) {
   return call("hipMemAdvise", [=] {
     bool const known = advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy;
@@ -53,7 +53,7 @@ ROC_HOST_API hipError_t hipMemAdvise(void const* data, std::size_t bytes, hipMem
   });
 }
 
-ROC_HOST_API hipError_t hipMemPrefetchAsync(void const* data, std::size_t bytes, int device,
+ROCARRAY_HOST_API hipError_t hipMemPrefetchAsync(void const* data, std::size_t bytes, int device,
                                             hipStream_t stream) {
   return call("hipMemPrefetchAsync", [=] {
     auto const found = engine::instance().find(stream);
@@ -66,7 +66,7 @@ ROC_HOST_API hipError_t hipMemPrefetchAsync(void const* data, std::size_t bytes,
   });
 }
 
-ROC_HOST_API hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* data, std::size_t bytes,
+ROCARRAY_HOST_API hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* data, std::size_t bytes,
                                                 unsigned flags) {
   return call("hipStreamAttachMemAsync", [=] {
     auto const found = engine::instance().find(stream);
@@ -86,4 +86,4 @@ ROC_HOST_API hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* data, 
   });
 }
 
-ROC_HOST_API_END
+ROCARRAY_HOST_API_END

@@ -63,9 +63,9 @@ hipError_t describe(hipPointerAttribute_t& attributes, void const* data) {
 }  // namespace
 }  // namespace roc::host_hip
 
-ROC_HOST_API_BEGIN
+ROCARRAY_HOST_API_BEGIN
 
-ROC_HOST_API hipError_t hipMalloc(void** data, std::size_t bytes) {
+ROCARRAY_HOST_API hipError_t hipMalloc(void** data, std::size_t bytes) {
   return call("hipMalloc", [=] {
     if (data == nullptr) return hipErrorInvalidValue;
     *data = nullptr;
@@ -75,7 +75,7 @@ ROC_HOST_API hipError_t hipMalloc(void** data, std::size_t bytes) {
   });
 }
 
-ROC_HOST_API hipError_t hipFree(void* data) {
+ROCARRAY_HOST_API hipError_t hipFree(void* data) {
   return call("hipFree", [=] {
     if (data == nullptr) return hipSuccess;
     int const device = device_owning(data);
@@ -94,7 +94,7 @@ ROC_HOST_API hipError_t hipFree(void* data) {
   });
 }
 
-ROC_HOST_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
+ROCARRAY_HOST_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
   return call("hipMemGetInfo", [=] {
     if (free == nullptr || total == nullptr) return hipErrorInvalidValue;
     arena const& memory = memory_of(current_device());
@@ -104,19 +104,19 @@ ROC_HOST_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
   });
 }
 
-ROC_HOST_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsigned flags) {
+ROCARRAY_HOST_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsigned flags) {
   return call("hipHostMalloc",
               [=] { return host_ranges::instance().allocate(data, bytes, flags); });
 }
 
-ROC_HOST_API hipError_t hipHostFree(void* data) {
+ROCARRAY_HOST_API hipError_t hipHostFree(void* data) {
   return call("hipHostFree", [=] {
     if (host_ranges::instance().begins(data, host_ranges::kind::pinned)) wait_for_all();
     return host_ranges::instance().free(data, false);
   });
 }
 
-ROC_HOST_API hipError_t hipHostGetFlags(unsigned* flags, void* data) {
+ROCARRAY_HOST_API hipError_t hipHostGetFlags(unsigned* flags, void* data) {
   return call("hipHostGetFlags", [=] {
     auto const known = host_ranges::instance().find(data);
     if (flags == nullptr || !known || known->registered || known->managed) {
@@ -127,7 +127,7 @@ ROC_HOST_API hipError_t hipHostGetFlags(unsigned* flags, void* data) {
   });
 }
 
-ROC_HOST_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {
+ROCARRAY_HOST_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {
   return call("hipHostGetDevicePointer", [=] {
     if (device == nullptr || flags != 0) return hipErrorInvalidValue;
     auto const known = host_ranges::instance().find(host);
@@ -139,7 +139,7 @@ ROC_HOST_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsig
   });
 }
 
-ROC_HOST_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned flags) {
+ROCARRAY_HOST_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned flags) {
   return call("hipHostRegister", [=] {
     if (device_owning(data) >= 0 || device_owning(last_byte(data, bytes)) >= 0) {
       return hipErrorInvalidValue;
@@ -148,14 +148,14 @@ ROC_HOST_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned 
   });
 }
 
-ROC_HOST_API hipError_t hipHostUnregister(void* data) {
+ROCARRAY_HOST_API hipError_t hipHostUnregister(void* data) {
   return call("hipHostUnregister", [=] {
     if (host_ranges::instance().begins(data, host_ranges::kind::registered)) wait_for_all();
     return host_ranges::instance().remove(data);
   });
 }
 
-ROC_HOST_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes,
+ROCARRAY_HOST_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes,
                                                 void const* data) {
   return call("hipPointerGetAttributes", [=] {
     if (attributes == nullptr) return hipErrorInvalidValue;
@@ -163,4 +163,4 @@ ROC_HOST_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attribute
   });
 }
 
-ROC_HOST_API_END
+ROCARRAY_HOST_API_END

@@ -25,9 +25,9 @@ bool is_pool(hipMemPool_t pool) {
 }  // namespace
 }  // namespace roc::host_hip
 
-ROC_HOST_API_BEGIN
+ROCARRAY_HOST_API_BEGIN
 
-ROC_HOST_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipStream_t stream) {
+ROCARRAY_HOST_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipStream_t stream) {
   return call("hipMallocAsync", [=] {
     auto const found = engine::instance().find(stream);
     if (found == nullptr) return hipErrorInvalidHandle;
@@ -45,7 +45,7 @@ ROC_HOST_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipStream
   });
 }
 
-ROC_HOST_API hipError_t hipFreeAsync(void* data, hipStream_t stream) {
+ROCARRAY_HOST_API hipError_t hipFreeAsync(void* data, hipStream_t stream) {
   return call("hipFreeAsync", [=] {
     auto const found = engine::instance().find(stream);
     if (found == nullptr) return hipErrorInvalidHandle;
@@ -58,7 +58,7 @@ ROC_HOST_API hipError_t hipFreeAsync(void* data, hipStream_t stream) {
   });
 }
 
-ROC_HOST_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
+ROCARRAY_HOST_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
   return call("hipDeviceGetDefaultMemPool", [=] {
     if (pool == nullptr) return hipErrorInvalidValue;
     if (device < 0 || device >= the_settings().devices) return hipErrorInvalidDevice;
@@ -67,7 +67,7 @@ ROC_HOST_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int devic
   });
 }
 
-ROC_HOST_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr which,
+ROCARRAY_HOST_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr which,
                                                void* value) {
   return call("hipMemPoolSetAttribute", [=] {
     bool const valid = is_pool(pool) && value != nullptr && which == hipMemPoolAttrReleaseThreshold;
@@ -75,9 +75,9 @@ ROC_HOST_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr
   });
 }
 
-ROC_HOST_API hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t) {
+ROCARRAY_HOST_API hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t) {
   return call("hipMemPoolTrimTo",
               [=] { return is_pool(pool) ? hipSuccess : hipErrorInvalidValue; });
 }
 
-ROC_HOST_API_END
+ROCARRAY_HOST_API_END

@@ -19,20 +19,20 @@ namespace {
 
 char const* const table =
     "name              default                      meaning\n"
-    "ROC_HOST_MODE     threaded                     threaded: a thread per stream; inline: work is done\n"
+    "ROCARRAY_HOST_MODE     threaded                     threaded: a thread per stream; inline: work is done\n"
     "                                               by the call that enqueues it; deferred: only when\n"
     "                                               something legally forces it\n"
-    "ROC_HOST_DEVICES  1                            number of devices, 0 to 16\n"
-    "ROC_HOST_MEMORY   half of the machine's        bytes of memory of each device (suffixes K, M, G)\n"
-    "ROC_HOST_THREADS  the machine's                threads that kernels and large copies share\n"
-    "ROC_HOST_RULES    cuda (rocm5 or rocm7 in      whose rules of registration and of the last error\n"
+    "ROCARRAY_HOST_DEVICES  1                            number of devices, 0 to 16\n"
+    "ROCARRAY_HOST_MEMORY   half of the machine's        bytes of memory of each device (suffixes K, M, G)\n"
+    "ROCARRAY_HOST_THREADS  the machine's                threads that kernels and large copies share\n"
+    "ROCARRAY_HOST_EMULATE    cuda (rocm5 or rocm7 in      whose rules of registration and of the last error\n"
     "                  the double, by its version)  hold: cuda, rocm5, rocm7\n"
-    "ROC_HOST_MANAGED  full                         managed memory: full, basic (no access while the\n"
+    "ROCARRAY_HOST_MANAGED  full                         managed memory: full, basic (no access while the\n"
     "                                               device works, no advice, no prefetch), off\n"
-    "ROC_HOST_POISON   off (on in the double)       fill fresh and freed device memory with a pattern\n"
-    "ROC_HOST_PROTECT  off (on in the double)       close device memory to everything but kernels and\n"
+    "ROCARRAY_HOST_POISON   off (on in the double)       fill fresh and freed device memory with a pattern\n"
+    "ROCARRAY_HOST_PROTECT  off (on in the double)       close device memory to everything but kernels and\n"
     "                                               copies: touching it is a fault\n"
-    "ROC_HOST_FAIL     nothing                      call:use[:code],... makes calls fail, once each\n";
+    "ROCARRAY_HOST_INJECT_FAILURE     nothing                      call:use[:code],... makes calls fail, once each\n";
 
 class reader {
  public:
@@ -95,21 +95,21 @@ settings read() {
   result.threads = static_cast<int>(std::thread::hardware_concurrency());
   if (result.threads < 1) result.threads = 1;
   result.poison = result.protect = is_double;
-#if defined(ROC_HOST_DOUBLE)
+#if defined(ROCARRAY_FAKE_RUNTIME)
   result.registration = HIP_VERSION_MAJOR < 6 ? rules::rocm5 : rules::rocm7;
 #endif
   reader from(result);
-  from.choice("ROC_HOST_MODE", {"threaded", "inline", "deferred"},
+  from.choice("ROCARRAY_HOST_MODE", {"threaded", "inline", "deferred"},
               {mode::threaded, mode::inline_, mode::deferred}, result.run_mode);
-  from.choice("ROC_HOST_RULES", {"cuda", "rocm5", "rocm7"},
+  from.choice("ROCARRAY_HOST_EMULATE", {"cuda", "rocm5", "rocm7"},
               {rules::cuda, rules::rocm5, rules::rocm7}, result.registration);
-  from.choice("ROC_HOST_MANAGED", {"full", "basic", "off"},
+  from.choice("ROCARRAY_HOST_MANAGED", {"full", "basic", "off"},
               {managed::full, managed::basic, managed::off}, result.managed_memory);
-  from.number("ROC_HOST_DEVICES", 0, 16, result.devices);
-  from.number("ROC_HOST_MEMORY", std::size_t{4096}, std::size_t{1} << 46, result.memory);
-  from.number("ROC_HOST_THREADS", 1, 1024, result.threads);
-  from.flag("ROC_HOST_POISON", result.poison);
-  from.flag("ROC_HOST_PROTECT", result.protect);
+  from.number("ROCARRAY_HOST_DEVICES", 0, 16, result.devices);
+  from.number("ROCARRAY_HOST_MEMORY", std::size_t{4096}, std::size_t{1} << 46, result.memory);
+  from.number("ROCARRAY_HOST_THREADS", 1, 1024, result.threads);
+  from.flag("ROCARRAY_HOST_POISON", result.poison);
+  from.flag("ROCARRAY_HOST_PROTECT", result.protect);
   return result;
 }
 

@@ -24,18 +24,18 @@ hipError_t create(hipStream_t* stream, unsigned flags, int priority) {
 }  // namespace
 }  // namespace roc::host_hip
 
-ROC_HOST_API_BEGIN
+ROCARRAY_HOST_API_BEGIN
 
-ROC_HOST_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+ROCARRAY_HOST_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
   return call("hipStreamCreateWithFlags", [=] { return create(stream, flags, 0); });
 }
 
-ROC_HOST_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags,
+ROCARRAY_HOST_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags,
                                                     int priority) {
   return call("hipStreamCreateWithPriority", [=] { return create(stream, flags, priority); });
 }
 
-ROC_HOST_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+ROCARRAY_HOST_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return call("hipDeviceGetStreamPriorityRange", [=] {
     if (least != nullptr) *least = least_priority;
     if (greatest != nullptr) *greatest = greatest_priority;
@@ -43,13 +43,13 @@ ROC_HOST_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greates
   });
 }
 
-ROC_HOST_API hipError_t hipStreamDestroy(hipStream_t stream) {
+ROCARRAY_HOST_API hipError_t hipStreamDestroy(hipStream_t stream) {
   return call("hipStreamDestroy", [=] {
     return engine::instance().destroy(stream) ? hipSuccess : hipErrorInvalidHandle;
   });
 }
 
-ROC_HOST_API hipError_t hipStreamSynchronize(hipStream_t stream) {
+ROCARRAY_HOST_API hipError_t hipStreamSynchronize(hipStream_t stream) {
   return call("hipStreamSynchronize", [=] {
     auto const found = engine::instance().find(stream);
     if (found == nullptr) return hipErrorInvalidHandle;
@@ -58,7 +58,7 @@ ROC_HOST_API hipError_t hipStreamSynchronize(hipStream_t stream) {
   });
 }
 
-ROC_HOST_API hipError_t hipStreamQuery(hipStream_t stream) {
+ROCARRAY_HOST_API hipError_t hipStreamQuery(hipStream_t stream) {
   return call("hipStreamQuery", [=] {
     auto const found = engine::instance().find(stream);
     if (found == nullptr) return hipErrorInvalidHandle;
@@ -67,7 +67,7 @@ ROC_HOST_API hipError_t hipStreamQuery(hipStream_t stream) {
   });
 }
 
-ROC_HOST_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
+ROCARRAY_HOST_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
   return call("hipStreamWaitEvent", [=] {
     auto const found = engine::instance().find(stream);
     auto const awaited = find_event(event);
@@ -80,7 +80,7 @@ ROC_HOST_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event,
   });
 }
 
-ROC_HOST_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
+ROCARRAY_HOST_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
   return call("hipStreamGetFlags", [=] {
     auto const found = engine::instance().find(stream);
     if (found == nullptr) return hipErrorInvalidHandle;
@@ -90,7 +90,7 @@ ROC_HOST_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
   });
 }
 
-ROC_HOST_API hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
+ROCARRAY_HOST_API hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
   return call("hipStreamGetPriority", [=] {
     auto const found = engine::instance().find(stream);
     if (found == nullptr) return hipErrorInvalidHandle;
@@ -100,4 +100,4 @@ ROC_HOST_API hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) 
   });
 }
 
-ROC_HOST_API_END
+ROCARRAY_HOST_API_END

@@ -3,16 +3,16 @@
 // runs where the real library would run the device's code.
 //
 // A twin library is made of the same .hip files, compiled by a host compiler as C++ with
-// -DROC_KERNEL_TWIN=1 and linked as a shared object by roc_add_kernel_twins() of
+// -DROCARRAY_KERNEL_HOST_STUB=1 and linked as a shared object by roc_add_kernel_twins() of
 // test/double/twins.cmake. Below a kernel, in the namespace it is declared in, stands one line for
 // each function or template instance that is launched:
 //
 //   template <class T> __global__ void scale(T* data, T factor, std::size_t n) { ... }
-//   ROC_TWIN(scale<float>);
-//   ROC_TWIN(scale<double>);
+//   ROCARRAY_HOST_STUB(scale<float>);
+//   ROCARRAY_HOST_STUB(scale<double>);
 //
 //   template <class F> __global__ void elementwise(F f, std::size_t n) { ... f(i) for i < n ... }
-//   ROC_ELEMENTWISE_TWIN(fill_functor<4>);
+//   ROCARRAY_ELEMENTWISE_HOST_STUB(fill_functor<4>);
 //
 // Other compilers see nothing there. What a twin can be:
 // - the kernel has external linkage (no static, no anonymous namespace, no lambda type among its
@@ -21,7 +21,7 @@
 // - every argument is trivially copyable;
 // - no __syncthreads, __shared__, wavefront operations or device atomics: the threads of a block
 //   run one after the other, blocks side by side on the double's threads;
-// - the launch itself (<<<>>>) is outside what is compiled with ROC_KERNEL_TWIN.
+// - the launch itself (<<<>>>) is outside what is compiled with ROCARRAY_KERNEL_HOST_STUB.
 #pragma once
 
 #include <cstddef>
@@ -50,9 +50,9 @@ void roc_twin_parallel(std::size_t items, std::size_t grain,
 
 }  // extern "C"
 
-#if defined(ROC_KERNEL_TWIN) && ROC_KERNEL_TWIN
+#if defined(ROCARRAY_KERNEL_HOST_STUB) && ROCARRAY_KERNEL_HOST_STUB
 #include "platform/host/twin_library.hpp"
 #else
-#define ROC_TWIN(...) static_assert(true)
-#define ROC_ELEMENTWISE_TWIN(...) static_assert(true)
+#define ROCARRAY_HOST_STUB(...) static_assert(true)
+#define ROCARRAY_ELEMENTWISE_HOST_STUB(...) static_assert(true)
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The inside of a twin library: what a kernel sees in place of the device's built-in variables, and
-// the registration of twins. Included by platform/host/twin.hpp with ROC_KERNEL_TWIN only.
+// the registration of twins. Included by platform/host/twin.hpp with ROCARRAY_KERNEL_HOST_STUB only.
 //
 // Everything here is hidden: several twin libraries may be loaded, each with its own list. (Inline
 // variables of default visibility are one per process, also under RTLD_LOCAL.)
@@ -176,18 +176,18 @@ extern "C" [[gnu::used, gnu::visibility("default")]] inline void roc_register_tw
   }
 }
 
-#define ROC_TWIN_JOIN_(a, b) a##b
-#define ROC_TWIN_NAME_(number) ROC_TWIN_JOIN_(roc_twin_added_, number)
-#define ROC_TWIN_ADD_(...)                                                      \
+#define ROCARRAY_HOST_STUB_JOIN_(a, b) a##b
+#define ROCARRAY_HOST_STUB_NAME_(number) ROCARRAY_HOST_STUB_JOIN_(roc_twin_added_, number)
+#define ROCARRAY_HOST_STUB_ADD_(...)                                                      \
   namespace {                                                                   \
-  [[maybe_unused]] bool const ROC_TWIN_NAME_(__COUNTER__) = __VA_ARGS__::add(); \
+  [[maybe_unused]] bool const ROCARRAY_HOST_STUB_NAME_(__COUNTER__) = __VA_ARGS__::add(); \
   }                                                                             \
   static_assert(true)
 
 /// Gives a kernel (a function, or an instance of a template) a twin that runs its body for every
 /// thread of the grid.
-#define ROC_TWIN(...) ROC_TWIN_ADD_(::roc::twin::every_thread<__VA_ARGS__>)
+#define ROCARRAY_HOST_STUB(...) ROCARRAY_HOST_STUB_ADD_(::roc::twin::every_thread<__VA_ARGS__>)
 
 /// Gives `elementwise<F>`, found from where this stands, a twin that calls `f(i)` for i < n.
-#define ROC_ELEMENTWISE_TWIN(...) \
-  ROC_TWIN_ADD_(::roc::twin::every_item<__VA_ARGS__, elementwise<__VA_ARGS__>>)
+#define ROCARRAY_ELEMENTWISE_HOST_STUB(...) \
+  ROCARRAY_HOST_STUB_ADD_(::roc::twin::every_item<__VA_ARGS__, elementwise<__VA_ARGS__>>)

@@ -9,7 +9,7 @@ namespace {
 struct twice {
   roc::device_view<int> x;
 
-  ROC_HOST_DEVICE void operator()(std::size_t i) const { x(i) = 2 * x(i); }
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { x(i) = 2 * x(i); }
 };
 
 }  // namespace

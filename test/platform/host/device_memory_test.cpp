@@ -27,7 +27,7 @@ char* allocate(std::size_t bytes) {
 }
 
 TEST(HostDeviceMemory, IsBoundedAndCounted) {
-  if (setting("ROC_HOST_MEMORY") != "1M") GTEST_SKIP() << "needs ROC_HOST_MEMORY=1M";
+  if (setting("ROCARRAY_HOST_MEMORY") != "1M") GTEST_SKIP() << "needs ROCARRAY_HOST_MEMORY=1M";
   EXPECT_EQ(capacity, free_bytes());
   void* data = &data;
   expect(hipErrorOutOfMemory, hipMalloc(&data, capacity + 1));
@@ -70,7 +70,7 @@ TEST(HostDeviceMemory, IsAlignedAndFirstFit) {
 }
 
 TEST(HostDeviceMemory, AGapMustBeLongEnough) {
-  if (setting("ROC_HOST_MEMORY") != "1M") GTEST_SKIP() << "needs ROC_HOST_MEMORY=1M";
+  if (setting("ROCARRAY_HOST_MEMORY") != "1M") GTEST_SKIP() << "needs ROCARRAY_HOST_MEMORY=1M";
   char* const a = allocate(capacity / 4);
   char* const b = allocate(capacity / 2);
   char* const c = allocate(capacity / 4);
@@ -99,7 +99,7 @@ TEST(HostDeviceMemory, OnlyWhatWasAllocatedIsFreedOnce) {
 }
 
 TEST(HostDeviceMemory, IsPoisoned) {
-  if (setting("ROC_HOST_POISON") != "on") GTEST_SKIP() << "needs ROC_HOST_POISON=on";
+  if (setting("ROCARRAY_HOST_POISON") != "on") GTEST_SKIP() << "needs ROCARRAY_HOST_POISON=on";
   unsigned char back[512] = {};
   char* const data = allocate(512);
   ok(hipMemcpy(back, data, 512, hipMemcpyDeviceToHost));
@@ -124,7 +124,7 @@ TEST(HostDeviceMemory, IsPoisoned) {
 }
 
 TEST(HostDeviceMemoryDeathTest, IsClosedToTheProgramAndOpenToKernels) {
-  if (setting("ROC_HOST_PROTECT") != "on") GTEST_SKIP() << "needs ROC_HOST_PROTECT=on";
+  if (setting("ROCARRAY_HOST_PROTECT") != "on") GTEST_SKIP() << "needs ROCARRAY_HOST_PROTECT=on";
   char* const data = allocate(4096);
   auto const add = [](void* closure, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) static_cast<volatile char*>(closure)[i] = 5;

@@ -14,7 +14,7 @@ class HostDevices : public testing::Test {
   void SetUp() override {
     int count = 0;
     ok(hipGetDeviceCount(&count));
-    if (count != 3) GTEST_SKIP() << "needs ROC_HOST_DEVICES=3";
+    if (count != 3) GTEST_SKIP() << "needs ROCARRAY_HOST_DEVICES=3";
     ok(hipSetDevice(0));
   }
   void TearDown() override { ok(hipSetDevice(0)); }

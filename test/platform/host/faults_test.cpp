@@ -183,9 +183,9 @@ class HostFaults : public testing::Test {
 
 std::vector<std::string> every_call() {
   return {
-#define ROC_TEST_NAME(name) #name,
-      ROC_HIP_CALLS(ROC_TEST_NAME)
-#undef ROC_TEST_NAME
+#define ROCARRAY_TEST_NAME(name) #name,
+      ROCARRAY_HIP_CALLS(ROCARRAY_TEST_NAME)
+#undef ROCARRAY_TEST_NAME
   };
 }
 

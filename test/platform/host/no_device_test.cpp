@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// No device: run with ROC_HOST_DEVICES=0.
+// No device: run with ROCARRAY_HOST_DEVICES=0.
 #include "platform/host/support.hpp"
 
 namespace {
@@ -7,7 +7,7 @@ namespace {
 using namespace roc::test;
 
 TEST(HostNoDevice, IsSaidByEveryCall) {
-  if (setting("ROC_HOST_DEVICES") != "0") GTEST_SKIP() << "needs ROC_HOST_DEVICES=0";
+  if (setting("ROCARRAY_HOST_DEVICES") != "0") GTEST_SKIP() << "needs ROCARRAY_HOST_DEVICES=0";
   int number = 7;
   void* data = nullptr;
   hipStream_t stream = nullptr;

@@ -10,8 +10,8 @@ namespace {
 
 using namespace roc::test;
 
-bool rocm5() { return setting("ROC_HOST_RULES") == "rocm5"; }
-bool rocm7() { return setting("ROC_HOST_RULES") == "rocm7"; }
+bool rocm5() { return setting("ROCARRAY_HOST_EMULATE") == "rocm5"; }
+bool rocm7() { return setting("ROCARRAY_HOST_EMULATE") == "rocm7"; }
 bool cuda() { return !rocm5() && !rocm7(); }
 
 class HostRegistration : public testing::Test {

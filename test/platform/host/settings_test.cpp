@@ -32,41 +32,41 @@ void expect_taken(char const* name, char const* value) {
 }
 
 TEST(HostSettingsDeathTest, WhatCannotBeUsedIsNamed) {
-  expect_refused("ROC_HOST_MODE", "fast", "threaded, inline, deferred");
-  expect_refused("ROC_HOST_RULES", "CUDA", "cuda, rocm5, rocm7");
-  expect_refused("ROC_HOST_MANAGED", "on", "full, basic, off");
-  expect_refused("ROC_HOST_POISON", "yes", "off, on");
-  expect_refused("ROC_HOST_PROTECT", "", "off, on");
-  expect_refused("ROC_HOST_DEVICES", "17", "0 to 16");
-  expect_refused("ROC_HOST_DEVICES", "-1", "0 to 16");
-  expect_refused("ROC_HOST_DEVICES", "18446744073709551616", "0 to 16");
-  expect_refused("ROC_HOST_THREADS", "0", "1 to 1024");
-  expect_refused("ROC_HOST_MEMORY", "12Q", "4096 to");
-  expect_refused("ROC_HOST_MEMORY", "1GB", "4096 to");
-  expect_refused("ROC_HOST_MEMORY", "17179869185G", "4096 to");
-  expect_refused("ROC_HOST_FAIL", "hipMalloc", "call:use");
-  expect_refused("ROC_HOST_FAIL", "hipNone:1", "call:use");
-  expect_refused("ROC_HOST_FAIL", "hipMalloc:0", "call:use");
-  expect_refused("ROC_HOST_FAIL", "hipMalloc:2:", "call:use");
-  expect_refused("ROC_HOST_FAIL", "hipMalloc:2,hipFree:-1", "call:use");
+  expect_refused("ROCARRAY_HOST_MODE", "fast", "threaded, inline, deferred");
+  expect_refused("ROCARRAY_HOST_EMULATE", "CUDA", "cuda, rocm5, rocm7");
+  expect_refused("ROCARRAY_HOST_MANAGED", "on", "full, basic, off");
+  expect_refused("ROCARRAY_HOST_POISON", "yes", "off, on");
+  expect_refused("ROCARRAY_HOST_PROTECT", "", "off, on");
+  expect_refused("ROCARRAY_HOST_DEVICES", "17", "0 to 16");
+  expect_refused("ROCARRAY_HOST_DEVICES", "-1", "0 to 16");
+  expect_refused("ROCARRAY_HOST_DEVICES", "18446744073709551616", "0 to 16");
+  expect_refused("ROCARRAY_HOST_THREADS", "0", "1 to 1024");
+  expect_refused("ROCARRAY_HOST_MEMORY", "12Q", "4096 to");
+  expect_refused("ROCARRAY_HOST_MEMORY", "1GB", "4096 to");
+  expect_refused("ROCARRAY_HOST_MEMORY", "17179869185G", "4096 to");
+  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc", "call:use");
+  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipNone:1", "call:use");
+  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:0", "call:use");
+  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2:", "call:use");
+  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2,hipFree:-1", "call:use");
 }
 
 TEST(HostSettingsDeathTest, WhatCanBeUsedIsTaken) {
-  expect_taken("ROC_HOST_MODE", "deferred");
-  expect_taken("ROC_HOST_RULES", "rocm7");
-  expect_taken("ROC_HOST_MANAGED", "basic");
-  expect_taken("ROC_HOST_MEMORY", "4096");
-  expect_taken("ROC_HOST_MEMORY", "3M");
-  expect_taken("ROC_HOST_DEVICES", "16");
-  expect_taken("ROC_HOST_FAIL", "hipMalloc:2");
+  expect_taken("ROCARRAY_HOST_MODE", "deferred");
+  expect_taken("ROCARRAY_HOST_EMULATE", "rocm7");
+  expect_taken("ROCARRAY_HOST_MANAGED", "basic");
+  expect_taken("ROCARRAY_HOST_MEMORY", "4096");
+  expect_taken("ROCARRAY_HOST_MEMORY", "3M");
+  expect_taken("ROCARRAY_HOST_DEVICES", "16");
+  expect_taken("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2");
 }
 
 TEST(HostSettingsDeathTest, FaultsComeFromTheEnvironmentToo) {
-  EXPECT_EXIT(leave_with_first_result("ROC_HOST_FAIL", "hipFree:9,hipMalloc:1"),
+  EXPECT_EXIT(leave_with_first_result("ROCARRAY_HOST_INJECT_FAILURE", "hipFree:9,hipMalloc:1"),
               testing::ExitedWithCode(hipErrorOutOfMemory), "");
   EXPECT_EXIT(
       {
-        setenv("ROC_HOST_FAIL", "hipMalloc:2:719,hipMalloc:3", 1);
+        setenv("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2:719,hipMalloc:3", 1);
         void* data = nullptr;
         bool const first = hipMalloc(&data, 1) == hipSuccess;
         bool const second = hipMalloc(&data, 1) == hipErrorLaunchFailure;
@@ -79,7 +79,7 @@ TEST(HostSettingsDeathTest, FaultsComeFromTheEnvironmentToo) {
 TEST(HostSettingsDeathTest, AFaultWithoutACodeIsTheCallsOwn) {
   EXPECT_EXIT(
       {
-        setenv("ROC_HOST_FAIL", "hipHostMalloc:1,hipStreamCreateWithFlags:1", 1);
+        setenv("ROCARRAY_HOST_INJECT_FAILURE", "hipHostMalloc:1,hipStreamCreateWithFlags:1", 1);
         void* data = nullptr;
         hipStream_t stream = nullptr;
         bool const memory = hipHostMalloc(&data, 1) == hipErrorOutOfMemory;
@@ -93,7 +93,7 @@ TEST(HostSettings, AreInATable) {
   std::string const table = roc::host_hip::settings_table();
   for (char const* name : {"MODE", "DEVICES", "MEMORY", "THREADS", "RULES", "POISON", "PROTECT",
                            "FAIL"}) {
-    EXPECT_NE(std::string::npos, table.find(std::string("ROC_HOST_") + name)) << name;
+    EXPECT_NE(std::string::npos, table.find(std::string("ROCARRAY_HOST_") + name)) << name;
   }
 }
 

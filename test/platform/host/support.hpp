@@ -23,8 +23,8 @@ inline std::string_view setting(char const* name) {
   return text == nullptr ? "" : text;
 }
 
-inline bool deferred() { return setting("ROC_HOST_MODE") == "deferred"; }
-inline bool inlined() { return setting("ROC_HOST_MODE") == "inline"; }
+inline bool deferred() { return setting("ROCARRAY_HOST_MODE") == "deferred"; }
+inline bool inlined() { return setting("ROCARRAY_HOST_MODE") == "inline"; }
 inline bool threaded() { return !deferred() && !inlined(); }
 
 inline void expect(hipError_t expected, hipError_t result,

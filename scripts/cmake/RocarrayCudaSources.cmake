@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# roc_target_cuda_sources(TARGET file.cu... [HEADERS file.cuh...] [OWN name...] [HIPIFIED])
+# rocarray_target_cuda_sources(TARGET file.cu... [HEADERS file.cuh...] [OWN name...] [HIPIFIED])
 #
 # Adds CUDA sources, as they are, to a target that links rocarray::rocarray. On amd they are
 # translated by hipify-perl into the build folder and compiled by hipcc; on nvidia nvcc compiles them
@@ -10,36 +10,36 @@
 #          relative to the current source folder kept
 # OWN      names of yours that look like CUDA's: see scripts/hipify
 #
-# ROC_HIPIFY_PERL, a cache variable, names hipify-perl; looked for on PATH and in ROCm's folders, and
+# ROCARRAY_HIPIFY_PERL, a cache variable, names hipify-perl; looked for on PATH and in ROCm's folders, and
 # taken from the environment's HIPIFY_PERL. Only what is translated needs it, and perl.
 
 include_guard(GLOBAL)
 
 # In the source tree the script lies in scripts/, in the package beside this file.
-set(ROC_HIPIFY ${CMAKE_CURRENT_LIST_DIR}/hipify)
-if(NOT EXISTS ${ROC_HIPIFY})
-  get_filename_component(ROC_HIPIFY ${CMAKE_CURRENT_LIST_DIR}/../hipify ABSOLUTE)
+set(ROCARRAY_HIPIFY ${CMAKE_CURRENT_LIST_DIR}/hipify)
+if(NOT EXISTS ${ROCARRAY_HIPIFY})
+  get_filename_component(ROCARRAY_HIPIFY ${CMAKE_CURRENT_LIST_DIR}/../hipify ABSOLUTE)
 endif()
 
-# roc_find_hipify(): sets ROC_HIPIFY_PERL, if it is anywhere, and ROC_PERL.
-macro(roc_find_hipify)
-  if(NOT ROC_HIPIFY_PERL AND NOT "$ENV{HIPIFY_PERL}" STREQUAL "")
-    set(ROC_HIPIFY_PERL $ENV{HIPIFY_PERL} CACHE FILEPATH
+# rocarray_find_hipify(): sets ROCARRAY_HIPIFY_PERL, if it is anywhere, and ROCARRAY_PERL.
+macro(rocarray_find_hipify)
+  if(NOT ROCARRAY_HIPIFY_PERL AND NOT "$ENV{HIPIFY_PERL}" STREQUAL "")
+    set(ROCARRAY_HIPIFY_PERL $ENV{HIPIFY_PERL} CACHE FILEPATH
       "hipify-perl, to translate CUDA sources" FORCE)
   endif()
-  find_program(ROC_HIPIFY_PERL hipify-perl
+  find_program(ROCARRAY_HIPIFY_PERL hipify-perl
     HINTS ${ROCM_PATH} $ENV{ROCM_PATH} /opt/rocm PATH_SUFFIXES bin
     DOC "hipify-perl, to translate CUDA sources")
-  find_program(ROC_PERL perl DOC "perl, which runs hipify-perl")
-  mark_as_advanced(ROC_HIPIFY_PERL ROC_PERL)
+  find_program(ROCARRAY_PERL perl DOC "perl, which runs hipify-perl")
+  mark_as_advanced(ROCARRAY_HIPIFY_PERL ROCARRAY_PERL)
 endmacro()
 
-function(roc_target_cuda_sources target)
+function(rocarray_target_cuda_sources target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HIPIFIED" "" "HEADERS;OWN")
-  get_target_property(platform rocarray_platform_name ROC_PLATFORM_NAME)
+  get_target_property(platform rocarray_platform_name ROCARRAY_PLATFORM_NAME)
   if(platform STREQUAL "host")
     message(FATAL_ERROR "rocarray: ${target} has CUDA sources, and the host platform has no compiler "
-      "for CUDA or HIP: build for amd or nvidia (ROC_PLATFORM), or write the kernels with "
+      "for CUDA or HIP: build for amd or nvidia (ROCARRAY_PLATFORM), or write the kernels with "
       "roc::for_each")
   endif()
   _roc_require_cuda(${target} ${platform})
@@ -52,11 +52,11 @@ function(roc_target_cuda_sources target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
     return()
   endif()
-  roc_find_hipify()
-  if(NOT ROC_HIPIFY_PERL OR NOT EXISTS ${ROC_HIPIFY_PERL} OR NOT ROC_PERL)
+  rocarray_find_hipify()
+  if(NOT ROCARRAY_HIPIFY_PERL OR NOT EXISTS ${ROCARRAY_HIPIFY_PERL} OR NOT ROCARRAY_PERL)
     message(FATAL_ERROR "rocarray: ${target} has CUDA sources, and translating them for ${platform} "
       "needs perl and hipify-perl (Debian 13, Ubuntu 24.04: apt-get install hipify-perl; ROCm: the "
-      "package hipify): ROC_HIPIFY_PERL is \"${ROC_HIPIFY_PERL}\"; set it to where hipify-perl is")
+      "package hipify): ROCARRAY_HIPIFY_PERL is \"${ROCARRAY_HIPIFY_PERL}\"; set it to where hipify-perl is")
   endif()
   if(platform STREQUAL "nvidia")
     _roc_require_hip_headers(${target})
@@ -78,7 +78,7 @@ function(roc_target_cuda_sources target)
     get_filename_component(beside ${beside} DIRECTORY)
     target_include_directories(${target} PRIVATE ${beside})
   endforeach()
-  roc_target_device_sources(${target} ${sources})
+  rocarray_target_device_sources(${target} ${sources})
 endfunction()
 
 # The command that makes a file's translation below `folder`; its name goes to `result`.
@@ -92,9 +92,9 @@ function(_roc_hipify result target source folder after own)
   set(place ${folder}/${place})
   add_custom_command(
     OUTPUT ${folder}/${name}
-    COMMAND ${ROC_PERL} ${ROC_HIPIFY} --quiet --strict --include roc/native/hip.hpp
-      --hipify-perl ${ROC_HIPIFY_PERL} ${own} -o ${place} ${source}
-    DEPENDS ${source} ${ROC_HIPIFY} ${after}
+    COMMAND ${ROCARRAY_PERL} ${ROCARRAY_HIPIFY} --quiet --strict --include roc/native/hip.hpp
+      --hipify-perl ${ROCARRAY_HIPIFY_PERL} ${own} -o ${place} ${source}
+    DEPENDS ${source} ${ROCARRAY_HIPIFY} ${after}
     COMMENT "Translating ${name} of ${target} into HIP"
     VERBATIM)
   set(${result} ${folder}/${name} PARENT_SCOPE)
@@ -102,12 +102,12 @@ endfunction()
 
 # On nvidia, translated sources include HIP's own headers, which the alias header does not replace.
 function(_roc_require_hip_headers target)
-  foreach(library roc_platform rocarray::platform)
+  foreach(library rocarray_platform rocarray::platform)
     if(TARGET ${library})
       get_target_property(definitions ${library} INTERFACE_COMPILE_DEFINITIONS)
-      if("${definitions}" MATCHES "ROC_NATIVE_ALIAS=1")
+      if("${definitions}" MATCHES "ROCARRAY_NATIVE_ALIAS=1")
         message(FATAL_ERROR "rocarray: ${target} wants its CUDA sources HIPIFIED, and this rocarray "
-          "was configured without HIP's headers: set ROC_HIP_INCLUDE_DIR to them, or leave HIPIFIED "
+          "was configured without HIP's headers: set ROCARRAY_HIP_INCLUDE_DIR to them, or leave HIPIFIED "
           "out, so that nvcc compiles the sources as they are")
       endif()
     endif()

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# roc_alternative(COMPONENT LINK NAME SLAVES)
+# rocarray_alternative(COMPONENT LINK NAME SLAVES)
 #
 # The scripts by which a component's package offers its file NAME as LINK, a name without a platform,
 # and takes it back (Debian's alternatives). What comes and goes with it is in SLAVES, a line each:
 # link, name of the alternative, file.
 
-function(roc_alternative component link name slaves)
+function(rocarray_alternative component link name slaves)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/debian/${component})
-  set(target /usr/${roc_private_folder}/${name})
-  set(install "update-alternatives --install ${link} ${name} ${target} ${roc_priority}")
+  set(target /usr/${rocarray_private_folder}/${name})
+  set(install "update-alternatives --install ${link} ${name} ${target} ${rocarray_priority}")
   if(slaves)
     # dpkg may have been told to leave out files, or the folder of a link (path-exclude, as images of
     # containers have it): without the folder update-alternatives fails, and with it the package.

@@ -1,102 +1,102 @@
 # SPDX-License-Identifier: MIT
-# roc_add_test(NAME SOURCES files... [DEVICE_SOURCES files.hip...] [ENVIRONMENT NAME=value...]
+# rocarray_add_test(NAME SOURCES files... [DEVICE_SOURCES files.hip...] [ENVIRONMENT NAME=value...]
 #              [ALSO_WITH NAME=value...] [HOST_ONLY] [NO_DEVICE] [FRESH])
 #
-# A GoogleTest program, every test of which is a test of CTest (see ROC_TEST_BY_PROGRAM). On the host
+# A GoogleTest program, every test of which is a test of CTest (see ROCARRAY_TEST_BY_PROGRAM). On the host
 # platform it is run in each of the modes threaded, inline and deferred; on amd through the launcher; a
 # skipped test is counted as skipped, and its output says why. DEVICE_SOURCES are compiled by the
 # device compiler; on amd their twins are made too. NO_DEVICE: the test needs no device and runs where
 # there is none. ALSO_WITH: the tests are run once more with each of these besides ENVIRONMENT, and its
 # value becomes a part of their names: one program for what is read once a process.
-# FRESH: each of its tests needs a process of its own, also under ROC_TEST_BY_PROGRAM: what failed, was
+# FRESH: each of its tests needs a process of its own, also under ROCARRAY_TEST_BY_PROGRAM: what failed, was
 # logged or is held before would be seen.
 
-set(ROC_TEST_LAUNCHER auto CACHE STRING
+set(ROCARRAY_TEST_LAUNCHER auto CACHE STRING
   "What starts the amd tests: auto (the CPU double where there is no AMD GPU), empty (nothing), or a command")
-set(ROC_TEST_SCALE "" CACHE STRING "Divides the sizes of the tests, for emulators: 1 or more")
-set(ROC_TEST_COMPILE_OPTIONS "" CACHE STRING
+set(ROCARRAY_TEST_SCALE "" CACHE STRING "Divides the sizes of the tests, for emulators: 1 or more")
+set(ROCARRAY_TEST_COMPILE_OPTIONS "" CACHE STRING
   "Further options of the C++ compiler for the tests, such as -O0: the library keeps its own")
-option(ROC_TEST_BY_PROGRAM "A program with all its tests is one test of CTest, in one process" OFF)
-set(ROC_TEST_PREFIX "" CACHE STRING "First part of the tests' names; empty: the platform's name")
+option(ROCARRAY_TEST_BY_PROGRAM "A program with all its tests is one test of CTest, in one process" OFF)
+set(ROCARRAY_TEST_PREFIX "" CACHE STRING "First part of the tests' names; empty: the platform's name")
 
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # Also a label of every test: several builds may be run by one CTest.
-set(roc_test_prefix ${ROC_TEST_PREFIX})
-if(NOT roc_test_prefix)
-  set(roc_test_prefix ${ROC_RESOLVED_PLATFORM})
+set(rocarray_test_prefix ${ROCARRAY_TEST_PREFIX})
+if(NOT rocarray_test_prefix)
+  set(rocarray_test_prefix ${ROCARRAY_RESOLVED_PLATFORM})
 endif()
-set_property(DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY LABELS ${roc_test_prefix})
+set_property(DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY LABELS ${rocarray_test_prefix})
 
 # Small copies of pageable memory take the long way too.
-set(ROC_TEST_ENVIRONMENT ROC_DIRECT=0)
-if(ROC_SANITIZE MATCHES "thread")
+set(ROCARRAY_TEST_ENVIRONMENT ROCARRAY_STAGING_THRESHOLD=0)
+if(ROCARRAY_SANITIZE MATCHES "thread")
   # Else every program with threads that stay, as the workers', sleeps for a second at its end.
-  list(APPEND ROC_TEST_ENVIRONMENT TSAN_OPTIONS=atexit_sleep_ms=50)
+  list(APPEND ROCARRAY_TEST_ENVIRONMENT TSAN_OPTIONS=atexit_sleep_ms=50)
 endif()
-set(ROC_TEST_COMMAND_PREFIX "")
-if(ROC_RESOLVED_PLATFORM STREQUAL "amd" AND NOT ROC_TEST_LAUNCHER STREQUAL "auto")
-  set(ROC_TEST_COMMAND_PREFIX ${ROC_TEST_LAUNCHER})
+set(ROCARRAY_TEST_COMMAND_PREFIX "")
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd" AND NOT ROCARRAY_TEST_LAUNCHER STREQUAL "auto")
+  set(ROCARRAY_TEST_COMMAND_PREFIX ${ROCARRAY_TEST_LAUNCHER})
 endif()
-set(ROC_ON_DOUBLE OFF)
-if(ROC_RESOLVED_PLATFORM STREQUAL "amd" AND ROC_TEST_LAUNCHER STREQUAL "auto"
+set(ROCARRAY_ON_FAKE_RUNTIME OFF)
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd" AND ROCARRAY_TEST_LAUNCHER STREQUAL "auto"
    AND NOT EXISTS /dev/kfd)
-  set(ROC_ON_DOUBLE ON)
+  set(ROCARRAY_ON_FAKE_RUNTIME ON)
 endif()
-if(ROC_TEST_SCALE)
-  list(APPEND ROC_TEST_ENVIRONMENT ROC_TEST_SCALE=${ROC_TEST_SCALE})
+if(ROCARRAY_TEST_SCALE)
+  list(APPEND ROCARRAY_TEST_ENVIRONMENT ROCARRAY_TEST_SCALE=${ROCARRAY_TEST_SCALE})
 endif()
 
 # Closed, poisoned memory finds what a GPU would find, on the host as on the double.
-set(ROC_HOST_TEST_ENVIRONMENT ROC_HOST_POISON=on ROC_HOST_PROTECT=on ROC_HOST_MEMORY=256M
-  ROC_HOST_THREADS=4)
+set(ROCARRAY_HOST_TEST_ENVIRONMENT ROCARRAY_HOST_POISON=on ROCARRAY_HOST_PROTECT=on ROCARRAY_HOST_MEMORY=256M
+  ROCARRAY_HOST_THREADS=4)
 
 # What all tests are compiled with: the precompiled headers are of them all.
-function(roc_test_options target)
-  roc_project_options(${target})
+function(rocarray_test_options target)
+  rocarray_project_options(${target})
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CXX>:${ROC_TEST_COMPILE_OPTIONS}>")
+    "$<$<COMPILE_LANGUAGE:CXX>:${ROCARRAY_TEST_COMPILE_OPTIONS}>")
 endfunction()
 
-function(roc_add_test name)
+function(rocarray_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HOST_ONLY;NO_DEVICE;FRESH" ""
     "SOURCES;DEVICE_SOURCES;ENVIRONMENT;ALSO_WITH;MODES")
-  if(arg_HOST_ONLY AND NOT ROC_RESOLVED_PLATFORM STREQUAL "host")
+  if(arg_HOST_ONLY AND NOT ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
-  roc_test_options(${name})
+  rocarray_test_options(${name})
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/test)
-  target_link_libraries(${name} PRIVATE rocarray_static roc_test_support GTest::gtest)
-  target_precompile_headers(${name} REUSE_FROM roc_test_support)
-  set(environment ${ROC_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
+  target_link_libraries(${name} PRIVATE rocarray_static rocarray_test_support GTest::gtest)
+  target_precompile_headers(${name} REUSE_FROM rocarray_test_support)
+  set(environment ${ROCARRAY_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
   if(arg_DEVICE_SOURCES)
-    roc_target_device_sources(${name} ${arg_DEVICE_SOURCES})
+    rocarray_target_device_sources(${name} ${arg_DEVICE_SOURCES})
   endif()
-  if(ROC_ON_DOUBLE)
+  if(ROCARRAY_ON_FAKE_RUNTIME)
     # Kernels of the program are found by name: they are exported, as the twins' are.
-    set(twins $<TARGET_FILE:roc_library_twins>)
+    set(twins $<TARGET_FILE:rocarray_library_host_stubs>)
     if(arg_DEVICE_SOURCES)
-      roc_add_kernel_twins(${name}_twins SOURCES ${arg_DEVICE_SOURCES}
+      rocarray_add_kernel_host_stubs(${name}_twins SOURCES ${arg_DEVICE_SOURCES}
         INCLUDES ${PROJECT_SOURCE_DIR}/test)
       add_dependencies(${name} ${name}_twins)
       set(twins "${twins}:$<TARGET_FILE:${name}_twins>")
     endif()
-    add_dependencies(${name} roc_library_twins roc_double)
+    add_dependencies(${name} rocarray_library_host_stubs rocarray_fake_runtime)
     # The installed library is what is linked; LD_LIBRARY_PATH must win over where it lies.
     target_link_options(${name} PRIVATE -Wl,--enable-new-dtags)
-    list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY} ROC_HOST_TWINS=${twins})
+    list(APPEND environment LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY} ROCARRAY_HOST_STUBS=${twins})
   endif()
-  if(ROC_TEST_COMMAND_PREFIX)
-    set_target_properties(${name} PROPERTIES CROSSCOMPILING_EMULATOR "${ROC_TEST_COMMAND_PREFIX}")
+  if(ROCARRAY_TEST_COMMAND_PREFIX)
+    set_target_properties(${name} PROPERTIES CROSSCOMPILING_EMULATOR "${ROCARRAY_TEST_COMMAND_PREFIX}")
   endif()
   set(modes "")
-  if(ROC_RESOLVED_PLATFORM STREQUAL "host")
-    list(PREPEND environment ${ROC_HOST_TEST_ENVIRONMENT})
+  if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
+    list(PREPEND environment ${ROCARRAY_HOST_TEST_ENVIRONMENT})
     set(modes threaded inline deferred)
-  elseif(ROC_ON_DOUBLE)
+  elseif(ROCARRAY_ON_FAKE_RUNTIME)
     set(modes threaded deferred)
   endif()
   if(arg_MODES AND modes)
@@ -115,9 +115,9 @@ endfunction()
 
 # `part`: of the tests' names, behind the mode; empty or with a dot at its end.
 function(_roc_register_all name part modes environment no_device fresh)
-  if(ROC_RESOLVED_PLATFORM STREQUAL "nvidia" AND NOT EXISTS /dev/nvidiactl AND NOT no_device)
+  if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia" AND NOT EXISTS /dev/nvidiactl AND NOT no_device)
     # One line for the program instead of one for each test that cannot run.
-    set(test ${roc_test_prefix}.${part}${name})
+    set(test ${rocarray_test_prefix}.${part}${name})
     add_test(NAME ${test} COMMAND ${name})
     set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77)
     return()
@@ -128,13 +128,13 @@ function(_roc_register_all name part modes environment no_device fresh)
 endfunction()
 
 function(_roc_register name part mode environment fresh)
-  set(prefix ${roc_test_prefix}.)
+  set(prefix ${rocarray_test_prefix}.)
   if(NOT mode STREQUAL "device")
     set(prefix ${prefix}${mode}.)
-    list(APPEND environment ROC_HOST_MODE=${mode})
+    list(APPEND environment ROCARRAY_HOST_MODE=${mode})
   endif()
   set(prefix ${prefix}${part})
-  if(ROC_TEST_BY_PROGRAM AND NOT fresh)
+  if(ROCARRAY_TEST_BY_PROGRAM AND NOT fresh)
     add_test(NAME ${prefix}${name} COMMAND ${name})
     set_tests_properties(${prefix}${name} PROPERTIES
       TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
@@ -157,31 +157,31 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# roc_add_program_test(TEST TARGET arguments...)
+# rocarray_add_program_test(TEST TARGET arguments...)
 #
 # A test that runs a program as it is: passes with 0, is skipped with 77. On the host platform in
 # every mode, on amd as the other tests are started.
-function(roc_add_program_test test target)
-  set(environment ${ROC_TEST_ENVIRONMENT})
+function(rocarray_add_program_test test target)
+  set(environment ${ROCARRAY_TEST_ENVIRONMENT})
   set(modes device)
-  if(ROC_RESOLVED_PLATFORM STREQUAL "host")
-    list(APPEND environment ${ROC_HOST_TEST_ENVIRONMENT})
+  if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
+    list(APPEND environment ${ROCARRAY_HOST_TEST_ENVIRONMENT})
     set(modes threaded inline deferred)
-  elseif(ROC_ON_DOUBLE)
-    set(twins $<TARGET_FILE:roc_library_twins>:$<TARGET_FILE:roc_example_twins>)
-    add_dependencies(${target} roc_library_twins roc_example_twins roc_double)
+  elseif(ROCARRAY_ON_FAKE_RUNTIME)
+    set(twins $<TARGET_FILE:rocarray_library_host_stubs>:$<TARGET_FILE:rocarray_example_host_stubs>)
+    add_dependencies(${target} rocarray_library_host_stubs rocarray_example_host_stubs rocarray_fake_runtime)
     target_link_options(${target} PRIVATE -Wl,--enable-new-dtags)
-    list(APPEND environment LD_LIBRARY_PATH=${ROC_DOUBLE_DIRECTORY} ROC_HOST_TWINS=${twins})
+    list(APPEND environment LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY} ROCARRAY_HOST_STUBS=${twins})
     set(modes threaded deferred)
   endif()
   foreach(mode IN LISTS modes)
-    set(name ${roc_test_prefix}.${test})
+    set(name ${rocarray_test_prefix}.${test})
     set(variables ${environment})
     if(NOT mode STREQUAL "device")
-      set(name ${roc_test_prefix}.${mode}.${test})
-      list(APPEND variables ROC_HOST_MODE=${mode})
+      set(name ${rocarray_test_prefix}.${mode}.${test})
+      list(APPEND variables ROCARRAY_HOST_MODE=${mode})
     endif()
-    add_test(NAME ${name} COMMAND ${ROC_TEST_COMMAND_PREFIX} $<TARGET_FILE:${target}> ${ARGN})
+    add_test(NAME ${name} COMMAND ${ROCARRAY_TEST_COMMAND_PREFIX} $<TARGET_FILE:${target}> ${ARGN})
     set_tests_properties(${name} PROPERTIES
       TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT "${variables}")
   endforeach()

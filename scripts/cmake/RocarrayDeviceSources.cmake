@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# roc_target_device_sources(TARGET file.hip...)
+# rocarray_target_device_sources(TARGET file.hip...)
 #
 # Adds files for the device compiler to a target: hipcc on amd, nvcc on nvidia, the C++ compiler on
 # the host platform. They are compiled with the target's own include folders and definitions; hipcc
-# is also given what the target's property ROC_DEVICE_OPTIONS holds.
+# is also given what the target's property ROCARRAY_DEVICE_OPTIONS holds.
 
 include_guard(GLOBAL)
 
-function(roc_target_device_sources target)
-  get_target_property(platform rocarray_platform_name ROC_PLATFORM_NAME)
+function(rocarray_target_device_sources target)
+  get_target_property(platform rocarray_platform_name ROCARRAY_PLATFORM_NAME)
   _roc_require_cuda(${target} ${platform})
   foreach(source IN LISTS ARGN)
     get_filename_component(source ${source} ABSOLUTE)
@@ -48,14 +48,14 @@ function(_roc_add_hipcc_object target source)
   file(MAKE_DIRECTORY ${folder})
   set(includes $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
-  set(architectures ${ROC_AMD_ARCHITECTURES})
+  set(architectures ${ROCARRAY_AMD_ARCHITECTURES})
   list(TRANSFORM architectures PREPEND --offload-arch=)
   add_custom_command(
     OUTPUT ${object}
-    COMMAND ${ROC_HIPCC} -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
+    COMMAND ${ROCARRAY_HIPCC} -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
       "$<$<CONFIG:Debug,RelWithDebInfo>:-g>"
       "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-O3;-DNDEBUG>"
-      "$<TARGET_PROPERTY:${target},ROC_DEVICE_OPTIONS>" ${architectures}
+      "$<TARGET_PROPERTY:${target},ROCARRAY_DEVICE_OPTIONS>" ${architectures}
       "$<$<BOOL:${includes}>:-I$<JOIN:$<FILTER:${includes},EXCLUDE,^/usr/include$>,;-I>>"
       "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
       -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}

@@ -5,41 +5,41 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 if(BUILD_SHARED_LIBS)
-  set(ROC_DEFAULT_LIBRARY shared)
+  set(ROCARRAY_DEFAULT_LIBRARY shared)
 else()
-  set(ROC_DEFAULT_LIBRARY static)
+  set(ROCARRAY_DEFAULT_LIBRARY static)
 endif()
-set_target_properties(roc_platform PROPERTIES EXPORT_NAME platform)
+set_target_properties(rocarray_platform PROPERTIES EXPORT_NAME platform)
 
-set(roc_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/rocarray)
+set(rocarray_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/rocarray)
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/rocarray-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config.cmake
-  INSTALL_DESTINATION ${roc_package_folder} NO_SET_AND_CHECK_MACRO)
-set(roc_version_file ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config-version.cmake)
-write_basic_package_version_file(${roc_version_file} COMPATIBILITY SameMinorVersion)
+  INSTALL_DESTINATION ${rocarray_package_folder} NO_SET_AND_CHECK_MACRO)
+set(rocarray_version_file ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config-version.cmake)
+write_basic_package_version_file(${rocarray_version_file} COMPATIBILITY SameMinorVersion)
 # A project that asks for a platform gets that one, or a message that says which one is here.
-set(roc_version ${PROJECT_VERSION})
-file(READ ${CMAKE_CURRENT_LIST_DIR}/rocarray-config-platform.cmake.in roc_platform_check)
-string(CONFIGURE "${roc_platform_check}" roc_platform_check @ONLY)
-file(APPEND ${roc_version_file} "${roc_platform_check}")
+set(rocarray_version ${PROJECT_VERSION})
+file(READ ${CMAKE_CURRENT_LIST_DIR}/rocarray-config-platform.cmake.in rocarray_platform_check)
+string(CONFIGURE "${rocarray_platform_check}" rocarray_platform_check @ONLY)
+file(APPEND ${rocarray_version_file} "${rocarray_platform_check}")
 
 # What pkg-config says beside the folders, which differ between the two installations.
-get_target_property(roc_definitions roc_platform INTERFACE_COMPILE_DEFINITIONS)
-list(TRANSFORM roc_definitions PREPEND -D)
-list(JOIN roc_definitions " " roc_pc_definitions)
-set(roc_pc_private "-pthread -ldl")
-if(ROC_RESOLVED_PLATFORM STREQUAL "amd")
-  get_filename_component(roc_folder ${ROC_AMDHIP_LIBRARY} DIRECTORY)
-  string(APPEND roc_pc_private " -L${roc_folder} -lamdhip64")
-elseif(ROC_RESOLVED_PLATFORM STREQUAL "nvidia")
-  string(APPEND roc_pc_private " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
+get_target_property(rocarray_definitions rocarray_platform INTERFACE_COMPILE_DEFINITIONS)
+list(TRANSFORM rocarray_definitions PREPEND -D)
+list(JOIN rocarray_definitions " " rocarray_pc_definitions)
+set(rocarray_pc_private "-pthread -ldl")
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd")
+  get_filename_component(rocarray_folder ${ROCARRAY_AMDHIP_LIBRARY} DIRECTORY)
+  string(APPEND rocarray_pc_private " -L${rocarray_folder} -lamdhip64")
+elseif(ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
+  string(APPEND rocarray_pc_private " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
 endif()
 
-# roc_install(EXPORT name LIBRARIES folder HEADERS folder PACKAGE folder PKG_CONFIG name
+# rocarray_install(EXPORT name LIBRARIES folder HEADERS folder PACKAGE folder PKG_CONFIG name
 #             RUNTIME keywords... DEVELOPMENT keywords...)
 #
 # The one list of what there is to install; `keywords` are install()'s own.
-function(roc_install)
+function(rocarray_install)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "EXPORT;LIBRARIES;HEADERS;PACKAGE;PKG_CONFIG"
     "RUNTIME;DEVELOPMENT")
   install(TARGETS rocarray_static rocarray_shared EXPORT ${arg_EXPORT}
@@ -48,7 +48,7 @@ function(roc_install)
     INCLUDES DESTINATION ${arg_HEADERS})
   install(TARGETS rocarray_shared
     LIBRARY DESTINATION ${arg_LIBRARIES} ${arg_DEVELOPMENT} NAMELINK_ONLY)
-  install(TARGETS roc_platform EXPORT ${arg_EXPORT})
+  install(TARGETS rocarray_platform EXPORT ${arg_EXPORT})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/roc DESTINATION ${arg_HEADERS} ${arg_DEVELOPMENT}
     FILES_MATCHING PATTERN "*.hpp")
   install(EXPORT ${arg_EXPORT} NAMESPACE rocarray:: FILE rocarray-targets.cmake
@@ -57,23 +57,23 @@ function(roc_install)
   install(FILES
     ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config-version.cmake
-    ${modules}/RocCudaSources.cmake
-    ${modules}/RocDeviceSources.cmake
+    ${modules}/RocarrayCudaSources.cmake
+    ${modules}/RocarrayDeviceSources.cmake
     DESTINATION ${arg_PACKAGE} ${arg_DEVELOPMENT})
   install(PROGRAMS ${modules}/../hipify DESTINATION ${arg_PACKAGE} ${arg_DEVELOPMENT})
 
   # Relative to the file itself: an installation can be moved.
   set(pkg_config ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  set(roc_pc_prefix ${CMAKE_INSTALL_PREFIX})
+  set(rocarray_pc_prefix ${CMAKE_INSTALL_PREFIX})
   if(NOT IS_ABSOLUTE ${pkg_config})
-    file(RELATIVE_PATH roc_pc_prefix /prefix/${pkg_config} /prefix)
-    string(REGEX REPLACE "/$" "" roc_pc_prefix ${roc_pc_prefix})
-    set(roc_pc_prefix "\${pcfiledir}/${roc_pc_prefix}")
+    file(RELATIVE_PATH rocarray_pc_prefix /prefix/${pkg_config} /prefix)
+    string(REGEX REPLACE "/$" "" rocarray_pc_prefix ${rocarray_pc_prefix})
+    set(rocarray_pc_prefix "\${pcfiledir}/${rocarray_pc_prefix}")
   endif()
   foreach(folder LIBRARIES HEADERS)
-    set(roc_pc_${folder} ${arg_${folder}})
+    set(rocarray_pc_${folder} ${arg_${folder}})
     if(NOT IS_ABSOLUTE ${arg_${folder}})
-      set(roc_pc_${folder} "\${prefix}/${arg_${folder}}")
+      set(rocarray_pc_${folder} "\${prefix}/${arg_${folder}}")
     endif()
   endforeach()
   set(file ${CMAKE_CURRENT_BINARY_DIR}/pkgconfig/${arg_PKG_CONFIG}.pc)
@@ -81,11 +81,11 @@ function(roc_install)
   install(FILES ${file} DESTINATION ${pkg_config} ${arg_DEVELOPMENT})
 endfunction()
 
-roc_install(EXPORT rocarray PKG_CONFIG rocarray
+rocarray_install(EXPORT rocarray PKG_CONFIG rocarray
   LIBRARIES ${CMAKE_INSTALL_LIBDIR}
   HEADERS ${CMAKE_INSTALL_INCLUDEDIR}
-  PACKAGE ${roc_package_folder})
+  PACKAGE ${rocarray_package_folder})
 
 if(PROJECT_IS_TOP_LEVEL)
-  include(RocPackages)
+  include(RocarrayPackages)
 endif()

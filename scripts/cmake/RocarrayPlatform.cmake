@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+# Picks the platform: who provides HIP, and what compiles kernels.
+#
+# In:  ROCARRAY_PLATFORM        auto, amd, nvidia or host
+#      ROCARRAY_HIP_INCLUDE_DIR nvidia: where HIP's headers are; OFF for the library's own alias header.
+#                          amd: where HIP's headers are, if not where the compiler looks.
+# Out: ROCARRAY_PLATFORM resolved, and the interface target rocarray_platform: definitions, include folders
+#      and libraries that the platform's users need.
+
+set(ROCARRAY_PLATFORM auto CACHE STRING "amd, nvidia, host, or auto: the best that this machine can build")
+set_property(CACHE ROCARRAY_PLATFORM PROPERTY STRINGS auto amd nvidia host)
+set(ROCARRAY_HIP_INCLUDE_DIR "" CACHE STRING "Folder with HIP's headers; OFF: do without, on nvidia")
+
+if(NOT ROCARRAY_PLATFORM MATCHES "^(auto|amd|nvidia|host)$")
+  message(FATAL_ERROR "rocarray: ROCARRAY_PLATFORM is \"${ROCARRAY_PLATFORM}\"; it can be auto, amd, nvidia "
+                      "or host")
+endif()
+
+find_package(Threads REQUIRED)
+
+set(rocarray_rocm_places ${ROCM_PATH} $ENV{ROCM_PATH} /opt/rocm)
+find_program(ROCARRAY_HIPCC hipcc HINTS ${rocarray_rocm_places} PATH_SUFFIXES bin)
+find_library(ROCARRAY_AMDHIP_LIBRARY amdhip64 HINTS ${rocarray_rocm_places} PATH_SUFFIXES lib)
+find_path(ROCARRAY_AMD_INCLUDE_DIR hip/hip_runtime_api.h HINTS ${rocarray_rocm_places} PATH_SUFFIXES include)
+find_package(CUDAToolkit QUIET)
+mark_as_advanced(ROCARRAY_HIPCC ROCARRAY_AMDHIP_LIBRARY ROCARRAY_AMD_INCLUDE_DIR)
+
+set(rocarray_resolved ${ROCARRAY_PLATFORM})
+if(rocarray_resolved STREQUAL "auto")
+  if(ROCARRAY_HIPCC AND ROCARRAY_AMDHIP_LIBRARY AND ROCARRAY_AMD_INCLUDE_DIR AND EXISTS /dev/kfd)
+    set(rocarray_resolved amd)
+  elseif(CUDAToolkit_NVCC_EXECUTABLE AND EXISTS /dev/nvidiactl)
+    set(rocarray_resolved nvidia)
+  else()
+    set(rocarray_resolved host)
+  endif()
+endif()
+message(STATUS "rocarray: platform ${rocarray_resolved}")
+set(ROCARRAY_RESOLVED_PLATFORM ${rocarray_resolved})
+string(TOUPPER ${rocarray_resolved} rocarray_platform_upper)
+
+add_library(rocarray_platform INTERFACE)
+target_compile_definitions(rocarray_platform INTERFACE ROCARRAY_PLATFORM_${rocarray_platform_upper}=1)
+target_link_libraries(rocarray_platform INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+
+if(rocarray_resolved STREQUAL "amd")
+  foreach(needed ROCARRAY_HIPCC ROCARRAY_AMDHIP_LIBRARY ROCARRAY_AMD_INCLUDE_DIR)
+    if(NOT ${needed})
+      message(FATAL_ERROR "rocarray: the amd platform needs hipcc, libamdhip64 and HIP's headers "
+        "(Debian and Ubuntu: apt-get install hipcc libamdhip64-dev); ${needed} was not found")
+    endif()
+  endforeach()
+  if(ROCARRAY_HIP_INCLUDE_DIR)
+    set(ROCARRAY_AMD_INCLUDE_DIR ${ROCARRAY_HIP_INCLUDE_DIR})
+  endif()
+  target_compile_definitions(rocarray_platform INTERFACE __HIP_PLATFORM_AMD__=1)
+  if(NOT ROCARRAY_AMD_INCLUDE_DIR STREQUAL "/usr/include")
+    target_include_directories(rocarray_platform SYSTEM INTERFACE
+      $<BUILD_INTERFACE:${ROCARRAY_AMD_INCLUDE_DIR}>)
+  endif()
+  target_link_libraries(rocarray_platform INTERFACE $<BUILD_INTERFACE:${ROCARRAY_AMDHIP_LIBRARY}>
+                                               $<INSTALL_INTERFACE:rocarray::amdhip64>)
+  include(RocarrayAmdArchitectures)
+elseif(rocarray_resolved STREQUAL "nvidia")
+  if(NOT CUDAToolkit_FOUND)
+    message(FATAL_ERROR "rocarray: the nvidia platform needs the CUDA toolkit (nvcc); set "
+                        "CUDAToolkit_ROOT to where it is")
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES all-major)
+  endif()
+  enable_language(CUDA)
+  target_include_directories(rocarray_platform SYSTEM INTERFACE
+    "$<BUILD_INTERFACE:${CUDAToolkit_INCLUDE_DIRS}>")
+  # Static, so that a binary also starts where no driver and no toolkit are.
+  target_link_libraries(rocarray_platform INTERFACE CUDA::cudart_static)
+  if(ROCARRAY_HIP_INCLUDE_DIR STREQUAL "")
+    find_path(rocarray_hip_nvidia hip/nvidia_detail/nvidia_hip_runtime_api.h
+      HINTS ${rocarray_rocm_places} PATH_SUFFIXES include)
+    set(rocarray_hip_include ${rocarray_hip_nvidia})
+  else()
+    set(rocarray_hip_include ${ROCARRAY_HIP_INCLUDE_DIR})
+  endif()
+  if(rocarray_hip_include)
+    if(NOT EXISTS ${rocarray_hip_include}/hip/nvidia_detail/nvidia_hip_runtime_api.h)
+      message(FATAL_ERROR "rocarray: ROCARRAY_HIP_INCLUDE_DIR=${rocarray_hip_include} has no HIP headers for "
+                          "NVIDIA (hip/nvidia_detail); set it to a folder that has, or to OFF")
+    endif()
+    message(STATUS "rocarray: HIP's headers from ${rocarray_hip_include}")
+    # /usr/include as a system folder would hide the C++ library's own math.h.
+    if(NOT rocarray_hip_include STREQUAL "/usr/include")
+      target_include_directories(rocarray_platform SYSTEM INTERFACE
+        $<BUILD_INTERFACE:${rocarray_hip_include}>)
+    endif()
+  else()
+    message(STATUS "rocarray: no HIP headers, the calls are aliases of CUDA's")
+    target_compile_definitions(rocarray_platform INTERFACE ROCARRAY_NATIVE_ALIAS=1)
+  endif()
+endif()
