@@ -11,7 +11,7 @@
 #include <roc/native.hpp>
 #include <roc/roc.hpp>
 
-#include "memory/memory_record.hpp"
+#include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
 
 namespace {
@@ -36,8 +36,8 @@ void pairs(benchmark::State& state, Make make) {
   if (state.thread_index() == 0) roc::device().synchronize();
 }
 
-roc::direct_resource& direct() {
-  static auto* const instance = new roc::direct_resource;
+roc::hip_memory_resource& direct() {
+  static auto* const instance = new roc::hip_memory_resource;
   return *instance;
 }
 
@@ -45,10 +45,10 @@ void pool(benchmark::State& state) {
   pairs(state, [] { return std::make_unique<roc::pool_resource>(direct()); });
 }
 void hip_malloc(benchmark::State& state) {
-  pairs(state, [] { return std::make_unique<roc::direct_resource>(); });
+  pairs(state, [] { return std::make_unique<roc::hip_memory_resource>(); });
 }
 void hip_malloc_async(benchmark::State& state) {
-  pairs(state, [] { return std::make_unique<roc::driver_pool_resource>(); });
+  pairs(state, [] { return std::make_unique<roc::hip_async_memory_resource>(); });
 }
 
 // What a user sees: an array made and dropped.
@@ -75,7 +75,7 @@ void across_streams(benchmark::State& state) {
 }
 
 // A thousand arrays live, as in a program; the address lies inside one of them.
-void note_use(benchmark::State& state) {
+void record_use(benchmark::State& state) {
   roc::stream const own;
   roc::stream const other;
   std::vector<roc::device_array<std::byte>> live;
@@ -116,7 +116,7 @@ BENCHMARK(across_streams)->Apply(small_sizes);
 BENCHMARK(pool)->Apply(small_sizes)->Threads(8)->UseRealTime();
 BENCHMARK(hip_malloc)->Apply(small_sizes)->Threads(8)->UseRealTime();
 BENCHMARK(hip_malloc_async)->Apply(small_sizes)->Threads(8)->UseRealTime();
-BENCHMARK(note_use)->Arg(0)->Arg(1)->ArgName("elsewhere");
+BENCHMARK(record_use)->Arg(0)->Arg(1)->ArgName("elsewhere");
 BENCHMARK(note_use_of_foreign);
 
 }  // namespace

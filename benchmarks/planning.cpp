@@ -16,9 +16,9 @@
 #include <roc/device_array.hpp>
 #include <roc/host_array.hpp>
 
-#include "transfer/batch_chunks.hpp"
-#include "transfer/batch_contents.hpp"
-#include "transfer/batch_group.hpp"
+#include "copy/batch/batch_chunks.hpp"
+#include "copy/batch/batch.hpp"
+#include "copy/batch/batch_group.hpp"
 
 namespace {
 
@@ -104,8 +104,8 @@ struct reversed_copies {
 
   std::vector<std::byte> host;
   roc::device_array<std::byte> device;
-  std::shared_ptr<roc::transfer::batch_contents> contents =
-      std::make_shared<roc::transfer::batch_contents>();
+  std::shared_ptr<roc::transfer::batch> contents =
+      std::make_shared<roc::transfer::batch>();
 };
 
 void batch_groups(benchmark::State& state) {
@@ -155,7 +155,7 @@ void batch_groups_of_tiles(benchmark::State& state) {
   constexpr std::size_t side = 8;
   std::vector<float> const host(side * side);
   roc::device_array<float, 2> const device({tiles * side, tiles * side});
-  roc::transfer::batch_contents contents;
+  roc::transfer::batch contents;
   roc::host_view const from(host.data(), roc::shape<2>{side, side});
   for (std::size_t t = 0; t != tiles * tiles; ++t) {
     auto const row = static_cast<std::ptrdiff_t>(t / tiles * side);

@@ -2,19 +2,19 @@
 # Tests of the programs as they are called.
 
 set(environment ${ROCARRAY_TEST_ENVIRONMENT})
-set(without_twins "")
+set(without_host_stubs "")
 if(ROCARRAY_ON_FAKE_RUNTIME)
   set(kernels copy_kernels.hip image_kernels.hip stream_check.hip stream_kernels.hip)
   list(TRANSFORM kernels PREPEND ${CMAKE_CURRENT_LIST_DIR}/rocbench/)
-  rocarray_add_kernel_host_stubs(rocbench_twins SOURCES ${kernels}
+  rocarray_add_kernel_host_stubs(rocbench_host_stubs SOURCES ${kernels}
     INCLUDES ${CMAKE_CURRENT_LIST_DIR}/rocbench)
   foreach(program rocbench rocbench_plan_test call_overhead planning)
-    add_dependencies(${program} rocarray_fake_runtime rocarray_library_host_stubs rocbench_twins)
+    add_dependencies(${program} rocarray_fake_runtime rocarray_library_host_stubs rocbench_host_stubs)
   endforeach()
   list(APPEND environment LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY})
-  set(without_twins ${environment} ROCARRAY_HOST_STUBS=$<TARGET_FILE:rocarray_library_host_stubs>)
+  set(without_host_stubs ${environment} ROCARRAY_HOST_STUBS=$<TARGET_FILE:rocarray_library_host_stubs>)
   list(APPEND environment
-    ROCARRAY_HOST_STUBS=$<TARGET_FILE:rocarray_library_host_stubs>:$<TARGET_FILE:rocbench_twins>)
+    ROCARRAY_HOST_STUBS=$<TARGET_FILE:rocarray_library_host_stubs>:$<TARGET_FILE:rocbench_host_stubs>)
 endif()
 
 set(launcher "")
@@ -123,7 +123,7 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
   endforeach()
 endif()
 if(ROCARRAY_ON_FAKE_RUNTIME)
-  rocarray_add_skipped_case_test(without_twins "${without_twins}" "not compiled for this device"
+  rocarray_add_skipped_case_test(without_host_stubs "${without_host_stubs}" "not compiled for this device"
     *stream/* *mapped/* --size 5M)
 endif()
 

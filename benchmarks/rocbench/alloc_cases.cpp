@@ -87,7 +87,7 @@ struct row {
 constexpr row rows[] = {
     {"alloc/device", "a device_array made and dropped", memory_way::device_array},
     {"raw/alloc/device", "hipMalloc and hipFree", memory_way::device_raw},
-    {"alloc/driver_pool", "driver_pool_resource", memory_way::driver_pool},
+    {"alloc/driver_pool", "hip_async_memory_resource", memory_way::driver_pool},
     {"raw/alloc/driver_pool", "hipMallocAsync and hipFreeAsync", memory_way::driver_pool_raw},
     {"alloc/pinned", "a pinned_array made and dropped", memory_way::pinned_array},
     {"raw/alloc/pinned", "hipHostMalloc and hipHostFree", memory_way::pinned_raw},

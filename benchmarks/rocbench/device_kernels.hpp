@@ -9,7 +9,7 @@
 #include <roc/device_view.hpp>
 
 #include "image.hpp"
-#include "kernels/unit.hpp"
+#include "kernels/vector_word.hpp"
 #include "platform/hip.hpp"
 #include "stream_values.hpp"
 

@@ -8,7 +8,7 @@
 #include <roc/native/elementwise.hpp>
 
 #include "platform/hip.hpp"
-#include "platform/host/twin.hpp"
+#include "platform/host/host_stub.hpp"
 
 namespace rocbench {
 

@@ -50,13 +50,13 @@ environment describe(roc::device const& device) {
   result.ordinal = device.ordinal();
   result.device_name = device.name();
   result.pci_bus_id = device.pci_bus_id();
-  result.is_double = result.device_name.starts_with("rocarray CPU double");
+  result.is_fake_runtime = result.device_name.starts_with("rocarray CPU double");
   ROCARRAY_HIP(hipRuntimeGetVersion, &result.runtime_version);
   ROCARRAY_HIP(hipDriverGetVersion, &result.driver_version);
   result.host_name = host_name();
   result.date = now();
   result.version = fmt::format("{}.{}.{}", ROCARRAY_VERSION_MAJOR, ROCARRAY_VERSION_MINOR, ROCARRAY_VERSION_PATCH);
-  result.on_gpu = result.platform != "host" && !result.is_double;
+  result.on_gpu = result.platform != "host" && !result.is_fake_runtime;
   return result;
 }
 

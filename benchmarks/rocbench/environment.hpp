@@ -15,7 +15,7 @@ struct environment {
   std::string device_name;
   std::string pci_bus_id;
   bool on_gpu = true;       ///< false: a CPU plays the device
-  bool is_double = false;   ///< AMD's runtime played by the CPU double of the tests
+  bool is_fake_runtime = false;   ///< AMD's runtime played by the CPU double of the tests
   int runtime_version = 0;  ///< as the platform counts: CUDA 13.0 is 13000, HIP 6.4.1 is 60400001
   int driver_version = 0;
   std::string host_name;

@@ -90,7 +90,7 @@ document document_from(json_node const& root) {
   where.device_name = own.member("device_name").text();
   where.pci_bus_id = own.member("pci_bus_id").text();
   where.on_gpu = own.member("on_gpu").flag();
-  where.is_double = own.member("is_double").flag();
+  where.is_fake_runtime = own.member("is_fake_runtime").flag();
   where.runtime_version = own.member("runtime_version").integer();
   where.driver_version = own.member("driver_version").integer();
   json_node const known = own.member("limits");

@@ -58,7 +58,7 @@ json context_of(document const& from) {
             {"device_name", where.device_name},
             {"pci_bus_id", where.pci_bus_id},
             {"on_gpu", where.on_gpu},
-            {"is_double", where.is_double},
+            {"is_fake_runtime", where.is_fake_runtime},
             {"runtime_version", where.runtime_version},
             {"driver_version", where.driver_version},
             {"limits",

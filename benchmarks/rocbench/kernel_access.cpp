@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include <roc/device.hpp>
-#include <roc/managed.hpp>
-#include <roc/mapped_view.hpp>
+#include <roc/memory/managed.hpp>
+#include <roc/memory/mapped_view.hpp>
 #include <roc/native.hpp>
 
 #include "buffer.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <roc/device_array.hpp>
-#include <roc/device_resources.hpp>
+#include <roc/memory/hip_resources.hpp>
 #include <roc/error.hpp>
 #include <roc/host_array.hpp>
 #include <roc/native.hpp>
@@ -52,7 +52,7 @@ class resource_source final : public memory_source {
 
  private:
   roc::stream stream_;
-  roc::driver_pool_resource resource_;
+  roc::hip_async_memory_resource resource_;
 };
 
 class raw_source final : public memory_source {
@@ -130,7 +130,7 @@ std::unique_ptr<memory_source> make_memory_source(memory_way way, std::size_t by
     case memory_way::driver_pool_raw:
       try {
         if (way == memory_way::driver_pool) return std::make_unique<resource_source>();
-        static_cast<void>(roc::driver_pool_resource());
+        static_cast<void>(roc::hip_async_memory_resource());
       } catch (roc::error const& e) {
         if (e.code() == std::errc::not_supported) throw not_possible(e.what());
         throw;

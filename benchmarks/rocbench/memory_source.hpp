@@ -19,7 +19,7 @@ class memory_source {
 enum class memory_way : unsigned char {
   device_array,     ///< what device_array does: the library's pool
   device_raw,       ///< hipMalloc, hipFree
-  driver_pool,      ///< roc::driver_pool_resource
+  driver_pool,      ///< roc::hip_async_memory_resource
   driver_pool_raw,  ///< hipMallocAsync, hipFreeAsync
   pinned_array,     ///< what pinned_array does: blocks kept for reuse
   pinned_raw,       ///< hipHostMalloc, hipHostFree

@@ -29,7 +29,7 @@ std::string changes_since(document const& before, document const& of) {
 
 std::vector<std::string> warnings_of(document const& of) {
   std::vector<std::string> result;
-  if (of.where.is_double) {
+  if (of.where.is_fake_runtime) {
     result.emplace_back("The CPU double of AMD's runtime: these figures mean nothing.");
   } else if (!of.where.on_gpu) {
     result.emplace_back("The CPU plays the device: these figures say nothing about a GPU.");

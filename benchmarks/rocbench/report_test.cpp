@@ -149,7 +149,7 @@ TEST(report, says_so_where_figures_mean_nothing) {
   document twin = example_document();
   twin.where.on_gpu = false;
   EXPECT_TRUE(contains(html_report(twin), "these figures say nothing about a GPU"));
-  twin.where.is_double = true;
+  twin.where.is_fake_runtime = true;
   EXPECT_TRUE(contains(html_report(twin), "these figures mean nothing"));
 }
 

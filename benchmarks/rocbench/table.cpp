@@ -80,7 +80,7 @@ void print_environment(std::FILE* to, environment const& where, limits const& kn
   fmt::print(to, "rocbench {}, platform {}, device {}: {} ({}), driver {}, runtime {}\n",
              where.version, where.platform, where.ordinal, where.device_name, where.pci_bus_id,
              where.driver_version, where.runtime_version);
-  if (where.is_double) {
+  if (where.is_fake_runtime) {
     fmt::print(to, "This is the CPU double of AMD's runtime: its figures mean nothing.\n");
   } else if (!where.on_gpu) {
     fmt::print(to, "The CPU plays the device: these figures say nothing about a GPU.\n");

@@ -62,7 +62,7 @@ int main() {
   BLAS(Handle_t) blas{};
   check(BLAS(Create)(&blas), "Create");
   check(BLAS(SetStream)(blas, roc::native(stream)), "SetStream");
-  for (auto const* array : {&all, &b, &c}) array->use_on(stream);
+  for (auto const* array : {&all, &b, &c}) array->record_stream(stream);
   multiply(blas, a, b.view(), c.view());
   auto result = roc::pinned_array<float>(c.shape(), roc::order::f);
   c.copy_to_host(result, stream);

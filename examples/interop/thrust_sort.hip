@@ -18,7 +18,7 @@ int main() {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i * 7 % 1'000);
   auto const array = roc::to_device(numbers);
   roc::stream const stream;
-  array.use_on(stream);  // work that the library does not see
+  array.record_stream(stream);  // work that the library does not see
   auto const view = array.view();
   thrust::sort(roc::thrust_policy(stream), roc::thrust_begin(view), roc::thrust_end(view));
   roc::thrust_elements const even(view(roc::slice(0, roc::none, 2)));

@@ -9,7 +9,7 @@ namespace roc {
 /// How the bytes of a copy travel. The library picks one from the layouts and the kinds of memory
 /// on both sides; every one gives the same bytes.
 enum class copy_path : unsigned char {
-  nothing,  ///< there is nothing to copy
+  none,     ///< there is nothing to copy
   dma,      ///< one copy of contiguous memory
   dma_2d,   ///< rows at a pitch on either side
   dma_3d,   ///< planes of rows

@@ -16,7 +16,7 @@ struct memory_information {
   std::size_t total;  ///< of the device
 };
 
-struct memory_statistics;  // roc/memory_resource.hpp
+struct memory_statistics;  // roc/memory/memory_resource.hpp
 
 /// The priorities that streams of a device can have: lower numbers run first.
 struct stream_priority_range {
@@ -58,7 +58,7 @@ class ROCARRAY_API device {
   /// "domain:bus:device.function" in hexadecimal, as sysfs names the device.
   std::string pci_bus_id() const;
   memory_information memory() const;  ///< free and in all, now
-  /// Of the resource that arrays on the device take their memory from (roc/memory_resource.hpp).
+  /// Of the resource that arrays on the device take their memory from (roc/memory/memory_resource.hpp).
   roc::memory_statistics memory_statistics() const;
 
   // Attributes, each asked from the runtime alone (hipDeviceGetAttribute). A number that the device

@@ -18,8 +18,8 @@
 #include <roc/device_view.hpp>
 #include <roc/layout/index.hpp>
 #include <roc/layout/shape.hpp>
-#include <roc/memory_resource.hpp>
-#include <roc/padding.hpp>
+#include <roc/memory/memory_resource.hpp>
+#include <roc/layout/padding.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
@@ -30,7 +30,7 @@ namespace roc {
 /// It belongs to the device that was current, or the stream's, when it was made, and its memory
 /// comes from that device's resource (roc::device_resource). Its destructor waits for nothing: the
 /// memory is used again when the work of its stream, and of every stream that used it, is done.
-/// Copies and fills of the library on other streams note that themselves; kernels need use_on. Any
+/// Copies and fills of the library on other streams note that themselves; kernels need record_stream. Any
 /// use of an array that was moved from or default-constructed throws lifetime_error, except
 /// destroying it or assigning to it. const is shallow, as a pointer's: the elements of a const
 /// array can be written.
@@ -120,7 +120,7 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   /// used again before they are done (torch: `record_stream`). Once is enough, and before the first
   /// of them best: work on `stream` also comes after what the memory was used for before. On a
   /// stream of another library (from_native), once more after the last. Throws roc::error.
-  void use_on(stream_ref stream) const { detail::use_on(data(), storage_.device(), stream); }
+  void record_stream(stream_ref stream) const { detail::record_stream(data(), storage_.device(), stream); }
 
   /// A view of all of it, for kernels; the array must outlive it.
   device_view<T, N> view() const& { return {data(), shape_, strides_, storage_.device()}; }
@@ -173,7 +173,7 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
 
   /// Gives the memory away: the caller frees it (hipFree), or what was adopted, as it came; a
   /// finaliser is dropped. This array owns nothing then. Throws lifetime_error where others own the
-  /// memory too, or it is of a pool, as that of arrays made without a direct_resource is, and
+  /// memory too, or it is of a pool, as that of arrays made without a hip_memory_resource is, and
   /// layout_error where it does not begin with this array's first element.
   T* release() {
     T* const data = checked(data_);

@@ -16,10 +16,10 @@
 #include <roc/detail/owner_operations.hpp>
 #include <roc/detail/padded_memory.hpp>
 #include <roc/detail/throw.hpp>
-#include <roc/host_memory.hpp>
+#include <roc/memory/host_memory.hpp>
 #include <roc/host_view.hpp>
 #include <roc/layout/shape.hpp>
-#include <roc/padding.hpp>
+#include <roc/layout/padding.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
@@ -232,19 +232,19 @@ template <class T>
 /// `mapped_array`): for what is read or written once. Coherent, if not said otherwise.
 template <class T, std::size_t N>
 [[nodiscard]] host_array<T, N> mapped_array(shape<N> const& shape,
-                                            host_flags flags = host_flags::plain,
+                                            host_flags flags = host_flags::default_flags,
                                             order o = order::c) {
   return host_array<T, N>(shape, o, host_memory::mapped, flags);
 }
 /// Of one axis.
 template <class T>
 [[nodiscard]] host_array<T, 1> mapped_array(std::size_t extent,
-                                            host_flags flags = host_flags::plain) {
+                                            host_flags flags = host_flags::default_flags) {
   return host_array<T, 1>(shape<1>{extent}, order::c, host_memory::mapped, flags);
 }
 
 /// Memory that host and device both use, by one address (hipMallocManaged; numba.cuda:
-/// `managed_array`): see roc/managed.hpp. Asynchronous copies treat it as pinned memory. Where the
+/// `managed_array`): see roc/memory/managed.hpp. Asynchronous copies treat it as pinned memory. Where the
 /// device has not ConcurrentManagedAccess, the host may touch it only while no work of the device
 /// is pending: roc::map waits. Throws roc::error (not_supported) where the current device has no
 /// managed memory.

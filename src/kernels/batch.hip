@@ -5,7 +5,7 @@
 #include <roc/native/elementwise.hpp>
 
 #include "kernels/launch.hpp"
-#include "platform/host/twin.hpp"
+#include "platform/host/host_stub.hpp"
 
 namespace roc::kernels {
 

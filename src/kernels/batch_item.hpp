@@ -7,7 +7,7 @@
 
 #include <roc/config.hpp>
 
-#include "kernels/unit.hpp"
+#include "kernels/vector_word.hpp"
 #include "kernels/unroll.hpp"
 
 namespace roc::kernels {

@@ -9,16 +9,16 @@
 #include <numeric>
 
 #include "kernels/launch.hpp"
-#include "kernels/unit.hpp"
+#include "kernels/vector_word.hpp"
 #include "platform/call.hpp"
 
 namespace roc::kernels {
 namespace {
 
-using transfer::normal_form;
+using layout::canonical_layout;
 
 template <class Unit, class Index>
-void launch_units(normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,
+void launch_units(canonical_layout const& form, std::byte const* pattern, std::size_t pattern_bytes,
                   hipStream_t stream) {
   constexpr std::size_t unit = sizeof(Unit);
   using job_type = fill_unit<Unit, Index>;
@@ -45,7 +45,7 @@ void launch_units(normal_form const& form, std::byte const* pattern, std::size_t
 }
 
 template <class Unit>
-void launch(normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,
+void launch(canonical_layout const& form, std::byte const* pattern, std::size_t pattern_bytes,
             hipStream_t stream) {
   if (form.bytes() / sizeof(Unit) <= std::numeric_limits<std::uint32_t>::max()) {
     launch_units<Unit, std::uint32_t>(form, pattern, pattern_bytes, stream);
@@ -55,7 +55,7 @@ void launch(normal_form const& form, std::byte const* pattern, std::size_t patte
 }
 
 // Units as wide as addresses, steps and run allow.
-void fill_evenly(normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,
+void fill_evenly(canonical_layout const& form, std::byte const* pattern, std::size_t pattern_bytes,
                  hipStream_t stream) {
   std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(form.destination) | form.run;
   for (std::size_t i = 0; i < form.rank; ++i) {
@@ -71,7 +71,7 @@ void fill_evenly(normal_form const& form, std::byte const* pattern, std::size_t 
 }
 
 // Bytes [begin, end) of every run.
-void fill_part(normal_form form, std::size_t begin, std::size_t end, std::byte const* pattern,
+void fill_part(canonical_layout form, std::size_t begin, std::size_t end, std::byte const* pattern,
                std::size_t pattern_bytes, hipStream_t stream) {
   if (begin == end) return;
   form.destination += begin;
@@ -88,7 +88,7 @@ constexpr std::size_t shortest_to_divide = 4096;
 
 }  // namespace
 
-void fill(normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,
+void fill(canonical_layout const& form, std::byte const* pattern, std::size_t pattern_bytes,
           hipStream_t stream) {
   constexpr std::size_t widest = sizeof(unit16);
   bool alike = form.run >= shortest_to_divide;  // all runs begin at one place of a unit

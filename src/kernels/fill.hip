@@ -4,7 +4,7 @@
 #include <roc/native/elementwise.hpp>
 
 #include "kernels/launch.hpp"
-#include "platform/host/twin.hpp"
+#include "platform/host/host_stub.hpp"
 
 #if !ROCARRAY_KERNEL_HOST_STUB
 

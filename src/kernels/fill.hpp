@@ -5,13 +5,13 @@
 #include <cstddef>
 
 #include "platform/hip.hpp"
-#include "transfer/normal_form.hpp"
+#include "layout/canonical_layout.hpp"
 
 namespace roc::kernels {
 
 /// Repeats `pattern` of `pattern_bytes` (1 to 16, a divisor of the run's) over every run of the
 /// destination. The source of the form is not used.
-void fill(transfer::normal_form const& form, std::byte const* pattern, std::size_t pattern_bytes,
+void fill(layout::canonical_layout const& form, std::byte const* pattern, std::size_t pattern_bytes,
           hipStream_t stream);
 
 }  // namespace roc::kernels

@@ -4,11 +4,11 @@
 
 #include <cstring>
 
-#include "memory/memory_record.hpp"
+#include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream.hpp"
-#include "runtime/stream_mark.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc::detail {
 
@@ -45,7 +45,7 @@ launch_scope::launch_scope(stream_ref stream, void const* functor, std::size_t b
   static_cast<void>(runtime::handle(stream));
   int const device = runtime::device_of(stream, before_);
   auto const mark = runtime::mark_of(stream, device);
-  for_each_record(functor, bytes, [&](memory::memory_record& each) { each.begin_use(mark); });
+  for_each_record(functor, bytes, [&](memory::allocation_record& each) { each.begin_use(mark); });
   if (device != before_) ROCARRAY_HIP(hipSetDevice, device);
 }
 
@@ -59,7 +59,7 @@ void launch_scope::check(int code) const {
   runtime::enqueue_noted(stream_, [&] {
     auto const mark = runtime::mark_of(stream_, runtime::device_of(stream_, before_));
     if (!mark.is_foreign()) return;
-    for_each_record(functor_, bytes_, [&](memory::memory_record& each) {
+    for_each_record(functor_, bytes_, [&](memory::allocation_record& each) {
       if (each.own != mark) each.finish_use(mark);
     });
   });

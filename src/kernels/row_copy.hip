@@ -7,7 +7,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/row_job.hpp"
 #include "kernels/unroll.hpp"
-#include "platform/host/twin.hpp"
+#include "platform/host/host_stub.hpp"
 
 namespace roc::kernels {
 

@@ -8,7 +8,7 @@
 
 #include <roc/config.hpp>
 
-#include "kernels/divider.hpp"
+#include "kernels/fast_divmod.hpp"
 #include "kernels/strided_copy_job.hpp"
 #include "kernels/unroll.hpp"
 #include "kernels/words.hpp"
@@ -33,7 +33,7 @@ struct row_job {
   std::uintptr_t source_low = 0;
   std::uintptr_t source_high = 0;
   int run = 0;    // bytes of a row
-  divider parts;  // that a row may have, wherever it begins
+  fast_divmod parts;  // that a row may have, wherever it begins
   std::size_t count = 0;
 
   /// Finds a part, and reads it by words of the source, which are put together as the destination

@@ -4,18 +4,18 @@
 #include <cstdint>
 
 #include "kernels/launch.hpp"
-#include "kernels/unit.hpp"
-#include "kernels/walked.hpp"
+#include "kernels/vector_word.hpp"
+#include "kernels/strided_loop.hpp"
 #include "platform/call.hpp"
 
 namespace roc::kernels {
 namespace {
 
-using transfer::normal_form;
-using transfer::piece;
+using layout::canonical_layout;
+using layout::packed_range;
 
 template <class Unit, class Index>
-void launch_units(walked const& all, piece part, hipStream_t stream) {
+void launch_units(strided_loop const& all, layout::packed_range part, hipStream_t stream) {
   strided_job<Index> job;
   job.source = all.source;
   job.destination = all.destination;
@@ -33,7 +33,7 @@ void launch_units(walked const& all, piece part, hipStream_t stream) {
 }
 
 template <class Unit>
-void launch_units(walked const& all, piece part, hipStream_t stream) {
+void launch_units(strided_loop const& all, layout::packed_range part, hipStream_t stream) {
   if (part.end / all.unit <= most_small) {
     launch_units<Unit, std::uint32_t>(all, part, stream);
   } else {
@@ -41,7 +41,7 @@ void launch_units(walked const& all, piece part, hipStream_t stream) {
   }
 }
 
-void launch(walked const& all, piece part, hipStream_t stream) {
+void launch(strided_loop const& all, layout::packed_range part, hipStream_t stream) {
   switch (all.unit) {
     case 1: return launch_units<std::uint8_t>(all, part, stream);
     case 2: return launch_units<std::uint16_t>(all, part, stream);
@@ -53,14 +53,14 @@ void launch(walked const& all, piece part, hipStream_t stream) {
 
 // Rows that no wide unit fits, because they begin or end anywhere. False where they are short, or
 // more than can be counted.
-bool launch_rows(walked const& all, normal_form const& form, hipStream_t stream) {
+bool launch_rows(strided_loop const& all, canonical_layout const& form, hipStream_t stream) {
   constexpr std::size_t shortest = 32;
   if (all.unit >= row_part::word || form.run < shortest || form.run > most_small / 4) return false;
   row_job job;
   job.run = static_cast<int>(form.run);
-  job.parts = divider(
+  job.parts = fast_divmod(
       static_cast<std::uint32_t>((job.run + 2 * (row_part::bytes - 1)) / row_part::bytes));
-  memory::range const source = source_range(all);
+  base::byte_range const source = source_range(all);
   job.source_low = source.begin;
   job.source_high = source.end;
   job.rows.source = all.source;
@@ -68,10 +68,10 @@ bool launch_rows(walked const& all, normal_form const& form, hipStream_t stream)
   job.rows.rank = static_cast<unsigned>(form.rank);
   job.count = job.parts.divisor;
   for (std::size_t i = 0; i < form.rank; ++i) {
-    transfer::axis const& axis = all.axes[i];
+    layout::axis const& axis = all.axes[i];
     if (axis.extent > most_small / job.count) return false;
     job.count *= axis.extent;
-    job.rows.extents[i] = divider(static_cast<std::uint32_t>(axis.extent));
+    job.rows.extents[i] = fast_divmod(static_cast<std::uint32_t>(axis.extent));
     job.rows.source_steps[i] = axis.source;
     job.rows.destination_steps[i] = axis.destination;
   }
@@ -83,20 +83,20 @@ std::uintptr_t address(std::byte const* data) { return reinterpret_cast<std::uin
 
 }  // namespace
 
-void permute(normal_form const& form, hipStream_t stream) {
-  walked const all =
-      walk_of(form, {address(form.source), false}, {address(form.destination), false});
+void permute(canonical_layout const& form, hipStream_t stream) {
+  strided_loop const all =
+      make_loop(form, {address(form.source), false}, {address(form.destination), false});
   if (launch_in_tiles(all, stream) || launch_rows(all, form, stream)) return;
   launch(all, {0, form.bytes()}, stream);
 }
 
-void gather(normal_form const& form, piece part, std::byte* packed, hipStream_t stream) {
-  launch(walk_of(form, {address(form.source), false}, {address(packed) - part.begin, true}), part,
+void gather(canonical_layout const& form, layout::packed_range part, std::byte* packed, hipStream_t stream) {
+  launch(make_loop(form, {address(form.source), false}, {address(packed) - part.begin, true}), part,
          stream);
 }
 
-void scatter(normal_form const& form, piece part, std::byte const* packed, hipStream_t stream) {
-  launch(walk_of(form, {address(packed) - part.begin, true}, {address(form.destination), false}),
+void scatter(canonical_layout const& form, layout::packed_range part, std::byte const* packed, hipStream_t stream) {
+  launch(make_loop(form, {address(packed) - part.begin, true}, {address(form.destination), false}),
          part, stream);
 }
 

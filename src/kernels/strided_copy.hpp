@@ -5,19 +5,19 @@
 #include <cstddef>
 
 #include "platform/hip.hpp"
-#include "transfer/normal_form.hpp"
-#include "transfer/pack.hpp"
+#include "layout/canonical_layout.hpp"
+#include "layout/canonical_layout.hpp"
 
 namespace roc::kernels {
 
 /// Both sides on the device.
-void permute(transfer::normal_form const& form, hipStream_t stream);
+void permute(layout::canonical_layout const& form, hipStream_t stream);
 /// A piece of the source, which is on the device, to packed memory there. Pieces begin and end at
 /// multiples of 16 bytes or at the end of the form.
-void gather(transfer::normal_form const& form, transfer::piece part, std::byte* packed,
+void gather(layout::canonical_layout const& form, layout::packed_range part, std::byte* packed,
             hipStream_t stream);
 /// Packed memory on the device to a piece of the destination there.
-void scatter(transfer::normal_form const& form, transfer::piece part, std::byte const* packed,
+void scatter(layout::canonical_layout const& form, layout::packed_range part, std::byte const* packed,
              hipStream_t stream);
 
 }  // namespace roc::kernels

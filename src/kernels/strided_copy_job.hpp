@@ -8,8 +8,8 @@
 
 #include <roc/config.hpp>
 
-#include "kernels/divider.hpp"
-#include "kernels/unit.hpp"
+#include "kernels/fast_divmod.hpp"
+#include "kernels/vector_word.hpp"
 
 namespace roc::kernels {
 
@@ -27,7 +27,7 @@ inline constexpr std::size_t max_job_axes = 17;
 /// pieces before have taken.
 template <class Index>
 struct strided_job {
-  using extent = std::conditional_t<sizeof(Index) == 4, divider, Index>;
+  using extent = std::conditional_t<sizeof(Index) == 4, fast_divmod, Index>;
 
   std::uintptr_t source = 0;
   std::uintptr_t destination = 0;

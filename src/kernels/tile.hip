@@ -8,7 +8,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/unroll.hpp"
 #include "kernels/tile_job.hpp"
-#include "platform/host/twin.hpp"
+#include "platform/host/host_stub.hpp"
 
 #if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 

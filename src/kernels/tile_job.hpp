@@ -7,13 +7,13 @@
 
 #include <roc/config.hpp>
 
-#include "kernels/divider.hpp"
+#include "kernels/fast_divmod.hpp"
 #include "kernels/strided_copy_job.hpp"
 
 namespace roc::kernels {
 
 /// Axis `a` has the smallest step of the source, `b` that of the destination; extents in units,
-/// steps in bytes. The other axes are walked by blocks.
+/// steps in bytes. The other axes are strided_loop by blocks.
 struct tile_job {
   std::uintptr_t source = 0;
   std::uintptr_t destination = 0;
@@ -23,8 +23,8 @@ struct tile_job {
   std::ptrdiff_t source_b = 0;
   std::ptrdiff_t destination_a = 0;
   std::ptrdiff_t destination_b = 0;
-  divider tiles_a;  // how many along a
-  divider tiles_b;
+  fast_divmod tiles_a;  // how many along a
+  fast_divmod tiles_b;
   std::uint32_t blocks = 0;
   unsigned side_a = 0;  // of a tile, in units
   unsigned side_b = 0;
@@ -35,7 +35,7 @@ struct tile_job {
   std::uintptr_t source_low = 0;
   std::uintptr_t source_high = 0;
   unsigned rank = 0;  // of the others, outermost first
-  divider extents[max_job_axes] = {};
+  fast_divmod extents[max_job_axes] = {};
   std::ptrdiff_t source_steps[max_job_axes] = {};
   std::ptrdiff_t destination_steps[max_job_axes] = {};
 };

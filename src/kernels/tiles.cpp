@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "kernels/launch.hpp"
-#include "kernels/walked.hpp"
+#include "kernels/strided_loop.hpp"
 #include "platform/call.hpp"
 
 namespace roc::kernels {
@@ -12,7 +12,7 @@ namespace {
 
 // The axis along which a side is read or written best.
 template <class Step>
-std::size_t fastest(walked const& all, Step step) {
+std::size_t fastest(strided_loop const& all, Step step) {
   std::size_t result = 0;
   for (std::size_t i = 1; i < all.rank; ++i) {
     if (std::abs(step(all.axes[i])) <= std::abs(step(all.axes[result]))) result = i;
@@ -24,13 +24,13 @@ std::size_t tiles_along(std::size_t extent, std::size_t side) { return (extent +
 
 }  // namespace
 
-bool launch_in_tiles(walked const& all, hipStream_t stream) {
+bool launch_in_tiles(strided_loop const& all, hipStream_t stream) {
   constexpr std::size_t shortest = 8;
   if (all.rank < 2 || all.turned != 0) return false;
-  std::size_t const a = fastest(all, [](transfer::axis const& x) { return x.source; });
-  std::size_t const b = fastest(all, [](transfer::axis const& x) { return x.destination; });
-  transfer::axis const& along_a = all.axes[a];
-  transfer::axis const& along_b = all.axes[b];
+  std::size_t const a = fastest(all, [](layout::axis const& x) { return x.source; });
+  std::size_t const b = fastest(all, [](layout::axis const& x) { return x.destination; });
+  layout::axis const& along_a = all.axes[a];
+  layout::axis const& along_b = all.axes[b];
   if (a == b || along_a.extent < shortest || along_b.extent < shortest) return false;
   constexpr std::size_t longest = most_small - sector_bytes;
   if (along_a.extent > longest || along_b.extent > longest) return false;
@@ -38,7 +38,7 @@ bool launch_in_tiles(walked const& all, hipStream_t stream) {
   auto const unit = static_cast<std::ptrdiff_t>(all.unit);
   bool const words = all.unit < 4 && along_a.source == unit && along_b.destination == unit;
   tile_job job;
-  memory::range const source = source_range(all);
+  base::byte_range const source = source_range(all);
   job.source_low = source.begin;
   job.source_high = source.end;
   // Where lines begin.
@@ -72,16 +72,16 @@ bool launch_in_tiles(walked const& all, hipStream_t stream) {
   job.source_b = along_b.source;
   job.destination_a = along_a.destination;
   job.destination_b = along_b.destination;
-  job.tiles_a = divider(static_cast<std::uint32_t>(tiles_along(along_a.extent, job.side_a)));
+  job.tiles_a = fast_divmod(static_cast<std::uint32_t>(tiles_along(along_a.extent, job.side_a)));
   job.tiles_b =
-      divider(static_cast<std::uint32_t>(tiles_along(along_b.extent + job.reach, job.side_b)));
+      fast_divmod(static_cast<std::uint32_t>(tiles_along(along_b.extent + job.reach, job.side_b)));
   std::size_t blocks = std::size_t{job.tiles_a.divisor} * job.tiles_b.divisor;
   for (std::size_t i = 0; i < all.rank; ++i) {
     if (i == a || i == b) continue;
-    transfer::axis const& axis = all.axes[i];
+    layout::axis const& axis = all.axes[i];
     if (axis.extent > most_small / blocks) return false;  // more blocks than can be counted
     blocks *= axis.extent;
-    job.extents[job.rank] = divider(static_cast<std::uint32_t>(axis.extent));
+    job.extents[job.rank] = fast_divmod(static_cast<std::uint32_t>(axis.extent));
     job.source_steps[job.rank] = axis.source;
     job.destination_steps[job.rank] = axis.destination;
     ++job.rank;

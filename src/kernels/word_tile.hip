@@ -5,7 +5,7 @@
 
 #include "kernels/launch.hpp"
 #include "kernels/tile_job.hpp"
-#include "platform/host/twin.hpp"
+#include "platform/host/host_stub.hpp"
 
 #if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/log.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
 
 namespace roc::platform {
 namespace {
@@ -90,7 +90,7 @@ bool read_environment() {
     state().print = std::strcmp(trace, "calls") == 0;
     state().update_flag();
     if (!state().print) {
-      runtime::log_line(runtime::log_level::warning, "ROCARRAY_TRACE=%s: it can be calls", trace);
+      base::log_line(base::log_level::warning, "ROCARRAY_TRACE=%s: it can be calls", trace);
     }
   }
   char const* const text = std::getenv("ROCARRAY_INJECT_FAILURE");
@@ -100,7 +100,7 @@ bool read_environment() {
     std::string_view const entry = rest.substr(0, comma);
     if (!plan_from_text(entry)) {
       bool const known = index_of(entry.substr(0, entry.find(':'))) != call_count;
-      runtime::log_line(runtime::log_level::warning, "ROCARRAY_INJECT_FAILURE: \"%.*s\" %s",
+      base::log_line(base::log_level::warning, "ROCARRAY_INJECT_FAILURE: \"%.*s\" %s",
                         static_cast<int>(entry.size()), entry.data(),
                         known ? "is not call:use or call:use:code"
                               : "names no call of the library: ROCARRAY_TRACE=calls prints those it makes");
@@ -246,9 +246,9 @@ void log_failure(call id, hipError_t code, std::source_location place) noexcept 
   // The runtime may be gone before the last destructor: that is no one's error.
   if (code == hipErrorDeinitialized) return;
   try {
-    runtime::log(describe(name_of(id), code, place));
+    base::log(describe(name_of(id), code, place));
   } catch (std::bad_alloc const&) {
-    runtime::log(name_of(id));
+    base::log(name_of(id));
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "runtime/host_errors.hpp"
+#include "runtime/host_function_errors.hpp"
 
 namespace roc {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "platform/hip.hpp"
-#include "runtime/log.hpp"
+#include "base/log.hpp"
 
 #if ROCARRAY_PLATFORM_NVIDIA && __has_include(<nvtx3/nvToolsExt.h>)
 #define ROCARRAY_HAS_NVTX_HEADER 1
@@ -86,13 +86,13 @@ profiler from_settings() {
   if (text == nullptr || std::strcmp(text, "auto") == 0) return find();
   void* const library = dlopen(text, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    log_line(log_level::warning, "ROCARRAY_PROFILER=%s: %s: give auto, off, or a library", text,
+    base::log_line(base::log_level::warning, "ROCARRAY_PROFILER=%s: %s: give auto, off, or a library", text,
              dlerror());
     return {};
   }
   profiler const found = functions_of(library);
   if (found.push == nullptr) {
-    log_line(log_level::warning,
+    base::log_line(base::log_level::warning,
              "ROCARRAY_PROFILER=%s: no tool takes ranges there: give auto, off, or a library with "
              "roctxRangePushA and roctxRangePop, or nvtxRangePushA and nvtxRangePop",
              text);
@@ -105,7 +105,7 @@ profiler from_settings() {
 profiler const& the_profiler() noexcept {
   static profiler const instance = [] {
     profiler const found = from_settings();
-    if (found.push != nullptr) log_line(log_level::info, "a profiler takes ranges");
+    if (found.push != nullptr) base::log_line(base::log_level::info, "a profiler takes ranges");
     return found;
   }();
   return instance;

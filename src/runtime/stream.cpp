@@ -14,10 +14,10 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/destroyed_streams.hpp"
-#include "runtime/error.hpp"
-#include "runtime/host_errors.hpp"
-#include "runtime/log.hpp"
-#include "runtime/stream_mark.hpp"
+#include "base/error.hpp"
+#include "runtime/host_function_errors.hpp"
+#include "base/log.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc {
 
@@ -50,7 +50,7 @@ int device_for(stream_ref stream, int first, int second) {
   return used;
 }
 
-void drain(stream_ref stream) noexcept {
+void synchronize_quietly(stream_ref stream) noexcept {
   if (stream.kind() == stream_kind::none || is_destroyed(stream.handle())) return;
   ROCARRAY_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream.handle()));
 }
@@ -80,7 +80,7 @@ detail::native_stream* create(unsigned flags, int priority) {
   }
   auto* const made = reinterpret_cast<detail::native_stream*>(native);
   note_living(made);
-  log_line(log_level::debug, "stream %p, priority %d%s", static_cast<void*>(made), priority,
+  base::log_line(base::log_level::debug, "stream %p, priority %d%s", static_cast<void*>(made), priority,
            flags == hipStreamNonBlocking ? ", non-blocking" : "");
   return made;
 }
@@ -113,7 +113,7 @@ synchronize_guard::~synchronize_guard() {
   } catch (error const& late) {
     // At the process's end the runtime may be gone, and its streams with it.
     bool const gone = late.code().value() == static_cast<int>(hipErrorDeinitialized);
-    if (!gone) runtime::log(late.what());
+    if (!gone) base::log(late.what());
   } catch (...) {
     runtime::log_host_error(std::current_exception());
   }
@@ -195,7 +195,7 @@ stream& stream::operator=(stream&& other) noexcept {
 
 void stream::destroy() noexcept {
   if (kind_ == stream_kind::none) return;
-  runtime::log_line(runtime::log_level::debug, "stream %p is destroyed",
+  base::log_line(base::log_level::debug, "stream %p is destroyed",
                     static_cast<void*>(handle_));
   runtime::abandon_host_errors(*this);
   runtime::forget_work(*this);

@@ -30,7 +30,7 @@ void note_work(stream_ref stream);
 
 /// Waits for a stream after a failure: part of some work may be on its way, and must not outlive
 /// the caller's memory.
-void drain(stream_ref stream) noexcept;
+void synchronize_quietly(stream_ref stream) noexcept;
 
 /// Runs `enqueue`, which enqueues work on `stream`, and notes it.
 template <class F>
@@ -39,7 +39,7 @@ void enqueue_noted(stream_ref stream, F enqueue) {
     enqueue();
     note_work(stream);
   } catch (...) {
-    drain(stream);
+    synchronize_quietly(stream);
     throw;
   }
 }

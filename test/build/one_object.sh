@@ -18,9 +18,9 @@ for pair in "$@"; do
   status=0
   case $platform in
     amd)
-      twins=$tree/test/libroc_library_twins.so
+      twins=$tree/test/librocarray_library_host_stubs.so
       if [ -e /dev/kfd ]; then "$program" || status=$?; else
-        LD_LIBRARY_PATH=$tree/double ROCARRAY_HOST_STUBS=$twins "$program" || status=$?; fi
+        LD_LIBRARY_PATH=$tree/fake_runtime ROCARRAY_HOST_STUBS=$twins "$program" || status=$?; fi
       ;;
     *) "$program" || status=$? ;;
   esac

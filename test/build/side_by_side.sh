@@ -36,7 +36,7 @@ run() {
   local library status=0
   library=$(dirname "$(find "$root" -path "*/rocarray-$1/librocarray.so")")
   if [ "$1" = amd ] && [ ! -e /dev/kfd ]; then
-    LD_LIBRARY_PATH=$library:$2/double ROCARRAY_HOST_STUBS=$2/test/libroc_library_twins.so "$3" ||
+    LD_LIBRARY_PATH=$library:$2/fake_runtime ROCARRAY_HOST_STUBS=$2/test/librocarray_library_host_stubs.so "$3" ||
       status=$?
   else
     LD_LIBRARY_PATH=$library "$3" || status=$?

@@ -17,7 +17,7 @@ if ! said=$("$doxygen" "$doxyfile" 2>&1) || [ -n "$said" ]; then
   echo "doxygen warns of public names without a comment, or of comments that it cannot read" >&2
   exit 1
 fi
-for member in copy_to_host reshape fill zero reshape_copy padded_shape use_on; do
+for member in copy_to_host reshape fill zero reshape_copy padded_shape record_stream; do
   if ! grep -q "<name>$member</name>" "$folder/xml/classroc_1_1device__array.xml"; then
     echo "the reference of roc::device_array lacks $member" >&2
     exit 1

@@ -6,7 +6,7 @@
 #include <roc/roc.hpp>
 
 #include "kernels/bounds_kernels.hpp"
-#include "platform/host/twin.hpp"
+#include "platform/host/host_stub.hpp"
 
 namespace roc::test {
 

@@ -3,7 +3,7 @@
 #include <roc/roc.hpp>
 
 #include "kernels/for_each_kernels.hpp"
-#include "platform/host/twin.hpp"
+#include "platform/host/host_stub.hpp"
 
 namespace roc::test {
 

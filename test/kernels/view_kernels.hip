@@ -3,7 +3,7 @@
 
 #include <roc/native/elementwise.hpp>
 
-#include "platform/host/twin.hpp"
+#include "platform/host/host_stub.hpp"
 
 namespace roc::test {
 

@@ -14,7 +14,7 @@
 
 namespace roc::test {
 
-/// The places of all elements, walked in logical order `o` like an odometer.
+/// The places of all elements, strided_loop in logical order `o` like an odometer.
 template <std::size_t N>
 std::vector<std::ptrdiff_t> places(layout::mapping<N> const& m, order o = order::c) {
   std::vector<std::ptrdiff_t> result;

@@ -17,12 +17,12 @@ using bytes = roc::device_array<unsigned char>;
 
 class Adaptor : public testing::Test {
  protected:
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   roc::pool_resource pool{direct};
 };
 
 TEST_F(Adaptor, StatisticsCountWhatIsAskedFor) {
-  roc::statistics_resource counting(pool);
+  roc::statistics_resource_adaptor counting(pool);
   void* const a = counting.allocate(1000);
   void* const b = counting.allocate(500);
   EXPECT_EQ(1500u, counting.statistics().current_bytes);
@@ -37,7 +37,7 @@ TEST_F(Adaptor, StatisticsCountWhatIsAskedFor) {
 }
 
 TEST_F(Adaptor, LimitRefusesWhatIsBeyond) {
-  roc::limit_resource limited(pool, 1000);
+  roc::limiting_resource_adaptor limited(pool, 1000);
   void* const a = limited.allocate(600);
   EXPECT_THROW(static_cast<void>(limited.allocate(401)), roc::out_of_memory);
   void* const b = limited.allocate(400);
@@ -55,8 +55,8 @@ std::vector<std::string> lines;
 
 TEST_F(Adaptor, LoggingWritesALineEach) {
   lines.clear();
-  roc::failing_resource failing(pool);
-  roc::logging_resource logging(failing,
+  roc::failing_resource_adaptor failing(pool);
+  roc::logging_resource_adaptor logging(failing,
                                 [](char const* line) noexcept { lines.emplace_back(line); });
   void* const a = logging.allocate(1234);
   logging.deallocate(a, 1234);
@@ -69,7 +69,7 @@ TEST_F(Adaptor, LoggingWritesALineEach) {
 }
 
 TEST_F(Adaptor, FailingFailsWhereToldTo) {
-  roc::failing_resource failing(pool);
+  roc::failing_resource_adaptor failing(pool);
   failing.fail_at(2, 2);
   bytes const first({10}, failing);
   EXPECT_THROW(bytes({10}, failing), roc::out_of_memory);
@@ -84,7 +84,7 @@ TEST_F(Adaptor, FailingFailsWhereToldTo) {
 }
 
 TEST_F(Adaptor, ZeroingLeavesNothingToRead) {
-  roc::zeroing_resource zeroing(pool);
+  roc::zeroing_resource_adaptor zeroing(pool);
   roc::stream const own;
   roc::stream const other;
   unsigned char* data = nullptr;
@@ -103,7 +103,7 @@ TEST_F(Adaptor, ZeroingLeavesNothingToRead) {
 
 // Clearing must not overtake a use that could not be waited for at once.
 TEST_F(Adaptor, ZeroingWaitsWhereAWaitFailsOnce) {
-  roc::zeroing_resource zeroing(pool);
+  roc::zeroing_resource_adaptor zeroing(pool);
   roc::stream const own;
   roc::stream const other;
   unsigned char* data = nullptr;
@@ -195,7 +195,7 @@ TEST_F(Adaptor, UsersMayCutWhatAPoolGaveThem) {
 }
 
 TEST_F(Adaptor, EqualDirectResourcesAreOne) {
-  roc::direct_resource const other;
+  roc::hip_memory_resource const other;
   EXPECT_TRUE(direct == other);
   EXPECT_FALSE(static_cast<roc::memory_resource const&>(direct) == pool);
 }

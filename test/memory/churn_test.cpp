@@ -21,7 +21,7 @@ TEST(PoolChurn, DeviceMemoryStaysFlat) {
     std::size_t bytes;
     std::size_t stream;
   };
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   roc::pool_resource pool(direct);
   roc::stream const streams[4];
   auto random = roc::test::random_generator("DeviceMemoryStaysFlat");

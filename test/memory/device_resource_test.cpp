@@ -19,8 +19,8 @@ constexpr std::size_t bytes = 200'000;
 using array = roc::device_array<unsigned char>;
 
 TEST(DeviceResource, IsWhatArraysTakeFrom) {
-  roc::direct_resource direct;
-  roc::statistics_resource counting(direct);
+  roc::hip_memory_resource direct;
+  roc::statistics_resource_adaptor counting(direct);
   roc::memory_resource* const before = roc::set_device_resource(0, &counting);
   {
     array const a({1000});
@@ -39,7 +39,7 @@ TEST(DeviceResource, IsWhatArraysTakeFrom) {
 
 TEST(DeviceResource, OneThatGoesIsNotUsedAnyMore) {
   {
-    roc::direct_resource direct;
+    roc::hip_memory_resource direct;
     roc::set_device_resource(0, &direct);
   }
   array const a({1000});
@@ -53,13 +53,13 @@ TEST(DeviceResource, ReleaseNeedsADirectResource) {
     pooled.release();
     FAIL();
   } catch (roc::lifetime_error const& error) {
-    EXPECT_NE(std::string::npos, std::string(error.what()).find("direct_resource"));
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("hip_memory_resource"));
   }
   EXPECT_EQ(3, pooled(2).get());  // it still owns its memory
 }
 
 TEST(DeviceResource, ReleaseAfterTheResourceIsAnError) {
-  auto direct = std::make_unique<roc::direct_resource>();
+  auto direct = std::make_unique<roc::hip_memory_resource>();
   array orphan({bytes}, *direct);
   direct.reset();
   EXPECT_THROW(orphan.release(), roc::lifetime_error);
@@ -72,7 +72,7 @@ TEST(DeviceResource, ReleaseAfterTheResourceIsAnError) {
 
 TEST(DeviceResource, MemoryIsFreedWhereItsUsesCannotBeWaitedFor) {
   auto const log = roc::set_log_hook([](char const*) noexcept {});
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   roc::stream const own;
   roc::stream const other;
   std::size_t const before = roc::device().memory().free;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "memory/leaks.hpp"
+#include "memory/debug/leaks.hpp"
 #include "platform/call.hpp"
 
 using device_bytes = roc::device_array<char>;
@@ -57,7 +57,7 @@ TEST(Leaks, ShowsTheCallSite) {
 }
 
 TEST(Leaks, MovesSharesAndReleasesAreFollowed) {
-  roc::direct_resource direct;  // what can be released
+  roc::hip_memory_resource direct;  // what can be released
   device_bytes first({10}, direct);
   device_bytes second = std::move(first);
   EXPECT_TRUE(holds(report(), ": 1, 10 bytes\n"));
@@ -74,7 +74,7 @@ TEST(Leaks, MovesSharesAndReleasesAreFollowed) {
 }
 
 TEST(Leaks, AFailedAllocationIsNone) {
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   roc::platform::fail_call("hipMalloc", 1, hipErrorOutOfMemory);
   EXPECT_THROW(device_bytes({10}, direct), roc::out_of_memory);
   roc::platform::fail_call("hipHostMalloc", 1, hipErrorOutOfMemory);

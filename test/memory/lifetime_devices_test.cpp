@@ -52,14 +52,14 @@ TEST(LifetimeDevices, TheDefaultStreamOfACopyIsTheCurrentDevices) {
 TEST(LifetimeDevices, SoIsThatOfUseOn) {
   {
     array const gone = on_second();
-    gone.use_on(roc::stream_ref());
+    gone.record_stream(roc::stream_ref());
     ROCARRAY_HIP(hipMemsetAsync, gone.data(), 1, bytes, nullptr);  // on device 0
   }
   expect_all(fill_all(2), 2);
 }
 
 TEST(LifetimeDevices, APerThreadStreamIsOneOfEachDevice) {
-  { array({bytes}).use_on(roc::per_thread_stream()); }
+  { array({bytes}).record_stream(roc::per_thread_stream()); }
   {
     roc::device_guard const guard{roc::device(1)};
     auto const mine = roc::per_thread_stream();

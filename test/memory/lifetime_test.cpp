@@ -102,7 +102,7 @@ TEST(Lifetime, AKernelsUseIsToldByUseOn) {
   gate.close(other);
   {
     array const gone({bytes}, roc::order::c, own);
-    gone.use_on(other);
+    gone.record_stream(other);
     ROCARRAY_HIP(hipMemsetAsync, gone.data(), 1, bytes, roc::native(other));  // of the user's own
   }
   auto const made = fill_all(own, 2);
@@ -222,7 +222,7 @@ TEST(Lifetime, AForeignStreamMayGoBeforeTheArrayThatItUsed) {
 // pending work.
 TEST(Lifetime, AnIdleStreamMayHoldMemoryOfTheDefaultStream) {
   constexpr std::size_t large = 1'500'000;
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   roc::pool_resource pool(direct, {.limit = 2u << 20});
   roc::stream const ordered;
   roc::stream const apart(roc::non_blocking);
@@ -246,8 +246,8 @@ TEST(Lifetime, AnIdleStreamMayHoldMemoryOfTheDefaultStream) {
 
 // Its handle means another stream in every thread.
 TEST(Lifetime, OfAPerThreadStreamFreedInAnotherThread) {
-  roc::driver_pool_resource driver;
-  roc::zeroing_resource zeroing(driver);
+  roc::hip_async_memory_resource driver;
+  roc::zeroing_resource_adaptor zeroing(driver);
   for (roc::memory_resource* const resource :
        {static_cast<roc::memory_resource*>(&driver), static_cast<roc::memory_resource*>(&zeroing)}) {
     std::vector<array> made;
@@ -286,7 +286,7 @@ TEST(Lifetime, AdoptedMemoryWaitsForKernelsOnNonBlockingStreams) {
   {
     auto const adopted = roc::adopt(static_cast<unsigned char*>(data), roc::shape<1>{bytes},
                                     [&](void*) { done = hipStreamQuery(native) == hipSuccess; });
-    adopted.use_on(roc::from_native(native));
+    adopted.record_stream(roc::from_native(native));
     // Many: in mode deferred asking for the stream runs one.
     for (int i = 0; i < 4; ++i) ROCARRAY_HIP(hipMemsetAsync, data, i, bytes, native);
   }
@@ -302,7 +302,7 @@ std::future<void>* gone = nullptr;
 // Threads share the pool, which asks every stream whether its memory may be used: one that another
 // thread destroys meanwhile too.
 TEST(Lifetime, AStreamMayEndWhileAnotherThreadAsksForIt) {
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   roc::pool_resource pool(direct);
   std::optional<roc::stream> brief(std::in_place);
   roc::stream const own;
@@ -336,7 +336,7 @@ TEST(Lifetime, AStreamMayEndWhileAnotherThreadAsksForIt) {
 }
 
 TEST(Lifetime, StreamsMayEndWhileOtherThreadsAllocate) {
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   roc::pool_resource pool(direct);
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {

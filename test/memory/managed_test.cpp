@@ -52,7 +52,7 @@ TEST_F(Managed, HostAndDeviceUseOneMemory) {
   if (!exists()) GTEST_SKIP() << "no managed memory";
   auto array = roc::managed_array<int>(roc::shape<2>{30, 40});
   EXPECT_EQ(roc::host_memory::managed, array.kind());
-  EXPECT_EQ(roc::host_flags::plain, array.flags());
+  EXPECT_EQ(roc::host_flags::default_flags, array.flags());
   roc::stream const stream;
   auto const view = array.device_view();
   EXPECT_EQ(array.data(), view.data());

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "memory/leaks.hpp"
+#include "memory/debug/leaks.hpp"
 
 namespace {
 

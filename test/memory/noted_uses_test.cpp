@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "memory/host_table.hpp"
-#include "memory/memory_record.hpp"
-#include "runtime/stream_mark.hpp"
+#include "memory/host/host_table.hpp"
+#include "memory/device/allocation_record.hpp"
+#include "runtime/stream_id.hpp"
 #include "support/gate.hpp"
 
 namespace {
@@ -139,7 +139,7 @@ TEST_P(NotedUses, MemoryIsAskedAnewAfterItsRegistrationWent) {
     EXPECT_EQ(roc::copy_path::dma, roc::planned_path(array_, page_));
   }
   auto& table = roc::memory::host_table::instance();
-  auto const where = roc::memory::range::of(page_.data(), page);
+  auto const where = roc::base::byte_range::of(page_.data(), page);
   EXPECT_FALSE(table.about_to_use(where, true).pinned);
   auto const guard = roc::register_host(read_only(), page_);
   EXPECT_TRUE(table.about_to_use(where, false).pinned);
@@ -166,7 +166,7 @@ TEST_P(NotedUses, APartOfAnArrayIsAsTheArrayButNoMore) {
   auto pinned = roc::pinned_array<int>(count);
   auto& table = roc::memory::host_table::instance();
   auto const at = [&](std::size_t first, std::size_t n) {
-    return roc::memory::range::of(pinned.data() + first, n * sizeof(int));
+    return roc::base::byte_range::of(pinned.data() + first, n * sizeof(int));
   };
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(table.about_to_use(at(0, 1), true).pinned);

@@ -72,8 +72,8 @@ TEST(PinnedArray, ContraryFlagsAreAnError) {
 }
 
 TEST(PinnedArray, OtherKindsHaveNoFlags) {
-  EXPECT_EQ(host_flags::plain, roc::host_array<int>({10}).flags());
-  EXPECT_EQ(host_flags::plain, roc::pinned_array<int>(0).flags());
+  EXPECT_EQ(host_flags::default_flags, roc::host_array<int>({10}).flags());
+  EXPECT_EQ(host_flags::default_flags, roc::pinned_array<int>(0).flags());
   roc::host_array<int> gone({10});
   auto const taken = std::move(gone);
   EXPECT_THROW(static_cast<void>(gone.flags()), roc::lifetime_error);

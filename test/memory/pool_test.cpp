@@ -11,8 +11,8 @@
 
 #include <roc/native.hpp>
 
-#include "memory/memory_record.hpp"
-#include "memory/sanitizer.hpp"
+#include "memory/device/allocation_record.hpp"
+#include "memory/debug/sanitizer.hpp"
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
@@ -50,7 +50,7 @@ unsigned count_calls(char const* name, F f) {
 
 class Pool : public testing::Test {
  protected:
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   roc::pool_resource pool{direct};
 };
 
@@ -175,7 +175,7 @@ TEST_F(Pool, WhatTheDriverRefusedIsSaidWithOneAdvice) {
 }
 
 TEST_F(Pool, TrimGivesBackWhatIsIdle) {
-  roc::statistics_resource counted_upstream(direct);
+  roc::statistics_resource_adaptor counted_upstream(direct);
   roc::pool_resource trimmed(counted_upstream);
   for (std::size_t const bytes : {500ul, 70'000ul, 5 * mebi, 90 * mebi}) {
     void* const data = trimmed.allocate(bytes);

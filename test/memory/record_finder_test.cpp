@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "memory/record_finder.hpp"
+#include "memory/device/record_finder.hpp"
 #include "support/environment.hpp"
 
 namespace {
@@ -52,13 +52,13 @@ TEST(RecordFinder, ManyArraysOfThePool) {
 
 // What is allocated of an array's memory is no part of the array: before it, within and behind it.
 TEST(RecordFinder, MemoryWithinMemory) {
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   std::size_t const bytes = std::size_t{8} << 20;
   array const outer({bytes}, direct);
-  auto& table = roc::memory::block_table::instance();
+  auto& table = roc::memory::allocation_map::instance();
   std::vector<std::byte const*> places;
   add_places(places, outer.data(), bytes);
-  roc::memory::memory_record inner[3];
+  roc::memory::allocation_record inner[3];
   std::size_t const begins[] = {4096, 40'960, (std::size_t{4} << 20) - 512};
   for (int i = 0; i != 3; ++i) {
     table.add(outer.data() + begins[i], 1024, &inner[i]);
@@ -71,7 +71,7 @@ TEST(RecordFinder, MemoryWithinMemory) {
 }
 
 TEST(RecordFinder, APoolOnAPool) {
-  roc::direct_resource direct;
+  roc::hip_memory_resource direct;
   roc::pool_resource lower(direct);
   roc::pool_resource upper(static_cast<roc::memory_resource&>(lower));
   std::vector<array> arrays;

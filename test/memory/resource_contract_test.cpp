@@ -47,7 +47,7 @@ void silence(char const*) noexcept {}
 
 stack direct() {
   stack s;
-  s.add<roc::direct_resource>();
+  s.add<roc::hip_memory_resource>();
   return s;
 }
 stack pool() {
@@ -57,7 +57,7 @@ stack pool() {
 }
 stack driver_pool() {
   stack s;
-  s.add<roc::driver_pool_resource>();
+  s.add<roc::hip_async_memory_resource>();
   return s;
 }
 template <class R, class... A>
@@ -70,21 +70,21 @@ kind const kinds[] = {
     {"Direct", direct},
     {"Pool", pool},
     {"DriverPool", driver_pool},
-    {"Statistics", [] { return over<roc::statistics_resource>(pool()); }},
-    {"Limit", [] { return over<roc::limit_resource>(pool(), std::size_t{128} << 20); }},
-    {"Logging", [] { return over<roc::logging_resource>(pool(), &silence); }},
-    {"Failing", [] { return over<roc::failing_resource>(pool()); }},
-    {"Zeroing", [] { return over<roc::zeroing_resource>(pool()); }},
-    {"ZeroingDirect", [] { return over<roc::zeroing_resource>(direct()); }},
-    {"ZeroingDriverPool", [] { return over<roc::zeroing_resource>(driver_pool()); }},
+    {"Statistics", [] { return over<roc::statistics_resource_adaptor>(pool()); }},
+    {"Limit", [] { return over<roc::limiting_resource_adaptor>(pool(), std::size_t{128} << 20); }},
+    {"Logging", [] { return over<roc::logging_resource_adaptor>(pool(), &silence); }},
+    {"Failing", [] { return over<roc::failing_resource_adaptor>(pool()); }},
+    {"Zeroing", [] { return over<roc::zeroing_resource_adaptor>(pool()); }},
+    {"ZeroingDirect", [] { return over<roc::zeroing_resource_adaptor>(direct()); }},
+    {"ZeroingDriverPool", [] { return over<roc::zeroing_resource_adaptor>(driver_pool()); }},
     {"PoolOverPool", [] { return over<roc::pool_resource>(pool()); }},
     {"PoolOverStatistics",
-     [] { return over<roc::pool_resource>(over<roc::statistics_resource>(direct())); }},
+     [] { return over<roc::pool_resource>(over<roc::statistics_resource_adaptor>(direct())); }},
     {"Everything",
      [] {
-       return over<roc::logging_resource>(
-           over<roc::zeroing_resource>(over<roc::failing_resource>(over<roc::limit_resource>(
-               over<roc::statistics_resource>(pool()), std::size_t{128} << 20))),
+       return over<roc::logging_resource_adaptor>(
+           over<roc::zeroing_resource_adaptor>(over<roc::failing_resource_adaptor>(over<roc::limiting_resource_adaptor>(
+               over<roc::statistics_resource_adaptor>(pool()), std::size_t{128} << 20))),
            &silence);
      }},
 };

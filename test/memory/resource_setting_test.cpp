@@ -36,10 +36,10 @@ TEST(ResourceSetting, ArraysTakeFromWhatItNames) {
   roc::platform::set_call_hook(before);
   auto& resource = roc::device_resource(0);
   if (wanted == "direct") {
-    EXPECT_NE(nullptr, dynamic_cast<roc::direct_resource*>(&resource));
+    EXPECT_NE(nullptr, dynamic_cast<roc::hip_memory_resource*>(&resource));
     EXPECT_EQ(2, frees);
   } else if (wanted == "driver_pool") {
-    EXPECT_NE(nullptr, dynamic_cast<roc::driver_pool_resource*>(&resource));
+    EXPECT_NE(nullptr, dynamic_cast<roc::hip_async_memory_resource*>(&resource));
     EXPECT_EQ(2, async_allocations);
     EXPECT_EQ(2, async_frees);
   } else {  // what it does not know is said on stderr

@@ -8,24 +8,24 @@
 #include <utility>
 #include <vector>
 
-#include "memory/sort_ranges.hpp"
+#include "base/sort_ranges.hpp"
 #include "support/environment.hpp"
 
 namespace {
 
-using roc::memory::range;
+using roc::base::byte_range;
 
-std::vector<std::pair<std::uintptr_t, std::uintptr_t>> pairs(std::vector<range> const& all) {
+std::vector<std::pair<std::uintptr_t, std::uintptr_t>> pairs(std::vector<byte_range> const& all) {
   std::vector<std::pair<std::uintptr_t, std::uintptr_t>> result;
-  for (range const each : all) result.emplace_back(each.begin, each.end);
+  for (byte_range const each : all) result.emplace_back(each.begin, each.end);
   return result;
 }
 
-void expect_sorted(std::vector<range> all) {
+void expect_sorted(std::vector<byte_range> all) {
   auto expected = pairs(all);
-  roc::memory::sort_ranges(all);
+  roc::base::sort_ranges(all);
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end(),
-                             [](range a, range b) { return a.begin < b.begin; }));
+                             [](byte_range a, byte_range b) { return a.begin < b.begin; }));
   auto sorted = pairs(all);
   std::sort(expected.begin(), expected.end());
   std::sort(sorted.begin(), sorted.end());
@@ -35,7 +35,7 @@ void expect_sorted(std::vector<range> all) {
 TEST(SortRanges, EvenlyAndInHeapsAndAlike) {
   auto random = roc::test::random_generator("SortRanges.EvenlyAndInHeapsAndAlike");
   for (std::size_t const count : {0, 1, 2, 47, 48, 49, 500, 5000}) {
-    std::vector<range> even, heaps, alike, few_places;
+    std::vector<byte_range> even, heaps, alike, few_places;
     for (std::size_t i = 0; i != count; ++i) {
       std::uintptr_t const at = 4096 + i * 7919 % count * 320;
       even.push_back({at, at + 64});
@@ -52,7 +52,7 @@ TEST(SortRanges, EvenlyAndInHeapsAndAlike) {
 
 // Half as far away each time: every cut into buckets takes off a few.
 TEST(SortRanges, WhatNoCutHalves) {
-  std::vector<range> all;
+  std::vector<byte_range> all;
   for (unsigned bits = 64; bits-- != 0;) {
     for (std::uintptr_t i = 0; i != 40; ++i) {
       std::uintptr_t const at = (std::uintptr_t{1} << bits) + i * i % 41;

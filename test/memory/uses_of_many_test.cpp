@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "memory/host_table.hpp"
+#include "memory/host/host_table.hpp"
 #include "support/environment.hpp"
 
 namespace {
 
 using roc::memory::host_table;
-using roc::memory::range;
+using roc::base::byte_range;
 
 std::pair<bool, bool> kinds(host_table::use_of_memory of) { return {of.pinned, of.managed}; }
 
@@ -30,16 +30,16 @@ TEST(UsesOfMany, AreThoseOfEach) {
   std::vector<std::byte> unknown(4 * count), partly(4 * count);
   auto const registered =
       roc::register_host(roc::host_view(partly.data() + count, roc::shape<1>{count}));
-  std::vector<range> known;
-  for (auto const& each : arrays) known.push_back(range::of(each.data(), count));
-  known.push_back(range::of(unknown.data(), unknown.size()));
-  known.push_back(range::of(partly.data(), partly.size()));
-  known.push_back(range::of(partly.data() + count, count));
+  std::vector<byte_range> known;
+  for (auto const& each : arrays) known.push_back(byte_range::of(each.data(), count));
+  known.push_back(byte_range::of(unknown.data(), unknown.size()));
+  known.push_back(byte_range::of(partly.data(), partly.size()));
+  known.push_back(byte_range::of(partly.data() + count, count));
 
   auto random = roc::test::random_generator("UsesOfMany.AreThoseOfEach");
-  std::vector<range> where;
+  std::vector<byte_range> where;
   for (int i = 0; i != 4000; ++i) {
-    range const of = known[random() % known.size()];
+    byte_range const of = known[random() % known.size()];
     for (int k = 0; k != 3; ++k) {
       std::uintptr_t const begin = of.begin + random() % of.bytes();
       where.push_back({begin, begin + 1 + random() % 9000});  // beyond the end too
@@ -72,8 +72,8 @@ TEST(UsesOfMany, NoneAnswersForWhatMayNotBeWritten) {
     GTEST_SKIP() << "this platform registers nothing for reading only: " << error.what();
   }
   auto const& table = host_table::instance();
-  range const whole = range::of(memory.data(), memory.size() * sizeof(int));
-  std::vector<range> const parts(3, {whole.begin + 8, whole.begin + 16});
+  byte_range const whole = byte_range::of(memory.data(), memory.size() * sizeof(int));
+  std::vector<byte_range> const parts(3, {whole.begin + 8, whole.begin + 16});
   EXPECT_TRUE(table.about_to_use_parts(whole, false).has_value());
   EXPECT_FALSE(table.about_to_use_parts(whole, true).has_value());
   EXPECT_NO_THROW(static_cast<void>(table.about_to_use(parts, false)));

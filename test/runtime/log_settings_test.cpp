@@ -4,34 +4,34 @@
 
 #include <string>
 
-#include "runtime/log.hpp"
-#include "runtime/settings.hpp"
+#include "base/log.hpp"
+#include "base/options.hpp"
 
 namespace {
 
-using roc::runtime::log_level;
+using roc::base::log_level;
 
 TEST(LogSettings, ALevelThatThereIsNotIsReportedOnce) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(log_level::warning, roc::runtime::log_threshold());
-  EXPECT_EQ(log_level::warning, roc::runtime::log_threshold());
+  EXPECT_EQ(log_level::warning, roc::base::log_threshold());
+  EXPECT_EQ(log_level::warning, roc::base::log_threshold());
   EXPECT_EQ("rocarray: warning: ROCARRAY_LOG=loud: give off, error, warning, info, debug or trace\n",
             testing::internal::GetCapturedStderr());
 }
 
 TEST(LogSettings, OthersAreWarnings) {
-  roc::runtime::set_log_threshold(log_level::warning);
+  roc::base::set_log_threshold(log_level::warning);
   testing::internal::CaptureStderr();
-  EXPECT_EQ(std::size_t{64} << 20, roc::runtime::settings().staging);
+  EXPECT_EQ(std::size_t{64} << 20, roc::base::options().staging);
   EXPECT_EQ("rocarray: warning: ROCARRAY_STAGING_LIMIT=much: give a number from 4096 to 1099511627776, in "
             "bytes or with K, M or G\n",
             testing::internal::GetCapturedStderr());
 }
 
 TEST(LogSettings, AndNotSeenWhereTheLevelIsBelow) {
-  roc::runtime::set_log_threshold(log_level::error);
+  roc::base::set_log_threshold(log_level::error);
   testing::internal::CaptureStderr();
-  static_cast<void>(roc::runtime::settings());
+  static_cast<void>(roc::base::options());
   EXPECT_EQ("", testing::internal::GetCapturedStderr());
 }
 

@@ -9,12 +9,12 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/log.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
 
 namespace {
 
-using roc::runtime::log_level;
+using roc::base::log_level;
 
 constexpr log_level levels[] = {log_level::error, log_level::warning, log_level::info,
                                 log_level::debug, log_level::trace};
@@ -30,29 +30,29 @@ bool holds(std::string const& text, char const* part) {
 }
 
 TEST(Log, LevelIsTheEnvironments) {
-  EXPECT_EQ(log_level::debug, roc::runtime::log_threshold());
+  EXPECT_EQ(log_level::debug, roc::base::log_threshold());
 }
 
 TEST(Log, ALevelIncludesThoseBeforeIt) {
   for (log_level threshold : levels) {
-    roc::runtime::set_log_threshold(threshold);
+    roc::base::set_log_threshold(threshold);
     for (log_level level : levels) {
-      auto const text = written_by([&] { roc::runtime::log_line(level, "%d things", 3); });
+      auto const text = written_by([&] { roc::base::log_line(level, "%d things", 3); });
       EXPECT_EQ(level <= threshold, !text.empty()) << text;
     }
   }
-  roc::runtime::set_log_threshold(log_level::off);
-  EXPECT_EQ("", written_by([] { roc::runtime::log_line(log_level::error, "x"); }));
+  roc::base::set_log_threshold(log_level::off);
+  EXPECT_EQ("", written_by([] { roc::base::log_line(log_level::error, "x"); }));
 }
 
 TEST(Log, ALineSaysWhoAndHowMuchItMatters) {
   EXPECT_EQ("rocarray: debug: 3 things\n",
-            written_by([] { roc::runtime::log_line(log_level::debug, "%d things", 3); }));
+            written_by([] { roc::base::log_line(log_level::debug, "%d things", 3); }));
 }
 
 TEST(Log, ALineThatIsTooLongIsCut) {
   auto const text = written_by([] {
-    roc::runtime::log_line(log_level::debug, "%s", std::string(5000, 'x').c_str());
+    roc::base::log_line(log_level::debug, "%s", std::string(5000, 'x').c_str());
   });
   EXPECT_GT(text.size(), 1000u);
   EXPECT_LT(text.size(), 1100u);
@@ -60,12 +60,12 @@ TEST(Log, ALineThatIsTooLongIsCut) {
 }
 
 TEST(Log, LateErrorsAreSilentOnlyAtOff) {
-  EXPECT_EQ("rocarray: late\n", written_by([] { roc::runtime::log("late"); }));
-  roc::runtime::set_log_threshold(log_level::off);
-  EXPECT_EQ("", written_by([] { roc::runtime::log("late"); }));
+  EXPECT_EQ("rocarray: late\n", written_by([] { roc::base::log("late"); }));
+  roc::base::set_log_threshold(log_level::off);
+  EXPECT_EQ("", written_by([] { roc::base::log("late"); }));
   static std::string hooked;
   auto const before = roc::set_log_hook([](char const* text) noexcept { hooked = text; });
-  roc::runtime::log("late");
+  roc::base::log("late");
   roc::set_log_hook(before);
   EXPECT_EQ("late", hooked);  // a program's own hook gets them all the same
 }
@@ -86,7 +86,7 @@ TEST(Log, DebugShowsAllocationsAndStreams) {
 }
 
 TEST(Log, InfoShowsStagingMemory) {
-  roc::runtime::set_log_threshold(log_level::info);
+  roc::base::set_log_threshold(log_level::info);
   std::vector<int> host(100);
   auto const text = written_by([&] { static_cast<void>(roc::to_device(host)); });
   EXPECT_TRUE(holds(text, "rocarray: info: 4194304 bytes of pinned memory for copies: block 1 of"))
@@ -95,7 +95,7 @@ TEST(Log, InfoShowsStagingMemory) {
 }
 
 TEST(Log, TraceShowsCopiesAndFills) {
-  roc::runtime::set_log_threshold(log_level::trace);
+  roc::base::set_log_threshold(log_level::trace);
   roc::device_array<int> const array({100});
   EXPECT_EQ("rocarray: trace: roc::fill device 400 bytes\n", written_by([&] { array.zero(); }));
   auto const host = roc::pinned_array<int>(roc::shape<1>{100});
@@ -108,7 +108,7 @@ TEST(Log, LinesOfThreadsStayWhole) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i) {
       threads.emplace_back([] {
-        for (int k = 0; k < 100; ++k) roc::runtime::log_line(log_level::debug, "a whole line");
+        for (int k = 0; k < 100; ++k) roc::base::log_line(log_level::debug, "a whole line");
       });
     }
     for (auto& each : threads) each.join();

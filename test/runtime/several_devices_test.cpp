@@ -153,7 +153,7 @@ TEST(SeveralDevices, AFinaliserWaitsForTheStreamsOfAllDevices) {
     target = roc::device_array<int>({1000});
     roc::stream const stream;
     roc::device(0).make_current();
-    roc::direct_resource direct;
+    roc::hip_memory_resource direct;
     roc::device_array<int> memory({1000}, direct);
     memory.copy_to_device(host);
     auto const source = roc::adopt(memory.release(), roc::shape<1>{1000}, [](void* data) {

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include <roc/config.hpp>
-#include <roc/memory_resource.hpp>
+#include <roc/memory/memory_resource.hpp>
 #include <roc/stream.hpp>
 
 namespace roc::memory {
-struct memory_record;
+struct allocation_record;
 }
 
 namespace roc::detail {
@@ -57,11 +57,11 @@ class ROCARRAY_API device_memory {
   int device_ = -1;
   memory_resource* resource_ = nullptr;
   resource_ticket ticket_;
-  memory::memory_record* record_ = nullptr;  // the pool's, or one of our own
+  memory::allocation_record* record_ = nullptr;  // the pool's, or one of our own
   bool owns_record_ = false;
 };
 
 /// Notes that work on `stream`, enqueued by someone else, uses the memory of an address.
-ROCARRAY_API void use_on(void const* data, int device, stream_ref stream);
+ROCARRAY_API void record_stream(void const* data, int device, stream_ref stream);
 
 }  // namespace roc::detail

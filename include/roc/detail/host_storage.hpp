@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <roc/config.hpp>
-#include <roc/host_memory.hpp>
+#include <roc/memory/host_memory.hpp>
 
 namespace roc::detail {
 

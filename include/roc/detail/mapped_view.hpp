@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Host memory as the device sees it, without a copy: roc/mapped_view.hpp. Here without the view of
+// Host memory as the device sees it, without a copy: roc/memory/mapped_view.hpp. Here without the view of
 // device memory, which needs host arrays itself.
 #pragma once
 

@@ -82,7 +82,7 @@ template <class T, std::size_t N>
 void order_for_dlpack(device_array<T, N> const& array, stream_ref consumer) {
   if (array.size() == 0) return;
   device_guard const current{device(array.device_ordinal())};
-  array.use_on(consumer);
+  array.record_stream(consumer);
   if (array.stream() == consumer) return;
   event done;
   done.record(array.stream());

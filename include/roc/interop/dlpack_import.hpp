@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include <roc/adopt.hpp>
+#include <roc/memory/adopt.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device.hpp>
 #include <roc/device_array.hpp>

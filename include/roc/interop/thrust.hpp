@@ -48,7 +48,7 @@ using thrust_iterator = ::thrust::permutation_iterator<
 /// What Thrust's algorithms take as execution policy so that they run on a stream:
 ///   thrust::sort(roc::thrust_policy(stream), roc::thrust_begin(a.view()), ...)
 /// Thrust waits for the stream at the end of most of them. On a stream that is not the array's,
-/// call the array's use_on before.
+/// call the array's record_stream before.
 inline auto thrust_policy(stream_ref stream) {
 #if ROCARRAY_PLATFORM_AMD
   return ::thrust::hip::par.on(native(stream));

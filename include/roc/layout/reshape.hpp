@@ -93,7 +93,7 @@ constexpr roc::shape<M> complete_shape(roc::shape<N> const& from, signed_shape<M
 }
 
 /// The strides of a view with other extents of the same size that keeps the elements' order, all
-/// walked in `o`. Throws shape_error for another size, layout_error where only a copy could.
+/// strided_loop in `o`. Throws shape_error for another size, layout_error where only a copy could.
 template <std::size_t N, std::size_t M>
 constexpr mapping<M> reshape(mapping<N> const& from, roc::shape<M> const& to, order o) {
   if (element_count(to) != element_count(from.shape)) {
@@ -102,7 +102,7 @@ constexpr mapping<M> reshape(mapping<N> const& from, roc::shape<M> const& to, or
   mapping<M> result{to, compact_strides(to, o), from.offset};
   if (detail::is_empty(to)) return result;
   // Both shapes are cut, fastest axes first, into the smallest groups of equal size. A group of the
-  // old axes must be walked in even steps; the new axes then divide these.
+  // old axes must be strided_loop in even steps; the new axes then divide these.
   std::size_t i = 0;
   std::size_t k = 0;
   std::ptrdiff_t step = 1;  // of a new axis; one of extent 1 has what would follow the axis before

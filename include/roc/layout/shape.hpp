@@ -68,7 +68,7 @@ constexpr bool is_empty(roc::shape<N> const& shape) {
   return false;
 }
 
-// stride * n. Wraps: only the strides of axes that are never walked get there.
+// stride * n. Wraps: only the strides of axes that are never strided_loop get there.
 ROCARRAY_HOST_DEVICE constexpr std::ptrdiff_t steps(std::ptrdiff_t stride, std::size_t n) {
   return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * n);
 }
@@ -108,7 +108,7 @@ constexpr roc::strides<N> compact_strides(roc::shape<N> const& shape, order o = 
   std::size_t step = 1;
   for (std::size_t i = 0; i < N; ++i) {
     std::size_t const axis = o == order::c ? N - 1 - i : i;
-    // Only an empty array, whose strides are never walked, can be beyond that.
+    // Only an empty array, whose strides are never strided_loop, can be beyond that.
     result[axis] =
         static_cast<std::ptrdiff_t>(step < detail::most_bytes ? step : detail::most_bytes);
     step = detail::capped_product(step, shape[axis]);

@@ -36,9 +36,9 @@ inline constexpr unsigned char freed_poison = 0xDD;
 namespace roc::host_hip {
 
 #if defined(ROCARRAY_FAKE_RUNTIME)
-inline constexpr bool is_double = true;
+inline constexpr bool is_fake_runtime = true;
 #else
-inline constexpr bool is_double = false;
+inline constexpr bool is_fake_runtime = false;
 #endif
 
 /// What CUDA answers to a call of its runtime from a host function; old HIP has no name for it.

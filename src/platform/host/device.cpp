@@ -114,7 +114,7 @@ ROCARRAY_HOST_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_
   return call("hipDeviceGetName", [=] {
     if (!exists(device)) return hipErrorInvalidDevice;
     std::string const host = "rocarray host device " + std::to_string(device);
-    return give(is_double ? "rocarray CPU double (no GPU)" : host.c_str(), name, length);
+    return give(is_fake_runtime ? "rocarray CPU double (no GPU)" : host.c_str(), name, length);
   });
 }
 

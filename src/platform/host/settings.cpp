@@ -94,7 +94,7 @@ settings read() {
   result.memory = pages / 2 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   result.threads = static_cast<int>(std::thread::hardware_concurrency());
   if (result.threads < 1) result.threads = 1;
-  result.poison = result.protect = is_double;
+  result.poison = result.protect = is_fake_runtime;
 #if defined(ROCARRAY_FAKE_RUNTIME)
   result.registration = HIP_VERSION_MAJOR < 6 ? rules::rocm5 : rules::rocm7;
 #endif

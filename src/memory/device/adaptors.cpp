@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include <roc/memory/adaptors.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "platform/log_if_throws.hpp"
+#include "memory/device/allocation_record.hpp"
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "base/error.hpp"
+#include "runtime/stream.hpp"
+#include "runtime/stream_id.hpp"
+
+namespace roc {
+namespace {
+
+std::error_code no_memory() { return std::make_error_code(std::errc::not_enough_memory); }
+
+void raise_to(std::atomic<std::size_t>& most, std::size_t value) {
+  std::size_t before = most.load();
+  while (before < value && !most.compare_exchange_weak(before, value)) {
+  }
+}
+
+}  // namespace
+
+void* resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
+  return upstream_.allocate(bytes, stream);
+}
+
+void resource_adaptor::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
+  upstream_.deallocate(data, bytes, stream);
+}
+
+int resource_adaptor::do_device_ordinal() const noexcept { return upstream_.device_ordinal(); }
+memory_statistics resource_adaptor::do_statistics() const { return upstream_.statistics(); }
+void resource_adaptor::do_trim() { upstream_.trim(); }
+
+void statistics_resource_adaptor::reset_peak() noexcept { peak_ = current_.load(); }
+
+void* statistics_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
+  void* const data = resource_adaptor::do_allocate(bytes, stream);
+  ++blocks_;
+  ++allocations_;
+  raise_to(peak_, current_ += bytes);
+  return data;
+}
+
+void statistics_resource_adaptor::do_deallocate(void* data, std::size_t bytes,
+                                        stream_ref stream) noexcept {
+  current_ -= bytes;
+  --blocks_;
+  resource_adaptor::do_deallocate(data, bytes, stream);
+}
+
+memory_statistics statistics_resource_adaptor::do_statistics() const {
+  memory_statistics result = resource_adaptor::do_statistics();
+  result.current_bytes = current_;
+  result.peak_bytes = peak_;
+  result.current_blocks = blocks_;
+  result.allocations = allocations_;
+  return result;
+}
+
+void* limiting_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
+  std::size_t before = current_.load();
+  do {
+    std::size_t const limit = limit_;
+    if (before > limit || bytes > limit - before) {
+      throw out_of_memory(no_memory(), "no " + std::to_string(bytes) + " bytes under the limit (" +
+                                           std::to_string(before) + " of " + std::to_string(limit) +
+                                           " in use): free arrays, or raise the limit");
+    }
+  } while (!current_.compare_exchange_weak(before, before + bytes));
+  try {
+    return resource_adaptor::do_allocate(bytes, stream);
+  } catch (...) {
+    current_ -= bytes;
+    throw;
+  }
+}
+
+void limiting_resource_adaptor::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
+  resource_adaptor::do_deallocate(data, bytes, stream);
+  current_ -= bytes;
+}
+
+void logging_resource_adaptor::write(char const* what, std::size_t bytes, void const* data,
+                             stream_ref stream) noexcept {
+  char line[160];
+  std::snprintf(line, sizeof line, "%s %zu bytes: %p, stream 0x%zx", what, bytes, data,
+                reinterpret_cast<std::size_t>(stream.handle()));
+  if (sink_ == nullptr) {
+    base::log(line);
+  } else {
+    sink_(line);
+  }
+}
+
+void* logging_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
+  try {
+    void* const data = resource_adaptor::do_allocate(bytes, stream);
+    write("allocate", bytes, data, stream);
+    return data;
+  } catch (...) {
+    write("allocate failed", bytes, nullptr, stream);
+    throw;
+  }
+}
+
+void logging_resource_adaptor::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
+  write("deallocate", bytes, data, stream);
+  resource_adaptor::do_deallocate(data, bytes, stream);
+}
+
+void failing_resource_adaptor::fail_at(std::size_t nth, std::size_t times) noexcept {
+  count_ = 0;
+  end_ = nth == 0 ? 0 : nth + std::min(times, SIZE_MAX - nth);
+  first_ = nth;
+}
+
+void* failing_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
+  std::size_t const now = ++count_;
+  if (now >= first_ && now < end_) {
+    ++failures_;
+    throw out_of_memory(no_memory(), "allocation " + std::to_string(now) + " of " +
+                                         std::to_string(bytes) + " bytes was made to fail");
+  }
+  return resource_adaptor::do_allocate(bytes, stream);
+}
+
+void zeroing_resource_adaptor::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
+  bool const cleared = platform::try_twice([&] {
+    int const device = runtime::device_of(
+        stream, device_ordinal() >= 0 ? device_ordinal() : runtime::current_device());
+    runtime::on_device const guard(device);
+    memory::order_after_uses(data, runtime::mark_of(stream, device));
+    ROCARRAY_HIP(hipMemsetAsync, data, 0, bytes, runtime::handle(stream));
+  });
+  if (cleared) resource_adaptor::do_deallocate(data, bytes, stream);
+}
+
+}  // namespace roc

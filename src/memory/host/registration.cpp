@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include <roc/memory/mapped_view.hpp>
+#include <roc/registration.hpp>
+
+#include <exception>
+
+#include <roc/error.hpp>
+
+#include "memory/host/host_table.hpp"
+#include "memory/host/huge_pages.hpp"
+#include "platform/hip.hpp"
+#include "runtime/current_device.hpp"
+#include "base/error.hpp"
+
+namespace roc {
+namespace {
+
+unsigned flags_of(registration_options options) {
+  unsigned flags = hipHostRegisterDefault;
+  if (options.mapped) flags |= hipHostRegisterMapped;
+  if (options.portable) flags |= hipHostRegisterPortable;
+  if (options.read_only) flags |= hipHostRegisterReadOnly;
+  return flags;
+}
+
+}  // namespace
+
+namespace detail {
+
+device_address device_address_of(void const* data, std::size_t bytes, bool for_writing) {
+  auto& table = memory::host_table::instance();
+  auto const where = base::byte_range::of(data, bytes);
+  if (for_writing) table.check_writable(where, "device view of");
+  return {table.device_address(where), runtime::current_device()};
+}
+
+namespace {
+
+// All of them or none.
+template <class F>
+void enter_all(host_extent const* extents, std::size_t count, F enter) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (extents[i].bytes == 0) continue;
+    try {
+      enter(base::byte_range::of(extents[i].data, extents[i].bytes));
+    } catch (...) {
+      deregister_extents_quietly(extents, i);
+      throw;
+    }
+  }
+}
+
+}  // namespace
+
+void register_extents(host_extent const* extents, std::size_t count,
+                      registration_options options) {
+  enter_all(extents, count, [&](base::byte_range where) {
+    if (options.huge_pages) memory::advise_huge_pages(where);
+    memory::host_table::instance().register_range(where, flags_of(options));
+  });
+}
+
+void adopt_extents(host_extent const* extents, std::size_t count) {
+  enter_all(extents, count,
+            [](base::byte_range where) { memory::host_table::instance().adopt(where); });
+}
+
+void deregister_extent(host_extent extent) {
+  if (extent.bytes == 0) return;
+  memory::host_table::instance().deregister(base::byte_range::of(extent.data, extent.bytes));
+}
+
+void deregister_extents(host_extent const* extents, std::size_t count) {
+  auto& table = memory::host_table::instance();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (extents[i].bytes == 0) continue;
+    table.check_registered(base::byte_range::of(extents[i].data, extents[i].bytes));
+  }
+  for (std::size_t i = 0; i < count; ++i) deregister_extent(extents[i]);
+}
+
+void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept {
+  while (count-- != 0) {
+    try {
+      deregister_extent(extents[count]);
+    } catch (std::exception const& late) {
+      base::log(late.what());
+    }
+  }
+}
+
+}  // namespace detail
+
+registration registration::of_registered(std::vector<detail::host_extent> extents,
+                                         registration_options options) {
+  detail::register_extents(extents.data(), extents.size(), options);
+  return registration(std::move(extents));
+}
+
+registration registration::of_adopted(std::vector<detail::host_extent> extents) {
+  detail::adopt_extents(extents.data(), extents.size());
+  return registration(std::move(extents));
+}
+
+registration& registration::operator=(registration&& other) noexcept {
+  if (this == &other) return *this;
+  detail::deregister_extents_quietly(extents_.data(), extents_.size());
+  extents_ = std::exchange(other.extents_, {});
+  return *this;
+}
+
+registration::~registration() {
+  detail::deregister_extents_quietly(extents_.data(), extents_.size());
+}
+
+void registration::deregister() {
+  while (!extents_.empty()) {
+    detail::deregister_extent(extents_.back());
+    extents_.pop_back();
+  }
+}
+
+}  // namespace roc

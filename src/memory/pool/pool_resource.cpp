@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include <roc/memory/pool_resource.hpp>
+
+#include "memory/pool/pool_state.hpp"
+
+namespace roc {
+
+pool_resource::pool_resource(memory_resource& upstream, pool_options const& options)
+    : state_(std::make_shared<memory::pool_state>(upstream, options)) {}
+
+pool_resource::~pool_resource() { state_->close(); }
+
+void pool_resource::set_limit(std::size_t bytes) { state_->set_limit(bytes); }
+
+std::size_t pool_resource::limit() const { return state_->limit(); }
+
+void* pool_resource::do_allocate(std::size_t bytes, stream_ref stream) {
+  return state_->allocate(bytes, stream);
+}
+
+void pool_resource::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
+  state_->deallocate(data, bytes, stream);
+}
+
+int pool_resource::do_device_ordinal() const noexcept { return state_->device(); }
+
+memory_statistics pool_resource::do_statistics() const { return state_->statistics(); }
+
+void pool_resource::do_trim() { state_->trim(); }
+
+}  // namespace roc

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Twins of the examples' kernels: the examples themselves know nothing of tests.
+#include "platform/host/host_stub.hpp"
+
+#include <roc/native/elementwise.hpp>
+
+#include "../../examples/from_cuda/2_hipified/brighten_kernel.cuh"
+#include "../../examples/from_cuda/3_rocarray/brighten_pixel.hpp"
+#include "../../examples/saxpy_functor.hpp"
+#include "../../examples/saxpy_kernel.hpp"
+
+ROCARRAY_HOST_STUB(saxpy_kernel);
+ROCARRAY_HOST_STUB(brighten);
+
+namespace roc::native_detail {
+
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<saxpy, 1>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<brighten_pixel, 2>);
+
+}  // namespace roc::native_detail
