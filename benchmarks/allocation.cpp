@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One allocation and its free: the pool beside HIP's own, on one stream and across two, by one
-// thread and several. And what noting the use of a block on another stream costs.
+// Measures an allocation and its deallocation: by the pool and by HIP, on one stream and across
+// two, in one thread and in several. Also measures recording the use of memory on a stream.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -11,22 +11,23 @@
 #include <roc/native.hpp>
 #include <roc/roc.hpp>
 
-#include "memory/device/allocation_record.hpp"
+#include "memory/device/device_use.hpp"
 #include "platform/call.hpp"
 
 namespace {
 
-std::size_t bytes_of(benchmark::State const& state) {
+std::size_t requested_bytes(benchmark::State const& state) {
   return static_cast<std::size_t>(state.range(0));
 }
 
-// A resource, shared by the threads, and a stream of each.
-template <class Make>
-void pairs(benchmark::State& state, Make make) {
+// Times pairs of allocation and deallocation. Each thread has a stream; all threads share one
+// resource.
+template <class MakeResource>
+void allocate_and_deallocate(benchmark::State& state, MakeResource make_resource) {
   static std::unique_ptr<roc::memory_resource> resource;
-  if (state.thread_index() == 0) resource = make();
+  if (state.thread_index() == 0) resource = make_resource();
   roc::stream const stream;
-  std::size_t const bytes = bytes_of(state);
+  std::size_t const bytes = requested_bytes(state);
   for (auto _ : state) {
     void* const data = resource->allocate(bytes, stream);
     benchmark::DoNotOptimize(data);
@@ -36,88 +37,91 @@ void pairs(benchmark::State& state, Make make) {
   if (state.thread_index() == 0) roc::device().synchronize();
 }
 
-roc::hip_memory_resource& direct() {
+roc::hip_memory_resource& hip_resource() {
   static auto* const instance = new roc::hip_memory_resource;
   return *instance;
 }
 
 void pool(benchmark::State& state) {
-  pairs(state, [] { return std::make_unique<roc::pool_resource>(direct()); });
+  allocate_and_deallocate(state,
+                          [] { return std::make_unique<roc::pool_resource>(hip_resource()); });
 }
 void hip_malloc(benchmark::State& state) {
-  pairs(state, [] { return std::make_unique<roc::hip_memory_resource>(); });
+  allocate_and_deallocate(state, [] { return std::make_unique<roc::hip_memory_resource>(); });
 }
 void hip_malloc_async(benchmark::State& state) {
-  pairs(state, [] { return std::make_unique<roc::hip_async_memory_resource>(); });
+  allocate_and_deallocate(state, [] { return std::make_unique<roc::hip_async_memory_resource>(); });
 }
 
-// What a user sees: an array made and dropped.
+// Constructs and destroys a device_array.
 void array(benchmark::State& state) {
   roc::stream const stream;
-  std::size_t const bytes = bytes_of(state);
+  std::size_t const bytes = requested_bytes(state);
   for (auto _ : state) {
-    roc::device_array<std::byte> const made({bytes}, roc::order::c, stream);
-    benchmark::DoNotOptimize(made.data());
+    roc::device_array<std::byte> const allocated({bytes}, roc::order::c, stream);
+    benchmark::DoNotOptimize(allocated.data());
   }
 }
 
-// Memory given back on one stream and taken on another.
+// Deallocates on one stream and allocates on another.
 void across_streams(benchmark::State& state) {
-  roc::pool_resource pool(direct());
+  roc::pool_resource pool(hip_resource());
   roc::stream const streams[2];
-  std::size_t const bytes = bytes_of(state);
-  unsigned turn = 0;
+  std::size_t const bytes = requested_bytes(state);
+  unsigned iteration = 0;
   for (auto _ : state) {
-    roc::stream_ref const on = streams[++turn % 2];
-    void* const data = pool.allocate(bytes, on);
-    pool.deallocate(data, bytes, on);
+    roc::stream_ref const stream = streams[++iteration % 2];
+    void* const data = pool.allocate(bytes, stream);
+    pool.deallocate(data, bytes, stream);
   }
 }
 
-// A thousand arrays live, as in a program; the address lies inside one of them.
+// Records the use of memory inside one of 1000 live arrays.
 void record_use(benchmark::State& state) {
-  roc::stream const own;
-  roc::stream const other;
-  std::vector<roc::device_array<std::byte>> live;
+  roc::stream const own_stream;
+  roc::stream const other_stream;
+  std::vector<roc::device_array<std::byte>> arrays;
   for (std::size_t i = 0; i < 1000; ++i)
-    live.emplace_back(roc::shape<1>{100 + i * 97}, roc::order::c, own);
+    arrays.emplace_back(roc::shape<1>{100 + i * 97}, roc::order::c, own_stream);
   std::size_t next = 0;
-  roc::stream_ref const used = state.range(0) == 0 ? own : other;
+  roc::stream_ref const using_stream = state.range(0) == 0 ? own_stream : other_stream;
   for (auto _ : state) {
-    next = (next + 7) % live.size();
-    roc::memory::device_use const noted(used, 0, live[next].data() + 50);
+    next = (next + 7) % arrays.size();
+    roc::memory::device_use const use(using_stream, 0, arrays[next].data() + 50);
     benchmark::ClobberMemory();
   }
 }
 
-void note_use_of_foreign(benchmark::State& state) {
+// Records the use of memory that the library did not allocate.
+void record_use_of_unknown_memory(benchmark::State& state) {
   roc::stream const stream;
   std::vector<std::byte> memory(1000);
   for (auto _ : state) {
-    roc::memory::device_use const noted(stream, 0, memory.data());
+    roc::memory::device_use const use(stream, 0, memory.data());
     benchmark::ClobberMemory();
   }
 }
 
-// 256 B to 1 GiB.
-void sizes(benchmark::internal::Benchmark* b) {
-  for (std::int64_t bytes = 256; bytes <= std::int64_t{1} << 30; bytes *= 16) b->Arg(bytes);
-  b->Arg(std::int64_t{1} << 30)->ArgName("bytes");
+// 256 B to 1 GiB in steps of a factor of 16.
+void sizes(benchmark::internal::Benchmark* registered) {
+  for (std::int64_t bytes = 256; bytes <= std::int64_t{1} << 30; bytes *= 16)
+    registered->Arg(bytes);
+  registered->Arg(std::int64_t{1} << 30)->ArgName("bytes");
 }
-void small_sizes(benchmark::internal::Benchmark* b) {
-  b->Arg(256)->Arg(64 << 10)->Arg(1 << 20)->Arg(16 << 20)->ArgName("bytes");
+void few_sizes(benchmark::internal::Benchmark* registered) {
+  registered->Arg(256)->Arg(64 << 10)->Arg(1 << 20)->Arg(16 << 20)->ArgName("bytes");
 }
 
 BENCHMARK(pool)->Apply(sizes);
 BENCHMARK(hip_malloc)->Apply(sizes);
 BENCHMARK(hip_malloc_async)->Apply(sizes);
-BENCHMARK(array)->Apply(small_sizes);
-BENCHMARK(across_streams)->Apply(small_sizes);
-BENCHMARK(pool)->Apply(small_sizes)->Threads(8)->UseRealTime();
-BENCHMARK(hip_malloc)->Apply(small_sizes)->Threads(8)->UseRealTime();
-BENCHMARK(hip_malloc_async)->Apply(small_sizes)->Threads(8)->UseRealTime();
-BENCHMARK(record_use)->Arg(0)->Arg(1)->ArgName("elsewhere");
-BENCHMARK(note_use_of_foreign);
+BENCHMARK(array)->Apply(few_sizes);
+BENCHMARK(across_streams)->Apply(few_sizes);
+BENCHMARK(pool)->Apply(few_sizes)->Threads(8)->UseRealTime();
+BENCHMARK(hip_malloc)->Apply(few_sizes)->Threads(8)->UseRealTime();
+BENCHMARK(hip_malloc_async)->Apply(few_sizes)->Threads(8)->UseRealTime();
+BENCHMARK(record_use)->Arg(0)->Arg(1)->ArgName("other_stream");
+BENCHMARK(record_use_of_unknown_memory);
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a call of the library costs the CPU, and beside it HIP's own call that does the same.
+// Measures the CPU time of calls of the library and of the equivalent HIP calls (raw_*).
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -17,23 +17,23 @@
 
 namespace {
 
-constexpr int no_device = 5;
-constexpr std::size_t page = 4096;
-// Calls before the device is waited for, outside the measured time: a full queue would make the
-// call wait, and the figure would be the device's.
-constexpr std::size_t queue = 256;
+constexpr int no_device_exit_code = 5;
+constexpr std::size_t page_bytes = 4096;
+// Calls between two synchronizations. If the queue were full, the call would block, and the
+// device's speed would be measured instead.
+constexpr std::size_t calls_per_synchronization = 256;
 
-// Around HIP's own calls: no more than every program does.
+// The error check of a typical program around raw HIP calls.
 void check(hipError_t result) {
   if (result != hipSuccess) [[unlikely]]
     throw std::runtime_error(hipGetErrorString(result));
 }
 
-// Times calls that enqueue work on `stream`.
+// Times calls that enqueue work on `stream`. The synchronizations between them are not timed.
 template <class F>
 void time_enqueuing(benchmark::State& state, roc::stream_ref stream, F const& call) {
-  while (state.KeepRunningBatch(queue)) {
-    for (std::size_t i = 0; i < queue; ++i) call();
+  while (state.KeepRunningBatch(calls_per_synchronization)) {
+    for (std::size_t i = 0; i < calls_per_synchronization; ++i) call();
     state.PauseTiming();
     stream.synchronize();
     state.ResumeTiming();
@@ -87,27 +87,29 @@ void raw_copy_4_bytes(benchmark::State& state) {
   roc::stream const stream;
   auto const host = roc::pinned_array<int>(1);
   roc::device_array<int> const device(roc::shape<1>{1});
-  time_enqueuing(state, stream,
-                 [stream = roc::native(stream), from = host.data(), to = device.data()] {
-                   check(hipMemcpyAsync(to, from, sizeof(int), hipMemcpyHostToDevice, stream));
-                 });
+  time_enqueuing(
+      state, stream,
+      [stream = roc::native(stream), source = host.data(), destination = device.data()] {
+        check(hipMemcpyAsync(destination, source, sizeof(int), hipMemcpyHostToDevice, stream));
+      });
 }
 
-void copy_4_bytes_back(benchmark::State& state) {
+void copy_4_bytes_to_host(benchmark::State& state) {
   roc::stream const stream;
   auto host = roc::pinned_array<int>(1);
   roc::device_array<int> const device(roc::shape<1>{1});
   time_enqueuing(state, stream, [&] { roc::copy(device, host, stream); });
 }
 
-void raw_copy_4_bytes_back(benchmark::State& state) {
+void raw_copy_4_bytes_to_host(benchmark::State& state) {
   roc::stream const stream;
   auto host = roc::pinned_array<int>(1);
   roc::device_array<int> const device(roc::shape<1>{1});
-  time_enqueuing(state, stream,
-                 [stream = roc::native(stream), from = device.data(), to = host.data()] {
-                   check(hipMemcpyAsync(to, from, sizeof(int), hipMemcpyDeviceToHost, stream));
-                 });
+  time_enqueuing(
+      state, stream,
+      [stream = roc::native(stream), source = device.data(), destination = host.data()] {
+        check(hipMemcpyAsync(destination, source, sizeof(int), hipMemcpyDeviceToHost, stream));
+      });
 }
 
 void copy_4_bytes_and_wait(benchmark::State& state) {
@@ -127,7 +129,7 @@ void raw_copy_4_bytes_and_wait(benchmark::State& state) {
 
 void device_array_4_kib(benchmark::State& state) {
   for (auto _ : state) {
-    roc::device_array<std::byte> array(roc::shape<1>{page});
+    roc::device_array<std::byte> array(roc::shape<1>{page_bytes});
     benchmark::DoNotOptimize(array.data());
   }
 }
@@ -135,14 +137,14 @@ void device_array_4_kib(benchmark::State& state) {
 void raw_malloc_free_4_kib(benchmark::State& state) {
   for (auto _ : state) {
     void* memory = nullptr;
-    check(hipMalloc(&memory, page));
+    check(hipMalloc(&memory, page_bytes));
     benchmark::DoNotOptimize(memory);
     check(hipFree(memory));
   }
 }
 
-struct alignas(page) whole_page {
-  std::byte bytes[page];
+struct alignas(page_bytes) whole_page {
+  std::byte bytes[page_bytes];
 };
 
 void register_4_kib(benchmark::State& state) {
@@ -153,7 +155,7 @@ void register_4_kib(benchmark::State& state) {
 void raw_register_4_kib(benchmark::State& state) {
   auto const memory = std::make_unique<whole_page>();
   for (auto _ : state) {
-    check(hipHostRegister(memory->bytes, page, hipHostRegisterDefault));
+    check(hipHostRegister(memory->bytes, page_bytes, hipHostRegisterDefault));
     check(hipHostUnregister(memory->bytes));
   }
 }
@@ -166,8 +168,8 @@ BENCHMARK(stream_query);
 BENCHMARK(raw_stream_query);
 BENCHMARK(copy_4_bytes);
 BENCHMARK(raw_copy_4_bytes);
-BENCHMARK(copy_4_bytes_back);
-BENCHMARK(raw_copy_4_bytes_back);
+BENCHMARK(copy_4_bytes_to_host);
+BENCHMARK(raw_copy_4_bytes_to_host);
 BENCHMARK(copy_4_bytes_and_wait);
 BENCHMARK(raw_copy_4_bytes_and_wait);
 BENCHMARK(device_array_4_kib);
@@ -183,12 +185,12 @@ int main(int argc, char** argv) {
   try {
     if (roc::device::count() == 0) {
       std::fputs("call_overhead: no device was found\n", stderr);
-      return no_device;
+      return no_device_exit_code;
     }
     benchmark::AddCustomContext("device", roc::device().name());
     benchmark::RunSpecifiedBenchmarks();
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "call_overhead: %s\n", e.what());
+  } catch (std::exception const& error) {
+    std::fprintf(stderr, "call_overhead: %s\n", error.what());
     return 1;
   }
   benchmark::Shutdown();

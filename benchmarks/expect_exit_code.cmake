@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Runs PROGRAM with the list ARGUMENTS and fails where it does not end with the code EXPECTED. Says
-# that it does not where the file NEEDED is not there, which a test before writes on a device.
+# Runs PROGRAM with the list ARGUMENTS and fails if its exit code is not EXPECTED. If the file
+# NEEDED is set but does not exist, prints "no device was found" and succeeds: the test that writes the
+# file is skipped without a device.
 
 if(NEEDED AND NOT EXISTS ${NEEDED})
-  message("no device was found, so that ${NEEDED} was not written")
+  message("${NEEDED} was not written: no device was found")
   return()
 endif()
 execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} RESULT_VARIABLE code)
 if(NOT code STREQUAL EXPECTED)
-  message(FATAL_ERROR "${PROGRAM} ended with ${code}, not ${EXPECTED}")
+  message(FATAL_ERROR "${PROGRAM}: exit code ${code}, expected ${EXPECTED}")
 endif()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What deciding about a copy costs the CPU, by rank and by layout, and what a batch costs for each
-// of its copies.
+// Measures the CPU time of planning a copy, by rank and layout, and of planning a batch, per copy.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -16,155 +15,168 @@
 #include <roc/device_array.hpp>
 #include <roc/host_array.hpp>
 
-#include "copy/batch/batch_chunks.hpp"
 #include "copy/batch/batch.hpp"
-#include "copy/batch/batch_group.hpp"
+#include "copy/batch/independent_groups.hpp"
+#include "copy/batch/routing.hpp"
+#include "copy/batch/staged_batch.hpp"
 
 namespace {
 
-constexpr int no_device = 5;
+constexpr int no_device_exit_code = 5;
 
+// Returns a shape whose extents are all 3.
 template <std::size_t N>
-roc::shape<N> extents() {
+roc::shape<N> extents_of_3() {
   roc::shape<N> result;
   result.fill(3);
   return result;
 }
 
-// All axes merge into one.
+// Contiguous on both sides: all axes merge into one.
 template <std::size_t N>
 void contiguous(benchmark::State& state) {
-  roc::device_array<float, N> const device(extents<N>());
-  roc::host_array<float, N> const host(extents<N>());
+  roc::device_array<float, N> const device(extents_of_3<N>());
+  roc::host_array<float, N> const host(extents_of_3<N>());
   for (auto _ : state) benchmark::DoNotOptimize(roc::planned_path(host, device));
 }
 
-// None does: every axis has a gap behind it on the host.
+// Gaps after every axis on the host: no axes merge.
 template <std::size_t N>
 void padded(benchmark::State& state) {
-  roc::device_array<float, N> const device(extents<N>());
-  roc::shape<N> wide;
-  wide.fill(4);
-  std::vector<float> memory(roc::host_array<float, N>(wide).size());
-  roc::host_view const whole(memory.data(), wide);
-  roc::host_view const host(memory.data(), extents<N>(), whole.strides());
+  roc::device_array<float, N> const device(extents_of_3<N>());
+  roc::shape<N> padded_extents;
+  padded_extents.fill(4);
+  std::vector<float> memory(roc::host_array<float, N>(padded_extents).size());
+  roc::host_view const padded_view(memory.data(), padded_extents);
+  roc::host_view const host(memory.data(), extents_of_3<N>(), padded_view.strides());
   for (auto _ : state) benchmark::DoNotOptimize(roc::planned_path(host, device));
 }
 
-// The other way round on one side: sorted from the worst order.
+// F order to C order: the axes are sorted from the worst order.
 template <std::size_t N>
 void transposed(benchmark::State& state) {
-  roc::device_array<float, N> const from(extents<N>(), roc::order::f);
-  roc::device_array<float, N> const to(extents<N>());
-  for (auto _ : state) benchmark::DoNotOptimize(roc::planned_path(from, to));
+  roc::device_array<float, N> const source(extents_of_3<N>(), roc::order::f);
+  roc::device_array<float, N> const destination(extents_of_3<N>());
+  for (auto _ : state) benchmark::DoNotOptimize(roc::planned_path(source, destination));
 }
 
-#define ROCARRAY_BY_RANK(name)          \
-  BENCHMARK_TEMPLATE(name, 1);     \
-  BENCHMARK_TEMPLATE(name, 2);     \
-  BENCHMARK_TEMPLATE(name, 4);     \
+#define ROCARRAY_BY_RANK(name) \
+  BENCHMARK_TEMPLATE(name, 1); \
+  BENCHMARK_TEMPLATE(name, 2); \
+  BENCHMARK_TEMPLATE(name, 4); \
   BENCHMARK_TEMPLATE(name, 8)
 ROCARRAY_BY_RANK(contiguous);
 ROCARRAY_BY_RANK(padded);
 ROCARRAY_BY_RANK(transposed);
 
-constexpr std::size_t piece = 64;
+constexpr std::size_t copy_bytes = 64;
 
-// Pieces of host memory to places in reverse order, so that nothing is sorted already.
+// Calls add(source, destination) for copies of host memory to the device in reverse order, so that
+// nothing is sorted already.
 template <class Add>
-void in_reverse(std::size_t count, std::vector<std::byte>& host,
-                roc::device_array<std::byte> const& device, Add add) {
+void add_reversed(std::size_t count, std::vector<std::byte>& host,
+                  roc::device_array<std::byte> const& device, Add add) {
   for (std::size_t i = 0; i != count; ++i) {
-    auto const to = static_cast<std::ptrdiff_t>(piece * (count - 1 - i));
-    auto const end = to + static_cast<std::ptrdiff_t>(piece);
-    add(roc::host_view(host.data() + piece * i, roc::shape<1>{piece}), device(roc::slice(to, end)));
+    auto const destination = static_cast<std::ptrdiff_t>(copy_bytes * (count - 1 - i));
+    auto const destination_end = destination + static_cast<std::ptrdiff_t>(copy_bytes);
+    add(roc::host_view(host.data() + copy_bytes * i, roc::shape<1>{copy_bytes}),
+        device(roc::slice(destination, destination_end)));
   }
 }
 
+// Adds copies to a new batch.
 void batch_add(benchmark::State& state) {
   auto const count = static_cast<std::size_t>(state.range(0));
-  std::vector<std::byte> host(count * piece);
-  roc::device_array<std::byte> const device({count * piece});
+  std::vector<std::byte> host(count * copy_bytes);
+  roc::device_array<std::byte> const device({count * copy_bytes});
   for (auto _ : state) {
     roc::copy_batch batch;
-    in_reverse(count, host, device, [&](auto const& from, auto const& to) { batch.add(from, to); });
+    add_reversed(count, host, device, [&](auto const& source, auto const& destination) {
+      batch.add(source, destination);
+    });
     benchmark::DoNotOptimize(batch.size());
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(batch_add)->RangeMultiplier(8)->Range(64, 32768);
 
-// So many of them, written down.
+// A batch of reversed copies.
 struct reversed_copies {
-  explicit reversed_copies(std::size_t count) : host(count * piece), device({count * piece}) {
-    in_reverse(count, host, device, [&](auto const& from, auto const& to) {
-      contents->add(roc::detail::side_of(from).region(), roc::detail::side_of(to).region());
+  explicit reversed_copies(std::size_t count)
+      : host(count * copy_bytes), device({count * copy_bytes}) {
+    add_reversed(count, host, device, [&](auto const& source, auto const& destination) {
+      batch->add(roc::detail::operand_of(source).region(),
+                 roc::detail::operand_of(destination).region());
     });
   }
 
   std::vector<std::byte> host;
   roc::device_array<std::byte> device;
-  std::shared_ptr<roc::transfer::batch> contents =
-      std::make_shared<roc::transfer::batch>();
+  std::shared_ptr<roc::transfer::batch> batch = std::make_shared<roc::transfer::batch>();
 };
 
+// Finds the groups of copies that are independent of each other.
 void batch_groups(benchmark::State& state) {
   reversed_copies const copies(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(roc::transfer::independent_groups(*copies.contents));
+    benchmark::DoNotOptimize(roc::transfer::independent_groups(*copies.batch));
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(batch_groups)->RangeMultiplier(8)->Range(64, 32768);
 
-roc::transfer::piece_list whole(std::size_t count) {
-  roc::transfer::piece_list all;
-  for (std::size_t i = 0; i != count; ++i) all.push_back(i);
-  return all;
+// Returns the indices 0 to count - 1.
+roc::transfer::copy_selection all_indices(std::size_t count) {
+  roc::transfer::copy_selection indices;
+  for (std::size_t i = 0; i != count; ++i) indices.push_back(i);
+  return indices;
 }
 
-// What submitting asks about each copy.
+// Classifies and sorts the copies of a batch, as submit() does.
 void batch_sorted(benchmark::State& state) {
   auto const count = static_cast<std::size_t>(state.range(0));
   reversed_copies const copies(count);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(roc::transfer::sorted_group(*copies.contents, 0, count, true,
+    benchmark::DoNotOptimize(roc::transfer::route_copies(*copies.batch, 0, count, true,
                                                          roc::detail::source_use::copied));
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(batch_sorted)->RangeMultiplier(8)->Range(64, 32768);
 
-// What it plans before the first of them is packed.
+// Divides a batch into staging chunks.
 void batch_in_chunks(benchmark::State& state) {
   auto const count = static_cast<std::size_t>(state.range(0));
   reversed_copies const copies(count);
-  auto const all = whole(count);
+  auto const indices = all_indices(count);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(roc::transfer::in_chunks(copies.contents, all,
-                                                      roc::transfer::direction::host_to_device,
-                                                      {std::size_t{256} << 10, SIZE_MAX}));
+    benchmark::DoNotOptimize(roc::transfer::make_staged_batches(
+        copies.batch, indices, roc::transfer::copy_kind::host_to_device,
+        {std::size_t{256} << 10, SIZE_MAX}));
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(batch_in_chunks)->RangeMultiplier(8)->Range(64, 32768);
 
-// Tiles of one matrix reach into each other's bounds: the costly case.
+// Tiles of one matrix have overlapping bounds, which is the most expensive case of finding
+// independent copies.
 void batch_groups_of_tiles(benchmark::State& state) {
   auto const tiles = static_cast<std::size_t>(state.range(0));
-  constexpr std::size_t side = 8;
-  std::vector<float> const host(side * side);
-  roc::device_array<float, 2> const device({tiles * side, tiles * side});
-  roc::transfer::batch contents;
-  roc::host_view const from(host.data(), roc::shape<2>{side, side});
-  for (std::size_t t = 0; t != tiles * tiles; ++t) {
-    auto const row = static_cast<std::ptrdiff_t>(t / tiles * side);
-    auto const column = static_cast<std::ptrdiff_t>(t % tiles * side);
-    auto const length = static_cast<std::ptrdiff_t>(side);
-    auto const to = device(roc::slice(row, row + length), roc::slice(column, column + length));
-    contents.add(roc::detail::side_of(from).region(), roc::detail::side_of(to).region());
+  constexpr std::size_t tile_extent = 8;
+  std::vector<float> const host(tile_extent * tile_extent);
+  roc::device_array<float, 2> const device({tiles * tile_extent, tiles * tile_extent});
+  roc::transfer::batch batch;
+  roc::host_view const source(host.data(), roc::shape<2>{tile_extent, tile_extent});
+  for (std::size_t tile = 0; tile != tiles * tiles; ++tile) {
+    auto const row = static_cast<std::ptrdiff_t>(tile / tiles * tile_extent);
+    auto const column = static_cast<std::ptrdiff_t>(tile % tiles * tile_extent);
+    auto const tile_length = static_cast<std::ptrdiff_t>(tile_extent);
+    auto const destination =
+        device(roc::slice(row, row + tile_length), roc::slice(column, column + tile_length));
+    batch.add(roc::detail::operand_of(source).region(),
+              roc::detail::operand_of(destination).region());
   }
-  for (auto _ : state) benchmark::DoNotOptimize(roc::transfer::independent_groups(contents));
+  for (auto _ : state) benchmark::DoNotOptimize(roc::transfer::independent_groups(batch));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(tiles * tiles));
 }
 BENCHMARK(batch_groups_of_tiles)->RangeMultiplier(2)->Range(8, 64);
@@ -177,7 +189,7 @@ int main(int argc, char** argv) {
   try {
     if (roc::device::count() == 0) {
       std::fputs("planning: no device was found\n", stderr);
-      return no_device;
+      return no_device_exit_code;
     }
     benchmark::AddCustomContext("device", roc::device().name());
     benchmark::RunSpecifiedBenchmarks();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Tests of the programs as they are called.
+# Tests that run the programs.
 
 set(environment ${ROCARRAY_TEST_ENVIRONMENT})
 set(without_host_stubs "")
@@ -23,9 +23,9 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd" AND ROCARRAY_TEST_LAUNCHER
   set(launcher ${ROCARRAY_TEST_LAUNCHER})
 endif()
 
-# rocarray_add_exit_code_test(NAME EXIT_CODE PROGRAM arguments...): passes where the program ends with that
-# code; counts as skipped where there is no device, unless that code is wanted. Of arguments that are
-# results of another test, the first is looked for: without a device it was not written.
+# rocarray_add_exit_code_test(NAME EXIT_CODE PROGRAM arguments...): passes if the program returns
+# this exit code. Is skipped if there is no device, unless the expected code is 5. `compare` and
+# `report` are also skipped if their first file, a result of another test, does not exist.
 function(rocarray_add_exit_code_test test code program)
   set(name ${rocarray_test_prefix}.${test})
   set(needed "")
@@ -41,53 +41,78 @@ function(rocarray_add_exit_code_test test code program)
   endif()
 endfunction()
 
-# rocarray_add_skipped_case_test(NAME ENVIRONMENT WORDS arguments of run...): passes where every case is
-# skipped, and the last says so with these words.
-function(rocarray_add_skipped_case_test name variables words)
+# rocarray_add_message_test(NAME MESSAGE arguments of rocbench...): passes if rocbench prints a line
+# that matches the regular expression MESSAGE.
+function(rocarray_add_message_test test message)
+  set(name ${rocarray_test_prefix}.rocbench.${test})
+  add_test(NAME ${name} COMMAND ${launcher} $<TARGET_FILE:rocbench> ${ARGN})
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}"
+    PASS_REGULAR_EXPRESSION "${message}" SKIP_REGULAR_EXPRESSION "no device was found")
+endfunction()
+
+# rocarray_add_skipped_case_test(NAME ENVIRONMENT MESSAGE arguments of run...): passes if every case
+# is skipped and rocbench prints MESSAGE as a reason.
+function(rocarray_add_skipped_case_test name variables message)
   set(test rocbench.skipped.${name})
   rocarray_add_exit_code_test(${test} 77 rocbench run ${ARGN})
   set_tests_properties(${rocarray_test_prefix}.${test} PROPERTIES ENVIRONMENT "${variables}")
-  add_test(NAME ${rocarray_test_prefix}.${test}.words COMMAND ${launcher} $<TARGET_FILE:rocbench>
-    run ${ARGN})
-  set_tests_properties(${rocarray_test_prefix}.${test}.words PROPERTIES ENVIRONMENT "${variables}"
-    PASS_REGULAR_EXPRESSION "skipped: [^\n]*${words}"
-    SKIP_REGULAR_EXPRESSION "no device was found")
+  rocarray_add_message_test(skipped.${name}.message "skipped: [^\n]*${message}" run ${ARGN})
+  set_tests_properties(${rocarray_test_prefix}.${test}.message PROPERTIES
+    ENVIRONMENT "${variables}")
 endfunction()
 
 set(quick --size 64K --min-time 0.01 --max-time 0.02)
 rocarray_add_exit_code_test(rocbench.default_set 0 rocbench ${quick})
-rocarray_add_exit_code_test(rocbench.odd_sizes 0 rocbench run * --size 1,4097 --min-time 0 --max-time 0)
+rocarray_add_exit_code_test(rocbench.unaligned_sizes 0
+  rocbench run * --size 1,4097 --min-time 0 --max-time 0)
 rocarray_add_exit_code_test(rocbench.rows 0 rocbench run strided/* ${quick} --row 1000 --pitch 3K)
 foreach(element 1 2 8 16)
-  rocarray_add_exit_code_test(rocbench.elements_of_${element} 0
+  rocarray_add_exit_code_test(rocbench.elements_of_${element}_bytes 0
     rocbench run permute/* ${quick} --element ${element})
 endforeach()
-rocarray_add_exit_code_test(rocbench.element_of_3 1 rocbench run permute/* --element 3)
+rocarray_add_exit_code_test(rocbench.elements_of_3_bytes_are_refused 1
+  rocbench run permute/* --element 3)
 rocarray_add_exit_code_test(rocbench.batches 0 rocbench run *batch/* ${quick} --row 100)
 rocarray_add_exit_code_test(rocbench.check 0 rocbench check)
-rocarray_add_exit_code_test(rocbench.check_finds_a_wrong_byte 2 rocbench check --inject)
+rocarray_add_exit_code_test(rocbench.check_finds_wrong_byte 2 rocbench check --inject)
 rocarray_add_exit_code_test(rocbench.sweep 0 rocbench sweep h2d/p* --max-time 0.01 --size 1,1K,1M)
 rocarray_add_exit_code_test(rocbench.latency 0 rocbench latency --max-time 0.01)
 rocarray_add_exit_code_test(rocbench.alloc 0 rocbench alloc --max-time 0.01)
 rocarray_add_exit_code_test(rocbench.info 0 rocbench info)
 rocarray_add_exit_code_test(rocbench.like_nvbandwidth 0 rocbench --like nvbandwidth --size 1M)
 rocarray_add_exit_code_test(rocbench.like_babelstream 0 rocbench --like babelstream --size 64K)
-rocarray_add_exit_code_test(rocbench.like_babelstream_finds_a_wrong_byte 2
+rocarray_add_exit_code_test(rocbench.like_babelstream_finds_wrong_byte 2
   rocbench --like babelstream --size 64K --inject)
-rocarray_add_exit_code_test(rocbench.like_no_other 1 rocbench --like nonsense)
-rocarray_add_exit_code_test(rocbench.finds_a_wrong_byte 2 rocbench run * ${quick} --inject)
-rocarray_add_exit_code_test(rocbench.noisy_under_strict 4
+rocarray_add_exit_code_test(rocbench.like_unknown_tool 1 rocbench --like nonsense)
+rocarray_add_exit_code_test(rocbench.every_case_finds_wrong_byte 2 rocbench run * ${quick} --inject)
+rocarray_add_exit_code_test(rocbench.noisy_with_strict 4
   rocbench run d2d/copy --size 4K --min-time 0 --max-time 0 --strict)
 rocarray_add_exit_code_test(rocbench.unknown_case 5 rocbench run nonsense)
 rocarray_add_exit_code_test(rocbench.unknown_option 1 rocbench run --nonsense)
+rocarray_add_exit_code_test(rocbench.unknown_command 1 rocbench nonsense)
 rocarray_add_exit_code_test(rocbench.zero_size 1 rocbench run --size 0)
-rocarray_add_exit_code_test(rocbench.size_beyond_memory 1 rocbench run --size 100T)
-rocarray_add_exit_code_test(rocbench.pitch_below_row 1 rocbench run --row 4K --pitch 1K)
+rocarray_add_exit_code_test(rocbench.size_exceeds_memory 1 rocbench run --size 100T)
+rocarray_add_exit_code_test(rocbench.pitch_less_than_row 1 rocbench run --row 4K --pitch 1K)
 rocarray_add_exit_code_test(rocbench.unknown_device 5 rocbench run --device 1000)
 rocarray_add_exit_code_test(rocbench.plan 0 rocbench_plan_test)
 rocarray_add_exit_code_test(rocbench.version 0 rocbench --version)
 
-# Each case of kernels and of batches finds a wrong byte of its own.
+# Messages about unknown names suggest the most similar name.
+rocarray_add_message_test(suggests_case
+  "rocbench: no case matches 'h2d/pined'; did you mean 'h2d/pinned'[?]\n" run h2d/pined)
+rocarray_add_message_test(suggests_list_of_cases
+  "rocbench: no case matches 'nonsense'; `rocbench list` prints all cases\n" run nonsense)
+rocarray_add_message_test(suggests_command
+  "rocbench: unknown command 'swep'; did you mean 'sweep'[?]\n" swep)
+rocarray_add_message_test(suggests_option
+  "rocbench: unknown option '--max-tme=1'; did you mean '--max-time'[?]\n" run --max-tme=1)
+rocarray_add_message_test(suggests_help
+  "rocbench: unknown option '--nonsense'; see `rocbench run --help`\n" run --nonsense)
+rocarray_add_message_test(unexpected_argument
+  "rocbench: unexpected argument 'third'; see `rocbench compare --help`\n"
+  compare first second third)
+
+# Each case of kernels and batches finds a wrong byte in its payload.
 foreach(case copy mul add triad dot)
   list(APPEND checked_cases stream/${case} raw/stream/${case})
 endforeach()
@@ -99,58 +124,60 @@ foreach(case h2d d2h d2d)
 endforeach()
 foreach(case ${checked_cases})
   string(REPLACE "/" "_" name ${case})
-  rocarray_add_exit_code_test(rocbench.wrong_byte_in_${name} 2
+  rocarray_add_exit_code_test(rocbench.finds_wrong_byte_in_${name} 2
     rocbench run ${case} --size 5001 --max-time 0 --inject)
 endforeach()
 include(${CMAKE_CURRENT_LIST_DIR}/injection_tests.cmake)
-# One call of HIP cannot copy what is registered in pieces: its cases register as HIP does, in one.
-rocarray_add_exit_code_test(rocbench.registered_in_pieces 0 rocbench run */registered --size 300K
+# One HIP call cannot copy memory that is registered in several parts, so raw cases register their
+# memory by HIP, in one part.
+rocarray_add_exit_code_test(rocbench.registered_in_parts 0 rocbench run */registered --size 300K
   --max-time 0.01)
-set_tests_properties(${rocarray_test_prefix}.rocbench.registered_in_pieces PROPERTIES
+set_tests_properties(${rocarray_test_prefix}.rocbench.registered_in_parts PROPERTIES
   ENVIRONMENT "${environment};ROCARRAY_REGISTER_CHUNK=64K")
-# Cases that are skipped say so, and nothing else was measured.
+# Skipped cases print the reason.
 if(NOT ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
-  rocarray_add_skipped_case_test(batch_call "${environment}" "no call for many copies"
+  rocarray_add_skipped_case_test(batch_call "${environment}" "no batched copy function"
     raw/batch_call/h2d --size 64K)
 endif()
 if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
-  set(skipping_ROCARRAY_HOST_MANAGED=off "no managed memory")
-  set(skipping_ROCARRAY_HOST_MANAGED=basic "no concurrent managed access")
-  set(skipping_ROCARRAY_HOST_MEMORY=16M "more managed memory than a quarter")
+  set(reason_ROCARRAY_HOST_MANAGED=off "no managed memory")
+  set(reason_ROCARRAY_HOST_MANAGED=basic "no concurrent managed access")
+  set(reason_ROCARRAY_HOST_MEMORY=16M "more managed memory than a quarter")
   foreach(variable ROCARRAY_HOST_MANAGED=off ROCARRAY_HOST_MANAGED=basic ROCARRAY_HOST_MEMORY=16M)
     rocarray_add_skipped_case_test(managed.${variable} "${environment};${variable}"
-      "${skipping_${variable}}" managed/* --size 5M)
+      "${reason_${variable}}" managed/* --size 5M)
   endforeach()
 endif()
 if(ROCARRAY_ON_FAKE_RUNTIME)
-  rocarray_add_skipped_case_test(without_host_stubs "${without_host_stubs}" "not compiled for this device"
-    *stream/* *mapped/* --size 5M)
+  rocarray_add_skipped_case_test(without_host_stubs "${without_host_stubs}"
+    "not compiled for this device" *stream/* *mapped/* --size 5M)
 endif()
 
-# Files of results: written, refused before measuring, compared.
+# Result files are written, refused before measuring, and compared.
 set(results ${CMAKE_CURRENT_BINARY_DIR}/results.json)
-rocarray_add_exit_code_test(rocbench.unwritable_destination 1
+rocarray_add_exit_code_test(rocbench.unwritable_file 1
   rocbench run ${quick} --json /nonexistent/x.json)
-rocarray_add_exit_code_test(rocbench.full_destination 1 rocbench run d2d/copy ${quick} --json /dev/full)
-rocarray_add_exit_code_test(rocbench.compare_writes 0
+rocarray_add_exit_code_test(rocbench.full_device 1 rocbench run d2d/copy ${quick} --json /dev/full)
+rocarray_add_exit_code_test(rocbench.run_writes_results 0
   rocbench run h2d/* ${quick} --json ${results} --csv ${results}.csv)
 rocarray_add_exit_code_test(rocbench.compare_with_itself 0
   rocbench compare ${results} ${results} --tolerance 100)
-file(WRITE ${results}.low "# all reach it\nh2d/* 0.0000001 GB/s\n")
+file(WRITE ${results}.low "# every case reaches this\nh2d/* 0.0000001 GB/s\n")
 file(WRITE ${results}.high "h2d/pinned 1000000 GB/s\n")
-rocarray_add_exit_code_test(rocbench.compare_thresholds_held 0
+rocarray_add_exit_code_test(rocbench.compare_reaches_thresholds 0
   rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.low)
 rocarray_add_exit_code_test(rocbench.compare_below_threshold 3
   rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.high)
-# The verdict on all is the last line, and begins with what a script asks for.
+# The last line of standard output is the verdict. Its first word is the worst finding.
 rocarray_add_exit_code_test(rocbench.compare_verdict 3
   rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.high)
 set_tests_properties(${rocarray_test_prefix}.rocbench.compare_verdict PROPERTIES
   PASS_REGULAR_EXPRESSION "\nbelow 1 threshold[^\n]*\n(rocbench: [^\n]*\n)?$")
-rocarray_add_exit_code_test(rocbench.compare_nothing 1 rocbench compare ${results} /nonexistent)
-rocarray_add_exit_code_test(rocbench.compare_other_file 1
+rocarray_add_exit_code_test(rocbench.compare_refuses_missing_file 1
+  rocbench compare ${results} /nonexistent)
+rocarray_add_exit_code_test(rocbench.compare_refuses_other_file 1
   rocbench compare ${results} ${results}.csv)
-# Ctrl-C: what was measured is written.
+# After Ctrl-C the results so far are written.
 add_test(NAME ${rocarray_test_prefix}.rocbench.interrupted COMMAND ${CMAKE_COMMAND}
   "-DPROGRAM=timeout;--preserve-status;-s;INT;2;${launcher};$<TARGET_FILE:rocbench>"
   "-DARGUMENTS=run;d2d/copy;--size;64K;--min-time;60;--max-time;60;--json;${results}.part1"
@@ -158,16 +185,17 @@ add_test(NAME ${rocarray_test_prefix}.rocbench.interrupted COMMAND ${CMAKE_COMMA
 set_tests_properties(${rocarray_test_prefix}.rocbench.interrupted PROPERTIES TIMEOUT 60
   ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "no device was found"
   FIXTURES_SETUP ${rocarray_test_prefix}.rocbench_interrupted)
-rocarray_add_exit_code_test(rocbench.interrupted_kept 0
+rocarray_add_exit_code_test(rocbench.interrupted_writes_results 0
   rocbench compare ${results}.part1 ${results}.part1 --tolerance 100)
-set_tests_properties(${rocarray_test_prefix}.rocbench.interrupted_kept PROPERTIES
+set_tests_properties(${rocarray_test_prefix}.rocbench.interrupted_writes_results PROPERTIES
   FIXTURES_REQUIRED ${rocarray_test_prefix}.rocbench_interrupted)
 include(${CMAKE_CURRENT_LIST_DIR}/report_tests.cmake)
-foreach(test with_itself thresholds_held below_threshold verdict nothing other_file)
+foreach(test with_itself reaches_thresholds below_threshold verdict refuses_missing_file
+    refuses_other_file)
   set_tests_properties(${rocarray_test_prefix}.rocbench.compare_${test} PROPERTIES
     FIXTURES_REQUIRED ${rocarray_test_prefix}.rocbench_results)
 endforeach()
-set_tests_properties(${rocarray_test_prefix}.rocbench.compare_writes PROPERTIES
+set_tests_properties(${rocarray_test_prefix}.rocbench.run_writes_results PROPERTIES
   FIXTURES_SETUP ${rocarray_test_prefix}.rocbench_results)
 
 if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
@@ -185,20 +213,21 @@ set_tests_properties(${rocarray_test_prefix}.rocbench.list PROPERTIES
   ENVIRONMENT "${environment}" PASS_REGULAR_EXPRESSION
   "^h2d/pinned [^\n]*\nraw/h2d/pinned [^\n]*\npermute/2d/h2d [^\n]*\npermute/2d/d2h [^\n]*\npermute/2d/d2d [^\n]*\npermute/2d/h2d/pageable [^\n]*\npermute/2d/d2h/pageable [^\n]*\nfill/byte [^\n]*\n$")
 
-# What BabelStream prints, of arrays as large as asked for.
-add_test(NAME ${rocarray_test_prefix}.rocbench.like_babelstream_prints COMMAND ${launcher}
-  $<TARGET_FILE:rocbench> --like babelstream run *stream/triad --size 64K)
+# --like babelstream prints BabelStream's columns, and the size of the arrays if it differs.
 set(row "triad +[0-9]+[.][0-9][0-9][0-9] +[0-9.]+ +[0-9.]+ +[0-9.]+ +64 KiB [^\n]*yes")
-set_tests_properties(${rocarray_test_prefix}.rocbench.like_babelstream_prints PROPERTIES
-  ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "no device was found"
-  PASS_REGULAR_EXPRESSION
-  "Arrays of 64 KiB, not BabelStream's of 2 GiB: as asked for.*Function +MBytes/sec +Min .sec. +Max +Average[^\n]*\n[^\n]*stream/${row}.*raw/stream/${row}")
+rocarray_add_message_test(like_babelstream_prints_columns
+  "Arrays of 64 KiB instead of BabelStream's 2 GiB: as given by --size.*Function +MBytes/sec +Min .sec. +Max +Average[^\n]*\n[^\n]*stream/${row}.*raw/stream/${row}"
+  --like babelstream run *stream/triad --size 64K)
 
 rocarray_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)
 rocarray_add_exit_code_test(planning 0 planning --benchmark_min_time=0.001
   "--benchmark_filter=/(64|512)$|<[0-9]>$")
 add_test(NAME ${rocarray_test_prefix}.transfers_table COMMAND bash
-  ${CMAKE_CURRENT_LIST_DIR}/transfers_table.sh $<TARGET_FILE:rocbench>
+  ${CMAKE_CURRENT_LIST_DIR}/transfers_table_test.sh $<TARGET_FILE:rocbench>
   ${CMAKE_CURRENT_BINARY_DIR}/transfers_table)
 set_tests_properties(${rocarray_test_prefix}.transfers_table PROPERTIES
   ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77)
+add_test(NAME ${rocarray_test_prefix}.bench_help
+  COMMAND ${PROJECT_SOURCE_DIR}/scripts/bench --help)
+set_tests_properties(${rocarray_test_prefix}.bench_help PROPERTIES TIMEOUT 10
+  ENVIRONMENT PATH=/usr/bin:/bin PASS_REGULAR_EXPRESSION "^usage: scripts/bench [^\n]*\n")

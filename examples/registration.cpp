@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// numba.roc's `with roc.register(a, b):`. The memory is pinned for the scope, also if an exception
-// leaves it.
+// Pins existing host memory for a scope (numba.roc: `with roc.register(a, b):`). It is unpinned at
+// the end of the scope, also if an exception is thrown.
 #include <roc/roc.hpp>
 
 #include <cstdio>
@@ -11,25 +11,25 @@ int main() {
     std::puts("no device");
     return 77;
   }
-  std::vector<float> from(1 << 16, 2.5f);
-  std::vector<float> to(from.size());
-  bool refused = false;
+  std::vector<float> source(1 << 16, 2.5f);
+  std::vector<float> destination(source.size());
+  bool overlap_detected = false;
   {
-    auto const pinned = roc::register_host(from, to);
-    auto const device = roc::to_device(from);  // by DMA, straight from the vector
-    device.copy_to_host(to);
+    auto const pinned = roc::register_host(source, destination);
+    auto const device = roc::to_device(source);  // by DMA from the vector
+    device.copy_to_host(destination);
     try {
-      auto const again = roc::register_host(std::span<float>(from).subspan(100));
+      auto const again = roc::register_host(std::span<float>(source).subspan(100));
     } catch (roc::registration_error const& error) {
-      refused = true;
+      overlap_detected = true;
       std::printf("%s\n", error.what());
     }
   }
-  // Without a scope: registered until it is deregistered.
-  roc::register_host(from).release();
-  roc::deregister(from);
+  // Without a scope: pinned until roc::deregister.
+  roc::register_host(source).release();
+  roc::deregister(source);
 
-  bool const right = refused && from == to;
-  std::printf("registration: %s\n", right ? "right" : "wrong");
-  return right ? 0 : 1;
+  bool const correct = overlap_detected && source == destination;
+  std::printf("registration: %s\n", correct ? "correct" : "wrong");
+  return correct ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fortran order: arrays made in it, reshaped in it, and what a reshape in the other order says.
+// Arrays in Fortran order, reshape in Fortran order, and the error of a reshape in C order.
 #include <roc/roc.hpp>
 
 #include <cstdio>
@@ -13,20 +13,21 @@ int main() {
   auto array = roc::device_array<double, 2>({20, 50}, roc::order::f);
   std::vector<double> host(1'000);
   for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<double>(i);
-  array.copy_to_device(host);  // element (i, k) is host[50 * i + k], whatever the device's order
+  // In either order, element (i, k) is then host[50 * i + k].
+  array.copy_to_device(host);
 
-  bool refused = false;
+  bool error_thrown = false;
   try {
-    array.reshape(10, 100);  // in C order: the elements would have to move
+    array.reshape(10, 100);  // in C order this needs a copy
   } catch (roc::layout_error const& error) {
-    refused = true;
+    error_thrown = true;
     std::printf("%s\n", error.what());
   }
-  // In F order it is a view; of an array that is about to go, it takes the memory along.
+  // In F order it needs no copy. A reshape of an rvalue moves the memory to the new array.
   auto const wide = std::move(array).reshape(roc::shape<2>{10, 100}, roc::order::f);
 
   auto const back = wide.copy_to_host();
-  bool const right = refused && back(1, 0) == 50.0 && back(0, 2) == 1.0;
-  std::printf("reshape in F order: %s\n", right ? "right" : "wrong");
-  return right ? 0 : 1;
+  bool const correct = error_thrown && back(1, 0) == 50.0 && back(0, 2) == 1.0;
+  std::printf("reshape in F order: %s\n", correct ? "correct" : "wrong");
+  return correct ? 0 : 1;
 }

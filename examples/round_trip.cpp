@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// To the device and back: numba's `to_device` and `copy_to_host`.
+// Copies an array to the device and back (numba: `to_device`, `copy_to_host`).
 #include <roc/roc.hpp>
 
 #include <algorithm>

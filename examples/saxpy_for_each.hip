@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// saxpy by for_each: the same source on AMD, on NVIDIA and on a CPU.
+// saxpy with for_each: the same source for AMD, NVIDIA and the CPU.
 #include "saxpy_functor.hpp"
 
 #include <cstdio>
@@ -18,8 +18,8 @@ int main() {
   roc::for_each(stream, y.shape(), saxpy{2.0f, x.view(), y.view()});
 
   std::vector<float> result(ones.size());
-  y.copy_to_host(result);  // no stream: comes after all work
-  bool const right = result == std::vector<float>(10'000, 3.0f);
-  std::printf("saxpy by for_each: %s\n", right ? "right" : "wrong");
-  return right ? 0 : 1;
+  y.copy_to_host(result);  // without a stream: ordered after all work
+  bool const correct = result == std::vector<float>(10'000, 3.0f);
+  std::printf("saxpy by for_each: %s\n", correct ? "correct" : "wrong");
+  return correct ? 0 : 1;
 }

@@ -3,7 +3,7 @@
 
 #include <roc/roc.hpp>
 
-/// y = a x + y for one element. Views go to the device by value.
+/// Computes y = a x + y for one element. Views are passed to the device by value.
 struct saxpy {
   float a;
   roc::device_view<float const> x;

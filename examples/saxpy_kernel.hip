@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// saxpy by a kernel of one's own, launched with <<<>>> on the library's stream.
+// saxpy with an ordinary kernel, launched with <<<>>> on a stream of the library.
 #include "saxpy_kernel.hpp"
 
 #include <cstdio>
@@ -22,7 +22,7 @@ int main() {
     saxpy_kernel<<<grid, block, 0, roc::native(stream)>>>(2.0f, x.view(), y.view());
     y.copy_to_host(result, stream);
   }
-  bool const right = result == std::vector<float>(10'000, 3.0f);
-  std::printf("saxpy by a kernel: %s\n", right ? "right" : "wrong");
-  return right ? 0 : 1;
+  bool const correct = result == std::vector<float>(10'000, 3.0f);
+  std::printf("saxpy by a kernel: %s\n", correct ? "correct" : "wrong");
+  return correct ? 0 : 1;
 }

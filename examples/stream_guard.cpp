@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// numba.roc's `with stream.auto_synchronize():`. Calls with a stream return at once; the scope's
-// end waits.
+// Asynchronous copies with a guard that synchronizes the stream at the end of its scope (numba.roc:
+// `with stream.auto_synchronize():`).
 #include <roc/roc.hpp>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ int main() {
     data.assign(data.size(), 0.0f);  // pageable sources may change once the call has returned
     device.copy_to_host(result, stream);
   }
-  bool const right = result == std::vector<float>(100'000, 1.0f);
-  std::printf("stream guard: %s\n", right ? "right" : "wrong");
-  return right ? 0 : 1;
+  bool const correct = result == std::vector<float>(100'000, 1.0f);
+  std::printf("stream guard: %s\n", correct ? "correct" : "wrong");
+  return correct ? 0 : 1;
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-# awk -f test_summary.awk OUTPUT-OF-CTEST LastTest.log: what scripts/test says of each build's tests,
-# and why tests were skipped. A test's name begins with its build's. Where a program with all its tests
-# is one test of CTest, its own tests are counted, and those that failed are named.
+# awk -f test_summary.awk OUTPUT-OF-CTEST LastTest.log: prints the number of tests of each build that
+# passed, failed and were skipped, and the reasons of the skipped ones. A test's name begins with the name
+# of its build. If one test of CTest is a program, the tests in the program are counted.
 
 BEGIN { split("passed failed skipped", kinds) }
 
+# Returns the name of the build that a test belongs to.
 function build_of(name) {
   sub(/\..*/, "", name)
   return name
@@ -18,7 +19,7 @@ FNR == NR && $2 == "Test" && $3 ~ /^#/ && / sec *$/ {
   seconds[build] += $(NF - 1)
   if (/\*\*\*Skipped/) {
     result[$4] = "skipped"
-    reason[$4] = "it says nothing"
+    reason[$4] = "no reason was printed"
     names[++skips] = $4
   } else {
     result[$4] = / Passed / ? "passed" : "failed"
@@ -28,26 +29,26 @@ FNR == NR && $2 == "Test" && $3 ~ /^#/ && / sec *$/ {
 FNR == NR { next }
 
 $2 == "Testing:" { name = program = $3; first = 0; next }
-# Of a program: GoogleTest's line behind each of its tests, and before it why one was skipped.
+# GoogleTest's line after each test of a program; the reason of a skipped test precedes it.
 /^\[ +(OK|FAILED|SKIPPED) +\] .* ms\)$/ {
-  own = $2 == "OK" ? "passed" : $2 == "FAILED" ? "failed" : "skipped"
+  kind = $2 == "OK" ? "passed" : $2 == "FAILED" ? "failed" : "skipped"
   test = $4
-  ++owns[program, own]
+  ++program_tests[program, kind]
   ++ran[program]
-  if (own == "failed") failures[++failed_tests] = program ": " test
-  if (own == "skipped" && !(program in reason)) {
+  if (kind == "failed") failures[++failed_tests] = program ": " test
+  if (kind == "skipped" && !(program in reason)) {
     names[++skips] = program ": " test
-    reason[program ": " test] = why_own
+    reason[program ": " test] = skip_message
   }
 }
-told { why_own = $0; told = 0 }
-/: Skipped$/ { told = 1 }
+message_follows { skip_message = $0; message_follows = 0 }
+/: Skipped$/ { message_follows = 1 }
 
-# The log: a skipped test's reason is the line behind GoogleTest's mark, or its first line.
+# In the log, a skipped test's reason is the line after GoogleTest's mark, or the first line.
 /^Output:/ { first = 2; next }
 !(name in reason) { next }
-marked { reason[name] = $0; marked = 0; first = 0; name = ""; next }
-/: Skipped$/ { marked = 1; next }
+reason_follows { reason[name] = $0; reason_follows = 0; first = 0; name = ""; next }
+/: Skipped$/ { reason_follows = 1; next }
 first == 2 { first = 1; next }  # a ruler
 first == 1 && !/^Running main\(\)|^<end of output>/ { reason[name] = $0; first = 0 }
 
@@ -56,9 +57,9 @@ END {
   for (program in ran) {
     if (ran[program] < 2) continue
     build = build_of(program)
-    # One that ended before its end failed, whatever its tests say.
-    if (result[program] != "failed" || owns[program, "failed"]) --tests[build, result[program]]
-    for (own in kinds) tests[build, kinds[own]] += owns[program, kinds[own]]
+    # A program that crashed has failed, even if none of its tests has.
+    if (result[program] != "failed" || program_tests[program, "failed"]) --tests[build, result[program]]
+    for (i in kinds) tests[build, kinds[i]] += program_tests[program, kinds[i]]
   }
   for (i = 1; i <= builds; ++i) {
     build = order[i]

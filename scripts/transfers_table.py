@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""transfers_table.py FOLDER: Markdown tables of what scripts/transfers has measured there."""
+"""transfers_table.py DIRECTORY: prints the results of scripts/transfers as Markdown tables."""
 
 import json
 import pathlib
@@ -11,7 +11,7 @@ PEERS = ["torch", "cupy", "numba-cuda"]
 UNITS = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
 
 
-def words(size):
+def format_size(size):
     for unit, name in UNITS:
         if size >= unit:
             return f"{size / unit:g} {name}"
@@ -19,57 +19,63 @@ def words(size):
 
 
 class Results:
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
+    """The result files of a directory, by the name of the run."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
         self.runs = {}
         self.context = {}
-        for file in sorted(self.folder.glob("*.json")):
+        for file in sorted(self.directory.glob("*.json")):
             try:
                 document = json.loads(file.read_text())
-            except ValueError as reason:
-                raise SystemExit(f"{file}: {reason}")
+            except ValueError as error:
+                raise SystemExit(f"{file}: {error}")
             self.runs[file.stem] = document
             if "rocbench" in document.get("context", {}):
                 self.context = document["context"]
 
     def entries(self, run):
+        """Returns the results of a run; an empty list if there is no such run."""
         return self.runs.get(run, {}).get("benchmarks", [])
 
     def rate(self, run, case, size=None):
-        """Bytes a second of a case, of the size that was measured or that is asked for; or None."""
+        """Returns the rate of a case in bytes per second, at any size unless one is given; or None."""
         for entry in self.entries(run):
-            of = entry.get("rocbench", {})
-            if of.get("case") == case and of.get("outcome") == "measured":
-                if size is None or of.get("bytes") == size:
-                    if of.get("verified") is not True:
-                        raise SystemExit(f"{run}: {case} was not verified")
+            result = entry.get("rocbench", {})
+            if result.get("case") == case and result.get("outcome") == "measured":
+                if size is None or result.get("bytes") == size:
+                    if result.get("verified") is not True:
+                        raise SystemExit(f"{run}: the data of {case} was not verified; measure it again")
                     return entry["bytes_per_second"]
         return None
 
     def sizes(self, run, case):
+        """Returns the sizes in bytes, ascending, that a run has results of a case for."""
         return sorted({e["rocbench"]["bytes"] for e in self.entries(run)
                        if e.get("rocbench", {}).get("case") == case})
 
     def time(self, run, name):
-        """Nanoseconds of a Google Benchmark, the median of its repetitions."""
+        """Returns the median time of a Google Benchmark in nanoseconds, or None."""
         for entry in self.entries(run):
             if entry.get("run_name") == name and entry.get("aggregate_name") == "median":
                 return entry["real_time"]
         return None
 
-    def peer(self, work, name):
-        return self.runs.get("peers", {}).get("rates", {}).get(work, {}).get(name)
+    def peer(self, operation, name):
+        """Returns the rate of another library in bytes per second, or None."""
+        return self.runs.get("peers", {}).get("rates", {}).get(operation, {}).get(name)
 
 
-def figure(rate):
+def format_rate(rate):
     return "–" if rate is None else f"{rate / 1e9:.1f}"
 
 
-def ratio_text(ours, base):
-    return "–" if ours is None or not base else f"{ours / base:.2f}"
+def format_ratio(rate, base):
+    return "–" if rate is None or not base else f"{rate / base:.2f}"
 
 
-def table(title, head, rows):
+def print_table(title, head, rows):
+    """Prints the rows that have at least one value."""
     rows = [row for row in rows if any(cell != "–" for cell in row[1:])]
     if not rows:
         return
@@ -82,38 +88,44 @@ def table(title, head, rows):
 
 def contiguous(results):
     rows = []
-    for way, title in (("h2d", "to the device"), ("d2h", "back")):
+    for direction, title in (("h2d", "to the device"), ("d2h", "to the host")):
         for kind in ("pinned", "registered", "pageable"):
-            case = f"{way}/{kind}"
+            case = f"{direction}/{kind}"
             for size in results.sizes("contiguous", case):
-                ours = results.rate("contiguous", case, size)
+                library = results.rate("contiguous", case, size)
                 raw = results.rate("contiguous", "raw/" + case, size)
-                pinned = results.rate("contiguous", f"{way}/pinned", size)
-                peers = [figure(results.peer(f"{case}/{size}", name)) for name in PEERS]
-                rows.append([f"{kind}, {title}, {words(size)}", figure(ours), figure(raw),
-                             ratio_text(ours, raw), ratio_text(ours, pinned), *peers])
-    table("Contiguous memory, GB/s",
-          ["memory, way, size", "library", "HIP's call", "of HIP's", "of pinned", *PEERS], rows)
+                pinned = results.rate("contiguous", f"{direction}/pinned", size)
+                peers = [format_rate(results.peer(f"{case}/{size}", name)) for name in PEERS]
+                rows.append([f"{kind}, {title}, {format_size(size)}", format_rate(library),
+                             format_rate(raw), format_ratio(library, raw),
+                             format_ratio(library, pinned), *peers])
+    print_table("Contiguous memory, GB/s",
+                ["memory, direction, size", "library", "HIP's call", "ratio to HIP",
+                 "ratio to pinned", *PEERS], rows)
 
 
 def strided(results):
     rows = []
     for row in (4, 16, 64, 4096):
         run = f"rows_{row}"
-        for case, words_of, peer, pinned in (
+        for case, title, peer, pinned in (
                 ("strided/2d/h2d", "pinned to the device", f"strided/pinned/h2d/{row}", "h2d"),
-                ("strided/2d/d2h", "pinned, back", f"strided/pinned/d2h/{row}", "d2h"),
+                ("strided/2d/d2h", "pinned to the host", f"strided/pinned/d2h/{row}", "d2h"),
                 ("strided/2d/h2d/pageable", "pageable to the device",
                  f"strided/pageable/h2d/{row}", "h2d"),
-                ("strided/2d/d2h/pageable", "pageable, back", f"strided/pageable/d2h/{row}", "d2h"),
+                ("strided/2d/d2h/pageable", "pageable to the host",
+                 f"strided/pageable/d2h/{row}", "d2h"),
                 ("strided/2d/d2d", "within the device", "", "")):
-            ours = results.rate(run, case)
+            library = results.rate(run, case)
             raw = results.rate(run, "raw/" + case)
-            whole = results.rate("contiguous", f"{pinned}/pinned", 64 << 20) if pinned else None
-            rows.append([f"{row} B, {words_of}", figure(ours), figure(raw), ratio_text(ours, raw),
-                         ratio_text(ours, whole), figure(results.peer(peer, "torch"))])
-    table("Rows at twice the pitch, GB/s (within the device read and written)",
-          ["row", "library", "HIP's call", "of HIP's", "of pinned, contiguous", "torch"], rows)
+            contiguous_rate = (results.rate("contiguous", f"{pinned}/pinned", 64 << 20)
+                               if pinned else None)
+            rows.append([f"{row} B, {title}", format_rate(library), format_rate(raw),
+                         format_ratio(library, raw), format_ratio(library, contiguous_rate),
+                         format_rate(results.peer(peer, "torch"))])
+    print_table("Rows at a pitch of twice their length, GB/s (within the device: bytes read plus written)",
+                ["row", "library", "HIP's call", "ratio to HIP", "ratio to contiguous pinned",
+                 "torch"], rows)
 
 
 def on_device(results):
@@ -122,145 +134,157 @@ def on_device(results):
         run = f"elements_{element}"
         copy = results.rate(run, "d2d/copy")
         for case, title in (("permute/2d", "transposition"), ("permute/3d", "(2, 1, 0) of a cube")):
-            ours = results.rate(run, case + "/d2d")
-            peers = [figure(results.peer(f"{case}/{element}", name)) for name in PEERS[:2]]
-            rows.append([f"{title}, {element} B", figure(ours), ratio_text(ours, copy), *peers])
-    table("Permutations on the device, read and written, GB/s",
-          ["work", "library", "of a plain copy", *PEERS[:2]], rows)
+            library = results.rate(run, case + "/d2d")
+            peers = [format_rate(results.peer(f"{case}/{element}", name)) for name in PEERS[:2]]
+            rows.append([f"{title}, {element} B", format_rate(library),
+                         format_ratio(library, copy), *peers])
+    print_table("Permutations on the device, bytes read plus written, GB/s",
+                ["operation", "library", "ratio to d2d/copy", *PEERS[:2]], rows)
     rows = []
     raw = results.rate("fill", "raw/fill/byte")
-    for case, work in (("fill/byte", ""), ("fill/float", "fill/4")):
-        ours = results.rate("fill", case)
-        rows.append([case, figure(ours), figure(raw), ratio_text(ours, raw),
-                     *[figure(results.peer(work, name)) for name in PEERS[:2]]])
-    table("Fills, written, GB/s", ["work", "library", "hipMemset", "of it", *PEERS[:2]], rows)
+    for case, operation in (("fill/byte", ""), ("fill/float", "fill/4")):
+        library = results.rate("fill", case)
+        rows.append([case, format_rate(library), format_rate(raw), format_ratio(library, raw),
+                     *[format_rate(results.peer(operation, name)) for name in PEERS[:2]]])
+    print_table("Fills, GB/s", ["operation", "library", "hipMemset", "ratio", *PEERS[:2]], rows)
     rows = []
     for kernel in ("copy", "mul", "add", "triad", "dot"):
-        ours = results.rate("kernels", f"stream/{kernel}")
+        library = results.rate("kernels", f"stream/{kernel}")
         raw = results.rate("kernels", f"raw/stream/{kernel}")
-        rows.append([kernel, figure(ours), figure(raw), f"{ours / raw:.4f}" if ours and raw else "–"])
-    table("Views in kernels, GB/s", ["kernel", "views", "pointers", "of it"], rows)
+        rows.append([kernel, format_rate(library), format_rate(raw),
+                     f"{library / raw:.4f}" if library and raw else "–"])
+    print_table("Kernels with views and with pointers, GB/s",
+                ["kernel", "views", "pointers", "ratio"], rows)
 
 
 def batches(results):
     rows = []
-    for way, title in (("h2d", "to the device"), ("d2h", "back"), ("d2d", "within the device")):
-        ours = results.rate("batch", f"batch/{way}")
-        loop = results.rate("batch", f"raw/batch/{way}")
-        call = results.rate("batch", f"raw/batch_call/{way}")
-        rows.append([title, figure(ours), figure(loop), ratio_text(ours, loop), figure(call),
-                     ratio_text(ours, call)])
-    table("Batches of copies of 4 KiB, pageable, GB/s",
-          ["way", "copy_batch", "a call each", "times", "the call for many", "times"], rows)
+    for direction, title in (("h2d", "to the device"), ("d2h", "to the host"),
+                             ("d2d", "within the device")):
+        library = results.rate("batch", f"batch/{direction}")
+        loop = results.rate("batch", f"raw/batch/{direction}")
+        call = results.rate("batch", f"raw/batch_call/{direction}")
+        rows.append([title, format_rate(library), format_rate(loop), format_ratio(library, loop),
+                     format_rate(call), format_ratio(library, call)])
+    print_table("Batches of copies of 4 KiB, pageable, GB/s",
+                ["direction", "copy_batch", "call per copy", "ratio", "batched call", "ratio"], rows)
 
 
 def scaling(results):
     rows = []
-    for workers in (1, 2, 4, 8, 16):
-        run = f"workers_{workers}"
-        rows.append([str(workers), figure(results.rate(run, "h2d/pageable")),
-                     figure(results.rate(run, "d2h/pageable"))])
-    table("Pageable memory by ROCARRAY_COPY_THREADS, GB/s", ["workers", "to the device", "back"], rows)
+    for threads in (1, 2, 4, 8, 16):
+        run = f"threads_{threads}"
+        rows.append([str(threads), format_rate(results.rate(run, "h2d/pageable")),
+                     format_rate(results.rate(run, "d2h/pageable"))])
+    print_table("Pageable memory by ROCARRAY_COPY_THREADS, GB/s",
+                ["threads", "to the device", "to the host"], rows)
 
     rows = []
-    held = re.compile(r"(\d+) bytes of pinned memory for copies: block (\d+) of")
-    for log in results.folder.glob("held_*.log"):
-        found = [(int(b), int(n)) for b, n in held.findall(log.read_text())]
+    # A line of the library's log: allocated block N of BYTES.
+    block = re.compile(r"(\d+) bytes of pinned memory for copies: block (\d+) of")
+    for log in results.directory.glob("staging_*.log"):
+        blocks = [int(size) for size, _ in block.findall(log.read_text())]
         size = results.sizes(log.stem, "h2d/pageable")
         if size:
-            rows.append((size[0], [words(size[0]), words(sum(b for b, _ in found)) if found else "0 B"]))
-    table("Staging memory held after copies both ways", ["size of the copies", "pinned memory"],
-          [row for _, row in sorted(rows)])
+            rows.append((size[0], [format_size(size[0]), format_size(sum(blocks))]))
+    print_table("Staging memory after copies in both directions",
+                ["size of the copies", "pinned memory"], [row for _, row in sorted(rows)])
 
     rows = []
     for rank in (1, 2, 4, 8):
         times = [results.time("planning", f"{kind}<{rank}>")
                  for kind in ("contiguous", "padded", "transposed")]
         rows.append([str(rank), *["–" if t is None else f"{t:.0f}" for t in times]])
-    table("Planning a copy, ns", ["rank", "contiguous", "no axes merge", "transposed"], rows)
+    print_table("Planning a copy, ns", ["rank", "contiguous", "padded", "transposed"], rows)
 
     rows = []
     for name in ("copy_4_bytes", "event_record", "stream_synchronize", "stream_query"):
-        ours, raw = results.time("call_overhead", name), results.time("call_overhead", "raw_" + name)
-        if ours and raw:
-            rows.append([name, f"{ours:.0f}", f"{raw:.0f}", f"{ours - raw:+.0f} ns, {ours / raw:.2f}"])
-    table("Calls, ns", ["call", "library", "HIP", "more"], rows)
+        library = results.time("call_overhead", name)
+        raw = results.time("call_overhead", "raw_" + name)
+        if library and raw:
+            rows.append([name, f"{library:.0f}", f"{raw:.0f}",
+                         f"{library - raw:+.0f} ns, {library / raw:.2f}"])
+    print_table("Calls, ns", ["call", "library", "HIP", "difference"], rows)
 
 
 def targets(results):
-    """What is to be reached, from the same figures: the least ratio of each line."""
-    largest = {way: max(results.sizes("contiguous", f"{way}/pinned"), default=0)
-               for way in ("h2d", "d2h")}
+    """Prints each target with the smallest measured ratio that it applies to."""
+    directions = ("h2d", "d2h")
 
-    def least(pairs):
-        ratios = [ours / base for ours, base in pairs if ours and base]
+    def smallest_ratio(pairs):
+        """Returns the smallest ratio of pairs (library, base) with both rates; None if there is none."""
+        ratios = [library / base for library, base in pairs if library and base]
         return min(ratios) if ratios else None
 
-    def of_contiguous(kinds, at_least, base):
-        return least((results.rate("contiguous", f"{way}/{kind}", size), base(way, kind, size))
-                     for way in largest for kind in kinds
-                     for size in results.sizes("contiguous", f"{way}/{kind}") if size >= at_least)
+    def contiguous_ratio(kinds, min_size, base):
+        return smallest_ratio(
+            (results.rate("contiguous", f"{direction}/{kind}", size), base(direction, kind, size))
+            for direction in directions for kind in kinds
+            for size in results.sizes("contiguous", f"{direction}/{kind}") if size >= min_size)
 
-    def raw_call(way, kind, size):
-        return results.rate("contiguous", f"raw/{way}/{kind}", size)
+    def raw_rate(direction, kind, size):
+        return results.rate("contiguous", f"raw/{direction}/{kind}", size)
 
-    def ours_pinned(way, kind, size):
-        return results.rate("contiguous", f"{way}/pinned", size)
+    def pinned_rate(direction, kind, size):
+        return results.rate("contiguous", f"{direction}/pinned", size)
 
-    def of_pinned_at(size, kind="pageable"):
-        return least((results.rate("contiguous", f"{way}/{kind}", size),
-                      ours_pinned(way, kind, size)) for way in largest)
+    def pinned_ratio_at(size, kind="pageable"):
+        return smallest_ratio((results.rate("contiguous", f"{direction}/{kind}", size),
+                               pinned_rate(direction, kind, size)) for direction in directions)
 
-    def of_rows(rows):
-        return least((results.rate(f"rows_{row}", case),
-                      results.rate("contiguous", f"{way}/pinned", 64 << 20))
-                     for row in rows for way in ("h2d", "d2h")
-                     for case in (f"strided/2d/{way}", f"strided/2d/{way}/pageable"))
+    def rows_ratio(rows):
+        return smallest_ratio(
+            (results.rate(f"rows_{row}", case),
+             results.rate("contiguous", f"{direction}/pinned", 64 << 20))
+            for row in rows for direction in directions
+            for case in (f"strided/2d/{direction}", f"strided/2d/{direction}/pageable"))
 
-    def of_elements(elements):
-        return least((results.rate(f"elements_{e}", f"permute/{rank}/d2d"),
-                      results.rate(f"elements_{e}", "d2d/copy"))
-                     for e in elements for rank in ("2d", "3d"))
+    def permutation_ratio(elements):
+        return smallest_ratio((results.rate(f"elements_{element}", f"permute/{rank}/d2d"),
+                               results.rate(f"elements_{element}", "d2d/copy"))
+                              for element in elements for rank in ("2d", "3d"))
 
-    def of_batches(base):
-        return least((results.rate("batch", f"batch/{way}"), results.rate("batch", f"{base}/{way}"))
-                     for way in ("h2d", "d2h"))
+    def batch_ratio(base):
+        return smallest_ratio((results.rate("batch", f"batch/{direction}"),
+                               results.rate("batch", f"{base}/{direction}"))
+                              for direction in directions)
 
     mebi = 1 << 20
     lines = [
-        ("pinned and registered, 64 MiB and more, of HIP's call", 0.99,
-         of_contiguous(("pinned", "registered"), 64 * mebi, raw_call)),
-        ("pageable, 256 MiB and more, of pinned", 0.90,
-         of_contiguous(("pageable",), 256 * mebi, ours_pinned)),
-        ("pageable, 64 MiB, of pinned", 0.75, of_pinned_at(64 * mebi)),
-        ("pageable, 8 MiB, of pinned", 0.5, of_pinned_at(8 * mebi)),
-        ("pageable, 64 MiB and more, of HIP's call", 5.0,
-         of_contiguous(("pageable",), 64 * mebi, raw_call)),
-        ("any host memory, any size, of HIP's call", 0.97,
-         of_contiguous(("pinned", "registered", "pageable"), 0, raw_call)),
-        ("rows of 16 B and more, of pinned contiguous", 0.8, of_rows((16, 64, 4096))),
-        ("rows of 4 B, of pinned contiguous", 0.7, of_rows((4,))),
-        ("permutations, 4 B and more, of a device copy", 0.95, of_elements((4, 8, 16))),
-        ("permutations, 1 and 2 B, of a device copy", 0.85, of_elements((1, 2))),
-        ("fills, of hipMemset", 0.98,
-         least((results.rate("fill", case), results.rate("fill", "raw/fill/byte"))
-               for case in ("fill/byte", "fill/float"))),
-        ("batches, of a call each", 30.0, of_batches("raw/batch")),
-        ("batches, of the platform's call for many", 8.0, of_batches("raw/batch_call")),
-        ("triad with views, of pointers", 0.995,
-         least([(results.rate("kernels", "stream/triad"),
-                 results.rate("kernels", "raw/stream/triad"))])),
-        ("both ways, pinned, of HIP's calls", 0.98,
-         least([(results.rate("both_ways", "bidir/pinned"),
-                 results.rate("both_ways", "raw/bidir/pinned"))])),
-        ("both ways, pageable, of both ways pinned by HIP's calls", 0.8,
-         least([(results.rate("both_ways", "bidir/pageable"),
-                 results.rate("both_ways", "raw/bidir/pinned"))])),
+        ("pinned and registered, from 64 MiB, relative to HIP's call", 0.99,
+         contiguous_ratio(("pinned", "registered"), 64 * mebi, raw_rate)),
+        ("pageable, from 256 MiB, relative to pinned", 0.90,
+         contiguous_ratio(("pageable",), 256 * mebi, pinned_rate)),
+        ("pageable, 64 MiB, relative to pinned", 0.75, pinned_ratio_at(64 * mebi)),
+        ("pageable, 8 MiB, relative to pinned", 0.5, pinned_ratio_at(8 * mebi)),
+        ("pageable, from 64 MiB, relative to HIP's call", 5.0,
+         contiguous_ratio(("pageable",), 64 * mebi, raw_rate)),
+        ("any host memory, any size, relative to HIP's call", 0.97,
+         contiguous_ratio(("pinned", "registered", "pageable"), 0, raw_rate)),
+        ("rows from 16 B, relative to contiguous pinned", 0.8, rows_ratio((16, 64, 4096))),
+        ("rows of 4 B, relative to contiguous pinned", 0.7, rows_ratio((4,))),
+        ("permutations, from 4 B, relative to a device copy", 0.95, permutation_ratio((4, 8, 16))),
+        ("permutations, 1 and 2 B, relative to a device copy", 0.85, permutation_ratio((1, 2))),
+        ("fills, relative to hipMemset", 0.98,
+         smallest_ratio((results.rate("fill", case), results.rate("fill", "raw/fill/byte"))
+                        for case in ("fill/byte", "fill/float"))),
+        ("batches, relative to a call per copy", 30.0, batch_ratio("raw/batch")),
+        ("batches, relative to the vendor's batched call", 8.0, batch_ratio("raw/batch_call")),
+        ("triad with views, relative to pointers", 0.995,
+         smallest_ratio([(results.rate("kernels", "stream/triad"),
+                          results.rate("kernels", "raw/stream/triad"))])),
+        ("both directions, pinned, relative to HIP's calls", 0.98,
+         smallest_ratio([(results.rate("bidirectional", "bidir/pinned"),
+                          results.rate("bidirectional", "raw/bidir/pinned"))])),
+        ("both directions, pageable, relative to pinned by HIP's calls", 0.8,
+         smallest_ratio([(results.rate("bidirectional", "bidir/pageable"),
+                          results.rate("bidirectional", "raw/bidir/pinned"))])),
     ]
-    table("What is to be reached: the least ratio of each line", ["work", "at least", "measured", ""],
-          [[work, f"{wanted:g}", "–" if got is None else f"{got:.3f}",
-            "–" if got is None else "reached" if got >= wanted else "missed"]
-           for work, wanted, got in lines])
+    print_table("Targets, and the smallest measured ratio of each",
+                ["operation", "target", "measured", ""],
+                [[operation, f"{target:g}", "–" if ratio is None else f"{ratio:.3f}",
+                  "–" if ratio is None else "reached" if ratio >= target else "missed"]
+                 for operation, target, ratio in lines])
 
 
 def main():
@@ -268,18 +292,19 @@ def main():
         raise SystemExit(__doc__)
     results = Results(sys.argv[1])
     if not results.runs:
-        raise SystemExit(f"transfers_table.py: no results in {sys.argv[1]}")
-    about = results.context.get("rocbench", {})
-    print(f"{about.get('device_name', 'unknown device')}, platform {about.get('platform', '?')}, "
+        raise SystemExit(f"transfers_table.py: no result files in {sys.argv[1]}; run scripts/transfers")
+    environment = results.context.get("rocbench", {})
+    print(f"{environment.get('device_name', 'unknown device')}, "
+          f"platform {environment.get('platform', '?')}, "
           f"{results.context.get('num_cpus', '?')} processors, {results.context.get('date', '')[:10]}; "
           "medians of one run, every sample verified; GB = 1e9 bytes.")
     versions = results.runs.get("peers", {}).get("peers", {})
     if versions:
         print("Peers: " + ", ".join(f"{name} {version}" for name, version in versions.items()) + ".")
-    if about.get("on_gpu") is False:
-        print("The CPU plays the device: these figures say nothing about a GPU.")
-    for part in (targets, contiguous, strided, on_device, batches, scaling):
-        part(results)
+    if environment.get("on_gpu") is False:
+        print("Measured on the CPU: these figures say nothing about a GPU.")
+    for print_section in (targets, contiguous, strided, on_device, batches, scaling):
+        print_section(results)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Transfers by torch, cupy and numba-cuda: what scripts/transfers shows beside rocbench's figures.
+"""Measures transfers by torch, cupy and numba-cuda, for comparison with rocbench's results in
+scripts/transfers.
 
-Writes JSON to standard output: {"peers": {name: version}, "rates": {work: {name: bytes a second}}},
-where a work is "h2d/pageable/67108864", "d2h/pinned/1073741824", "permute/2d/4",
-"strided/pageable/h2d/64" or "fill/4", as in scripts/transfers_table.py. Each rate is the median of
-several runs behind a warm-up, each waited for; every result is compared with what is due. What is
-not installed is named on standard error and left out; without any of them the exit status is 77.
+Writes JSON to standard output: {"peers": {name: version}, "rates": {operation: {name: bytes per
+second}}}. Operations are named as in scripts/transfers_table.py, for example
+"h2d/pageable/67108864", "d2h/pinned/1073741824", "permute/2d/4", "strided/pageable/h2d/64" and
+"fill/4". Each rate is the median of several synchronized runs after a warm-up; every result is
+verified. Libraries that are not installed are named on standard error and skipped; if none is
+installed, the exit code is 77.
 """
 
 import json
@@ -20,14 +22,14 @@ MEBI = 1 << 20
 SIZES = [MEBI, 8 * MEBI, 64 * MEBI, 256 * MEBI, 1024 * MEBI]
 ROWS = [4, 16, 64, 4096]
 ELEMENTS = {1: np.uint8, 2: np.uint16, 4: np.float32, 8: np.float64, 16: np.complex128}
-STRIDED = 64 * MEBI
-PERMUTED = 256 * MEBI
-FILLED = 256 * MEBI
+STRIDED_BYTES = 64 * MEBI
+PERMUTED_BYTES = 256 * MEBI
+FILLED_BYTES = 256 * MEBI
 SECONDS = 0.3
 
 
-def seconds_of(run, wait):
-    """The median time of run() and the wait behind it."""
+def median_seconds(run, wait):
+    """Returns the median time of run() followed by wait()."""
     run()
     wait()
     times = []
@@ -40,8 +42,23 @@ def seconds_of(run, wait):
     return statistics.median(times)
 
 
-def numbers(size):
+def pattern(size):
+    """Returns bytes whose 8-byte words are all different."""
     return np.arange(size // 8, dtype=np.uint64).view(np.uint8)
+
+
+# A class for each library. Its members:
+#   version                 the library's version
+#   wait()                  blocks until the work of the device has finished
+#   host(size, pinned)      returns an array of `size` bytes in host memory, and a NumPy view of it
+#   device(size)            returns an array of `size` zero bytes in device memory, and a function that
+#                           returns a copy of it as a NumPy array
+#   copy(destination, source)  copies all bytes; may return before the copy has finished
+#   rows(array, row)        returns a view of the first half of each 2 * row bytes of a host array
+#   transposition(element)  returns the bytes of a square matrix, a function that enqueues its transposition,
+#                           and one that returns whether the result is correct
+#   fill()                  returns a function that enqueues a fill with floats, and one as above
+# The last three are None if the library does not have the operation.
 
 
 class Torch:
@@ -61,21 +78,21 @@ class Torch:
         array = self.torch.zeros(size, dtype=self.torch.uint8, device="cuda")
         return array, lambda: array.cpu().numpy()
 
-    def copy(self, to, source):
-        to.copy_(source, non_blocking=True)
+    def copy(self, destination, source):
+        destination.copy_(source, non_blocking=True)
 
     def rows(self, array, row):
         return array.view(-1, 2 * row)[:, :row]
 
     def transposition(self, element):
-        side = int((PERMUTED // element) ** 0.5)
+        side = int((PERMUTED_BYTES // element) ** 0.5)
         kinds = {1: "uint8", 2: "int16", 4: "float32", 8: "float64", 16: "complex128"}
         source = self.torch.ones((side, side), dtype=getattr(self.torch, kinds[element]), device="cuda")
         target = self.torch.zeros_like(source)
         return side * side * element, lambda: target.copy_(source.t()), lambda: bool((target == 1).all())
 
     def fill(self):
-        target = self.torch.zeros(FILLED // 4, dtype=self.torch.float32, device="cuda")
+        target = self.torch.zeros(FILLED_BYTES // 4, dtype=self.torch.float32, device="cuda")
         return lambda: target.fill_(3.5), lambda: bool((target == 3.5).all())
 
 
@@ -101,16 +118,16 @@ class Cupy:
         array = self.cupy.zeros(size, dtype=np.uint8)
         return array, lambda: self.cupy.asnumpy(array)
 
-    def copy(self, to, source):
-        if isinstance(to, self.cupy.ndarray):
-            to.set(source, stream=self.stream)
+    def copy(self, destination, source):
+        if isinstance(destination, self.cupy.ndarray):
+            destination.set(source, stream=self.stream)
         else:
-            source.get(stream=self.stream, out=to)
+            source.get(stream=self.stream, out=destination)
 
-    rows = None  # its copies between host and device want contiguous arrays
+    rows = None  # copies between host and device need contiguous arrays
 
     def transposition(self, element):
-        side = int((PERMUTED // element) ** 0.5)
+        side = int((PERMUTED_BYTES // element) ** 0.5)
         source = self.cupy.ones((side, side), dtype=ELEMENTS[element])
         target = self.cupy.zeros_like(source)
 
@@ -120,7 +137,7 @@ class Cupy:
         return side * side * element, run, lambda: bool((target == 1).all())
 
     def fill(self):
-        target = self.cupy.zeros(FILLED // 4, dtype=np.float32)
+        target = self.cupy.zeros(FILLED_BYTES // 4, dtype=np.float32)
         return lambda: target.fill(3.5), lambda: bool((target == 3.5).all())
 
 
@@ -142,82 +159,87 @@ class Numba:
         array = self.cuda.to_device(np.zeros(size, np.uint8))
         return array, array.copy_to_host
 
-    def copy(self, to, source):
-        if isinstance(to, np.ndarray):
-            source.copy_to_host(to)
+    def copy(self, destination, source):
+        if isinstance(destination, np.ndarray):
+            source.copy_to_host(destination)
         else:
-            to.copy_to_device(source)
+            destination.copy_to_device(source)
 
     rows = None
     transposition = None
     fill = None
 
 
-def check(found, wanted, work):
-    if not np.array_equal(found, wanted):
-        raise RuntimeError(f"{work}: wrong bytes")
+def check(actual, expected, operation):
+    """Throws RuntimeError, which names the operation, if the arrays differ."""
+    if not np.array_equal(actual, expected):
+        raise RuntimeError(f"{operation}: wrong data")
 
 
-def measure(peer, note):
+def measure(peer, record):
+    """Calls record(operation, rate) for each operation that the library supports."""
     for size in SIZES:
-        wanted = numbers(size)
+        expected = pattern(size)
         for kind in ("pinned", "pageable"):
             host, view = peer.host(size, kind == "pinned")
-            device, taken = peer.device(size)
-            view[:] = wanted
-            took = seconds_of(lambda: peer.copy(device, host), peer.wait)
-            check(taken(), wanted, "to the device")
-            note(f"h2d/{kind}/{size}", size / took)
+            device, read_back = peer.device(size)
+            view[:] = expected
+            seconds = median_seconds(lambda: peer.copy(device, host), peer.wait)
+            check(read_back(), expected, "copy to the device")
+            record(f"h2d/{kind}/{size}", size / seconds)
             view[:] = 0
-            took = seconds_of(lambda: peer.copy(host, device), peer.wait)
-            check(view, wanted, "back")
-            note(f"d2h/{kind}/{size}", size / took)
-            del host, view, device, taken
+            seconds = median_seconds(lambda: peer.copy(host, device), peer.wait)
+            check(view, expected, "copy to the host")
+            record(f"d2h/{kind}/{size}", size / seconds)
+            del host, view, device, read_back
     if peer.rows is not None:
         for row in ROWS:
             for kind in ("pinned", "pageable"):
-                host, view = peer.host(2 * STRIDED, kind == "pinned")
-                device, taken = peer.device(STRIDED)
-                view[:] = numbers(2 * STRIDED)
-                wanted = view.reshape(-1, 2 * row)[:, :row].copy()
-                there = device.view(-1, row)
-                took = seconds_of(lambda: peer.copy(there, peer.rows(host, row)), peer.wait)
-                check(taken().reshape(-1, row), wanted, "rows to the device")
-                note(f"strided/{kind}/h2d/{row}", STRIDED / took)
+                host, view = peer.host(2 * STRIDED_BYTES, kind == "pinned")
+                device, read_back = peer.device(STRIDED_BYTES)
+                view[:] = pattern(2 * STRIDED_BYTES)
+                expected = view.reshape(-1, 2 * row)[:, :row].copy()
+                device_rows = device.view(-1, row)
+                seconds = median_seconds(
+                    lambda: peer.copy(device_rows, peer.rows(host, row)), peer.wait)
+                check(read_back().reshape(-1, row), expected, "copy of rows to the device")
+                record(f"strided/{kind}/h2d/{row}", STRIDED_BYTES / seconds)
                 view[:] = 0
-                took = seconds_of(lambda: peer.copy(peer.rows(host, row), there), peer.wait)
-                check(view.reshape(-1, 2 * row)[:, :row], wanted, "rows back")
-                note(f"strided/{kind}/d2h/{row}", STRIDED / took)
-                del host, view, device, taken, there
+                seconds = median_seconds(
+                    lambda: peer.copy(peer.rows(host, row), device_rows), peer.wait)
+                check(view.reshape(-1, 2 * row)[:, :row], expected, "copy of rows to the host")
+                record(f"strided/{kind}/d2h/{row}", STRIDED_BYTES / seconds)
+                del host, view, device, read_back, device_rows
     if peer.transposition is not None:
         for element in ELEMENTS:
-            size, run, right = peer.transposition(element)
-            took = seconds_of(run, peer.wait)
-            if not right():
-                raise RuntimeError("a transposition: wrong bytes")
-            note(f"permute/2d/{element}", 2 * size / took)
-            del run, right
+            size, run, is_correct = peer.transposition(element)
+            seconds = median_seconds(run, peer.wait)
+            if not is_correct():
+                raise RuntimeError("transposition: wrong data")
+            record(f"permute/2d/{element}", 2 * size / seconds)
+            del run, is_correct
     if peer.fill is not None:
-        run, right = peer.fill()
-        took = seconds_of(run, peer.wait)
-        if not right():
-            raise RuntimeError("a fill: wrong bytes")
-        note("fill/4", FILLED / took)
+        run, is_correct = peer.fill()
+        seconds = median_seconds(run, peer.wait)
+        if not is_correct():
+            raise RuntimeError("fill: wrong data")
+        record("fill/4", FILLED_BYTES / seconds)
 
 
 def main():
     result = {"peers": {}, "rates": {}}
-    for name, kind in (("torch", Torch), ("cupy", Cupy), ("numba-cuda", Numba)):
+    for name, make_peer in (("torch", Torch), ("cupy", Cupy), ("numba-cuda", Numba)):
         try:
-            peer = kind()
-        except Exception as reason:  # not installed, or without a device
-            print(f"left out: {name}: {str(reason).splitlines()[0]}", file=sys.stderr)
+            peer = make_peer()
+        except Exception as error:  # not installed, or no device
+            print(f"skipped: {name}: {str(error).splitlines()[0]}", file=sys.stderr)
             continue
         result["peers"][name] = peer.version
         try:
-            measure(peer, lambda work, rate: result["rates"].setdefault(work, {}).update({name: rate}))
-        except Exception as reason:
-            print(f"{name} stopped early: {reason}", file=sys.stderr)
+            measure(peer, lambda operation, rate:
+                    result["rates"].setdefault(operation, {}).update({name: rate}))
+        except Exception as error:
+            print(f"{name} failed, its further results are missing: {error}", file=sys.stderr)
     json.dump(result, sys.stdout)
     print()
     return 0 if result["peers"] else 77

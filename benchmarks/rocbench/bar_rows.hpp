@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of a name, a bar and the figure in words. Bars stretch with the window, texts do not.
+// Report rows of a name, a bar and a figure. Bars stretch with the window, text does not.
 #pragma once
 
 #include <optional>
@@ -7,24 +7,25 @@
 
 namespace rocbench {
 
-/// Shares of the row's whole width; more than 1 is cut off there.
+/// A row with one or two bars. Lengths are fractions of the row's width; more than 1 is cut off.
 struct bar_row {
   std::string name;
-  std::string note;   ///< small, below the name
-  std::string value;  ///< the figure, emphasised
-  std::string more;   ///< behind it
+  std::string note;    ///< in small type below the name
+  std::string value;   ///< the figure, emphasized
+  std::string detail;  ///< after the figure
   std::optional<double> library;
-  std::optional<double> low;  ///< of the spread, with `high`
-  std::optional<double> high;
-  std::optional<double> raw;  ///< of HIP's own call, below the other
+  std::optional<double> low;   ///< 5th percentile; drawn if both percentiles are set
+  std::optional<double> high;  ///< 95th percentile
+  std::optional<double> raw;   ///< second bar, below the first
 };
 
-/// As HTML; texts are escaped.
-std::string html_bar_row(bar_row const& of);
+/// Returns the row as HTML; all texts are escaped.
+std::string html_bar_row(bar_row const& row);
 
-/// A range of change around 0 in the middle, `reach` at the ends; `kind` is its colour's class.
+/// Returns a row, as HTML, with a bar from `low` to `high` on an axis from -`reach` to `reach`.
+/// @param bar_class CSS class of the bar
 std::string html_change_row(std::string const& name, std::string const& note,
-                            std::string const& value, std::string const& more, double low,
-                            double high, double reach, std::string const& kind);
+                            std::string const& value, std::string const& detail, double low,
+                            double high, double reach, std::string const& bar_class);
 
 }  // namespace rocbench

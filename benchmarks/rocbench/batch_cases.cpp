@@ -1,51 +1,54 @@
 // SPDX-License-Identifier: MIT
-// The cases of many small copies; host memory is pageable.
+#include "batch_cases.hpp"
+
 #include <string>
 
 #include "batch_experiment.hpp"
-#include "cases.hpp"
 
 namespace rocbench {
 namespace {
 
-struct direction {
+struct operand_pair {
   char const* name;
-  char const* words;
-  memory_kind from;
-  memory_kind to;
+  char const* description;
+  memory_kind source;
+  memory_kind destination;
 };
 
-constexpr direction directions[] = {
-    {"h2d", "pageable host memory to the device", memory_kind::pageable, memory_kind::device},
-    {"d2h", "the device to pageable host memory", memory_kind::device, memory_kind::pageable},
-    {"d2d", "device memory to memory of the same device", memory_kind::device, memory_kind::device},
+constexpr operand_pair operand_pairs[] = {
+    {"h2d", "pageable host memory to device memory", memory_kind::pageable, memory_kind::device},
+    {"d2h", "device memory to pageable host memory", memory_kind::device, memory_kind::pageable},
+    {"d2d", "device memory to device memory of the same device", memory_kind::device,
+     memory_kind::device},
 };
 
-struct way_of_calling {
+struct submission_kind {
   char const* prefix;
-  char const* words;
-  batch_caller by;
+  char const* description;
+  batch_api api;
 };
 
-constexpr way_of_calling ways[] = {
-    {"batch/", "", batch_caller::library},
-    {"raw/batch/", ", by a call of HIP for each", batch_caller::loop},
-    {"raw/batch_call/", ", by the platform's call for many", batch_caller::vendor_call},
+constexpr submission_kind submission_kinds[] = {
+    {"batch/", "", batch_api::library},
+    {"raw/batch/", ", by one call of HIP per copy", batch_api::loop},
+    {"raw/batch_call/", ", by the vendor's batched copy function", batch_api::vendor_call},
 };
 
 }  // namespace
 
-void add_batch_cases(std::vector<benchmark_case>& to) {
-  for (direction const& way : directions) {
-    bool const on_device = way.from == way.to;
-    for (way_of_calling const& each : ways) {
-      to.push_back({std::string(each.prefix) + way.name,
-                    std::string("pieces of a row's bytes, scattered, ") + way.words + each.words,
-                    on_device ? accounting::traffic : accounting::payload,
-                    on_device ? bound::device_memory : bound::link, false,
-                    [way, by = each.by](extent_request const& asked) {
-                      return make_batch(way.from, way.to, by, asked.bytes, asked.row);
-                    }});
+void add_batch_cases(std::vector<benchmark_case>& cases) {
+  for (operand_pair const& operands : operand_pairs) {
+    bool const within_device = operands.source == operands.destination;
+    for (submission_kind const& submission : submission_kinds) {
+      cases.push_back({std::string(submission.prefix) + operands.name,
+                       std::string("scattered copies of one row's bytes, ") + operands.description +
+                           submission.description,
+                       within_device ? accounting::traffic : accounting::payload,
+                       within_device ? limiting_resource::device_memory : limiting_resource::link,
+                       false, [operands, api = submission.api](case_parameters const& parameters) {
+                         return make_batch_experiment(operands.source, operands.destination, api,
+                                                      parameters.bytes, parameters.row);
+                       }});
     }
   }
 }

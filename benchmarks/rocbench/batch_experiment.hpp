@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT
-// The experiment of many small copies at once.
+// The experiment of many small copies submitted together.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 
-#include "buffer.hpp"
 #include "experiment.hpp"
+#include "guarded_buffer.hpp"
 
 namespace rocbench {
 
-/// Who copies a batch.
-enum class batch_caller : unsigned char {
-  library,      ///< roc::copy_batch, built anew every time
-  loop,         ///< HIP's call for each copy, and one wait
-  vendor_call,  ///< the platform's own call for many copies, and one wait
+/// How a batch of copies is submitted.
+enum class batch_api : unsigned char {
+  library,      ///< a new roc::copy_batch for each execution
+  loop,         ///< one hipMemcpyAsync per copy, then one synchronization
+  vendor_call,  ///< the vendor's batched copy function, then one synchronization
 };
 
-/// Copies pieces of `piece` bytes, `bytes` of them in all, between memory of both kinds: they lie
-/// at a distance from one another on both sides, on the second in another order. Every execution is
-/// waited for. Throws not_possible for a call that there is not.
-std::unique_ptr<experiment> make_batch(memory_kind from, memory_kind to, batch_caller by,
-                                       std::size_t bytes, std::size_t piece);
+/// Returns an experiment that copies `bytes` bytes in copies of `copy_bytes` bytes each. There are
+/// gaps between the copies on both sides, and the destination holds them in a different order. Each
+/// execution is synchronized. Throws case_not_supported if the platform has no batched copy
+/// function and `api` is vendor_call.
+std::unique_ptr<experiment> make_batch_experiment(memory_kind source, memory_kind destination,
+                                                  batch_api api, std::size_t bytes,
+                                                  std::size_t copy_bytes);
 
 }  // namespace rocbench

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: MIT
-// What is known of a case when its measuring has ended.
+// The result of one case at one size.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 
-#include "cases.hpp"
-#include "limits.hpp"
+#include "benchmark_case.hpp"
 #include "measure.hpp"
+#include "rate_limit.hpp"
 
 namespace rocbench {
 
 enum class outcome : unsigned char {
-  measured,  ///< with samples, the last of which may be wrong: measured.mismatch
-  skipped,   ///< this device cannot do it
-  failed,    ///< an error ended it
+  measured,  ///< has samples; if measured.mismatch is set, the data was wrong
+  skipped,   ///< this device does not support the case
+  failed,    ///< an error ended the case
 };
 
 struct case_result {
   std::string name;
-  std::size_t bytes = 0;  ///< of payload
+  std::size_t bytes = 0;  ///< payload
   accounting counted = accounting::payload;
   std::string path;
-  limit physical;
-  outcome ended = outcome::measured;
-  std::string problem;  ///< of a skipped or failed case
+  rate_limit physical_limit;
+  outcome status = outcome::measured;
+  std::string reason;  ///< why the case was skipped or failed
   measurement measured;
 
-  /// The share of the physical limit that the shown rate has; nothing where that is unknown.
+  /// Returns the reported rate divided by the physical limit; empty if the case was not measured
+  /// or the limit is unknown.
   std::optional<double> efficiency() const {
-    if (ended != outcome::measured || !physical.rate) return std::nullopt;
-    return measured.shown_rate() / *physical.rate;
+    if (status != outcome::measured || !physical_limit.rate) return std::nullopt;
+    return measured.reported_rate() / *physical_limit.rate;
   }
 };
 

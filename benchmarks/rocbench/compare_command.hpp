@@ -9,14 +9,14 @@
 namespace rocbench {
 
 struct compare_options {
-  std::string before;  ///< files of --json
-  std::string after;
-  std::string thresholds;  ///< a file; empty: none
-  double tolerance = 2;    ///< percent of change that is none
+  std::string before;      ///< result file of --json
+  std::string after;       ///< result file of --json
+  std::string thresholds;  ///< file name; empty: none
+  double tolerance = 2;    ///< change in percent that counts as no change
 };
 
-/// Prints what changed. `regression` for a slower case of the same device and driver, and for one
-/// below its threshold; `mismatch` for wrong data. Throws input_error.
-exit_code compare(compare_options const& chosen);
+/// Prints what changed between two runs. Returns `mismatch` if a case has wrong data, `regression`
+/// if a case is below its threshold, or slower on the same device and driver. Throws input_error.
+exit_code compare(compare_options const& options);
 
 }  // namespace rocbench

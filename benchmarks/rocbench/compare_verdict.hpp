@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a comparison comes to, in one line.
+// The verdict of a comparison in one line.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,12 @@
 
 namespace rocbench {
 
-/// The line that `compare` ends with: parts with "; " between them, the worst first, so that its
-/// first word is what a script asks for: "wrong data", "below" (a threshold), "slower", "faster",
-/// "same" (nothing is any of these), or "unclear" where no case tells even that. Cases that tell
-/// nothing are counted behind it. `tolerance` as of compare(); `below` thresholds were missed.
-/// Precondition: a case.
+/// Returns the last line of `compare`. Its parts are separated by "; ", the worst first, so that a
+/// script can test the first word: "wrong data", "below" (a threshold), "slower", "faster", "same"
+/// or "unclear". The last part counts the cases without a verdict.
+/// @param tolerance as given to compare()
+/// @param below number of cases below a threshold
+/// Precondition: `runs` has at least one case.
 std::string compare_verdict(comparison const& runs, double tolerance, std::size_t below);
 
 }  // namespace rocbench

@@ -10,68 +10,72 @@
 namespace rocbench {
 namespace {
 
-change verdict(interval const& range, double tolerance) {
+change classify(interval const& range, double tolerance) {
   if (range.low > 1 + tolerance) return change::faster;
   if (range.high < 1 - tolerance) return change::slower;
   if (range.low >= 1 - tolerance && range.high <= 1 + tolerance) return change::same;
   return change::unclear;
 }
 
-// The speed where one run's median lies anywhere within the other's spread, and within `range`.
-interval with_spread(interval const& range, summary const& was, summary const& is) {
-  return {std::min({range.low, was.p5 / is.median, was.median / is.p95}),
-          std::max({range.high, was.p95 / is.median, was.median / is.p5})};
+// Extends the range so that each run's median may be anywhere within the other run's spread.
+interval with_spread(interval const& range, summary const& before, summary const& after) {
+  return {std::min({range.low, before.p5 / after.median, before.median / after.p95}),
+          std::max({range.high, before.p95 / after.median, before.median / after.p5})};
 }
 
-compared_case compare_case(case_result const& before, case_result const& after, double tolerance) {
-  compared_case result{&before, &after};
-  if (before.ended != outcome::measured || after.ended != outcome::measured) {
-    result.what = change::not_measured;
+compared_case compare_case(case_result const& before_result, case_result const& after_result,
+                           double tolerance) {
+  compared_case result{&before_result, &after_result};
+  if (before_result.status != outcome::measured || after_result.status != outcome::measured) {
+    result.verdict = change::not_measured;
     return result;
   }
-  summary const& was = before.measured.seconds;
-  summary const& is = after.measured.seconds;
-  result.speed = was.median / is.median;
-  // Ends that too few samples leave open are infinite, or minus infinity: a time is not below zero.
-  result.range = {std::max(was.median_interval.low, 0.0) / is.median_interval.high,
-                  was.median_interval.high / std::max(is.median_interval.low, 0.0)};
-  if (before.measured.mismatch || after.measured.mismatch) {
-    result.what = change::wrong_data;
+  summary const& before = before_result.measured.seconds;
+  summary const& after = after_result.measured.seconds;
+  result.speed = before.median / after.median;
+  // With too few samples the interval is infinite on both sides; a time is not negative.
+  result.range = {std::max(before.median_interval.low, 0.0) / after.median_interval.high,
+                  before.median_interval.high / std::max(after.median_interval.low, 0.0)};
+  if (before_result.measured.mismatch || after_result.measured.mismatch) {
+    result.verdict = change::wrong_data;
     return result;
   }
-  result.what = verdict(result.range, tolerance);
-  // The medians' intervals suppose samples that know nothing of each other. Those of a machine that
-  // drifts do, and each run then has a median of its own: the spreads tell how far that goes.
-  bool const noisy = before.measured.noisy || after.measured.noisy;
-  if (noisy && result.what != change::same) {
-    result.range = with_spread(result.range, was, is);
-    result.what = verdict(result.range, tolerance);
+  result.verdict = classify(result.range, tolerance);
+  // The confidence intervals assume independent samples. Samples of a drifting machine are not, and
+  // the two medians may differ although nothing changed; the spreads show how far the drift goes.
+  bool const is_noisy = before_result.measured.noisy || after_result.measured.noisy;
+  if (is_noisy && result.verdict != change::same) {
+    result.range = with_spread(result.range, before, after);
+    result.verdict = classify(result.range, tolerance);
   }
   return result;
 }
 
-case_result const* find(document const& in, case_result const& like) {
-  auto const found = std::ranges::find_if(in.results, [&](case_result const& each) {
-    return each.name == like.name && each.bytes == like.bytes;
+// Returns the result of the same case and size; null if there is none.
+case_result const* find(benchmark_run const& run, case_result const& target) {
+  auto const match = std::ranges::find_if(run.results, [&](case_result const& result) {
+    return result.name == target.name && result.bytes == target.bytes;
   });
-  return found == in.results.end() ? nullptr : &*found;
+  return match == run.results.end() ? nullptr : &*match;
 }
 
-std::string title(case_result const& of) {
-  return of.name + " at " + format_size(static_cast<double>(of.bytes));
+std::string describe(case_result const& result) {
+  return result.name + " at " + format_size(static_cast<double>(result.bytes));
 }
 
+// Compares a property of the environments. If it differs, adds it to the differences and returns
+// true.
 template <class T>
-bool differ(comparison& result, char const* what, T const& before, T const& after) {
+bool differ(comparison& result, char const* name, T const& before, T const& after) {
   if (before == after) return false;
-  result.differences.push_back(fmt::format("{}: {} before, {} now", what, before, after));
+  result.differences.push_back(fmt::format("{}: {} before, {} now", name, before, after));
   return true;
 }
 
 }  // namespace
 
-char const* to_string(change what) noexcept {
-  switch (what) {
+char const* to_string(change verdict) noexcept {
+  switch (verdict) {
     case change::same: return "same";
     case change::faster: return "faster";
     case change::slower: return "slower";
@@ -82,27 +86,27 @@ char const* to_string(change what) noexcept {
   return "";
 }
 
-comparison compare(document const& before, document const& after, double tolerance) {
+comparison compare(benchmark_run const& before, benchmark_run const& after, double tolerance) {
   comparison result;
-  environment const& was = before.where;
-  environment const& is = after.where;
-  // Each is told, so none may keep the next from being looked at.
-  bool foreign = differ(result, "platform", was.platform, is.platform);
-  foreign |= differ(result, "device", was.device_name, is.device_name);
-  foreign |= differ(result, "driver", was.driver_version, is.driver_version);
-  foreign |= differ(result, "runtime", was.runtime_version, is.runtime_version);
-  result.comparable = !foreign;
-  differ(result, "rocbench", was.version, is.version);
-  differ(result, "host", was.host_name, is.host_name);
-  for (case_result const& each : after.results) {
-    if (auto const* const old = find(before, each)) {
-      result.cases.push_back(compare_case(*old, each, tolerance));
+  run_environment const& old_system = before.environment;
+  run_environment const& new_system = after.environment;
+  // Every difference is listed, so `|=` must not skip a call.
+  bool different = differ(result, "platform", old_system.platform, new_system.platform);
+  different |= differ(result, "device", old_system.device_name, new_system.device_name);
+  different |= differ(result, "driver", old_system.driver_version, new_system.driver_version);
+  different |= differ(result, "runtime", old_system.runtime_version, new_system.runtime_version);
+  result.same_system = !different;
+  differ(result, "rocbench", old_system.version, new_system.version);
+  differ(result, "host", old_system.host_name, new_system.host_name);
+  for (case_result const& current : after.results) {
+    if (auto const* const earlier = find(before, current)) {
+      result.cases.push_back(compare_case(*earlier, current, tolerance));
     } else {
-      result.only_after.push_back(title(each));
+      result.only_after.push_back(describe(current));
     }
   }
-  for (case_result const& each : before.results) {
-    if (find(after, each) == nullptr) result.only_before.push_back(title(each));
+  for (case_result const& earlier : before.results) {
+    if (find(after, earlier) == nullptr) result.only_before.push_back(describe(earlier));
   }
   return result;
 }

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: MIT
-// What changed between two runs, as far as their intervals can tell.
+// The changes between two runs, and how certain they are.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "document.hpp"
+#include "benchmark_run.hpp"
 
 namespace rocbench {
 
 enum class change : unsigned char {
-  same,    ///< surely within the tolerance
-  faster,  ///< surely beyond it
-  slower,
-  unclear,       ///< the ranges allow both
+  same,          ///< the whole range is within the tolerance
+  faster,        ///< the whole range is above the tolerance
+  slower,        ///< the whole range is below the tolerance
+  unclear,       ///< the range contains an end of the tolerance
   not_measured,  ///< skipped or failed in one of the runs
-  wrong_data,    ///< in one of the runs
+  wrong_data,    ///< wrong data in one of the runs
 };
-char const* to_string(change what) noexcept;
+char const* to_string(change verdict) noexcept;
 
 struct compared_case {
-  case_result const* before;  ///< in the documents that were compared
-  case_result const* after;
-  change what = change::unclear;
-  double speed = 0;  ///< of the medians: after over before, 1.1 is a tenth faster
-  /// That the speed lies in: from the medians' intervals. Of a case that either run calls noisy,
-  /// and whose intervals do not make it the same, from the spreads too: neither median may lie
-  /// within the other run's p5 to p95 where it is to be faster or slower.
+  case_result const* before;  ///< points into the first run
+  case_result const* after;   ///< points into the second run
+  change verdict = change::unclear;
+  double speed = 0;  ///< ratio of the medians; 1.1 means 10 % faster after
+  /// The range of the speed, from the confidence intervals of the medians. If either run is noisy,
+  /// the range also covers each run's 5th to 95th percentile, unless the intervals alone show that
+  /// the case is the same.
   interval range{};
 };
 
 struct comparison {
-  std::vector<compared_case> cases;      ///< that both have at the same size, in the second's order
-  std::vector<std::string> only_before;  ///< "h2d/pinned at 4 KiB"
+  std::vector<compared_case> cases;  ///< in both runs at the same size, in the second run's order
+  std::vector<std::string> only_before;  ///< for example "h2d/pinned at 4 KiB"
   std::vector<std::string> only_after;
-  /// Why speeds may differ for no fault of the code: another device or driver, for example.
+  /// Differences between the environments, for example of the driver version.
   std::vector<std::string> differences;
-  bool comparable = true;  ///< same platform, device and driver: a slower case is a regression
+  bool same_system = true;  ///< same platform, device, driver and runtime
 };
 
-/// `tolerance` is the change that is none: 0.02 for 2 %. Keeps pointers into both documents.
-comparison compare(document const& before, document const& after, double tolerance);
+/// Compares two runs. The result points into both.
+/// @param tolerance change that counts as none: 0.02 for 2 %
+comparison compare(benchmark_run const& before, benchmark_run const& after, double tolerance);
 
 }  // namespace rocbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the elements of a copy lie on each of its two sides.
+// The layouts of a copy's source and destination.
 #pragma once
 
 #include <cstddef>
@@ -10,34 +10,37 @@
 
 namespace rocbench {
 
-/// One side: elements at strides, counted in elements from where the side begins.
-struct side_layout {
+/// The layout of one operand. Strides count elements and are not negative.
+struct operand_layout {
   std::size_t element = 1;  ///< bytes: 1, 2, 4, 8 or 16
   roc::shape<3> extents{};
-  roc::strides<3> strides{};  ///< none negative
+  roc::strides<3> strides{};
 
-  std::size_t payload() const;  ///< bytes of the elements
-  std::size_t span() const;     ///< bytes from the first element to the last, gaps included
+  /// Returns the bytes of all elements.
+  std::size_t payload_bytes() const;
+  /// Returns the bytes from the first element to the end of the last, including gaps.
+  std::size_t span_bytes() const;
   bool is_contiguous() const;
 };
 
 struct copy_layout {
-  side_layout from;
-  side_layout to;
+  operand_layout source;
+  operand_layout destination;
 };
 
-/// `bytes` bytes without gaps.
+/// Returns the layout of `bytes` contiguous bytes.
 copy_layout contiguous_layout(std::size_t bytes);
-/// Rows of bytes at a pitch on both sides, as many as fit in `bytes`, one at least.
+/// Returns as many pitched rows of `row` bytes as fit in `bytes`, or one shorter row if none fits.
 copy_layout rows_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
-/// Planes of 64 rows (fewer where there are fewer), a row left out behind each plane.
+/// Returns planes of up to 64 pitched rows. A gap of one pitch follows each plane.
 copy_layout planes_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
-/// A square matrix in C order, and its transposition: no gaps.
+/// Returns the copy of the largest square matrix that fits in `bytes` from C order to F order.
 copy_layout transposed_layout(std::size_t bytes, std::size_t element);
-/// A cube in C order, and in F order: no gaps.
+/// Returns the copy of the largest cube that fits in `bytes` from C order to F order.
 copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element);
 
-/// Where the elements of a side lie, in C order in the payload, from its first element on.
-image_layout image_of(side_layout const& side);
+/// Returns the positions of an operand's elements in memory and in the payload, which contains the
+/// elements in C order.
+image_layout image_layout_of(operand_layout const& operand);
 
 }  // namespace rocbench

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Results as CSV (RFC 4180): a line of names, then a line for each case.
+// Writes results as CSV (RFC 4180): a header line, then one line per case.
 #pragma once
 
 #include <string>
 
-#include "document.hpp"
+#include "benchmark_run.hpp"
 
 namespace rocbench {
 
-/// Rates are bytes a second, times seconds. What is not known is empty.
-std::string to_csv(document const& of);
+/// Returns the run as CSV. Rates are bytes per second, times are seconds, unknown values are empty.
+std::string to_csv(benchmark_run const& run);
 
 }  // namespace rocbench

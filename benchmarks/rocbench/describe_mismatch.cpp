@@ -3,23 +3,25 @@
 
 #include <fmt/format.h>
 
-#include "buffer.hpp"
+#include "guarded_buffer.hpp"
 
 namespace rocbench {
 
-std::string describe_mismatch(char const* where, mismatch const& wrong, std::uint64_t sample) {
-  return fmt::format("sample {}: {} byte {} is 0x{:02x}, not 0x{:02x}", sample, where, wrong.offset,
-                     std::to_integer<unsigned>(wrong.found),
-                     std::to_integer<unsigned>(wrong.expected));
+std::string describe_mismatch(char const* region, mismatch const& difference,
+                              std::uint64_t sample) {
+  return fmt::format("sample {}: {} byte {} is 0x{:02x}, not 0x{:02x}", sample, region,
+                     difference.offset, std::to_integer<unsigned>(difference.actual),
+                     std::to_integer<unsigned>(difference.expected));
 }
 
-std::optional<std::string> check_guards(std::span<std::byte> whole, std::uint64_t sample) {
-  guarded_parts const parts(whole);
-  if (auto const wrong = find_poison_mismatch(parts.before, sample)) {
-    return describe_mismatch("guard before the payload,", *wrong, sample);
+std::optional<std::string> check_guard_bands(std::span<std::byte> allocation,
+                                             std::uint64_t sample) {
+  guarded_spans const spans(allocation);
+  if (auto const difference = find_poison_mismatch(spans.guard_before, sample)) {
+    return describe_mismatch("guard band before the payload,", *difference, sample);
   }
-  if (auto const wrong = find_poison_mismatch(parts.behind, sample)) {
-    return describe_mismatch("guard behind the payload,", *wrong, sample);
+  if (auto const difference = find_poison_mismatch(spans.guard_after, sample)) {
+    return describe_mismatch("guard band after the payload,", *difference, sample);
   }
   return std::nullopt;
 }

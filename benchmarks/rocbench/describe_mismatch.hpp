@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said about a byte that is not what it should be, and the checks of a whole buffer.
+// Descriptions of bytes with wrong values, and the check of guard bands.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@
 
 namespace rocbench {
 
-/// "sample 3: payload byte 17 is 0x80, not 0x81".
-std::string describe_mismatch(char const* where, mismatch const& wrong, std::uint64_t sample);
+/// Returns text such as "sample 3: payload byte 17 is 0x80, not 0x81".
+std::string describe_mismatch(char const* region, mismatch const& difference, std::uint64_t sample);
 
-/// Whether both guard bands of a buffer still hold the sample's poison: nothing, or what is wrong.
-std::optional<std::string> check_guards(std::span<std::byte> whole, std::uint64_t sample);
+/// Checks that both guard bands of an allocation still contain the sample's poison. Returns a
+/// description of the first byte that does not, or nothing.
+std::optional<std::string> check_guard_bands(std::span<std::byte> allocation, std::uint64_t sample);
 
 }  // namespace rocbench

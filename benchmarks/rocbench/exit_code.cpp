@@ -7,8 +7,8 @@
 
 namespace rocbench {
 
-exit_code fail(exit_code code, std::string const& problem) {
-  fmt::print(stderr, "rocbench: {}\n", problem);
+exit_code fail(exit_code code, std::string const& message) {
+  fmt::print(stderr, "rocbench: {}\n", message);
   return code;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the process ends with.
+// Exit codes, and error messages on standard error.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@ namespace rocbench {
 
 enum class exit_code : int {
   ok = 0,
-  usage = 1,  ///< the command line, a file, or a call that failed
-  mismatch = 2,
+  usage = 1,           ///< wrong command line, unusable file, or a call that failed
+  mismatch = 2,        ///< wrong data
   regression = 3,      ///< slower than before, or below a threshold
-  noisy = 4,           ///< only where --strict asks for it
-  nothing_to_run = 5,  ///< no device, or no case of that name
-  skipped = 77,        ///< all cases: this device can do none of them
-  interrupted = 130,   ///< as a shell says it of a process that Ctrl-C ended
+  noisy = 4,           ///< a case is noisy; only with --strict
+  nothing_to_run = 5,  ///< no device, or no matching case
+  skipped = 77,        ///< the device supports none of the cases
+  interrupted = 130,   ///< the code that shells use for a process ended by Ctrl-C
 };
 
-/// Says the problem on stderr; returns the code.
-exit_code fail(exit_code code, std::string const& problem);
+/// Prints "rocbench: MESSAGE" to standard error and returns `code`.
+exit_code fail(exit_code code, std::string const& message);
 
 }  // namespace rocbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a case is to the part that measures: something to prepare, to run and to check.
+// The interface between cases and measurement: an experiment prepares, runs and checks its work.
 #pragma once
 
 #include <cstddef>
@@ -10,44 +10,50 @@
 
 #include <roc/stream.hpp>
 
-#include "inject.hpp"
+#include "injection_site.hpp"
 
 namespace rocbench {
 
-/// What takes the time of a run.
-enum class timing : unsigned char {
-  device_events,  ///< events around work that is enqueued on stream()
-  wall_clock,     ///< the host's clock around a run that ends synchronised
+/// The clock that times an experiment.
+enum class timing_method : unsigned char {
+  device_events,  ///< events before and after the work that run() enqueues on stream()
+  wall_clock,     ///< the host's steady clock; run() returns after the work has finished
 };
 
-/// Thrown by what makes an experiment that this device cannot do; the text says why.
-struct not_possible : std::runtime_error {
+/// Thrown if the device, or a case, does not support the request; what() names the reason.
+struct case_not_supported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A case with its memory, on the current device. Errors of HIP are thrown as roc::error.
+/// The work of a case, and the memory that it uses on the current device. Errors of HIP are thrown
+/// as roc::error.
 class experiment {
  public:
   virtual ~experiment() = default;
 
-  virtual timing timed_by() const = 0;
-  /// The bytes that are copied or written, as near to those asked for as the case can.
+  virtual timing_method timing() const = 0;
+  /// Returns the payload in bytes; the case rounds the requested size to what it can copy.
   virtual std::size_t bytes() const = 0;
-  /// The bytes that one execution counts.
+  /// Returns the bytes that one execution counts towards the rate.
   virtual std::size_t counted_bytes() const = 0;
-  /// The way that the work takes, as the table says it.
+  /// Returns the name of the path that the work takes, for tables and result files.
   virtual std::string path() = 0;
+  /// Returns the stream that run() enqueues on.
   virtual roc::stream_ref stream() const = 0;
 
-  /// Gives the source a pattern of this sample and poisons the destination; done on return.
+  /// Writes the pattern of `sample` to the source and poison to the destination. Blocks until both
+  /// are written.
   virtual void prepare(std::uint64_t sample) = 0;
-  /// The most executions that run() may be asked for behind one prepare().
-  virtual std::size_t most_at_once() const { return std::size_t{1} << 16; }
-  /// The timed part: executes the work `times` times, one after the other.
+  /// Returns the largest number of executions that run() supports after one prepare().
+  virtual std::size_t max_batch() const { return std::size_t{1} << 16; }
+  /// Executes the work `times` times in sequence; this part is timed. Blocks until the work has
+  /// finished if timing() is wall_clock, else only enqueues it.
   virtual void run(std::size_t times) = 0;
-  /// Whether the prepared sample arrived whole and nothing beside it was touched: nothing, or what
-  /// is wrong. `inject` corrupts one byte first; not_possible where the case has no such place.
-  virtual std::optional<std::string> check(std::uint64_t sample, inject_place inject) = 0;
+  /// Compares the destination, its gaps and guard bands with what the sample prepared last must
+  /// leave there. Returns a description of the first difference, or nothing if there is none.
+  /// Corrupts one byte at `inject` before the comparison; throws case_not_supported if the case
+  /// has no such byte.
+  virtual std::optional<std::string> check(std::uint64_t sample, injection_site inject) = 0;
 };
 
 }  // namespace rocbench

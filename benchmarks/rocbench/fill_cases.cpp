@@ -1,98 +1,101 @@
 // SPDX-License-Identifier: MIT
-// The cases of fills on the device.
+#include "fill_cases.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <span>
 
 #include <roc/native.hpp>
 
-#include "buffer.hpp"
-#include "cases.hpp"
-#include "image_memory.hpp"
+#include "guarded_buffer.hpp"
+#include "image_verifier.hpp"
 #include "pattern.hpp"
 #include "platform/call.hpp"
 
 namespace rocbench {
 namespace {
 
-// Writes elements of 1 or 4 bytes, another value for every sample; no byte of one is poison.
+// Fills device memory with elements of 1 or 4 bytes. Each sample has another value, none of whose
+// bytes is the sample's poison.
 class fill_experiment final : public experiment {
  public:
-  fill_experiment(std::size_t element, caller by, std::size_t bytes)
+  fill_experiment(std::size_t element, api_kind api, std::size_t bytes)
       : element_(element),
-        by_(by),
+        api_(api),
         destination_(memory_kind::device, std::max(bytes / element, std::size_t{1}) * element) {}
 
-  timing timed_by() const override { return timing::device_events; }
+  timing_method timing() const override { return timing_method::device_events; }
   std::size_t bytes() const override { return destination_.bytes(); }
   std::size_t counted_bytes() const override { return bytes(); }
   std::string path() override {
-    if (by_ == caller::raw) return "hipMemsetAsync";
+    if (api_ == api_kind::raw) return "hipMemsetAsync";
     return element_ == 1 ? "memset" : "kernel";
   }
   roc::stream_ref stream() const override { return stream_; }
 
   void prepare(std::uint64_t sample) override {
     write_pattern({reinterpret_cast<std::byte*>(&value_), sizeof value_}, sample);
-    memory_.fill(destination_, poison_byte(sample));
+    verifier_.fill(destination_, poison_byte(sample));
   }
 
   void run(std::size_t times) override {
     roc::shape<1> const shape{bytes() / element_};
     for (std::size_t i = 0; i < times; ++i) {
-      if (by_ == caller::raw) {
+      if (api_ == api_kind::raw) {
         ROCARRAY_HIP(hipMemsetAsync, destination_.payload(), byte_value(), bytes(),
-                roc::native(stream_));
+                     roc::native(stream_));
       } else if (element_ == 1) {
-        roc::device_view<unsigned char> const to(
+        roc::device_view<unsigned char> const view(
             reinterpret_cast<unsigned char*>(destination_.payload()), shape);
-        to.fill(static_cast<unsigned char>(byte_value()), stream_);
+        view.fill(static_cast<unsigned char>(byte_value()), stream_);
       } else {
-        roc::device_view<std::uint32_t> const to(
+        roc::device_view<std::uint32_t> const view(
             reinterpret_cast<std::uint32_t*>(destination_.payload()), shape);
-        to.fill(value_, stream_);
+        view.fill(value_, stream_);
       }
     }
   }
 
-  std::optional<std::string> check(std::uint64_t sample, inject_place inject) override {
-    image wanted = arrived_image(destination_, {{}, bytes()}, sample);
-    std::uint64_t const unit = element_ == 1 ? static_cast<unsigned>(byte_value()) : value_;
-    wanted.repeats = true;
-    wanted.value = unit * (element_ == 1 ? 0x0101010101010101 : 0x0000000100000001);
-    return memory_.check(destination_, wanted, inject);
+  std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
+    image expected = destination_image(destination_, {{}, bytes()}, sample);
+    std::uint64_t const element_value =
+        element_ == 1 ? static_cast<unsigned>(byte_value()) : value_;
+    expected.repeats = true;
+    expected.value = element_value * (element_ == 1 ? 0x0101010101010101 : 0x0000000100000001);
+    return verifier_.check(destination_, expected, inject);
   }
 
  private:
   int byte_value() const {
-    unsigned char first;
-    std::memcpy(&first, &value_, 1);
-    return first;
+    unsigned char first_byte;
+    std::memcpy(&first_byte, &value_, 1);
+    return first_byte;
   }
 
   std::size_t element_;
-  caller by_;
+  api_kind api_;
   roc::stream stream_;
   guarded_buffer destination_;
-  image_memory memory_;
+  image_verifier verifier_;
   std::uint32_t value_ = 0;
 };
 
-void add(std::vector<benchmark_case>& to, char const* name, char const* words, std::size_t element,
-         caller by) {
-  to.push_back({name, words, accounting::payload, bound::device_memory, true,
-                [=](extent_request const& asked) {
-                  return std::make_unique<fill_experiment>(element, by, asked.bytes);
-                }});
+void add_case(std::vector<benchmark_case>& cases, char const* name, char const* description,
+              std::size_t element, api_kind api) {
+  cases.push_back({name, description, accounting::payload, limiting_resource::device_memory, true,
+                   [=](case_parameters const& parameters) {
+                     return std::make_unique<fill_experiment>(element, api, parameters.bytes);
+                   }});
 }
 
 }  // namespace
 
-void add_fill_cases(std::vector<benchmark_case>& to) {
-  add(to, "fill/byte", "one byte's value all over device memory", 1, caller::library);
-  add(to, "raw/fill/byte", "one byte's value all over device memory, by HIP's own call", 1,
-      caller::raw);
-  add(to, "fill/float", "a value of 4 bytes all over device memory", 4, caller::library);
+void add_fill_cases(std::vector<benchmark_case>& cases) {
+  add_case(cases, "fill/byte", "device memory filled with a value of 1 byte", 1, api_kind::library);
+  add_case(cases, "raw/fill/byte", "device memory filled with a value of 1 byte, by HIP's own call",
+           1, api_kind::raw);
+  add_case(cases, "fill/float", "device memory filled with a value of 4 bytes", 4,
+           api_kind::library);
 }
 
 }  // namespace rocbench

@@ -17,9 +17,9 @@ std::string format_size(double bytes) {
   return fmt::format("{:.4g} {}", value, units[unit]);
 }
 
-// Three digits at least, whatever the link's speed.
-std::string format_rate(double bytes_a_second) {
-  double const rate = bytes_a_second * 1e-9;
+// Prints at least three significant digits from 1 MB/s on.
+std::string format_rate(double bytes_per_second) {
+  double const rate = bytes_per_second * 1e-9;
   return fmt::format("{:.{}f}", rate, rate < 1 ? 4 : rate < 100 ? 2 : 1);
 }
 
@@ -31,15 +31,15 @@ std::string format_time(double seconds) {
   return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, units[unit]);
 }
 
-std::string format_share(double share) {
-  return fmt::format("{:.0f} %{}", 100 * share, share > 1 ? " !" : "");
+std::string format_fraction(double fraction) {
+  return fmt::format("{:.0f} %{}", 100 * fraction, fraction > 1 ? " !" : "");
 }
 
-std::string text_bar(double share) {
+std::string text_bar(double fraction) {
   constexpr std::size_t length = 10;
-  auto const full =
-      static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * double{length}));
-  return fmt::format("[{:#<{}}{:{}}]", "", full, "", length - full);
+  auto const filled =
+      static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * double{length}));
+  return fmt::format("[{:#<{}}{:{}}]", "", filled, "", length - filled);
 }
 
 }  // namespace rocbench

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Numbers as the table and the report write them.
+// Formats numbers for tables and reports.
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 
 namespace rocbench {
 
-/// "256 MiB", "1.5 KiB", "17 B".
+/// Returns a size with a binary unit: "256 MiB", "1.5 KiB", "17 B".
 std::string format_size(double bytes);
-/// In GB/s, without the unit: "55.4", "0.0123".
-std::string format_rate(double bytes_a_second);
-/// With a unit that suits: "12.3 µs", "4.56 ms".
+/// Returns a rate in GB/s without the unit: "55.44", "0.0123".
+std::string format_rate(double bytes_per_second);
+/// Returns a time with a unit chosen by its magnitude: "12.3 µs", "4.56 ms".
 std::string format_time(double seconds);
-/// "87 %"; more than the whole is marked: "104 % !".
-std::string format_share(double share);
-/// "[########  ]": ten signs for the whole.
-std::string text_bar(double share);
+/// Returns a fraction as a percentage: "87 %". Marks fractions above 1: "104 % !".
+std::string format_fraction(double fraction);
+/// Returns a bar of ten characters: "[########  ]".
+std::string text_bar(double fraction);
 
 }  // namespace rocbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Images in memory that the host reaches, by several threads where they are large.
+// Images in host memory, written and compared by several threads if they are large.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,23 @@
 
 namespace rocbench {
 
-/// Writes [begin, end) of an image to memory that begins where the image does, by this thread.
-void write_image_part(std::byte* whole, image const& of, std::uint64_t begin, std::uint64_t end);
+/// Writes the bytes [begin, end) of an image, in the calling thread. `memory` is the start of the
+/// whole image.
+void write_image_range(std::byte* memory, image const& contents, std::uint64_t begin,
+                       std::uint64_t end);
 
-/// The offset of the first byte in [begin, end) that is not the image's, else `end`; by this
-/// thread.
-std::uint64_t first_wrong_byte(std::byte const* whole, image const& of, std::uint64_t begin,
-                               std::uint64_t end);
+/// Returns the offset of the first byte in [begin, end) that differs from the image, or `end` if
+/// none does. Works in the calling thread; `memory` is the start of the whole image.
+std::uint64_t first_mismatch_in_range(std::byte const* memory, image const& contents,
+                                      std::uint64_t begin, std::uint64_t end);
 
-/// Writes all of an image, guard bands and gaps too, to memory of of.whole() bytes.
-void write_image(std::byte* whole, image const& of);
+/// Writes a whole image of contents.size() bytes.
+void write_image(std::byte* memory, image const& contents);
 
-/// The offset of the first byte of the whole that is not the image's.
-std::optional<std::uint64_t> find_wrong_byte(std::byte const* whole, image const& of);
+/// Returns the offset of the first byte that differs from the image, if there is one.
+std::optional<std::uint64_t> find_first_mismatch(std::byte const* memory, image const& contents);
 
 /// Fills memory with one value.
-void fill_bytes(std::byte* data, std::size_t bytes, std::byte value);
+void fill_bytes(std::byte* memory, std::size_t bytes, std::byte value);
 
 }  // namespace rocbench

@@ -8,18 +8,19 @@
 namespace rocbench {
 namespace {
 
-std::string variables(palette const& of) {
+std::string variables(palette const& colors) {
   return fmt::format(
       "--page: {}; --text: {}; --quiet: {}; --line: {}; --track: {}; --library: {}; --raw: {}; "
       "--limit: {}; --good: {}; --bad: {};",
-      of.page, of.text, of.quiet, of.line, of.track, of.library, of.raw, of.limit, of.good, of.bad);
+      colors.page, colors.text, colors.quiet, colors.line, colors.track, colors.library, colors.raw,
+      colors.limit, colors.good, colors.bad);
 }
 
-std::string colours() {
+std::string colors() {
   return fmt::format(
       ":root {{ color-scheme: light dark; {} }}\n"
       "@media (prefers-color-scheme: dark) {{ :root {{ {} }} }}",
-      variables(light_colours), variables(dark_colours));
+      variables(light_colors), variables(dark_colors));
 }
 
 constexpr char const* style = R"(
@@ -72,14 +73,14 @@ table.facts td { white-space: normal; overflow-wrap: anywhere; }
 
 std::string escape_html(std::string_view text) {
   std::string result;
-  for (char const each : text) {
-    switch (each) {
+  for (char const character : text) {
+    switch (character) {
       case '&': result += "&amp;"; break;
       case '<': result += "&lt;"; break;
       case '>': result += "&gt;"; break;
       case '"': result += "&quot;"; break;
       case '\'': result += "&#39;"; break;
-      default: result += each;
+      default: result += character;
     }
   }
   return result;
@@ -90,13 +91,13 @@ std::string html_page(std::string_view title, std::string_view body) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      escape_html(title), colours(), style, body);
+      escape_html(title), colors(), style, body);
 }
 
-std::string html_section(std::string_view heading, std::string_view how_to_read,
+std::string html_section(std::string_view heading, std::string_view introduction,
                          std::string const& content) {
   if (content.empty()) return "";
-  return fmt::format("<section>\n<h2>{}</h2>\n<p>{}</p>\n{}</section>\n", heading, how_to_read,
+  return fmt::format("<section>\n<h2>{}</h2>\n<p>{}</p>\n{}</section>\n", heading, introduction,
                      content);
 }
 

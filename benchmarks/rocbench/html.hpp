@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page that reports are written into: one file, no script, nothing from elsewhere.
+// Building blocks of the HTML page: escaping, page and sections.
 #pragma once
 
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace rocbench {
 
-/// The text as it may stand in an element or in an attribute's quotes.
+/// Returns the text escaped for use in an element or in a quoted attribute.
 std::string escape_html(std::string_view text);
 
-/// A whole page. It follows the reader's choice of light or dark and the width of the window.
+/// Returns a page without scripts or external resources. It follows the reader's light or dark
+/// color scheme and the width of the window. Precondition: `body` is HTML.
 std::string html_page(std::string_view title, std::string_view body);
 
-/// A part with a heading and a line that says how to read it; nothing where there is no content.
-std::string html_section(std::string_view heading, std::string_view how_to_read,
+/// Returns a section with a heading and an introduction; empty if `content` is empty.
+std::string html_section(std::string_view heading, std::string_view introduction,
                          std::string const& content);
 
 }  // namespace rocbench

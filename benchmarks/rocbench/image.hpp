@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every byte of a buffer has to be while a case is measured, on the host and in kernels alike.
-// Nothing here knows how a copy works: a place is computed from the address alone.
+// The expected contents of a buffer, on the host and in kernels. Each byte is computed from its
+// offset alone, by code that shares nothing with the copies that are measured.
 #pragma once
 
 #include <cstddef>
@@ -12,89 +12,95 @@
 
 namespace rocbench {
 
-/// One level of places that lie at a distance from each other. Bytes, but for the counts.
+/// One level of an image_layout: `count` blocks at a fixed stride.
 struct image_axis {
-  std::uint64_t count = 1;   ///< 1: not there
-  std::uint64_t step = 1;    ///< from one place to the next, in memory
-  std::uint64_t weight = 0;  ///< the same in the payload
-  std::uint64_t turn = 1;    ///< place p holds part p * turn modulo count: not always in order
+  std::uint64_t count = 1;           ///< 1: the axis is unused
+  std::uint64_t stride = 1;          ///< bytes from one block to the next in memory
+  std::uint64_t payload_stride = 0;  ///< bytes from one block to the next in the payload
+  /// The block at position p in memory is block p * permutation % count of the payload.
+  std::uint64_t permutation = 1;
 };
 
-/// Where a payload lies: levels by descending step, and in the innermost a run without gaps.
+/// The positions of a payload's bytes in memory: axes by descending stride, the innermost over
+/// contiguous runs.
 struct image_layout {
   image_axis axes[3];
-  std::uint64_t run;  ///< bytes
+  std::uint64_t run;  ///< bytes of a contiguous run
 };
 
-/// A whole buffer: a guard band, the span of the payload with its gaps, another guard band.
+/// The expected contents of an allocation: guard band, payload with its gaps, guard band.
 struct image {
-  image_layout where;
-  std::uint64_t guard;   ///< bytes of a band
-  std::uint64_t span;    ///< bytes between the bands
-  std::uint64_t sample;  ///< whose pattern the payload is
-  std::uint8_t poison;   ///< what bands and gaps are
-  bool repeats = false;  ///< the payload is `value` again and again instead
+  image_layout layout;
+  std::uint64_t guard;   ///< bytes of a guard band
+  std::uint64_t span;    ///< bytes between the guard bands
+  std::uint64_t sample;  ///< the sample whose pattern the payload is
+  std::uint8_t poison;   ///< value of guard bands and gaps
+  bool repeats = false;  ///< true: the payload repeats `value` instead of the pattern
   std::uint64_t value = 0;
 
-  ROCARRAY_HOST_DEVICE std::uint64_t whole() const { return span + 2 * guard; }
+  ROCARRAY_HOST_DEVICE std::uint64_t size() const { return span + 2 * guard; }
 };
 
-/// Bytes of one kind that follow each other.
+/// Consecutive bytes that are all payload or all poison.
 struct segment {
-  std::uint64_t length;  ///< up to where the kind may change
-  std::uint64_t index;   ///< of the first in the payload
-  bool is_payload;       ///< else poison
+  std::uint64_t length;
+  std::uint64_t index;  ///< offset of the first byte in the payload
+  bool is_payload;      ///< false: poison
 };
 
-/// What begins at an offset of the whole.
-ROCARRAY_HOST_DEVICE inline segment segment_at(image const& of, std::uint64_t at) {
-  if (at < of.guard) return {of.guard - at, 0, false};
-  std::uint64_t offset = at - of.guard;
-  if (offset >= of.span) return {~std::uint64_t{0}, 0, false};
-  std::uint64_t end = of.span;
+/// Returns the segment that starts at an offset of the image.
+ROCARRAY_HOST_DEVICE inline segment segment_at(image const& contents, std::uint64_t offset) {
+  if (offset < contents.guard) return {contents.guard - offset, 0, false};
+  std::uint64_t remainder = offset - contents.guard;
+  if (remainder >= contents.span) return {~std::uint64_t{0}, 0, false};
+  std::uint64_t end = contents.span;
   std::uint64_t index = 0;
-  for (image_axis const& axis : of.where.axes) {
+  for (image_axis const& axis : contents.layout.axes) {
     if (axis.count == 1) continue;
-    std::uint64_t const place = offset / axis.step;
-    if (place >= axis.count) return {end - offset, 0, false};
-    offset -= place * axis.step;
-    end = axis.step;
-    index += (axis.turn == 1 ? place : place * axis.turn % axis.count) * axis.weight;
+    std::uint64_t const position = remainder / axis.stride;
+    if (position >= axis.count) return {end - remainder, 0, false};
+    remainder -= position * axis.stride;
+    end = axis.stride;
+    std::uint64_t const block =
+        axis.permutation == 1 ? position : position * axis.permutation % axis.count;
+    index += block * axis.payload_stride;
   }
-  if (offset >= of.where.run) return {end - offset, 0, false};
-  return {of.where.run - offset, index + offset, true};
+  if (remainder >= contents.layout.run) return {end - remainder, 0, false};
+  return {contents.layout.run - remainder, index + remainder, true};
 }
 
-/// The 8 bytes of a payload that begin at a multiple of 8, the first in the lowest bits.
-ROCARRAY_HOST_DEVICE inline std::uint64_t payload_word(image const& of, std::uint64_t index) {
-  return of.repeats ? of.value : pattern_word(index / 8, of.sample);
+/// Returns 8 bytes of the payload, the first in the lowest bits. Precondition: `index` is a
+/// multiple of 8.
+ROCARRAY_HOST_DEVICE inline std::uint64_t payload_word(image const& contents, std::uint64_t index) {
+  return contents.repeats ? contents.value : pattern_word(index / 8, contents.sample);
 }
 
-ROCARRAY_HOST_DEVICE inline std::uint8_t payload_byte(image const& of, std::uint64_t index) {
-  return static_cast<std::uint8_t>(payload_word(of, index) >> 8 * (index % 8));
+ROCARRAY_HOST_DEVICE inline std::uint8_t payload_byte(image const& contents, std::uint64_t index) {
+  return static_cast<std::uint8_t>(payload_word(contents, index) >> 8 * (index % 8));
 }
 
-/// The byte at an offset of the whole.
-ROCARRAY_HOST_DEVICE inline std::uint8_t image_byte(image const& of, std::uint64_t at) {
-  segment const here = segment_at(of, at);
-  return here.is_payload ? payload_byte(of, here.index) : of.poison;
+/// Returns the byte at an offset of the image.
+ROCARRAY_HOST_DEVICE inline std::uint8_t image_byte(image const& contents, std::uint64_t offset) {
+  segment const bytes = segment_at(contents, offset);
+  return bytes.is_payload ? payload_byte(contents, bytes.index) : contents.poison;
 }
 
-/// The 8 bytes from an offset on; poison where that is beyond the end.
-ROCARRAY_HOST_DEVICE inline std::uint64_t image_word(image const& of, std::uint64_t at) {
-  std::uint64_t const poison = of.poison * std::uint64_t{0x0101010101010101};
-  segment here = segment_at(of, at);
-  if (here.length >= 8) {
-    if (!here.is_payload) return poison;
-    if (here.index % 8 == 0) return payload_word(of, here.index);
+/// Returns the 8 bytes that start at an offset of the image; bytes beyond its end are poison.
+ROCARRAY_HOST_DEVICE inline std::uint64_t image_word(image const& contents, std::uint64_t offset) {
+  std::uint64_t const poison = contents.poison * std::uint64_t{0x0101010101010101};
+  segment bytes = segment_at(contents, offset);
+  if (bytes.length >= 8) {
+    if (!bytes.is_payload) return poison;
+    if (bytes.index % 8 == 0) return payload_word(contents, bytes.index);
   }
   std::uint64_t result = 0;
   for (unsigned byte = 0; byte < 8; ++byte) {
-    if (here.length == 0) here = segment_at(of, at + byte);
-    std::uint64_t const value = here.is_payload ? payload_byte(of, here.index) : of.poison;
+    if (bytes.length == 0) bytes = segment_at(contents, offset + byte);
+    std::uint64_t const value =
+        bytes.is_payload ? payload_byte(contents, bytes.index) : contents.poison;
     result |= value << 8 * byte;
-    --here.length;
-    ++here.index;
+    --bytes.length;
+    ++bytes.index;
   }
   return result;
 }

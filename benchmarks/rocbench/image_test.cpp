@@ -14,18 +14,18 @@ namespace {
 
 constexpr std::uint64_t guard = 64;
 
-image around(side_layout const& side, std::uint64_t sample = 3) {
-  return {image_of(side), guard, side.span(), sample,
+image image_around(operand_layout const& operand, std::uint64_t sample = 3) {
+  return {image_layout_of(operand), guard, operand.span_bytes(), sample,
           std::to_integer<std::uint8_t>(poison_byte(sample))};
 }
 
-std::vector<std::byte> written(image const& of) {
-  std::vector<std::byte> whole(of.whole());
-  write_image(whole.data(), of);
-  return whole;
+std::vector<std::byte> write_to_memory(image const& contents) {
+  std::vector<std::byte> memory(contents.size());
+  write_image(memory.data(), contents);
+  return memory;
 }
 
-std::vector<copy_layout> every_layout(std::size_t bytes) {
+std::vector<copy_layout> all_layouts(std::size_t bytes) {
   return {contiguous_layout(bytes),       rows_layout(bytes, 48, 64),
           rows_layout(bytes, 37, 51),     planes_layout(bytes, 16, 20),
           planes_layout(bytes, 21, 21),   transposed_layout(bytes, 2),
@@ -33,111 +33,114 @@ std::vector<copy_layout> every_layout(std::size_t bytes) {
           reversed_axes_layout(bytes, 1), reversed_axes_layout(bytes, 8)};
 }
 
-// What should lie where, by the strides alone, element after element.
-std::vector<std::byte> expected(side_layout const& side, std::uint64_t sample) {
-  std::vector<std::byte> pattern(side.payload());
+// Computes the expected memory from the strides alone, element by element.
+std::vector<std::byte> expected_memory(operand_layout const& operand, std::uint64_t sample) {
+  std::vector<std::byte> pattern(operand.payload_bytes());
   write_pattern(pattern, sample);
-  std::vector<std::byte> whole(side.span() + 2 * guard, poison_byte(sample));
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < side.extents[0]; ++i) {
-    for (std::size_t j = 0; j < side.extents[1]; ++j) {
-      for (std::size_t k = 0; k < side.extents[2]; ++k, from += side.element) {
-        auto const at = i * static_cast<std::size_t>(side.strides[0]) +
-                        j * static_cast<std::size_t>(side.strides[1]) +
-                        k * static_cast<std::size_t>(side.strides[2]);
-        std::memcpy(&whole[guard + at * side.element], &pattern[from], side.element);
+  std::vector<std::byte> expected_bytes(operand.span_bytes() + 2 * guard, poison_byte(sample));
+  std::size_t payload_offset = 0;
+  for (std::size_t i = 0; i < operand.extents[0]; ++i) {
+    for (std::size_t j = 0; j < operand.extents[1]; ++j) {
+      for (std::size_t k = 0; k < operand.extents[2]; ++k, payload_offset += operand.element) {
+        auto const offset = i * static_cast<std::size_t>(operand.strides[0]) +
+                            j * static_cast<std::size_t>(operand.strides[1]) +
+                            k * static_cast<std::size_t>(operand.strides[2]);
+        std::memcpy(&expected_bytes[guard + offset * operand.element], &pattern[payload_offset],
+                    operand.element);
       }
     }
   }
-  return whole;
+  return expected_bytes;
 }
 
-// Sizes around words, and with work for several threads.
-TEST(image, of_a_layout_has_every_element_where_strides_say) {
+// Includes sizes that several threads share.
+TEST(Image, PlacesElementsByStrides) {
   for (std::size_t const bytes :
        {std::size_t{1}, std::size_t{9}, std::size_t{4097}, (std::size_t{9} << 20) + 5}) {
-    for (copy_layout const& layout : every_layout(bytes)) {
-      for (side_layout const& side : {layout.from, layout.to}) {
-        image const of = around(side);
-        auto const right = expected(side, 3);
-        EXPECT_TRUE(written(of) == right) << bytes;
-        EXPECT_FALSE(find_wrong_byte(right.data(), of)) << bytes;
+    for (copy_layout const& layout : all_layouts(bytes)) {
+      for (operand_layout const& operand : {layout.source, layout.destination}) {
+        image const contents = image_around(operand);
+        auto const expected_bytes = expected_memory(operand, 3);
+        EXPECT_TRUE(write_to_memory(contents) == expected_bytes) << bytes;
+        EXPECT_FALSE(find_first_mismatch(expected_bytes.data(), contents)) << bytes;
       }
     }
   }
 }
 
-// As kernels see it: a word at a time, however it lies to the rows.
-TEST(image, has_the_same_words_as_bytes) {
-  for (copy_layout const& layout : every_layout(5003)) {
-    for (side_layout const& side : {layout.from, layout.to}) {
-      image const of = around(side);
-      auto const right = expected(side, 3);
-      for (std::uint64_t at = 0; at < of.whole(); ++at) {
-        std::uint64_t const word = image_word(of, at);
-        for (std::uint64_t byte = 0; byte < 8 && at + byte < of.whole(); ++byte) {
-          ASSERT_EQ(static_cast<std::byte>(word >> 8 * byte), right[at + byte]) << at;
+// Kernels compare words at any offset.
+TEST(Image, WordsEqualBytes) {
+  for (copy_layout const& layout : all_layouts(5003)) {
+    for (operand_layout const& operand : {layout.source, layout.destination}) {
+      image const contents = image_around(operand);
+      auto const expected_bytes = expected_memory(operand, 3);
+      for (std::uint64_t offset = 0; offset < contents.size(); ++offset) {
+        std::uint64_t const word = image_word(contents, offset);
+        for (std::uint64_t byte = 0; byte < 8 && offset + byte < contents.size(); ++byte) {
+          ASSERT_EQ(static_cast<std::byte>(word >> 8 * byte), expected_bytes[offset + byte])
+              << offset;
         }
-        ASSERT_EQ(std::byte{image_byte(of, at)}, right[at]) << at;
+        ASSERT_EQ(std::byte{image_byte(contents, offset)}, expected_bytes[offset]) << offset;
       }
     }
   }
 }
 
-TEST(image, one_wrong_byte_is_found_at_any_place) {
-  for (copy_layout const& layout : every_layout(3001)) {
-    image const of = around(layout.to);
-    auto whole = written(of);
-    for (std::uint64_t at = 0; at < of.whole(); ++at) {
-      whole[at] ^= std::byte{1};
-      ASSERT_EQ(find_wrong_byte(whole.data(), of), at);
-      whole[at] ^= std::byte{1};
+TEST(FindFirstMismatch, FindsSingleByteAtAnyOffset) {
+  for (copy_layout const& layout : all_layouts(3001)) {
+    image const contents = image_around(layout.destination);
+    auto memory = write_to_memory(contents);
+    for (std::uint64_t offset = 0; offset < contents.size(); ++offset) {
+      memory[offset] ^= std::byte{1};
+      ASSERT_EQ(find_first_mismatch(memory.data(), contents), offset);
+      memory[offset] ^= std::byte{1};
     }
   }
 }
 
-TEST(image, the_first_of_several_wrong_bytes_is_found) {
-  image const of = around(rows_layout(20 << 20, 4096, 4608).to);
-  auto whole = written(of);
-  for (std::uint64_t const at : {of.whole() - 1, of.whole() / 2, guard + 4096 + 1, guard - 1}) {
-    whole[at] ^= std::byte{0x80};
-    EXPECT_EQ(find_wrong_byte(whole.data(), of), at);
+TEST(FindFirstMismatch, ReturnsFirstOfSeveralBytes) {
+  image const contents = image_around(rows_layout(20 << 20, 4096, 4608).destination);
+  auto memory = write_to_memory(contents);
+  for (std::uint64_t const offset :
+       {contents.size() - 1, contents.size() / 2, guard + 4096 + 1, guard - 1}) {
+    memory[offset] ^= std::byte{0x80};
+    EXPECT_EQ(find_first_mismatch(memory.data(), contents), offset);
   }
 }
 
-TEST(image, of_another_sample_is_wrong_in_every_word_of_it) {
-  side_layout const side = contiguous_layout(4096).from;
-  auto const whole = written(around(side, 7));
-  image const other = around(side, 8);
-  for (std::uint64_t at = guard; at < guard + 4096; at += 8) {
-    std::uint64_t found;
-    std::memcpy(&found, &whole[at], 8);
-    EXPECT_NE(found, image_word(other, at));
+TEST(Image, DiffersFromOtherSampleInEveryWord) {
+  operand_layout const operand = contiguous_layout(4096).source;
+  auto const memory = write_to_memory(image_around(operand, 7));
+  image const other_sample = image_around(operand, 8);
+  for (std::uint64_t offset = guard; offset < guard + 4096; offset += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, &memory[offset], 8);
+    EXPECT_NE(word, image_word(other_sample, offset));
   }
 }
 
-// Pieces that lie in another order than in the payload: 5 of 16 bytes, 4 apart.
-TEST(image, of_turned_places_has_parts_in_that_order) {
-  image of{{{}, 16}, guard, 5 * 20, 1, 0};
-  of.where.axes[0] = {5, 20, 16, 3};
-  auto const whole = written(of);
+// Five blocks of 16 bytes with gaps of 4 bytes, in a different order than in the payload.
+TEST(Image, PermutesBlocks) {
+  image contents{{{}, 16}, guard, 5 * 20, 1, 0};
+  contents.layout.axes[0] = {5, 20, 16, 3};
+  auto const memory = write_to_memory(contents);
   std::vector<std::byte> pattern(5 * 16);
   write_pattern(pattern, 1);
-  for (std::size_t place = 0; place < 5; ++place) {
-    EXPECT_EQ(std::memcmp(&whole[guard + place * 20], &pattern[place * 3 % 5 * 16], 16), 0);
-    EXPECT_EQ(whole[guard + place * 20 + 16], std::byte{0});
+  for (std::size_t position = 0; position < 5; ++position) {
+    EXPECT_EQ(std::memcmp(&memory[guard + position * 20], &pattern[position * 3 % 5 * 16], 16), 0);
+    EXPECT_EQ(memory[guard + position * 20 + 16], std::byte{0});
   }
 }
 
-TEST(image, of_one_value_repeats_it) {
-  image of{{{}, 10}, guard, 10, 1, 0};
-  of.repeats = true;
-  of.value = 0x8483828184838281;
-  auto const whole = written(of);
+TEST(Image, RepeatsValue) {
+  image contents{{{}, 10}, guard, 10, 1, 0};
+  contents.repeats = true;
+  contents.value = 0x8483828184838281;
+  auto const memory = write_to_memory(contents);
   for (std::size_t i = 0; i < 10; ++i) {
-    EXPECT_EQ(std::to_integer<unsigned>(whole[guard + i]), 0x81 + i % 4);
+    EXPECT_EQ(std::to_integer<unsigned>(memory[guard + i]), 0x81 + i % 4);
   }
-  EXPECT_FALSE(find_wrong_byte(whole.data(), of));
+  EXPECT_FALSE(find_first_mismatch(memory.data(), contents));
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace rocbench {
 
-/// Prints the device, its attributes and limits. Throws roc::error.
+/// Prints the device, its attributes, the physical limits and the host. Precondition: `device` is
+/// current. Throws roc::error.
 exit_code info(roc::device const& device);
 
 }  // namespace rocbench

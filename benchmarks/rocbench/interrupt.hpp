@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C: asked for once, measuring ends after the sample at hand and what there is gets written.
+// Ctrl-C: the measurement ends after the current sample, and the results so far are written.
 #pragma once
 
 namespace rocbench {
 
-/// From now on SIGINT and SIGTERM are noted; the second one ends the process as ever.
-void note_interrupts();
-/// Whether one came.
+/// Installs handlers that record the first SIGINT or SIGTERM. A second one ends the process.
+void handle_interrupts();
+/// Returns true after the first signal.
 bool interrupted() noexcept;
 
 }  // namespace rocbench

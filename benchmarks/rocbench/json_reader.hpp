@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Results from the files that rocbench writes. What a file holds is not trusted.
+// Reads the result files that rocbench writes with --json. Their contents are not trusted.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "document.hpp"
+#include "benchmark_run.hpp"
 
 namespace rocbench {
 
-/// A file that cannot be read, or is none of rocbench's; the text names it, the place and what is
-/// wrong there.
-struct input_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+/// Reads a result file. Throws input_error.
+benchmark_run read_run(std::string const& path);
 
-/// Throws input_error.
-document read_document(std::string const& path);
-
-/// The same of a text; `name` stands for the file in errors.
-document parse_document(std::string_view text, std::string const& name);
+/// Parses the text of a result file. Throws input_error.
+/// @param name name of the file in error messages
+benchmark_run parse_run(std::string_view text, std::string const& name);
 
 }  // namespace rocbench

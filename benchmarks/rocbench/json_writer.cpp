@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host_facts.hpp"
+#include "host_info.hpp"
 
 namespace rocbench {
 namespace {
@@ -16,33 +16,33 @@ constexpr char const* build_type = "release";
 constexpr char const* build_type = "debug";
 #endif
 
-json of_optional(std::optional<double> const& value) { return value ? json(*value) : json(); }
+json optional_to_json(std::optional<double> const& value) { return value ? json(*value) : json(); }
 
-json of_limit(limit const& from) {
-  return {{"bytes_per_second", of_optional(from.rate)}, {"origin", from.origin}};
+json limit_to_json(rate_limit const& limit) {
+  return {{"bytes_per_second", optional_to_json(limit.rate)}, {"origin", limit.origin}};
 }
 
-// The ends of an interval that too few samples have are infinite, which JSON writes as null.
-json of_summary(summary const& from) {
-  return {{"median", from.median},
-          {"p5", from.p5},
-          {"p95", from.p95},
-          {"median_low", from.median_interval.low},
-          {"median_high", from.median_interval.high}};
+// With too few samples the interval is infinite; JSON writes infinity as null.
+json summary_to_json(summary const& statistics) {
+  return {{"median", statistics.median},
+          {"p5", statistics.p5},
+          {"p95", statistics.p95},
+          {"median_low", statistics.median_interval.low},
+          {"median_high", statistics.median_interval.high}};
 }
 
-json context_of(document const& from) {
-  host_facts const host = find_host_facts();
+json context_to_json(benchmark_run const& run) {
+  host_info const host = query_host_info();
   json caches = json::array();
-  for (cpu_cache const& each : host.caches) {
-    caches.push_back({{"type", each.type},
-                      {"level", each.level},
-                      {"size", each.size},
-                      {"num_sharing", each.num_sharing}});
+  for (cpu_cache const& cache : host.caches) {
+    caches.push_back({{"type", cache.type},
+                      {"level", cache.level},
+                      {"size", cache.size},
+                      {"num_sharing", cache.num_sharing}});
   }
-  environment const& where = from.where;
-  return {{"date", where.date},
-          {"host_name", where.host_name},
+  run_environment const& environment = run.environment;
+  return {{"date", environment.date},
+          {"host_name", environment.host_name},
           {"executable", "rocbench"},
           {"num_cpus", host.num_cpus},
           {"mhz_per_cpu", host.mhz_per_cpu},
@@ -52,23 +52,23 @@ json context_of(document const& from) {
           {"library_build_type", build_type},
           {"json_schema_version", 1},
           {"rocbench",
-           {{"version", where.version},
-            {"platform", where.platform},
-            {"device", where.ordinal},
-            {"device_name", where.device_name},
-            {"pci_bus_id", where.pci_bus_id},
-            {"on_gpu", where.on_gpu},
-            {"is_fake_runtime", where.is_fake_runtime},
-            {"runtime_version", where.runtime_version},
-            {"driver_version", where.driver_version},
+           {{"version", environment.version},
+            {"platform", environment.platform},
+            {"device", environment.ordinal},
+            {"device_name", environment.device_name},
+            {"pci_bus_id", environment.pci_bus_id},
+            {"on_gpu", environment.on_gpu},
+            {"is_fake_runtime", environment.is_fake_runtime},
+            {"runtime_version", environment.runtime_version},
+            {"driver_version", environment.driver_version},
             {"limits",
-             {{"link", of_limit(from.known.link)},
-              {"device_memory", of_limit(from.known.device_memory)},
-              {"host_copy", of_limit(from.known.host_copy)}}}}}};
+             {{"link", limit_to_json(run.limits.link)},
+              {"device_memory", limit_to_json(run.limits.device_memory)},
+              {"host_copy", limit_to_json(run.limits.host_copy)}}}}}};
 }
 
-char const* to_string(outcome ended) {
-  switch (ended) {
+char const* to_string(outcome status) {
+  switch (status) {
     case outcome::measured: return "measured";
     case outcome::skipped: return "skipped";
     case outcome::failed: return "failed";
@@ -76,41 +76,41 @@ char const* to_string(outcome ended) {
   return "";
 }
 
-json own_part_of(case_result const& from) {
-  json result = {{"case", from.name},
-                 {"bytes", from.bytes},
-                 {"counted", to_string(from.counted)},
-                 {"outcome", to_string(from.ended)},
-                 {"limit", of_limit(from.physical)}};
-  if (from.ended != outcome::measured) {
-    result["problem"] = from.problem;
-    return result;
+json extension_to_json(case_result const& result) {
+  json object = {{"case", result.name},
+                 {"bytes", result.bytes},
+                 {"counted", to_string(result.counted)},
+                 {"outcome", to_string(result.status)},
+                 {"limit", limit_to_json(result.physical_limit)}};
+  if (result.status != outcome::measured) {
+    object["problem"] = result.reason;
+    return object;
   }
-  measurement const& measured = from.measured;
-  result["path"] = from.path;
-  result["verified"] = !measured.mismatch;
-  if (measured.mismatch) result["mismatch"] = *measured.mismatch;
-  result["efficiency"] = of_optional(from.efficiency());
-  result["samples"] = measured.seconds.count;
-  result["batch"] = measured.batch;
-  result["noisy"] = measured.noisy;
-  result["spent_seconds"] = measured.spent;
-  result["rate"] = of_summary(measured.rate);
-  result["seconds"] = of_summary(measured.seconds);
+  measurement const& measured = result.measured;
+  object["path"] = result.path;
+  object["verified"] = !measured.mismatch;
+  if (measured.mismatch) object["mismatch"] = *measured.mismatch;
+  object["efficiency"] = optional_to_json(result.efficiency());
+  object["samples"] = measured.seconds.count;
+  object["batch"] = measured.batch;
+  object["noisy"] = measured.noisy;
+  object["spent_seconds"] = measured.elapsed;
+  object["rate"] = summary_to_json(measured.rate);
+  object["seconds"] = summary_to_json(measured.seconds);
   if (measured.loop) {
-    result["loop"] = {{"least_seconds", measured.loop->least},
-                      {"greatest_seconds", measured.loop->greatest},
+    object["loop"] = {{"least_seconds", measured.loop->min},
+                      {"greatest_seconds", measured.loop->max},
                       {"mean_seconds", measured.loop->mean},
                       {"bytes_per_second", measured.loop_rate}};
   }
-  return result;
+  return object;
 }
 
-json benchmark_of(case_result const& from, std::size_t family, std::size_t instance) {
-  std::string const name = from.name + "/" + std::to_string(from.bytes);
-  bool const wrong = from.ended != outcome::measured || from.measured.mismatch;
-  measurement const& measured = from.measured;
-  json result = {{"name", name},
+json result_to_json(case_result const& result, std::size_t family, std::size_t instance) {
+  std::string const name = result.name + "/" + std::to_string(result.bytes);
+  bool const has_error = result.status != outcome::measured || result.measured.mismatch;
+  measurement const& measured = result.measured;
+  json object = {{"name", name},
                  {"family_index", family},
                  {"per_family_instance_index", instance},
                  {"run_name", name},
@@ -118,35 +118,35 @@ json benchmark_of(case_result const& from, std::size_t family, std::size_t insta
                  {"repetitions", 1},
                  {"repetition_index", 0},
                  {"threads", 1}};
-  if (wrong) {
-    result["error_occurred"] = true;
-    result["error_message"] = measured.mismatch.value_or(from.problem);
+  if (has_error) {
+    object["error_occurred"] = true;
+    object["error_message"] = measured.mismatch.value_or(result.reason);
   }
-  result["iterations"] = measured.executions;
-  result["real_time"] = measured.shown_seconds() * 1e9;
-  result["cpu_time"] = measured.cpu_seconds * 1e9;
-  result["time_unit"] = "ns";
-  result["bytes_per_second"] = measured.shown_rate();
-  if (!from.path.empty()) result["label"] = from.path;
-  result["rocbench"] = own_part_of(from);
-  return result;
+  object["iterations"] = measured.executions;
+  object["real_time"] = measured.reported_seconds() * 1e9;
+  object["cpu_time"] = measured.cpu_seconds * 1e9;
+  object["time_unit"] = "ns";
+  object["bytes_per_second"] = measured.reported_rate();
+  if (!result.path.empty()) object["label"] = result.path;
+  object["rocbench"] = extension_to_json(result);
+  return object;
 }
 
 }  // namespace
 
-std::string to_json(document const& of) {
+std::string to_json(benchmark_run const& run) {
   json benchmarks = json::array();
   std::size_t family = 0;
   std::size_t instance = 0;
-  for (std::size_t i = 0; i < of.results.size(); ++i) {
-    bool const same = i != 0 && of.results[i].name == of.results[i - 1].name;
-    instance = same ? instance + 1 : 0;
-    if (!same && i != 0) ++family;
-    benchmarks.push_back(benchmark_of(of.results[i], family, instance));
+  for (std::size_t i = 0; i < run.results.size(); ++i) {
+    bool const same_case = i != 0 && run.results[i].name == run.results[i - 1].name;
+    instance = same_case ? instance + 1 : 0;
+    if (!same_case && i != 0) ++family;
+    benchmarks.push_back(result_to_json(run.results[i], family, instance));
   }
-  json const whole = {{"context", context_of(of)}, {"benchmarks", benchmarks}};
-  // Names of devices and hosts are not always UTF-8.
-  return whole.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  json const document = {{"context", context_to_json(run)}, {"benchmarks", benchmarks}};
+  // Names of devices and hosts may not be valid UTF-8.
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace rocbench

@@ -1,45 +1,46 @@
 // SPDX-License-Identifier: MIT
-// The cases of single small operations, each waited for: what a call costs that moves next to
-// nothing.
+#include "latency_cases.hpp"
+
 #include <string>
 
-#include "cases.hpp"
-#include "transfer.hpp"
+#include "transfer_experiment.hpp"
 
 namespace rocbench {
 namespace {
 
-struct way {
+struct operand_pair {
   char const* name;
-  char const* words;
-  memory_kind from;
-  memory_kind to;
+  char const* description;
+  memory_kind source;
+  memory_kind destination;
 };
 
-constexpr way ways[] = {
-    {"h2d/pinned", "pinned host memory to the device", memory_kind::pinned, memory_kind::device},
-    {"h2d/pageable", "pageable host memory to the device", memory_kind::pageable,
+constexpr operand_pair operand_pairs[] = {
+    {"h2d/pinned", "pinned host memory to device memory", memory_kind::pinned, memory_kind::device},
+    {"h2d/pageable", "pageable host memory to device memory", memory_kind::pageable,
      memory_kind::device},
-    {"d2h/pinned", "the device to pinned host memory", memory_kind::device, memory_kind::pinned},
-    {"d2h/pageable", "the device to pageable host memory", memory_kind::device,
+    {"d2h/pinned", "device memory to pinned host memory", memory_kind::device, memory_kind::pinned},
+    {"d2h/pageable", "device memory to pageable host memory", memory_kind::device,
      memory_kind::pageable},
-    {"d2d/copy", "device memory to memory of the same device", memory_kind::device,
+    {"d2d/copy", "device memory to device memory of the same device", memory_kind::device,
      memory_kind::device},
 };
 
 }  // namespace
 
-void add_latency_cases(std::vector<benchmark_case>& to) {
-  for (way const& each : ways) {
-    for (caller const by : {caller::library, caller::raw}) {
-      bool const raw = by == caller::raw;
-      transfer const what{each.from, each.to, by, true};
-      to.push_back(
-          {std::string(raw ? "raw/" : "") + "latency/" + each.name,
-           std::string(each.words) + ", each copy waited for" + (raw ? ", by HIP's own call" : ""),
-           accounting::time, bound::none, false, [what](extent_request const& asked) {
-             return make_transfer(what, contiguous_layout(asked.bytes));
-           }});
+void add_latency_cases(std::vector<benchmark_case>& cases) {
+  for (operand_pair const& operands : operand_pairs) {
+    for (api_kind const api : {api_kind::library, api_kind::raw}) {
+      bool const is_raw = api == api_kind::raw;
+      transfer_options const options{operands.source, operands.destination, api, true};
+      cases.push_back({std::string(is_raw ? "raw/" : "") + "latency/" + operands.name,
+                       std::string(operands.description) + ", each copy synchronized" +
+                           (is_raw ? ", by HIP's own call" : ""),
+                       accounting::time, limiting_resource::none, false,
+                       [options](case_parameters const& parameters) {
+                         return make_transfer_experiment(options,
+                                                         contiguous_layout(parameters.bytes));
+                       }});
     }
   }
 }

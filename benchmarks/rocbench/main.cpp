@@ -1,43 +1,61 @@
 // SPDX-License-Identifier: MIT
-// rocbench: how fast memory travels to, from and on a GPU, and whether it arrives.
+// rocbench measures memory transfers to, from and on a GPU, and verifies the data.
 #include <exception>
+#include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <roc/device.hpp>
 
+#include "case_list.hpp"
+#include "command_line.hpp"
 #include "command_plan.hpp"
 #include "compare_command.hpp"
 #include "info_command.hpp"
-#include "options.hpp"
+#include "nearest_name.hpp"
 #include "report_command.hpp"
+#include "result_table.hpp"
 #include "run_command.hpp"
-#include "table.hpp"
 
 namespace rocbench {
 namespace {
 
-exit_code on_device(options const& chosen, std::vector<benchmark_case> const& cases) {
+exit_code run_on_device(command_line const& options, std::vector<benchmark_case> const& cases) {
   int const devices = roc::device::count();
   if (devices == 0) return fail(exit_code::nothing_to_run, "no device was found");
-  if (chosen.device >= devices) {
+  if (options.device >= devices) {
     return fail(exit_code::nothing_to_run,
-                fmt::format("no device {}: there are {}, counted from 0", chosen.device, devices));
+                fmt::format("device {} does not exist: found {} devices, numbered from 0",
+                            options.device, devices));
   }
-  roc::device const device(chosen.device);
+  roc::device const device(options.device);
   device.make_current();
-  return chosen.what == command::info ? info(device) : run(chosen, cases, device);
+  return options.command == command_kind::info ? info(device) : run(options, cases, device);
 }
 
-exit_code execute(options const& chosen) {
-  if (chosen.what == command::compare) return compare(chosen.comparing);
-  if (chosen.what == command::report) return report(chosen.reporting);
-  auto const cases = planned_cases(chosen);
-  if (cases.empty()) {
-    return fail(exit_code::nothing_to_run, "no case matches; `rocbench list` names them all");
+// Reports each pattern on standard error, with the most similar case. Precondition: no pattern
+// matches a case.
+exit_code report_unknown_cases(std::vector<std::string> const& patterns) {
+  for (std::string const& pattern : patterns) {
+    std::string_view const nearest = nearest_case(pattern);
+    fail(exit_code::nothing_to_run,
+         fmt::format("no case matches '{}'{}", pattern,
+                     nearest.empty() ? "; `rocbench list` prints all cases" : suggestion(nearest)));
   }
-  if (chosen.what != command::list) return on_device(chosen, cases);
+  return exit_code::nothing_to_run;
+}
+
+exit_code execute(command_line const& options) {
+  if (options.command == command_kind::compare) return compare(options.comparing);
+  if (options.command == command_kind::report) return report(options.reporting);
+  auto const cases = planned_cases(options);
+  if (cases.empty()) {
+    return report_unknown_cases(options.cases);
+  }
+  if (options.command != command_kind::list) return run_on_device(options, cases);
   print_list(cases);
   return exit_code::ok;
 }
@@ -48,9 +66,9 @@ exit_code execute(options const& chosen) {
 int main(int argc, char** argv) {
   using namespace rocbench;
   try {
-    auto const parsed = parse_options(argc, argv);
+    auto const parsed = parse_command_line(argc, argv);
     if (auto const* const code = std::get_if<exit_code>(&parsed)) return static_cast<int>(*code);
-    return static_cast<int>(execute(std::get<options>(parsed)));
+    return static_cast<int>(execute(std::get<command_line>(parsed)));
   } catch (std::exception const& e) {
     return static_cast<int>(fail(exit_code::usage, e.what()));
   }

@@ -18,14 +18,15 @@
 namespace rocbench {
 namespace {
 
-// Seconds. Below one thousandth the clocks' own error shows; and the first execution of a sample
-// finds the caches as those left them who wrote the pattern: a device that reads what is dirty there
-// is slower, and one copy of 64 MiB by itself would be all of a sample.
-constexpr double shortest_batch = 10e-3;
-constexpr std::size_t fewest_samples = 10;
-constexpr double wanted_width = 0.005;
-// The intervals of two runs then fit into 2 % either way, with room for the medians to differ.
-constexpr double comparable_width = 0.01;
+// Minimal seconds per sample. Below 1 ms the error of the clocks shows. Besides, the first
+// execution of a sample finds the caches as the writing of the pattern left them: a device that
+// reads dirty lines is slower, and a single copy of 64 MiB would be a whole sample.
+constexpr double min_batch_seconds = 10e-3;
+constexpr std::size_t min_samples = 10;
+constexpr double target_width = 0.005;
+// Two runs with such intervals can be told apart at a tolerance of 2 %, even if their medians
+// differ slightly.
+constexpr double precise_width = 0.01;
 constexpr double clock_resolution = 1e-9;
 
 class stopwatch {
@@ -38,23 +39,23 @@ class stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// Seconds that executions take together.
+// Measures the time of a number of executions, in seconds.
 class batch_timer {
  public:
-  batch_timer(experiment& subject, bool each_waited_for)
-      : subject_(subject), each_waited_for_(each_waited_for) {}
+  batch_timer(experiment& subject, bool synchronize_each)
+      : subject_(subject), synchronize_each_(synchronize_each) {}
 
   double operator()(std::size_t times) {
-    bool const by_host = each_waited_for_ || subject_.timed_by() == timing::wall_clock;
+    bool const by_host = synchronize_each_ || subject_.timing() == timing_method::wall_clock;
     return std::max(by_host ? by_wall_clock(times) : by_device_events(times), clock_resolution);
   }
 
  private:
   double by_wall_clock(std::size_t times) {
-    stopwatch const watch;
+    stopwatch const elapsed_time;
     subject_.run(times);
-    if (each_waited_for_) subject_.stream().synchronize();
-    return watch.seconds();
+    if (synchronize_each_) subject_.stream().synchronize();
+    return elapsed_time.seconds();
   }
 
   double by_device_events(std::size_t times) {
@@ -72,26 +73,26 @@ class batch_timer {
   };
 
   experiment& subject_;
-  bool each_waited_for_;
-  std::optional<event_pair> events_;  // made where they are needed: they need a device
+  bool synchronize_each_;
+  std::optional<event_pair> events_;  // created on first use, because events need a device
 };
 
-// Warms up, and finds how many executions are long enough together. The faster of two times
-// counts: the first one of all pays for what is made on first use.
-std::size_t find_batch(batch_timer& time, std::size_t largest) {
+// Warms up and returns the number of executions per sample. Of two measurements the shorter counts,
+// because the very first includes lazy initialization.
+std::size_t find_batch(batch_timer& time, std::size_t max_batch) {
   std::size_t batch = 1;
   for (;;) {
-    double const first = time(batch);
-    double const seconds = std::min(first, time(batch));
-    if (seconds >= shortest_batch || batch == largest) return batch;
-    double const factor = std::clamp(1.25 * shortest_batch / seconds, 1.25, 8.0);
-    auto const next = static_cast<std::size_t>(std::ceil(static_cast<double>(batch) * factor));
-    batch = std::min(next, largest);
+    double const first_seconds = time(batch);
+    double const seconds = std::min(first_seconds, time(batch));
+    if (seconds >= min_batch_seconds || batch == max_batch) return batch;
+    double const factor = std::clamp(1.25 * min_batch_seconds / seconds, 1.25, 8.0);
+    auto const larger = static_cast<std::size_t>(std::ceil(static_cast<double>(batch) * factor));
+    batch = std::min(larger, max_batch);
   }
 }
 
-bool agree(summary const& of) {
-  return of.count >= fewest_samples && of.relative_width() < wanted_width;
+bool is_precise(summary const& seconds) {
+  return seconds.count >= min_samples && seconds.relative_width() < target_width;
 }
 
 double cpu_seconds() {
@@ -102,68 +103,68 @@ double cpu_seconds() {
 
 }  // namespace
 
-void take_samples(experiment& subject, measure_options const& options, samples& into) {
-  batch_timer time(subject, options.fixed && options.fixed->each_waited_for);
-  std::uint64_t sample = into.seconds.size();  // another pattern in every round
+void take_samples(experiment& subject, measure_options const& options, sample_set& samples) {
+  batch_timer time(subject, options.fixed && options.fixed->synchronize_each);
+  std::uint64_t sample = samples.seconds.size();  // each round continues with new patterns
   subject.prepare(sample);
   if (options.fixed) {
-    into.fixed = true;
-    into.by_least_time = options.fixed->by_least_time;
-    into.batch = std::min(options.fixed->batch, subject.most_at_once());
+    samples.fixed = true;
+    samples.report_fastest = options.fixed->report_fastest;
+    samples.batch = std::min(options.fixed->batch, subject.max_batch());
     if (options.fixed->warm_ups != 0) time(options.fixed->warm_ups);
   } else {
-    // Without time the bytes alone are asked for.
-    into.batch = options.max_time > 0 ? find_batch(time, subject.most_at_once()) : 1;
+    // With max_time 0, one execution is measured, only to verify its data.
+    samples.batch = options.max_time > 0 ? find_batch(time, subject.max_batch()) : 1;
   }
 
-  stopwatch const watch;
-  double const before = into.spent;
-  double const share = 1.0 / options.rounds;
-  std::size_t const count = into.seconds.size();
-  std::size_t next_look = count + (fewest_samples + options.rounds - 1) / options.rounds;
+  stopwatch const elapsed_time;
+  double const elapsed_before = samples.elapsed;
+  double const fraction = 1.0 / options.rounds;
+  std::size_t const count = samples.seconds.size();
+  std::size_t next_check = count + (min_samples + options.rounds - 1) / options.rounds;
   for (;;) {
     subject.prepare(++sample);
     double const cpu = cpu_seconds();
-    into.seconds.push_back(time(into.batch) / static_cast<double>(into.batch));
-    into.cpu_seconds += cpu_seconds() - cpu;
-    into.executions += into.batch;
-    into.mismatch = subject.check(sample, options.inject);
-    double const seconds = watch.seconds();
-    into.spent = before + seconds;
-    if (into.mismatch || interrupted()) break;
+    samples.seconds.push_back(time(samples.batch) / static_cast<double>(samples.batch));
+    samples.cpu_seconds += cpu_seconds() - cpu;
+    samples.executions += samples.batch;
+    samples.mismatch = subject.check(sample, options.inject);
+    double const seconds = elapsed_time.seconds();
+    samples.elapsed = elapsed_before + seconds;
+    if (samples.mismatch || interrupted()) break;
     if (options.fixed) {
-      if (into.seconds.size() >= options.fixed->samples) break;
+      if (samples.seconds.size() >= options.fixed->samples) break;
       continue;
     }
-    if (seconds >= share * options.max_time) break;
-    if (into.seconds.size() < next_look || seconds < share * options.min_time) continue;
-    if (into.seconds.size() < fewest_samples || agree(summarise(into.seconds))) break;
-    // Sorting at every sample would take longer than some samples do.
-    next_look = into.seconds.size() + std::max(into.seconds.size() / 16, std::size_t{1});
+    if (seconds >= fraction * options.max_time) break;
+    if (samples.seconds.size() < next_check || seconds < fraction * options.min_time) continue;
+    if (samples.seconds.size() < min_samples || is_precise(summarize(samples.seconds))) break;
+    // Sorting after every sample would take longer than some samples.
+    next_check = samples.seconds.size() + std::max(samples.seconds.size() / 16, std::size_t{1});
   }
 }
 
-bool comparable(samples const& taken) {
-  if (taken.fixed) return true;
-  return taken.seconds.size() >= fewest_samples &&
-         summarise(taken.seconds).relative_width() <= comparable_width;
+bool has_precise_median(sample_set const& samples) {
+  if (samples.fixed) return true;
+  return samples.seconds.size() >= min_samples &&
+         summarize(samples.seconds).relative_width() <= precise_width;
 }
 
-measurement conclude(samples const& taken, std::size_t counted_bytes) {
+measurement to_measurement(sample_set const& samples, std::size_t counted_bytes) {
   measurement result;
-  std::vector<double> rates(taken.seconds);
-  for (double& each : rates) each = static_cast<double>(counted_bytes) / each;
-  result.rate = summarise(std::move(rates));
-  result.seconds = summarise(taken.seconds);
-  result.cpu_seconds = taken.cpu_seconds / static_cast<double>(taken.executions);
-  result.executions = taken.executions;
-  result.batch = taken.batch;
-  result.noisy = !taken.fixed && !agree(result.seconds);
-  result.spent = taken.spent;
-  result.mismatch = taken.mismatch;
-  if (taken.by_least_time) {
-    result.loop = summarise_loop(taken.seconds);
-    result.loop_rate = static_cast<double>(counted_bytes) / result.loop->least;
+  std::vector<double> rates(samples.seconds);
+  for (double& rate : rates) rate = static_cast<double>(counted_bytes) / rate;
+  result.rate = summarize(std::move(rates));
+  result.seconds = summarize(samples.seconds);
+  result.cpu_seconds = samples.cpu_seconds / static_cast<double>(samples.executions);
+  result.executions = samples.executions;
+  result.batch = samples.batch;
+  result.noisy = !samples.fixed && !is_precise(result.seconds);
+  result.elapsed = samples.elapsed;
+  result.mismatch = samples.mismatch;
+  if (samples.report_fastest) {
+    result.loop = summarize_loop(samples.seconds);
+    result.loop_rate = static_cast<double>(counted_bytes) / result.loop->min;
   }
   return result;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measures one case: warm-up, batches, samples until they agree, every sample checked.
+// Measures one case: warm-up, batches of executions, and samples until the median is precise.
+// Every sample is verified.
 #pragma once
 
 #include <cstddef>
@@ -8,78 +9,80 @@
 #include <vector>
 
 #include "experiment.hpp"
-#include "inject.hpp"
+#include "injection_site.hpp"
 #include "statistics.hpp"
 
 namespace rocbench {
 
-/// A count of everything, as tools have it that do not ask whether samples agree.
+/// Fixed counts, as in tools that do not check whether samples agree.
 struct fixed_counts {
   std::size_t warm_ups;
-  std::size_t batch;  ///< executions timed together in a sample
+  std::size_t batch;  ///< executions per sample
   std::size_t samples;
-  bool each_waited_for = false;  ///< by the host's clock, to the end of a wait
-  bool by_least_time = false;    ///< the rate is that of the least time, not the median
+  bool synchronize_each = false;  ///< true: wall clock, with a synchronization after each sample
+  bool report_fastest = false;    ///< true: report the rate of the shortest time, not the median
 };
 
-/// Turns beyond max_time, of cases whose samples leave the median too open to compare runs by.
-struct further_turns {
-  double time;      ///< seconds of each
-  unsigned most;    ///< of a case
-  double deadline;  ///< seconds after the beginning of all cases from which on no turn begins
+/// Rounds after the planned ones, for cases whose median is not precise enough to compare runs.
+struct extra_rounds {
+  double time;          ///< seconds per round
+  unsigned max_rounds;  ///< per case
+  double deadline;      ///< seconds after the start of all cases; no extra round starts later
 };
 
 struct measure_options {
-  double min_time = 0;  ///< seconds for a case at least, the checks between samples included
-  /// Seconds for a case at most, but for the first sample of a round; 0: one execution, checked.
+  double min_time = 0;  ///< minimal seconds per case, including verification
+  /// Maximal seconds per case; a round always takes one sample. 0: one execution, verified.
   double max_time = 0;
-  unsigned rounds = 1;  ///< parts that both are divided into, so that cases take turns
-  std::optional<fixed_counts> fixed = {};  ///< instead of the times; with one round
-  std::optional<further_turns> further = {};  ///< behind the last round
-  /// Where one byte is corrupted before the check, which must then fail.
-  inject_place inject = inject_place::none;
+  unsigned rounds = 1;  ///< rounds that divide both times; cases take turns in each round
+  std::optional<fixed_counts> fixed = {};  ///< replaces the times; requires one round
+  std::optional<extra_rounds> extra = {};
+  /// Corrupts one byte before verification, which must then fail.
+  injection_site inject = injection_site::none;
 };
 
-/// What was seen of a case so far, round after round.
-struct samples {
-  std::vector<double> seconds;          ///< of one execution each
-  double cpu_seconds = 0;               ///< of the process, while the samples were timed
-  std::size_t executions = 0;           ///< in all samples together
-  std::size_t batch = 0;                ///< executions timed together in a sample
-  double spent = 0;                     ///< seconds on sampling, checks included
-  bool fixed = false;                   ///< the number of samples was given: nothing had to agree
-  bool by_least_time = false;           ///< as asked for with the counts
-  std::optional<std::string> mismatch;  ///< what was wrong; measuring ended there
+/// The samples of a case from all rounds so far.
+struct sample_set {
+  std::vector<double> seconds;          ///< time of one execution, per sample
+  double cpu_seconds = 0;               ///< CPU time of the process during all samples
+  std::size_t executions = 0;           ///< in all samples
+  std::size_t batch = 0;                ///< executions per sample
+  double elapsed = 0;                   ///< seconds of sampling, including verification
+  bool fixed = false;                   ///< true: the number of samples was given
+  bool report_fastest = false;          ///< from fixed_counts
+  std::optional<std::string> mismatch;  ///< description of wrong data; ends the measurement
 };
 
+/// The statistics of a case.
 struct measurement {
-  summary rate;            ///< bytes a second
+  summary rate;            ///< bytes per second
   summary seconds;         ///< of one execution
-  double cpu_seconds = 0;  ///< of the process, for one execution
+  double cpu_seconds = 0;  ///< CPU time of the process per execution
   std::size_t executions = 0;
   std::size_t batch = 0;
-  bool noisy = false;  ///< the samples did not agree within the time that the case had
-  double spent = 0;    ///< seconds on sampling
+  bool noisy = false;  ///< true: the median was not precise when the time was over
+  double elapsed = 0;  ///< seconds of sampling
   std::optional<std::string> mismatch;
-  std::optional<loop_times> loop;  ///< where the least time was asked for
-  double loop_rate = 0;            ///< bytes a second at that time
+  std::optional<loop_times> loop;  ///< set if the fastest execution is reported
+  double loop_rate = 0;            ///< bytes per second of the fastest execution
 
-  /// What the case is said to reach: the median, or the rate of the least time.
-  double shown_rate() const { return loop ? loop_rate : rate.median; }
-  double shown_seconds() const { return loop ? loop->least : seconds.median; }
+  /// Returns the rate that tables show: of the median, or of the fastest execution.
+  double reported_rate() const { return loop ? loop_rate : rate.median; }
+  double reported_seconds() const { return loop ? loop->min : seconds.median; }
 };
 
-/// Appends the samples of one round: its share of 10 samples and of min_time at least, then until
-/// the 95 % confidence interval of the median of all samples is narrower than 0.5 % of it; its
-/// share of max_time at most. With fixed counts just so many. An interrupt ends it after the sample
-/// at hand. Throws roc::error.
-void take_samples(experiment& subject, measure_options const& options, samples& into);
+/// Appends the samples of one round to `samples`. A round takes at least its share of 10 samples
+/// and of min_time. It ends if the 95 % confidence interval of the median of all samples is
+/// narrower than 0.5 % of the median, or if its share of max_time is over. With fixed counts it
+/// takes exactly that number of samples. It also ends after a sample with wrong data or after an
+/// interrupt. Throws roc::error.
+void take_samples(experiment& subject, measure_options const& options, sample_set& samples);
 
-/// Whether two runs with such samples could be told apart or called the same by `compare`: the
-/// interval of the median is at most half as wide as the change that it takes for none.
-bool comparable(samples const& taken);
+/// Returns true if `compare` could give a verdict on two such runs: the confidence interval of the
+/// median is at most half as wide as the default tolerance, or the number of samples was fixed.
+bool has_precise_median(sample_set const& samples);
 
-/// Precondition: a sample.
-measurement conclude(samples const& taken, std::size_t counted_bytes);
+/// Computes the statistics of a case. Precondition: at least one sample.
+measurement to_measurement(sample_set const& samples, std::size_t counted_bytes);
 
 }  // namespace rocbench

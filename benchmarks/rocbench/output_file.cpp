@@ -11,35 +11,35 @@
 namespace rocbench {
 namespace {
 
-[[noreturn]] void refuse(std::string const& path, int code) {
+[[noreturn]] void throw_error(std::string const& path, int error_number) {
   throw output_error(
-      fmt::format("cannot write {}: {}", path, std::generic_category().message(code)));
+      fmt::format("cannot write {}: {}", path, std::generic_category().message(error_number)));
 }
 
 }  // namespace
 
 output_file::output_file(std::string path) : path_(std::move(path)) {
   if (path_ == "-") return;
-  std::error_code none_there;
-  auto const kind = std::filesystem::status(path_, none_there).type();
-  if (kind == std::filesystem::file_type::directory) refuse(path_, EISDIR);
-  bool const device =
+  std::error_code error;
+  auto const kind = std::filesystem::status(path_, error).type();
+  if (kind == std::filesystem::file_type::directory) throw_error(path_, EISDIR);
+  bool const is_device =
       kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular;
-  if (!device) written_ = path_ + ".part";
-  file_.reset(std::fopen((device ? path_ : written_).c_str(), "w"));
-  if (!file_) refuse(path_, errno);
+  if (!is_device) temporary_path_ = path_ + ".part";
+  file_.reset(std::fopen((is_device ? path_ : temporary_path_).c_str(), "w"));
+  if (!file_) throw_error(path_, errno);
 }
 
 output_file::~output_file() {
-  if (file_ && !written_.empty()) std::remove(written_.c_str());
+  if (file_ && !temporary_path_.empty()) std::remove(temporary_path_.c_str());
 }
 
 void output_file::write(std::string_view text) {
-  std::FILE* const to = file_ ? file_.get() : stdout;
-  bool const whole = std::fwrite(text.data(), 1, text.size(), to) == text.size();
-  if (!whole || std::fflush(to) != 0) refuse(path_, errno);
-  if (written_.empty()) return;
-  if (std::rename(written_.c_str(), path_.c_str()) != 0) refuse(path_, errno);
+  std::FILE* const destination = file_ ? file_.get() : stdout;
+  bool const complete = std::fwrite(text.data(), 1, text.size(), destination) == text.size();
+  if (!complete || std::fflush(destination) != 0) throw_error(path_, errno);
+  if (temporary_path_.empty()) return;
+  if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0) throw_error(path_, errno);
   file_.reset();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file of results: found out to be writable before measuring, whole or not there afterwards.
+// A result file that is checked to be writable before measuring, and replaced as a whole.
 #pragma once
 
 #include <cstdio>
@@ -10,22 +10,23 @@
 
 namespace rocbench {
 
-/// A destination that cannot be written; the text names it and says why.
+/// Thrown if a file cannot be written; what() names the file and the reason.
 struct output_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// "-" is standard output. A regular file is written beside its place and then renamed, so that
-/// what was there before stays until the new one is whole.
+/// A regular file is written under a temporary name and then renamed, so that an existing file
+/// remains until the new one is complete. The path "-" is standard output.
 class output_file {
  public:
-  /// Throws output_error.
+  /// Opens the temporary file, or the device. Throws output_error.
   explicit output_file(std::string path);
+  /// Removes the temporary file if write() was not called or failed.
   ~output_file();
   output_file(output_file const&) = delete;
   output_file& operator=(output_file const&) = delete;
 
-  /// Writes the text and puts the file in its place; once. Throws output_error.
+  /// Writes the text and renames the file. Precondition: not called before. Throws output_error.
   void write(std::string_view text);
 
  private:
@@ -34,7 +35,7 @@ class output_file {
   };
 
   std::string path_;
-  std::string written_;  // empty: nothing to rename
+  std::string temporary_path_;  // empty: nothing to rename
   std::unique_ptr<std::FILE, closer> file_;
 };
 

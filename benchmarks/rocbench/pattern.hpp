@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the buffers hold while a copy is measured, so that no wrong byte goes unseen.
+// The pattern and the poison of a sample, in host memory.
 //
-// Every 64-bit word of a pattern differs from every other word of it, and from the same word of
-// another sample's pattern. Every byte of a pattern has its top bit set, and no byte of a poison
-// has: a byte that was not written, or written outside its place, always differs from what is due.
+// The 64-bit words of a pattern are all different, and each differs from the same word of other
+// samples. Every pattern byte has its top bit set and no poison byte has: a byte that was not
+// written, or written to the wrong place, always differs from its expected value.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,24 @@
 
 namespace rocbench {
 
-/// A byte that is not what it should be.
+/// A byte with a wrong value.
 struct mismatch {
-  std::size_t offset;  ///< from the begin of the compared bytes
+  std::size_t offset;  ///< in the compared range
   std::byte expected;
-  std::byte found;
+  std::byte actual;
 };
 
-/// Writes the pattern of a sample, with several threads where there is much to write.
+/// Writes the pattern of a sample; large ranges are written by several threads.
 void write_pattern(std::span<std::byte> bytes, std::uint64_t sample);
-/// The first byte that is not the pattern's.
+/// Returns the first byte that differs from the sample's pattern, if there is one.
 std::optional<mismatch> find_pattern_mismatch(std::span<std::byte const> bytes,
                                               std::uint64_t sample);
 
-/// The byte that destinations and guard bands are filled with for a sample.
+/// Returns the value that fills destinations and guard bands before the sample.
 std::byte poison_byte(std::uint64_t sample);
+/// Fills a range with the sample's poison.
 void write_poison(std::span<std::byte> bytes, std::uint64_t sample);
-/// The first byte that is not the poison's.
+/// Returns the first byte that differs from the sample's poison, if there is one.
 std::optional<mismatch> find_poison_mismatch(std::span<std::byte const> bytes,
                                              std::uint64_t sample);
 

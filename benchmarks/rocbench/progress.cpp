@@ -8,27 +8,27 @@
 
 namespace rocbench {
 
-progress::progress(std::size_t cases) : cases_(cases), terminal_(isatty(STDERR_FILENO) == 1) {}
+progress::progress(std::size_t total) : total_(total), is_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 progress::~progress() { clear(); }
 
-void progress::begin(std::string const& name) {
-  ++done_;
-  show(fmt::format("{} of {}: {}", done_, cases_, name));
+void progress::begin(std::string const& case_name) {
+  ++begun_;
+  show(fmt::format("{} of {}: {}", begun_, total_, case_name));
 }
 
-void progress::again(std::string const& name) {
-  clear();  // the line before may be longer
-  show(fmt::format("again, its samples disagree: {}", name));
+void progress::begin_extra_round(std::string const& case_name) {
+  clear();  // the previous line may be longer
+  show(fmt::format("extra round, samples disagree: {}", case_name));
 }
 
-void progress::show(std::string const& words) {
-  fmt::print(stderr, "{}{}", words, terminal_ ? "" : "\n");
+void progress::show(std::string const& message) {
+  fmt::print(stderr, "{}{}", message, is_terminal_ ? "" : "\n");
   std::fflush(stderr);
 }
 
 void progress::clear() {
-  if (!terminal_) return;
+  if (!is_terminal_) return;
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
 }

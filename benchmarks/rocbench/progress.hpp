@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is being done, on standard error.
+// Progress messages on standard error.
 #pragma once
 
 #include <cstddef>
@@ -7,27 +7,29 @@
 
 namespace rocbench {
 
-/// One line for the case at work: on a terminal it goes before the row is printed, elsewhere it
-/// stays as a line of the log.
+/// Prints one line for the current case. On a terminal the line is erased before results are
+/// printed; otherwise it remains as a line of the log.
 class progress {
  public:
-  explicit progress(std::size_t cases);
+  /// @param total number of begin() calls to come
+  explicit progress(std::size_t total);
   ~progress();
   progress(progress const&) = delete;
   progress& operator=(progress const&) = delete;
 
-  void begin(std::string const& name);
-  /// The same for a case that gets more time than was planned.
-  void again(std::string const& name);
-  /// Takes the line away.
+  /// Prints the case that starts.
+  void begin(std::string const& case_name);
+  /// Prints a case that is measured for longer than planned.
+  void begin_extra_round(std::string const& case_name);
+  /// Erases the line from a terminal.
   void clear();
 
  private:
-  void show(std::string const& words);
+  void show(std::string const& message);
 
-  std::size_t cases_;
-  std::size_t done_ = 0;
-  bool terminal_;
+  std::size_t total_;
+  std::size_t begun_ = 0;
+  bool is_terminal_;
 };
 
 }  // namespace rocbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HIP's own copies, for the rows beside the library's.
+// Copies by HIP's own calls, for the raw cases.
 #pragma once
 
 #include <roc/native.hpp>
@@ -8,12 +8,13 @@
 
 namespace rocbench {
 
-/// Enqueues the one call of HIP that copies such a layout: hipMemcpyAsync, hipMemcpy2DAsync or
-/// hipMemcpy3DAsync. Throws roc::error. Precondition: raw_call(layout) is not null.
-void raw_copy(copy_layout const& layout, void* to, void const* from, hipMemcpyKind kind,
+/// Enqueues a copy by the function that raw_copy_function() names. Throws roc::error.
+/// Precondition: raw_copy_function(layout) is not null.
+void raw_copy(copy_layout const& layout, void* destination, void const* source, hipMemcpyKind kind,
               hipStream_t stream);
 
-/// The name of that call; null where HIP has none, as for transposition.
-char const* raw_call(copy_layout const& layout);
+/// Returns the name of the HIP function that copies this layout in one call; null if HIP has none,
+/// as for transpositions.
+char const* raw_copy_function(copy_layout const& layout);
 
 }  // namespace rocbench

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: MIT
 #include "report_command.hpp"
 
+#include "html_report.hpp"
 #include "json_reader.hpp"
 #include "output_file.hpp"
-#include "report.hpp"
+#include "svg_report.hpp"
 
 namespace rocbench {
 
-exit_code report(report_options const& chosen) {
-  bool const one = chosen.second.empty();
-  bool const picture = chosen.output.ends_with(".svg");
-  if (picture && !one) {
-    return fail(exit_code::usage,
-                chosen.output +
-                    " can show one run, but two were given: a report of both is HTML, "
-                    "give it a name that does not end with .svg");
+exit_code report(report_options const& options) {
+  bool const is_single = options.later.empty();
+  bool const is_picture = options.output.ends_with(".svg");
+  if (is_picture && !is_single) {
+    return fail(
+        exit_code::usage,
+        options.output +
+            ": a picture shows one run, but two were given; for both, use a file name that does "
+            "not end with .svg");
   }
-  document const first = read_document(chosen.first);
-  std::string const text = picture ? svg_report(first)
-                           : one   ? html_report(first)
-                                   : html_report(read_document(chosen.second), first);
+  benchmark_run const first = read_run(options.results);
+  std::string const text = is_picture  ? svg_report(first)
+                           : is_single ? html_report(first)
+                                       : html_report(read_run(options.later), first);
   if (text.empty()) {
-    return fail(exit_code::usage,
-                chosen.first +
-                    " has no rates to draw; give the report a name that does not end "
-                    "with .svg for times and everything else");
+    return fail(
+        exit_code::usage,
+        options.results +
+            " has no rates to draw; for times, use a file name that does not end with .svg");
   }
-  output_file(chosen.output).write(text);
+  output_file(options.output).write(text);
   return exit_code::ok;
 }
 

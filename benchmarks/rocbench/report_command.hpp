@@ -9,13 +9,13 @@
 namespace rocbench {
 
 struct report_options {
-  std::string first;   ///< a file of --json
-  std::string second;  ///< a later run, then the one shown, with the changes; empty: none
-  std::string output;  ///< where it goes: - is standard output, .svg at the end a picture
+  std::string results;  ///< result file of --json
+  std::string later;    ///< result file of a later run to compare with; empty: none
+  std::string output;   ///< file to write; "-" is standard output, *.svg selects a picture
 };
 
-/// Writes the page, or the picture of one run. `usage` for a picture of two runs, or of one without
-/// rates. Throws input_error, output_error.
-exit_code report(report_options const& chosen);
+/// Writes an HTML page, or an SVG picture of one run. Returns `usage` if a picture of two runs is
+/// requested, or of a run without rates. Throws input_error, output_error.
+exit_code report(report_options const& options);
 
 }  // namespace rocbench

@@ -1,65 +1,73 @@
 // SPDX-License-Identifier: MIT
-// The parts of drawings over sizes and of tables: every figure, and where they were taken.
+#include "report_tables.hpp"
+
 #include <fmt/format.h>
 
 #include "format.hpp"
 #include "html.hpp"
-#include "report_parts.hpp"
 #include "size_chart.hpp"
 
 namespace rocbench {
 namespace {
 
-std::string cell(std::string const& text, char const* kind = "") {
-  return fmt::format("<td class=\"{}\">{}</td>", kind, escape_html(text));
+std::string table_cell(std::string const& text, char const* css_class = "") {
+  return fmt::format("<td class=\"{}\">{}</td>", css_class, escape_html(text));
 }
 
-std::string fact(char const* name, std::string const& value) {
-  return fmt::format("<tr><th>{}</th>{}</tr>\n", name, cell(value));
+std::string table_row(char const* name, std::string const& value) {
+  return fmt::format("<tr><th>{}</th>{}</tr>\n", name, table_cell(value));
 }
 
-std::string limit_text(limit const& of) {
-  return of.rate ? format_rate(*of.rate) + " GB/s, " + of.origin : "unknown: " + of.origin;
+std::string limit_text(rate_limit const& limit) {
+  return limit.rate ? format_rate(*limit.rate) + " GB/s, " + limit.origin
+                    : "unknown: " + limit.origin;
 }
 
-std::string figure_row(case_result const& of) {
-  std::string row =
-      "<tr>" + cell(of.name) + cell(format_size(static_cast<double>(of.bytes)), "number");
-  if (of.ended != outcome::measured) {
+std::string figure_row(case_result const& result) {
+  std::string row = "<tr>" + table_cell(result.name) +
+                    table_cell(format_size(static_cast<double>(result.bytes)), "number");
+  if (result.status != outcome::measured) {
     return row + fmt::format("<td colspan=\"7\">{}: {}</td></tr>\n",
-                             of.ended == outcome::skipped ? "skipped" : "failed",
-                             escape_html(of.problem));
+                             result.status == outcome::skipped ? "skipped" : "failed",
+                             escape_html(result.reason));
   }
-  measurement const& m = of.measured;
-  bool const time = of.counted == accounting::time;
+  measurement const& measured = result.measured;
+  bool const is_time = result.counted == accounting::time;
   auto const text = [&](double rate, double seconds) {
-    return time ? format_time(seconds) : format_rate(rate) + " GB/s";
+    return is_time ? format_time(seconds) : format_rate(rate) + " GB/s";
   };
-  row += cell(text(m.shown_rate(), m.shown_seconds()) + (m.loop ? " (least time)" : ""), "number");
-  row += cell(text(m.rate.p5, m.seconds.p5) + " to " + text(m.rate.p95, m.seconds.p95), "number");
-  row += cell(of.physical.rate ? format_rate(*of.physical.rate) : time ? "" : "unknown", "number");
-  row += cell(to_string(of.counted)) + cell(of.path);
-  row += cell(fmt::format("{}{}", m.seconds.count, m.noisy ? ", noisy" : ""));
-  return row + cell(m.mismatch ? "NO: " + *m.mismatch : "yes") + "</tr>\n";
+  row += table_cell(text(measured.reported_rate(), measured.reported_seconds()) +
+                        (measured.loop ? " (shortest time)" : ""),
+                    "number");
+  row += table_cell(text(measured.rate.p5, measured.seconds.p5) + " to " +
+                        text(measured.rate.p95, measured.seconds.p95),
+                    "number");
+  row += table_cell(result.physical_limit.rate ? format_rate(*result.physical_limit.rate)
+                    : is_time                  ? ""
+                                               : "unknown",
+                    "number");
+  row += table_cell(to_string(result.counted)) + table_cell(result.path);
+  row += table_cell(fmt::format("{}{}", measured.seconds.count, measured.noisy ? ", noisy" : ""));
+  return row + table_cell(measured.mismatch ? "NO: " + *measured.mismatch : "yes") + "</tr>\n";
 }
 
 }  // namespace
 
-std::string sizes_part(std::vector<case_pair> const& pairs) {
-  constexpr std::size_t fewest = 3;  // sizes that make a line
+std::string size_charts(std::vector<case_pair> const& pairs) {
+  constexpr std::size_t min_sizes = 3;  // a chart needs at least this number of sizes
   std::string charts;
-  for (case_pair const& each : pairs) {
-    auto const& longer = each.library.size() >= each.raw.size() ? each.library : each.raw;
-    if (longer.size() < fewest || longer.front()->counted == accounting::time) continue;
-    charts += fmt::format("<div><h3>{}</h3>{}</div>\n", escape_html(each.name),
-                          svg_size_chart(each.library, each.raw));
+  for (case_pair const& pair : pairs) {
+    auto const& longer = pair.library.size() >= pair.raw.size() ? pair.library : pair.raw;
+    if (longer.size() < min_sizes || longer.front()->counted == accounting::time) continue;
+    charts += fmt::format("<div><h3>{}</h3>{}</div>\n", escape_html(pair.name),
+                          svg_size_chart(pair.library, pair.raw));
   }
   return charts.empty() ? "" : "<div class=\"charts\">\n" + charts + "</div>\n";
 }
 
-std::string figures_part(document const& of) {
+std::string figures_table(benchmark_run const& run) {
   std::string rows;
-  for (case_result const& each : of.results) rows += figure_row(each);
+  for (case_result const& result : run.results) rows += figure_row(result);
   if (rows.empty()) return "";
   return "<div class=\"scroll\"><table>\n<tr><th>case</th><th class=\"number\">size</th>"
          "<th class=\"number\">median</th><th class=\"number\">p5 to p95</th>"
@@ -68,23 +76,23 @@ std::string figures_part(document const& of) {
          rows + "</table></div>\n";
 }
 
-std::string environment_part(document const& of) {
-  environment const& where = of.where;
+std::string environment_table(benchmark_run const& run) {
+  run_environment const& environment = run.environment;
   std::string rows;
-  rows += fact("device", where.device_name);
-  rows += fact("platform", where.platform);
-  rows += fact("bus", where.pci_bus_id);
-  rows += fact("driver", fmt::format("{}", where.driver_version));
-  rows += fact("runtime", fmt::format("{}", where.runtime_version));
-  if (where.on_gpu) {
-    rows += fact("link, one way", limit_text(of.known.link));
-    rows += fact("device memory", limit_text(of.known.device_memory));
+  rows += table_row("device", environment.device_name);
+  rows += table_row("platform", environment.platform);
+  rows += table_row("bus", environment.pci_bus_id);
+  rows += table_row("driver", fmt::format("{}", environment.driver_version));
+  rows += table_row("runtime", fmt::format("{}", environment.runtime_version));
+  if (environment.on_gpu) {
+    rows += table_row("link, one way", limit_text(run.limits.link));
+    rows += table_row("device memory", limit_text(run.limits.device_memory));
   } else {
-    rows += fact("host memory", limit_text(of.known.host_copy));
+    rows += table_row("host memory", limit_text(run.limits.host_copy));
   }
-  rows += fact("host", where.host_name);
-  rows += fact("date", where.date);
-  rows += fact("rocbench", where.version);
+  rows += table_row("host", environment.host_name);
+  rows += table_row("date", environment.date);
+  rows += table_row("rocbench", environment.version);
   return "<table class=\"facts\">\n" + rows + "</table>\n";
 }
 

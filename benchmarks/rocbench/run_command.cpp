@@ -9,17 +9,17 @@
 
 #include <fmt/format.h>
 
+#include "benchmark_run.hpp"
 #include "command_plan.hpp"
 #include "csv_writer.hpp"
-#include "document.hpp"
-#include "environment.hpp"
 #include "format.hpp"
 #include "interrupt.hpp"
 #include "json_writer.hpp"
-#include "limits.hpp"
+#include "machine_limits.hpp"
 #include "output_file.hpp"
+#include "result_table.hpp"
+#include "run_environment.hpp"
 #include "runner.hpp"
-#include "table.hpp"
 
 namespace rocbench {
 namespace {
@@ -29,88 +29,94 @@ std::uint64_t host_memory() {
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Bytes of arrays of which three are needed at once.
-std::uint64_t fitting_array(roc::device const& device) {
+// Returns the largest array size, in bytes, of which three arrays fit in device and host memory.
+std::uint64_t largest_array_that_fits(roc::device const& device) {
   return std::min<std::uint64_t>(device.memory().free / 4, host_memory() / 4);
 }
 
-// A size that cannot be there is refused before hours of swapping, or the system's killer, say so.
-std::optional<std::string> too_large(std::uint64_t bytes, roc::device const& device) {
-  std::size_t const on_device = device.memory().total;
-  std::uint64_t const host = host_memory();
-  std::uint64_t const most = std::min<std::uint64_t>(on_device / 2, host / 4);
-  if (bytes <= most) return std::nullopt;
+// Returns an error message if the size exceeds the machine's memory. Otherwise the system would
+// swap for hours or kill the process.
+std::optional<std::string> check_size(std::uint64_t bytes, roc::device const& device) {
+  std::size_t const device_bytes = device.memory().total;
+  std::uint64_t const host_bytes = host_memory();
+  std::uint64_t const max_bytes = std::min<std::uint64_t>(device_bytes / 2, host_bytes / 4);
+  if (bytes <= max_bytes) return std::nullopt;
   return fmt::format(
-      "size {} is beyond this machine (device memory {}, host memory {}): give {} at most",
-      format_size(static_cast<double>(bytes)), format_size(static_cast<double>(on_device)),
-      format_size(static_cast<double>(host)), format_size(static_cast<double>(most)));
+      "size {} exceeds this machine's memory (device {}, host {}); use --size {} or less",
+      format_size(static_cast<double>(bytes)), format_size(static_cast<double>(device_bytes)),
+      format_size(static_cast<double>(host_bytes)), format_size(static_cast<double>(max_bytes)));
 }
 
-std::vector<job> make_jobs(options const& chosen, std::vector<benchmark_case> const& cases,
+std::vector<job> make_jobs(command_line const& options, std::vector<benchmark_case> const& cases,
                            std::vector<std::uint64_t> const& sizes) {
   std::vector<job> jobs;
-  for (benchmark_case const& each : cases) {
+  for (benchmark_case const& benchmark : cases) {
     for (std::uint64_t const bytes : sizes) {
-      jobs.push_back({each, {bytes, chosen.row, chosen.pitch, chosen.element}});
+      jobs.push_back({benchmark, {bytes, options.row, options.pitch, options.element}});
     }
   }
   return jobs;
 }
 
-// The worst of what happened: wrong data before anything else.
-exit_code verdict(std::vector<case_result> const& results, bool strict) {
-  auto const any = [&](auto const& is) { return std::ranges::any_of(results, is); };
-  auto const ended = [](outcome wanted) {
-    return [wanted](case_result const& each) { return each.ended == wanted; };
+// Returns the exit code of the worst result; wrong data is worst.
+exit_code exit_code_of(std::vector<case_result> const& results, bool strict) {
+  auto const any_result = [&](auto const& predicate) {
+    return std::ranges::any_of(results, predicate);
   };
-  if (any([](case_result const& each) { return each.measured.mismatch.has_value(); })) {
+  auto const has_status = [](outcome status) {
+    return [status](case_result const& result) { return result.status == status; };
+  };
+  if (any_result([](case_result const& result) { return result.measured.mismatch.has_value(); })) {
     return exit_code::mismatch;
   }
-  if (any(ended(outcome::failed))) return exit_code::usage;
-  if (interrupted()) return fail(exit_code::interrupted, "interrupted: the table is not complete");
-  if (!any(ended(outcome::measured))) return exit_code::skipped;
-  if (strict && any([](case_result const& each) { return each.measured.noisy; })) {
-    return fail(exit_code::noisy, "a case is noisy; --max-time gives it longer");
+  if (any_result(has_status(outcome::failed))) return exit_code::usage;
+  if (interrupted()) return fail(exit_code::interrupted, "interrupted: the results are incomplete");
+  if (!any_result(has_status(outcome::measured))) return exit_code::skipped;
+  if (strict && any_result([](case_result const& result) { return result.measured.noisy; })) {
+    return fail(exit_code::noisy, "a case is noisy; increase --max-time to take more samples");
   }
   return exit_code::ok;
 }
 
 }  // namespace
 
-exit_code run(options const& chosen, std::vector<benchmark_case> const& cases,
+exit_code run(command_line const& options, std::vector<benchmark_case> const& cases,
               roc::device const& device) {
-  environment const where = describe(device);
-  auto const sizes = planned_sizes(chosen, default_size(device, where), fitting_array(device));
+  run_environment const environment = describe_environment(device);
+  auto const sizes =
+      planned_sizes(options, default_size(device, environment), largest_array_that_fits(device));
   for (std::uint64_t const bytes : sizes) {
-    if (auto const problem = too_large(bytes, device)) return fail(exit_code::usage, *problem);
+    if (auto const error = check_size(bytes, device)) return fail(exit_code::usage, *error);
   }
   std::optional<output_file> json;
   std::optional<output_file> csv;
-  if (!chosen.json.empty()) json.emplace(chosen.json);
-  if (!chosen.csv.empty()) csv.emplace(chosen.csv);
-  std::FILE* const shown = chosen.json == "-" || chosen.csv == "-" ? stderr : stdout;
+  if (!options.json.empty()) json.emplace(options.json);
+  if (!options.csv.empty()) csv.emplace(options.csv);
+  std::FILE* const output = options.json == "-" || options.csv == "-" ? stderr : stdout;
 
-  note_interrupts();
-  document all{where, find_limits(device, where), {}};
-  print_environment(shown, where, all.known);
-  if (chosen.like == like_tool::babelstream && sizes.at(0) < babelstream_bytes) {
-    fmt::print(shown, "Arrays of {}, not BabelStream's of {}: {}.\n",
-               format_size(static_cast<double>(sizes[0])),
-               format_size(static_cast<double>(babelstream_bytes)),
-               chosen.sizes.empty() ? "three of those do not fit" : "as asked for");
+  handle_interrupts();
+  benchmark_run measured_run{environment, find_machine_limits(device, environment), {}};
+  print_environment(output, environment, measured_run.limits);
+  if (options.like == like_tool::babelstream && sizes.at(0) < babelstream_bytes) {
+    fmt::print(
+        output, "Arrays of {} instead of BabelStream's {}: {}.\n",
+        format_size(static_cast<double>(sizes[0])),
+        format_size(static_cast<double>(babelstream_bytes)),
+        options.sizes.empty() ? "three larger arrays do not fit in memory" : "as given by --size");
   }
-  table rows(shown);
-  auto const jobs = make_jobs(chosen, cases, sizes);
-  run_jobs(jobs, planned_measuring(chosen), all.known, [&](case_result const& row) {
-    chosen.what == command::check ? print_checked(shown, row) : rows.row(row);
-    if (row.measured.mismatch) {
-      fail(exit_code::mismatch, row.name + ": " + *row.measured.mismatch);
+  result_table table(output);
+  auto const jobs = make_jobs(options, cases, sizes);
+  run_jobs(jobs, planned_measuring(options), measured_run.limits, [&](case_result const& result) {
+    options.command == command_kind::check ? print_check_result(output, result)
+                                           : table.print_row(result);
+    if (result.measured.mismatch) {
+      fail(exit_code::mismatch, result.name + ": " + *result.measured.mismatch);
     }
-    all.results.push_back(row);
+    measured_run.results.push_back(result);
   });
-  if (json) json->write(to_json(all));
-  if (csv) csv->write(to_csv(all));
-  return verdict(all.results, chosen.strict);
+  if (json) json->write(to_json(measured_run));
+  if (csv) csv->write(to_csv(measured_run));
+  return exit_code_of(measured_run.results, options.strict);
 }
 
 }  // namespace rocbench

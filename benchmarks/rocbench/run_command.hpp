@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The commands that measure.
+// The commands that measure: run, sweep, latency, alloc and check.
 #pragma once
 
 #include <vector>
 
 #include <roc/device.hpp>
 
-#include "cases.hpp"
+#include "benchmark_case.hpp"
+#include "command_line.hpp"
 #include "exit_code.hpp"
-#include "options.hpp"
 
 namespace rocbench {
 
-/// Measures what the command line asks for, prints the table and writes the files. Throws
-/// roc::error, output_error.
-exit_code run(options const& chosen, std::vector<benchmark_case> const& cases,
+/// Measures the cases, prints the table and writes the result files. Precondition: `device` is
+/// current. Throws roc::error, output_error.
+exit_code run(command_line const& options, std::vector<benchmark_case> const& cases,
               roc::device const& device);
 
 }  // namespace rocbench

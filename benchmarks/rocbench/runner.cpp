@@ -12,111 +12,113 @@
 namespace rocbench {
 namespace {
 
-struct state {
-  samples taken;
+struct case_state {
+  sample_set samples;
   case_result result;
   std::size_t counted_bytes = 0;
-  bool over = false;  // skipped, failed or wrong: no further round
+  bool finished = false;  // skipped, failed or wrong data: not measured again
 };
 
-void take_turn(job const& of, measure_options const& options, state& at) {
+void measure_round(job const& entry, measure_options const& options, case_state& state) {
   try {
-    auto const subject = of.of.make(of.asked);
-    at.result.bytes = subject->bytes();
-    at.counted_bytes = subject->counted_bytes();
-    take_samples(*subject, options, at.taken);
-    at.result.path = subject->path();
-    at.over = at.taken.mismatch.has_value();
-  } catch (not_possible const& reason) {
-    at.result.ended = outcome::skipped;
-    at.result.problem = reason.what();
-    at.over = true;
+    auto const subject = entry.benchmark.make_experiment(entry.parameters);
+    state.result.bytes = subject->bytes();
+    state.counted_bytes = subject->counted_bytes();
+    take_samples(*subject, options, state.samples);
+    state.result.path = subject->path();
+    state.finished = state.samples.mismatch.has_value();
+  } catch (case_not_supported const& reason) {
+    state.result.status = outcome::skipped;
+    state.result.reason = reason.what();
+    state.finished = true;
   } catch (std::exception const& e) {
-    at.result.ended = outcome::failed;
-    at.result.problem = e.what();
-    at.over = true;
+    state.result.status = outcome::failed;
+    state.result.reason = e.what();
+    state.finished = true;
   }
 }
 
-state begin(job const& of, limits const& known) {
-  state at;
-  at.result.name = of.of.name;
-  at.result.bytes = of.asked.bytes;
-  at.result.counted = of.of.counted;
-  at.result.physical = limit_of(of.of, known);
-  return at;
+case_state make_state(job const& entry, machine_limits const& limits) {
+  case_state state;
+  state.result.name = entry.benchmark.name;
+  state.result.bytes = entry.parameters.bytes;
+  state.result.counted = entry.benchmark.counted;
+  state.result.physical_limit = limit_of(entry.benchmark, limits);
+  return state;
 }
 
-// Tells results in their order, each as soon as those before it are known too.
-class teller {
+// Reports results in the order of the jobs, each after all results before it.
+class ordered_reporter {
  public:
-  teller(std::vector<state>& states, progress& shown,
-         std::function<void(case_result const&)> const& report)
-      : states_(states), shown_(shown), report_(report) {}
+  ordered_reporter(std::vector<case_state>& states, progress& progress_line,
+                   std::function<void(case_result const&)> const& report)
+      : states_(states), progress_line_(progress_line), report_(report) {}
 
-  /// The case behind those that were told so far.
+  /// Returns the index of the next result to report.
   std::size_t next() const { return next_; }
 
-  void tell_next() {
-    state& at = states_[next_++];
-    if (at.result.ended == outcome::measured) {
-      if (at.taken.seconds.empty()) return;
-      at.result.measured = conclude(at.taken, at.counted_bytes);
+  void report_next() {
+    case_state& state = states_[next_++];
+    if (state.result.status == outcome::measured) {
+      if (state.samples.seconds.empty()) return;
+      state.result.measured = to_measurement(state.samples, state.counted_bytes);
     }
-    shown_.clear();
-    report_(at.result);
+    progress_line_.clear();
+    report_(state.result);
   }
 
  private:
-  std::vector<state>& states_;
-  progress& shown_;
+  std::vector<case_state>& states_;
+  progress& progress_line_;
   std::function<void(case_result const&)> const& report_;
   std::size_t next_ = 0;
 };
 
-// Whether a case has what it needs.
-bool done(state const& at) { return at.over || comparable(at.taken); }
+// Returns true if the case needs no extra rounds.
+bool is_complete(case_state const& state) {
+  return state.finished || has_precise_median(state.samples);
+}
 
-void take_further_turns(std::vector<job> const& jobs, measure_options turn,
-                        std::chrono::steady_clock::time_point begun, std::vector<state>& states,
-                        progress& shown) {
-  further_turns const further = *turn.further;
-  turn.min_time = 0;
-  turn.max_time = further.time;
-  turn.rounds = 1;
-  for (unsigned round = 1; round <= further.most; ++round) {
+void measure_extra_rounds(std::vector<job> const& jobs, measure_options options,
+                          std::chrono::steady_clock::time_point start,
+                          std::vector<case_state>& states, progress& progress_line) {
+  extra_rounds const extra = *options.extra;
+  options.min_time = 0;
+  options.max_time = extra.time;
+  options.rounds = 1;
+  for (unsigned round = 1; round <= extra.max_rounds; ++round) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      std::chrono::duration<double> const past = std::chrono::steady_clock::now() - begun;
-      if (interrupted() || past.count() >= further.deadline) return;
-      if (done(states[i])) continue;
-      shown.again(jobs[i].of.name);
-      take_turn(jobs[i], turn, states[i]);
+      std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
+      if (interrupted() || elapsed.count() >= extra.deadline) return;
+      if (is_complete(states[i])) continue;
+      progress_line.begin_extra_round(jobs[i].benchmark.name);
+      measure_round(jobs[i], options, states[i]);
     }
   }
 }
 
 }  // namespace
 
-void run_jobs(std::vector<job> const& jobs, measure_options const& options, limits const& known,
-              std::function<void(case_result const&)> const& report) {
-  auto const begun = std::chrono::steady_clock::now();
-  std::vector<state> states;
-  for (job const& each : jobs) states.push_back(begin(each, known));
-  progress shown(jobs.size() * options.rounds);
-  teller results(states, shown, report);
+void run_jobs(std::vector<job> const& jobs, measure_options const& options,
+              machine_limits const& limits, std::function<void(case_result const&)> const& report) {
+  auto const start = std::chrono::steady_clock::now();
+  std::vector<case_state> states;
+  for (job const& entry : jobs) states.push_back(make_state(entry, limits));
+  progress progress_line(jobs.size() * options.rounds);
+  ordered_reporter reporter(states, progress_line, report);
   for (unsigned round = 1; round <= options.rounds && !interrupted(); ++round) {
     for (std::size_t i = 0; i < jobs.size() && !interrupted(); ++i) {
-      shown.begin(jobs[i].of.name);
-      if (!states[i].over) take_turn(jobs[i], options, states[i]);
+      progress_line.begin(jobs[i].benchmark.name);
+      if (!states[i].finished) measure_round(jobs[i], options, states[i]);
       if (round != options.rounds) continue;
-      while (results.next() <= i && (!options.further || done(states[results.next()]))) {
-        results.tell_next();
+      while (reporter.next() <= i && (!options.extra || is_complete(states[reporter.next()]))) {
+        reporter.report_next();
       }
     }
   }
-  if (options.further) take_further_turns(jobs, options, begun, states, shown);
-  // What further turns, or an interrupt, left untold.
-  while (results.next() < states.size()) results.tell_next();
+  if (options.extra) measure_extra_rounds(jobs, options, start, states, progress_line);
+  // Results that are still unreported after extra rounds or an interrupt.
+  while (reporter.next() < states.size()) reporter.report_next();
 }
 
 }  // namespace rocbench

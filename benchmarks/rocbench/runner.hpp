@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Measures many cases, in turns.
+// Measures a list of jobs in rounds, so that the cases take turns.
 #pragma once
 
 #include <functional>
 #include <vector>
 
+#include "benchmark_case.hpp"
 #include "case_result.hpp"
-#include "cases.hpp"
-#include "limits.hpp"
+#include "machine_limits.hpp"
 #include "measure.hpp"
 
 namespace rocbench {
 
+/// A case with the sizes to measure it with.
 struct job {
-  benchmark_case of;
-  extent_request asked;
+  benchmark_case benchmark;
+  case_parameters parameters;
 };
 
-/// Calls `report` with the result of each job, in their order: during the last round, or, from the
-/// first job on that gets further turns, behind these. A job that fails or is not possible is told
-/// and not tried again; the others go on. After an interrupt, with what there is: jobs without a
-/// sample are left out.
-void run_jobs(std::vector<job> const& jobs, measure_options const& options, limits const& known,
-              std::function<void(case_result const&)> const& report);
+/// Measures all jobs and calls `report` once per job, in their order. A result is reported during
+/// the last planned round, or after the extra rounds if the job or one before it needs them. A job
+/// that fails or is not supported is not tried again; the others continue. After an interrupt the
+/// remaining results are reported; jobs without a sample are left out.
+void run_jobs(std::vector<job> const& jobs, measure_options const& options,
+              machine_limits const& limits, std::function<void(case_result const&)> const& report);
 
 }  // namespace rocbench

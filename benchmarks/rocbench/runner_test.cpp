@@ -12,86 +12,87 @@
 namespace rocbench {
 namespace {
 
-// How often each case was made, which is once a turn.
-std::map<std::string, unsigned> turns;
+// Number of rounds per case, counted as constructed experiments.
+std::map<std::string, unsigned> rounds_of_case;
 
-// Work that takes no device: every other sample takes ten times as long, so that none agree.
-class uneven_experiment final : public experiment {
+// Needs no device. Every other sample takes ten times as long, so that the samples never agree.
+class noisy_experiment final : public experiment {
  public:
-  timing timed_by() const override { return timing::wall_clock; }
+  timing_method timing() const override { return timing_method::wall_clock; }
   std::size_t bytes() const override { return 100; }
   std::size_t counted_bytes() const override { return 100; }
   std::string path() override { return "none"; }
   roc::stream_ref stream() const override { return {}; }
-  void prepare(std::uint64_t sample) override { long_ = sample % 2 == 0; }
-  std::size_t most_at_once() const override { return 1; }
+  void prepare(std::uint64_t sample) override { is_long_ = sample % 2 == 0; }
+  std::size_t max_batch() const override { return 1; }
   void run(std::size_t) override {
     auto const end =
-        std::chrono::steady_clock::now() + std::chrono::microseconds(long_ ? 1000 : 100);
+        std::chrono::steady_clock::now() + std::chrono::microseconds(is_long_ ? 1000 : 100);
     while (std::chrono::steady_clock::now() < end) {
     }
   }
-  std::optional<std::string> check(std::uint64_t, inject_place inject) override {
-    if (inject != inject_place::none) return "a wrong byte";
+  std::optional<std::string> check(std::uint64_t, injection_site inject) override {
+    if (inject != injection_site::none) return "a wrong byte";
     return std::nullopt;
   }
 
  private:
-  bool long_ = false;
+  bool is_long_ = false;
 };
 
-job uneven(std::string const& name) {
-  return {{name, "", accounting::payload, bound::none, true,
-           [name](extent_request const&) {
-             ++turns[name];
-             return std::make_unique<uneven_experiment>();
+job noisy_job(std::string const& name) {
+  return {{name, "", accounting::payload, limiting_resource::none, true,
+           [name](case_parameters const&) {
+             ++rounds_of_case[name];
+             return std::make_unique<noisy_experiment>();
            }},
           {}};
 }
 
-job impossible(std::string const& name) {
-  job result = uneven(name);
-  result.of.make = [name](extent_request const&) -> std::unique_ptr<experiment> {
-    ++turns[name];
-    throw not_possible("not here");
+job unsupported_job(std::string const& name) {
+  job result = noisy_job(name);
+  result.benchmark.make_experiment = [name](case_parameters const&) -> std::unique_ptr<experiment> {
+    ++rounds_of_case[name];
+    throw case_not_supported("not here");
   };
   return result;
 }
 
-// Names in the order in which they are told.
-std::vector<std::string> told(std::vector<job> const& jobs, measure_options const& options) {
-  turns.clear();
+// Returns the case names in the order of the reports.
+std::vector<std::string> reported_names(std::vector<job> const& jobs,
+                                        measure_options const& options) {
+  rounds_of_case.clear();
   std::vector<std::string> names;
-  run_jobs(jobs, options, {}, [&](case_result const& each) { names.push_back(each.name); });
+  run_jobs(jobs, options, {}, [&](case_result const& result) { names.push_back(result.name); });
   return names;
 }
 
-measure_options quick() { return {.min_time = 0, .max_time = 0.02, .rounds = 2}; }
+measure_options quick_options() { return {.min_time = 0, .max_time = 0.02, .rounds = 2}; }
 
-TEST(runner, cases_whose_samples_disagree_get_further_turns_and_are_told_in_order) {
-  measure_options options = quick();
-  options.further = {{.time = 0.01, .most = 3, .deadline = 1000}};
-  EXPECT_EQ(told({uneven("a"), impossible("b"), uneven("c")}, options),
+TEST(RunJobs, GivesNoisyCasesExtraRoundsAndReportsInOrder) {
+  measure_options options = quick_options();
+  options.extra = {{.time = 0.01, .max_rounds = 3, .deadline = 1000}};
+  EXPECT_EQ(reported_names({noisy_job("a"), unsupported_job("b"), noisy_job("c")}, options),
             (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(turns, (std::map<std::string, unsigned>{{"a", 5}, {"b", 1}, {"c", 5}}));
+  EXPECT_EQ(rounds_of_case, (std::map<std::string, unsigned>{{"a", 5}, {"b", 1}, {"c", 5}}));
 }
 
-TEST(runner, without_further_turns_or_behind_their_deadline_there_are_the_rounds_alone) {
-  measure_options options = quick();
+TEST(RunJobs, HasNoExtraRoundsIfDisabledOrPastDeadline) {
+  measure_options options = quick_options();
   std::map<std::string, unsigned> const rounds{{"a", 2}, {"b", 2}};
-  EXPECT_EQ(told({uneven("a"), uneven("b")}, options).size(), 2u);
-  EXPECT_EQ(turns, rounds);
-  options.further = {{.time = 0.01, .most = 3, .deadline = 0}};
-  EXPECT_EQ(told({uneven("a"), uneven("b")}, options).size(), 2u);
-  EXPECT_EQ(turns, rounds);
+  EXPECT_EQ(reported_names({noisy_job("a"), noisy_job("b")}, options).size(), 2u);
+  EXPECT_EQ(rounds_of_case, rounds);
+  options.extra = {{.time = 0.01, .max_rounds = 3, .deadline = 0}};
+  EXPECT_EQ(reported_names({noisy_job("a"), noisy_job("b")}, options).size(), 2u);
+  EXPECT_EQ(rounds_of_case, rounds);
 }
 
-TEST(runner, a_wrong_byte_ends_a_case) {
-  measure_options options = quick();
-  options.inject = inject_place::data;
-  options.further = {{.time = 0.01, .most = 3, .deadline = 1000}};
-  EXPECT_EQ(told({uneven("a")}, options).size(), 1u);
-  EXPECT_EQ(turns.at("a"), 1u);
+TEST(RunJobs, EndsCaseAtWrongByte) {
+  measure_options options = quick_options();
+  options.inject = injection_site::data;
+  options.extra = {{.time = 0.01, .max_rounds = 3, .deadline = 1000}};
+  EXPECT_EQ(reported_names({noisy_job("a")}, options).size(), 1u);
+  EXPECT_EQ(rounds_of_case.at("a"), 1u);
 }
 
 }  // namespace

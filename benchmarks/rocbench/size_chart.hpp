@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The drawing of a case's rate over sizes, with its limit and where the path changes.
+// The chart of a case's rate over size, with its limit and its changes of path.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace rocbench {
 
-/// As SVG; `library` and `raw` are of one case each, sizes ascending, measured. Either may be
-/// empty, not both.
+/// Returns an SVG element. `library` and `raw` are the measured results of one case each, by
+/// ascending size. Precondition: at least one of them is not empty.
 std::string svg_size_chart(std::vector<case_result const*> const& library,
                            std::vector<case_result const*> const& raw);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said about a set of samples: order statistics only, as rates of a link are not normal.
+// Order statistics of samples; rates of a link are not normally distributed.
 #pragma once
 
 #include <cstddef>
@@ -13,37 +13,39 @@ struct interval {
   double high;
 };
 
-/// The p-th quantile, p in [0, 1], of samples in ascending order, between neighbours linearly.
-/// Precondition: not empty.
+/// Returns the p-th quantile with linear interpolation between samples.
+/// @param sorted samples in ascending order, not empty
+/// @param p from 0 to 1
 double quantile(std::span<double const> sorted, double p);
 
-/// How many samples lie outside the 95 % confidence interval of the median at each end: exact
-/// (binomial), so that it is at least 95 %. Precondition: 6 samples, fewer have no such interval.
+/// Returns the number of samples outside the 95 % confidence interval of the median, at each end.
+/// The interval is exact (binomial): its confidence is at least 95 %. Precondition: `count` is at
+/// least 6; fewer samples have no such interval.
 std::size_t median_interval_cut(std::size_t count);
 
-/// What the table says about the samples of a case.
+/// The statistics of a set of samples.
 struct summary {
   std::size_t count = 0;
   double median = 0;
   double p5 = 0;
   double p95 = 0;
-  interval median_interval{};  ///< 95 % confidence; from minus to plus infinity below 6 samples
-  /// Width of that interval over the median; infinite below 6 samples.
+  interval median_interval{};  ///< 95 % confidence; unbounded below 6 samples
+  /// Returns the width of median_interval divided by the median; infinite below 6 samples.
   double relative_width() const;
 };
 
-/// Precondition: not empty.
-summary summarise(std::vector<double> samples);
+/// Computes the statistics. Precondition: `samples` is not empty.
+summary summarize(std::vector<double> samples);
 
-/// The times of a loop, as BabelStream sums them up.
+/// The times of a loop as BabelStream reports them, in seconds.
 struct loop_times {
-  double least;
-  double greatest;
+  double min;
+  double max;
   double mean;
 };
 
-/// Without the first one, which pays for what is made on first use, unless there is no other.
-/// Precondition: not empty.
-loop_times summarise_loop(std::span<double const> seconds);
+/// Returns the times without the first execution, which includes lazy initialization, unless it is
+/// the only one. Precondition: `seconds` is not empty.
+loop_times summarize_loop(std::span<double const> seconds);
 
 }  // namespace rocbench

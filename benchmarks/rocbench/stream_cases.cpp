@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: MIT
-// BabelStream's five kernels, with the library's views and, beside each, with plain pointers.
+#include "stream_cases.hpp"
+
 #include <algorithm>
 #include <string>
 
-#include "cases.hpp"
 #include "stream_experiment.hpp"
 
 namespace rocbench {
 namespace {
 
-struct row {
+struct case_definition {
   char const* name;
-  char const* words;
-  stream_kernel what;
+  char const* description;
+  stream_kernel kernel;
   bool by_default;
 };
 
-constexpr row rows[] = {
+constexpr case_definition case_definitions[] = {
     {"copy", "c = a", stream_kernel::copy, false},
     {"mul", "b = s c", stream_kernel::mul, false},
     {"add", "c = a + b", stream_kernel::add, false},
     {"triad", "a = b + s c", stream_kernel::triad, true},
-    {"dot", "the sum of a b", stream_kernel::dot, false},
+    {"dot", "sum of a b", stream_kernel::dot, false},
 };
 
 }  // namespace
 
-void add_stream_cases(std::vector<benchmark_case>& to) {
-  for (row const& each : rows) {
-    for (caller const by : {caller::library, caller::raw}) {
-      bool const raw = by == caller::raw;
-      to.push_back(
-          {std::string(raw ? "raw/" : "") + "stream/" + each.name,
-           std::string(each.words) + " of arrays of double, by a kernel with " +
-               (raw ? "plain pointers" : "the library's views"),
+void add_stream_cases(std::vector<benchmark_case>& cases) {
+  for (case_definition const& definition : case_definitions) {
+    for (api_kind const api : {api_kind::library, api_kind::raw}) {
+      bool const is_raw = api == api_kind::raw;
+      cases.push_back(
+          {std::string(is_raw ? "raw/" : "") + "stream/" + definition.name,
+           std::string(definition.description) + " of arrays of double, by a kernel with " +
+               (is_raw ? "plain pointers" : "the library's views"),
            accounting::traffic,
-           each.what == stream_kernel::dot ? bound::device_memory_reads : bound::device_memory,
-           each.by_default, [what = each.what, by](extent_request const& asked) {
-             std::size_t const count = std::max(asked.bytes / sizeof(double), std::size_t{1});
-             return make_stream_experiment(what, by, count);
+           definition.kernel == stream_kernel::dot ? limiting_resource::device_memory_reads
+                                                   : limiting_resource::device_memory,
+           definition.by_default,
+           [kernel = definition.kernel, api](case_parameters const& parameters) {
+             std::size_t const count = std::max(parameters.bytes / sizeof(double), std::size_t{1});
+             return make_stream_experiment(kernel, api, count);
            }});
     }
   }

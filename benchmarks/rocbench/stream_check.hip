@@ -1,49 +1,51 @@
 // SPDX-License-Identifier: MIT
-// What the arrays of the stream cases are written and compared by.
-#include "device_kernels.hpp"
-#include "each_element.hpp"
-#include "keep_least.hpp"
+#include "stream_check.hpp"
+
+#include "elementwise_kernel.hpp"
 
 namespace rocbench {
 
-struct write_source {
-  double* to;
+struct write_input {
+  double* output;
   std::uint64_t sample;
   unsigned array;
-  stream_kernel what;
+  stream_kernel kernel;
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    to[i] = stream_source(what, i, array, sample);
+    output[i] = stream_input(kernel, i, array, sample);
   }
 };
 
 struct compare_result {
-  double const* found;
+  double const* result;
   std::size_t count;
   std::uint64_t sample;
-  check_verdict* verdict;
-  stream_kernel what;
+  device_comparison* comparison;
+  stream_kernel kernel;
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    // A value that is no number differs from everything.
-    if (found[i] != stream_result(what, i, sample)) keep_least(&verdict->first_wrong, i);
-    if (i == count - 1) verdict->compared = count;
+    // NaN differs from every expected value.
+    if (result[i] != expected_stream_result(kernel, i, sample))
+      atomic_minimum(&comparison->first_mismatch, i);
+    if (i == count - 1) comparison->compared = count;
   }
 };
 
 #if !ROCARRAY_KERNEL_HOST_STUB
 
-hipError_t launch_stream_source(stream_kernel what, double* to, std::size_t count, unsigned array,
-                                std::uint64_t sample, hipStream_t stream) {
-  return launch_each(write_source{to, sample, array, what}, count, stream);
+hipError_t launch_stream_input(stream_kernel kernel, double* output, std::size_t count,
+                               unsigned array, std::uint64_t sample, hipStream_t stream) {
+  return launch_elementwise(write_input{output, sample, array, kernel}, count, stream);
 }
 
-hipError_t launch_stream_check(stream_kernel what, double const* found, std::size_t count,
-                               std::uint64_t sample, check_verdict* verdict, hipStream_t stream) {
-  return launch_each(compare_result{found, count, sample, verdict, what}, count, stream);
+hipError_t launch_stream_check(stream_kernel kernel, double const* result, std::size_t count,
+                               std::uint64_t sample, device_comparison* comparison,
+                               hipStream_t stream) {
+  return launch_elementwise(compare_result{result, count, sample, comparison, kernel}, count,
+                            stream);
 }
 
 #endif
 
-ROCARRAY_HOST_STUB(each_element<write_source>);
-ROCARRAY_HOST_STUB(each_element<compare_result>);
+ROCARRAY_HOST_STUB(elementwise_kernel<write_input>);
+ROCARRAY_HOST_STUB(elementwise_kernel<compare_result>);
 
 }  // namespace rocbench

@@ -5,19 +5,19 @@
 #include <cstddef>
 #include <memory>
 
-#include "cases.hpp"
+#include "benchmark_case.hpp"
 #include "experiment.hpp"
 #include "stream_values.hpp"
 
 namespace rocbench {
 
-/// One kernel over arrays of `count` elements. bytes() are those of one array, counted are those
-/// that the kernel reads and writes, as BabelStream counts them: copy, mul and dot 2 arrays, add
-/// and triad 3.
+/// Returns an experiment that runs one kernel on arrays of `count` doubles. bytes() is the size of
+/// one array. counted_bytes() is what the kernel reads and writes, as in BabelStream: two arrays
+/// for copy, mul and dot, three for add and triad.
 ///
-/// Results are compared on the device, which is as fast as the kernel itself. A result of dot is
-/// exact, and has to be: see stream_values.hpp.
-std::unique_ptr<experiment> make_stream_experiment(stream_kernel what, caller by,
+/// Results are compared on the device, bit for bit; the result of dot must be exact, see
+/// stream_values.hpp.
+std::unique_ptr<experiment> make_stream_experiment(stream_kernel kernel, api_kind api,
                                                    std::size_t count);
 
 }  // namespace rocbench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the arrays of the cases stream/... hold, on the host and in kernels alike: every value that
-// a kernel has to write can be computed exactly, so that no tolerance hides a wrong bit.
+// The contents of the arrays of stream/*, on the host and in kernels. Every expected value is
+// exact, so that no tolerance hides a wrong bit.
 #pragma once
 
 #include <cstddef>
@@ -10,55 +10,56 @@
 
 namespace rocbench {
 
-/// BabelStream's kernels, of arrays a, b, c and a number s: c = a, b = s c, c = a + b,
-/// a = b + s c, the sum of a b.
+/// BabelStream's kernels on arrays a, b, c and a scalar s: c = a; b = s c; c = a + b; a = b + s c;
+/// sum of a b.
 enum class stream_kernel : unsigned char { copy, mul, add, triad, dot };
 
-/// The number s. A power of two: a product with it is exact, and a fused multiply-add, which
-/// compilers may or may not make of triad, gives the same bits. No kernel is faster for it.
-inline constexpr double stream_factor = 0.5;
+/// The scalar s. It is a power of two: products with it are exact, so triad has the same result
+/// with and without a fused multiply-add. No kernel is faster for it.
+inline constexpr double stream_scalar = 0.5;
 
-/// The arrays that a kernel reads.
-constexpr unsigned arrays_read(stream_kernel what) {
-  return what == stream_kernel::copy || what == stream_kernel::mul ? 1 : 2;
+/// Returns the number of arrays that the kernel reads.
+constexpr unsigned arrays_read(stream_kernel kernel) {
+  return kernel == stream_kernel::copy || kernel == stream_kernel::mul ? 1 : 2;
 }
 
-/// A number in [1, 2) that differs from that of any other index below 2^52, and from that of the
-/// same index in the other array and in other samples.
-ROCARRAY_HOST_DEVICE inline double stream_number(std::size_t index, unsigned array,
-                                            std::uint64_t sample) {
+/// Returns a number in [1, 2) that differs from the number of every other index below 2^52, and
+/// from that of the same index in the other array and in other samples.
+ROCARRAY_HOST_DEVICE inline double stream_value(std::size_t index, unsigned array,
+                                                std::uint64_t sample) {
   std::uint64_t const word =
       index * std::uint64_t{0x9E3779B97F4A7C15} + (2 * sample + array) * 0xBF58476D1CE4E5B9;
   return 1.0 + static_cast<double>(word >> 12) * 0x1p-52;
 }
 
-/// A whole number below 512, to which whole_offset is added: the products of dot are whole numbers
-/// below 2^20, and the sum of 2^33 of them is exact, in whatever order it is taken.
-ROCARRAY_HOST_DEVICE inline std::uint64_t whole_number(std::size_t index, unsigned array) {
+/// Returns an integer below 512. With dot_offset added, an input of dot is below 2^10 and a
+/// product below 2^20, so that a sum of 2^33 products is exact in any order of summation.
+ROCARRAY_HOST_DEVICE inline std::uint64_t dot_integer(std::size_t index, unsigned array) {
   std::uint64_t const word = index * std::uint64_t{0x9E3779B97F4A7C15};
   return array == 0 ? word >> 55 : word >> 46 & 511;
 }
-/// Another one for every sample, below 512.
-ROCARRAY_HOST_DEVICE inline std::uint64_t whole_offset(unsigned array, std::uint64_t sample) {
+/// Returns the integer below 512 that a sample adds to every input of dot; consecutive samples
+/// have different offsets.
+ROCARRAY_HOST_DEVICE inline std::uint64_t dot_offset(unsigned array, std::uint64_t sample) {
   return array == 0 ? sample % 512 : (sample * 37 + 5) % 512;
 }
 
-/// What stands at an index of an array that the kernel reads.
-ROCARRAY_HOST_DEVICE inline double stream_source(stream_kernel what, std::size_t index, unsigned array,
-                                            std::uint64_t sample) {
-  if (what != stream_kernel::dot) return stream_number(index, array, sample);
-  return static_cast<double>(whole_number(index, array) + whole_offset(array, sample));
+/// Returns the element of an input array of the kernel.
+ROCARRAY_HOST_DEVICE inline double stream_input(stream_kernel kernel, std::size_t index,
+                                                unsigned array, std::uint64_t sample) {
+  if (kernel != stream_kernel::dot) return stream_value(index, array, sample);
+  return static_cast<double>(dot_integer(index, array) + dot_offset(array, sample));
 }
 
-/// What the kernel has to write at an index; not for dot.
-ROCARRAY_HOST_DEVICE inline double stream_result(stream_kernel what, std::size_t index,
-                                            std::uint64_t sample) {
-  double const first = stream_number(index, 0, sample);
-  switch (what) {
+/// Returns the element that the kernel must write. Precondition: the kernel is not dot.
+ROCARRAY_HOST_DEVICE inline double expected_stream_result(stream_kernel kernel, std::size_t index,
+                                                          std::uint64_t sample) {
+  double const first = stream_value(index, 0, sample);
+  switch (kernel) {
     case stream_kernel::copy: return first;
-    case stream_kernel::mul: return stream_factor * first;
-    case stream_kernel::add: return first + stream_number(index, 1, sample);
-    default: return first + stream_factor * stream_number(index, 1, sample);
+    case stream_kernel::mul: return stream_scalar * first;
+    case stream_kernel::add: return first + stream_value(index, 1, sample);
+    default: return first + stream_scalar * stream_value(index, 1, sample);
   }
 }
 

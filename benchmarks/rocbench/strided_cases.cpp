@@ -1,70 +1,83 @@
 // SPDX-License-Identifier: MIT
-// The cases of rows, planes and changed orders of axes; host memory is pinned, or pageable where
-// the case says so.
+#include "strided_cases.hpp"
+
 #include <string>
 
-#include "cases.hpp"
-#include "transfer.hpp"
+#include "transfer_experiment.hpp"
 
 namespace rocbench {
 namespace {
 
-struct direction {
+struct operand_pair {
   char const* name;
-  char const* words;
-  memory_kind from;
-  memory_kind to;
+  char const* description;
+  memory_kind source;
+  memory_kind destination;
 };
 
-constexpr direction directions[] = {
-    {"h2d", "pinned host memory to the device", memory_kind::pinned, memory_kind::device},
-    {"d2h", "the device to pinned host memory", memory_kind::device, memory_kind::pinned},
-    {"d2d", "device memory to memory of the same device", memory_kind::device, memory_kind::device},
-    {"h2d/pageable", "pageable host memory to the device", memory_kind::pageable,
+constexpr operand_pair operand_pairs[] = {
+    {"h2d", "pinned host memory to device memory", memory_kind::pinned, memory_kind::device},
+    {"d2h", "device memory to pinned host memory", memory_kind::device, memory_kind::pinned},
+    {"d2d", "device memory to device memory of the same device", memory_kind::device,
      memory_kind::device},
-    {"d2h/pageable", "the device to pageable host memory", memory_kind::device,
+    {"h2d/pageable", "pageable host memory to device memory", memory_kind::pageable,
+     memory_kind::device},
+    {"d2h/pageable", "device memory to pageable host memory", memory_kind::device,
      memory_kind::pageable},
 };
 
-struct form {
+struct layout_case {
   char const* name;
-  char const* words;
-  copy_layout (*layout)(extent_request const&);
-  bool has_raw_call;  // HIP has no call that changes the order of axes
+  char const* description;
+  copy_layout (*make_layout)(case_parameters const&);
+  bool has_raw_call;  // HIP has no function that permutes axes
   bool by_default;
 };
 
-constexpr form forms[] = {
-    {"strided/2d", "rows at a pitch on both sides",
-     [](extent_request const& r) { return rows_layout(r.bytes, r.row, r.pitch); }, true, true},
-    {"strided/3d", "planes of 64 rows at a pitch on both sides",
-     [](extent_request const& r) { return planes_layout(r.bytes, r.row, r.pitch); }, true, false},
+constexpr layout_case layouts[] = {
+    {"strided/2d", "pitched rows on both sides",
+     [](case_parameters const& parameters) {
+       return rows_layout(parameters.bytes, parameters.row, parameters.pitch);
+     },
+     true, true},
+    {"strided/3d", "planes of 64 pitched rows on both sides",
+     [](case_parameters const& parameters) {
+       return planes_layout(parameters.bytes, parameters.row, parameters.pitch);
+     },
+     true, false},
     {"permute/2d", "a square matrix from C order to F order",
-     [](extent_request const& r) { return transposed_layout(r.bytes, r.element); }, false, false},
+     [](case_parameters const& parameters) {
+       return transposed_layout(parameters.bytes, parameters.element);
+     },
+     false, false},
     {"permute/3d", "a cube from C order to F order",
-     [](extent_request const& r) { return reversed_axes_layout(r.bytes, r.element); }, false,
-     false},
+     [](case_parameters const& parameters) {
+       return reversed_axes_layout(parameters.bytes, parameters.element);
+     },
+     false, false},
 };
 
 }  // namespace
 
-void add_strided_cases(std::vector<benchmark_case>& to) {
-  for (form const& each : forms) {
-    for (direction const& way : directions) {
-      bool const on_device = way.from == way.to;
+void add_strided_cases(std::vector<benchmark_case>& cases) {
+  for (layout_case const& layout : layouts) {
+    for (operand_pair const& operands : operand_pairs) {
+      bool const within_device = operands.source == operands.destination;
       bool const pageable =
-          way.from == memory_kind::pageable || way.to == memory_kind::pageable;
-      for (caller const by : {caller::library, caller::raw}) {
-        bool const raw = by == caller::raw;
-        if (raw && !each.has_raw_call) continue;
-        transfer const what{way.from, way.to, by};
-        to.push_back(
-            {std::string(raw ? "raw/" : "") + each.name + "/" + way.name,
-             std::string(each.words) + ", " + way.words + (raw ? ", by HIP's own call" : ""),
-             on_device ? accounting::traffic : accounting::payload,
-             on_device ? bound::device_memory : bound::link, each.by_default && !pageable,
-             [what, make = each.layout](extent_request const& asked) {
-               return make_transfer(what, make(asked));
+          operands.source == memory_kind::pageable || operands.destination == memory_kind::pageable;
+      for (api_kind const api : {api_kind::library, api_kind::raw}) {
+        bool const is_raw = api == api_kind::raw;
+        if (is_raw && !layout.has_raw_call) continue;
+        transfer_options const options{operands.source, operands.destination, api};
+        cases.push_back(
+            {std::string(is_raw ? "raw/" : "") + layout.name + "/" + operands.name,
+             std::string(layout.description) + ", " + operands.description +
+                 (is_raw ? ", by HIP's own call" : ""),
+             within_device ? accounting::traffic : accounting::payload,
+             within_device ? limiting_resource::device_memory : limiting_resource::link,
+             layout.by_default && !pageable,
+             [options, make_layout = layout.make_layout](case_parameters const& parameters) {
+               return make_transfer_experiment(options, make_layout(parameters));
              }});
       }
     }

@@ -8,15 +8,13 @@
 
 #include <fmt/format.h>
 
-#include "json_reader.hpp"
-
 namespace rocbench {
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{64} << 20;
+constexpr std::size_t max_bytes = std::size_t{64} << 20;
 
-[[noreturn]] void refuse(std::string const& path, std::string const& why) {
-  throw input_error(fmt::format("cannot read {}: {}", path, why));
+[[noreturn]] void throw_error(std::string const& path, std::string const& reason) {
+  throw input_error(fmt::format("cannot read {}: {}", path, reason));
 }
 
 }  // namespace
@@ -24,14 +22,15 @@ constexpr std::size_t largest_file = std::size_t{64} << 20;
 std::string read_text_file(std::string const& path) {
   auto const close = [](std::FILE* file) { std::fclose(file); };
   std::unique_ptr<std::FILE, decltype(close)> const file(std::fopen(path.c_str(), "r"), close);
-  if (!file) refuse(path, std::generic_category().message(errno));
+  if (!file) throw_error(path, std::generic_category().message(errno));
   std::string text;
-  char part[1 << 16];
-  while (std::size_t const count = std::fread(part, 1, sizeof part, file.get())) {
-    text.append(part, count);
-    if (text.size() > largest_file) refuse(path, "it is larger than any file of rocbench's");
+  char buffer[1 << 16];
+  while (std::size_t const count = std::fread(buffer, 1, sizeof buffer, file.get())) {
+    text.append(buffer, count);
+    if (text.size() > max_bytes)
+      throw_error(path, "it is larger than 64 MiB, the largest result file");
   }
-  if (std::ferror(file.get()) != 0) refuse(path, std::generic_category().message(errno));
+  if (std::ferror(file.get()) != 0) throw_error(path, std::generic_category().message(errno));
   return text;
 }
 

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Reading a file whose size is not trusted.
+// Reads input files, whose contents and size are not trusted.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 
 namespace rocbench {
 
-/// The whole file, 64 MiB at most. Throws input_error.
+/// Thrown if a file cannot be read or has unexpected contents; what() names the file, the place
+/// and the problem.
+struct input_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Returns the contents of a file of at most 64 MiB. Throws input_error.
 std::string read_text_file(std::string const& path);
 
 }  // namespace rocbench

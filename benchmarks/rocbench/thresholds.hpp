@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rates that cases must reach, from a file.
+// Minimal rates of cases, from a file.
 #pragma once
 
 #include <string>
@@ -12,24 +12,27 @@ namespace rocbench {
 
 enum class threshold_unit : unsigned char { rate, of_limit, of_before };
 
-/// A line "h2d/* 50 GB/s", "d2h/* 90 % of limit" or "raw/* 97 % of before".
+/// One line of the file, such as "h2d/* 50 GB/s", "d2h/* 90 % of limit" or "raw/* 97 % of before".
 struct threshold {
-  std::string cases;  ///< a glob
-  double least;       ///< bytes a second, or a share
+  std::string cases;  ///< glob
+  double minimum;     ///< bytes per second, or a fraction
   threshold_unit unit;
-  std::string line;  ///< as it was written
+  std::string line;  ///< the text of the line
 };
 
-/// Lines that are empty or begin with # are none. Throws input_error.
+/// Parses the lines of a file. Ignores empty lines and lines that start with #. Throws input_error.
+/// @param name name of the file in error messages
 std::vector<threshold> parse_thresholds(std::string_view text, std::string const& name);
+/// Reads a file and parses its lines. Throws input_error.
 std::vector<threshold> read_thresholds(std::string const& path);
 
-struct threshold_verdict {
-  std::vector<std::string> below;      ///< cases that do not reach theirs, and by how much
-  std::vector<std::string> unchecked;  ///< thresholds that say nothing about these runs, and why
+struct threshold_results {
+  std::vector<std::string> below;      ///< descriptions of the cases below their threshold
+  std::vector<std::string> unchecked;  ///< descriptions of the thresholds that no case applies to
 };
 
-/// Holds medians against the thresholds. Several for one case all hold.
-threshold_verdict check_thresholds(std::vector<threshold> const& all, comparison const& runs);
+/// Compares the measured rates with the thresholds. If several apply to a case, it must reach all.
+threshold_results check_thresholds(std::vector<threshold> const& thresholds,
+                                   comparison const& runs);
 
 }  // namespace rocbench

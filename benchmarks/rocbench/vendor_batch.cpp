@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CUDA 12.8 came with cudaMemcpyBatchAsync, CUDA 13 with another signature of it. HIP's of the same
-// kind (7.1) refuses attributes in 7.2 and fails above 8192 copies: there is nothing to measure
-// yet.
+// CUDA 12.8 introduced cudaMemcpyBatchAsync; CUDA 13 changed its signature. HIP's counterpart (7.1)
+// rejects attributes in 7.2 and fails above 8192 copies, so it is not measured.
 #include "vendor_batch.hpp"
 
 #include <stdexcept>
@@ -10,31 +9,31 @@ namespace rocbench {
 
 #if ROCARRAY_PLATFORM_NVIDIA && CUDART_VERSION >= 12080
 
-char const* vendor_batch_call() noexcept { return "cudaMemcpyBatchAsync"; }
+char const* vendor_batch_function() noexcept { return "cudaMemcpyBatchAsync"; }
 
-void vendor_batch(batch_list& list, hipStream_t stream) {
+void vendor_batch(batch_arguments& copies, hipStream_t stream) {
   cudaMemcpyAttributes attributes{};
   attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
   std::size_t first = 0;
 #if CUDART_VERSION >= 13000
   cudaError_t const result =
-      cudaMemcpyBatchAsync(list.to.data(), list.from.data(), list.bytes.data(), list.to.size(),
-                           &attributes, &first, 1, stream);
+      cudaMemcpyBatchAsync(copies.destinations.data(), copies.sources.data(), copies.bytes.data(),
+                           copies.destinations.size(), &attributes, &first, 1, stream);
 #else
   std::size_t failed = 0;
   cudaError_t const result = cudaMemcpyBatchAsync(
-      list.to.data(), const_cast<void**>(list.from.data()), list.bytes.data(), list.to.size(),
-      &attributes, &first, 1, &failed, stream);
+      copies.destinations.data(), const_cast<void**>(copies.sources.data()), copies.bytes.data(),
+      copies.destinations.size(), &attributes, &first, 1, &failed, stream);
 #endif
   if (result != cudaSuccess) throw std::runtime_error(cudaGetErrorString(result));
 }
 
 #else
 
-char const* vendor_batch_call() noexcept { return nullptr; }
+char const* vendor_batch_function() noexcept { return nullptr; }
 
-void vendor_batch(batch_list&, hipStream_t) {
-  throw std::runtime_error("this platform has no call for many copies");
+void vendor_batch(batch_arguments&, hipStream_t) {
+  throw std::runtime_error("the platform has no batched copy function");
 }
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The platform's own call for many copies.
+// The platform's own function for a batch of copies.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,19 @@
 
 namespace rocbench {
 
-/// What such a call is given.
-struct batch_list {
-  std::vector<void*> to;
-  std::vector<void const*> from;
+/// Destinations, sources and sizes of the copies, by index.
+struct batch_arguments {
+  std::vector<void*> destinations;
+  std::vector<void const*> sources;
   std::vector<std::size_t> bytes;
 };
 
-/// Its name; null where the platform has none that works.
-char const* vendor_batch_call() noexcept;
+/// Returns the name of the vendor's batched copy function; null if the platform has none that
+/// works.
+char const* vendor_batch_function() noexcept;
 
-/// Enqueues all copies. Throws std::runtime_error.
-void vendor_batch(batch_list& list, hipStream_t stream);
+/// Enqueues all copies. Throws std::runtime_error if the call fails.
+/// Precondition: vendor_batch_function() is not null.
+void vendor_batch(batch_arguments& copies, hipStream_t stream);
 
 }  // namespace rocbench

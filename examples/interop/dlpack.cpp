@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An array goes to another library as a DLPack tensor and comes back, without a copy.
+// Passes an array to another library as a DLPack tensor, and takes it back, without a copy.
 #include <roc/interop/dlpack.hpp>
 #include <roc/roc.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Stands for the other library: it orders its own work on `stream`, and owns the tensor.
+// Represents the other library: it owns the tensor and enqueues its own work on `stream`.
 DLManagedTensor* other_library(DLManagedTensor* tensor, roc::stream_ref stream) {
   roc::dlpack_view<float, 2>(tensor->dl_tensor).fill(2, stream);
   stream.synchronize();
@@ -22,15 +22,16 @@ int main() {
     std::puts("no device");
     return 77;
   }
-  roc::stream const theirs;
+  roc::stream const consumer;
   roc::device_array<float, 2> array({30, 40});
   array.fill(1);
   float* const memory = array.data();
-  // Given away; what is on their stream comes after our fill.
-  DLManagedTensor* const tensor = roc::to_dlpack(std::move(array), theirs);
-  // Owned again: their deleter runs when this array has gone and its work is done.
-  auto const back = roc::from_dlpack<float, 2>(other_library(tensor, theirs));
-  bool const right = back.data() == memory && back(29, 39).get() == 2;
-  std::printf("dlpack: %s\n", right ? "right" : "wrong");
-  return right ? 0 : 1;
+  // The tensor owns the array. Work on the consumer's stream is ordered after the fill.
+  DLManagedTensor* const tensor = roc::to_dlpack(std::move(array), consumer);
+  // The new array owns the tensor. Its deleter runs after the array is destroyed and its work is
+  // done.
+  auto const back = roc::from_dlpack<float, 2>(other_library(tensor, consumer));
+  bool const correct = back.data() == memory && back(29, 39).get() == 2;
+  std::printf("dlpack: %s\n", correct ? "correct" : "wrong");
+  return correct ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// std::span and mdspan, both ways, without a copy.
+// Converts arrays to std::span and mdspan and back, without a copy.
 #include <roc/interop/mdspan.hpp>
 #include <roc/interop/span.hpp>
 #include <roc/roc.hpp>
@@ -18,9 +18,9 @@ int main() {
   std::span<float> const elements = roc::as_span(host);
   std::iota(elements.begin(), elements.end(), 0.0f);
 
-  auto const device = roc::to_device(elements);         // a span is a host view
-  std::span<float> const there = roc::as_span(device);  // of device memory, for kernels
-  auto const middle = roc::as_device_view(there.subspan(6, 12), device.device_ordinal());
+  auto const device = roc::to_device(elements);                   // a span converts to a host view
+  std::span<float> const device_elements = roc::as_span(device);  // of device memory
+  auto const middle = roc::as_device_view(device_elements.subspan(6, 12), device.device_ordinal());
   middle.fill(-1);
   device.copy_to_host(elements);
 
@@ -30,7 +30,7 @@ int main() {
 #else
   auto const back = host(roc::slice(1, 3), roc::all);
 #endif
-  bool const right = back(0, 0) == -1 && back(1, 5) == -1 && host(0, 5) == 5 && host(3, 0) == 18;
-  std::printf("spans: %s\n", right ? "right" : "wrong");
-  return right ? 0 : 1;
+  bool const correct = back(0, 0) == -1 && back(1, 5) == -1 && host(0, 5) == 5 && host(3, 0) == 18;
+  std::printf("spans: %s\n", correct ? "correct" : "wrong");
+  return correct ? 0 : 1;
 }

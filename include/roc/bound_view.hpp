@@ -2,61 +2,90 @@
 // A device view with a default stream.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 
 #include <roc/copy.hpp>
 #include <roc/device_view.hpp>
+#include <roc/host_array.hpp>
 #include <roc/layout/index.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
 
-/// Device memory and the stream on which its operations are enqueued (numba: `bind`); from `bind`
-/// of an array or view. No call waits: what comes from pageable memory has been read on return,
-/// what goes to the host is complete when the stream has been synchronised. Trivially copyable;
-/// memory and stream must outlive it.
+/// A device view and the stream on which its operations are enqueued (numba: `bind`). Returned by
+/// `bind` of an array or view. Trivially copyable. Borrows: memory and stream must outlive it.
+///
+/// All operations are asynchronous, as the members of device_view with a stream are. A pageable
+/// source has been read on return; a destination on the host is complete after synchronization.
+/// They throw what the members of device_view throw.
 template <class T, std::size_t N = 1>
 class bound_view {
  public:
-  /// What `bind` returns.
+  /// Binds a view to a stream.
   bound_view(device_view<T, N> const& view, stream_ref stream) : view_(view), stream_(stream) {}
 
-  device_view<T, N> view() const { return view_; }        ///< the memory
-  stream_ref stream() const noexcept { return stream_; }  ///< what its operations are enqueued on
-  /// Waits for the stream.
+  device_view<T, N> view() const { return view_; }        ///< Returns the view without the stream.
+  stream_ref stream() const noexcept { return stream_; }  ///< Returns the stream.
+  /// Blocks until the work of the stream has finished. Throws as stream_ref::synchronize.
   void synchronize() const { stream_.synchronize(); }
 
-  /// A region, bound too; see roc::slice.
+  /// Returns a region or an element, bound to the same stream: see device_view.
   template <layout::index_expression... E>
-    requires layout::indexes<N, E...>
-  auto operator()(E... expressions) const {
-    return view_.region(expressions...).bind(stream_);
+    requires layout::indexable_with<N, E...>
+  bound_view<T, layout::index_rank<N, E...>> operator()(E... expressions) const {
+    return {view_.region(expressions...), stream_};
   }
 
-  /// A new host array, enqueued; its destructor waits for the copy.
-  auto copy_to_host() const { return view_.copy_to_host(stream_); }
-  /// Into host memory, enqueued; throws what roc::copy throws.
-  template <class H>
-  void copy_to_host(H&& destination) const {
-    view_.copy_to_host(std::forward<H>(destination), stream_);
+  /// Returns a new host array and enqueues the copy to it. The array's destructor blocks until the
+  /// copy has finished.
+  host_array<std::remove_cv_t<T>, N> copy_to_host() const { return view_.copy_to_host(stream_); }
+  /// Enqueues a copy into existing host memory.
+  template <detail::host_argument H>
+    requires detail::async_copyable_to<device_view<T, N>&, H>
+  void copy_to_host(H&& to) const {
+    view_.copy_to_host(std::forward<H>(to), stream_);
   }
-  /// From host or device memory, enqueued; throws what roc::copy throws.
-  template <class S>
-  void copy_to_device(S&& source) const {
-    view_.copy_to_device(std::forward<S>(source), stream_);
+  /// Enqueues a copy from host or device memory.
+  template <detail::copy_argument S>
+    requires detail::async_copyable_to<S, device_view<T, N>&>
+  void copy_to_device(S&& from) const {
+    view_.copy_to_device(std::forward<S>(from), stream_);
   }
-  /// Of the elements: padding is the array's own to zero.
-  void zero() const { view_.zero(stream_); }
-  /// Writes `value` to every element, enqueued; the value has been read on return.
-  void fill(std::type_identity_t<T> const& value) const { view_.fill(value, stream_); }
-  /// Gives the one element a value, enqueued; it has been read on return.
+  /// Enqueues zero bytes for every element. Padding of the array is not touched.
+  void zero() const
+    requires(!std::is_const_v<T>)
+  {
+    view_.zero(stream_);
+  }
+  /// Enqueues a write of `value` to every element. The value has been read on return.
+  void fill(std::type_identity_t<T> const& value) const
+    requires detail::correct_use<detail::fill_misuse<T>>
+  {
+    view_.fill(value, stream_);
+  }
+  /// Enqueues a write to the one element. The value has been read on return.
   void set(std::type_identity_t<T> const& value) const
-    requires(N == 0)
+    requires(N == 0 && !std::is_const_v<T>)
   {
     view_.set(value, stream_);
   }
+
+  /// Deleted: the reason is in the compiler's message.
+  ///@{
+  template <class H, detail::incorrect_use Reason = detail::first_misuse<
+                         detail::host_misuse<H>, detail::async_copy_misuse<device_view<T, N>&, H>>>
+  void copy_to_host(H&& to) const = delete;
+  template <class S,
+            detail::incorrect_use Reason = detail::async_copy_misuse<S, device_view<T, N>&>>
+  void copy_to_device(S&& from) const = delete;
+  template <detail::incorrect_use Reason = detail::write_misuse<T>>
+  void zero() const = delete;
+  template <detail::incorrect_use Reason = detail::fill_misuse<T>>
+  void fill(std::type_identity_t<T> const& value) const = delete;
+  ///@}
 
  private:
   device_view<T, N> view_;

@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: MIT
-// The library's version, and the attributes that its declarations carry.
+// The library's version, and the macros that its declarations use.
 #pragma once
 
 #define ROCARRAY_VERSION_MAJOR 0
 #define ROCARRAY_VERSION_MINOR 1
 #define ROCARRAY_VERSION_PATCH 0
 
-/// Marks what the shared library exports; everything else stays hidden in it.
+/// Marks what the shared library exports. Everything else is hidden.
 #define ROCARRAY_API [[gnu::visibility("default")]]
 
-/// Marks what kernels may call too. Means nothing to a compiler that knows no devices.
+/// Marks functions that kernels can call. Expands to nothing for a host compiler.
 #if defined(__CUDACC__) || defined(__HIP__)
 #define ROCARRAY_HOST_DEVICE __host__ __device__
 #else
 #define ROCARRAY_HOST_DEVICE
 #endif
 
-/// 1 while a compiler makes code for the device, or for a kernel's twin on the CPU double of a
-/// device: nothing can be thrown there.
+/// Is 1 while a compiler generates code for the device, or for a kernel's host stub, and 0
+/// otherwise. Such code cannot throw.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(ROCARRAY_KERNEL_HOST_STUB)
 #define ROCARRAY_DEVICE_PASS 1
 #else
 #define ROCARRAY_DEVICE_PASS 0
+#endif
+
+/// Define it as 1 for a file with kernels to make device views check their indices there. The
+/// default is 0, because each check costs a comparison per access. An index out of bounds then
+/// stops the kernel (on NVIDIA after it prints a line), and the next synchronization of the stream
+/// reports an error. Host code, which includes the kernels of the host platform, always checks.
+#ifndef ROCARRAY_CHECK_BOUNDS
+#define ROCARRAY_CHECK_BOUNDS 0
 #endif

@@ -2,63 +2,97 @@
 // Copies between any two arrays, views or ranges, on the host or on the device.
 #pragma once
 
+#include <concepts>
+
 #include <roc/config.hpp>
 #include <roc/copy_path.hpp>
-#include <roc/detail/side.hpp>
+#include <roc/detail/copy_operand.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
 
-/// Opts into borrowing a pageable source of an asynchronous copy until the stream has been
-/// synchronised: the call then waits for staging memory only where all of it is in flight for other
-/// streams. It must live and stay unchanged.
+/// Lets an asynchronous copy borrow a pageable source until the stream has been synchronized, so
+/// that the call does not have to read it before it returns. The call then blocks only if all
+/// staging memory is in use by other streams.
 struct borrow_source_t {};
 inline constexpr borrow_source_t borrow_source{};  ///< see borrow_source_t
 
-/// Copies element by element between arrays of the same shape and element type, whatever their
-/// layouts; bytes in gaps are not touched. A contiguous range of as many elements may stand for an
-/// array of any rank, in C order.
+/// Copies element by element between arrays of the same shape and element type, whose layouts may
+/// differ. Gaps are not touched.
 ///
-/// Ordered after all work enqueued earlier on the device through the library, and done on return.
-/// Throws shape_error, layout_error (the destination's strides repeat a place), overlap_error,
-/// lifetime_error (moved-from array), out_of_memory (staging memory), roc::error (HIP).
+/// @param from array, view or contiguous range on the host or a device
+/// @param to the destination. A contiguous host range can be paired with an array of any rank with
+///   as many elements; it is then in C order.
+/// @throws shape_error, layout_error (two indices of the destination refer to the same element),
+///   overlap_error, lifetime_error (moved-from array), out_of_memory (staging memory), roc::error
+///
+/// *Synchronization:* ordered after all work enqueued earlier on the device through the library,
+/// and complete on return. (hipMemcpy, hipMemcpy2D, hipMemcpy3D)
 template <detail::copy_argument S, detail::writable_argument D>
-void copy(S&& source, D&& destination) {
-  detail::copy_sides(detail::side_of(source), detail::side_of(destination), nullptr);
+  requires detail::copyable_to<S, D>
+void copy(S&& from, D&& to) {
+  detail::copy_operands(detail::operand_of(from), detail::operand_of(to), nullptr);
 }
 
-/// The same, enqueued on `stream`. Pinned and registered memory must live until the stream has been
-/// synchronised. A pageable source may be changed or freed on return; a pageable destination is
-/// complete after synchronisation. The call waits only where all staging memory is in flight, and
-/// for earlier copies that still write a pageable source.
+/// Enqueues a copy on `stream`, as copy(from, to) does it.
+///
+/// *Synchronization:* the call blocks only if all staging memory is in use, or if earlier copies
+/// still write a pageable source.
+///
+/// *Lifetime:* device, pinned and registered memory must live until the stream has been
+/// synchronized. A pageable source may be changed or freed on return. A pageable destination is
+/// complete after synchronization. Temporaries that own memory do not compile. (hipMemcpyAsync)
 template <detail::copy_argument S, detail::writable_argument D>
-  requires(!detail::owning_temporary<S> && !detail::owning_temporary<D>)
-void copy(S&& source, D&& destination, stream_ref stream) {
-  detail::copy_sides(detail::side_of(source), detail::side_of(destination), &stream);
+  requires detail::async_copyable_to<S, D>
+void copy(S&& from, D&& to, stream_ref stream) {
+  detail::copy_operands(detail::operand_of(from), detail::operand_of(to), &stream);
 }
 
-/// The same with a source that lives and stays unchanged until the stream has been synchronised.
+/// Enqueues a copy on `stream` and borrows the source: it must live, and must not change, until the
+/// stream has been synchronized. See borrow_source_t.
 template <detail::copy_argument S, detail::writable_argument D>
-  requires(!detail::owning_temporary<S> && !detail::owning_temporary<D>)
-void copy(S&& source, D&& destination, stream_ref stream, borrow_source_t) {
-  detail::copy_sides(detail::side_of(source), detail::side_of(destination), &stream,
-                     detail::source_use::borrowed);
+  requires detail::async_copyable_to<S, D>
+void copy(S&& from, D&& to, stream_ref stream, borrow_source_t) {
+  detail::copy_operands(detail::operand_of(from), detail::operand_of(to), &stream,
+                        detail::source_use::borrowed);
 }
+
+/// Deleted: selected for arguments that cannot be copied, so that the compiler shows the reason.
+///@{
+template <class S, class D, detail::incorrect_use Reason = detail::copy_misuse<S, D>>
+void copy(S&& from, D&& to) = delete;
+template <class S, class D, detail::incorrect_use Reason = detail::async_copy_misuse<S, D>>
+void copy(S&& from, D&& to, stream_ref stream) = delete;
+template <class S, class D, detail::incorrect_use Reason = detail::async_copy_misuse<S, D>>
+void copy(S&& from, D&& to, stream_ref stream, borrow_source_t) = delete;
+template <class S, class D, class X,
+          detail::incorrect_use Reason =
+              detail::first_misuse<detail::copy_misuse<S, D>, detail::stream_misuse<X>>>
+  requires(!std::convertible_to<X, stream_ref>)
+void copy(S&& from, D&& to, X&& stream) = delete;
+///@}
 
 namespace detail {
 
-ROCARRAY_API copy_path planned_path(region const& source, region const& destination);
+/// Returns the path that a copy would take now. Throws what the copy would throw.
+ROCARRAY_API copy_path planned_path(strided_region const& source,
+                                    strided_region const& destination);
 
 }  // namespace detail
 
-/// The path that a copy between the two would take now. Throws what the copy would.
+/// Returns the path that copy(from, to) would take now. Throws what the copy would throw.
 template <detail::copy_argument S, detail::writable_argument D>
-copy_path planned_path(S const& source, D&& destination) {
+  requires detail::copyable_to<S, D>
+copy_path planned_path(S const& from, D&& to) {
   return detail::with_equal_ranks(
-      detail::side_of(source), detail::side_of(destination),
-      [](detail::region const& from, detail::region const& to) {
-        return detail::planned_path(from, to);
+      detail::operand_of(from), detail::operand_of(to),
+      [](detail::strided_region const& source, detail::strided_region const& destination) {
+        return detail::planned_path(source, destination);
       });
 }
+
+/// Deleted: the reason is in the compiler's message.
+template <class S, class D, detail::incorrect_use Reason = detail::copy_misuse<S, D>>
+copy_path planned_path(S&& from, D&& to) = delete;
 
 }  // namespace roc

@@ -7,7 +7,7 @@
 
 #include <roc/config.hpp>
 #include <roc/copy.hpp>
-#include <roc/detail/side.hpp>
+#include <roc/detail/copy_operand.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
@@ -16,26 +16,28 @@ namespace detail {
 struct batch_storage;
 }  // namespace detail
 
-/// Collects copies between any arrays, views and ranges, and submits them together (HIP:
-/// `hipMemcpyBatchAsync`, for which every copy is contiguous). Thousands of small copies cost calls
-/// and waits, not bytes; here several threads gather them in pinned staging memory, one kernel
-/// spreads them on the device, or the reverse, and copies within the device are one kernel.
+/// Collects copies between any arrays, views and ranges, and submits them together. (HIP:
+/// `hipMemcpyBatchAsync`, which takes contiguous copies only.)
 ///
-/// The result is that of the copies one after the other, in the order of `add`. Those that do not
-/// touch the same memory are done at the same time, as far as little work finds that out: for
-/// contiguous ones, and for columns, tiles and boxes of one array, always, of others for hundreds.
-/// Where copies meet, the batch is cut in two. Done one by one are those between two devices,
-/// between host memories, of managed memory, by the device's address of mapped memory, and
-/// contiguous ones of 32 KiB or more of pinned memory.
+/// The cost of thousands of small copies is calls and waits, not bytes. A batch gathers them in
+/// pinned staging memory with several threads, and one kernel scatters them on the device, or the
+/// reverse. Copies within a device are one kernel.
 ///
-/// A batch holds no memory of its arrays: they must live until it has been submitted, and after
-/// that as long as `copy` demands. It may be submitted again and again; `clear` empties it.
-/// Submitting with a stream keeps nothing of the batch: it may be changed or destroyed at once.
-/// Distinct batches may be used by several threads.
+/// The result is that of executing the copies one by one in the order of `add`. Copies that do not
+/// touch the same memory are executed concurrently, if that is quickly determined: always for
+/// contiguous copies, and for columns, tiles and boxes of one array; otherwise for some hundred
+/// copies. A batch is split before a copy that depends on an earlier one. The following copies are
+/// executed individually: between two devices, between host memories, of managed memory, through
+/// the device address of mapped memory, and contiguous copies of pinned memory of 32 KiB or more.
+///
+/// A batch does not own the memory that it refers to. That memory must live until the batch is
+/// submitted, and after that as long as `copy` requires. A batch can be submitted repeatedly; a
+/// batch that was submitted with a stream may be changed or destroyed at once. Distinct batches may
+/// be used by different threads. Move-only.
 class ROCARRAY_API copy_batch {
  public:
-  copy_batch() noexcept = default;  ///< of no copies; takes no memory
-  /// The other has no copies then.
+  copy_batch() noexcept = default;  ///< Creates an empty batch. Allocates nothing.
+  /// Takes over the copies; leaves `other` empty.
   copy_batch(copy_batch&& other) noexcept : storage_(std::exchange(other.storage_, nullptr)) {}
   /// Exchanges the copies.
   copy_batch& operator=(copy_batch&& other) noexcept {
@@ -44,39 +46,54 @@ class ROCARRAY_API copy_batch {
   }
   ~copy_batch();
 
-  /// Adds what `copy(source, destination)` would do; nothing is read or written yet. Throws
-  /// shape_error, layout_error, overlap_error (within this one copy), lifetime_error.
+  /// Adds the copy that copy(from, to) would do. No element is read or written yet.
+  ///
+  /// @returns this batch
+  /// @throws shape_error, layout_error, overlap_error (within this copy), lifetime_error
   template <detail::copy_argument S, detail::writable_argument D>
-    requires(!detail::owning_temporary<S> && !detail::owning_temporary<D>)
-  copy_batch& add(S&& source, D&& destination) {
+    requires detail::async_copyable_to<S, D>
+  copy_batch& add(S&& from, D&& to) {
     detail::with_equal_ranks(
-        detail::side_of(source), detail::side_of(destination),
-        [&](detail::region const& from, detail::region const& to) { add_regions(from, to); });
+        detail::operand_of(from), detail::operand_of(to),
+        [&](detail::strided_region const& source, detail::strided_region const& destination) {
+          add_regions(source, destination);
+        });
     return *this;
   }
+  /// Deleted: the reason is in the compiler's message.
+  template <class S, class D, detail::incorrect_use Reason = detail::async_copy_misuse<S, D>>
+  copy_batch& add(S&& from, D&& to) = delete;
 
-  /// Copies that were added, those of no elements left out.
+  /// Returns the number of copies, without those of zero elements.
   std::size_t size() const noexcept;
-  std::size_t size_bytes() const noexcept;             ///< that they copy in all
-  bool empty() const noexcept { return size() == 0; }  ///< whether there is nothing to copy
-  void clear() noexcept;                               ///< forgets all copies
+  std::size_t size_bytes() const noexcept;             ///< Returns the bytes of all copies.
+  bool empty() const noexcept { return size() == 0; }  ///< Returns true if there are no copies.
+  void clear() noexcept;                               ///< Removes all copies.
 
-  /// Does all copies: after all work enqueued earlier on their devices, and done on return. Throws
-  /// registration_error (a destination registered for reading only), out_of_memory (staging
-  /// memory), roc::error (HIP); some of the copies may have been done then.
+  /// Executes all copies. If it throws, some of the copies may have been executed.
+  ///
+  /// @throws registration_error (a destination is registered as read-only), out_of_memory (staging
+  ///   memory), roc::error
+  ///
+  /// *Synchronization:* ordered after all work enqueued earlier on their devices, and complete on
+  /// return.
   void submit();
-  /// The same, enqueued on `stream`: pinned and registered memory, pageable sources and pageable
-  /// destinations as for `copy`. Waits only where all staging memory is in flight, and for earlier
-  /// work that still writes a pageable source. Throws roc::error too for memory of a device that is
-  /// not the stream's.
+  /// Enqueues all copies on `stream`. Throws as submit() does, and roc::error if memory belongs to
+  /// a device other than the stream's.
+  ///
+  /// *Synchronization:* the call blocks only if all staging memory is in use, or if earlier work
+  /// still writes a pageable source.
+  ///
+  /// *Lifetime:* as for copy(from, to, stream).
   void submit(stream_ref stream);
-  /// The same with sources that live and stay unchanged until the stream has been synchronised.
+  /// Enqueues all copies on `stream` and borrows the sources: they must live, and must not change,
+  /// until the stream has been synchronized.
   void submit(stream_ref stream, borrow_source_t);
 
  private:
-  void add_regions(detail::region const& source, detail::region const& destination);
+  void add_regions(detail::strided_region const& source, detail::strided_region const& destination);
 
-  detail::batch_storage* storage_ = nullptr;
+  detail::batch_storage* storage_ = nullptr;  // owned; null if no copy was ever added
 };
 
 }  // namespace roc

@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: MIT
-// The ways that a copy can take.
+// How the bytes of a copy travel.
 #pragma once
 
 #include <roc/config.hpp>
 
 namespace roc {
 
-/// How the bytes of a copy travel. The library picks one from the layouts and the kinds of memory
-/// on both sides; every one gives the same bytes.
+// GCC warns that the scoped enumerator `none` shadows roc::none.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
+/// How the bytes of a copy travel. The library chooses a path from the layouts and the kinds of
+/// memory of both operands. The result is the same for every path.
 enum class copy_path : unsigned char {
-  none,     ///< there is nothing to copy
-  dma,      ///< one copy of contiguous memory
-  dma_2d,   ///< rows at a pitch on either side
-  dma_3d,   ///< planes of rows
-  staged,   ///< contiguous, through pinned staging memory: the host side is pageable
-  packed,   ///< strided, packed or unpacked by the CPU in pinned staging memory
-  kernel,   ///< strided on the device, by a kernel
-  host,     ///< on the CPU: both sides are host memory
+  none,    ///< there is nothing to copy
+  dma,     ///< one contiguous copy
+  dma_2d,  ///< rows with a pitch in the source or the destination
+  dma_3d,  ///< planes of rows
+  staged,  ///< contiguous, through pinned staging memory: the host memory is pageable
+  packed,  ///< strided: the CPU packs or unpacks the elements in pinned staging memory
+  kernel,  ///< strided device memory: a kernel copies
+  host,    ///< both operands are host memory: the CPU copies
 };
 
-/// The enumerator's name.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+/// Returns the enumerator's name.
 ROCARRAY_API char const* to_string(copy_path path) noexcept;
 
 }  // namespace roc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices: which there are, what they are called, which one is current.
+// Devices: enumeration, attributes, and the current device.
 #pragma once
 
 #include <compare>
@@ -12,111 +12,116 @@ namespace roc {
 
 /// Bytes of a device's memory (hipMemGetInfo; numba.cuda: `get_memory_info`).
 struct memory_information {
-  std::size_t free;   ///< not in use by any process
-  std::size_t total;  ///< of the device
+  std::size_t free;   ///< bytes that no process uses
+  std::size_t total;  ///< bytes of the device
 };
 
 struct memory_statistics;  // roc/memory/memory_resource.hpp
 
-/// The priorities that streams of a device can have: lower numbers run first.
+/// The priorities that streams of a device can have. Lower numbers run first.
 struct stream_priority_range {
-  int least;     ///< runs last
-  int greatest;  ///< runs first
+  int least;     ///< the priority of streams that run last
+  int greatest;  ///< the priority of streams that run first
 };
 
-/// What a device's code is compiled for: 9.0 on an H100; on AMD the first digits of the gfx name.
+/// The version of a device's instruction set: 9.0 on an H100; on AMD the first digits of the gfx
+/// name.
 struct compute_capability {
   int major_version;  ///< 9 of 9.0
   int minor_version;  ///< 0 of 9.0
-  /// By the major version first.
+  /// Compares the major version first.
   friend auto operator<=>(compute_capability const&, compute_capability const&) = default;
 };
 
-/// One device, by its ordinal in [0, device::count()). A value: it owns nothing.
+/// One device, identified by its ordinal in [0, device::count()). A value that owns nothing.
 ///
-/// The current device is a property of the calling thread, as in HIP; arrays and streams are made
-/// on it. Everything that needs a device throws roc::error where there is none.
+/// The current device is a property of the calling thread, as in HIP. Arrays and streams are
+/// created on it. Functions that need a device throw roc::error if there is none.
 class ROCARRAY_API device {
  public:
-  /// The current device of the calling thread.
+  /// The current device of the calling thread. Throws roc::error.
   device();
-  /// The device with this ordinal; throws roc::error (std::errc::no_such_device) if there is none.
+  /// The device with this ordinal. Throws roc::error (std::errc::no_such_device) if there is none.
   explicit device(int ordinal);
 
-  /// How many devices there are: 0 where there is no device or no driver. Throws nothing for that.
+  /// Returns the number of devices; 0 if there is no device or no driver, which is no error.
   static int count();
 
-  /// Its number, from 0.
+  /// Returns the device's number, from 0.
   int ordinal() const noexcept { return ordinal_; }
-  /// Makes this the calling thread's current device (hipSetDevice).
+  /// Makes this the current device of the calling thread (hipSetDevice).
   void make_current() const;
-  /// Waits until all work on the device is done (hipDeviceSynchronize). Throws what a host function
-  /// of one of its streams threw, once; those of other streams are kept.
+  /// Blocks until all work on the device has finished (hipDeviceSynchronize). Throws the exception
+  /// of a host function of one of its streams, once; those of other streams are kept.
   void synchronize() const;
 
-  std::string name() const;  ///< as the vendor calls it
-  /// "domain:bus:device.function" in hexadecimal, as sysfs names the device.
+  std::string name() const;  ///< Returns the vendor's name of the device.
+  /// Returns "domain:bus:device.function" in hexadecimal, the device's name in sysfs.
   std::string pci_bus_id() const;
-  memory_information memory() const;  ///< free and in all, now
-  /// Of the resource that arrays on the device take their memory from (roc/memory/memory_resource.hpp).
+  memory_information memory() const;  ///< Returns the free and total memory at this moment.
+  /// Returns the statistics of the memory resource that arrays on this device use
+  /// (roc/memory/memory_resource.hpp).
   roc::memory_statistics memory_statistics() const;
 
-  // Attributes, each asked from the runtime alone (hipDeviceGetAttribute). A number that the device
-  // does not tell is 0.
+  // Attributes (hipDeviceGetAttribute). Each call queries one. A number that the device does not
+  // report is 0.
 
-  /// Compute units of AMD, streaming multiprocessors of NVIDIA; threads on the host platform.
+  /// Returns the number of compute units (AMD), streaming multiprocessors (NVIDIA) or threads (host
+  /// platform).
   int multiprocessor_count() const;
-  /// Threads that run in lockstep: 32 or 64 (a wavefront of AMD).
+  /// Returns the number of threads that run in lockstep: 32 or 64 (AMD: a wavefront).
   int warp_size() const;
-  int max_threads_per_block() const;  ///< for a kernel that needs few registers
-  /// Bytes of shared memory (AMD: LDS) that a block can have without asking for more.
+  int max_threads_per_block() const;  ///< Returns the limit for a kernel that needs few registers.
+  /// Returns the bytes of shared memory (AMD: LDS) that a block can use without opting in to more.
   std::size_t shared_memory_per_block() const;
-  std::size_t l2_cache_size() const;  ///< bytes
-  roc::compute_capability compute_capability() const;  ///< what code runs on it
-  int clock_rate() const;  ///< peak, in kHz
-  /// Peak, in kHz. On MI300 it is another clock's: with the bus's width it gives half the
-  /// bandwidth.
+  std::size_t l2_cache_size() const;                   ///< Returns the size in bytes.
+  roc::compute_capability compute_capability() const;  ///< Returns the instruction set's version.
+  int clock_rate() const;                              ///< Returns the peak clock rate in kHz.
+  /// Returns the memory's peak clock rate in kHz. MI300 reports another clock: with the bus width
+  /// it yields half the bandwidth.
   int memory_clock_rate() const;
-  int memory_bus_width() const;  ///< bits
-  int async_engine_count() const;  ///< copies that can run beside kernels
-  /// Whether the device uses the host's memory as its own.
+  int memory_bus_width() const;    ///< Returns the width in bits.
+  int async_engine_count() const;  ///< Returns how many copies can run concurrently with kernels.
+  /// Returns true if the device has no memory of its own and uses the host's.
   bool is_integrated() const;
-  /// Whether kernels can reach pinned host memory (mapped_array).
+  /// Returns true if kernels can access pinned host memory (mapped_array).
   bool can_map_host_memory() const;
-  /// Whether addresses of the host and the device never collide.
+  /// Returns true if addresses of host and device memory never collide.
   bool has_unified_addressing() const;
-  /// Whether hipMallocManaged is there.
+  /// Returns true if hipMallocManaged is supported.
   bool has_managed_memory() const;
-  /// Whether host and device may use managed memory at the same time.
+  /// Returns true if host and device may access managed memory at the same time.
   bool has_concurrent_managed_access() const;
-  /// Whether kernels may use pageable memory of the host (HMM, XNACK, ATS).
+  /// Returns true if kernels may access pageable host memory (HMM, XNACK, ATS).
   bool has_pageable_memory_access() const;
-  bool has_cooperative_launch() const;  ///< whether a kernel's blocks can wait for each other
-  /// Whether this device could be let use the memory of `other`; not of itself
-  /// (hipDeviceCanAccessPeer).
+  /// Returns true if the blocks of a kernel can wait for each other.
+  bool has_cooperative_launch() const;
+  /// Returns true if access to the memory of `other` can be enabled (hipDeviceCanAccessPeer); false
+  /// for the device itself.
   bool can_access_peer(device const& other) const;
-  stream_priority_range stream_priorities() const;  ///< that class stream can be given
+  /// Returns the priorities that class stream accepts.
+  stream_priority_range stream_priorities() const;
 
-  /// Whether both are one device.
+  /// Returns true if both are the same device.
   friend bool operator==(device const&, device const&) noexcept = default;
 
  private:
   int ordinal_;
 };
 
-/// Makes a device current for the calling thread for a scope, and restores the one before at its
-/// end, also while an exception unwinds (numba.cuda: `with cuda.gpus[i]`). An error at the end goes
-/// to the log hook.
+/// Makes a device current for the calling thread during a scope, and restores the previous one at
+/// its end, also while an exception unwinds (numba.cuda: `with cuda.gpus[i]`). Errors of the
+/// destructor go to the log hook.
 class [[nodiscard]] ROCARRAY_API device_guard {
  public:
-  /// Makes `on` current; throws roc::error.
-  explicit device_guard(device on);
+  /// Makes `target` the current device. Throws roc::error.
+  explicit device_guard(device target);
   ~device_guard();
   device_guard(device_guard const&) = delete;
   device_guard& operator=(device_guard const&) = delete;
 
  private:
-  int before_;
+  int previous_device_;
 };
 
 }  // namespace roc

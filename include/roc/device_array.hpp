@@ -2,239 +2,514 @@
 // Owned arrays in device memory.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <roc/bound_view.hpp>
 #include <roc/config.hpp>
+#include <roc/copy.hpp>
 #include <roc/detail/allocation_bytes.hpp>
-#include <roc/detail/copy_forms.hpp>
-#include <roc/detail/device_copies.hpp>
 #include <roc/detail/device_storage.hpp>
-#include <roc/detail/owner_operations.hpp>
-#include <roc/detail/padded_memory.hpp>
+#include <roc/detail/throw.hpp>
 #include <roc/device_view.hpp>
+#include <roc/host_array.hpp>
 #include <roc/layout/index.hpp>
-#include <roc/layout/shape.hpp>
-#include <roc/memory/memory_resource.hpp>
 #include <roc/layout/padding.hpp>
+#include <roc/layout/shape.hpp>
+#include <roc/memory/mapped_view.hpp>
+#include <roc/memory/memory_resource.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
 
-/// An array in device memory (numba: `device_array`), of any rank and layout; elements are not
-/// initialised. Move-only. Zero-size arrays have a null pointer, and operations on them do nothing.
+/// An array in device memory, of any rank and layout (numba: `device_array`). Elements are not
+/// initialized. Move-only. An array without elements has a null pointer, and operations on it do
+/// nothing.
 ///
-/// It belongs to the device that was current, or the stream's, when it was made, and its memory
-/// comes from that device's resource (roc::device_resource). Its destructor waits for nothing: the
-/// memory is used again when the work of its stream, and of every stream that used it, is done.
-/// Copies and fills of the library on other streams note that themselves; kernels need record_stream. Any
-/// use of an array that was moved from or default-constructed throws lifetime_error, except
-/// destroying it or assigning to it. const is shallow, as a pointer's: the elements of a const
-/// array can be written.
+/// The array belongs to the device of the stream that it is created with, or to the current device.
+/// Its memory comes from that device's resource (roc::device_resource). Const is shallow, as for a
+/// pointer: the elements of a const array can be written.
 ///
-/// detail::device_copies has its copies, detail::owner_operations other views of its memory,
-/// detail::copy_forms what makes new arrays.
+/// Destruction never blocks. The memory is reused only after all work of the array's stream, and of
+/// every other stream that used it, has finished. Copies, fills and for_each of the library record
+/// the streams that they use; for your own kernels on another stream call record_stream.
+///
+/// If the array is default-constructed or moved from, size() and size_bytes() return 0, it can be
+/// destroyed or assigned to, and any other use throws lifetime_error.
 template <class T, std::size_t N = 1>
-class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
-                     public detail::device_copies<device_array<T, N>, T, N>,
-                     public detail::copy_forms<device_array<T, N>, T, N>,
-                     public detail::padded_memory<device_array<T, N>, N> {
+class device_array {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
-                "rocarray: elements are copied byte by byte");
-  using copies = detail::device_copies<device_array<T, N>, T, N>;
+                "rocarray: the element type must be trivially copyable and not const");
 
  public:
-  using roc_device_memory = void;
-  using element_type = T;                 ///< as std::mdspan calls it
-  using value_type = T;                   ///< as std::mdspan calls it
+  using element_type = T;                 ///< as in std::mdspan
+  using value_type = T;                   ///< as in std::mdspan
   static constexpr std::size_t rank = N;  ///< the number of axes
 
-  /// Owns nothing, as if moved from.
-  device_array() = default;
-  /// Compact, in C or F order. Throws shape_error (the size overflows), out_of_memory, roc::error.
+  /// @name Construction
+  /// The memory is allocated on the device of `stream`, in the order of that stream. The default is
+  /// the default stream of the current device. The constructors throw shape_error (the size
+  /// overflows), out_of_memory and roc::error.
+  ///@{
+  device_array() = default;  ///< Creates an array that owns nothing, as if moved from.
+  /// Creates a compact array in C or F order.
   explicit device_array(roc::shape<N> const& shape, order o = order::c, stream_ref stream = {})
       : device_array(shape, layout::compact_strides(shape, o), stream) {}
-  /// With explicit strides, in elements, none negative. Throws layout_error where two indices would
-  /// be one place, or a stride is negative.
+  /// Creates an array of rank 1 with this many elements. Throws shape_error if `extent` is
+  /// negative.
+  template <std::integral I>
+    requires(N == 1)
+  explicit device_array(I extent, stream_ref stream = {})
+      : device_array(roc::shape<1>{detail::checked_extent(extent)}, order::c, stream) {}
+  /// Creates an array of rank 1 from an extent in braces. Without this overload, the braces could
+  /// also stand for a device_array.
+  template <std::integral I>
+    requires(N == 1)
+  explicit device_array(I const (&extent)[1]) : device_array(extent[0]) {}
+  /// Creates an array with strides, in elements. Throws layout_error if a stride is negative or two
+  /// indices refer to the same element.
   device_array(roc::shape<N> const& shape, roc::strides<N> const& strides, stream_ref stream = {})
       : device_array(detail::device_storage(detail::device_memory(
                          detail::allocation_bytes(shape, strides, sizeof(T)), stream)),
                      0, shape, strides, stream) {}
-  /// With memory from this resource, which must outlive the array.
-  device_array(roc::shape<N> const& shape, memory_resource& from, order o = order::c,
+  /// Creates a compact array with memory from `resource`, which must outlive the array.
+  device_array(roc::shape<N> const& shape, memory_resource& resource, order o = order::c,
                stream_ref stream = {})
-      : device_array(detail::device_storage(detail::device_memory(
-                         detail::allocation_bytes(shape, layout::compact_strides(shape, o),
-                                                  sizeof(T)),
-                         stream, from)),
-                     0, shape, layout::compact_strides(shape, o), stream) {}
-  /// With padding (katsdpsigproc: `padded_shape`), which zero() covers and `padded_view` reaches;
-  /// copies and fill never do. Throws layout_error where the demands contradict each other.
+      : device_array(
+            detail::device_storage(detail::device_memory(
+                detail::allocation_bytes(shape, layout::compact_strides(shape, o), sizeof(T)),
+                stream, resource)),
+            0, shape, layout::compact_strides(shape, o), stream) {}
+  /// Creates an array with padding (katsdpsigproc: `padded_shape`): see roc::padding. zero() and
+  /// padded_view() include the padding; copies and fill() do not. Throws layout_error if the
+  /// demands contradict each other.
   template <std::same_as<padded<N>> P>
   device_array(roc::shape<N> const& shape, P const& padding, order o = order::c,
                stream_ref stream = {})
       : device_array(detail::padded_extents(shape, padding, sizeof(T)), o, stream) {
     pad(shape);
   }
-
-  /// The other owns nothing then.
+  /// Takes over the memory of `other`, which then owns nothing.
   device_array(device_array&& other) noexcept { swap(other); }
-  /// What this owned goes; waits for nothing.
+  /// Releases the current memory and takes over that of `other`. Does not block.
   device_array& operator=(device_array&& other) noexcept {
     device_array(std::move(other)).swap(*this);
     return *this;
   }
-  /// Exchanges memory and shape; views stay with the memory.
-  void swap(device_array& other) noexcept {
-    storage_.swap(other.storage_);
-    std::swap(data_, other.data_);
-    std::swap(shape_, other.shape_);
-    std::swap(strides_, other.strides_);
-    this->swap_padding(other);
-    std::swap(stream_, other.stream_);
-    std::swap(alive_, other.alive_);
-  }
+  /// Exchanges memory and shape. Views keep referring to the same memory.
+  void swap(device_array& other) noexcept;
+  /// Gives up ownership and returns the memory; this array then owns nothing. The caller frees it:
+  /// with hipFree, or as an adopted array's memory was to be freed (its finalizer is not called).
+  /// Throws lifetime_error if other arrays share the memory, or if it belongs to a pool, which is
+  /// so unless the array was created with a hip_memory_resource. Throws layout_error if the memory
+  /// does not begin with the array's first element.
+  T* release();
+  ///@}
 
-  /// Device memory: not to be read by the host.
+  /// @name Observers
+  ///@{
+
+  /// Returns the device address of the first element. The host must not dereference it.
   T* data() const { return checked(data_); }
-  /// Elements along each axis, without padding.
+  /// Returns the number of elements along each axis, without padding.
   roc::shape<N> const& shape() const { return checked(shape_); }
-  /// In elements.
+  /// Returns the strides in elements.
   roc::strides<N> const& strides() const { return checked(strides_); }
-  /// Elements along one axis, which must be less than the rank.
+  /// Returns the number of elements along one axis, which must be less than the rank.
   std::size_t extent(std::size_t axis) const { return checked(shape_)[axis]; }
-  /// Elements in all.
-  std::size_t size() const { return layout::element_count(checked(shape_)); }
-  /// Of the device that has its memory.
+  /// Returns the number of elements; 0 if this array owns nothing.
+  std::size_t size() const { return has_value_ ? layout::element_count(shape_) : 0; }
+  /// Returns the bytes of the elements, without gaps and padding; 0 if this array owns nothing.
+  std::size_t size_bytes() const { return size() * sizeof(T); }
+  /// Returns true if the elements are contiguous in C order. Axes of extent 1 do not matter; arrays
+  /// without elements are contiguous.
+  bool is_c_contiguous() const { return layout::is_c_contiguous(shape(), strides()); }
+  /// Returns true if the elements are contiguous in F order.
+  bool is_f_contiguous() const { return layout::is_f_contiguous(shape(), strides()); }
+  /// Returns the extents of the memory, with padding; shape() if there is no padding.
+  roc::shape<N> padded_shape() const {
+    roc::shape<N> const& extents = shape();
+    return padded_shape_ ? *padded_shape_ : extents;
+  }
+  /// Returns the ordinal of the device that has the memory.
   int device_ordinal() const {
-    static_cast<void>(checked(alive_));
+    static_cast<void>(checked(has_value_));
     return storage_.device();
   }
-  /// The stream that it was made with.
+  /// Returns the stream that the array was created with.
   stream_ref stream() const { return checked(stream_); }
-
-  /// Tells that kernels of yours on `stream`, which is not the array's, use its memory: it is not
-  /// used again before they are done (torch: `record_stream`). Once is enough, and before the first
-  /// of them best: work on `stream` also comes after what the memory was used for before. On a
-  /// stream of another library (from_native), once more after the last. Throws roc::error.
-  void record_stream(stream_ref stream) const { detail::record_stream(data(), storage_.device(), stream); }
-
-  /// A view of all of it, for kernels; the array must outlive it.
-  device_view<T, N> view() const& { return {data(), shape_, strides_, storage_.device()}; }
-  device_view<T, N> view() const&& = delete;
-  /// Implicit, as view().
-  operator device_view<T, N>() const& { return view(); }
-  operator device_view<T, N>() const&& = delete;
-  /// Implicit, of const elements.
-  operator device_view<T const, N>() const& { return view(); }
-  operator device_view<T const, N>() const&& = delete;
-  /// A view of the array with its padding; of one that has none, view().
-  device_view<T, N> padded_view() const& {
-    return {data(), this->padded_shape(), strides_, storage_.device()};
+  /// Records that your own kernels on `stream` use the memory, so that it is not reused before they
+  /// have finished (torch: `record_stream`). Not needed for the array's own stream.
+  ///
+  /// Call it once, best before the first kernel: work enqueued later on `stream` then also comes
+  /// after earlier uses of the memory. For a stream of another library (from_native), call it once
+  /// more after the last kernel. Throws roc::error.
+  void record_stream(stream_ref stream) const {
+    detail::record_stream(data(), storage_.device(), stream);
   }
-  device_view<T, N> padded_view() const&& = delete;
+  ///@}
 
-  /// A view of a region, of one element a view of rank 0; see roc::slice. On an array that is about
-  /// to go, an array that takes the memory along. Throws shape_error beyond an extent; too many or
-  /// too few expressions do not compile.
+  /// @name Views of the whole array
+  /// The array must outlive the views, so these do not compile for a temporary.
+  ///@{
+
+  /// Returns a view, for kernels and copies.
+  device_view<T, N> view() const& { return {data(), shape_, strides_, storage_.device()}; }
+  template <detail::incorrect_use Reason = detail::view_of_temporary_misuse>
+  device_view<T, N> view() const&& = delete;
+  operator device_view<T, N>() const& { return view(); }        ///< Converts implicitly, as view().
+  operator device_view<T const, N>() const& { return view(); }  ///< Converts to const elements.
+  operator device_view<T, N>() const&& = delete;
+  operator device_view<T const, N>() const&& = delete;
+  /// Returns a view of the array with its padding; view() if there is none.
+  device_view<T, N> padded_view() const& {
+    return {data(), padded_shape(), strides_, storage_.device()};
+  }
+  template <detail::incorrect_use Reason = detail::view_of_temporary_misuse>
+  device_view<T, N> padded_view() const&& = delete;
+  /// Returns a view with a default stream, on which its operations are then enqueued (numba:
+  /// `bind`). Array and stream must outlive it.
+  bound_view<T, N> bind(stream_ref stream) const& { return view().bind(stream); }
+  bound_view<T, N> bind(class stream&&) const& = delete;  // the stream would be destroyed
+  template <detail::incorrect_use Reason = detail::view_of_temporary_misuse>
+  bound_view<T, N> bind(stream_ref) const&& = delete;
+  ///@}
+
+  /// @name Regions
+  ///@{
+
+  /// Returns a view of a region, of one element a view of rank 0, for integers, roc::slice,
+  /// roc::all, roc::newaxis and roc::ellipsis. Throws shape_error if an index is out of bounds. The
+  /// wrong number of expressions does not compile.
   template <layout::index_expression... E>
-    requires layout::indexes<N, E...>
-  auto operator()(E... expressions) const& {
+    requires layout::indexable_with<N, E...>
+  device_view<T, layout::index_rank<N, E...>> operator()(E... expressions) const& {
     return view().region(expressions...);
   }
-  /// Takes the memory along.
+  /// Returns an array of the region that takes over the memory.
   template <layout::index_expression... E>
-    requires layout::indexes<N, E...>
-  auto operator()(E... expressions) && {
-    return std::move(*this).region(expressions...);
+    requires layout::indexable_with<N, E...>
+  device_array<T, layout::index_rank<N, E...>> operator()(E... expressions) && {
+    return take(view().region(expressions...));
   }
   template <class... E>
   auto operator()(E...) const&& = delete;  // the view would outlive the memory
-
-  using copies::bind;
-  bound_view<T, N> bind(stream_ref) const&& = delete;
-  // Asynchronous, of an array that goes at once.
-  using copies::copy_to_device;
-  using copies::copy_to_host;
-  auto copy_to_host(stream_ref) const&& = delete;
-  template <class H>
-  void copy_to_host(H&&, stream_ref) const&& = delete;
-  template <class S, class... Borrow>
-  void copy_to_device(S&&, stream_ref, Borrow...) const&& = delete;
-
-  /// Writes `value` to every element, of 1 to 16 bytes; padding and gaps are not touched. Ordered
-  /// after all work enqueued earlier on the device, and done on return.
-  void fill(T const& value) const { view().fill(value); }
-  /// Enqueued on `stream`; the value has been read on return.
-  void fill(T const& value, stream_ref stream) const { view().fill(value, stream); }
-
-  /// Gives the memory away: the caller frees it (hipFree), or what was adopted, as it came; a
-  /// finaliser is dropped. This array owns nothing then. Throws lifetime_error where others own the
-  /// memory too, or it is of a pool, as that of arrays made without a hip_memory_resource is, and
-  /// layout_error where it does not begin with this array's first element.
-  T* release() {
-    T* const data = checked(data_);
-    if (!storage_.is_sole()) {
-      detail::throw_lifetime_error(
-          "release of an array that lies in an allocation with others: copy it to one of its own");
-    }
-    if (data != static_cast<T*>(storage_.data())) {
-      detail::throw_layout_error("release of a part of an allocation: release the whole array");
-    }
-    storage_.release();
-    device_array().swap(*this);
-    return data;
+  /// Returns a view of a region, as operator(); the views have a member of this name too.
+  template <layout::index_expression... E>
+    requires layout::indexable_with<N, E...>
+  device_view<T, layout::index_rank<N, E...>> region(E... expressions) const& {
+    return view().region(expressions...);
   }
+  /// Returns an array of the region that takes over the memory.
+  template <layout::index_expression... E>
+    requires layout::indexable_with<N, E...>
+  device_array<T, layout::index_rank<N, E...>> region(E... expressions) && {
+    return take(view().region(expressions...));
+  }
+  ///@}
+
+  /// @name Copies
+  /// Without a stream: ordered after all work enqueued earlier on the device through the library,
+  /// and complete on return. With a stream: enqueued there; lifetimes are as for
+  /// roc::copy(from, to, stream), and a temporary array does not compile. They throw what roc::copy
+  /// throws.
+  ///@{
+
+  /// Returns a new pageable host array with the same shape and order of axes (numba:
+  /// `copy_to_host`). Throws also out_of_memory.
+  host_array<T, N> copy_to_host() const { return view().copy_to_host(); }
+  /// Enqueues the copy to a new host array, which is complete after synchronization. The host
+  /// array's destructor blocks until the copy has finished.
+  host_array<T, N> copy_to_host(stream_ref stream) const& { return view().copy_to_host(stream); }
+  /// Copies the elements into existing host memory: array, view or contiguous range.
+  template <detail::host_argument H>
+    requires detail::copyable_to<device_array&, H>
+  void copy_to_host(H&& to) const {
+    copy(*this, to);
+  }
+  /// Enqueues a copy into existing host memory. A pageable destination is complete after
+  /// synchronization.
+  template <detail::host_argument H>
+    requires detail::async_copyable_to<device_array&, H>
+  void copy_to_host(H&& to, stream_ref stream) const& {
+    copy(*this, to, stream);
+  }
+  /// Copies host or device memory into this array (numba: `copy_to_device`).
+  template <detail::copy_argument S>
+    requires detail::copyable_to<S, device_array&>
+  void copy_to_device(S&& from) const {
+    copy(from, *this);
+  }
+  /// Enqueues a copy into this array.
+  template <detail::copy_argument S>
+    requires detail::async_copyable_to<S, device_array&>
+  void copy_to_device(S&& from, stream_ref stream) const& {
+    copy(from, *this, stream);
+  }
+  /// Enqueues a copy into this array. The source must live, and must not change, until the stream
+  /// has been synchronized.
+  template <detail::copy_argument S>
+    requires detail::async_copyable_to<S, device_array&>
+  void copy_to_device(S&& from, stream_ref stream, borrow_source_t) const& {
+    copy(from, *this, stream, borrow_source);
+  }
+  /// Returns the value of the one element of an array of rank 0 (numba: `array[i]`).
+  T get() const
+    requires(N == 0)
+  {
+    return view().get();
+  }
+  /// Sets the value of the one element of an array of rank 0 (numba: `array[i] = value`).
+  void set(std::type_identity_t<T> const& value) const
+    requires(N == 0)
+  {
+    view().set(value);
+  }
+  /// Enqueues set(value). The value has been read on return.
+  void set(std::type_identity_t<T> const& value, stream_ref stream) const
+    requires(N == 0)
+  {
+    view().set(value, stream);
+  }
+  ///@}
+
+  /// @name Fills
+  /// Without a stream: ordered after all work enqueued earlier on the device, and complete on
+  /// return. With a stream: enqueued there. They throw roc::error.
+  ///@{
+
+  /// Writes zero bytes to every element and to the padding.
+  void zero() const { padded_view().zero(); }
+  void zero(stream_ref stream) const { padded_view().zero(stream); }  ///< Enqueues zero().
+  /// Writes `value` to every element, of 1 to 16 bytes. Padding and gaps are not touched.
+  void fill(T const& value) const
+    requires detail::correct_use<detail::fill_misuse<T>>
+  {
+    view().fill(value);
+  }
+  /// Enqueues fill(value). The value has been read on return.
+  void fill(T const& value, stream_ref stream) const
+    requires detail::correct_use<detail::fill_misuse<T>>
+  {
+    view().fill(value, stream);
+  }
+  ///@}
+
+  /// @name Other views of the same memory
+  /// For an array with a name they return a view that borrows, with the meaning and the errors of
+  /// the members of device_view. For a temporary (`std::move(d).ravel()`) they return an array that
+  /// takes over the memory; if they throw, the array keeps it. transpose keeps padding; for the
+  /// others it becomes a gap.
+  ///@{
+
+  /// Changes the extents and keeps the elements in C order. One extent may be -1.
+  template <std::integral... E>
+  device_view<T, sizeof...(E)> reshape(E... extents) const& {
+    return view().reshape(extents...);
+  }
+  /// Returns an array that takes over the memory.
+  template <std::integral... E>
+  device_array<T, sizeof...(E)> reshape(E... extents) && {
+    return take(view().reshape(extents...));
+  }
+  /// Changes the extents and keeps the elements in the order `o`.
+  template <std::size_t M>
+  device_view<T, M> reshape(roc::shape<M> const& extents, order o = order::c) const& {
+    return view().reshape(extents, o);
+  }
+  /// Returns an array that takes over the memory.
+  template <std::size_t M>
+  device_array<T, M> reshape(roc::shape<M> const& extents, order o = order::c) && {
+    return take(view().reshape(extents, o));
+  }
+  /// Changes the rank to 1, with all elements in the order `o`.
+  device_view<T, 1> ravel(order o = order::c) const& { return view().ravel(o); }
+  /// Returns an array that takes over the memory.
+  device_array<T, 1> ravel(order o = order::c) && { return take(view().ravel(o)); }
+  /// Removes the given axes, whose extent must be 1.
+  template <std::size_t... Axes>
+    requires(sizeof...(Axes) > 0)
+  auto squeeze() const& {
+    return view().template squeeze<Axes...>();
+  }
+  /// Returns an array that takes over the memory.
+  template <std::size_t... Axes>
+    requires(sizeof...(Axes) > 0)
+  auto squeeze() && {
+    return take(view().template squeeze<Axes...>());
+  }
+  /// Removes all axes of extent 1, so that M are left.
+  template <std::size_t M>
+  device_view<T, M> squeeze_to() const& {
+    return view().template squeeze_to<M>();
+  }
+  /// Returns an array that takes over the memory.
+  template <std::size_t M>
+  device_array<T, M> squeeze_to() && {
+    return take(view().template squeeze_to<M>());
+  }
+  /// Reverses the axes.
+  device_view<T, N> transpose() const& { return view().transpose(); }
+  /// Returns an array that takes over the memory.
+  device_array transpose() && { return std::move(*this).transpose(layout::reversed_axes<N>()); }
+  /// Permutes the axes: axis i of the result is axis axes[i].
+  device_view<T, N> transpose(std::array<std::size_t, N> const& axes) const& {
+    return view().transpose(axes);
+  }
+  /// Returns an array that takes over the memory.
+  device_array transpose(std::array<std::size_t, N> const& axes) &&;
+  /// Interprets the bytes as elements of type U.
+  template <class U>
+  device_view<U, N> as() const& {
+    return view().template as<U>();
+  }
+  /// Returns an array that takes over the memory.
+  template <class U>
+  device_array<U, N> as() && {
+    return take(view().template as<U>());
+  }
+  /// Selects one member of every record.
+  template <class U, class Record>
+  device_view<U, N> field(U Record::*member) const& {
+    return view().field(member);
+  }
+  /// Returns an array that takes over the memory.
+  template <class U, class Record>
+  device_array<U, N> field(U Record::*member) && {
+    return take(view().field(member));
+  }
+  /// Splits an axis into views of sections of `section` indices. Not for a temporary: no single
+  /// section could own the memory.
+  std::vector<device_view<T, N>> split(std::size_t section, std::size_t axis = 0) const& {
+    return view().split(section, axis);
+  }
+  template <detail::incorrect_use Reason = detail::view_of_temporary_misuse>
+  std::vector<device_view<T, N>> split(std::size_t section, std::size_t axis = 0) && = delete;
+  ///@}
+
+  /// @name New arrays
+  /// These return a compact array on the same device, as the members of device_view with these
+  /// names do: for any layout, complete on return.
+  ///@{
+
+  /// Copies the elements in C order to other extents; one may be -1.
+  template <std::integral... E>
+  device_array<T, sizeof...(E)> reshape_copy(E... extents) const {
+    return view().reshape_copy(extents...);
+  }
+  /// Copies the elements in the order `o` to other extents.
+  template <std::size_t M>
+  device_array<T, M> reshape_copy(roc::shape<M> const& extents, order o = order::c) const {
+    return view().reshape_copy(extents, o);
+  }
+  /// Copies all elements in the order `o` to rank 1.
+  device_array<T, 1> ravel_copy(order o = order::c) const { return view().ravel_copy(o); }
+  /// Copies the bytes of the elements, in C order, to elements of type U.
+  template <class U>
+  device_array<U, N> as_copy() const {
+    return view().template as_copy<U>();
+  }
+  /// Copies one member of every record, of any size.
+  template <class U, class Record>
+    requires std::derived_from<T, Record>
+  device_array<U, N> field_copy(U Record::*member) const {
+    return view().field_copy(member);
+  }
+  ///@}
+
+  /// Deleted: the reason is in the compiler's message.
+  ///@{
+  template <class H, detail::incorrect_use Reason = detail::first_misuse<
+                         detail::host_misuse<H>, detail::copy_misuse<device_array&, H>>>
+    requires(!std::convertible_to<H, stream_ref>)
+  void copy_to_host(H&& to) const = delete;
+  template <class H, detail::incorrect_use Reason = detail::first_misuse<
+                         detail::host_misuse<H>, detail::async_copy_misuse<device_array&, H>>>
+  void copy_to_host(H&& to, stream_ref stream) const& = delete;
+  template <class S, detail::incorrect_use Reason = detail::copy_misuse<S, device_array&>>
+  void copy_to_device(S&& from) const = delete;
+  template <class S, detail::incorrect_use Reason = detail::async_copy_misuse<S, device_array&>>
+  void copy_to_device(S&& from, stream_ref stream) const& = delete;
+  template <class S, detail::incorrect_use Reason = detail::async_copy_misuse<S, device_array&>>
+  void copy_to_device(S&& from, stream_ref stream, borrow_source_t) const& = delete;
+  template <class H, class X,
+            detail::incorrect_use Reason =
+                detail::first_misuse<detail::host_misuse<H>, detail::copy_misuse<device_array&, H>,
+                                     detail::stream_misuse<X>>>
+    requires(!std::convertible_to<X, stream_ref>)
+  void copy_to_host(H&& to, X&& stream) const = delete;
+  template <class S, class X,
+            detail::incorrect_use Reason = detail::first_misuse<
+                detail::copy_misuse<S, device_array&>, detail::stream_misuse<X>>>
+    requires(!std::convertible_to<X, stream_ref>)
+  void copy_to_device(S&& from, X&& stream) const = delete;
+  template <detail::incorrect_use Reason = detail::fill_misuse<T>>
+  void fill(T const& value) const = delete;
+  template <detail::incorrect_use Reason = detail::fill_misuse<T>>
+  void fill(T const& value, stream_ref stream) const = delete;
+  // Of a temporary array.
+  template <detail::incorrect_use Reason = detail::temporary_array_misuse>
+  auto copy_to_host(stream_ref stream) const&& = delete;
+  template <class H, detail::incorrect_use Reason = detail::temporary_array_misuse>
+  void copy_to_host(H&& to, stream_ref stream) const&& = delete;
+  template <class S, detail::incorrect_use Reason = detail::temporary_array_misuse>
+  void copy_to_device(S&& from, stream_ref stream) const&& = delete;
+  template <class S, detail::incorrect_use Reason = detail::temporary_array_misuse>
+  void copy_to_device(S&& from, stream_ref stream, borrow_source_t) const&& = delete;
+  ///@}
 
  private:
   template <class, std::size_t>
   friend class device_array;
-  template <class, class, std::size_t>
-  friend class detail::owner_operations;
   friend class device_allocation;
   template <class U, std::size_t M, class F>
   friend device_array<U, M> adopt(U*, roc::shape<M> const&, roc::strides<M> const&, F);
 
-  device_array(detail::device_storage storage, std::size_t offset_bytes,
-               roc::shape<N> const& shape, roc::strides<N> const& strides, stream_ref stream)
+  /// An array whose first element is `offset_bytes` after the beginning of the storage.
+  device_array(detail::device_storage storage, std::size_t offset_bytes, roc::shape<N> const& shape,
+               roc::strides<N> const& strides, stream_ref stream)
       : storage_(std::move(storage)),
         shape_(shape),
         strides_(strides),
-        stream_(stream.handle() == nullptr ? stream_ref() : stream),  // that of the device in use
-        alive_(true) {
-    bool const empty = layout::element_count(shape) == 0;
-    if (!empty) {
+        // A default stream may have been given with a device: that of the array.
+        stream_(stream.handle() == nullptr ? stream_ref() : stream),
+        has_value_(true) {
+    if (layout::element_count(shape) != 0) {
       data_ = reinterpret_cast<T*>(static_cast<std::byte*>(storage_.data()) + offset_bytes);
     }
   }
 
   template <class V>
   V const& checked(V const& value) const {
-    if (!alive_) {
+    if (!has_value_) {
       detail::throw_lifetime_error(
           "use of a device_array that owns nothing: it was moved from or never given a shape");
     }
     return value;
   }
 
-  // All of it becomes the memory of an array of this shape.
+  /// Makes the current extents the padded shape, and `shape` the shape of the array.
   void pad(roc::shape<N> const& shape) {
-    this->set_padding(shape_);
+    padded_shape_ = shape_;
     shape_ = shape;
   }
 
+  /// Returns an array with the memory of this one, which then owns nothing, and the shape and
+  /// strides of `view`.
   template <class U, std::size_t M>
-  device_array<U, M> take(device_view<U, M> const& as) {
+  device_array<U, M> take(device_view<U, M> const& view) {
     device_array<U, M> result;
     result.storage_.swap(storage_);
-    result.data_ = as.size() == 0 ? nullptr : as.data();
-    result.shape_ = as.shape();
-    result.strides_ = as.strides();
+    result.data_ = view.size() == 0 ? nullptr : view.data();
+    result.shape_ = view.shape();
+    result.strides_ = view.strides();
     result.stream_ = stream_;
-    result.alive_ = std::exchange(alive_, false);
+    result.has_value_ = std::exchange(has_value_, false);
     return result;
   }
 
@@ -242,8 +517,45 @@ class device_array : public detail::owner_operations<device_array<T, N>, T, N>,
   T* data_ = nullptr;
   roc::shape<N> shape_{};
   roc::strides<N> strides_{};
+  std::optional<roc::shape<N>> padded_shape_;  // of the memory, if the array has padding
   stream_ref stream_;
-  bool alive_ = false;
+  bool has_value_ = false;  // false after a move and default construction
 };
+
+template <class T, std::size_t N>
+void device_array<T, N>::swap(device_array& other) noexcept {
+  storage_.swap(other.storage_);
+  std::swap(data_, other.data_);
+  std::swap(shape_, other.shape_);
+  std::swap(strides_, other.strides_);
+  padded_shape_.swap(other.padded_shape_);
+  std::swap(stream_, other.stream_);
+  std::swap(has_value_, other.has_value_);
+}
+
+template <class T, std::size_t N>
+T* device_array<T, N>::release() {
+  T* const data = checked(data_);
+  if (!storage_.is_sole()) {
+    detail::throw_lifetime_error(
+        "cannot release an array that shares its allocation with others; copy it to an array of "
+        "its own");
+  }
+  if (data != static_cast<T*>(storage_.data())) {
+    detail::throw_layout_error("cannot release a part of an allocation; release the whole array");
+  }
+  storage_.release();
+  device_array().swap(*this);
+  return data;
+}
+
+template <class T, std::size_t N>
+device_array<T, N> device_array<T, N>::transpose(std::array<std::size_t, N> const& axes) && {
+  auto const transposed = view().transpose(axes);
+  auto const padded = detail::permuted(padded_shape_, axes);
+  auto result = take(transposed);
+  result.padded_shape_ = padded;
+  return result;
+}
 
 }  // namespace roc

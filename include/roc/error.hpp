@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The errors that the library throws. All derive from roc::error, and so from std::system_error
-// and std::exception.
+// The errors that the library throws. All derive from roc::error, which is a std::system_error.
 #pragma once
 
 #include <source_location>
@@ -12,92 +11,95 @@
 
 namespace roc {
 
-/// The category of the error codes of HIP: the value is the number of the hipError_t, the message
-/// HIP's text for it. Codes compare equal to the standard's conditions where there is one
-/// (`error.code() == std::errc::not_enough_memory`).
+/// Returns the category of HIP's error codes: the value is the number of the hipError_t, and the
+/// message is HIP's text for it. Codes compare equal to the conditions of the standard that they
+/// correspond to (`error.code() == std::errc::not_enough_memory`).
 ROCARRAY_API std::error_category const& hip_category() noexcept;
 
-/// What every error of the library derives from.
+/// The base of all errors of the library.
 ///
-/// `what()` reads: problem (values) and what to do. Errors of the HIP runtime carry its code
-/// (category `hip_category()`), the name of the call and the place in the library that made it;
-/// errors found by the library itself carry a code of `std::generic_category()` and no call.
+/// `what()` reads: what is wrong, with values, and what to do. Errors of the HIP runtime have its
+/// code (category `hip_category()`), the name of the call and its location in the library. Errors
+/// that the library finds itself have a code of `std::generic_category()` and no call.
 class ROCARRAY_API error : public std::system_error {
  public:
-  /// `call` is not copied: a literal.
+  /// Creates an error. `call` is not copied, so it must be a string literal.
   error(std::error_code code, std::string const& problem, char const* call = "",
         std::source_location place = {});
 
-  /// The whole message, with what to do.
+  /// Returns the message.
   char const* what() const noexcept override { return message_.what(); }
-  /// The HIP call that failed, "hipMalloc" for example; empty where the library found the error.
+  /// Returns the HIP call that failed, for example "hipMalloc"; empty if the library found the
+  /// error itself.
   char const* call() const noexcept { return call_; }
-  /// Where in the library's source the failing call was made; line 0 where there was no call.
-  std::source_location place() const noexcept { return place_; }
+  /// Returns the location of the failing HIP call in the library's source; line 0 if the library
+  /// found the error itself.
+  std::source_location location() const noexcept { return location_; }
 
  private:
-  // std::system_error would append the code's text to the message; a runtime_error is the
-  // standard's own string whose copies do not throw.
+  // std::system_error would append the code's text to the message. A runtime_error is the only
+  // string of the standard library whose copies do not throw.
   std::runtime_error message_;
   char const* call_;
-  std::source_location place_;
+  std::source_location location_;
 };
 
-/// Device or pinned host memory has run out. Its code equals `std::errc::not_enough_memory`.
+/// Device or pinned host memory is exhausted. The code equals `std::errc::not_enough_memory`.
 ///
-/// Not a std::bad_alloc: an object that was one besides being a roc::error would hold two
-/// std::exception parts, and `catch (std::exception const&)` would then not catch it at all.
+/// It is no std::bad_alloc: it would then have two bases of type std::exception, and
+/// `catch (std::exception const&)` would not catch it.
 class ROCARRAY_API out_of_memory : public error {
  public:
-  using error::error;  ///< made as any error
+  using error::error;  ///< See error.
 };
 
-/// Shapes, ranks, sizes or indices that do not fit each other, or that no memory could hold.
+/// Shapes, ranks, sizes or indices do not match or are out of bounds, or a size overflows.
 class ROCARRAY_API shape_error : public error {
  public:
-  /// With the whole message.
+  /// Creates an error with this message.
   explicit shape_error(std::string const& problem);
 };
 
-/// A layout that cannot do what was asked: a reshape that needs a copy, strides that overlap.
+/// A layout does not allow the operation: a reshape needs a copy, or strides overlap.
 class ROCARRAY_API layout_error : public error {
  public:
-  /// With the whole message.
+  /// Creates an error with this message.
   explicit layout_error(std::string const& problem);
 };
 
 /// Source and destination of a copy share memory.
 class ROCARRAY_API overlap_error : public error {
  public:
-  /// With the whole message.
+  /// Creates an error with this message.
   explicit overlap_error(std::string const& problem);
 };
 
-/// Registration of a range that overlaps a registered one, or deregistration of an unknown one.
+/// A range overlaps a registered one, is not registered, or is not of the required kind of host
+/// memory.
 class ROCARRAY_API registration_error : public error {
  public:
-  /// With the whole message.
+  /// Creates an error with this message.
   explicit registration_error(std::string const& problem);
 };
 
-/// Use of an object that owns nothing any more: moved from, released, or never given a value.
+/// An object was used after it was moved from or released, or before it was given a value.
 class ROCARRAY_API lifetime_error : public error {
  public:
-  /// With the whole message.
+  /// Creates an error with this message.
   explicit lifetime_error(std::string const& problem);
 };
 
-/// What receives errors that nobody can catch: those found in destructors, or after the scope
-/// that caused them has gone. Called from any thread; must not throw.
+/// A function that receives late errors: errors that cannot be thrown, because they occur in a
+/// destructor or after their scope has ended. It is called from any thread and must not throw.
 ///
-/// What else the library has to say goes to stderr, a line each, by the level in the environment's
-/// ROCARRAY_LOG: `off`, `error` (late errors), `warning` (the default: settings that cannot be used,
-/// leaks), `info` (memory taken for staging, a profiler), `debug` (allocations, streams), `trace`
-/// (every copy and fill); each level includes those before it.
+/// All other messages go to stderr, one per line. The environment variable ROCARRAY_LOG selects the
+/// level; each level includes those before it: `off`, `error` (late errors), `warning` (the
+/// default: invalid settings, leaks), `info` (staging memory, the profiler), `debug` (allocations,
+/// streams), `trace` (every copy and fill).
 using log_hook = void (*)(char const* message) noexcept;
 
-/// Sets the receiver of late errors and returns the one before. Null restores the default, which
-/// writes one line to stderr unless ROCARRAY_LOG=off is in the environment.
+/// Sets the receiver of late errors and returns the previous one. Null restores the default, which
+/// writes one line to stderr unless ROCARRAY_LOG=off.
 ROCARRAY_API log_hook set_log_hook(log_hook hook) noexcept;
 
 }  // namespace roc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Events: points in the work of a stream that one can wait for, and measure between.
+// Events: points in the work of a stream, to wait for and to measure the time between.
 #pragma once
 
 #include <roc/config.hpp>
@@ -9,54 +9,56 @@ namespace roc {
 
 namespace detail {
 
-struct native_event;  // what a hipEvent_t points to
+struct native_event;  // a hipEvent_t points to one
 
 }  // namespace detail
 
-/// What event and timed_event share. Move-only; destroying a recorded event is safe.
+/// The common part of event and timed_event. Move-only. A recorded event may be destroyed at any
+/// time; the destructor does not block.
 ///
-/// Members throw roc::error (what HIP reports) and lifetime_error (moved-from event).
+/// Members throw roc::error (errors of HIP) and lifetime_error (moved-from event).
 class ROCARRAY_API event_base {
  public:
   ~event_base();
 
-  /// Marks the end of the work enqueued on `stream` so far; recording again moves the mark.
+  /// Records the end of the work enqueued on `stream` so far. A later record replaces this one.
   void record(stream_ref stream = {});
-  /// Waits until the work before the mark is done; returns at once if never recorded.
+  /// Blocks until the recorded work has finished. Returns at once if nothing was recorded.
   void synchronize() const;
-  /// Whether the work before the mark is done; true if never recorded. Does not wait.
+  /// Returns true if the recorded work has finished, or if nothing was recorded. Does not block.
   [[nodiscard]] bool query() const;
 
-  /// What roc/native.hpp turns into HIP's.
+  /// Returns the handle that roc/native.hpp converts.
   detail::native_event* handle() const;
 
  protected:
-  /// With HIP's flags; throws roc::error.
+  /// Creates an event with HIP's flags on the current device. Throws roc::error.
   explicit event_base(unsigned flags);
-  /// The other owns nothing then.
+  /// Takes over the event of `other`; any further use of `other` throws lifetime_error.
   event_base(event_base&& other) noexcept;
-  /// Destroys the event that it had.
+  /// Destroys the current event and takes over that of `other`.
   event_base& operator=(event_base&& other) noexcept;
 
   /// Exchanges the events.
   void swap(event_base& other) noexcept;
 
-  detail::native_event* handle_;  ///< null where it was moved from
+  detail::native_event* handle_;  ///< null after a move
 };
 
-/// An event for ordering (hipEventDisableTiming): the cheapest kind. It measures nothing.
+/// An event for ordering (hipEventDisableTiming), the cheapest kind. It cannot measure time.
 class ROCARRAY_API event : public event_base {
  public:
-  event();  ///< on the current device; throws roc::error
+  event();  ///< Creates an event on the current device. Throws roc::error.
 };
 
-/// An event that also takes the time.
+/// An event that also records the time.
 class ROCARRAY_API timed_event : public event_base {
  public:
-  timed_event();  ///< on the current device; throws roc::error
+  timed_event();  ///< Creates an event on the current device. Throws roc::error.
 
-  /// Milliseconds from this event to `end` on the device's clock, both recorded and done
-  /// (hipEventElapsedTime; numba.cuda: `event_elapsed_time`). Throws roc::error otherwise.
+  /// Returns the milliseconds from this event to `end` on the device's clock (hipEventElapsedTime;
+  /// numba.cuda: `event_elapsed_time`). Both must be recorded and their work finished, else throws
+  /// roc::error.
   [[nodiscard]] double elapsed_time(timed_event const& end) const;
 };
 

@@ -3,51 +3,82 @@
 #pragma once
 
 #include <roc/config.hpp>
-#include <roc/detail/side.hpp>
+#include <roc/detail/copy_operand.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
 
-/// Writes `value` to every element, of 1 to 16 bytes; gaps and padding are not touched. Ordered
-/// after all work enqueued earlier on the device, and done on return. Throws lifetime_error
-/// (moved-from array), roc::error.
+/// Writes `value` to every element. Gaps and padding are not touched.
+///
+/// @param to array, view or contiguous range with elements of 1 to 16 bytes
+/// @param value is converted to the element type
+/// @throws lifetime_error (moved-from array), roc::error
+///
+/// *Synchronization:* ordered after all work enqueued earlier on the device, and complete on
+/// return.
 template <detail::writable_argument D>
-void fill(D&& destination, typename decltype(detail::side_of(destination))::value_type const& value) {
-  detail::view_of(destination).fill(value);
+  requires detail::correct_use<detail::fill_argument_misuse<D>>
+void fill(D&& to, detail::argument_value_type<D> const& value) {
+  detail::view_of(to).fill(value);
 }
-/// Enqueued on `stream`; the value has been read on return, host memory must live until the stream
-/// has been synchronised.
+/// Enqueues the fill on `stream`. *Lifetime:* the value has been read on return; host memory must
+/// live until the stream has been synchronized.
 template <detail::writable_argument D>
-  requires(!detail::owning_temporary<D>)
-void fill(D&& destination, typename decltype(detail::side_of(destination))::value_type const& value,
-          stream_ref stream) {
-  detail::view_of(destination).fill(value, stream);
+  requires(detail::correct_use<detail::fill_argument_misuse<D>> && !detail::owning_temporary<D>)
+void fill(D&& to, detail::argument_value_type<D> const& value, stream_ref stream) {
+  detail::view_of(to).fill(value, stream);
 }
+
+/// Deleted: the reason is in the compiler's message.
+///@{
+template <class D, class V, detail::incorrect_use Reason = detail::fill_argument_misuse<D>>
+void fill(D&& to, V const& value) = delete;
+template <class D, class V,
+          detail::incorrect_use Reason =
+              detail::first_misuse<detail::fill_argument_misuse<D>, detail::temporary_misuse<D>>>
+void fill(D&& to, V const& value, stream_ref stream) = delete;
+///@}
 
 namespace detail {
 
-// Arrays know their padding; ranges know nothing.
+// An array's own zero() includes its padding.
 template <class D, class F>
-void zero_of(D& destination, F zero) {
-  if constexpr (device_side<D> || has_host_view<D>) {
-    zero(destination);
+void with_array_or_view(D& to, F f) {
+  if constexpr (owning_array<D>) {
+    f(to);
   } else {
-    zero(view_of(destination));
+    f(view_of(to));
   }
 }
 
 }  // namespace detail
 
-/// Writes zero bytes, of a padded array to its padding too; else as fill, for elements of any size.
+/// Writes zero bytes to every element of any size, and to the padding of a padded array.
+///
+/// @param to array, view or contiguous range
+/// @throws lifetime_error (moved-from array), roc::error
+///
+/// *Synchronization:* ordered after all work enqueued earlier on the device, and complete on
+/// return.
 template <detail::writable_argument D>
-void zero(D&& destination) {
-  detail::zero_of(destination, [](auto&& x) { x.zero(); });
+void zero(D&& to) {
+  detail::with_array_or_view(to, [](auto&& x) { x.zero(); });
 }
-/// Enqueued on `stream`; host memory must live until the stream has been synchronised.
+/// Enqueues the zeroing on `stream`. *Lifetime:* host memory must live until the stream has been
+/// synchronized.
 template <detail::writable_argument D>
   requires(!detail::owning_temporary<D>)
-void zero(D&& destination, stream_ref stream) {
-  detail::zero_of(destination, [&](auto&& x) { x.zero(stream); });
+void zero(D&& to, stream_ref stream) {
+  detail::with_array_or_view(to, [&](auto&& x) { x.zero(stream); });
 }
+
+/// Deleted: the reason is in the compiler's message.
+///@{
+template <class D, detail::incorrect_use Reason = detail::destination_misuse<D>>
+void zero(D&& to) = delete;
+template <class D, detail::incorrect_use Reason = detail::first_misuse<
+                       detail::destination_misuse<D>, detail::temporary_misuse<D>>>
+void zero(D&& to, stream_ref stream) = delete;
+///@}
 
 }  // namespace roc

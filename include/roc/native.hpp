@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The way to the vendor's types: the handles behind the library's objects, and back. The one public
-// header, with what lies in roc/native/, that includes HIP's.
+// Conversions between the library's objects and the vendor's handles. Of the public headers, only
+// this one and those in roc/native/ include HIP's.
 #pragma once
 
 #include <roc/event.hpp>
@@ -9,27 +9,32 @@
 
 namespace roc {
 
-/// HIP's handle of a stream, for `<<<>>>` and the vendor's libraries; null for the default stream.
-/// Valid as long as the stream lives.
+/// Returns HIP's handle of a stream, for `<<<>>>` and the vendor's libraries; null for the default
+/// stream. *Lifetime:* valid until the stream is destroyed.
 inline hipStream_t native(stream_ref stream) noexcept {
   return reinterpret_cast<hipStream_t>(stream.handle());
 }
 
-/// HIP's handle of an event; valid as long as the event lives. Throws lifetime_error if moved from.
+/// Returns HIP's handle of an event. Throws lifetime_error if the event was moved from. *Lifetime:*
+/// valid until the event is destroyed.
 inline hipEvent_t native(event_base const& event) {
   return reinterpret_cast<hipEvent_t>(event.handle());
 }
 
 namespace detail {
 
+/// Returns a reference to a foreign stream on the current device. Calls HIP; throws roc::error.
 ROCARRAY_API stream_ref adopt_stream(native_stream* handle);
 
 }  // namespace detail
 
-/// A stream that another library made, on the current device; it is never destroyed here. Whether
-/// it is ordered with the default stream is asked from HIP. Throws roc::error for a bad handle
-/// where the runtime finds it out; ROCm 7 and CUDA may crash instead. What its host functions threw
-/// and nobody waited for stays with the handle: the library does not see the stream destroyed.
+/// Returns a reference to a stream that another library created on the current device. The library
+/// never destroys it. Queries HIP for whether the stream is ordered
+/// with the default stream.
+///
+/// Throws roc::error for an invalid handle if the runtime detects it; ROCm 7 and CUDA may crash
+/// instead. If a host function of the stream throws, the exception is kept for the handle until the
+/// next synchronization, also after the stream was destroyed: the library does not see that.
 inline stream_ref from_native(hipStream_t stream) {
   return detail::adopt_stream(reinterpret_cast<detail::native_stream*>(stream));
 }

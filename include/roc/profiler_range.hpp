@@ -6,25 +6,27 @@
 
 namespace roc {
 
-/// A named range of the calling thread, for the profiler that the process runs under: roctx on AMD
-/// (rocprofv3 --marker-trace, rocprof --roctx-trace), NVTX on NVIDIA (nsys, ncu). Ranges nest; one
-/// ends at the end of its scope, in the thread that began it. The library gives its own copies and
-/// fills such ranges, "roc::copy host_to_device dma 4096 bytes"; with a stream they cover the
-/// enqueueing, not the work.
+/// A named range of the calling thread in the timeline of the profiler that the process runs under:
+/// roctx on AMD (rocprofv3 --marker-trace, rocprof --roctx-trace), NVTX on NVIDIA (nsys, ncu).
 ///
-/// The profiler is looked for once, when the first range begins: nothing is linked, and where there
-/// is none a range costs a load and a branch. `ROCARRAY_PROFILER=off` in the environment switches it
-/// off, `ROCARRAY_PROFILER=/path/library.so` names the library (of roctxRangePushA and roctxRangePop, or
-/// NVTX's names); one that cannot be loaded is reported on stderr. Never throws.
+/// A range ends at the end of its scope, in the thread that began it. Ranges nest. The library
+/// creates ranges for its own copies and fills, such as "roc::copy host_to_device dma 4096 bytes".
+/// For a call with a stream the range covers the enqueueing, not the work.
+///
+/// The profiler is searched for once, when the first range begins. Nothing is linked, and without a
+/// profiler a range costs a load and a branch. ROCARRAY_PROFILER=off in the environment disables
+/// ranges. ROCARRAY_PROFILER=/path/library.so selects the library (with roctxRangePushA and
+/// roctxRangePop, or NVTX's functions). If it cannot be loaded, a message goes to stderr. Never
+/// throws.
 class [[nodiscard]] ROCARRAY_API profiler_range {
  public:
-  /// `name` is read now.
+  /// Begins a range. `name` is not used after the call.
   explicit profiler_range(char const* name) noexcept;
   ~profiler_range();
   profiler_range(profiler_range const&) = delete;
   profiler_range& operator=(profiler_range const&) = delete;
 
-  /// Whether a profiler takes ranges: names that are costly to make are not needed otherwise.
+  /// Returns true if a profiler records ranges. Use it to skip building names that are costly.
   static bool active() noexcept;
 };
 

@@ -1,45 +1,54 @@
 // SPDX-License-Identifier: MIT
-// Registration: pinning host memory that exists already, so that copies run at link speed.
+// Registration: pins existing host memory, so that copies run at link speed.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 #include <roc/config.hpp>
-#include <roc/detail/host_argument.hpp>
+#include <roc/detail/copy_operand.hpp>
 
 namespace roc {
 
 /// How memory is registered (flags of hipHostRegister).
 struct registration_options {
-  bool mapped = false;     ///< kernels may reach it, by roc::device_view_of (hipHostRegisterMapped)
-  bool portable = false;   ///< pinned for every device (hipHostRegisterPortable)
-  /// The device only reads it (hipHostRegisterReadOnly), as memory that the process may only read
-  /// needs it: copies to it are a registration_error.
+  /// Kernels can access the memory through roc::device_view_of (hipHostRegisterMapped).
+  bool mapped = false;
+  bool portable = false;  ///< The memory is pinned for every device (hipHostRegisterPortable).
+  /// The device only reads the memory (hipHostRegisterReadOnly); copies to it throw
+  /// registration_error. Required for memory that the process itself may only read.
   bool read_only = false;
-  /// Asks the system for huge pages before pinning (madvise): half the time for memory that has not
-  /// been touched much.
+  /// Asks the system for huge pages before pinning (madvise). Halves the time for memory of which
+  /// most pages have not been touched.
   bool huge_pages = false;
 };
 
 namespace detail {
 
-/// The bytes that a host array spans, gaps included.
+/// The bytes that host memory spans, with gaps.
 struct host_extent {
   void const* data;
   std::size_t bytes;
 };
 
-/// All of them or none: a failure takes back those registered before it.
+// The functions below call HIP and throw registration_error and roc::error.
+
+/// Registers all ranges or none: if one fails, those before it are deregistered.
 ROCARRAY_API void register_extents(host_extent const* extents, std::size_t count,
-                              registration_options options);
+                                   registration_options options);
+/// Deregisters one range. Blocks until the copies that use it have finished.
 ROCARRAY_API void deregister_extent(host_extent extent);
-/// Enters ranges that others have pinned: all of them or none.
+/// Adds ranges that other code has pinned to the table: all ranges or none.
 ROCARRAY_API void adopt_extents(host_extent const* extents, std::size_t count);
-/// Finds out first whether all are registered: one that is not leaves the others as they are.
+/// Deregisters all ranges or none: checks first that all are registered. Blocks until the copies
+/// that use the ranges have finished.
 ROCARRAY_API void deregister_extents(host_extent const* extents, std::size_t count);
-ROCARRAY_API void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept;
+/// Deregisters all ranges. Errors go to the log hook. Blocks until the copies that use the ranges
+/// have finished.
+ROCARRAY_API void deregister_extents_quietly(host_extent const* extents,
+                                             std::size_t count) noexcept;
 
 template <class H>
 host_extent extent_of(H&& host) {
@@ -48,84 +57,117 @@ host_extent extent_of(H&& host) {
   return {view.data() + low, static_cast<std::size_t>(high - low) * sizeof(*view.data())};
 }
 
+/// The problem with ranges that must stay in memory after the call.
+template <class... H>
+using registration_misuse = first_misuse<host_misuse<H>..., temporary_misuse<H...>>;
+
 }  // namespace detail
 
-/// Keeps ranges registered for a scope; from register_host. Move-only.
+/// Keeps ranges registered during a scope. Returned by register_host and adopt_registered.
+/// Move-only.
 ///
-/// Its end deregisters, also while an exception unwinds, and never throws: an error goes to the log
-/// hook. `deregister` does it early and can throw; `release` leaves the ranges registered until
-/// roc::deregister, as numba.roc's `register` does outside a with-block.
+/// The destructor deregisters the ranges, also while an exception unwinds. It blocks until the
+/// copies that use them have finished, and never throws: errors go to the log hook. `deregister`
+/// does the same early and can throw. `release` leaves the ranges registered until roc::deregister,
+/// as numba.roc's `register` does outside a with-block.
 class [[nodiscard]] ROCARRAY_API registration {
  public:
-  /// The other has no ranges then.
+  /// Takes over the ranges; leaves `other` without ranges.
   registration(registration&& other) noexcept : extents_(std::exchange(other.extents_, {})) {}
-  /// Deregisters what it had, as its end does.
+  /// Deregisters the current ranges, as the destructor does, and takes over those of `other`.
   registration& operator=(registration&& other) noexcept;
   ~registration();
 
-  /// Deregisters now, after the copies that still use the ranges. Throws roc::error.
+  /// Deregisters the ranges. Blocks until the copies that use them have finished. Throws
+  /// roc::error.
   void deregister();
-  /// Leaves the ranges registered; nothing happens at the scope's end.
+  /// Leaves the ranges registered: the destructor does nothing.
   void release() noexcept { extents_.clear(); }
 
  private:
   explicit registration(std::vector<detail::host_extent> extents) noexcept
       : extents_(std::move(extents)) {}
-  static registration of_registered(std::vector<detail::host_extent> extents,
-                                    registration_options options);
-  static registration of_adopted(std::vector<detail::host_extent> extents);
+  static registration make_registered(std::vector<detail::host_extent> extents,
+                                      registration_options options);
+  static registration make_adopted(std::vector<detail::host_extent> extents);
   template <detail::host_argument... H>
+    requires detail::correct_use<detail::registration_misuse<H...>>
   friend registration register_host(registration_options, H&&...);
   template <detail::host_argument... H>
-    requires(sizeof...(H) > 0)
+    requires(sizeof...(H) > 0 && detail::correct_use<detail::registration_misuse<H...>>)
   friend registration adopt_registered(H&&...);
 
   std::vector<detail::host_extent> extents_;
 };
 
-/// Registers host memory (hipHostRegister; numba.roc's `roc.register`): contiguous ranges, C
-/// arrays, host arrays and views; a strided one registers all that it spans.
+/// Registers host memory (hipHostRegister; numba.roc: `roc.register`).
 ///
-/// The same range again counts and needs as many deregistrations. Zero length is nothing. Several
-/// ranges are registered all or none; a large one in pieces of ROCARRAY_REGISTER_CHUNK bytes (1G),
-/// unless it is mapped. Throws registration_error where a range overlaps a registered one without
-/// being the same (naming both), or the runtime knows it already (see adopt_registered); roc::error
-/// for what HIP reports. The memory must stay allocated until it is deregistered.
+/// A range that is registered already is counted, and needs as many deregistrations. A range of
+/// zero length is ignored. Several ranges are registered all or none. A large range is registered
+/// in chunks of ROCARRAY_REGISTER_CHUNK bytes (1G), unless it is mapped.
+///
+/// @param options see registration_options
+/// @param ranges contiguous ranges, C arrays, host arrays and views. A strided one registers
+///   everything from its first to its last byte.
+/// @throws registration_error if a range overlaps a registered one without being the same (the
+///   message names both), or if the runtime has registered it already (see adopt_registered);
+///   roc::error
+///
+/// *Lifetime:* the memory must stay allocated until it is deregistered.
 template <detail::host_argument... H>
+  requires detail::correct_use<detail::registration_misuse<H...>>
 [[nodiscard]] registration register_host(registration_options options, H&&... ranges) {
-  static_assert((!detail::owning_temporary<H&&> && ...),
-                "rocarray: a temporary is gone before the registration ends");
-  return registration::of_registered({detail::extent_of(ranges)...}, options);
+  return registration::make_registered({detail::extent_of(ranges)...}, options);
 }
 
-/// Without options.
+/// Registers host memory with the default options.
 template <detail::host_argument... H>
-  requires(sizeof...(H) > 0)
+  requires(sizeof...(H) > 0 && detail::correct_use<detail::registration_misuse<H...>>)
 [[nodiscard]] registration register_host(H&&... ranges) {
   return register_host(registration_options{}, std::forward<H>(ranges)...);
 }
 
-/// Tells the library of host memory that somebody else pinned, by hipHostRegister or hipHostMalloc:
-/// copies then use it as registered memory. Each range lies in one such piece. Its end, or
-/// `deregister`, waits for the copies that use it, and what is behind them, and forgets it: who
-/// pinned it unpins it, later. Counts as register_host does. Throws registration_error where a
-/// range is not pinned, or overlaps one that the library knows without being the same; of several
-/// ranges none is adopted then.
+/// Adopts host memory that other code has pinned with hipHostRegister or hipHostMalloc: copies then
+/// treat it as registered memory. Each range must be within one pinned block. Ranges are counted as
+/// by register_host; several are adopted all or none.
+///
+/// @returns a guard. Its destructor removes the ranges from the library's table. It blocks until
+/// the
+///   copies that use the ranges, and the work enqueued after those copies, have finished. The code
+///   that pinned the memory must unpin it later.
+/// @throws registration_error if a range is not pinned, or overlaps one in the library's table
+///   without being the same
 template <detail::host_argument... H>
-  requires(sizeof...(H) > 0)
+  requires(sizeof...(H) > 0 && detail::correct_use<detail::registration_misuse<H...>>)
 [[nodiscard]] registration adopt_registered(H&&... ranges) {
-  static_assert((!detail::owning_temporary<H&&> && ...),
-                "rocarray: a temporary is gone before the registration ends");
-  return registration::of_adopted({detail::extent_of(ranges)...});
+  return registration::make_adopted({detail::extent_of(ranges)...});
 }
 
-/// Deregisters ranges (hipHostUnregister; numba.roc's `roc.deregister`), after the copies that
-/// still use them. Throws registration_error for a range that is not registered, or an address
-/// inside one; none of several is deregistered then.
+/// Deregisters ranges (hipHostUnregister; numba.roc: `roc.deregister`): all of them or none.
+///
+/// @throws registration_error for a range that is not registered, or an address inside one;
+///   roc::error
+///
+/// *Synchronization:* blocks until the copies that use the ranges have finished.
 template <detail::host_argument... H>
 void deregister(H&&... ranges) {
   detail::host_extent const extents[] = {detail::extent_of(ranges)..., {nullptr, 0}};
   detail::deregister_extents(extents, sizeof...(H));
 }
+
+/// Deleted: the reason is in the compiler's message.
+///@{
+template <class... H, detail::incorrect_use Reason = detail::registration_misuse<H...>>
+registration register_host(registration_options options, H&&... ranges) = delete;
+template <class First, class... H,
+          detail::incorrect_use Reason = detail::registration_misuse<First, H...>>
+  requires(!std::same_as<std::remove_cvref_t<First>, registration_options>)
+registration register_host(First&& first, H&&... ranges) = delete;
+template <class... H, detail::incorrect_use Reason = detail::registration_misuse<H...>>
+registration adopt_registered(H&&... ranges) = delete;
+template <class... H,
+          detail::incorrect_use Reason = detail::first_misuse<detail::host_misuse<H>...>>
+void deregister(H&&... ranges) = delete;
+///@}
 
 }  // namespace roc

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Streams: owning (stream), borrowed (stream_ref), and the guard that waits at the end of a scope.
+// Streams: owning (stream), borrowed (stream_ref), and a guard that synchronizes at scope end.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <roc/config.hpp>
-#include <roc/detail/host_function.hpp>
 
 namespace roc {
 
@@ -14,33 +14,57 @@ class stream_ref;
 
 namespace detail {
 
-struct native_stream;  // what a hipStream_t points to; roc/native.hpp converts
+struct native_stream;  // a hipStream_t points to one; roc/native.hpp converts
 
+/// How a stream is ordered with the legacy default stream.
 enum class stream_kind : unsigned char {
-  default_stream,  // the legacy default stream of the device that is current when it is used
-  blocking,        // ordered with the legacy default stream
+  default_stream,  // the legacy default stream of the device that is current at the time of use
+  blocking,        // ordered with the legacy default stream by HIP
   non_blocking,    // not ordered with it: the library keeps an event of its last work there
   none,            // moved from
 };
 
+/// A function without its type. `run` and `destroy` are called with `closure`, once each, on a
+/// thread of the runtime.
+struct host_function {
+  void (*run)(void* closure);
+  void (*destroy)(void* closure) noexcept;
+  void* closure;
+};
+
+template <class F>
+host_function make_host_function(F&& function) {
+  using closure_type = std::decay_t<F>;
+  static_assert(std::is_invocable_v<closure_type&>,
+                "rocarray: a host function is called without arguments");
+  return {[](void* closure) { (*static_cast<closure_type*>(closure))(); },
+          [](void* closure) noexcept { delete static_cast<closure_type*>(closure); },
+          new closure_type(std::forward<F>(function))};
+}
+
+/// Enqueues the function. Takes ownership of it, also if this throws. Throws roc::error and
+/// std::bad_alloc.
+ROCARRAY_API void launch_host_function(stream_ref stream, host_function function);
+
 }  // namespace detail
 
-/// Waits for a stream at the end of a scope, also while an exception unwinds it; from
-/// stream_ref::auto_synchronize (numba: `stream.auto_synchronize`).
+/// Synchronizes a stream at the end of a scope, also while an exception unwinds it. Returned by
+/// stream_ref::auto_synchronize (numba: `stream.auto_synchronize`). Move-only.
 ///
-/// The destructor never throws: an error it meets, and what a host function of the stream threw,
-/// goes to the log hook. `synchronize` waits early, throws what it meets, and leaves nothing for
-/// the destructor to do.
+/// The destructor blocks until the work of the stream has finished. It never throws: errors, and
+/// exceptions that host functions of the stream threw, go to the log hook. `synchronize` does the
+/// same early and can throw; the destructor then does nothing.
 class [[nodiscard]] ROCARRAY_API synchronize_guard {
  public:
-  /// The stream must outlive it.
+  /// Guards `stream`, which must outlive the guard.
   explicit synchronize_guard(stream_ref stream) noexcept;
-  /// The other waits for nothing then.
+  /// Takes over the guard; the moved-from guard does nothing.
   synchronize_guard(synchronize_guard&& other) noexcept;
   synchronize_guard& operator=(synchronize_guard&&) = delete;
   ~synchronize_guard();
 
-  /// Waits now. Throws roc::error, and what a host function of the stream threw.
+  /// Blocks until the work of the stream has finished. Throws roc::error, and what a host function
+  /// of the stream threw.
   void synchronize();
 
  private:
@@ -49,57 +73,62 @@ class [[nodiscard]] ROCARRAY_API synchronize_guard {
   detail::stream_kind kind_;
 };
 
-/// A stream that someone else owns, or the legacy default stream. A value; cheap to copy.
+/// A borrowed stream, or the legacy default stream. A value that is cheap to copy.
 ///
-/// Work enqueued on one stream runs in order. Members throw roc::error (what HIP reports) and
-/// lifetime_error (moved-from stream; destroyed stream, where the library destroyed it lately).
+/// Work enqueued on one stream runs in order. Members throw roc::error (errors of HIP) and
+/// lifetime_error (a moved-from stream, or a stream that the library destroyed recently).
 class ROCARRAY_API stream_ref {
  public:
-  /// The legacy default stream of the device that is current when it is used.
+  /// Refers to the legacy default stream of the device that is current at the time of use.
   constexpr stream_ref() noexcept = default;
-  /// What roc/native.hpp's from_native and class stream use.
-  constexpr stream_ref(detail::native_stream* handle, int device,
-                       detail::stream_kind kind) noexcept
+  /// Refers to a stream of HIP. Users call roc::from_native of roc/native.hpp instead.
+  constexpr stream_ref(detail::native_stream* handle, int device, detail::stream_kind kind) noexcept
       : handle_(handle), device_(device), kind_(kind) {}
 
-  /// Waits until everything enqueued so far is done (hipStreamSynchronize). Throws what a host
-  /// function of this stream threw: the first exception since the last time, once.
+  /// Blocks until all work enqueued so far has finished (hipStreamSynchronize). Throws the first
+  /// exception that a host function of this stream threw since the last synchronization, once.
   void synchronize() const;
-  /// Whether everything enqueued so far is done; does not wait (hipStreamQuery).
+  /// Returns true if all work enqueued so far has finished. Does not block (hipStreamQuery).
   [[nodiscard]] bool query() const;
-  /// Work enqueued from now on waits for the event's last record; the caller does not
-  /// (hipStreamWaitEvent).
+  /// Makes work enqueued from now on wait for the last record of `event`. Does not block the
+  /// calling thread (hipStreamWaitEvent).
   void wait(event_base const& event) const;
-  /// Enqueues `function()`: it runs on a thread of the runtime when the work enqueued before is
-  /// done, and work enqueued later waits for it (hipLaunchHostFunc; numba.cuda: `add_callback`).
+  /// Enqueues `function()`, which runs on a thread of the runtime after all work enqueued earlier
+  /// (hipLaunchHostFunc; numba.cuda: `add_callback`). Work enqueued later waits for it.
   ///
-  /// `function` is copied or moved, and destroyed on that thread. Neither it nor what it destroys
-  /// may call HIP, so it should neither use nor own arrays, streams or events (views of host memory
-  /// are good): such calls of this library throw roc::error there, with the code 800 of
-  /// hip_category(). What it throws is thrown by the next synchronize() of this stream, of a guard
-  /// of it, or of the device, and by a call without a stream that waits for the default stream if
-  /// that is this one; a second exception before that, and one that nobody waits for before the
-  /// stream is destroyed, goes to the log hook. After an error of the device the function may never
-  /// run. On AMD it costs the stream two barriers. Throws roc::error, and std::bad_alloc where
-  /// there is no memory for the function.
+  /// `function` is copied or moved, and destroyed on that thread. Neither it nor its destructor may
+  /// call HIP, so it should not use or own arrays, streams or events; views of host memory are
+  /// fine. Such calls of this library throw roc::error there, with code 800 of hip_category(). On
+  /// AMD a host function costs the stream two barriers. After an error of the device it may never
+  /// run.
+  ///
+  /// An exception of `function` is thrown by the next synchronize() of this stream, of a guard of
+  /// it, or of the device, and by a call without a stream that waits for the default stream if this
+  /// is the default stream. A second exception before that goes to the log hook, as does one that
+  /// is still pending when the stream is destroyed.
+  ///
+  /// @throws roc::error
+  /// @throws std::bad_alloc if there is no memory for the function
   template <class F>
   void launch_host_function(F&& function) const {
     detail::launch_host_function(*this, detail::make_host_function(std::forward<F>(function)));
   }
-  /// A guard that waits for this stream at the end of its scope.
+  /// Returns a guard that synchronizes this stream at the end of its scope.
   synchronize_guard auto_synchronize() const;
 
-  /// Lower numbers run first; 0 is the default (hipStreamGetPriority).
+  /// Returns the priority: streams with lower numbers run first, 0 is the default
+  /// (hipStreamGetPriority).
   int priority() const;
 
-  /// The device of the stream; -1 for the default stream, which follows the current device.
+  /// Returns the ordinal of the stream's device; -1 for the default stream, which follows the
+  /// current device.
   int device_ordinal() const noexcept { return device_; }
-  /// What roc/native.hpp turns into HIP's; null for the default stream.
+  /// Returns the handle that roc/native.hpp converts; null for the default stream.
   detail::native_stream* handle() const noexcept { return handle_; }
-  /// How it is ordered with the legacy default stream.
+  /// Returns how the stream is ordered with the legacy default stream.
   detail::stream_kind kind() const noexcept { return kind_; }
 
-  /// Whether both are one stream.
+  /// Returns true if both refer to the same stream.
   friend bool operator==(stream_ref const&, stream_ref const&) noexcept = default;
 
  protected:
@@ -108,42 +137,44 @@ class ROCARRAY_API stream_ref {
   detail::stream_kind kind_ = detail::stream_kind::default_stream;  ///< see kind
 };
 
-/// The calling thread's own default stream on the current device (hipStreamPerThread; numba.cuda:
-/// `per_thread_default_stream`). It needs no making and is never destroyed.
+/// Returns the calling thread's own default stream on the current device (hipStreamPerThread;
+/// numba.cuda: `per_thread_default_stream`). It is never destroyed.
 ///
-/// HIP has one handle for all of them, which means the stream of the thread that uses it: use the
-/// result in this thread only. It is ordered with the legacy default stream, as class stream is.
-/// Throws roc::error.
+/// Use the result in this thread only: HIP has one handle for these streams of all threads, which
+/// refers to the stream of the thread that uses it. The stream is ordered with the legacy default
+/// stream, as class stream is. Throws roc::error.
 ROCARRAY_API stream_ref per_thread_stream();
 
-/// Chooses streams that HIP does not order with the legacy default stream.
+/// Selects streams that HIP does not order with the legacy default stream.
 struct non_blocking_t {
   explicit non_blocking_t() = default;
 };
 inline constexpr non_blocking_t non_blocking{};  ///< see non_blocking_t
 
-/// An owned stream, made on the current device of the calling thread. Move-only.
+/// An owned stream on the device that is current when it is created. Move-only.
 ///
-/// It is ordered with the legacy default stream, so that calls without a stream, which the library
-/// makes there, come after all earlier work of every stream. Destroying it while work is pending
-/// loses nothing: the work is still done, and nobody waits.
+/// It is ordered with the legacy default stream. Calls of the library without a stream use the
+/// legacy default stream, so they come after all earlier work of every stream. The destructor does
+/// not block, and pending work is still done.
 class ROCARRAY_API stream : public stream_ref {
  public:
-  stream();  ///< of priority 0; throws roc::error
-  /// `priority`: lower numbers run first; outside the device's range it is brought to the nearest
-  /// end (hipStreamCreateWithPriority).
+  stream();  ///< Creates a stream of priority 0. Throws roc::error.
+  /// Creates a stream with a priority: lower numbers run first. A value outside the device's range
+  /// is clamped (hipStreamCreateWithPriority). Throws roc::error.
   explicit stream(int priority);
-  /// A stream that runs beside the legacy default stream (hipStreamNonBlocking). Calls of the
-  /// library without a stream still come after the work that the library enqueued here; work of
-  /// others, such as kernels that you launch, does not hold them up and must be waited for.
+  /// Creates a stream that is concurrent with the legacy default stream (hipStreamNonBlocking).
+  /// Calls of the library without a stream still come after the work that the library enqueued on
+  /// this stream. They do not wait for other work on it, such as kernels that you launch: you must
+  /// synchronize with that. Throws roc::error.
   explicit stream(non_blocking_t, int priority = 0);
   ~stream();
-  /// The other is no stream then.
+  /// Takes over the stream of `other`; any further use of `other` throws lifetime_error.
   stream(stream&& other) noexcept;
-  /// Destroys the stream that it had.
+  /// Destroys the current stream and takes over that of `other`. Does not block.
   stream& operator=(stream&& other) noexcept;
 
-  /// A guard that waits for this stream at the end of its scope, which the stream must outlive.
+  /// Returns a guard that synchronizes this stream at the end of its scope. The stream must outlive
+  /// the guard.
   synchronize_guard auto_synchronize() const& { return stream_ref::auto_synchronize(); }
   synchronize_guard auto_synchronize() && = delete;  // the guard would outlive the stream
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 # rocarray_alternative(COMPONENT LINK NAME SLAVES)
 #
-# The scripts by which a component's package offers its file NAME as LINK, a name without a platform,
-# and takes it back (Debian's alternatives). What comes and goes with it is in SLAVES, a line each:
-# link, name of the alternative, file.
+# Writes the maintainer scripts postinst and prerm of a component's Debian package, and sets CPack's variable
+# for them. They register the installed file NAME as an alternative for LINK, a path without the platform,
+# and remove it: see update-alternatives(1). SLAVES has a line for each file that is switched together with
+# it: link, name of the alternative, file.
 
 function(rocarray_alternative component link name slaves)
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/debian/${component})
-  set(target /usr/${rocarray_private_folder}/${name})
+  set(directory ${CMAKE_CURRENT_BINARY_DIR}/debian/${component})
+  set(target /usr/${rocarray_private_directory}/${name})
   set(install "update-alternatives --install ${link} ${name} ${target} ${rocarray_priority}")
   if(slaves)
-    # dpkg may have been told to leave out files, or the folder of a link (path-exclude, as images of
-    # containers have it): without the folder update-alternatives fails, and with it the package.
+    # dpkg may leave out files, or the directory of a link (path-exclude, as in container images).
+    # Without the directory update-alternatives fails, and so does the installation.
     set(install "slaves=
 while read -r link name file; do
   if [ -e \"\${DPKG_ROOT:-}$file\" ] && [ -d \"\${DPKG_ROOT:-}\${link%/*}\" ]; then
@@ -26,18 +27,18 @@ ${install} $slaves")
   if(component STREQUAL "library")
     set(ldconfig "ldconfig\n")
   endif()
-  file(WRITE ${folder}/postinst "#!/bin/sh
+  file(WRITE ${directory}/postinst "#!/bin/sh
 set -e
 [ \"$1\" = configure ] || exit 0
 ${install}
 ${ldconfig}")
-  file(WRITE ${folder}/prerm "#!/bin/sh
+  file(WRITE ${directory}/prerm "#!/bin/sh
 set -e
 [ \"$1\" = remove ] || [ \"$1\" = deconfigure ] || exit 0
 update-alternatives --remove ${name} ${target}
 ")
-  file(CHMOD ${folder}/postinst ${folder}/prerm PERMISSIONS
+  file(CHMOD ${directory}/postinst ${directory}/prerm PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   string(TOUPPER ${component} upper)
-  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${folder}/postinst ${folder}/prerm PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${directory}/postinst ${directory}/prerm PARENT_SCOPE)
 endfunction()

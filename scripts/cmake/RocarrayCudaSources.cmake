@@ -1,27 +1,30 @@
 # SPDX-License-Identifier: MIT
 # rocarray_target_cuda_sources(TARGET file.cu... [HEADERS file.cuh...] [OWN name...] [HIPIFIED])
 #
-# Adds CUDA sources, as they are, to a target that links rocarray::rocarray. On amd they are
-# translated by hipify-perl into the build folder and compiled by hipcc; on nvidia nvcc compiles them
-# untouched, or, with HIPIFIED, translated, through HIP's CUDA headers. What cannot be translated
-# stops the build with the names that are left.
+# Adds CUDA sources to a target that links rocarray::rocarray. On amd hipify-perl translates them
+# into the build directory, and hipcc compiles the result. On nvidia nvcc compiles them unchanged
+# or, with HIPIFIED, translated and with HIP's CUDA headers. The build fails with a list of the
+# names that cannot be translated.
 #
-# HEADERS  headers with CUDA in them that the sources include: translated too, with their places
-#          relative to the current source folder kept
-# OWN      names of yours that look like CUDA's: see scripts/hipify
+# HEADERS   headers with CUDA code that the sources include. They are translated too, and keep their
+#           paths relative to the current source directory.
+# OWN       names of the project that look like CUDA's: see scripts/hipify
+# HIPIFIED  translates on nvidia too
 #
-# ROCARRAY_HIPIFY_PERL, a cache variable, names hipify-perl; looked for on PATH and in ROCm's folders, and
-# taken from the environment's HIPIFY_PERL. Only what is translated needs it, and perl.
+# Translation needs perl and hipify-perl. The cache variable ROCARRAY_HIPIFY_PERL is the path of
+# hipify-perl. Its default is the environment variable HIPIFY_PERL, or hipify-perl on PATH or in
+# ROCm's directories.
 
 include_guard(GLOBAL)
 
-# In the source tree the script lies in scripts/, in the package beside this file.
+# The script is in scripts/ of the source tree, and in this file's directory of an installed
+# package.
 set(ROCARRAY_HIPIFY ${CMAKE_CURRENT_LIST_DIR}/hipify)
 if(NOT EXISTS ${ROCARRAY_HIPIFY})
   get_filename_component(ROCARRAY_HIPIFY ${CMAKE_CURRENT_LIST_DIR}/../hipify ABSOLUTE)
 endif()
 
-# rocarray_find_hipify(): sets ROCARRAY_HIPIFY_PERL, if it is anywhere, and ROCARRAY_PERL.
+# rocarray_find_hipify(): sets ROCARRAY_HIPIFY_PERL and ROCARRAY_PERL; to ...-NOTFOUND if not found.
 macro(rocarray_find_hipify)
   if(NOT ROCARRAY_HIPIFY_PERL AND NOT "$ENV{HIPIFY_PERL}" STREQUAL "")
     set(ROCARRAY_HIPIFY_PERL $ENV{HIPIFY_PERL} CACHE FILEPATH
@@ -34,15 +37,16 @@ macro(rocarray_find_hipify)
   mark_as_advanced(ROCARRAY_HIPIFY_PERL ROCARRAY_PERL)
 endmacro()
 
+# See the top of this file.
 function(rocarray_target_cuda_sources target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HIPIFIED" "" "HEADERS;OWN")
   get_target_property(platform rocarray_platform_name ROCARRAY_PLATFORM_NAME)
   if(platform STREQUAL "host")
-    message(FATAL_ERROR "rocarray: ${target} has CUDA sources, and the host platform has no compiler "
-      "for CUDA or HIP: build for amd or nvidia (ROCARRAY_PLATFORM), or write the kernels with "
-      "roc::for_each")
+    message(FATAL_ERROR "rocarray: ${target} has CUDA sources, but the host platform has no "
+      "compiler for CUDA or HIP; build for amd or nvidia (ROCARRAY_PLATFORM), or write the "
+      "kernels with roc::for_each")
   endif()
-  _roc_require_cuda(${target} ${platform})
+  _rocarray_require_cuda(${target} ${platform})
   if(platform STREQUAL "nvidia" AND NOT arg_HIPIFIED)
     foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
       get_filename_component(source ${source} ABSOLUTE)
@@ -54,61 +58,65 @@ function(rocarray_target_cuda_sources target)
   endif()
   rocarray_find_hipify()
   if(NOT ROCARRAY_HIPIFY_PERL OR NOT EXISTS ${ROCARRAY_HIPIFY_PERL} OR NOT ROCARRAY_PERL)
-    message(FATAL_ERROR "rocarray: ${target} has CUDA sources, and translating them for ${platform} "
-      "needs perl and hipify-perl (Debian 13, Ubuntu 24.04: apt-get install hipify-perl; ROCm: the "
-      "package hipify): ROCARRAY_HIPIFY_PERL is \"${ROCARRAY_HIPIFY_PERL}\"; set it to where hipify-perl is")
+    message(FATAL_ERROR "rocarray: ${target} has CUDA sources, and translating them for "
+      "${platform} needs perl and hipify-perl, but ROCARRAY_HIPIFY_PERL is "
+      "\"${ROCARRAY_HIPIFY_PERL}\" and ROCARRAY_PERL is \"${ROCARRAY_PERL}\"; install them "
+      "(Debian 13, Ubuntu 24.04: apt-get install hipify-perl; ROCm: the package hipify), or set "
+      "ROCARRAY_HIPIFY_PERL to the path of hipify-perl")
   endif()
   if(platform STREQUAL "nvidia")
-    _roc_require_hip_headers(${target})
+    _rocarray_require_hip_headers(${target})
   endif()
 
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.hipified)
+  set(output_directory ${CMAKE_CURRENT_BINARY_DIR}/${target}.hipified)
   set(headers "")
   foreach(header IN LISTS arg_HEADERS)
-    _roc_hipify(hipified ${target} ${header} ${folder} "" "${arg_OWN}")
+    _rocarray_hipify(hipified ${target} ${header} ${output_directory} "" "${arg_OWN}")
     list(APPEND headers ${hipified})
   endforeach()
   set(sources "")
   foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
-    # After the headers: the compiler may be started as soon as the source is there.
-    _roc_hipify(hipified ${target} ${source} ${folder} "${headers}" "${arg_OWN}")
+    # The source depends on the headers: its compilation may start as soon as it exists.
+    _rocarray_hipify(hipified ${target} ${source} ${output_directory} "${headers}" "${arg_OWN}")
     list(APPEND sources ${hipified})
-    # Headers without CUDA in them stay where they are.
-    get_filename_component(beside ${source} ABSOLUTE)
-    get_filename_component(beside ${beside} DIRECTORY)
-    target_include_directories(${target} PRIVATE ${beside})
+    # Headers without CUDA code are included from the source's directory.
+    get_filename_component(directory ${source} ABSOLUTE)
+    get_filename_component(directory ${directory} DIRECTORY)
+    target_include_directories(${target} PRIVATE ${directory})
   endforeach()
   rocarray_target_device_sources(${target} ${sources})
 endfunction()
 
-# The command that makes a file's translation below `folder`; its name goes to `result`.
-function(_roc_hipify result target source folder after own)
+# Adds a command that translates a file into a directory, and sets `result` to the path of the
+# translation. `dependencies` are files that must be translated first; `own` are the names after OWN.
+function(_rocarray_hipify result target source output_directory dependencies own)
   get_filename_component(source ${source} ABSOLUTE)
   file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${source})
   string(REPLACE "../" "" name ${name})
-  get_filename_component(place ${name} DIRECTORY)
+  get_filename_component(output ${name} DIRECTORY)
   string(REGEX REPLACE "[.]cu$" ".hip" name ${name})
   list(TRANSFORM own PREPEND "--own;")
-  set(place ${folder}/${place})
+  set(output ${output_directory}/${output})
   add_custom_command(
-    OUTPUT ${folder}/${name}
+    OUTPUT ${output_directory}/${name}
     COMMAND ${ROCARRAY_PERL} ${ROCARRAY_HIPIFY} --quiet --strict --include roc/native/hip.hpp
-      --hipify-perl ${ROCARRAY_HIPIFY_PERL} ${own} -o ${place} ${source}
-    DEPENDS ${source} ${ROCARRAY_HIPIFY} ${after}
+      --hipify-perl ${ROCARRAY_HIPIFY_PERL} ${own} -o ${output} ${source}
+    DEPENDS ${source} ${ROCARRAY_HIPIFY} ${dependencies}
     COMMENT "Translating ${name} of ${target} into HIP"
     VERBATIM)
-  set(${result} ${folder}/${name} PARENT_SCOPE)
+  set(${result} ${output_directory}/${name} PARENT_SCOPE)
 endfunction()
 
-# On nvidia, translated sources include HIP's own headers, which the alias header does not replace.
-function(_roc_require_hip_headers target)
+# Fails if the library was built without HIP's headers, which translated sources of `target` include on
+# nvidia. The alias header does not replace them.
+function(_rocarray_require_hip_headers target)
   foreach(library rocarray_platform rocarray::platform)
     if(TARGET ${library})
       get_target_property(definitions ${library} INTERFACE_COMPILE_DEFINITIONS)
       if("${definitions}" MATCHES "ROCARRAY_NATIVE_ALIAS=1")
-        message(FATAL_ERROR "rocarray: ${target} wants its CUDA sources HIPIFIED, and this rocarray "
-          "was configured without HIP's headers: set ROCARRAY_HIP_INCLUDE_DIR to them, or leave HIPIFIED "
-          "out, so that nvcc compiles the sources as they are")
+        message(FATAL_ERROR "rocarray: ${target} has HIPIFIED CUDA sources, but this rocarray was "
+          "configured without HIP's headers; set ROCARRAY_HIP_INCLUDE_DIR to them, or remove "
+          "HIPIFIED, so that nvcc compiles the sources unchanged")
       endif()
     endif()
   endforeach()

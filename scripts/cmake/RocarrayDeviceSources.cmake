@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: MIT
 # rocarray_target_device_sources(TARGET file.hip...)
 #
-# Adds files for the device compiler to a target: hipcc on amd, nvcc on nvidia, the C++ compiler on
-# the host platform. They are compiled with the target's own include folders and definitions; hipcc
-# is also given what the target's property ROCARRAY_DEVICE_OPTIONS holds.
+# Adds sources for the device compiler to a target: hipcc on amd, nvcc on nvidia, the C++ compiler
+# on the host platform. They are compiled with the target's include directories and definitions, and
+# by hipcc also with the options in the target's property ROCARRAY_DEVICE_OPTIONS.
 
 include_guard(GLOBAL)
 
+# See the top of this file.
 function(rocarray_target_device_sources target)
   get_target_property(platform rocarray_platform_name ROCARRAY_PLATFORM_NAME)
-  _roc_require_cuda(${target} ${platform})
+  _rocarray_require_cuda(${target} ${platform})
   foreach(source IN LISTS ARGN)
     get_filename_component(source ${source} ABSOLUTE)
     if(platform STREQUAL "amd")
-      _roc_add_hipcc_object(${target} ${source})
+      _rocarray_add_hipcc_object(${target} ${source})
     else()
       target_sources(${target} PRIVATE ${source})
       if(platform STREQUAL "nvidia")
         set_source_files_properties(${source} PROPERTIES LANGUAGE CUDA)
         target_compile_options(${target} PRIVATE
           $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>
-          # Not cuda_std_20: CMake before 3.29 does not know what nvcc 13 can.
+          # Not the feature cuda_std_20: CMake before 3.29 does not know that nvcc 13 supports
+          # C++20.
           $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>
           "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-x cu>")
       else()
@@ -30,22 +32,24 @@ function(rocarray_target_device_sources target)
   endforeach()
 endfunction()
 
-# On nvidia the project has to enable CMake's CUDA: a function cannot do it for the target's folder.
-function(_roc_require_cuda target platform)
+# Fails on nvidia unless the project has enabled CUDA: a function cannot enable a language for the
+# target's directory.
+function(_rocarray_require_cuda target platform)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   if(platform STREQUAL "nvidia" AND NOT CUDA IN_LIST languages)
-    message(FATAL_ERROR "rocarray: ${target} has sources for nvcc, and the project has not enabled "
-      "CUDA: say enable_language(CUDA) after find_package(rocarray), or give CUDA to project()")
+    message(FATAL_ERROR "rocarray: ${target} has sources for nvcc, but the project has not enabled "
+      "CUDA; call enable_language(CUDA) after find_package(rocarray), or add CUDA to project()")
   endif()
 endfunction()
 
-# hipcc is no language of CMake here: its support needs files that distributions put elsewhere.
-function(_roc_add_hipcc_object target source)
+# Adds a custom command that compiles a source with hipcc, and adds the object to the target. Does not use
+# CMake's language HIP, which needs files that distributions install in other directories.
+function(_rocarray_add_hipcc_object target source)
   file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${source})
   string(REPLACE "../" "" name ${name})
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}.hip/${name}.o)
-  get_filename_component(folder ${object} DIRECTORY)
-  file(MAKE_DIRECTORY ${folder})
+  get_filename_component(object_directory ${object} DIRECTORY)
+  file(MAKE_DIRECTORY ${object_directory})
   set(includes $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
   set(architectures ${ROCARRAY_AMD_ARCHITECTURES})

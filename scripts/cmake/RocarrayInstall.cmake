@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Installation: the library, its headers, and what find_package(rocarray) and pkg-config find.
+# Installs the library, its headers, and the files for find_package(rocarray) and pkg-config.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -11,34 +11,34 @@ else()
 endif()
 set_target_properties(rocarray_platform PROPERTIES EXPORT_NAME platform)
 
-set(rocarray_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/rocarray)
+set(rocarray_package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/rocarray)
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/rocarray-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config.cmake
-  INSTALL_DESTINATION ${rocarray_package_folder} NO_SET_AND_CHECK_MACRO)
+  INSTALL_DESTINATION ${rocarray_package_directory} NO_SET_AND_CHECK_MACRO)
 set(rocarray_version_file ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config-version.cmake)
 write_basic_package_version_file(${rocarray_version_file} COMPATIBILITY SameMinorVersion)
-# A project that asks for a platform gets that one, or a message that says which one is here.
+# A project that sets ROCARRAY_PLATFORM gets that platform's package, or a message that names this one.
 set(rocarray_version ${PROJECT_VERSION})
 file(READ ${CMAKE_CURRENT_LIST_DIR}/rocarray-config-platform.cmake.in rocarray_platform_check)
 string(CONFIGURE "${rocarray_platform_check}" rocarray_platform_check @ONLY)
 file(APPEND ${rocarray_version_file} "${rocarray_platform_check}")
 
-# What pkg-config says beside the folders, which differ between the two installations.
+# The flags in the .pc file; its directories differ between the plain installation and the packages.
 get_target_property(rocarray_definitions rocarray_platform INTERFACE_COMPILE_DEFINITIONS)
 list(TRANSFORM rocarray_definitions PREPEND -D)
 list(JOIN rocarray_definitions " " rocarray_pc_definitions)
 set(rocarray_pc_private "-pthread -ldl")
 if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd")
-  get_filename_component(rocarray_folder ${ROCARRAY_AMDHIP_LIBRARY} DIRECTORY)
-  string(APPEND rocarray_pc_private " -L${rocarray_folder} -lamdhip64")
+  get_filename_component(rocarray_directory ${ROCARRAY_AMDHIP_LIBRARY} DIRECTORY)
+  string(APPEND rocarray_pc_private " -L${rocarray_directory} -lamdhip64")
 elseif(ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
   string(APPEND rocarray_pc_private " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
 endif()
 
-# rocarray_install(EXPORT name LIBRARIES folder HEADERS folder PACKAGE folder PKG_CONFIG name
-#             RUNTIME keywords... DEVELOPMENT keywords...)
+# rocarray_install(EXPORT name LIBRARIES directory HEADERS directory PACKAGE directory PKG_CONFIG name
+#                  RUNTIME keywords... DEVELOPMENT keywords...)
 #
-# The one list of what there is to install; `keywords` are install()'s own.
+# Installs everything; `keywords` are passed to install().
 function(rocarray_install)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "EXPORT;LIBRARIES;HEADERS;PACKAGE;PKG_CONFIG"
     "RUNTIME;DEVELOPMENT")
@@ -62,7 +62,7 @@ function(rocarray_install)
     DESTINATION ${arg_PACKAGE} ${arg_DEVELOPMENT})
   install(PROGRAMS ${modules}/../hipify DESTINATION ${arg_PACKAGE} ${arg_DEVELOPMENT})
 
-  # Relative to the file itself: an installation can be moved.
+  # Relative to the .pc file, so that an installation can be moved.
   set(pkg_config ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   set(rocarray_pc_prefix ${CMAKE_INSTALL_PREFIX})
   if(NOT IS_ABSOLUTE ${pkg_config})
@@ -70,10 +70,10 @@ function(rocarray_install)
     string(REGEX REPLACE "/$" "" rocarray_pc_prefix ${rocarray_pc_prefix})
     set(rocarray_pc_prefix "\${pcfiledir}/${rocarray_pc_prefix}")
   endif()
-  foreach(folder LIBRARIES HEADERS)
-    set(rocarray_pc_${folder} ${arg_${folder}})
-    if(NOT IS_ABSOLUTE ${arg_${folder}})
-      set(rocarray_pc_${folder} "\${prefix}/${arg_${folder}}")
+  foreach(kind LIBRARIES HEADERS)
+    set(rocarray_pc_${kind} ${arg_${kind}})
+    if(NOT IS_ABSOLUTE ${arg_${kind}})
+      set(rocarray_pc_${kind} "\${prefix}/${arg_${kind}}")
     endif()
   endforeach()
   set(file ${CMAKE_CURRENT_BINARY_DIR}/pkgconfig/${arg_PKG_CONFIG}.pc)
@@ -84,7 +84,7 @@ endfunction()
 rocarray_install(EXPORT rocarray PKG_CONFIG rocarray
   LIBRARIES ${CMAKE_INSTALL_LIBDIR}
   HEADERS ${CMAKE_INSTALL_INCLUDEDIR}
-  PACKAGE ${rocarray_package_folder})
+  PACKAGE ${rocarray_package_directory})
 
 if(PROJECT_IS_TOP_LEVEL)
   include(RocarrayPackages)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Debian packages, by `cpack -G DEB` in the build folder: the library, what is needed to build with
-# it, and, where the benchmarks are built, rocbench.
+# Debian packages, made by `cpack -G DEB` in the build directory: the library, the files for development,
+# and, if the benchmarks are built, rocbench.
 #
-# Those of several platforms can be installed side by side: each has folders of its own, and the
-# library and the tool that are found without naming a platform are Debian's alternatives. A project
-# picks a platform by -DROCARRAY_PLATFORM (find_package), by the name of the .pc file (pkg-config), or
-# when a program starts, by LD_LIBRARY_PATH: all have one SONAME and one interface.
+# The packages of several platforms can be installed together: each has its own directories, and the
+# default library and tool are selected by Debian's alternatives. A project selects a platform by
+# -DROCARRAY_PLATFORM (find_package) or by the name of the .pc file (pkg-config); a program selects one
+# at start by LD_LIBRARY_PATH, since all have one SONAME and one interface.
 
 set(rocarray_suffix ${ROCARRAY_RESOLVED_PLATFORM})
 set(rocarray_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-set(rocarray_private_folder ${CMAKE_INSTALL_LIBDIR}/rocarray-${rocarray_suffix})
+set(rocarray_private_directory ${CMAKE_INSTALL_LIBDIR}/rocarray-${rocarray_suffix})
 
-# None of this is part of a plain `cmake --install`.
+# `cmake --install` without a component installs none of these.
 rocarray_install(EXPORT rocarray_package PKG_CONFIG rocarray-${rocarray_suffix}
-  LIBRARIES ${rocarray_private_folder}
+  LIBRARIES ${rocarray_private_directory}
   HEADERS ${CMAKE_INSTALL_INCLUDEDIR}/rocarray-${rocarray_suffix}
   PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/rocarray-${rocarray_suffix}
   RUNTIME COMPONENT library EXCLUDE_FROM_ALL
@@ -21,38 +21,38 @@ rocarray_install(EXPORT rocarray_package PKG_CONFIG rocarray-${rocarray_suffix}
 set(CPACK_COMPONENTS_ALL library development)
 if(TARGET rocbench)
   install(TARGETS rocbench
-    RUNTIME DESTINATION ${rocarray_private_folder} COMPONENT tool EXCLUDE_FROM_ALL)
-  # Its completions: in a folder of the platform's own, as the tool is, and offered with it under the
-  # standard places. The man page lies where all do, under the platform's name and compressed: where
-  # dpkg leaves man pages out, as in images of containers, it leaves this one out as well.
-  set(rocarray_tool_folder ${CMAKE_INSTALL_DATADIR}/rocarray-${rocarray_suffix})
+    RUNTIME DESTINATION ${rocarray_private_directory} COMPONENT tool EXCLUDE_FROM_ALL)
+  # The completions are installed in the platform's own directory, as the tool is, and linked from the
+  # standard directories by the alternatives. The man page is installed in the standard directory, with
+  # the platform in its name: so dpkg leaves it out on systems without man pages, such as containers.
+  set(rocarray_tool_directory ${CMAKE_INSTALL_DATADIR}/rocarray-${rocarray_suffix})
   set(rocarray_tool_source ${PROJECT_SOURCE_DIR}/benchmarks/rocbench)
-  set(rocarray_man_folder ${CMAKE_INSTALL_MANDIR}/man1)
+  set(rocarray_man_directory ${CMAKE_INSTALL_MANDIR}/man1)
   set(rocarray_man_page ${CMAKE_CURRENT_BINARY_DIR}/debian/rocbench-${rocarray_suffix}.1.gz)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${rocarray_tool_source}/rocbench.1)
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/debian)
   file(ARCHIVE_CREATE OUTPUT ${rocarray_man_page} PATHS ${rocarray_tool_source}/rocbench.1
     FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)
-  install(FILES ${rocarray_man_page} DESTINATION ${rocarray_man_folder} COMPONENT tool EXCLUDE_FROM_ALL)
+  install(FILES ${rocarray_man_page} DESTINATION ${rocarray_man_directory} COMPONENT tool EXCLUDE_FROM_ALL)
   install(FILES ${rocarray_tool_source}/completions/rocbench.bash RENAME rocbench
-    DESTINATION ${rocarray_tool_folder}/bash-completion/completions COMPONENT tool EXCLUDE_FROM_ALL)
+    DESTINATION ${rocarray_tool_directory}/bash-completion/completions COMPONENT tool EXCLUDE_FROM_ALL)
   install(FILES ${rocarray_tool_source}/completions/_rocbench
-    DESTINATION ${rocarray_tool_folder}/zsh/vendor-completions COMPONENT tool EXCLUDE_FROM_ALL)
+    DESTINATION ${rocarray_tool_directory}/zsh/vendor-completions COMPONENT tool EXCLUDE_FROM_ALL)
   install(FILES ${rocarray_tool_source}/completions/rocbench.fish
-    DESTINATION ${rocarray_tool_folder}/fish/vendor_completions.d COMPONENT tool EXCLUDE_FROM_ALL)
-  set(rocarray_tool_slaves "/usr/${rocarray_man_folder}/rocbench.1.gz rocbench-man-man1"
-    " /usr/${rocarray_man_folder}/rocbench-${rocarray_suffix}.1.gz\n")
+    DESTINATION ${rocarray_tool_directory}/fish/vendor_completions.d COMPONENT tool EXCLUDE_FROM_ALL)
+  set(rocarray_tool_slaves "/usr/${rocarray_man_directory}/rocbench.1.gz rocbench-man-man1"
+    " /usr/${rocarray_man_directory}/rocbench-${rocarray_suffix}.1.gz\n")
   foreach(file
       bash-completion/completions/rocbench
       zsh/vendor-completions/_rocbench
       fish/vendor_completions.d/rocbench.fish)
-    # A link needs its folder, which no other package may have made.
-    get_filename_component(folder ${file} DIRECTORY)
-    install(DIRECTORY DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder}
+    # The directory of the link may not exist otherwise.
+    get_filename_component(directory ${file} DIRECTORY)
+    install(DIRECTORY DESTINATION ${CMAKE_INSTALL_DATADIR}/${directory}
       COMPONENT tool EXCLUDE_FROM_ALL)
-    string(REPLACE "/" "-" name rocbench-${folder})
+    string(REPLACE "/" "-" name rocbench-${directory})
     list(APPEND rocarray_tool_slaves
-      "/usr/${CMAKE_INSTALL_DATADIR}/${file} ${name} /usr/${rocarray_tool_folder}/${file}\n")
+      "/usr/${CMAKE_INSTALL_DATADIR}/${file} ${name} /usr/${rocarray_tool_directory}/${file}\n")
   endforeach()
   string(JOIN "" rocarray_tool_slaves ${rocarray_tool_slaves})
   list(APPEND CPACK_COMPONENTS_ALL tool)
@@ -89,7 +89,7 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOL_DESCRIPTION
   "rocbench, which measures copies to, from and on a GPU (${rocarray_suffix})")
 
-# A platform with a device comes before the CPU.
+# A platform with a device has precedence over the CPU.
 set(rocarray_priority 30)
 if(rocarray_suffix STREQUAL "host")
   set(rocarray_priority 10)

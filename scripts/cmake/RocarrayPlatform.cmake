@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: MIT
-# Picks the platform: who provides HIP, and what compiles kernels.
+# Selects the platform: the implementation of HIP and the compiler of kernels.
 #
-# In:  ROCARRAY_PLATFORM        auto, amd, nvidia or host
-#      ROCARRAY_HIP_INCLUDE_DIR nvidia: where HIP's headers are; OFF for the library's own alias header.
-#                          amd: where HIP's headers are, if not where the compiler looks.
-# Out: ROCARRAY_PLATFORM resolved, and the interface target rocarray_platform: definitions, include folders
-#      and libraries that the platform's users need.
+# In:  ROCARRAY_PLATFORM         auto, amd, nvidia or host
+#      ROCARRAY_HIP_INCLUDE_DIR  directory of HIP's headers, if they are not found; OFF on nvidia
+#                                uses the library's alias header instead of them
+# Out: ROCARRAY_RESOLVED_PLATFORM  amd, nvidia or host
+#      rocarray_platform           interface target with the platform's definitions, include
+#                                  directories and libraries
 
-set(ROCARRAY_PLATFORM auto CACHE STRING "amd, nvidia, host, or auto: the best that this machine can build")
+set(ROCARRAY_PLATFORM auto CACHE STRING
+  "amd, nvidia, host, or auto: the platform of this machine's GPU, or host")
 set_property(CACHE ROCARRAY_PLATFORM PROPERTY STRINGS auto amd nvidia host)
-set(ROCARRAY_HIP_INCLUDE_DIR "" CACHE STRING "Folder with HIP's headers; OFF: do without, on nvidia")
+set(ROCARRAY_HIP_INCLUDE_DIR "" CACHE STRING
+  "Directory of HIP's headers; OFF: build without them on nvidia")
 
 if(NOT ROCARRAY_PLATFORM MATCHES "^(auto|amd|nvidia|host)$")
-  message(FATAL_ERROR "rocarray: ROCARRAY_PLATFORM is \"${ROCARRAY_PLATFORM}\"; it can be auto, amd, nvidia "
-                      "or host")
+  message(FATAL_ERROR "rocarray: ROCARRAY_PLATFORM is \"${ROCARRAY_PLATFORM}\"; it can be auto, "
+    "amd, nvidia or host")
 endif()
 
 find_package(Threads REQUIRED)
 
-set(rocarray_rocm_places ${ROCM_PATH} $ENV{ROCM_PATH} /opt/rocm)
-find_program(ROCARRAY_HIPCC hipcc HINTS ${rocarray_rocm_places} PATH_SUFFIXES bin)
-find_library(ROCARRAY_AMDHIP_LIBRARY amdhip64 HINTS ${rocarray_rocm_places} PATH_SUFFIXES lib)
-find_path(ROCARRAY_AMD_INCLUDE_DIR hip/hip_runtime_api.h HINTS ${rocarray_rocm_places} PATH_SUFFIXES include)
+set(rocarray_rocm_directories ${ROCM_PATH} $ENV{ROCM_PATH} /opt/rocm)
+find_program(ROCARRAY_HIPCC hipcc HINTS ${rocarray_rocm_directories} PATH_SUFFIXES bin)
+find_library(ROCARRAY_AMDHIP_LIBRARY amdhip64 HINTS ${rocarray_rocm_directories} PATH_SUFFIXES lib)
+find_path(ROCARRAY_AMD_INCLUDE_DIR hip/hip_runtime_api.h
+  HINTS ${rocarray_rocm_directories} PATH_SUFFIXES include)
 find_package(CUDAToolkit QUIET)
 mark_as_advanced(ROCARRAY_HIPCC ROCARRAY_AMDHIP_LIBRARY ROCARRAY_AMD_INCLUDE_DIR)
 
@@ -40,14 +44,16 @@ set(ROCARRAY_RESOLVED_PLATFORM ${rocarray_resolved})
 string(TOUPPER ${rocarray_resolved} rocarray_platform_upper)
 
 add_library(rocarray_platform INTERFACE)
-target_compile_definitions(rocarray_platform INTERFACE ROCARRAY_PLATFORM_${rocarray_platform_upper}=1)
+target_compile_definitions(rocarray_platform INTERFACE
+  ROCARRAY_PLATFORM_${rocarray_platform_upper}=1)
 target_link_libraries(rocarray_platform INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 
 if(rocarray_resolved STREQUAL "amd")
   foreach(needed ROCARRAY_HIPCC ROCARRAY_AMDHIP_LIBRARY ROCARRAY_AMD_INCLUDE_DIR)
     if(NOT ${needed})
       message(FATAL_ERROR "rocarray: the amd platform needs hipcc, libamdhip64 and HIP's headers "
-        "(Debian and Ubuntu: apt-get install hipcc libamdhip64-dev); ${needed} was not found")
+        "(Debian and Ubuntu: apt-get install hipcc libamdhip64-dev); ${needed} was not found; "
+        "install it, or set ROCM_PATH")
     endif()
   endforeach()
   if(ROCARRAY_HIP_INCLUDE_DIR)
@@ -63,8 +69,8 @@ if(rocarray_resolved STREQUAL "amd")
   include(RocarrayAmdArchitectures)
 elseif(rocarray_resolved STREQUAL "nvidia")
   if(NOT CUDAToolkit_FOUND)
-    message(FATAL_ERROR "rocarray: the nvidia platform needs the CUDA toolkit (nvcc); set "
-                        "CUDAToolkit_ROOT to where it is")
+    message(FATAL_ERROR "rocarray: the nvidia platform needs the CUDA toolkit (nvcc), which was "
+      "not found; set CUDAToolkit_ROOT to its directory")
   endif()
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
@@ -75,28 +81,28 @@ elseif(rocarray_resolved STREQUAL "nvidia")
   enable_language(CUDA)
   target_include_directories(rocarray_platform SYSTEM INTERFACE
     "$<BUILD_INTERFACE:${CUDAToolkit_INCLUDE_DIRS}>")
-  # Static, so that a binary also starts where no driver and no toolkit are.
+  # Static, so that a program also starts on machines without a driver and a toolkit.
   target_link_libraries(rocarray_platform INTERFACE CUDA::cudart_static)
   if(ROCARRAY_HIP_INCLUDE_DIR STREQUAL "")
     find_path(rocarray_hip_nvidia hip/nvidia_detail/nvidia_hip_runtime_api.h
-      HINTS ${rocarray_rocm_places} PATH_SUFFIXES include)
+      HINTS ${rocarray_rocm_directories} PATH_SUFFIXES include)
     set(rocarray_hip_include ${rocarray_hip_nvidia})
   else()
     set(rocarray_hip_include ${ROCARRAY_HIP_INCLUDE_DIR})
   endif()
   if(rocarray_hip_include)
     if(NOT EXISTS ${rocarray_hip_include}/hip/nvidia_detail/nvidia_hip_runtime_api.h)
-      message(FATAL_ERROR "rocarray: ROCARRAY_HIP_INCLUDE_DIR=${rocarray_hip_include} has no HIP headers for "
-                          "NVIDIA (hip/nvidia_detail); set it to a folder that has, or to OFF")
+      message(FATAL_ERROR "rocarray: ROCARRAY_HIP_INCLUDE_DIR=${rocarray_hip_include} has no HIP "
+        "headers for NVIDIA (hip/nvidia_detail); set it to a directory that has, or to OFF")
     endif()
-    message(STATUS "rocarray: HIP's headers from ${rocarray_hip_include}")
-    # /usr/include as a system folder would hide the C++ library's own math.h.
+    message(STATUS "rocarray: HIP's headers are in ${rocarray_hip_include}")
+    # As a system include directory, /usr/include would hide the C++ library's math.h.
     if(NOT rocarray_hip_include STREQUAL "/usr/include")
       target_include_directories(rocarray_platform SYSTEM INTERFACE
         $<BUILD_INTERFACE:${rocarray_hip_include}>)
     endif()
   else()
-    message(STATUS "rocarray: no HIP headers, the calls are aliases of CUDA's")
+    message(STATUS "rocarray: without HIP headers; HIP's functions are aliases of CUDA's")
     target_compile_definitions(rocarray_platform INTERFACE ROCARRAY_NATIVE_ALIAS=1)
   endif()
 endif()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Warnings and sanitizers of the project's own targets; users' targets get neither.
+# Warnings and sanitizers for the project's own targets; not for users' targets.
 
-set(ROCARRAY_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
-option(ROCARRAY_WARNINGS_AS_ERRORS "Warnings stop the build" OFF)
+set(ROCARRAY_SANITIZE "" CACHE STRING "Sanitizers to compile with: address,undefined or thread")
+option(ROCARRAY_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 
 set(ROCARRAY_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(ROCARRAY_WARNINGS_AS_ERRORS)
@@ -18,7 +18,7 @@ if(ROCARRAY_SANITIZE)
   add_link_options(-fsanitize=${ROCARRAY_SANITIZE})
 endif()
 
-# Sets what every target of the project is compiled with.
+# Sets the standard and the warnings of a target of the project.
 function(rocarray_project_options target)
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ROCARRAY_WARNINGS}>")

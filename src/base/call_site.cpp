@@ -19,7 +19,7 @@
 namespace roc::base {
 namespace {
 
-std::string demangled(char const* name) {
+std::string demangle(char const* name) {
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> const text(
       abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
@@ -27,7 +27,8 @@ std::string demangled(char const* name) {
 }
 
 std::string describe_call(void* return_address) {
-  // The call, not what follows it: that may be another line or another function.
+  // A return address follows the call and may belong to another line or function: step back into
+  // the call instruction.
   auto const address = reinterpret_cast<std::uintptr_t>(return_address) - 1;
   Dl_info info{};
   char text[32];
@@ -35,11 +36,11 @@ std::string describe_call(void* return_address) {
     std::snprintf(text, sizeof text, "%p", return_address);
     return text;
   }
-  std::snprintf(text, sizeof text, " 0x%zx",
-                static_cast<std::size_t>(address -
-                                         reinterpret_cast<std::uintptr_t>(info.dli_fbase)));
+  std::snprintf(
+      text, sizeof text, " 0x%zx",
+      static_cast<std::size_t>(address - reinterpret_cast<std::uintptr_t>(info.dli_fbase)));
   std::string const function =
-      info.dli_sname != nullptr ? demangled(info.dli_sname) + " in " : std::string();
+      info.dli_sname != nullptr ? demangle(info.dli_sname) + " in " : std::string();
   return function + info.dli_fname + text;
 }
 
@@ -48,12 +49,11 @@ std::string describe_call(void* return_address) {
 [[gnu::noinline]] call_site call_site::here() noexcept {
   call_site result;
 #if ROCARRAY_HAS_BACKTRACE
-  // This function and its caller are no news.
-  constexpr int skipped = 2;
-  std::array<void*, std::tuple_size_v<decltype(result.calls_)> + skipped> all;
-  int const found = backtrace(all.data(), static_cast<int>(all.size()));
-  result.count_ = std::max(found - skipped, 0);
-  std::copy_n(std::next(all.begin(), skipped), result.count_, result.calls_.begin());
+  constexpr int skipped = 2;  // the frames of this function and of its caller
+  std::array<void*, std::tuple_size_v<decltype(result.calls_)> + skipped> stack;
+  int const frames = backtrace(stack.data(), static_cast<int>(stack.size()));
+  result.count_ = std::max(frames - skipped, 0);
+  std::copy_n(std::next(stack.begin(), skipped), result.count_, result.calls_.begin());
 #endif
   return result;
 }

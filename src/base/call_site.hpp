@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The chain of calls that led to a place in the program.
+// Call stacks, recorded cheaply and resolved to names only if they are reported.
 #pragma once
 
 #include <array>
@@ -7,14 +7,15 @@
 
 namespace roc::base {
 
-/// Return addresses, innermost first; none where the C library has no backtrace.
+/// The innermost return addresses of a thread's call stack, innermost first. Empty if the C library
+/// has no backtrace().
 class call_site {
  public:
-  /// That of the caller's caller.
+  /// Records the call stack from the caller's caller outwards. Resolves no symbols.
   static call_site here() noexcept;
 
-  /// A line for each call: the function where its name is known (it is for exported functions), and
-  /// the module with the offset that addr2line takes.
+  /// Returns one line per call: the name of the function if it is exported, then the module and the
+  /// offset in it, in the form that addr2line takes.
   std::string describe() const;
 
  private:

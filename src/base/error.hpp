@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Inside the library: where late errors go.
+// Reporting of errors that no caller can catch.
 #pragma once
 
 #include <string>
@@ -8,7 +8,9 @@
 
 namespace roc::base {
 
-/// Hands a late error to the log hook.
+/// Passes an error to the log hook (roc::set_log_hook), on the calling thread. Destructors and
+/// threads of the library or the runtime use it, because no caller can catch their exceptions. The
+/// default hook writes the message to stderr, unless the log level is `off`.
 void log(char const* message) noexcept;
 inline void log(std::string const& message) noexcept { log(message.c_str()); }
 

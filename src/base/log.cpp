@@ -12,36 +12,38 @@
 namespace roc::base {
 namespace {
 
-constexpr std::array<std::string_view, 6> names = {"off",  "error", "warning",
-                                                   "info", "debug", "trace"};
+constexpr std::array<std::string_view, 6> level_names = {"off",  "error", "warning",
+                                                         "info", "debug", "trace"};
 
-log_level read() noexcept {
+log_level level_from_environment() noexcept {
   char const* const text = std::getenv("ROCARRAY_LOG");
   if (text == nullptr) return log_level::warning;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == text) return static_cast<log_level>(i);
+  for (std::size_t i = 0; i < level_names.size(); ++i) {
+    if (level_names[i] == text) return static_cast<log_level>(i);
   }
   std::fprintf(stderr,
-               "rocarray: warning: ROCARRAY_LOG=%s: give off, error, warning, info, debug or trace\n",
+               "rocarray: warning: ROCARRAY_LOG is not a log level: %s; use off, error, warning, "
+               "info, debug or trace\n",
                text);
   return log_level::warning;
 }
 
-constexpr int unread = -1;
+constexpr int not_read = -1;
 
 }  // namespace
 
-constinit std::atomic<int> known_log_threshold = unread;
+constinit std::atomic<int> cached_log_threshold = not_read;
 
 log_level read_log_threshold() noexcept {
-  static log_level const from_environment = read();  // so that a bad value is reported once
-  int known = unread;
-  known_log_threshold.compare_exchange_strong(known, static_cast<int>(from_environment));
-  return static_cast<log_level>(known_log_threshold.load(std::memory_order_relaxed));
+  // Static, so that an unusable value is reported once.
+  static log_level const from_environment = level_from_environment();
+  int expected = not_read;
+  cached_log_threshold.compare_exchange_strong(expected, static_cast<int>(from_environment));
+  return static_cast<log_level>(cached_log_threshold.load(std::memory_order_relaxed));
 }
 
 void set_log_threshold(log_level level) noexcept {
-  known_log_threshold.store(static_cast<int>(level), std::memory_order_relaxed);
+  cached_log_threshold.store(static_cast<int>(level), std::memory_order_relaxed);
 }
 
 void log_line(log_level level, char const* format, ...) noexcept {
@@ -51,8 +53,8 @@ void log_line(log_level level, char const* format, ...) noexcept {
   va_start(arguments, format);
   std::vsnprintf(text.data(), text.size(), format, arguments);
   va_end(arguments);
-  // One call a line: lines of several threads stay whole.
-  std::fprintf(stderr, "rocarray: %s: %s\n", names[static_cast<std::size_t>(level)].data(),
+  // One call per line, so that lines of several threads do not mix.
+  std::fprintf(stderr, "rocarray: %s: %s\n", level_names[static_cast<std::size_t>(level)].data(),
                text.data());
 }
 

@@ -11,40 +11,44 @@ namespace {
 
 bool is_earlier(byte_range a, byte_range b) noexcept { return a.begin < b.begin; }
 
-// Sorted in one pass by where they lie between the first and the last, and then each such bucket,
-// which holds one or two of those that lie evenly. Heaps of them are cut again, at most `depth`
-// times: addresses can be chosen so that every cut takes off one.
-void sort_in_buckets(std::span<byte_range> all, std::span<byte_range> scratch, unsigned depth) {
-  constexpr std::size_t few = 48;
-  if (all.size() <= few || depth == 0) return std::sort(all.begin(), all.end(), is_earlier);
-  auto const [first, last] = std::minmax_element(all.begin(), all.end(), is_earlier);
-  std::uintptr_t const origin = first->begin;
-  auto const spread = static_cast<unsigned>(std::bit_width(last->begin - origin));
-  auto const wanted = static_cast<unsigned>(std::bit_width(all.size()));
-  unsigned const shift = spread > wanted ? spread - wanted : 0;
-  auto const bucket_of = [&](byte_range each) { return (each.begin - origin) >> shift; };
+// A bucket sort: about one bucket per range, evenly spaced from the first to the last address.
+// Buckets with many ranges are sorted by recursion, at most `depth` levels deep: for some addresses
+// each level would separate only one range from the others. `scratch` has at least the size of
+// `ranges`.
+void sort_in_buckets(std::span<byte_range> ranges, std::span<byte_range> scratch, unsigned depth) {
+  constexpr std::size_t max_std_sort_size = 48;
+  if (ranges.size() <= max_std_sort_size || depth == 0) {
+    return std::sort(ranges.begin(), ranges.end(), is_earlier);
+  }
+  auto const [first, last] = std::minmax_element(ranges.begin(), ranges.end(), is_earlier);
+  std::uintptr_t const lowest = first->begin;
+  auto const address_bits = static_cast<unsigned>(std::bit_width(last->begin - lowest));
+  auto const bucket_bits = static_cast<unsigned>(std::bit_width(ranges.size()));
+  unsigned const shift = address_bits > bucket_bits ? address_bits - bucket_bits : 0;
+  auto const bucket_of = [&](byte_range range) { return (range.begin - lowest) >> shift; };
 
-  std::vector<std::size_t> ends((std::size_t{1} << wanted) + 1);
-  for (byte_range const each : all) ++ends[bucket_of(each) + 1];
+  // A counting sort: first the number of ranges per bucket, then the beginning of each bucket,
+  // which is advanced to its end while the ranges are moved there.
+  std::vector<std::size_t> ends((std::size_t{1} << bucket_bits) + 1);
+  for (byte_range const range : ranges) ++ends[bucket_of(range) + 1];
   for (std::size_t i = 1; i != ends.size(); ++i) ends[i] += ends[i - 1];
-  // Each of them is where its bucket begins, and goes on to where it ends.
-  for (byte_range const each : all) scratch[ends[bucket_of(each)]++] = each;
-  std::copy_n(scratch.begin(), all.size(), all.begin());
+  for (byte_range const range : ranges) scratch[ends[bucket_of(range)]++] = range;
+  std::copy_n(scratch.begin(), ranges.size(), ranges.begin());
 
   std::size_t begin = 0;
-  for (std::size_t bucket = 0; begin != all.size(); ++bucket) {
+  for (std::size_t bucket = 0; begin != ranges.size(); ++bucket) {
     std::size_t const count = ends[bucket] - begin;
-    if (count > 1) sort_in_buckets(all.subspan(begin, count), scratch, depth - 1);
+    if (count > 1) sort_in_buckets(ranges.subspan(begin, count), scratch, depth - 1);
     begin = ends[bucket];
   }
 }
 
 }  // namespace
 
-void sort_ranges(std::span<byte_range> all) {
-  if (std::is_sorted(all.begin(), all.end(), is_earlier)) return;
-  std::vector<byte_range> scratch(all.size());
-  sort_in_buckets(all, scratch, 3);
+void sort_ranges(std::span<byte_range> ranges) {
+  if (std::is_sorted(ranges.begin(), ranges.end(), is_earlier)) return;
+  std::vector<byte_range> scratch(ranges.size());
+  sort_in_buckets(ranges, scratch, 3);
 }
 
 }  // namespace roc::base

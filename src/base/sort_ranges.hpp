@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Many ranges brought into order, in time that grows as their number where they lie about evenly.
+// Sorting of many address ranges.
 #pragma once
 
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace roc::base {
 
-/// Sorts by the first address; what is in order already costs one look.
-void sort_ranges(std::span<byte_range> all);
+/// Sorts by the first address; not stable. O(n) for ranges that are sorted or about evenly spaced,
+/// else O(n log n). Allocates scratch memory of the same size, unless the ranges are sorted.
+void sort_ranges(std::span<byte_range> ranges);
 
 }  // namespace roc::base

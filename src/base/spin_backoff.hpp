@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Waiting for what another thread does in a moment: a thread that sleeps takes long to wake,
-// compared with a copy of a few MiB.
+// Busy waiting for another thread. Waking a sleeping thread takes long compared with a copy of a
+// few MiB.
 #pragma once
 
 #include <thread>
 
 namespace roc::base {
 
+/// Counts and performs the pauses of one busy-waiting loop.
 class spin_backoff {
  public:
-  /// A moment. Lets others have the processor now and then: there may be more threads than those.
+  /// Pauses the processor for a few cycles. Every 64th call yields it to other threads: there may
+  /// be more threads than processors.
   void pause() noexcept {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -21,15 +23,16 @@ class spin_backoff {
   unsigned pauses_ = 0;
 };
 
-/// Takes a lock that others hold for a moment only: some calls of HIP each at most.
+/// Locks a lock that other threads hold only briefly: for a few HIP calls at most. Spins for
+/// about a millisecond before it blocks.
 template <class Lock>
-void spin_then_lock(Lock& held) {
-  spin_backoff spin_backoff;
-  for (int i = 0; i < 20'000; ++i) {  // a millisecond
-    if (held.try_lock()) return;
-    spin_backoff.pause();
+void spin_then_lock(Lock& lock) {
+  spin_backoff backoff;
+  for (int i = 0; i < 20'000; ++i) {  // about a millisecond
+    if (lock.try_lock()) return;
+    backoff.pause();
   }
-  held.lock();
+  lock.lock();
 }
 
 }  // namespace roc::base

@@ -1,133 +1,145 @@
 // SPDX-License-Identifier: MIT
-// The one entry of every fill: on the device by hipMemsetAsync or a kernel, on the host by the CPU.
+// The entry point of every fill: hipMemsetAsync or a kernel on the device, the CPU on the host.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
 
-#include <roc/detail/region.hpp>
+#include <roc/detail/strided_region.hpp>
 #include <roc/device.hpp>
 #include <roc/error.hpp>
 
+#include "copy/staging/pack.hpp"
+#include "copy/trace_scope.hpp"
+#include "copy/validate.hpp"
 #include "kernels/fill.hpp"
+#include "layout/canonical_layout.hpp"
+#include "memory/device/device_use.hpp"
 #include "memory/host/host_table.hpp"
-#include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "runtime/stream.hpp"
-#include "layout/canonical_layout.hpp"
-#include "copy/trace_scope.hpp"
-#include "copy/staging/pack.hpp"
+#include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc {
 namespace {
 
 using layout::canonical_layout;
 
-// Up to 16 bytes, held by value: the caller's may go.
+// A pattern of up to 16 bytes. Holds a copy, because the caller's value may change after the call.
 struct fill_pattern {
   std::array<std::byte, 16> bytes{};
   std::size_t size = 1;
 
-  bool is_one_byte() const {
+  bool has_equal_bytes() const {
     return std::all_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size),
-                       [this](std::byte each) { return each == bytes[0]; });
+                       [this](std::byte value) { return value == bytes[0]; });
   }
 };
 
-// What all bytes of are equal is a pattern of one.
-fill_pattern pattern_of(void const* data, std::size_t size) {
+// Returns the pattern, shortened to one byte if all its bytes are equal.
+fill_pattern make_pattern(void const* data, std::size_t size) {
   fill_pattern result;
   std::memcpy(result.bytes.data(), data, size);
   result.size = size;
-  if (result.is_one_byte()) result.size = 1;
+  if (result.has_equal_bytes()) result.size = 1;
   return result;
 }
 
-void enqueue_on_device(layout::canonical_layout const& form, fill_pattern const& pattern, hipStream_t stream) {
-  if (form.rank == 0 && pattern.size == 1) {
-    ROCARRAY_HIP(hipMemsetAsync, form.destination, std::to_integer<int>(pattern.bytes[0]), form.run,
-            stream);
+void enqueue_on_device(canonical_layout const& canonical, fill_pattern const& pattern,
+                       hipStream_t stream) {
+  if (canonical.rank == 0 && pattern.size == 1) {
+    ROCARRAY_HIP(hipMemsetAsync, canonical.destination, std::to_integer<int>(pattern.bytes[0]),
+                 canonical.run, stream);
   } else {
-    kernels::fill(form, pattern.bytes.data(), pattern.size, stream);
+    kernels::fill(canonical, pattern.bytes.data(), pattern.size, stream);
   }
 }
 
+// A fill of host memory as a host function of a stream.
 struct host_fill {
-  layout::canonical_layout form;
+  canonical_layout canonical;
   fill_pattern pattern;
 
+  // The host function; owns `argument`.
   static void run(void* argument) {
     std::unique_ptr<host_fill> const self(static_cast<host_fill*>(argument));
-    transfer::fill_on_host(self->form, self->pattern.bytes.data(), self->pattern.size);
+    transfer::fill_on_host(self->canonical, self->pattern.bytes.data(), self->pattern.size);
   }
 };
 
-base::byte_range destination_of(layout::canonical_layout const& form) {
-  return layout::bytes_of(form, layout::side::destination);
+base::byte_range destination_range(canonical_layout const& canonical) {
+  return layout::byte_range_of(canonical, layout::side::destination);
 }
 
-void enqueue_on_host(layout::canonical_layout const& form, fill_pattern const& pattern, stream_ref stream) {
-  auto job = std::make_unique<host_fill>(host_fill{form, pattern});
+// Enqueues the fill on `stream` and records it as a pending write of the host memory.
+void enqueue_on_host(canonical_layout const& canonical, fill_pattern const& pattern,
+                     stream_ref stream) {
+  auto job = std::make_unique<host_fill>(host_fill{canonical, pattern});
   ROCARRAY_HIP(hipLaunchHostFunc, runtime::handle(stream), &host_fill::run, job.get());
-  static_cast<void>(job.release());  // deleted by run
-  auto const where = destination_of(form);
-  memory::host_table::instance().record_write(where, stream);
-  memory::host_table::instance().record_use(where, stream);
+  static_cast<void>(job.release());  // run deletes it
+  auto const range = destination_range(canonical);
+  memory::host_table::instance().record_write(range, stream);
+  memory::host_table::instance().record_use(range, stream);
 }
 
-void fill(detail::region const& to, fill_pattern const& pattern, stream_ref const* stream) {
+// Fills in the order of `*stream`. If `stream` is null, fills after all earlier work and blocks
+// until complete.
+void fill_region(detail::strided_region const& destination, fill_pattern const& pattern,
+                 stream_ref const* stream) {
   platform::refuse_in_host_function("roc::fill");
-  std::size_t const* const end = to.shape + to.rank;
-  if (std::find(to.shape, end, std::size_t{0}) != end) return;
-  if (to.data == nullptr) {
-    throw lifetime_error("fill with a null pointer: the array was moved from or never made");
+  if (transfer::is_empty(destination)) return;
+  if (destination.data == nullptr) {
+    throw lifetime_error("fill with a null pointer: the array was moved from or never allocated");
   }
-  auto const form = layout::canonicalize(to, to, layout::side::destination);
-  bool const on_device = to.where == detail::place::device;
-  transfer::trace_scope const range(form, on_device);
+  auto const canonical = layout::canonicalize(destination, destination, layout::side::destination);
+  bool const on_device = destination.space == detail::memory_space::device;
+  transfer::trace_scope const trace(canonical, on_device);
   if (stream == nullptr) {
     if (!on_device && device::count() == 0) {
-      return transfer::fill_on_host(form, pattern.bytes.data(), pattern.size);
+      return transfer::fill_on_host(canonical, pattern.bytes.data(), pattern.size);
     }
-    int const device = to.device >= 0 ? to.device : runtime::current_device();
+    int const device = destination.device >= 0 ? destination.device : runtime::current_device();
     runtime::on_device const guard(device);
     if (!on_device) {
-      // The CPU writes: work that writes or reads the memory must be over.
-      runtime::wait_for_all(device);
-      return transfer::fill_on_host(form, pattern.bytes.data(), pattern.size);
+      // The CPU writes the memory now, so all work that uses it must be done.
+      runtime::synchronize_all_streams(device);
+      return transfer::fill_on_host(canonical, pattern.bytes.data(), pattern.size);
     }
-    memory::synchronize_default_stream(device, to.data);
-    runtime::order_after_all(device);
-    enqueue_on_device(form, pattern, nullptr);
+    memory::synchronize_default_stream(device, destination.data);
+    runtime::order_default_stream_after_all(device);
+    enqueue_on_device(canonical, pattern, nullptr);
     return stream_ref().synchronize();
   }
-  // Host memory is of every device.
-  int const used = on_device ? runtime::device_for(*stream, to.device, to.device)
-                             : runtime::device_of(*stream, runtime::current_device());
-  runtime::on_device const guard(used);
-  runtime::enqueue_noted(*stream, [&] {
+  // Host memory may be filled on a stream of any device.
+  int const stream_device =
+      on_device ? runtime::device_for(*stream, destination.device, destination.device)
+                : runtime::device_of(*stream, runtime::current_device());
+  runtime::on_device const guard(stream_device);
+  runtime::enqueue_and_record(*stream, [&] {
     if (on_device) {
-      memory::device_use const noted(*stream, to.device, to.data);
-      enqueue_on_device(form, pattern, runtime::handle(*stream));
+      memory::device_use const recorded_use(*stream, destination.device, destination.data);
+      enqueue_on_device(canonical, pattern, runtime::handle(*stream));
       auto& table = memory::host_table::instance();
-      if (auto const behind = table.behind_device_address(destination_of(form))) {
-        table.record_use(*behind, *stream);
+      if (auto const host_range =
+              table.host_range_of_device_address(destination_range(canonical))) {
+        table.record_use(*host_range, *stream);
       }
     } else {
-      enqueue_on_host(form, pattern, *stream);
+      enqueue_on_host(canonical, pattern, *stream);
     }
   });
 }
 
 }  // namespace
 
-void detail::fill(region const& destination, void const* pattern, stream_ref const* stream) {
-  roc::fill(destination, pattern_of(pattern, destination.element_size), stream);
+void detail::fill(strided_region const& destination, void const* pattern,
+                  stream_ref const* stream) {
+  fill_region(destination, make_pattern(pattern, destination.element_size), stream);
 }
 
-void detail::zero(region const& destination, stream_ref const* stream) {
-  roc::fill(destination, fill_pattern(), stream);
+void detail::zero(strided_region const& destination, stream_ref const* stream) {
+  fill_region(destination, fill_pattern(), stream);
 }
 
 }  // namespace roc

@@ -1,47 +1,148 @@
 // SPDX-License-Identifier: MIT
 #include "copy/plan.hpp"
 
-#include <roc/copy.hpp>
+#include <limits>
 
+#include "base/options.hpp"
 #include "memory/host/host_table.hpp"
-#include "copy/validate.hpp"
-#include "copy/path_choice.hpp"
 
 namespace roc::transfer {
 namespace {
 
-plan plan_of(detail::region const& source, detail::region const& destination, direction way,
-             timing when) {
-  plan result(source, destination, way);
+// The copy engines take pitches below 2 GiB.
+constexpr std::ptrdiff_t max_pitch = std::numeric_limits<int>::max();
+
+// Returns true if the copy engines accept `pitch` for rows of `row_bytes` bytes.
+bool is_valid_pitch(std::ptrdiff_t pitch, std::size_t row_bytes) {
+  return pitch >= static_cast<std::ptrdiff_t>(row_bytes) && pitch <= max_pitch;
+}
+
+// Returns true if one 2D copy of HIP can execute the copy, with rows of at least `min_row` bytes.
+bool is_2d(layout::canonical_layout const& canonical, std::size_t min_row) {
+  return canonical.rank == 1 && canonical.run >= min_row &&
+         is_valid_pitch(canonical.axes[0].source, canonical.run) &&
+         is_valid_pitch(canonical.axes[0].destination, canonical.run);
+}
+
+// Returns true if one 3D copy of HIP can execute the copy, with rows of at least `min_row` bytes.
+// The pitch of the planes must be a whole number of row pitches, and cover all copied rows.
+bool is_3d(layout::canonical_layout const& canonical, std::size_t min_row) {
+  if (canonical.rank != 2 || canonical.run < min_row) return false;
+  layout::axis const& plane = canonical.axes[0];
+  layout::axis const& row = canonical.axes[1];
+  auto const is_valid_side = [&](std::ptrdiff_t plane_step, std::ptrdiff_t row_step) {
+    return is_valid_pitch(row_step, canonical.run) && plane_step % row_step == 0 &&
+           plane_step / row_step >= static_cast<std::ptrdiff_t>(row.extent);
+  };
+  return is_valid_side(plane.source, row.source) &&
+         is_valid_side(plane.destination, row.destination);
+}
+
+// Returns true for small contiguous copies of pageable memory. HIP's runtime copies them itself,
+// and one call is then the whole cost. Downloads block in that call, which only a copy without a
+// stream may do.
+bool is_left_to_runtime(plan const& p, timing when) {
+  if (when == timing::now) return p.canonical.run <= base::options().staging_threshold;
+  return p.kind == copy_kind::host_to_device &&
+         p.canonical.run <= base::options().staging_threshold_on_stream;
+}
+
+// Managed memory counts as device memory: the CPU may not access it while some devices work, so a
+// kernel copies it.
+bool is_within_device(plan const& p) {
+  return p.kind == copy_kind::device_to_device || p.host_managed;
+}
+
+// Returns the fastest path for the layout and the kinds of memory.
+copy_path fastest_path(plan const& p, timing when) {
+  if (p.kind == copy_kind::host_to_host) return copy_path::host;
+  bool const within_device = is_within_device(p);
+  bool const can_use_dma = within_device || p.host_pinned;
+  if (p.canonical.rank == 0) {
+    return can_use_dma || is_left_to_runtime(p, when) ? copy_path::dma : copy_path::staged;
+  }
+  if (within_device) return copy_path::kernel;
+  // For rows shorter than this, the copy engines take longer than the CPU takes to pack. Within a
+  // device a kernel is faster for any row length.
+  std::size_t const min_row = base::options().memcpy2d_min_row;
+  if (can_use_dma && is_2d(p.canonical, min_row)) return copy_path::dma_2d;
+  if (can_use_dma && is_3d(p.canonical, min_row)) return copy_path::dma_3d;
+  return copy_path::packed;
+}
+
+// Returns true if the copy engines can execute the copy in the required order. For pageable memory,
+// HIP's runtime does not keep the order of the stream.
+bool can_use_engines(plan const& p, timing when) {
+  return is_within_device(p) || p.host_pinned || when == timing::now;
+}
+
+// Returns true if the copy can take `path`.
+bool is_possible(plan const& p, timing when, copy_path path) {
+  if (p.kind == copy_kind::host_to_host) return path == copy_path::host;
+  switch (path) {
+    case copy_path::dma:
+      return p.canonical.rank == 0 && (can_use_engines(p, when) || is_left_to_runtime(p, when));
+    case copy_path::dma_2d: return can_use_engines(p, when) && is_2d(p.canonical, 1);
+    case copy_path::dma_3d: return can_use_engines(p, when) && is_3d(p.canonical, 1);
+    case copy_path::staged: return p.canonical.rank == 0 && !is_within_device(p);
+    case copy_path::packed: return p.canonical.rank != 0 && !is_within_device(p);
+    case copy_path::kernel: return p.canonical.rank != 0 && is_within_device(p);
+    case copy_path::none:
+    case copy_path::host: break;
+  }
+  return false;
+}
+
+// Returns the path that ROCARRAY_COPY_PATH names if it is possible, else the fastest. The plan must
+// be complete except for its path.
+copy_path choose_path(plan const& p, timing when) {
+  copy_path const requested = base::options().forced_path;
+  if (requested != copy_path::none && is_possible(p, when, requested)) return requested;
+  return fastest_path(p, when);
+}
+
+// Plans a copy of at least one element; the shapes have been checked.
+plan plan_nonempty(detail::strided_region const& source, detail::strided_region const& destination,
+                   copy_kind kind, timing when) {
+  plan result(source, destination, kind);
   auto const& table = memory::host_table::instance();
-  if (result.way != direction::device_to_device) {
-    bool const reads_host = result.way != direction::device_to_host;
-    auto const where = layout::bytes_of(result.form, reads_host ? layout::side::source : layout::side::destination);
-    auto const memory = table.about_to_use(where, !reads_host);
+  if (result.kind != copy_kind::device_to_device) {
+    bool const reads_host = result.kind != copy_kind::device_to_host;
+    auto const host_range = layout::byte_range_of(
+        result.canonical, reads_host ? layout::side::source : layout::side::destination);
+    auto const memory = table.query_access(host_range, !reads_host);
     result.host_pinned = memory.pinned;
     result.host_managed = memory.managed;
   }
-  auto const is_mapped = [&](detail::region const& r, layout::side which) {
-    return r.where == detail::place::device &&
-           table.behind_device_address(layout::bytes_of(result.form, which));
+  auto const is_mapped = [&](detail::strided_region const& region, layout::side side) {
+    return region.space == detail::memory_space::device &&
+           table.host_range_of_device_address(layout::byte_range_of(result.canonical, side));
   };
-  result.mapped = table.gave_device_addresses() && (is_mapped(source, layout::side::source) ||
-                                                    is_mapped(destination, layout::side::destination));
+  result.mapped = table.has_device_aliases() && (is_mapped(source, layout::side::source) ||
+                                                 is_mapped(destination, layout::side::destination));
   result.path = choose_path(result, when);
   return result;
 }
 
 }  // namespace
 
-plan make_plan(detail::region const& source, detail::region const& destination, timing when) {
+plan make_plan(detail::strided_region const& source, detail::strided_region const& destination,
+               timing when) {
   check_shapes(source, destination);
-  direction const way = direction_of(source, destination);
-  if (is_empty(source)) return plan(way);
-  return plan_of(source, destination, way, when);
+  copy_kind const kind = copy_kind_of(source, destination);
+  if (is_empty(source)) return plan(kind);
+  return plan_nonempty(source, destination, kind, when);
+}
+
+hipMemcpyKind memcpy_kind_of(plan const& p) {
+  if (p.mapped) return hipMemcpyDefault;
+  switch (p.kind) {
+    case copy_kind::host_to_device: return hipMemcpyHostToDevice;
+    case copy_kind::device_to_host: return hipMemcpyDeviceToHost;
+    case copy_kind::device_to_device: return hipMemcpyDeviceToDevice;
+    case copy_kind::host_to_host: break;
+  }
+  return hipMemcpyHostToHost;
 }
 
 }  // namespace roc::transfer
-
-roc::copy_path roc::detail::planned_path(region const& source, region const& destination) {
-  return transfer::make_plan(source, destination, transfer::timing::now).path;
-}

@@ -7,12 +7,12 @@
 namespace roc::transfer {
 namespace {
 
-char const* name_of(direction way) {
-  switch (way) {
-    case direction::host_to_device: return "host_to_device";
-    case direction::device_to_host: return "device_to_host";
-    case direction::device_to_device: return "device_to_device";
-    case direction::host_to_host: break;
+char const* to_string(copy_kind kind) {
+  switch (kind) {
+    case copy_kind::host_to_device: return "host_to_device";
+    case copy_kind::device_to_host: return "device_to_host";
+    case copy_kind::device_to_device: return "device_to_device";
+    case copy_kind::host_to_host: break;
   }
   return "host_to_host";
 }
@@ -21,15 +21,15 @@ char const* name_of(direction way) {
 
 void trace_scope::begin_copy(plan const& p) {
   std::array<char, 96> name;
-  std::snprintf(name.data(), name.size(), "roc::copy %s %s %zu bytes", name_of(p.way),
-                to_string(p.path), p.form.bytes());
+  std::snprintf(name.data(), name.size(), "roc::copy %s %s %zu bytes", to_string(p.kind),
+                roc::to_string(p.path), p.canonical.bytes());
   begin(name.data());
 }
 
-void trace_scope::begin_fill(layout::canonical_layout const& form, bool on_device) {
+void trace_scope::begin_fill(layout::canonical_layout const& canonical, bool on_device) {
   std::array<char, 96> name;
   std::snprintf(name.data(), name.size(), "roc::fill %s %zu bytes", on_device ? "device" : "host",
-                form.bytes());
+                canonical.bytes());
   begin(name.data());
 }
 

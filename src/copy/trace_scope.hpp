@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies, fills and batches as profilers and the log see them.
+// Profiler ranges and trace lines of copies, fills and batches.
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,35 @@
 
 namespace roc::transfer {
 
-/// A range of the profiler and a line of level trace, for as long as the call runs.
+/// Writes one log line of level trace and opens a profiler range, which ends with the scope. Does
+/// nothing if neither a profiler nor the trace level is active.
 class trace_scope {
  public:
+  /// Traces a copy.
   explicit trace_scope(plan const& p) {
-    if (wanted()) [[unlikely]] begin_copy(p);
+    if (is_enabled()) [[unlikely]]
+      begin_copy(p);
   }
-  /// A fill.
-  trace_scope(layout::canonical_layout const& form, bool on_device) {
-    if (wanted()) [[unlikely]] begin_fill(form, on_device);
+  /// Traces a fill of device memory or host memory.
+  trace_scope(layout::canonical_layout const& canonical, bool on_device) {
+    if (is_enabled()) [[unlikely]]
+      begin_fill(canonical, on_device);
   }
-
-  /// A batch of `copies`.
+  /// Traces a batch of `copies` copies with `bytes` bytes in total.
   trace_scope(std::size_t copies, std::size_t bytes) {
-    if (wanted()) [[unlikely]] begin_batch(copies, bytes);
+    if (is_enabled()) [[unlikely]]
+      begin_batch(copies, bytes);
   }
 
  private:
-  static bool wanted() noexcept {
+  static bool is_enabled() noexcept {
     return profiler_range::active() || base::logs(base::log_level::trace);
   }
+  // Format the name and call begin.
   void begin_copy(plan const& p);
-  void begin_fill(layout::canonical_layout const& form, bool on_device);
+  void begin_fill(layout::canonical_layout const& canonical, bool on_device);
   void begin_batch(std::size_t copies, std::size_t bytes);
+  // Writes the log line and opens the range.
   void begin(char const* name);
 
   std::optional<profiler_range> range_;

@@ -12,20 +12,21 @@
 namespace roc::transfer {
 namespace {
 
-char const* name(detail::place where) {
-  return where == detail::place::device ? "device " : "host ";
+// Returns the beginning of a region's description in a message.
+char const* space_prefix(detail::memory_space space) {
+  return space == detail::memory_space::device ? "device " : "host ";
 }
 
-std::string to_string(detail::region const& r) {
+std::string shape_text(detail::strided_region const& region) {
   std::string text = "(";
-  for (std::size_t i = 0; i < r.rank; ++i) {
+  for (std::size_t i = 0; i < region.rank; ++i) {
     if (i != 0) text += ", ";
-    text += std::to_string(r.shape[i]);
+    text += std::to_string(region.shape[i]);
   }
   return text + ")";
 }
 
-std::string addresses(void const* base, layout::byte_span span) {
+std::string address_range_text(void const* base, layout::byte_span span) {
   auto const* const bytes = static_cast<std::byte const*>(base);
   char text[64];
   std::snprintf(text, sizeof text, "[%p, %p)", static_cast<void const*>(bytes + span.low),
@@ -35,51 +36,57 @@ std::string addresses(void const* base, layout::byte_span span) {
 
 }  // namespace
 
-void check_shapes(detail::region const& source, detail::region const& destination) {
+void check_shapes(detail::strided_region const& source, detail::strided_region const& destination) {
   if (source.rank == destination.rank &&
       std::equal(source.shape, source.shape + source.rank, destination.shape)) {
     return;
   }
-  // The device side is named first, whichever way the copy goes.
-  bool const swap = source.where == detail::place::host &&
-                    destination.where == detail::place::device;
-  detail::region const& first = swap ? destination : source;
-  detail::region const& second = swap ? source : destination;
-  throw shape_error("incompatible shape: " + (name(first.where) + to_string(first)) + ", " +
-                    name(second.where) + to_string(second));
+  // The message names the device side first, whatever the direction of the copy.
+  bool const swap = source.space == detail::memory_space::host &&
+                    destination.space == detail::memory_space::device;
+  detail::strided_region const& first = swap ? destination : source;
+  detail::strided_region const& second = swap ? source : destination;
+  throw shape_error("incompatible shape: " + (space_prefix(first.space) + shape_text(first)) +
+                    ", " + space_prefix(second.space) + shape_text(second));
 }
 
-bool is_empty(detail::region const& r) noexcept {
-  return std::find(r.shape, r.shape + r.rank, std::size_t{0}) != r.shape + r.rank;
+bool is_empty(detail::strided_region const& region) noexcept {
+  return std::find(region.shape, region.shape + region.rank, std::size_t{0}) !=
+         region.shape + region.rank;
 }
 
-void check_pointers(detail::region const& source, detail::region const& destination) {
+void check_pointers(detail::strided_region const& source,
+                    detail::strided_region const& destination) {
   if (source.data != nullptr && destination.data != nullptr) return;
-  throw lifetime_error("copy with a null pointer: the array was moved from or never made");
+  throw lifetime_error("copy with a null pointer: the array was moved from or never allocated");
 }
 
-void check_overlap(layout::canonical_layout const& form) {
-  if (!layout::sides_overlap(form)) return;
-  throw overlap_error("source " + addresses(form.source, layout::span_of(form, layout::side::source)) +
-                      " and destination " +
-                      addresses(form.destination, layout::span_of(form, layout::side::destination)) +
-                      " overlap: copy through another array");
+void check_overlap(layout::canonical_layout const& canonical) {
+  if (!layout::sides_overlap(canonical)) return;
+  auto const source = layout::span_of(canonical, layout::side::source);
+  auto const destination = layout::span_of(canonical, layout::side::destination);
+  throw overlap_error("source and destination overlap: source " +
+                      address_range_text(canonical.source, source) + ", destination " +
+                      address_range_text(canonical.destination, destination) +
+                      "; copy through a temporary array");
 }
 
-layout::canonical_layout validate_and_canonicalize(detail::region const& source, detail::region const& destination,
-                         direction way) {
+layout::canonical_layout validate_and_canonicalize(detail::strided_region const& source,
+                                                   detail::strided_region const& destination,
+                                                   copy_kind kind) {
   check_pointers(source, destination);
-  // The side on the device leads, so that it is contiguous where it can be: the CPU packs in any
-  // order, a kernel is then not needed.
-  bool const source_leads = way == direction::device_to_host;
-  layout::canonical_layout const form =
-      layout::canonicalize(source, destination, source_leads ? layout::side::source : layout::side::destination);
-  if (layout::destination_repeats(form)) {
-    throw layout_error("the destination's strides name one place twice: copy to a layout in which "
-                       "every element has its own");
+  // The axes follow the device side, so that it is contiguous in the linear order whenever
+  // possible: the CPU can pack in any order, and then no kernel has to rearrange on the device.
+  bool const source_leads = kind == copy_kind::device_to_host;
+  layout::canonical_layout const canonical = layout::canonicalize(
+      source, destination, source_leads ? layout::side::source : layout::side::destination);
+  if (layout::destination_overlaps_itself(canonical)) {
+    throw layout_error(
+        "the destination's strides map two indices to the same memory; copy to a layout in which "
+        "every element has its own address");
   }
-  if (source.where == destination.where) check_overlap(form);
-  return form;
+  if (source.space == destination.space) check_overlap(canonical);
+  return canonical;
 }
 
 }  // namespace roc::transfer

@@ -1,41 +1,35 @@
 // SPDX-License-Identifier: MIT
-// The two sides of a copy, checked against each other, and brought to one form.
+// Checks of the source and destination of a copy. None of these functions calls HIP or takes a
+// lock.
 #pragma once
 
-#include <roc/detail/region.hpp>
+#include <roc/detail/strided_region.hpp>
 
+#include "copy/copy_kind.hpp"
 #include "layout/canonical_layout.hpp"
 
 namespace roc::transfer {
 
-enum class direction : unsigned char {
-  host_to_device,
-  device_to_host,
-  device_to_device,
-  host_to_host,
-};
+/// Returns true if the region has no elements: one of its extents is zero.
+bool is_empty(detail::strided_region const& region) noexcept;
 
-inline direction direction_of(detail::region const& source,
-                              detail::region const& destination) noexcept {
-  bool const from_host = source.where == detail::place::host;
-  bool const to_host = destination.where == detail::place::host;
-  if (from_host) return to_host ? direction::host_to_host : direction::host_to_device;
-  return to_host ? direction::device_to_host : direction::device_to_device;
-}
+/// Throws shape_error if the ranks or the extents of the two sides differ.
+void check_shapes(detail::strided_region const& source, detail::strided_region const& destination);
 
-/// Whether there is nothing to copy.
-bool is_empty(detail::region const& r) noexcept;
+/// Throws lifetime_error if either data pointer is null. The caller has excluded empty regions.
+void check_pointers(detail::strided_region const& source,
+                    detail::strided_region const& destination);
 
-/// Throws shape_error where the extents differ.
-void check_shapes(detail::region const& source, detail::region const& destination);
-/// Throws lifetime_error for a null pointer.
-void check_pointers(detail::region const& source, detail::region const& destination);
-/// Throws overlap_error where the two sides, both on the host or both on a device, share memory.
-void check_overlap(layout::canonical_layout const& form);
+/// Throws overlap_error if source and destination share a byte. Both sides must be in the same
+/// memory space.
+void check_overlap(layout::canonical_layout const& canonical);
 
-/// The normal form of two sides of one shape, which are not empty, the side on the device leading.
-/// Throws what the last two throw, and layout_error where the destination repeats a place.
-layout::canonical_layout validate_and_canonicalize(detail::region const& source, detail::region const& destination,
-                         direction way);
+/// Returns the canonical layout of a copy between two non-empty regions of equal shape. Its axes
+/// follow the memory order of the device side if there is one, else that of the destination.
+/// Throws lifetime_error (null pointer), layout_error (the destination's strides map two indices to
+/// the same byte, or the canonical layout has too many axes) and overlap_error.
+layout::canonical_layout validate_and_canonicalize(detail::strided_region const& source,
+                                                   detail::strided_region const& destination,
+                                                   copy_kind kind);
 
 }  // namespace roc::transfer

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Many small copies by one kernel. The items, and one side of them, may be pinned host memory.
+// Many small copies by one kernel. The items, and one side of every copy, may be in pinned host
+// memory.
 #include <cstdint>
 
 #include <roc/native/elementwise.hpp>
@@ -11,13 +12,13 @@ namespace roc::kernels {
 
 #if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
-// `Team` threads share an item. A template, as all kernels of the library are: hipcc exports every
-// kernel, those of templates as weak symbols, which are no part of the library's interface.
+// `Team` threads share an item. All kernels of the library are templates: hipcc exports every
+// kernel, but those of templates as weak symbols, which are not part of the library's interface.
 template <unsigned Team>
 __global__ void copy_items(batch_item const* items, std::size_t count) {
-  unsigned const in_block = blockDim.x / Team;
-  std::size_t const teams = std::size_t{gridDim.x} * in_block;
-  std::size_t const first = std::size_t{blockIdx.x} * in_block + threadIdx.x / Team;
+  unsigned const teams_per_block = blockDim.x / Team;
+  std::size_t const teams = std::size_t{gridDim.x} * teams_per_block;
+  std::size_t const first = std::size_t{blockIdx.x} * teams_per_block + threadIdx.x / Team;
   for (std::size_t i = first; i < count; i += teams) copy_item(items[i], threadIdx.x % Team, Team);
 }
 
@@ -31,10 +32,10 @@ hipError_t launch_items(batch_item const* items, std::size_t count, hipStream_t 
 #if defined(__CUDACC__) || defined(__HIP__)
   if (count == 0) return hipSuccess;
   constexpr unsigned threads = 256;
-  constexpr std::size_t in_block = threads / item_threads;
-  constexpr std::size_t most_blocks = 1u << 20;  // the grid's stride covers the rest
-  std::size_t const blocks = (count + in_block - 1) / in_block;
-  auto const grid = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+  constexpr std::size_t items_per_block = threads / item_threads;
+  constexpr std::size_t max_blocks = 1u << 20;  // the kernel's loop covers the rest
+  std::size_t const blocks = (count + items_per_block - 1) / items_per_block;
+  auto const grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
   copy_items<item_threads><<<dim3(grid), dim3(threads), 0, stream>>>(items, count);
   return hipGetLastError();
 #else

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A small part of a batch of copies, done by a few threads; the same on the device and on the CPU.
+// The items of a batch of small copies, and the work for one item; the same on the device and on
+// the CPU.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +8,12 @@
 
 #include <roc/config.hpp>
 
-#include "kernels/vector_word.hpp"
 #include "kernels/unroll.hpp"
+#include "kernels/vector_word.hpp"
 
 namespace roc::kernels {
 
-/// `rows` runs of `run` bytes, each a step behind the one before, on both sides. The steps do not
-/// matter to a single row.
+/// A copy of `rows` runs of `run` bytes each. Steps are in bytes, and not used if there is one row.
 struct batch_item {
   std::uintptr_t source;
   std::uintptr_t destination;
@@ -23,54 +23,56 @@ struct batch_item {
   std::uint32_t rows;
 };
 
-/// Threads that share an item. They need not be one wavefront: they share nothing else.
+/// The number of threads that share an item. They need not be one wavefront, because they exchange
+/// no data.
 inline constexpr unsigned item_threads = 32;
 
-/// The share of thread `lane` out of `lanes`: every lanes-th unit.
-template <class Unit>
-ROCARRAY_HOST_DEVICE void copy_item_units(batch_item const& item, unsigned lane, unsigned lanes) {
-  auto const in_run = static_cast<std::uint32_t>(item.run / sizeof(Unit));
-  std::uint32_t const count = in_run * item.rows;
+/// Copies every lanes-th word of an item, beginning with word `lane`.
+template <class Word>
+ROCARRAY_HOST_DEVICE void copy_item_words(batch_item const& item, unsigned lane, unsigned lanes) {
+  auto const words_per_run = static_cast<std::uint32_t>(item.run / sizeof(Word));
+  std::uint32_t const count = words_per_run * item.rows;
   auto const offset = [&](std::uint32_t i, std::ptrdiff_t step) {
-    if (item.rows == 1) return static_cast<std::uintptr_t>(i) * sizeof(Unit);
-    std::uint32_t const row = i / in_run;
+    if (item.rows == 1) return static_cast<std::uintptr_t>(i) * sizeof(Word);
+    std::uint32_t const row = i / words_per_run;
     return static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(row) * step) +
-           (i - row * in_run) * sizeof(Unit);
+           (i - row * words_per_run) * sizeof(Word);
   };
-  // Several units on their way at once: what is read may lie behind the link.
-  constexpr unsigned at_once = 4;
-  for (std::uint32_t first = lane; first < count; first += at_once * lanes) {
-    Unit units[at_once] = {};
+  // Several loads are in flight at once, because the source may be on the other side of the link.
+  constexpr unsigned in_flight = 4;
+  for (std::uint32_t first = lane; first < count; first += in_flight * lanes) {
+    Word words[in_flight] = {};
     ROCARRAY_UNROLL
-    for (unsigned k = 0; k < at_once; ++k) {
+    for (unsigned k = 0; k < in_flight; ++k) {
       std::uint32_t const i = first + k * lanes;
       if (i >= count) break;
-      units[k] = *reinterpret_cast<Unit const*>(item.source + offset(i, item.source_step));
+      words[k] = *reinterpret_cast<Word const*>(item.source + offset(i, item.source_step));
     }
     ROCARRAY_UNROLL
-    for (unsigned k = 0; k < at_once; ++k) {
+    for (unsigned k = 0; k < in_flight; ++k) {
       std::uint32_t const i = first + k * lanes;
       if (i >= count) break;
-      *reinterpret_cast<Unit*>(item.destination + offset(i, item.destination_step)) = units[k];
+      *reinterpret_cast<Word*>(item.destination + offset(i, item.destination_step)) = words[k];
     }
   }
 }
 
-/// By the widest unit that everything about the item allows.
+/// Copies the words of an item that belong to thread `lane` of `lanes` threads, in the widest words
+/// that fit its addresses, steps and runs.
 ROCARRAY_HOST_DEVICE inline void copy_item(batch_item const& item, unsigned lane, unsigned lanes) {
   std::uintptr_t bits = item.source | item.destination | item.run;
   if (item.rows != 1) {
     bits |= static_cast<std::uintptr_t>(item.source_step) |
             static_cast<std::uintptr_t>(item.destination_step);
   }
-  if (bits % 16 == 0) return copy_item_units<unit16>(item, lane, lanes);
-  if (bits % 8 == 0) return copy_item_units<std::uint64_t>(item, lane, lanes);
-  if (bits % 4 == 0) return copy_item_units<std::uint32_t>(item, lane, lanes);
-  if (bits % 2 == 0) return copy_item_units<std::uint16_t>(item, lane, lanes);
-  copy_item_units<std::uint8_t>(item, lane, lanes);
+  if (bits % 16 == 0) return copy_item_words<vector_word>(item, lane, lanes);
+  if (bits % 8 == 0) return copy_item_words<std::uint64_t>(item, lane, lanes);
+  if (bits % 4 == 0) return copy_item_words<std::uint32_t>(item, lane, lanes);
+  if (bits % 2 == 0) return copy_item_words<std::uint16_t>(item, lane, lanes);
+  copy_item_words<std::uint8_t>(item, lane, lanes);
 }
 
-/// A whole item by one thread: what the CPU does.
+/// Copies item i as a single thread, as the CPU does.
 struct copy_whole_item {
   batch_item const* items;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Division of 32-bit numbers by one that is known before the kernel: a product and a shift.
+// Fast division of 32-bit numbers by a divisor that is known before the kernel runs: a
+// multiplication and a shift.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +10,18 @@
 
 namespace roc::kernels {
 
-/// The multiplier has 33 bits, the highest of which is the addition (Granlund and Montgomery,
-/// 1994).
+/// A divisor of at least 1, with its magic number (Granlund and Montgomery, 1994). The multiplier
+/// has 33 bits; its highest bit, which is always set, is applied as an addition.
 struct fast_divmod {
   std::uint32_t divisor = 1;
   std::uint32_t multiplier = 1;
   std::uint32_t shift = 0;
 
   fast_divmod() = default;
-  explicit fast_divmod(std::uint32_t by) : divisor(by) {
-    while ((std::uint64_t{1} << shift) < by) ++shift;
+  explicit fast_divmod(std::uint32_t d) : divisor(d) {
+    while ((std::uint64_t{1} << shift) < d) ++shift;
     std::uint64_t const power = std::uint64_t{1} << shift;
-    multiplier = static_cast<std::uint32_t>(((power - by) << 32) / by + 1);
+    multiplier = static_cast<std::uint32_t>(((power - d) << 32) / d + 1);
   }
 
   ROCARRAY_HOST_DEVICE std::uint32_t quotient(std::uint32_t number) const {
@@ -29,12 +30,12 @@ struct fast_divmod {
   }
 };
 
-/// The same for numbers of any size, which a plain division serves.
-ROCARRAY_HOST_DEVICE inline std::uint32_t quotient(std::uint32_t a, fast_divmod const& by) {
-  return by.quotient(a);
+/// Division for code that is generic in the index type: 64-bit indices are divided as usual.
+ROCARRAY_HOST_DEVICE inline std::uint32_t quotient(std::uint32_t a, fast_divmod const& d) {
+  return d.quotient(a);
 }
-ROCARRAY_HOST_DEVICE inline std::uint32_t divisor(fast_divmod const& by) { return by.divisor; }
-ROCARRAY_HOST_DEVICE inline std::size_t quotient(std::size_t a, std::size_t by) { return a / by; }
-ROCARRAY_HOST_DEVICE inline std::size_t divisor(std::size_t by) { return by; }
+ROCARRAY_HOST_DEVICE inline std::uint32_t divisor(fast_divmod const& d) { return d.divisor; }
+ROCARRAY_HOST_DEVICE inline std::size_t quotient(std::size_t a, std::size_t d) { return a / d; }
+ROCARRAY_HOST_DEVICE inline std::size_t divisor(std::size_t d) { return d; }
 
 }  // namespace roc::kernels

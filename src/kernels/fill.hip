@@ -10,14 +10,14 @@
 
 namespace roc::kernels {
 
-template <class Unit, class Index>
-hipError_t launch_fill(fill_unit<Unit, Index> const& job, hipStream_t stream) {
+template <class Word, class Index>
+hipError_t launch_fill(fill_word<Word, Index> const& job, hipStream_t stream) {
   return native_detail::launch_elementwise(job, job.count, stream);
 }
 
-#define ROCARRAY_INSTANTIATE(unit, index) \
-  template hipError_t launch_fill<unit, index>(fill_unit<unit, index> const&, hipStream_t)
-ROCARRAY_FOR_EACH_UNIT(ROCARRAY_INSTANTIATE);
+#define ROCARRAY_INSTANTIATE(word, index) \
+  template hipError_t launch_fill<word, index>(fill_word<word, index> const&, hipStream_t)
+ROCARRAY_FOR_EACH_WORD(ROCARRAY_INSTANTIATE);
 
 }  // namespace roc::kernels
 
@@ -25,8 +25,9 @@ ROCARRAY_FOR_EACH_UNIT(ROCARRAY_INSTANTIATE);
 
 namespace roc::native_detail {
 
-#define ROCARRAY_UNIT_HOST_STUB(unit, index) ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::fill_unit<unit, index>)
-ROCARRAY_FOR_EACH_UNIT(ROCARRAY_UNIT_HOST_STUB);
+#define ROCARRAY_WORD_HOST_STUB(word, index) \
+  ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::fill_word<word, index>)
+ROCARRAY_FOR_EACH_WORD(ROCARRAY_WORD_HOST_STUB);
 
 }  // namespace roc::native_detail
 

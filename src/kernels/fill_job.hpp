@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the fill kernel does with one index; the same on the device and on the CPU.
+// The arguments of the fill kernel and the work for one index; the same on the device and on the
+// CPU.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +12,19 @@
 
 namespace roc::kernels {
 
-/// Patterns of 1 to 16 bytes, written in units of 1 to 16: after that many units they repeat.
-inline constexpr std::size_t max_pattern_units = 16;
+/// The longest period in words: of a pattern of 1 to 16 bytes, written in words of 1 to 16 bytes.
+inline constexpr std::size_t max_pattern_words = 16;
 
-/// `count` units over the axes, outermost first; the last axis is the units of a run, and the
-/// pattern begins with each run. Index as for strided copies.
-template <class Unit, class Index>
-struct fill_unit {
+/// Writes word `i` of `count` words over the axes, outermost first. The last axis counts the words
+/// of a run; the pattern begins anew with each run. Index as for strided_job.
+template <class Word, class Index>
+struct fill_word {
   using extent = typename strided_job<Index>::extent;
 
   std::uintptr_t destination = 0;
   std::size_t count = 0;
-  extent period = extent(1);  // units until the pattern repeats
-  Unit pattern[max_pattern_units] = {};
+  extent period = extent(1);  // of the pattern, in words
+  Word pattern[max_pattern_words] = {};
   unsigned rank = 0;
   extent extents[max_job_axes] = {};
   std::ptrdiff_t steps[max_job_axes] = {};
@@ -31,18 +32,18 @@ struct fill_unit {
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     auto rest = static_cast<Index>(i);
     std::uintptr_t to = destination;
-    Index within = 0;
+    Index index_in_run = 0;
     for (unsigned axis = rank; axis-- != 0;) {
-      // What is left at the outermost axis is its index: one run alone costs no division.
+      // The outermost axis needs no division: the remainder is its index.
       Index const whole = axis == 0 ? 0 : quotient(rest, extents[axis]);
       Index const index = axis == 0 ? rest : rest - whole * divisor(extents[axis]);
       to += static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(index) * steps[axis]);
-      if (axis + 1 == rank) within = index;
+      if (axis + 1 == rank) index_in_run = index;
       rest = whole;
     }
-    Index const place =
-        divisor(period) == 1 ? 0 : within - quotient(within, period) * divisor(period);
-    *reinterpret_cast<Unit*>(to) = pattern[place];
+    Index const phase =
+        divisor(period) == 1 ? 0 : index_in_run - quotient(index_in_run, period) * divisor(period);
+    *reinterpret_cast<Word*>(to) = pattern[phase];
   }
 };
 

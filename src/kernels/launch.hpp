@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Where the library's C++ files end and its kernels begin.
+// The launches of the library's kernels, which the .hip files of this directory implement.
+//
+// Each function enqueues its kernel on the stream and returns the error code of the launch. None
+// blocks or throws.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +16,26 @@
 
 namespace roc::kernels {
 
-/// Enqueues the job; Unit has 1, 2, 4, 8 or 16 bytes.
-template <class Unit, class Index>
+/// Launches a strided copy in words of type Word, which has 1, 2, 4, 8 or 16 bytes
+/// (ROCARRAY_FOR_EACH_WORD).
+template <class Word, class Index>
 hipError_t launch_strided_copy(strided_job<Index> const& job, hipStream_t stream);
 
-/// Enqueues the job; Unit is one of those of strided copies.
-template <class Unit, class Index>
-hipError_t launch_fill(fill_unit<Unit, Index> const& job, hipStream_t stream);
+/// Launches a fill; Word as for launch_strided_copy.
+template <class Word, class Index>
+hipError_t launch_fill(fill_word<Word, Index> const& job, hipStream_t stream);
 
-/// Enqueues the job with units of 1, 2, 4, 8 or 16 bytes.
-hipError_t launch_tile(tile_job const& job, std::size_t unit, hipStream_t stream);
-/// The same for units of 1 or 2 bytes that lie side by side on the fastest axes.
-hipError_t launch_word_tile(tile_job const& job, std::size_t unit, hipStream_t stream);
+/// Launches a copy in tiles of words of 1, 2, 4, 8 or 16 bytes.
+hipError_t launch_tile(tile_job const& job, std::size_t word_bytes, hipStream_t stream);
+/// Launches a copy in tiles of words of 1 or 2 bytes, which are contiguous along axis a in the
+/// source and along axis b in the destination: four bytes are moved at a time.
+hipError_t launch_dword_tile(tile_job const& job, std::size_t word_bytes, hipStream_t stream);
 
-/// Enqueues the job.
+/// Launches a copy of rows that begin at any byte.
 hipError_t launch_row_copy(row_job const& job, hipStream_t stream);
 
-/// Enqueues `count` items, in any order. The items are read when the kernel runs.
+/// Launches the copies of `count` items, in any order. The kernel reads `items`, which must live
+/// until it has finished.
 hipError_t launch_items(batch_item const* items, std::size_t count, hipStream_t stream);
 
 }  // namespace roc::kernels

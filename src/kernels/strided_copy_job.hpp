@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the strided copy kernel does with one index; the same on the device and on the CPU.
+// The arguments of the strided copy kernel and the work for one index; the same on the device and
+// on the CPU.
 #pragma once
 
 #include <cstddef>
@@ -13,70 +14,73 @@
 
 namespace roc::kernels {
 
-/// Where a unit comes from and goes to.
-struct unit_place {
+/// The addresses of one word on both sides.
+struct word_addresses {
   std::uintptr_t from;
   std::uintptr_t to;
 };
 
-/// The axes of a form, and one for the units of a run.
+/// The axes of a canonical layout, and one for the words of a run.
 inline constexpr std::size_t max_job_axes = 17;
 
-/// Index is std::uint32_t where all units can be counted so, which is several times faster on a
-/// device. Addresses are integers: the base of a packed side lies before its memory, by what the
-/// pieces before have taken.
+/// The arguments of a strided copy of `count` words, from linear index `first` on. Axes are in
+/// order from the outermost to the innermost. Steps are in bytes.
+///
+/// Index is std::uint32_t if all words can be counted with it, which is several times faster on a
+/// device, else std::size_t. Addresses are integers, because the address of linear index 0 may be
+/// before the allocation: packed memory begins at the word `first`.
 template <class Index>
 struct strided_job {
   using extent = std::conditional_t<sizeof(Index) == 4, fast_divmod, Index>;
 
-  std::uintptr_t source = 0;
-  std::uintptr_t destination = 0;
-  Index first = 0;  // linear index of the first unit
+  std::uintptr_t source = 0;       // of linear index 0
+  std::uintptr_t destination = 0;  // of linear index 0
+  Index first = 0;
   std::size_t count = 0;
   unsigned rank = 0;
-  unsigned turned = 0;  // bytes of elements that are turned round within each unit; 0: none
+  unsigned reversed_bytes = 0;  // bytes of the elements to reverse within each word; 0: none
   extent extents[max_job_axes] = {};
   std::ptrdiff_t source_steps[max_job_axes] = {};
   std::ptrdiff_t destination_steps[max_job_axes] = {};
 
-  /// `i` counts from the first unit.
-  ROCARRAY_HOST_DEVICE unit_place locate(std::size_t i) const {
+  /// Returns the addresses of word `i`, counted from `first`.
+  ROCARRAY_HOST_DEVICE word_addresses locate(std::size_t i) const {
     Index rest = first + static_cast<Index>(i);
-    unit_place at{source, destination};
-    // What is left at the outermost axis is its index.
+    word_addresses result{source, destination};
+    // The outermost axis needs no division: the remainder is its index.
     for (unsigned axis = rank; axis-- > 1;) {
       Index const whole = quotient(rest, extents[axis]);
-      move(at, rest - whole * divisor(extents[axis]), axis);
+      advance(result, rest - whole * divisor(extents[axis]), axis);
       rest = whole;
     }
-    if (rank != 0) move(at, rest, 0);
-    return at;
+    if (rank != 0) advance(result, rest, 0);
+    return result;
   }
 
  private:
-  ROCARRAY_HOST_DEVICE void move(unit_place& at, Index index, unsigned axis) const {
+  ROCARRAY_HOST_DEVICE void advance(word_addresses& addresses, Index index, unsigned axis) const {
     auto const steps = static_cast<std::ptrdiff_t>(index);
-    at.from += static_cast<std::uintptr_t>(steps * source_steps[axis]);
-    at.to += static_cast<std::uintptr_t>(steps * destination_steps[axis]);
+    addresses.from += static_cast<std::uintptr_t>(steps * source_steps[axis]);
+    addresses.to += static_cast<std::uintptr_t>(steps * destination_steps[axis]);
   }
 };
 
-/// Copies one unit; `i` counts from the job's first.
-template <class Unit, class Index>
-struct copy_unit {
+/// Copies word `i` of the job.
+template <class Word, class Index>
+struct copy_word {
   strided_job<Index> job;
 
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    unit_place const at = locate(i);
-    *reinterpret_cast<Unit*>(at.to) = read(at);
+    word_addresses const addresses = locate(i);
+    *reinterpret_cast<Word*>(addresses.to) = read(addresses);
   }
 
-  ROCARRAY_HOST_DEVICE Unit read(unit_place const& at) const {
-    Unit const unit = *reinterpret_cast<Unit const*>(at.from);
-    return job.turned == 0 ? unit : turned(unit, job.turned);
+  ROCARRAY_HOST_DEVICE Word read(word_addresses const& addresses) const {
+    Word const word = *reinterpret_cast<Word const*>(addresses.from);
+    return job.reversed_bytes == 0 ? word : reversed(word, job.reversed_bytes);
   }
 
-  ROCARRAY_HOST_DEVICE unit_place locate(std::size_t i) const { return job.locate(i); }
+  ROCARRAY_HOST_DEVICE word_addresses locate(std::size_t i) const { return job.locate(i); }
 };
 
 }  // namespace roc::kernels

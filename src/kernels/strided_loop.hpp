@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernels of strided copies walk: a form's axes, in units of one access.
+// The loop nest of a strided copy: the axes of a canonical layout, counted in words.
 #pragma once
 
 #include <array>
@@ -7,37 +7,36 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/byte_range.hpp"
 #include "kernels/strided_copy_job.hpp"
-#include "platform/hip.hpp"
 #include "layout/canonical_layout.hpp"
 
 namespace roc::kernels {
 
-/// Counted by 32 bits.
-inline constexpr std::size_t most_small = std::numeric_limits<std::uint32_t>::max();
+/// The largest index that 32 bits can hold.
+inline constexpr std::size_t max_index32 = std::numeric_limits<std::uint32_t>::max();
 
-/// A side of the job: real steps, or those of packed memory.
-struct side_steps {
-  std::uintptr_t base;
-  bool packed;
+/// The memory of one side of a copy: strided as in the layout, or packed.
+struct side_memory {
+  std::uintptr_t base;  // the address of linear index 0
+  bool packed;          // the runs follow each other in linear order; else the layout's steps
 };
 
-/// The axes of a form, and one for the units of a run.
+/// The axes of a canonical layout, and one for the words of a run. Steps are in bytes.
 struct strided_loop {
   std::uintptr_t source = 0;
   std::uintptr_t destination = 0;
-  std::size_t unit = 1;
+  std::size_t word_bytes = 1;
   std::size_t rank = 0;
   std::array<layout::axis, max_job_axes> axes{};
-  std::size_t turned = 0;  // bytes of the elements that lie the other way round within a unit
+  std::size_t reversed_bytes = 0;  // bytes of the elements to reverse within each word; 0: none
 };
 
-strided_loop make_loop(layout::canonical_layout const& form, side_steps source, side_steps destination);
+/// Returns the loop over a layout in the widest words that fit all addresses, steps and runs.
+strided_loop make_loop(layout::canonical_layout const& layout, side_memory source,
+                       side_memory destination);
 
-/// From the first to the last byte that the source has of it.
-base::byte_range source_range(strided_loop const& all) noexcept;
-
-/// In tiles, where the fastest axes differ and are long enough for it. False where they are not.
-bool launch_in_tiles(strided_loop const& all, hipStream_t stream);
+/// Returns the smallest range of addresses that contains all of the source.
+base::byte_range source_range(strided_loop const& loop) noexcept;
 
 }  // namespace roc::kernels

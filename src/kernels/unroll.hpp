@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loops whose accesses are to be on their way at once: device compilers are told to unroll them.
+// ROCARRAY_UNROLL unrolls the loop that follows it on device compilers, so that the accesses of all
+// its iterations are in flight at once.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__HIP__)

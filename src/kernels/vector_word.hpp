@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The piece that one thread reads and writes.
+// Words: the types of 1, 2, 4, 8 or 16 bytes that a thread moves with one load and one store.
 #pragma once
 
 #include <cstddef>
@@ -9,51 +9,53 @@
 
 namespace roc::kernels {
 
-struct alignas(16) unit16 {
+/// A word of 16 bytes, the widest access of a thread.
+struct alignas(16) vector_word {
   std::uint64_t low;
   std::uint64_t high;
 };
 
-/// The elements of `bytes` bytes (1, 2, 4 or 8, less than a unit has) within a unit, the last
-/// first.
-ROCARRAY_HOST_DEVICE inline std::uint64_t turned(std::uint64_t unit, unsigned bytes) {
+/// Returns the word with the order of its elements reversed. An element has `bytes` bytes: 1, 2, 4
+/// or 8, and fewer than the word.
+ROCARRAY_HOST_DEVICE inline std::uint64_t reversed(std::uint64_t word, unsigned bytes) {
   constexpr std::uint64_t pairs = 0x0000FFFF0000FFFFu;
   constexpr std::uint64_t singles = 0x00FF00FF00FF00FFu;
-  if (bytes <= 4) unit = unit << 32 | unit >> 32;
-  if (bytes <= 2) unit = (unit & pairs) << 16 | (unit >> 16 & pairs);
-  if (bytes == 1) unit = (unit & singles) << 8 | (unit >> 8 & singles);
-  return unit;
+  if (bytes <= 4) word = word << 32 | word >> 32;
+  if (bytes <= 2) word = (word & pairs) << 16 | (word >> 16 & pairs);
+  if (bytes == 1) word = (word & singles) << 8 | (word >> 8 & singles);
+  return word;
 }
-ROCARRAY_HOST_DEVICE inline std::uint32_t turned(std::uint32_t unit, unsigned bytes) {
-  return static_cast<std::uint32_t>(turned(std::uint64_t{unit}, bytes) >> 32);
+ROCARRAY_HOST_DEVICE inline std::uint32_t reversed(std::uint32_t word, unsigned bytes) {
+  return static_cast<std::uint32_t>(reversed(std::uint64_t{word}, bytes) >> 32);
 }
-ROCARRAY_HOST_DEVICE inline std::uint16_t turned(std::uint16_t unit, unsigned bytes) {
-  return static_cast<std::uint16_t>(turned(std::uint64_t{unit}, bytes) >> 48);
+ROCARRAY_HOST_DEVICE inline std::uint16_t reversed(std::uint16_t word, unsigned bytes) {
+  return static_cast<std::uint16_t>(reversed(std::uint64_t{word}, bytes) >> 48);
 }
-ROCARRAY_HOST_DEVICE inline std::uint8_t turned(std::uint8_t unit, unsigned) { return unit; }
-ROCARRAY_HOST_DEVICE inline unit16 turned(unit16 unit, unsigned bytes) {
-  return {turned(unit.high, bytes), turned(unit.low, bytes)};
+ROCARRAY_HOST_DEVICE inline std::uint8_t reversed(std::uint8_t word, unsigned) { return word; }
+ROCARRAY_HOST_DEVICE inline vector_word reversed(vector_word word, unsigned bytes) {
+  return {reversed(word.high, bytes), reversed(word.low, bytes)};
 }
 
-/// The largest power of two, 16 at most, that divides all of the numbers or'ed into `bits`.
-inline std::size_t widest_unit(std::uintptr_t bits) {
-  std::size_t unit = 16;
-  while (bits % unit != 0) unit /= 2;
-  return unit;
+/// Returns the size of the widest word, in bytes, that divides all of the addresses, steps and
+/// lengths that are combined in `bits` by bitwise or.
+inline std::size_t widest_word_bytes(std::uintptr_t bits) {
+  std::size_t bytes = 16;
+  while (bits % bytes != 0) bytes /= 2;
+  return bytes;
 }
 
 }  // namespace roc::kernels
 
-/// use(Unit, Index) for every kind of unit, counted by 32 or 64 bits: what the kernels are made
-/// for.
-#define ROCARRAY_FOR_EACH_UNIT(use)                         \
-  use(std::uint8_t, std::uint32_t);                    \
-  use(std::uint16_t, std::uint32_t);                   \
-  use(std::uint32_t, std::uint32_t);                   \
-  use(std::uint64_t, std::uint32_t);                   \
-  use(::roc::kernels::unit16, std::uint32_t);          \
-  use(std::uint8_t, std::size_t);                      \
-  use(std::uint16_t, std::size_t);                     \
-  use(std::uint32_t, std::size_t);                     \
-  use(std::uint64_t, std::size_t);                     \
-  use(::roc::kernels::unit16, std::size_t)
+/// Expands to use(Word, Index) for every word type and both index types: the instances of the
+/// kernels.
+#define ROCARRAY_FOR_EACH_WORD(use)                \
+  use(std::uint8_t, std::uint32_t);                \
+  use(std::uint16_t, std::uint32_t);               \
+  use(std::uint32_t, std::uint32_t);               \
+  use(std::uint64_t, std::uint32_t);               \
+  use(::roc::kernels::vector_word, std::uint32_t); \
+  use(std::uint8_t, std::size_t);                  \
+  use(std::uint16_t, std::size_t);                 \
+  use(std::uint32_t, std::size_t);                 \
+  use(std::uint64_t, std::size_t);                 \
+  use(::roc::kernels::vector_word, std::size_t)

@@ -10,38 +10,41 @@
 namespace roc::layout {
 namespace {
 
-std::ptrdiff_t step(axis const& a, side which) noexcept {
-  return which == side::source ? a.source : a.destination;
+std::ptrdiff_t step_of(axis const& a, side operand) noexcept {
+  return operand == side::source ? a.source : a.destination;
 }
 
-std::ptrdiff_t length(axis const& a, side which) noexcept {
-  return static_cast<std::ptrdiff_t>(a.extent - 1) * step(a, which);
+// Returns the offset of the last step of the axis from the first, in bytes.
+std::ptrdiff_t reach_of(axis const& a, side operand) noexcept {
+  return static_cast<std::ptrdiff_t>(a.extent - 1) * step_of(a, operand);
 }
 
-// A step back on the leading side becomes a step forward from the other end.
-void turn(axis& a, side leading, canonical_layout& form) {
-  if (step(a, leading) >= 0) return;
-  form.source += length(a, side::source);
-  form.destination += length(a, side::destination);
+// Makes the step on the leading side positive, by reversing the axis on both sides if necessary.
+// The first run of the layout is then at the other end of the axis.
+void make_step_positive(axis& a, side leading, canonical_layout& layout) {
+  if (step_of(a, leading) >= 0) return;
+  layout.source += reach_of(a, side::source);
+  layout.destination += reach_of(a, side::destination);
   a.source = -a.source;
   a.destination = -a.destination;
 }
 
-// Sorted by the leading side; the axes that follow each other on both sides are one.
-void push(canonical_layout& form, axis next) {
+// Appends an axis, or merges it with the last one if both sides continue without a gap. The axes
+// must come sorted by their step on the leading side, in descending order.
+void append(canonical_layout& layout, axis next) {
   auto const extent = static_cast<std::ptrdiff_t>(next.extent);
-  if (form.rank != 0) {
-    axis& outer = form.axes[form.rank - 1];
+  if (layout.rank != 0) {
+    axis& outer = layout.axes[layout.rank - 1];
     if (outer.source == next.source * extent && outer.destination == next.destination * extent) {
       outer = {outer.extent * next.extent, next.source, next.destination};
       return;
     }
   }
-  if (form.rank == max_axes) {
-    throw layout_error("a layout of more than " + std::to_string(max_axes) +
-                       " axes that cannot be merged: take slices of it");
+  if (layout.rank == max_axes) {
+    throw layout_error("a layout has more than " + std::to_string(max_axes) +
+                       " axes that cannot be merged; copy slices of the array");
   }
-  form.axes[form.rank++] = next;
+  layout.axes[layout.rank++] = next;
 }
 
 }  // namespace
@@ -52,63 +55,66 @@ std::size_t canonical_layout::bytes() const noexcept {
   return total;
 }
 
-bool canonical_layout::is_dense(side which) const noexcept {
+bool canonical_layout::is_dense(side operand) const noexcept {
   auto expected = static_cast<std::ptrdiff_t>(run);
   for (std::size_t i = rank; i-- != 0;) {
-    if (step(axes[i], which) != expected) return false;
+    if (step_of(axes[i], operand) != expected) return false;
     expected *= static_cast<std::ptrdiff_t>(axes[i].extent);
   }
   return true;
 }
 
-byte_span span_of(canonical_layout const& form, side which) noexcept {
-  byte_span result{0, static_cast<std::ptrdiff_t>(form.run)};
-  for (std::size_t i = 0; i < form.rank; ++i) {
-    std::ptrdiff_t const reach = length(form.axes[i], which);
+byte_span span_of(canonical_layout const& layout, side operand) noexcept {
+  byte_span result{0, static_cast<std::ptrdiff_t>(layout.run)};
+  for (std::size_t i = 0; i < layout.rank; ++i) {
+    std::ptrdiff_t const reach = reach_of(layout.axes[i], operand);
     (reach < 0 ? result.low : result.high) += reach;
   }
   return result;
 }
 
-base::byte_range bytes_of(canonical_layout const& form, side which) noexcept {
-  byte_span const span = span_of(form, which);
-  std::byte const* const base = which == side::source ? form.source : form.destination;
-  return base::byte_range::of(base + span.low, static_cast<std::size_t>(span.high - span.low));
+base::byte_range byte_range_of(canonical_layout const& layout, side operand) noexcept {
+  byte_span const span = span_of(layout, operand);
+  std::byte const* const origin = operand == side::source ? layout.source : layout.destination;
+  return base::byte_range::of(origin + span.low, static_cast<std::size_t>(span.high - span.low));
 }
 
-canonical_layout canonicalize(roc::detail::region const& source, detail::region const& destination,
-                      side leading) {
-  canonical_layout form;
-  form.source = static_cast<std::byte const*>(source.data);
-  form.destination = static_cast<std::byte*>(destination.data);
-  form.run = source.element_size;
+canonical_layout canonicalize(roc::detail::strided_region const& source,
+                              roc::detail::strided_region const& destination, side leading) {
+  canonical_layout layout;
+  layout.source = static_cast<std::byte const*>(source.data);
+  layout.destination = static_cast<std::byte*>(destination.data);
+  layout.run = source.element_size;
 
   auto const size = static_cast<std::ptrdiff_t>(source.element_size);
-  // In place for what arrays usually are: this is on the way of every copy.
-  std::vector<axis> many(source.rank > max_axes ? source.rank : 0);
-  std::span<axis> axes(many.empty() ? form.axes.data() : many.data(), source.rank);
+  // Every copy calls this: the axes are sorted in place, without an allocation, unless there are
+  // more than max_axes.
+  std::vector<axis> allocated_axes(source.rank > max_axes ? source.rank : 0);
+  std::span<axis> axes(allocated_axes.empty() ? layout.axes.data() : allocated_axes.data(),
+                       source.rank);
   std::size_t count = 0;
   for (std::size_t i = 0; i < source.rank; ++i) {
     if (source.shape[i] == 1) continue;
     axis next{source.shape[i], source.strides[i] * size, destination.strides[i] * size};
-    turn(next, leading, form);
-    // Sorted as they come: there are few, and most come in order.
-    std::size_t place = count++;
-    for (; place != 0 && step(axes[place - 1], leading) < step(next, leading); --place) {
-      axes[place] = axes[place - 1];
+    make_step_positive(next, leading, layout);
+    // An insertion sort: there are few axes, and most are in order already.
+    std::size_t position = count++;
+    for (; position != 0 && step_of(axes[position - 1], leading) < step_of(next, leading);
+         --position) {
+      axes[position] = axes[position - 1];
     }
-    axes[place] = next;
+    axes[position] = next;
   }
-  // What is contiguous on both sides is no axis.
+  // Axes that are contiguous on both sides become part of the run.
   for (; count != 0; --count) {
     axis const& last = axes[count - 1];
-    auto const run = static_cast<std::ptrdiff_t>(form.run);
+    auto const run = static_cast<std::ptrdiff_t>(layout.run);
     if (last.source != run || last.destination != run) break;
-    form.run *= last.extent;
+    layout.run *= last.extent;
   }
-  // What is pushed goes to where an axis was read, or before that.
-  for (axis const next : axes.first(count)) push(form, next);
-  return form;
+  // `axes` may be layout.axes: append never writes beyond the axis that is being read.
+  for (axis const next : axes.first(count)) append(layout, next);
+  return layout;
 }
 
 }  // namespace roc::layout

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A copy without what does not matter to it: unit axes dropped, steps turned, axes sorted and
-// merged.
+// The canonical layout of a copy between strided regions. It has as few axes as possible, and
+// equivalent copies have the same canonical layout.
 #pragma once
 
 #include <array>
@@ -8,59 +8,66 @@
 #include <cstdint>
 #include <optional>
 
-#include <roc/detail/region.hpp>
+#include <roc/detail/strided_region.hpp>
 
 #include "base/byte_range.hpp"
 
 namespace roc::layout {
 
-/// The most axes that a copy may have left after merging.
+/// The largest number of axes of a canonical layout.
 inline constexpr std::size_t max_axes = 16;
 
-/// One axis: its length and the steps on both sides, in bytes.
+/// One axis of a copy: the number of steps, and the step on either side in bytes.
 struct axis {
   std::size_t extent;
   std::ptrdiff_t source;
   std::ptrdiff_t destination;
 };
 
-/// Which side's memory order the axes follow.
+/// One side of a copy.
 enum class side : unsigned char { source, destination };
 
-/// Runs of `run` contiguous bytes, repeated over the axes, outermost first. The linear order of the
-/// runs over the axes is what packing and chunking follow.
+/// A copy of runs of `run` contiguous bytes, repeated over the axes. The outermost axis comes
+/// first.
+///
+/// The runs have a linear order: that of the axes, with the last axis fastest. Packed memory holds
+/// the runs in this order, and a packed_range counts bytes in it.
 struct canonical_layout {
-  std::byte const* source = nullptr;
-  std::byte* destination = nullptr;
+  std::byte const* source = nullptr;  // of the first run
+  std::byte* destination = nullptr;   // of the first run
   std::size_t run = 0;
   std::size_t rank = 0;
-  std::array<axis, max_axes> axes;  // the first `rank`: to fill all would cost every copy
+  std::array<axis, max_axes> axes;  // the first `rank` are set; setting all would slow every copy
 
-  /// All bytes that are copied.
+  /// Returns the number of bytes that are copied.
   std::size_t bytes() const noexcept;
-  /// Whether a side is one contiguous piece in the linear order.
-  bool is_dense(side which) const noexcept;
+  /// Returns true if the given side is contiguous and holds the runs in their linear order.
+  bool is_dense(side operand) const noexcept;
 };
 
-/// Bytes [begin, end) of a copy, counted in the linear order of its runs: the order in which the
-/// bytes are packed.
+/// The bytes [begin, end) of a copy, counted in the linear order of its runs.
 struct packed_range {
   std::size_t begin;
   std::size_t end;
 };
 
-/// Bytes from the base that one side touches, as the half-open range [low, high).
+/// A half-open range [low, high) of byte offsets from the first run.
 struct byte_span {
   std::ptrdiff_t low;
   std::ptrdiff_t high;
 };
-byte_span span_of(canonical_layout const& form, side which) noexcept;
-/// The same as addresses.
-base::byte_range bytes_of(canonical_layout const& form, side which) noexcept;
+/// Returns the smallest range of offsets that contains all bytes of one side.
+byte_span span_of(canonical_layout const& layout, side operand) noexcept;
+/// Returns the smallest range of addresses that contains all bytes of one side.
+base::byte_range byte_range_of(canonical_layout const& layout, side operand) noexcept;
 
-/// The normal form, its axes in the order of the memory of `leading`. The shapes are equal, no
-/// extent is zero. Throws layout_error where more than max_axes axes are left.
-canonical_layout canonicalize(roc::detail::region const& source, roc::detail::region const& destination,
-                      side leading);
+/// Returns the canonical layout of a copy between two regions of the same shape and element size.
+/// No extent may be zero.
+///
+/// Axes of extent 1 are dropped. All steps of the side `leading` are made positive, and the axes
+/// are sorted by them in descending order; axes that follow each other without a gap on both sides
+/// are merged. Throws layout_error if more than max_axes axes remain.
+canonical_layout canonicalize(roc::detail::strided_region const& source,
+                              roc::detail::strided_region const& destination, side leading);
 
 }  // namespace roc::layout

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A piece of a strided region, taken apart into rows of equal runs.
+// Iteration over a range of a strided copy, in rows of equal runs.
 #pragma once
 
 #include <algorithm>
@@ -10,67 +10,71 @@
 
 namespace roc::layout {
 
-/// Equal runs, one after the other at a step.
+/// `count` runs of `run` bytes each. Each side has a constant step between runs (inner_step).
 struct rows {
   std::size_t count;
   std::size_t run;
 };
 
-/// Calls visit(source offset, destination offset, packed offset, rows) for a piece: whole rows of
-/// the innermost axis at a time, and parts of a run where the piece cuts one.
+/// Calls `visit(source_offset, destination_offset, packed_offset, rows)` for consecutive parts of
+/// `range`, which together cover it in linear order. Each part consists of whole runs along the
+/// innermost axis; a run that is only partly in the range is a part by itself. The first two
+/// offsets count bytes from the layout's first run, the third from the beginning of the range.
+/// `visit` must not throw.
 template <class Visit>
-void for_each_row(canonical_layout const& form, packed_range part, Visit visit) noexcept {
-  std::size_t const inner = form.rank == 0 ? 0 : form.rank - 1;
+void for_each_row(canonical_layout const& layout, packed_range range, Visit visit) noexcept {
+  std::size_t const inner = layout.rank == 0 ? 0 : layout.rank - 1;
   std::array<std::size_t, max_axes> index{};
   std::ptrdiff_t source = 0;
   std::ptrdiff_t destination = 0;
-  std::size_t rest = part.begin / form.run;
-  for (std::size_t i = form.rank; i-- != 0;) {
-    axis const& a = form.axes[i];
-    index[i] = rest % a.extent;
-    rest /= a.extent;
+  std::size_t outer_index = range.begin / layout.run;
+  for (std::size_t i = layout.rank; i-- != 0;) {
+    axis const& a = layout.axes[i];
+    index[i] = outer_index % a.extent;
+    outer_index /= a.extent;
     source += static_cast<std::ptrdiff_t>(index[i]) * a.source;
     destination += static_cast<std::ptrdiff_t>(index[i]) * a.destination;
   }
-  // `done` more runs of the innermost axis, and where that is full, of those around it.
-  auto const advance = [&](std::size_t done) {
-    for (std::size_t i = form.rank; i-- != 0; done = 1) {
-      axis const& a = form.axes[i];
-      source += static_cast<std::ptrdiff_t>(done) * a.source;
-      destination += static_cast<std::ptrdiff_t>(done) * a.destination;
-      index[i] += done;
+  // Advances by `runs` runs along the innermost axis, and carries to the outer axes at its end.
+  auto const advance = [&](std::size_t runs) {
+    for (std::size_t i = layout.rank; i-- != 0; runs = 1) {
+      axis const& a = layout.axes[i];
+      source += static_cast<std::ptrdiff_t>(runs) * a.source;
+      destination += static_cast<std::ptrdiff_t>(runs) * a.destination;
+      index[i] += runs;
       if (index[i] != a.extent) return;
       source -= static_cast<std::ptrdiff_t>(a.extent) * a.source;
       destination -= static_cast<std::ptrdiff_t>(a.extent) * a.destination;
       index[i] = 0;
     }
   };
-  std::size_t within = part.begin % form.run;
-  for (std::size_t at = part.begin; at < part.end;) {
-    std::size_t const left = part.end - at;
-    std::size_t const packed = at - part.begin;
-    if (within != 0 || left < form.run) {
-      std::size_t const bytes = std::min(form.run - within, left);
-      auto const offset = static_cast<std::ptrdiff_t>(within);
+  std::size_t offset_in_run = range.begin % layout.run;
+  for (std::size_t position = range.begin; position < range.end;) {
+    std::size_t const bytes_left = range.end - position;
+    std::size_t const packed = position - range.begin;
+    if (offset_in_run != 0 || bytes_left < layout.run) {
+      std::size_t const bytes = std::min(layout.run - offset_in_run, bytes_left);
+      auto const offset = static_cast<std::ptrdiff_t>(offset_in_run);
       visit(source + offset, destination + offset, packed, rows{1, bytes});
-      at += bytes;
-      within = 0;
+      position += bytes;
+      offset_in_run = 0;
       advance(1);
       continue;
     }
-    std::size_t const along = form.rank == 0 ? 1 : form.axes[inner].extent - index[inner];
-    std::size_t const count = std::min(along, left / form.run);
-    visit(source, destination, packed, rows{count, form.run});
-    at += count * form.run;
+    std::size_t const runs_left = layout.rank == 0 ? 1 : layout.axes[inner].extent - index[inner];
+    std::size_t const count = std::min(runs_left, bytes_left / layout.run);
+    visit(source, destination, packed, rows{count, layout.run});
+    position += count * layout.run;
     advance(count);
   }
 }
 
-/// The step between the rows that walk gives; 0 where there is one run only.
-inline std::ptrdiff_t inner_step(canonical_layout const& form, side which) noexcept {
-  if (form.rank == 0) return 0;
-  axis const& inner = form.axes[form.rank - 1];
-  return which == side::source ? inner.source : inner.destination;
+/// Returns the step in bytes, on one side, between the runs that for_each_row visits together; 0 if
+/// the layout has a single run.
+inline std::ptrdiff_t inner_step(canonical_layout const& layout, side operand) noexcept {
+  if (layout.rank == 0) return 0;
+  axis const& inner = layout.axes[layout.rank - 1];
+  return operand == side::source ? inner.source : inner.destination;
 }
 
 }  // namespace roc::layout

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whether strided regions share memory: exactly, as integer equations, not by their bounds.
+// Overlap of strided regions: decided exactly, as integer equations, not by bounding ranges.
+//
+// The exact tests allocate a few terms per axis. They give up after a million steps, which only
+// contrived strides need, and then return true.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +11,24 @@
 
 namespace roc::layout {
 
-/// Whether the two sides share a byte. Exact, except that regions so interleaved that a million
-/// steps decide nothing are taken to share one.
-bool sides_overlap(canonical_layout const& form);
+/// Returns true if source and destination of the layout share a byte. The result is exact, except
+/// for contrived strides.
+bool sides_overlap(canonical_layout const& layout);
 
-/// The same of any side of any two forms.
-bool regions_overlap(canonical_layout const& first, side of_first, canonical_layout const& second,
-                     side of_second);
+/// Returns true if one side of `first` and one side of `second` share a byte. The result is exact,
+/// except for contrived strides.
+bool regions_overlap(canonical_layout const& first, side first_side, canonical_layout const& second,
+                     side second_side);
 
-/// Whether the two are told apart by their places between multiples of one step, as columns and
-/// tiles of one array are. Costs next to nothing; false where it takes regions_overlap to know.
-bool surely_disjoint(canonical_layout const& first, side of_first, canonical_layout const& second,
-                     side of_second) noexcept;
+/// Returns true if a cheap test proves that one side of `first` and one side of `second` share no
+/// byte; false if regions_overlap has to decide. The test compares the positions of both regions
+/// modulo the step of one axis, which separates columns and tiles of one array. O(rank²), allocates
+/// nothing.
+bool provably_disjoint(canonical_layout const& first, side first_side,
+                       canonical_layout const& second, side second_side) noexcept;
 
-/// Whether two indices of the destination share a byte. Exact to the same bound.
-bool destination_repeats(canonical_layout const& form);
+/// Returns true if two different indices of the destination share a byte. The result is exact,
+/// except for contrived strides.
+bool destination_overlaps_itself(canonical_layout const& layout);
 
 }  // namespace roc::layout

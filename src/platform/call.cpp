@@ -25,36 +25,38 @@ constexpr std::array<char const*, call_count> names = {ROCARRAY_HIP_CALLS(ROCARR
 #undef ROCARRAY_CALL_NAME
 
 struct planned_failure {
-  std::size_t call = 0;
-  unsigned uses_left = 0;
+  std::size_t call_index = 0;
+  unsigned remaining_uses = 0;  // including the one that fails
   hipError_t code = hipSuccess;
 };
 
-struct instruments {
+struct instrumentation {
   std::mutex mutex;
   std::vector<planned_failure> failures;
   call_hook hook = nullptr;
-  bool print = false;
-  unsigned host_functions = 0;  // that run now
+  bool print_calls = false;
+  unsigned running_host_functions = 0;  // in all threads
 
-  // Holding the mutex.
-  void update_flag() const noexcept {
-    bool const any = hook != nullptr || print || host_functions != 0 || !failures.empty();
-    detail::instrumented.store(any, std::memory_order_relaxed);
+  // Stores whether anything is active. The caller holds the mutex.
+  void update_flag_locked() const noexcept {
+    bool const active =
+        hook != nullptr || print_calls || running_host_functions != 0 || !failures.empty();
+    detail::instrumented.store(active, std::memory_order_relaxed);
   }
 };
 
-// Leaked on purpose: calls are made until the very end of the process.
-instruments& state() {
-  static auto* const instance = new instruments;
+// Never destroyed: static destructors of the program still make calls.
+instrumentation& state() {
+  static auto* const instance = new instrumentation;
   return *instance;
 }
 
-thread_local unsigned host_functions_here = 0;
+thread_local unsigned host_function_depth = 0;
 
-// What CUDA answers to a call from a host function; old HIP has no name for it.
+// The code that CUDA returns for a call in a host function. Old HIP has no name for it.
 constexpr auto not_permitted = static_cast<hipError_t>(800);
 
+// Returns the index in `names`, or call_count if the library does not use the call.
 std::size_t index_of(std::string_view name) noexcept {
   for (std::size_t i = 0; i < call_count; ++i) {
     if (name == names[i]) return i;
@@ -62,17 +64,19 @@ std::size_t index_of(std::string_view name) noexcept {
   return call_count;
 }
 
-bool plan(std::string_view name, unsigned nth, hipError_t code) {
+// Adds a failure to those planned. Returns false if it is invalid (see fail_call).
+bool plan_failure(std::string_view name, unsigned nth, hipError_t code) {
   std::size_t const index = index_of(name);
   if (index == call_count || nth == 0 || code == hipSuccess) return false;
   std::lock_guard const lock(state().mutex);
   state().failures.push_back({index, nth, code});
-  state().update_flag();
+  state().update_flag_locked();
   return true;
 }
 
-// "hipMalloc:3,hipMemcpyAsync:1:719": the third hipMalloc runs out of memory, and so on.
-bool plan_from_text(std::string_view entry) {
+// Plans the failure of one entry, "call:use" or "call:use:code". Returns false if it is malformed
+// or names an unknown call. The default code is out of memory.
+bool plan_failure_from_text(std::string_view entry) {
   auto const colon = entry.find(':');
   if (colon == std::string_view::npos) return false;
   std::string const numbers(entry.substr(colon + 1));
@@ -80,17 +84,19 @@ bool plan_from_text(std::string_view entry) {
   unsigned long const nth = std::strtoul(numbers.c_str(), &end, 10);
   long code = hipErrorOutOfMemory;
   if (*end == ':') code = std::strtol(end + 1, &end, 10);
-  return *end == '\0' && plan(entry.substr(0, colon), static_cast<unsigned>(nth),
-                              static_cast<hipError_t>(code));
+  return *end == '\0' && plan_failure(entry.substr(0, colon), static_cast<unsigned>(nth),
+                                      static_cast<hipError_t>(code));
 }
 
+// Reads ROCARRAY_TRACE and ROCARRAY_INJECT_FAILURE, and logs a warning for an invalid value.
 bool read_environment() {
   if (char const* const trace = std::getenv("ROCARRAY_TRACE"); trace != nullptr) {
     std::lock_guard const lock(state().mutex);
-    state().print = std::strcmp(trace, "calls") == 0;
-    state().update_flag();
-    if (!state().print) {
-      base::log_line(base::log_level::warning, "ROCARRAY_TRACE=%s: it can be calls", trace);
+    state().print_calls = std::strcmp(trace, "calls") == 0;
+    state().update_flag_locked();
+    if (!state().print_calls) {
+      base::log_line(base::log_level::warning,
+                     "ROCARRAY_TRACE=%s is not valid; use calls, or unset it", trace);
     }
   }
   char const* const text = std::getenv("ROCARRAY_INJECT_FAILURE");
@@ -98,37 +104,42 @@ bool read_environment() {
   while (!rest.empty()) {
     auto const comma = rest.find(',');
     std::string_view const entry = rest.substr(0, comma);
-    if (!plan_from_text(entry)) {
-      bool const known = index_of(entry.substr(0, entry.find(':'))) != call_count;
-      base::log_line(base::log_level::warning, "ROCARRAY_INJECT_FAILURE: \"%.*s\" %s",
-                        static_cast<int>(entry.size()), entry.data(),
-                        known ? "is not call:use or call:use:code"
-                              : "names no call of the library: ROCARRAY_TRACE=calls prints those it makes");
+    if (!plan_failure_from_text(entry)) {
+      bool const is_known_call = index_of(entry.substr(0, entry.find(':'))) != call_count;
+      base::log_line(
+          base::log_level::warning, "ROCARRAY_INJECT_FAILURE: \"%.*s\" %s",
+          static_cast<int>(entry.size()), entry.data(),
+          is_known_call
+              ? "is not valid; use call:use or call:use:code, several separated by commas"
+              : "names no call of the library; ROCARRAY_TRACE=calls prints the calls it makes");
     }
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
   return true;
 }
 
+// Before main, because the inline part of a call looks at the flag only.
 [[maybe_unused]] bool const environment_was_read = read_environment();
 
 char const* name_of(call id) noexcept { return names[static_cast<std::size_t>(id)]; }
 
+// Returns the message for a call, or a function of the library, in a host function.
 std::string describe_refusal(char const* name) {
   return std::string(name) +
-         " called by a host function of a stream, which may not call HIP: do it in the thread that "
-         "launched the function, before or after";
+         " called by a host function of a stream, which must not call HIP; call it from the thread "
+         "that launched the host function, before or after";
 }
 
-std::string describe(char const* name, hipError_t code, std::source_location place) {
-  if (code == not_permitted && host_functions_here != 0) return describe_refusal(name);
+// Returns the message for a failed call, without advice.
+std::string describe(char const* name, hipError_t code, std::source_location location) {
+  if (code == not_permitted && host_function_depth != 0) return describe_refusal(name);
   std::string text = name;
   text += " failed: " + hip_category().message(static_cast<int>(code));
   text += " (error " + std::to_string(static_cast<int>(code)) + ", at ";
-  // The file's last part says enough, and no path of the building machine gets out.
-  std::string_view const file = place.file_name();
+  // Only the file name: messages must not contain paths of the build machine.
+  std::string_view const file = location.file_name();
   text += file.substr(file.rfind('/') + 1);
-  text += ':' + std::to_string(place.line()) + ')';
+  text += ':' + std::to_string(location.line()) + ')';
   return text;
 }
 
@@ -136,40 +147,41 @@ std::string describe(char const* name, hipError_t code, std::source_location pla
 
 call_hook set_call_hook(call_hook hook) noexcept {
   std::lock_guard const lock(state().mutex);
-  call_hook const before = state().hook;
+  call_hook const previous = state().hook;
   state().hook = hook;
-  state().update_flag();
-  return before;
+  state().update_flag_locked();
+  return previous;
 }
 
 bool fail_call(char const* name, unsigned nth, hipError_t code) {
   {
     std::lock_guard const lock(state().mutex);
-    std::erase_if(state().failures,
-                  [index = index_of(name)](planned_failure const& f) { return f.call == index; });
-    state().update_flag();
+    std::erase_if(state().failures, [index = index_of(name)](planned_failure const& failure) {
+      return failure.call_index == index;
+    });
+    state().update_flag_locked();
   }
-  return plan(name, nth, code);
+  return plan_failure(name, nth, code);
 }
 
 void clear_failures() noexcept {
   std::lock_guard const lock(state().mutex);
   state().failures.clear();
-  state().update_flag();
+  state().update_flag_locked();
 }
 
 host_function_scope::host_function_scope() noexcept {
-  ++host_functions_here;
+  ++host_function_depth;
   std::lock_guard const lock(state().mutex);
-  ++state().host_functions;
-  state().update_flag();
+  ++state().running_host_functions;
+  state().update_flag_locked();
 }
 
 host_function_scope::~host_function_scope() {
-  --host_functions_here;
+  --host_function_depth;
   std::lock_guard const lock(state().mutex);
-  --state().host_functions;
-  state().update_flag();
+  --state().running_host_functions;
+  state().update_flag_locked();
 }
 
 namespace detail {
@@ -178,17 +190,18 @@ std::atomic<bool> instrumented = false;
 
 namespace {
 
-void report(call id, hipError_t result, std::source_location place, bool injected) noexcept {
+// Passes a call to the hook and prints it if ROCARRAY_TRACE=calls.
+void report(call id, hipError_t result, std::source_location location, bool injected) noexcept {
   call_hook hook = nullptr;
-  bool print = false;
+  bool print_calls = false;
   {
     std::lock_guard const lock(state().mutex);
     hook = state().hook;
-    print = state().print;
+    print_calls = state().print_calls;
   }
   char const* const name = name_of(id);
-  if (hook != nullptr) hook({name, result, place, injected});
-  if (print) {
+  if (hook != nullptr) hook({name, result, location, injected});
+  if (print_calls) {
     std::fprintf(stderr, "rocarray: %s -> %d%s\n", name, static_cast<int>(result),
                  injected ? " (injected)" : "");
   }
@@ -196,57 +209,60 @@ void report(call id, hipError_t result, std::source_location place, bool injecte
 
 }  // namespace
 
-bool inject(call id, hipError_t& result, std::source_location place) noexcept {
-  if (host_functions_here != 0) {
+bool inject(call id, hipError_t& result, std::source_location location) noexcept {
+  if (host_function_depth != 0) {
     result = not_permitted;
-    report(id, result, place, true);
+    report(id, result, location, true);
     return true;
   }
   {
     std::lock_guard const lock(state().mutex);
     auto& failures = state().failures;
     for (auto& failure : failures) {
-      if (failure.call == static_cast<std::size_t>(id)) --failure.uses_left;
+      if (failure.call_index == static_cast<std::size_t>(id)) --failure.remaining_uses;
     }
     auto const due = std::find_if(failures.begin(), failures.end(),
-                                  [](auto const& failure) { return failure.uses_left == 0; });
+                                  [](auto const& failure) { return failure.remaining_uses == 0; });
     if (due == failures.end()) return false;
     result = due->code;
-    std::erase_if(failures, [](auto const& failure) { return failure.uses_left == 0; });
-    state().update_flag();
+    std::erase_if(failures, [](auto const& failure) { return failure.remaining_uses == 0; });
+    state().update_flag_locked();
   }
-  report(id, result, place, true);
+  report(id, result, location, true);
   return true;
 }
 
-void trace(call id, hipError_t result, std::source_location place) noexcept {
-  report(id, result, place, false);
+void trace(call id, hipError_t result, std::source_location location) noexcept {
+  report(id, result, location, false);
 }
 
-void fail(char const* name, hipError_t code, std::source_location place) {
+void fail(char const* name, hipError_t code, std::source_location location) {
   std::error_code const error_code(static_cast<int>(code), hip_category());
-  std::string text = describe(name, code, place);
+  std::string text = describe(name, code, location);
   if (code == hipErrorOutOfMemory) {
-    throw out_of_memory(error_code, text.append(memory_advice), name, place);
+    throw out_of_memory(error_code, text.append(out_of_memory_advice), name, location);
   }
   if (error_code == std::errc::no_such_device) {
-    text += ": roc::device::count() says how many devices there are, 0 also where no driver is";
+    text += "; roc::device::count() returns the number of devices, 0 also without a driver";
   }
-  throw error(error_code, text, name, place);
+  throw error(error_code, text, name, location);
 }
 
-void fail(call id, hipError_t code, std::source_location place) { fail(name_of(id), code, place); }
-
-void refuse_in_host_function(char const* what) {
-  if (host_functions_here == 0) return;
-  throw error({static_cast<int>(not_permitted), hip_category()}, describe_refusal(what), what);
+void fail(call id, hipError_t code, std::source_location location) {
+  fail(name_of(id), code, location);
 }
 
-void log_failure(call id, hipError_t code, std::source_location place) noexcept {
-  // The runtime may be gone before the last destructor: that is no one's error.
+void refuse_in_host_function(char const* function) {
+  if (host_function_depth == 0) return;
+  throw error({static_cast<int>(not_permitted), hip_category()}, describe_refusal(function),
+              function);
+}
+
+void log_failure(call id, hipError_t code, std::source_location location) noexcept {
+  // The runtime may shut down before the last static destructor: this is not an error.
   if (code == hipErrorDeinitialized) return;
   try {
-    base::log(describe(name_of(id), code, place));
+    base::log(describe(name_of(id), code, location));
   } catch (std::bad_alloc const&) {
     base::log(name_of(id));
   }

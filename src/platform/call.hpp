@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The one way in which the library calls HIP.
+// Checked calls of HIP: the only way in which the library calls HIP.
 //
-//   ROCARRAY_HIP(hipMalloc, &pointer, bytes);           throws roc::error with code, call and place
-//   if (ROCARRAY_HIP_READY(hipStreamQuery, stream))     false for hipErrorNotReady, throws otherwise
-//   ROCARRAY_HIP_QUIET(hipFree, pointer);               for destructors: logs instead of throwing
-//   hipError_t e = ROCARRAY_HIP_CODE(hipMalloc, ...);   the code, for callers that handle it
+// - ROCARRAY_HIP(hipMalloc, &pointer, bytes): throws roc::error with code, call and location.
+// - ROCARRAY_HIP_READY(hipStreamQuery, stream): returns false for hipErrorNotReady, else throws.
+// - ROCARRAY_HIP_QUIET(hipFree, pointer): logs instead of throwing, for destructors.
+// - ROCARRAY_HIP_CODE(hipMalloc, &pointer, bytes): returns the code, for callers that handle it.
 //
-// A failing call leaves no error behind in the runtime (hipGetLastError). Every call can be traced
-// (ROCARRAY_TRACE=calls, or a hook) and made to fail at its n-th use (ROCARRAY_INJECT_FAILURE=hipMalloc:3, or
-// fail_call): both behind one flag, so that they cost nothing while unused.
+// A failed call leaves no sticky error in the runtime (hipGetLastError). Every call can be traced
+// (ROCARRAY_TRACE=calls, or set_call_hook) and can be made to fail at its n-th use
+// (ROCARRAY_INJECT_FAILURE=hipMalloc:3, or fail_call). One flag guards both, so that a call costs
+// one relaxed load while neither is in use.
 #pragma once
 
 #include <atomic>
@@ -23,31 +24,34 @@ namespace roc::platform {
 enum class call : unsigned { ROCARRAY_HIP_CALLS(ROCARRAY_CALL_ENUMERATOR) count };
 #undef ROCARRAY_CALL_ENUMERATOR
 
-/// The end of every message about device memory that is short.
-inline constexpr char const* memory_advice = ": free arrays, or use smaller ones";
+/// The last part of every message about exhausted device memory.
+inline constexpr char const* out_of_memory_advice = "; free arrays, or use smaller ones";
 
-/// One finished call, as the trace hook sees it.
+/// A finished call, as passed to the call hook.
 struct call_record {
   char const* name;
   hipError_t result;
-  std::source_location place;
-  bool injected;  // made to fail, or refused in a host function: HIP was not called
+  std::source_location location;
+  bool injected;  // HIP was not called: the failure was planned, or a host function made the call
 };
 
 using call_hook = void (*)(call_record const&);
 
-/// Sets the receiver of every call's record and returns the one before; null switches it off.
+/// Sets the function that receives the record of every call, and returns the previous one. Null
+/// disables the hook. The hook runs in the thread of the call, without a lock.
 call_hook set_call_hook(call_hook hook) noexcept;
 
-/// Makes the n-th use of `name` from now on (counted from 1) fail with `code`, once, in place of
-/// what was planned for it. False where the library does not know the name.
+/// Makes the n-th use of the call `name` from now on (counted from 1) fail once with `code`.
+/// Replaces all failures planned for that call. Returns false if the library does not use the call,
+/// if `nth` is 0, or if `code` is hipSuccess.
 bool fail_call(char const* name, unsigned nth, hipError_t code);
-/// Forgets what fail_call and ROCARRAY_INJECT_FAILURE asked for.
+/// Removes all failures that fail_call and ROCARRAY_INJECT_FAILURE planned.
 void clear_failures() noexcept;
 
-/// Marks the calling thread as running a host function of a stream, in which HIP must not be
-/// called: what tries is refused with hipErrorNotPermitted's number and a message that says so. It
-/// uses the same flag as tracing, so that calls elsewhere pay nothing while no host function runs.
+/// Marks the calling thread as running a host function of a stream, which must not call HIP.
+/// Checked calls in this scope do not reach HIP: they fail with hipErrorNotPermitted's number and a
+/// message that names the cause. Uses the flag of the trace, so that calls in other threads cost
+/// nothing while no host function runs.
 class host_function_scope {
  public:
   host_function_scope() noexcept;
@@ -58,74 +62,98 @@ class host_function_scope {
 
 namespace detail {
 
+/// True while any of trace, hook, planned failures and host function scopes is active.
 extern std::atomic<bool> instrumented;
 
-/// True where the call was made to fail, with the code in `result`.
-bool inject(call id, hipError_t& result, std::source_location place) noexcept;
-void trace(call id, hipError_t result, std::source_location place) noexcept;
-[[noreturn]] void fail(char const* name, hipError_t code, std::source_location place);
-[[noreturn]] void fail(call id, hipError_t code, std::source_location place);
-void log_failure(call id, hipError_t code, std::source_location place) noexcept;
-void refuse_in_host_function(char const* what);
+/// Counts one use of the call for planned failures. Returns true if the call must not reach HIP,
+/// and then sets `result` to the code to return and reports the call to the trace and the hook.
+bool inject(call id, hipError_t& result, std::source_location location) noexcept;
+/// Passes a finished call to the trace and the hook.
+void trace(call id, hipError_t result, std::source_location location) noexcept;
+/// Throws roc::error for the failed call `name`, or out_of_memory if `code` is
+/// hipErrorOutOfMemory.
+[[noreturn]] void fail(char const* name, hipError_t code, std::source_location location);
+[[noreturn]] void fail(call id, hipError_t code, std::source_location location);
+/// Passes a failed call to the log hook, except after the runtime has shut down.
+void log_failure(call id, hipError_t code, std::source_location location) noexcept;
+/// Throws roc::error if the calling thread is in a host_function_scope.
+void refuse_in_host_function(char const* function);
 
 }  // namespace detail
 
-/// Throws what a call of HIP would in a host function of a stream. For what takes a lock before it
-/// calls HIP: another thread may hold that lock and wait for the host function's stream.
-inline void refuse_in_host_function(char const* what) {
-  bool const watched = detail::instrumented.load(std::memory_order_relaxed);
-  if (watched) [[unlikely]] detail::refuse_in_host_function(what);
+/// Throws roc::error if the calling thread runs a host function of a stream. Functions that take a
+/// lock before they call HIP call this first: another thread may hold that lock and wait for the
+/// stream of the host function. `function` is the name for the message.
+inline void refuse_in_host_function(char const* function) {
+  bool const instrumented = detail::instrumented.load(std::memory_order_relaxed);
+  if (instrumented) [[unlikely]]
+    detail::refuse_in_host_function(function);
 }
 
+/// Implements ROCARRAY_HIP_CODE: calls `function` with injection and trace, clears the runtime's
+/// sticky error, and returns the code.
 template <class F>
-hipError_t run(call id, std::source_location place, F&& function) {
+hipError_t invoke(call id, std::source_location location, F&& function) {
   hipError_t result = hipSuccess;
-  bool const watched = detail::instrumented.load(std::memory_order_relaxed);
-  if (watched) [[unlikely]] {
-    if (detail::inject(id, result, place)) return result;
+  bool const instrumented = detail::instrumented.load(std::memory_order_relaxed);
+  if (instrumented) [[unlikely]] {
+    if (detail::inject(id, result, location)) return result;
   }
   result = function();
-  if (watched) [[unlikely]] detail::trace(id, result, place);
-  // On NVIDIA and on new ROCm the error would stay and be taken for that of a later launch.
-  if (result != hipSuccess) [[unlikely]] static_cast<void>(hipGetLastError());
+  if (instrumented) [[unlikely]]
+    detail::trace(id, result, location);
+  // On NVIDIA and on new ROCm the sticky error would be attributed to a later kernel launch.
+  if (result != hipSuccess) [[unlikely]]
+    static_cast<void>(hipGetLastError());
   return result;
 }
 
+/// Implements ROCARRAY_HIP: as invoke, but throws roc::error if the call fails.
 template <class F>
-void check(call id, std::source_location place, F&& function) {
-  hipError_t const result = run(id, place, function);
-  if (result != hipSuccess) [[unlikely]] detail::fail(id, result, place);
+void check(call id, std::source_location location, F&& function) {
+  hipError_t const result = invoke(id, location, function);
+  if (result != hipSuccess) [[unlikely]]
+    detail::fail(id, result, location);
 }
 
+/// Implements ROCARRAY_HIP_READY: returns true for hipSuccess and false for hipErrorNotReady, and
+/// throws roc::error for any other code.
 template <class F>
-bool check_ready(call id, std::source_location place, F&& function) {
-  hipError_t const result = run(id, place, function);
+bool check_ready(call id, std::source_location location, F&& function) {
+  hipError_t const result = invoke(id, location, function);
   if (result == hipErrorNotReady) return false;
-  if (result != hipSuccess) [[unlikely]] detail::fail(id, result, place);
+  if (result != hipSuccess) [[unlikely]]
+    detail::fail(id, result, location);
   return true;
 }
 
+/// Implements ROCARRAY_HIP_QUIET: as invoke, but returns true if the call succeeded. Logs a
+/// failure, except after the runtime has shut down.
 template <class F>
-bool check_quietly(call id, std::source_location place, F&& function) noexcept {
-  hipError_t const result = run(id, place, function);
-  if (result != hipSuccess) [[unlikely]] detail::log_failure(id, result, place);
+bool check_quietly(call id, std::source_location location, F&& function) noexcept {
+  hipError_t const result = invoke(id, location, function);
+  if (result != hipSuccess) [[unlikely]]
+    detail::log_failure(id, result, location);
   return result == hipSuccess;
 }
 
-/// For what is no call of HIP by name: a kernel's launch.
+/// Throws roc::error if `result`, the code that a kernel launch returned, is not hipSuccess.
+/// Launches are neither traced nor made to fail, because they are not in the list of calls.
 inline void check_launch(char const* kernel, hipError_t result,
-                         std::source_location place = std::source_location::current()) {
-  if (result != hipSuccess) [[unlikely]] detail::fail(kernel, result, place);
+                         std::source_location location = std::source_location::current()) {
+  if (result != hipSuccess) [[unlikely]]
+    detail::fail(kernel, result, location);
 }
 
 }  // namespace roc::platform
 
-// The name is pasted before it can be expanded: where a provider spells a call as a macro, the
-// record still shows HIP's name.
-#define ROCARRAY_HIP_RUN(how, function, ...)                                                     \
-  ::roc::platform::how(::roc::platform::call::call_##function, ::std::source_location::current(), \
-                       [&] { return function(__VA_ARGS__); })
+// `function` is pasted before it is expanded: if a platform defines the call as a macro, the record
+// still has HIP's name.
+#define ROCARRAY_HIP_RUN(checker, function, ...)                   \
+  ::roc::platform::checker(::roc::platform::call::call_##function, \
+                           ::std::source_location::current(),      \
+                           [&] { return function(__VA_ARGS__); })
 #define ROCARRAY_HIP(function, ...) ROCARRAY_HIP_RUN(check, function, __VA_ARGS__)
 #define ROCARRAY_HIP_READY(function, ...) ROCARRAY_HIP_RUN(check_ready, function, __VA_ARGS__)
 #define ROCARRAY_HIP_QUIET(function, ...) ROCARRAY_HIP_RUN(check_quietly, function, __VA_ARGS__)
-#define ROCARRAY_HIP_CODE(function, ...) ROCARRAY_HIP_RUN(run, function, __VA_ARGS__)
+#define ROCARRAY_HIP_CODE(function, ...) ROCARRAY_HIP_RUN(invoke, function, __VA_ARGS__)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The list: every HIP function that the library, its tests and its tools call.
+// The list of all HIP functions that the library, its tests and its tools call.
 //
-// To add one: a line here (in its group), its signature in test/platform/signatures.hpp, a
-// definition in the host provider (roc/native/host_hip.hpp, src/platform/host) and one in
-// roc/native/cuda_alias.hpp. test/platform/calls_test.cpp holds all of them to the same list.
+// To add a function: add a line here (in its group), its signature in test/platform/signatures.hpp,
+// its implementation on the CPU (declared in roc/native/host_hip.hpp, defined in
+// src/platform/host/api) and its alias in roc/native/cuda_alias.hpp. test/platform/calls_test.cpp
+// checks that all of them agree with this list.
 #pragma once
 
-#define ROCARRAY_HIP_CALLS(X)             \
+#define ROCARRAY_HIP_CALLS(X)        \
   /* devices */                      \
   X(hipGetDeviceCount)               \
   X(hipGetDevice)                    \
@@ -39,7 +40,7 @@
   X(hipMemAdvise)                    \
   X(hipMemPrefetchAsync)             \
   X(hipStreamAttachMemAsync)         \
-  /* memory pools of the driver */    \
+  /* stream-ordered allocation */    \
   X(hipMallocAsync)                  \
   X(hipFreeAsync)                    \
   X(hipDeviceGetDefaultMemPool)      \

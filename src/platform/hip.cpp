@@ -20,18 +20,13 @@ class category final : public std::error_category {
 
   std::error_condition default_error_condition(int code) const noexcept override {
     switch (static_cast<hipError_t>(code)) {
-      case hipErrorOutOfMemory:
-        return std::errc::not_enough_memory;
-      case hipErrorInvalidValue:
-        return std::errc::invalid_argument;
+      case hipErrorOutOfMemory: return std::errc::not_enough_memory;
+      case hipErrorInvalidValue: return std::errc::invalid_argument;
       case hipErrorNoDevice:
       case hipErrorInvalidDevice:
-      case hipErrorInsufficientDriver:
-        return std::errc::no_such_device;
-      case hipErrorNotSupported:
-        return std::errc::not_supported;
-      default:
-        return {code, *this};
+      case hipErrorInsufficientDriver: return std::errc::no_such_device;
+      case hipErrorNotSupported: return std::errc::not_supported;
+      default: return {code, *this};
     }
   }
 };

@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: MIT
-// What goes wrong while memory is given back.
+// Error handling of code that releases resources and must not throw.
 #pragma once
 
 #include <exception>
 
 #include <roc/error.hpp>
 
-#include "platform/hip.hpp"
 #include "base/error.hpp"
+#include "platform/hip.hpp"
 
 namespace roc::platform {
 
-/// At the process's end the runtime may be gone, and the memory with it: that is no error.
-inline bool runtime_has_gone(error const& late) noexcept {
-  return late.code() == std::error_code(hipErrorDeinitialized, hip_category());
+/// Returns true if `failure` means that the runtime has shut down, which may happen before the
+/// process ends. The runtime has then released its memory, so that this is not an error.
+inline bool is_runtime_shut_down(error const& failure) noexcept {
+  return failure.code() == std::error_code(hipErrorDeinitialized, hip_category());
 }
 
-/// Runs `f`; what it throws goes to the log hook.
+/// Calls `f`. Passes the message of an exception to the log hook, except after the runtime has shut
+/// down. Returns true if `f` did not throw.
 template <class F>
 bool log_if_throws(F f) noexcept {
   try {
     f();
     return true;
-  } catch (error const& late) {
-    if (!runtime_has_gone(late)) base::log(late.what());
-  } catch (std::exception const& late) {
-    base::log(late.what());
+  } catch (error const& failure) {
+    if (!is_runtime_shut_down(failure)) base::log(failure.what());
+  } catch (std::exception const& failure) {
+    base::log(failure.what());
   }
   return false;
 }
 
-/// As log_if_throws, but tries once more before anything is said: a call that fails in passing
-/// must not lose memory.
+/// Calls `f`, and calls it once more if it throws, so that a transient failure does not leak
+/// memory. Logs only the second failure. Returns true if one of the calls did not throw.
 template <class F>
-bool try_twice(F f) noexcept {
+bool retry_then_log(F f) noexcept {
   try {
     f();
     return true;

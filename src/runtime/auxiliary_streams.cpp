@@ -11,31 +11,31 @@
 
 namespace roc::runtime {
 
-side_streams_hold::side_streams_hold() {
-  constexpr std::size_t most = 16;
-  // Leaked on purpose: copies run until the very end of the process.
-  static auto* const all = new std::map<int, std::vector<std::unique_ptr<auxiliary_streams>>>;
+auxiliary_streams_guard::auxiliary_streams_guard() {
+  constexpr std::size_t max_pairs = 16;
+  // Leaked on purpose: copies may run until the process ends.
+  static auto* const pairs = new std::map<int, std::vector<std::unique_ptr<auxiliary_streams>>>;
   static std::mutex mutex;
   int const device = current_device();
   std::lock_guard const lock(mutex);
-  auto& here = (*all)[device];
-  for (auto const& each : here) {
-    if (each->taken.load(std::memory_order_acquire) || !each->done.query()) continue;
-    each->taken.store(true, std::memory_order_relaxed);
-    pair_ = each.get();
+  auto& device_pairs = (*pairs)[device];
+  for (auto const& pair : device_pairs) {
+    if (pair->in_use.load(std::memory_order_acquire) || !pair->done.query()) continue;
+    pair->in_use.store(true, std::memory_order_relaxed);
+    pair_ = pair.get();
     return;
   }
-  if (here.size() == most) return;
-  auto made = std::make_unique<auxiliary_streams>();
-  made->first = make_own_stream();
+  if (device_pairs.size() == max_pairs) return;
+  auto created = std::make_unique<auxiliary_streams>();
+  created->first = create_internal_stream();
   try {
-    made->second = make_own_stream();
+    created->second = create_internal_stream();
   } catch (...) {
-    ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(made->first.handle()));
+    ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(created->first.handle()));
     throw;
   }
-  here.push_back(std::move(made));
-  pair_ = here.back().get();
+  device_pairs.push_back(std::move(created));
+  pair_ = device_pairs.back().get();
 }
 
 }  // namespace roc::runtime

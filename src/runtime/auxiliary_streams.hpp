@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two streams of the library's own beside a user's, for steps of one operation that are to overlap.
+// Pairs of internal streams for operations whose steps overlap, such as staged copies on a stream.
 #pragma once
 
 #include <array>
@@ -13,31 +13,38 @@
 
 namespace roc::runtime {
 
-/// What one operation uses. Not shared while work of another one is pending there: what waits for
-/// one user's stream must not hold up another's.
+/// Two streams and the events that order their steps with each other and with the user's stream.
+///
+/// A pair serves one operation at a time, until all its work is done: work that waits for one
+/// user's stream must not delay another user's. Pairs are never destroyed.
 struct auxiliary_streams {
-  static constexpr std::size_t most_slots = 3;
+  /// The largest number of memory slots that an operation may cycle through.
+  static constexpr std::size_t max_slots = 3;
 
   stream_ref first;
   stream_ref second;
-  event begun;                          // where the user's stream was
-  event half;                           // behind a first step
-  event done;                           // behind all
-  std::array<event, most_slots> freed;  // behind the last use of a slot
-  std::atomic<bool> taken = true;
+  event input_ready;  // on the user's stream: its earlier work is done
+  event first_done;   // on `first`: the first step of the current chunk is done
+  event done;         // on `second`: the operation is done
+  std::array<event, max_slots> slot_free;  // on `second`: the last use of a slot is done
+  std::atomic<bool> in_use = true;         // an auxiliary_streams_guard holds the pair
 };
 
-/// Holds such a pair while work is enqueued there. Empty where very many are at work.
-class side_streams_hold {
+/// Holds a pair of auxiliary streams for the scope in which an operation is enqueued there. After
+/// the scope the pair is reused only once its event `done` has been reached.
+class auxiliary_streams_guard {
  public:
-  /// Of the current device. Throws roc::error.
-  side_streams_hold();
-  ~side_streams_hold() {
-    if (pair_ != nullptr) pair_->taken.store(false, std::memory_order_release);
+  /// Acquires a pair on the current device, and creates one if none is free. Holds nothing if 16
+  /// pairs of the device are in use. Does not block; calls HIP under a process-wide lock. Throws
+  /// roc::error.
+  auxiliary_streams_guard();
+  ~auxiliary_streams_guard() {
+    if (pair_ != nullptr) pair_->in_use.store(false, std::memory_order_release);
   }
-  side_streams_hold(side_streams_hold const&) = delete;
-  side_streams_hold& operator=(side_streams_hold const&) = delete;
+  auxiliary_streams_guard(auxiliary_streams_guard const&) = delete;
+  auxiliary_streams_guard& operator=(auxiliary_streams_guard const&) = delete;
 
+  /// Returns true if this holds a pair.
   explicit operator bool() const noexcept { return pair_ != nullptr; }
   auxiliary_streams& operator*() const noexcept { return *pair_; }
 

@@ -1,35 +1,44 @@
 // SPDX-License-Identifier: MIT
-// The calling thread's device, and work done on another one.
+// The calling thread's current device.
 #pragma once
+
+#include <roc/device.hpp>
 
 #include "platform/call.hpp"
 
 namespace roc::runtime {
 
-/// Throws roc::error where there is no device.
+/// Returns the ordinal of the calling thread's current device. Throws roc::error if there is no
+/// device.
 inline int current_device() {
   int ordinal = 0;
   ROCARRAY_HIP(hipGetDevice, &ordinal);
   return ordinal;
 }
 
-/// Whether there is one device alone, which is then always current. Asked once; throws roc::error.
-bool has_one_device();
+/// Returns true if the process has exactly one device, which is always current then. Calls HIP only
+/// the first time. Throws roc::error.
+inline bool has_one_device() {
+  static bool const result = device::count() == 1;
+  return result;
+}
 
-/// Makes `ordinal` current for a scope; calls HIP only where another device is.
+/// Makes a device current for a scope, and restores the previous one at its end. Each end calls
+/// hipSetDevice only if another device was current. The constructor throws roc::error; an error in
+/// the destructor is logged.
 class on_device {
  public:
-  explicit on_device(int ordinal) : before_(current_device()), changed_(before_ != ordinal) {
+  explicit on_device(int ordinal) : previous_(current_device()), changed_(previous_ != ordinal) {
     if (changed_) ROCARRAY_HIP(hipSetDevice, ordinal);
   }
   ~on_device() {
-    if (changed_) ROCARRAY_HIP_QUIET(hipSetDevice, before_);
+    if (changed_) ROCARRAY_HIP_QUIET(hipSetDevice, previous_);
   }
   on_device(on_device const&) = delete;
   on_device& operator=(on_device const&) = delete;
 
  private:
-  int before_;
+  int previous_;
   bool changed_;
 };
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Calls without a stream run on the legacy default stream, which waits for every blocking stream by
-// itself. For non-blocking streams, its own or others', the library keeps an event of its last
-// work.
-#include <exception>
-#include <list>
+#include "runtime/default_stream_sync.hpp"
+
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <list>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -13,92 +12,98 @@
 #include <roc/device.hpp>
 #include <roc/event.hpp>
 
+#include "base/error.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "base/error.hpp"
-#include "runtime/stream.hpp"
 
 namespace roc::runtime {
 namespace {
 
-struct noted_work {
-  std::mutex mutex;
-  using entries = std::map<std::pair<int, detail::native_stream*>, event>;
-  // An event stays with a stream of others for good: there are few such streams, and an event is
-  // small.
-  entries last;
-  // Of destroyed streams, until it is done.
-  std::list<entries::node_type> orphans;
+// For each non-blocking stream, an event after the last work that was recorded there.
+struct recorded_work {
+  using event_map = std::map<std::pair<int, detail::native_stream*>, event>;
+
+  std::mutex mutex;  // of all members
+  // By device and handle. The entries of streams that the library did not create are never removed:
+  // they are few, and an event is small.
+  event_map last_work;
+  // The entries of destroyed streams, until the event has been reached.
+  std::list<event_map::node_type> last_work_of_destroyed;
 };
 
-// How much work was noted, and the device that was last waited for when so much had been: one
-// number, so that both are of one wait.
-std::atomic<std::uint64_t> noted = 0;
-std::atomic<std::uint64_t> waited = 0;
+// The number of record_work calls.
+std::atomic<std::uint64_t> work_count = 0;
+// The work_count at the beginning of the last synchronize_all_streams, and its device. They are
+// packed into one number, so that both are updated together.
+std::atomic<std::uint64_t> last_wait = 0;
 
-std::uint64_t mark(std::uint64_t count, int device) {
+std::uint64_t pack(std::uint64_t count, int device) {
   return (count << 8) | static_cast<std::uint64_t>(device);
 }
 
-// Leaked on purpose: the runtime may be gone before static destructors run.
-noted_work& state() {
-  static auto* const instance = new noted_work;
+// Leaked on purpose: the HIP runtime may shut down before static destructors run.
+recorded_work& state() {
+  static auto* const instance = new recorded_work;
   return *instance;
 }
 
 }  // namespace
 
-void note_work(stream_ref stream) {
-  noted.fetch_add(1);
+void record_work(stream_ref stream) {
+  work_count.fetch_add(1);
   if (stream.kind() != detail::stream_kind::non_blocking) return;
   on_device const guard(stream.device_ordinal());
   std::lock_guard const lock(state().mutex);
-  auto const [place, fresh] =
-      state().last.try_emplace({stream.device_ordinal(), stream.handle()});
-  // A destroyed stream's handle may come back: its last work is not this stream's yet.
-  if (!fresh && !place->second.query()) stream.wait(place->second);
-  place->second.record(stream);
+  auto const [entry, inserted] =
+      state().last_work.try_emplace({stream.device_ordinal(), stream.handle()});
+  auto& last_work = entry->second;
+  // The entry may belong to a destroyed stream that had the same handle: recording the event again
+  // must not lose that stream's work.
+  if (!inserted && !last_work.query()) stream.wait(last_work);
+  last_work.record(stream);
 }
 
-void forget_work(stream_ref stream) noexcept {
+void forget_stream(stream_ref stream) noexcept {
   if (stream.kind() != detail::stream_kind::non_blocking) return;
   try {
     std::lock_guard const lock(state().mutex);
-    state().orphans.remove_if([](auto const& orphan) { return orphan.mapped().query(); });
-    auto const place = state().last.find({stream.device_ordinal(), stream.handle()});
-    if (place == state().last.end()) return;
-    state().orphans.emplace_back(state().last.extract(place));
-  } catch (std::exception const& late) {
-    base::log(late.what());
+    auto& of_destroyed = state().last_work_of_destroyed;
+    of_destroyed.remove_if([](auto const& node) { return node.mapped().query(); });
+    auto const entry = state().last_work.find({stream.device_ordinal(), stream.handle()});
+    if (entry == state().last_work.end()) return;
+    of_destroyed.emplace_back(state().last_work.extract(entry));
+  } catch (std::exception const& error) {
+    base::log(error.what());
   }
 }
 
-void order_after_all(int device) {
+void order_default_stream_after_all(int device) {
   std::lock_guard const lock(state().mutex);
-  for (auto& [key, event] : state().last) {
-    if (key.first == device) stream_ref().wait(event);
+  for (auto& [key, last_work] : state().last_work) {
+    if (key.first == device) stream_ref().wait(last_work);
   }
-  for (auto const& orphan : state().orphans) {
-    if (orphan.key().first == device) stream_ref().wait(orphan.mapped());
+  for (auto const& node : state().last_work_of_destroyed) {
+    if (node.key().first == device) stream_ref().wait(node.mapped());
   }
 }
 
-bool has_work_since_wait(int device) noexcept {
-  return mark(noted.load(), device) != waited.load();
+bool has_unsynchronized_work(int device) noexcept {
+  return pack(work_count.load(), device) != last_wait.load();
 }
 
-void wait_for_all(int device) {
-  std::uint64_t const before = noted.load();
-  order_after_all(device);
-  // An event in the default stream is work there, and so comes after every blocking stream.
+void synchronize_all_streams(int device) {
+  std::uint64_t const count = work_count.load();
+  order_default_stream_after_all(device);
+  // The event is work of the default stream, and so comes after the work of every blocking stream.
   event reached;
   reached.record();
   reached.synchronize();
-  // Where another thread has waited for more, the next wait is in vain.
-  waited.store(mark(before, device));
+  // This may replace the value of another thread that waited for more work. The next wait is then
+  // superfluous, but harmless.
+  last_wait.store(pack(count, device));
 }
 
-void wait_for_devices() {
+void synchronize_all_devices() {
   for (int device = 0; device < roc::device::count(); ++device) {
     on_device const guard(device);
     ROCARRAY_HIP(hipDeviceSynchronize);

@@ -3,7 +3,8 @@
 
 namespace roc::runtime {
 
-// Constant-initialised and trivially destroyed: streams come and go until the very end.
-constinit destroyed_handles destroyed;
+// Constant-initialized and trivially destructible: static objects may create and destroy streams
+// before and after every other static object.
+constinit destroyed_handle_set destroyed_handles;
 
 }  // namespace roc::runtime

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Handles of streams that the library destroyed lately: a stream_ref that is used too long is found
-// out here, where the runtime may crash.
+// Detection of stream_refs that are used after their stream was destroyed. HIP may crash if it
+// receives such a handle, so the library remembers the handles that it destroyed recently.
 #pragma once
 
 #include <array>
@@ -12,33 +12,36 @@
 
 namespace roc::runtime {
 
-// One place for each hash: a later handle replaces an earlier one, of which nothing is known then.
-// So looking one up costs a load, and no lock.
-struct destroyed_handles {
+// A lossy hash set with one handle per slot: a newer handle replaces an older one. A lookup costs
+// one load and takes no lock.
+struct destroyed_handle_set {
   static constexpr unsigned bits = 10;
-  std::array<std::atomic<detail::native_stream*>, std::size_t{1} << bits> by_hash{};
+  std::array<std::atomic<detail::native_stream*>, std::size_t{1} << bits> slots{};
 
-  std::atomic<detail::native_stream*>& place(detail::native_stream* handle) noexcept {
+  std::atomic<detail::native_stream*>& slot_of(detail::native_stream* handle) noexcept {
     auto const number = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
-    return by_hash[static_cast<std::size_t>((number * 0x9E3779B97F4A7C15u) >> (64 - bits))];
+    return slots[static_cast<std::size_t>((number * 0x9E3779B97F4A7C15u) >> (64 - bits))];
   }
 };
 
-extern destroyed_handles destroyed;
+extern destroyed_handle_set destroyed_handles;
 
-/// The library is about to destroy it.
-inline void note_destroyed(detail::native_stream* handle) noexcept {
-  destroyed.place(handle).store(handle, std::memory_order_relaxed);
+/// Remembers a handle as destroyed. Call this before hipStreamDestroy: another thread's new stream
+/// may get the handle right after.
+inline void mark_handle_destroyed(detail::native_stream* handle) noexcept {
+  destroyed_handles.slot_of(handle).store(handle, std::memory_order_relaxed);
 }
 
-/// The handle has been seen as a new stream's.
-inline void note_living(detail::native_stream* handle) noexcept {
-  destroyed.place(handle).compare_exchange_strong(handle, nullptr, std::memory_order_relaxed);
+/// Forgets that a handle was destroyed, because a new stream has it.
+inline void mark_handle_alive(detail::native_stream* handle) noexcept {
+  destroyed_handles.slot_of(handle).compare_exchange_strong(handle, nullptr,
+                                                            std::memory_order_relaxed);
 }
 
-/// Never true for a stream that lives.
-inline bool is_destroyed(detail::native_stream* handle) noexcept {
-  return handle != nullptr && destroyed.place(handle).load(std::memory_order_relaxed) == handle;
+/// Returns true only if the stream of this handle was destroyed; false if it is alive or unknown.
+inline bool is_handle_destroyed(detail::native_stream* handle) noexcept {
+  return handle != nullptr &&
+         destroyed_handles.slot_of(handle).load(std::memory_order_relaxed) == handle;
 }
 
 }  // namespace roc::runtime

@@ -2,6 +2,7 @@
 #include <roc/device.hpp>
 
 #include <array>
+#include <string>
 
 #include <roc/error.hpp>
 
@@ -12,10 +13,25 @@
 namespace roc {
 namespace {
 
-// No device, the AMD runtime's word for a missing driver, and CUDA's: all mean that there is none.
+// Returns true for the codes that mean that there is no device: also those that the AMD runtime and
+// CUDA return if there is no driver.
 bool means_no_device(hipError_t code) {
   return code == hipErrorNoDevice || code == hipErrorInvalidDevice ||
          code == hipErrorInsufficientDriver;
+}
+
+// Returns an attribute, or 0 if the runtime does not know it: new runtimes drop some attributes,
+// old ones lack some. Throws roc::error.
+int attribute(int ordinal, hipDeviceAttribute_t id) {
+  int value = 0;
+  hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, id, ordinal);
+  if (result == hipErrorInvalidValue) return 0;
+  if (result != hipSuccess) ROCARRAY_HIP(hipDeviceGetAttribute, &value, id, ordinal);
+  return value;
+}
+
+std::size_t attribute_bytes(int ordinal, hipDeviceAttribute_t id) {
+  return static_cast<std::size_t>(attribute(ordinal, id));
 }
 
 }  // namespace
@@ -26,12 +42,12 @@ device::device(int ordinal) : ordinal_(ordinal) {
   int const devices = count();
   if (ordinal >= 0 && ordinal < devices) return;
   throw error({static_cast<int>(hipErrorInvalidDevice), hip_category()},
-              "no device " + std::to_string(ordinal) + " (there are " + std::to_string(devices) +
-                  "): choose one below device::count()");
+              "device ordinal " + std::to_string(ordinal) + " is out of range: there are " +
+                  std::to_string(devices) + " devices; use an ordinal below device::count()");
 }
 
 int device::count() {
-  int devices = 0;  // a CUDA runtime without a driver leaves it untouched
+  int devices = 0;  // a CUDA runtime without a driver does not set it
   hipError_t const result = ROCARRAY_HIP_CODE(hipGetDeviceCount, &devices);
   if (means_no_device(result)) return 0;
   if (result != hipSuccess) {
@@ -39,11 +55,6 @@ int device::count() {
                            std::source_location::current());
   }
   return devices;
-}
-
-bool runtime::has_one_device() {
-  static bool const one = device::count() == 1;
-  return one;
 }
 
 void device::make_current() const { ROCARRAY_HIP(hipSetDevice, ordinal_); }
@@ -73,8 +84,98 @@ memory_information device::memory() const {
   return information;
 }
 
-device_guard::device_guard(device on) : before_(runtime::current_device()) { on.make_current(); }
+int device::multiprocessor_count() const {
+  return attribute(ordinal_, hipDeviceAttributeMultiprocessorCount);
+}
 
-device_guard::~device_guard() { ROCARRAY_HIP_QUIET(hipSetDevice, before_); }
+int device::warp_size() const { return attribute(ordinal_, hipDeviceAttributeWarpSize); }
+
+int device::max_threads_per_block() const {
+  return attribute(ordinal_, hipDeviceAttributeMaxThreadsPerBlock);
+}
+
+std::size_t device::shared_memory_per_block() const {
+  return attribute_bytes(ordinal_, hipDeviceAttributeMaxSharedMemoryPerBlock);
+}
+
+std::size_t device::l2_cache_size() const {
+  return attribute_bytes(ordinal_, hipDeviceAttributeL2CacheSize);
+}
+
+roc::compute_capability device::compute_capability() const {
+  return {attribute(ordinal_, hipDeviceAttributeComputeCapabilityMajor),
+          attribute(ordinal_, hipDeviceAttributeComputeCapabilityMinor)};
+}
+
+int device::clock_rate() const { return attribute(ordinal_, hipDeviceAttributeClockRate); }
+
+int device::memory_clock_rate() const {
+  return attribute(ordinal_, hipDeviceAttributeMemoryClockRate);
+}
+
+int device::memory_bus_width() const {
+  return attribute(ordinal_, hipDeviceAttributeMemoryBusWidth);
+}
+
+int device::async_engine_count() const {
+  return attribute(ordinal_, hipDeviceAttributeAsyncEngineCount);
+}
+
+bool device::is_integrated() const {
+  return attribute(ordinal_, hipDeviceAttributeIntegrated) != 0;
+}
+
+bool device::can_map_host_memory() const {
+  return attribute(ordinal_, hipDeviceAttributeCanMapHostMemory) != 0;
+}
+
+bool device::has_unified_addressing() const {
+  // Old AMD runtimes and HIP's CUDA headers do not know the attribute. All devices that they
+  // support have it.
+  int value = 0;
+  hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value,
+                                              hipDeviceAttributeUnifiedAddressing, ordinal_);
+  if (result == hipErrorInvalidValue) return true;
+  if (result != hipSuccess) {
+    platform::detail::fail(platform::call::call_hipDeviceGetAttribute, result,
+                           std::source_location::current());
+  }
+  return value != 0;
+}
+
+bool device::has_managed_memory() const {
+  return attribute(ordinal_, hipDeviceAttributeManagedMemory) != 0;
+}
+
+bool device::has_concurrent_managed_access() const {
+  return attribute(ordinal_, hipDeviceAttributeConcurrentManagedAccess) != 0;
+}
+
+bool device::has_pageable_memory_access() const {
+  return attribute(ordinal_, hipDeviceAttributePageableMemoryAccess) != 0;
+}
+
+bool device::has_cooperative_launch() const {
+  return attribute(ordinal_, hipDeviceAttributeCooperativeLaunch) != 0;
+}
+
+bool device::can_access_peer(device const& other) const {
+  int result = 0;
+  ROCARRAY_HIP(hipDeviceCanAccessPeer, &result, ordinal_, other.ordinal_);
+  return result != 0;
+}
+
+stream_priority_range device::stream_priorities() const {
+  runtime::on_device const guard(ordinal_);
+  stream_priority_range range{};
+  ROCARRAY_HIP(hipDeviceGetStreamPriorityRange, &range.least, &range.greatest);
+  return range;
+}
+
+device_guard::device_guard(device target) : previous_device_(runtime::current_device()) {
+  target.make_current();
+}
+
+device_guard::~device_guard() { ROCARRAY_HIP_QUIET(hipSetDevice, previous_device_); }
 
 }  // namespace roc

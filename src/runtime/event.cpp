@@ -7,7 +7,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "runtime/stream.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc {
 namespace {
@@ -30,7 +30,7 @@ event_base::event_base(event_base&& other) noexcept
     : handle_(std::exchange(other.handle_, nullptr)) {}
 
 event_base& event_base::operator=(event_base&& other) noexcept {
-  // The event replaced here is destroyed with the temporary.
+  // The temporary destroys the event that is replaced.
   if (this != &other) event_base(std::move(other)).swap(*this);
   return *this;
 }
@@ -39,26 +39,26 @@ void event_base::swap(event_base& other) noexcept { std::swap(handle_, other.han
 
 detail::native_event* event_base::handle() const {
   if (handle_ == nullptr) {
-    throw lifetime_error("use of an event that was moved from: use the event it went to");
+    throw lifetime_error("the event was moved from; use the event that it was moved to");
   }
   return handle_;
 }
 
 void event_base::record(stream_ref stream) {
-  hipEvent_t const recorded = native(handle());
-  hipStream_t const on = runtime::handle(stream);
+  hipEvent_t const native_event = native(handle());
+  hipStream_t const native_stream = runtime::handle(stream);
   runtime::on_stream_device const guard(stream);
-  ROCARRAY_HIP(hipEventRecord, recorded, on);
+  ROCARRAY_HIP(hipEventRecord, native_event, native_stream);
 }
 
 void event_base::synchronize() const {
-  hipEvent_t const awaited = native(handle());
-  ROCARRAY_HIP(hipEventSynchronize, awaited);
+  hipEvent_t const native_event = native(handle());
+  ROCARRAY_HIP(hipEventSynchronize, native_event);
 }
 
 bool event_base::query() const {
-  hipEvent_t const asked = native(handle());
-  return ROCARRAY_HIP_READY(hipEventQuery, asked);
+  hipEvent_t const native_event = native(handle());
+  return ROCARRAY_HIP_READY(hipEventQuery, native_event);
 }
 
 event::event() : event_base(hipEventDisableTiming) {}
@@ -67,9 +67,9 @@ timed_event::timed_event() : event_base(hipEventDefault) {}
 
 double timed_event::elapsed_time(timed_event const& end) const {
   float milliseconds = 0;
-  hipEvent_t const first = native(handle());
-  hipEvent_t const last = native(end.handle());
-  ROCARRAY_HIP(hipEventElapsedTime, &milliseconds, first, last);
+  hipEvent_t const native_begin = native(handle());
+  hipEvent_t const native_end = native(end.handle());
+  ROCARRAY_HIP(hipEventElapsedTime, &milliseconds, native_begin, native_end);
   return static_cast<double>(milliseconds);
 }
 

@@ -8,159 +8,162 @@
 #include <string>
 #include <utility>
 
-#include "runtime/current_device.hpp"
 #include "base/error.hpp"
-#include "runtime/stream.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc::runtime {
 namespace {
 
-// How many exceptions wait for a synchronisation: while there are none that costs one load.
-std::atomic<int> waiting = 0;
+// The number of stored exceptions. While it is 0, a synchronization costs only one additional load.
+std::atomic<int> stored_count = 0;
 
-// Handles are the process's, but the default stream's is the same on every device, and that of the
-// per-thread streams in every thread besides.
-struct key {
+// Identifies a stream. Handles are unique in the process, except those of the default stream, which
+// exists once per device, and of the per-thread stream, which exists once per device and thread.
+struct stream_key {
   detail::native_stream* handle;
-  int device;
-  unsigned long thread;
-  friend auto operator<=>(key const&, key const&) = default;
+  int device;            // -1 for other streams
+  unsigned long thread;  // 0 for other streams
+  friend auto operator<=>(stream_key const&, stream_key const&) = default;
 };
 
-struct outcomes {
-  std::mutex mutex;
-  std::map<key, std::shared_ptr<host_outcome>> by_stream;
+struct slot_table {
+  std::mutex mutex;  // of all members
+  std::map<stream_key, std::shared_ptr<host_error_slot>> slots;
 
-  std::shared_ptr<host_outcome> find(key const& which) {
+  // Returns null if the stream has no slot.
+  std::shared_ptr<host_error_slot> find(stream_key const& key) {
     std::lock_guard const lock(mutex);
-    auto const place = by_stream.find(which);
-    return place == by_stream.end() ? nullptr : place->second;
+    auto const entry = slots.find(key);
+    return entry == slots.end() ? nullptr : entry->second;
   }
 
-  void abandon(key const& which) noexcept {
-    std::exception_ptr unseen;
+  // Removes and detaches the slot of a stream that ends, and logs the exception in it.
+  void detach(stream_key const& key) noexcept {
+    std::exception_ptr exception;
     {
       std::lock_guard const lock(mutex);
-      auto const place = by_stream.find(which);
-      if (place == by_stream.end()) return;
-      unseen = place->second->abandon();
-      by_stream.erase(place);
+      auto const entry = slots.find(key);
+      if (entry == slots.end()) return;
+      exception = entry->second->detach();
+      slots.erase(entry);
     }
-    if (unseen != nullptr) log_host_error(std::move(unseen));
+    if (exception != nullptr) log_host_error(std::move(exception));
   }
 
-  void abandon_thread(unsigned long thread) noexcept;
+  // Detaches the slots of all per-thread streams of a thread that ends.
+  void detach_thread(unsigned long thread) noexcept {
+    while (true) {
+      stream_key key{};
+      {
+        std::lock_guard const lock(mutex);
+        auto entry = slots.begin();
+        while (entry != slots.end() && entry->first.thread != thread) ++entry;
+        if (entry == slots.end()) return;
+        key = entry->first;
+      }
+      detach(key);
+    }
+  }
 };
 
-// Leaked on purpose: host functions run until the very end of the process.
-outcomes& state() {
-  static auto* const instance = new outcomes;
+// Leaked on purpose: host functions may run until the process ends.
+slot_table& table() {
+  static auto* const instance = new slot_table;
   return *instance;
 }
 
-void outcomes::abandon_thread(unsigned long thread) noexcept {
-  while (true) {
-    key found{};
-    {
-      std::lock_guard const lock(mutex);
-      auto place = by_stream.begin();
-      while (place != by_stream.end() && place->first.thread != thread) ++place;
-      if (place == by_stream.end()) return;
-      found = place->first;
-    }
-    abandon(found);
-  }
-}
-
-// A number from 1 for the calling thread, whose streams end with it.
-unsigned long this_thread() {
-  static std::atomic<unsigned long> last = 0;
-  struct owner {
-    unsigned long number = ++last;
-    ~owner() { state().abandon_thread(number); }
+// Returns a number, from 1, that identifies the calling thread. Its per-thread streams are detached
+// when it ends.
+unsigned long this_thread_number() {
+  static std::atomic<unsigned long> last_number = 0;
+  struct thread_number {
+    unsigned long value = ++last_number;
+    ~thread_number() { table().detach_thread(value); }
   };
-  thread_local owner const mine;
-  return mine.number;
+  thread_local thread_number const number;
+  return number.value;
 }
 
-key key_of(stream_ref stream) {
-  bool const of_thread = is_per_thread(stream.handle());
-  bool const shared = stream.handle() == nullptr || of_thread;
-  return {stream.handle(), shared ? device_of(stream, current_device()) : -1,
-          of_thread ? this_thread() : 0};
+// Returns the key of a stream for the calling thread. Throws roc::error.
+stream_key key_of(stream_ref stream) {
+  bool const is_per_thread = is_per_thread_handle(stream.handle());
+  bool const is_per_device = stream.handle() == nullptr || is_per_thread;
+  return {stream.handle(), is_per_device ? device_of(stream, current_device()) : -1,
+          is_per_thread ? this_thread_number() : 0};
 }
 
 }  // namespace
 
-void host_outcome::keep(std::exception_ptr thrown) noexcept {
+void host_error_slot::store(std::exception_ptr exception) noexcept {
   {
     std::lock_guard const lock(mutex_);
-    if (!abandoned_ && first_ == nullptr) {
-      first_ = std::move(thrown);
-      ++waiting;
+    if (!detached_ && exception_ == nullptr) {
+      exception_ = std::move(exception);
+      ++stored_count;
       return;
     }
   }
-  log_host_error(std::move(thrown));
+  log_host_error(std::move(exception));
 }
 
-std::exception_ptr host_outcome::take() noexcept {
+std::exception_ptr host_error_slot::take() noexcept {
   std::lock_guard const lock(mutex_);
-  if (first_ != nullptr) --waiting;
-  return std::exchange(first_, nullptr);
+  if (exception_ != nullptr) --stored_count;
+  return std::exchange(exception_, nullptr);
 }
 
-std::exception_ptr host_outcome::abandon() noexcept {
+std::exception_ptr host_error_slot::detach() noexcept {
   {
     std::lock_guard const lock(mutex_);
-    abandoned_ = true;
+    detached_ = true;
   }
   return take();
 }
 
-std::shared_ptr<host_outcome> host_outcome_of(stream_ref stream, int device) {
-  key const which = key_of(stream);
-  std::lock_guard const lock(state().mutex);
-  auto& place = state().by_stream[which];
-  if (place == nullptr) place = std::make_shared<host_outcome>(device);
-  return place;
+std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int device) {
+  stream_key const key = key_of(stream);
+  std::lock_guard const lock(table().mutex);
+  auto& slot = table().slots[key];
+  if (slot == nullptr) slot = std::make_shared<host_error_slot>(device);
+  return slot;
 }
 
 void rethrow_host_error(stream_ref stream) {
-  if (waiting.load(std::memory_order_acquire) == 0) return;
-  auto const known = state().find(key_of(stream));
-  if (known == nullptr) return;
-  if (auto thrown = known->take(); thrown != nullptr) std::rethrow_exception(std::move(thrown));
+  if (stored_count.load(std::memory_order_acquire) == 0) return;
+  auto const slot = table().find(key_of(stream));
+  if (slot == nullptr) return;
+  if (auto exception = slot->take(); exception != nullptr) {
+    std::rethrow_exception(std::move(exception));
+  }
 }
 
 void rethrow_host_error(int device) {
-  if (waiting.load(std::memory_order_acquire) == 0) return;
-  std::exception_ptr thrown;
+  if (stored_count.load(std::memory_order_acquire) == 0) return;
+  std::exception_ptr exception;
   {
-    std::lock_guard const lock(state().mutex);
-    for (auto const& [stream, known] : state().by_stream) {
-      if (known->device() == device) thrown = known->take();
-      if (thrown != nullptr) break;
+    std::lock_guard const lock(table().mutex);
+    for (auto const& [key, slot] : table().slots) {
+      if (slot->device() == device) exception = slot->take();
+      if (exception != nullptr) break;
     }
   }
-  if (thrown != nullptr) std::rethrow_exception(std::move(thrown));
+  if (exception != nullptr) std::rethrow_exception(std::move(exception));
 }
 
-void abandon_host_errors(stream_ref stream) noexcept {
-  state().abandon({stream.handle(), -1, 0});
-}
+void detach_host_errors(stream_ref stream) noexcept { table().detach({stream.handle(), -1, 0}); }
 
-void log_host_error(std::exception_ptr thrown) noexcept {
+void log_host_error(std::exception_ptr exception) noexcept {
   try {
-    std::rethrow_exception(std::move(thrown));
-  } catch (std::exception const& late) {
+    std::rethrow_exception(std::move(exception));
+  } catch (std::exception const& error) {
     try {
-      base::log(std::string("a host function of a stream threw: ") + late.what());
+      base::log(std::string("a host function of a stream threw: ") + error.what());
     } catch (std::bad_alloc const&) {
       base::log("a host function of a stream threw");
     }
   } catch (...) {
-    base::log("a host function of a stream threw something that is no std::exception");
+    base::log("a host function of a stream threw an exception that is not a std::exception");
   }
 }
 

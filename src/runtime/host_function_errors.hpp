@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What host functions of streams threw, until someone waits for the stream.
+// Exceptions thrown by host functions of streams (stream_ref::launch_host_function). The next
+// synchronization of the stream rethrows them.
 #pragma once
 
 #include <exception>
@@ -10,38 +11,45 @@
 
 namespace roc::runtime {
 
-/// What the host functions of one stream threw. They share it, so that it outlives the stream.
-class host_outcome {
+/// Holds the first exception that host functions of one stream threw since the last
+/// synchronization. All pending host functions share the slot, so that it outlives the stream.
+/// Thread-safe.
+class host_error_slot {
  public:
-  explicit host_outcome(int device) : device_(device) {}
+  explicit host_error_slot(int device) : device_(device) {}
 
-  /// The first exception stays here; others, and all once it is abandoned, go to the log hook.
-  void keep(std::exception_ptr thrown) noexcept;
-  /// What was kept, once.
+  /// Stores the exception, or logs it if the slot already holds one or has been detached.
+  void store(std::exception_ptr exception) noexcept;
+  /// Returns the stored exception and empties the slot; null if it was empty.
   std::exception_ptr take() noexcept;
-  std::exception_ptr abandon() noexcept;
+  /// Returns and removes the stored exception, as take does. Exceptions that are stored later are
+  /// logged, because no stream can rethrow them.
+  std::exception_ptr detach() noexcept;
   int device() const noexcept { return device_; }
 
  private:
   int const device_;
   std::mutex mutex_;
-  std::exception_ptr first_;
-  bool abandoned_ = false;
+  std::exception_ptr exception_;
+  bool detached_ = false;
 };
 
-/// Where a host function of `stream`, on `device`, leaves what it throws.
-std::shared_ptr<host_outcome> host_outcome_of(stream_ref stream, int device);
+/// Returns the slot for exceptions of host functions of `stream`, which runs on `device`. Creates
+/// it if the stream has none.
+std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int device);
 
-/// Throws what a host function of `stream`, which has just been synchronised, threw; once.
+/// Rethrows the exception of a host function of `stream`, if there is one, and forgets it. Call it
+/// after the stream has been synchronized.
 void rethrow_host_error(stream_ref stream);
-/// The same for one of the streams of a device; the others' are kept.
+/// Rethrows one exception of a host function of any stream of `device`, if there is one, and
+/// forgets it. Exceptions of other streams are kept.
 void rethrow_host_error(int device);
 
-/// The stream is about to be destroyed: what its host functions threw and throw goes to the log
-/// hook.
-void abandon_host_errors(stream_ref stream) noexcept;
+/// Logs the exception of a host function of `stream`, which is about to be destroyed, and those
+/// that its pending host functions throw later.
+void detach_host_errors(stream_ref stream) noexcept;
 
-/// Hands the exception of a host function to the log hook.
-void log_host_error(std::exception_ptr thrown) noexcept;
+/// Passes an exception of a host function to the log hook.
+void log_host_error(std::exception_ptr exception) noexcept;
 
 }  // namespace roc::runtime

@@ -11,24 +11,24 @@
 
 namespace roc::runtime {
 
-stream_ref make_own_stream() {
+stream_ref create_internal_stream() {
   int const device = current_device();
   hipStream_t native = nullptr;
   ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
   auto* const handle = reinterpret_cast<detail::native_stream*>(native);
-  note_living(handle);  // it may be one that was a destroyed stream's
+  mark_handle_alive(handle);  // the runtime reuses handles of destroyed streams
   return {handle, device, detail::stream_kind::non_blocking};
 }
 
-stream_ref internal_stream(own_use use) {
-  // Leaked on purpose: copies run until the very end of the process.
-  static auto* const streams = new std::map<std::pair<int, own_use>, stream_ref>;
+stream_ref internal_stream(transfer_direction direction) {
+  // Leaked on purpose: copies may run until the process ends.
+  static auto* const streams = new std::map<std::pair<int, transfer_direction>, stream_ref>;
   static std::mutex mutex;
   int const device = current_device();
   std::lock_guard const lock(mutex);
-  auto const known = streams->find({device, use});
-  if (known != streams->end()) return known->second;
-  return streams->emplace(std::pair(device, use), make_own_stream()).first->second;
+  auto const entry = streams->find({device, direction});
+  if (entry != streams->end()) return entry->second;
+  return streams->emplace(std::pair(device, direction), create_internal_stream()).first->second;
 }
 
 }  // namespace roc::runtime

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Streams of the library's own, ordered with no other: what runs on them waits for what it needs.
+// Non-blocking streams that belong to the library. HIP orders them with no other stream, so work
+// there must wait for the events that it depends on.
 #pragma once
 
 #include <roc/stream.hpp>
 
 namespace roc::runtime {
 
-/// One for each direction, so that both can be at work at once.
-enum class own_use { upload, download };
+/// The direction of the copies on an internal stream. Each direction has its own stream, so that
+/// uploads and downloads overlap.
+enum class transfer_direction { upload, download };
 
-/// That of the current device; made by the first call, never destroyed.
-stream_ref internal_stream(own_use use);
+/// Returns the current device's internal stream for this direction, which all threads share. The
+/// first call creates it; it is never destroyed. Throws roc::error.
+stream_ref internal_stream(transfer_direction direction);
 
-/// A new one on the current device, never destroyed.
-stream_ref make_own_stream();
+/// Creates a non-blocking stream on the current device, which the caller owns. Throws roc::error.
+stream_ref create_internal_stream();
 
 }  // namespace roc::runtime

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Machines with several memory nodes: threads near the device that they serve.
+// Thread placement on machines with several NUMA nodes.
 #pragma once
 
 namespace roc::runtime {
 
-/// Keeps the calling thread, and so what it allocates, on the node of the device's bus, where the
-/// machine has several and says which; else nothing.
+/// Binds the calling thread to the processors of the NUMA node that `device` is attached to, except
+/// those that the process may not use. Memory that the thread allocates is then local to the
+/// device. Does nothing if the machine has one node or does not report the device's node. Calls
+/// HIP; errors are ignored.
 void bind_thread_to_device_node(int device) noexcept;
 
 }  // namespace roc::runtime

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How profilers get ranges:
-// - roctx: rocprofv3 preloads its library for marker traces, so the functions are in the process.
-//   Older tools want the program to load libroctx64: done only where their variables are set.
-// - NVTX: the header, which every CUDA toolkit brings, loads what NVTX_INJECTION64_PATH names, and
-//   else does nothing. A toolkit without it has libnvToolsExt, loaded where that variable is set.
+// Two interfaces are supported:
+// - roctx: rocprofv3 preloads its library for marker traces, so that the process already has the
+//   functions. Older tools expect the program to load libroctx64; this is done only if one of
+//   their environment variables is set.
+// - NVTX: the header in the CUDA toolkit loads the library that NVTX_INJECTION64_PATH names, and
+//   does nothing without it. Toolkits without the header have libnvToolsExt, which is loaded only
+//   if that variable is set.
 #include "runtime/profiler.hpp"
 
 #include <dlfcn.h>
@@ -11,8 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "platform/hip.hpp"
 #include "base/log.hpp"
+#include "platform/hip.hpp"
 
 #if ROCARRAY_PLATFORM_NVIDIA && __has_include(<nvtx3/nvToolsExt.h>)
 #define ROCARRAY_HAS_NVTX_HEADER 1
@@ -22,90 +24,103 @@
 namespace roc::runtime {
 namespace {
 
-// What nvtxRangePush gives while no tool listens.
-constexpr int nobody_listens = -2;
+// The result of nvtxRangePush if no tool is attached.
+constexpr int no_tool_attached = -2;
 
-profiler if_listened_to(profiler found) {
-  if (found.push("rocarray") == nobody_listens) return {};
-  found.pop();
-  return found;
+// Returns the NVTX functions if a tool is attached, else null functions. The check adds an empty
+// range to the tool's trace.
+profiler if_tool_attached(profiler nvtx) {
+  if (nvtx.push("rocarray") == no_tool_attached) return {};
+  nvtx.pop();
+  return nvtx;
 }
 
+// Returns a function of a library, or null if it is missing.
 template <class Function>
 Function symbol(void* library, char const* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-profiler functions_of(void* library, char const* push, char const* pop) {
+// Returns the two functions of a library, or null functions if one is missing.
+profiler find_functions(void* library, char const* push, char const* pop) {
   profiler const found{symbol<int (*)(char const*)>(library, push),
                        symbol<int (*)()>(library, pop)};
   return found.push != nullptr && found.pop != nullptr ? found : profiler{};
 }
 
-// Of a library, or of everything in the process (RTLD_DEFAULT).
-profiler functions_of(void* library) {
-  auto const roctx = functions_of(library, "roctxRangePushA", "roctxRangePop");
+// Searches a library, or everything in the process (RTLD_DEFAULT), for roctx and then for NVTX.
+profiler find_profiler_in(void* library) {
+  auto const roctx = find_functions(library, "roctxRangePushA", "roctxRangePop");
   if (roctx.push != nullptr) return roctx;
-  auto const nvtx = functions_of(library, "nvtxRangePushA", "nvtxRangePop");
-  return nvtx.push != nullptr ? if_listened_to(nvtx) : nvtx;
+  auto const nvtx = find_functions(library, "nvtxRangePushA", "nvtxRangePop");
+  return nvtx.push != nullptr ? if_tool_attached(nvtx) : nvtx;
 }
 
+// Returns true if one of the environment variables is set.
 [[maybe_unused]] bool any_is_set(auto... variables) {
   return ((std::getenv(variables) != nullptr) || ...);
 }
 
-[[maybe_unused]] profiler functions_of_first(auto... libraries) {
+// Searches the first of the libraries that can be loaded.
+[[maybe_unused]] profiler find_profiler_in_first(auto... libraries) {
   void* library = nullptr;
   static_cast<void>(((library = dlopen(libraries, RTLD_NOW | RTLD_LOCAL)) || ...));
-  return library != nullptr ? functions_of(library) : profiler{};
+  return library != nullptr ? find_profiler_in(library) : profiler{};
 }
 
-profiler find() {
+// Searches the process, and then the libraries of the platform's tools, for range functions.
+profiler find_profiler() {
 #if ROCARRAY_HAS_NVTX_HEADER
-  auto const header = if_listened_to(
+  auto const header = if_tool_attached(
       {[](char const* name) { return nvtxRangePushA(name); }, [] { return nvtxRangePop(); }});
   if (header.push != nullptr) return header;
 #endif
-  auto const present = functions_of(RTLD_DEFAULT);
-  if (present.push != nullptr) return present;
+  auto const preloaded = find_profiler_in(RTLD_DEFAULT);
+  if (preloaded.push != nullptr) return preloaded;
 #if ROCARRAY_PLATFORM_AMD
   if (any_is_set("ROCP_TOOL_LIBRARIES", "ROCP_TOOL_LIB", "HSA_TOOLS_LIB")) {
-    return functions_of_first("libroctx64.so.4", "libroctx64.so");
+    return find_profiler_in_first("libroctx64.so.4", "libroctx64.so");
   }
 #elif ROCARRAY_PLATFORM_NVIDIA && !ROCARRAY_HAS_NVTX_HEADER
   if (any_is_set("NVTX_INJECTION64_PATH")) {
-    return functions_of_first("libnvToolsExt.so.1", "libnvToolsExt.so");
+    return find_profiler_in_first("libnvToolsExt.so.1", "libnvToolsExt.so");
   }
 #endif
   return {};
 }
 
-profiler from_settings() {
+// Finds the profiler that ROCARRAY_PROFILER names: "off", "auto" (the default) or a library.
+profiler profiler_from_environment() {
   char const* const text = std::getenv("ROCARRAY_PROFILER");
   if (text != nullptr && std::strcmp(text, "off") == 0) return {};
-  if (text == nullptr || std::strcmp(text, "auto") == 0) return find();
+  if (text == nullptr || std::strcmp(text, "auto") == 0) return find_profiler();
   void* const library = dlopen(text, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    base::log_line(base::log_level::warning, "ROCARRAY_PROFILER=%s: %s: give auto, off, or a library", text,
-             dlerror());
+    base::log_line(base::log_level::warning,
+                   "ROCARRAY_PROFILER is not a library: %s (%s); use auto, off or the path of a "
+                   "library",
+                   text, dlerror());
     return {};
   }
-  profiler const found = functions_of(library);
+  profiler const found = find_profiler_in(library);
   if (found.push == nullptr) {
     base::log_line(base::log_level::warning,
-             "ROCARRAY_PROFILER=%s: no tool takes ranges there: give auto, off, or a library with "
-             "roctxRangePushA and roctxRangePop, or nvtxRangePushA and nvtxRangePop",
-             text);
+                   "ROCARRAY_PROFILER is a library without profiler ranges: %s; use auto, off or a "
+                   "library with roctxRangePushA and roctxRangePop, or with nvtxRangePushA and "
+                   "nvtxRangePop and a tool attached",
+                   text);
   }
   return found;
 }
 
 }  // namespace
 
-profiler const& the_profiler() noexcept {
+profiler const& current_profiler() noexcept {
   static profiler const instance = [] {
-    profiler const found = from_settings();
-    if (found.push != nullptr) base::log_line(base::log_level::info, "a profiler takes ranges");
+    profiler const found = profiler_from_environment();
+    if (found.push != nullptr)
+      base::log_line(base::log_level::info,
+                     "a profiler was found; copies and fills appear as ranges");
     return found;
   }();
   return instance;

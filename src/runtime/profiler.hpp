@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The functions of the profiler that the process runs under, found at run time.
+// The range functions of the profiler that the process runs under, found at run time.
 #pragma once
 
 namespace roc::runtime {
 
-/// Both null while nobody profiles.
+/// The functions that begin and end a named range of the calling thread. Both are null if no
+/// profiler is active.
 struct profiler {
   int (*push)(char const* name) = nullptr;
   int (*pop)() = nullptr;
 };
 
-/// Looked for once.
-profiler const& the_profiler() noexcept;
+/// Returns the range functions of the process's profiler. The first call searches for them, as
+/// ROCARRAY_PROFILER specifies, and may load a library.
+profiler const& current_profiler() noexcept;
 
 }  // namespace roc::runtime

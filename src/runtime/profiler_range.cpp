@@ -6,15 +6,15 @@
 namespace roc {
 
 profiler_range::profiler_range(char const* name) noexcept {
-  auto const& found = runtime::the_profiler();
-  if (found.push != nullptr) found.push(name);
+  auto const& profiler = runtime::current_profiler();
+  if (profiler.push != nullptr) profiler.push(name);
 }
 
 profiler_range::~profiler_range() {
-  auto const& found = runtime::the_profiler();
-  if (found.pop != nullptr) found.pop();
+  auto const& profiler = runtime::current_profiler();
+  if (profiler.pop != nullptr) profiler.pop();
 }
 
-bool profiler_range::active() noexcept { return runtime::the_profiler().push != nullptr; }
+bool profiler_range::active() noexcept { return runtime::current_profiler().push != nullptr; }
 
 }  // namespace roc

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/stream.hpp"
+#include <roc/stream.hpp>
 
 #include <algorithm>
 #include <exception>
-#include <string>
-#include <system_error>
 #include <utility>
 
 #include <roc/error.hpp>
 #include <roc/event.hpp>
 #include <roc/native.hpp>
 
+#include "base/error.hpp"
+#include "base/log.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/destroyed_streams.hpp"
-#include "base/error.hpp"
 #include "runtime/host_function_errors.hpp"
-#include "base/log.hpp"
+#include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc {
@@ -25,39 +25,9 @@ using detail::stream_kind;
 
 namespace runtime {
 
-hipStream_t handle(stream_ref stream) {
-  if (stream.kind() == stream_kind::none) {
-    throw lifetime_error("use of a stream that was moved from: use the stream it went to");
-  }
-  if (is_destroyed(stream.handle())) {
-    throw lifetime_error(
-        "use of a stream that has been destroyed: let the stream live as long as its stream_refs");
-  }
-  return reinterpret_cast<hipStream_t>(stream.handle());
-}
-
-int device_for(stream_ref stream, int first, int second) {
-  int const asked = stream.device_ordinal();
-  int const current = first < 0 || second < 0 || asked < 0 ? current_device() : asked;
-  if (first < 0) first = current;
-  if (second < 0) second = current;
-  int const used = device_of(stream, current);
-  if (used != first && used != second) {
-    throw error(std::make_error_code(std::errc::invalid_argument),
-                "a stream of device " + std::to_string(used) + " with an array of device " +
-                    std::to_string(first) + ": use a stream of the array's device");
-  }
-  return used;
-}
-
-void synchronize_quietly(stream_ref stream) noexcept {
-  if (stream.kind() == stream_kind::none || is_destroyed(stream.handle())) return;
-  ROCARRAY_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream.handle()));
-}
-
 namespace {
 
-// A stream that waits at once: the default stream means the current device's.
+// Blocks until the stream is idle, and rethrows an exception of one of its host functions.
 void synchronize(stream_ref stream) {
   hipStream_t const native = handle(stream);
   on_stream_device const guard(stream);
@@ -65,6 +35,8 @@ void synchronize(stream_ref stream) {
   rethrow_host_error(stream);
 }
 
+// Creates a stream on the current device, which the caller owns. A priority outside of the device's
+// range is clamped to it.
 detail::native_stream* create(unsigned flags, int priority) {
   int least = 0;
   int greatest = 0;
@@ -78,11 +50,11 @@ detail::native_stream* create(unsigned flags, int priority) {
   } else {
     ROCARRAY_HIP(hipStreamCreateWithPriority, &native, flags, priority);
   }
-  auto* const made = reinterpret_cast<detail::native_stream*>(native);
-  note_living(made);
-  base::log_line(base::log_level::debug, "stream %p, priority %d%s", static_cast<void*>(made), priority,
-           flags == hipStreamNonBlocking ? ", non-blocking" : "");
-  return made;
+  auto* const handle = reinterpret_cast<detail::native_stream*>(native);
+  mark_handle_alive(handle);
+  base::log_line(base::log_level::debug, "stream %p, priority %d%s", static_cast<void*>(handle),
+                 priority, flags == hipStreamNonBlocking ? ", non-blocking" : "");
+  return handle;
 }
 
 }  // namespace
@@ -90,12 +62,12 @@ detail::native_stream* create(unsigned flags, int priority) {
 
 stream_ref detail::adopt_stream(native_stream* handle) {
   if (handle == nullptr) return {};
-  runtime::note_living(handle);
+  runtime::mark_handle_alive(handle);
   unsigned flags = 0;
   ROCARRAY_HIP(hipStreamGetFlags, reinterpret_cast<hipStream_t>(handle), &flags);
-  bool const ordered = (flags & hipStreamNonBlocking) == 0;
+  bool const is_blocking = (flags & hipStreamNonBlocking) == 0;
   return {handle, runtime::current_device(),
-          ordered ? stream_kind::blocking : stream_kind::non_blocking};
+          is_blocking ? stream_kind::blocking : stream_kind::non_blocking};
 }
 
 synchronize_guard::synchronize_guard(stream_ref stream) noexcept
@@ -110,10 +82,10 @@ synchronize_guard::~synchronize_guard() {
   if (kind_ == stream_kind::none) return;
   try {
     synchronize();
-  } catch (error const& late) {
-    // At the process's end the runtime may be gone, and its streams with it.
-    bool const gone = late.code().value() == static_cast<int>(hipErrorDeinitialized);
-    if (!gone) base::log(late.what());
+  } catch (error const& exception) {
+    // At the end of the process the runtime may have shut down, and destroyed its streams.
+    bool const is_shut_down = exception.code().value() == static_cast<int>(hipErrorDeinitialized);
+    if (!is_shut_down) base::log(exception.what());
   } catch (...) {
     runtime::log_host_error(std::current_exception());
   }
@@ -151,14 +123,13 @@ stream_ref per_thread_stream() {
 }
 
 synchronize_guard stream_ref::auto_synchronize() const {
-  static_cast<void>(runtime::handle(*this));
+  static_cast<void>(runtime::handle(*this));  // throws if the stream cannot be used
   return synchronize_guard(*this);
 }
 
 stream::stream() : stream(0) {}
 
-stream::stream(int priority)
-    : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
+stream::stream(int priority) : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
   begin(hipStreamDefault, priority);
 }
 
@@ -171,7 +142,7 @@ void stream::begin(unsigned flags, int priority) {
   handle_ = runtime::create(flags, priority);
   kind_ = flags == hipStreamNonBlocking ? stream_kind::non_blocking : stream_kind::blocking;
   try {
-    runtime::stream_begins(*this);
+    runtime::begin_identity(*this);
   } catch (...) {
     destroy();
     throw;
@@ -195,13 +166,12 @@ stream& stream::operator=(stream&& other) noexcept {
 
 void stream::destroy() noexcept {
   if (kind_ == stream_kind::none) return;
-  base::log_line(base::log_level::debug, "stream %p is destroyed",
-                    static_cast<void*>(handle_));
-  runtime::abandon_host_errors(*this);
-  runtime::forget_work(*this);
-  runtime::stream_ends(*this);
-  // Before: once it is destroyed its handle may come back as another thread's new stream.
-  runtime::note_destroyed(handle_);
+  base::log_line(base::log_level::debug, "stream %p is destroyed", static_cast<void*>(handle_));
+  runtime::detach_host_errors(*this);
+  runtime::forget_stream(*this);
+  runtime::end_identity(*this);
+  // Before hipStreamDestroy: another thread's new stream may get the handle right after.
+  runtime::mark_handle_destroyed(handle_);
   ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(handle_));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams by identity. A handle may come back after its stream was destroyed; a mark never does.
+// The identity of streams. HIP reuses the handle of a destroyed stream for a new one; a stream_id
+// is never reused.
 #pragma once
 
 #include <atomic>
@@ -13,69 +14,79 @@ namespace roc::runtime {
 
 using shared_event = std::shared_ptr<event const>;
 
-/// Where one stream after another is known. Never freed, so that a mark can always be asked.
+/// The record of a stream, reused for another stream after its end. Slots are never freed, so that
+/// a stream_id can always be checked. `device`, `stream` and `foreign` do not change while a stream
+/// has the slot.
 struct stream_slot {
-  std::atomic<std::uint64_t> life = 0;  // odd while a stream lives here, and then of no other one
-  std::atomic<bool> used = false;       // somebody has a mark of the stream
-  std::atomic<unsigned> callers = 0;    // that call HIP with the stream right now
+  /// The number of the stream that has the slot: odd, and unique in the process. Incremented, and
+  /// so even, once the stream has ended.
+  std::atomic<std::uint64_t> generation = 0;
+  std::atomic<bool> used = false;     ///< a stream_id of the stream has been handed out
+  std::atomic<unsigned> callers = 0;  ///< the number of stream_keepalive objects
   int device = -1;
   stream_ref stream;
-  bool foreign = false;  // not of class stream: nobody tells us when it is destroyed
-  shared_event end;      // after the last work of a stream that has ended; under the table's lock
+  bool foreign = false;  ///< not created by class stream: its end is noticed late or never
+  shared_event end;      ///< after the last work of a stream that has ended; under the table's lock
 };
 
-/// One stream, for good. A value, which knows what never changes: the slot may be another's by now.
+/// The identity of one stream. A value: it holds copies of the slot's members, because the slot may
+/// meanwhile belong to another stream.
 class stream_id {
  public:
+  /// An empty identity: no stream.
   stream_id() = default;
-  /// Of the stream that lives in the slot; its table's lock is held.
+  /// The identity of the stream that has the slot. The caller holds the table's lock.
   explicit stream_id(stream_slot& slot) noexcept
       : slot_(&slot),
-        life_(slot.life.load(std::memory_order_acquire)),
+        generation_(slot.generation.load(std::memory_order_acquire)),
         stream_(slot.stream),
         device_(slot.device),
         foreign_(slot.foreign) {}
 
-  /// No stream.
   bool is_empty() const noexcept { return slot_ == nullptr; }
   stream_slot* slot() const noexcept { return slot_; }
-  /// A number that no other stream has or had.
-  std::uint64_t life() const noexcept { return life_; }
-  /// Whether the stream has not been destroyed, as far as the library is told.
-  bool is_live() const noexcept { return slot_->life.load(std::memory_order_acquire) == life_; }
-  bool is_default() const noexcept { return stream_.handle() == nullptr; }
-  bool is_blocking() const noexcept {
-    return stream_.kind() != detail::stream_kind::non_blocking;
+  /// Returns the generation of the slot: a number that no other stream has or had; 0 if empty.
+  std::uint64_t generation() const noexcept { return generation_; }
+  /// Returns false once the library knows that the stream has been destroyed. Must not be empty.
+  bool is_live() const noexcept {
+    return slot_->generation.load(std::memory_order_acquire) == generation_;
   }
+  bool is_default() const noexcept { return stream_.handle() == nullptr; }
+  bool is_blocking() const noexcept { return stream_.kind() != detail::stream_kind::non_blocking; }
+  /// Returns true if class stream did not create the stream, so that its end is noticed late or
+  /// never.
   bool is_foreign() const noexcept { return foreign_; }
   int device() const noexcept { return device_; }
-  /// To be used only of a stream that lives.
+  /// Returns the stream. Use it only while the stream is alive (stream_keepalive).
   stream_ref stream() const noexcept { return stream_; }
 
   friend bool operator==(stream_id const& a, stream_id const& b) noexcept {
-    return a.life_ == b.life_;
+    return a.generation_ == b.generation_;
   }
 
  private:
   stream_slot* slot_ = nullptr;
-  std::uint64_t life_ = 0;
+  std::uint64_t generation_ = 0;
   stream_ref stream_;
   int device_ = -1;
   bool foreign_ = false;
 };
 
-/// Keeps a stream from being destroyed for a scope in which HIP is called with it, by a thread that
-/// knows of it from a mark alone. False where it has ended.
-class stream_use {
+/// Prevents the destruction of a stream for a scope, so that a thread that has only its stream_id
+/// can call HIP with it. Converts to false if the stream has ended. Does not block; ~stream waits
+/// for the scope's end, so keep it short.
+class stream_keepalive {
  public:
-  explicit stream_use(stream_id mark) noexcept : slot_(mark.slot()) {
+  /// Keeps the stream of `id` alive, unless it has ended. `id` must not be empty.
+  explicit stream_keepalive(stream_id id) noexcept : slot_(id.slot()) {
     slot_->callers.fetch_add(1);
-    if (slot_->life.load() != mark.life()) end();
+    if (slot_->generation.load() != id.generation()) end();
   }
-  ~stream_use() { end(); }
-  stream_use(stream_use const&) = delete;
-  stream_use& operator=(stream_use const&) = delete;
+  ~stream_keepalive() { end(); }
+  stream_keepalive(stream_keepalive const&) = delete;
+  stream_keepalive& operator=(stream_keepalive const&) = delete;
   explicit operator bool() const noexcept { return slot_ != nullptr; }
+  /// Ends the scope early. The object converts to false afterwards.
   void end() noexcept {
     if (slot_ != nullptr) slot_->callers.fetch_sub(1);
     slot_ = nullptr;
@@ -85,21 +96,30 @@ class stream_use {
   stream_slot* slot_;
 };
 
-/// The mark of a stream; `device` is that of the default stream where the stream names none.
-/// Good until the thread asks for another one. Throws lifetime_error for a moved-from stream.
-stream_id const& mark_of(stream_ref stream, int device);
+/// Returns the identity of a stream; `device` is used for the default stream, which has no device
+/// of its own. The reference is valid until the thread's next call. Takes a process-wide lock
+/// unless the thread used the stream recently. Throws lifetime_error for a moved-from or destroyed
+/// stream.
+stream_id const& stream_id_of(stream_ref stream, int device);
 
-/// An event behind all work of the stream so far; null where there is none to wait for. It may lie
-/// further back than needed. Throws roc::error.
-shared_event record(stream_id mark);
-/// Whether the stream has ended and all its work is done.
-bool is_over(stream_id mark);
-/// Makes work enqueued on `later` from now on come after that of `earlier` so far. Calls HIP only
-/// where the default stream's rule does not order them already.
+/// Records an event after all work enqueued on the stream so far, and returns it. If the stream has
+/// ended, returns the event after its last work, or null if that work is done. For a per-thread
+/// stream the event waits for the device's other blocking streams too. Does not block. Throws
+/// roc::error.
+shared_event record(stream_id id);
+/// Returns true if the stream has ended and all its work is done. Does not block. Throws
+/// roc::error.
+bool is_finished(stream_id id);
+/// Makes work enqueued on `later`, which must be alive, from now on wait for the work enqueued on
+/// `earlier` so far. Does nothing if HIP orders them already: they are the same stream, or one is
+/// the default stream and both are blocking. Does not block. Throws roc::error.
 void order_after(stream_id later, stream_id earlier);
 
-/// What class stream tells: a stream of its own begins, and is about to be destroyed.
-void stream_begins(stream_ref stream);
-void stream_ends(stream_ref stream) noexcept;
+/// Begins the identity of a stream that class stream has just created. Throws std::bad_alloc.
+void begin_identity(stream_ref stream);
+/// Ends the identity of a stream that class stream is about to destroy. Records an event after its
+/// last work, and blocks until other threads have destroyed their stream_keepalive objects. Errors
+/// are logged.
+void end_identity(stream_ref stream) noexcept;
 
 }  // namespace roc::runtime

@@ -9,24 +9,26 @@
 namespace roc {
 namespace {
 
-template <class... Kind>
-std::vector<stream> make(std::size_t count, Kind... kind) {
+// Creates `count` streams, each with these constructor arguments.
+template <class... Arguments>
+std::vector<stream> create_streams(std::size_t count, Arguments... arguments) {
   if (count == 0) {
     throw error(std::make_error_code(std::errc::invalid_argument),
-                "a pool of 0 streams: give it 1 or more");
+                "a stream pool cannot have 0 streams; create it with 1 or more");
   }
-  std::vector<stream> made;
-  made.reserve(count);
-  while (made.size() != count) made.emplace_back(kind...);
-  return made;
+  std::vector<stream> streams;
+  streams.reserve(count);
+  while (streams.size() != count) streams.emplace_back(arguments...);
+  return streams;
 }
 
 }  // namespace
 
-stream_pool::stream_pool(std::size_t count, int priority) : streams_(make(count, priority)) {}
+stream_pool::stream_pool(std::size_t count, int priority)
+    : streams_(create_streams(count, priority)) {}
 
 stream_pool::stream_pool(std::size_t count, non_blocking_t kind, int priority)
-    : streams_(make(count, kind, priority)) {}
+    : streams_(create_streams(count, kind, priority)) {}
 
 stream_ref stream_pool::get() noexcept {
   return get(std::atomic_ref(next_).fetch_add(1, std::memory_order_relaxed));
@@ -37,7 +39,7 @@ stream_ref stream_pool::get(std::size_t index) const noexcept {
 }
 
 void stream_pool::synchronize() const {
-  for (stream const& each : streams_) each.synchronize();
+  for (stream const& s : streams_) s.synchronize();
 }
 
 }  // namespace roc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arrays bound to a stream: what is called on them is enqueued there.
+// Views bound to a stream: their operations are enqueued on it.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ namespace {
 
 using roc::test::gate;
 
-TEST(BoundArray, CallsAreEnqueuedOnItsStream) {
-  if (!gate::holds()) GTEST_SKIP() << "in mode inline work is done by the call that enqueues it";
+TEST(BoundView, OperationsAreEnqueuedOnItsStream) {
+  if (!gate::holds()) GTEST_SKIP() << "in mode inline each call executes its work";
   roc::stream const stream;
   roc::device_array<int, 2> const array({4, 8});
   auto pinned = roc::pinned_array<int>(roc::shape<2>{4, 8});
@@ -27,7 +27,7 @@ TEST(BoundArray, CallsAreEnqueuedOnItsStream) {
     bound(3, 3).set(4);
     bound.copy_to_host(pinned);
   };
-  // CUDA loads a kernel when it is first launched, and waits for the device then.
+  // CUDA loads a kernel at its first launch, and synchronizes the device then.
   work();
   bound.synchronize();
   pinned.fill(-1);
@@ -44,18 +44,18 @@ TEST(BoundArray, CallsAreEnqueuedOnItsStream) {
   EXPECT_EQ(4, pinned(3, 3));
 }
 
-TEST(BoundArray, CopiesComeInTheStreamsOrder) {
+TEST(BoundView, CopiesRunInStreamOrder) {
   roc::stream const stream;
   roc::device_array<int> const array({1000});
   auto const bound = array.view()(roc::slice(0, 500)).bind(stream);
   std::vector<int> source(500, 3);
   bound.copy_to_device(source);
-  source.assign(500, 4);  // pageable: read on return
+  source.assign(500, 4);  // pageable, so it has been read on return
   auto const back = bound.copy_to_host();
   bound.synchronize();
   EXPECT_EQ(3, back(499));
 }
 
-// A bound view of an array that is about to go does not compile: see device_array_test.
+// device_array_test checks that a temporary array cannot be bound.
 
 }  // namespace

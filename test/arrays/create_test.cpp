@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// How arrays come to be: uninitialised in C or F order, with strides, without axes, without
-// elements, like another.
+// Construction of arrays: in C or F order, with strides, from an integer, of rank 0, without
+// elements, and like another array.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <functional>
+#include <system_error>
+#include <type_traits>
 #include <vector>
 
 #include "support/environment.hpp"
@@ -18,83 +20,170 @@ using array2 = roc::device_array<int, 2>;
 
 // An order other than c or f does not compile.
 template <class O>
-concept is_order = requires(O o) { array2(roc::shape<2>{2, 3}, o); };
+concept is_order = requires(O o) {
+  array2(roc::shape<2>{2, 3}, o);
+};
 static_assert(is_order<order>);
 static_assert(!is_order<char>);
 static_assert(!is_order<int>);
 static_assert(!is_order<char const*>);
 
-TEST(UninitialisedArrays, CAndFOrder) {
+TEST(ArrayConstructor, OrderDeterminesStrides) {
   struct {
     roc::shape<3> extents;
     order o;
     roc::strides<3> expected;
   } const cases[] = {
-      {{2, 3, 4}, order::c, {12, 4, 1}}, {{2, 3, 4}, order::f, {1, 2, 6}},
-      {{1, 3, 1}, order::c, {3, 1, 1}},  {{5, 1, 1}, order::f, {1, 5, 5}},
+      {{2, 3, 4}, order::c, {12, 4, 1}},
+      {{2, 3, 4}, order::f, {1, 2, 6}},
+      {{1, 3, 1}, order::c, {3, 1, 1}},
+      {{5, 1, 1}, order::f, {1, 5, 5}},
   };
-  for (auto const& each : cases) {
-    roc::device_array<int, 3> const array(each.extents, each.o);
-    EXPECT_EQ(each.expected, array.strides());
-    EXPECT_EQ(each.extents, array.shape());
+  for (auto const& test : cases) {
+    roc::device_array<int, 3> const array(test.extents, test.o);
+    EXPECT_EQ(test.expected, array.strides());
+    EXPECT_EQ(test.extents, array.shape());
     EXPECT_EQ(4 * array.size(), array.size_bytes());
     EXPECT_NE(nullptr, array.data());
-    EXPECT_TRUE(each.o == order::c ? array.is_c_contiguous() : array.is_f_contiguous());
+    EXPECT_TRUE(test.o == order::c ? array.is_c_contiguous() : array.is_f_contiguous());
   }
 }
 
-TEST(UninitialisedArrays, SizeThatOverflowsIsAnErrorNotASmallAllocation) {
+TEST(ArrayConstructor, OverflowingSizeThrowsShapeError) {
   constexpr std::size_t half = std::size_t{1} << 32;
   roc::shape<2> const cases[] = {
       {half, half}, {half, half / 2}, {SIZE_MAX, 2}, {SIZE_MAX / 4, 4}, {half + 1, half - 1},
   };
-  for (auto const& each : cases) {
-    EXPECT_THROW(array2{each}, roc::shape_error);
-    EXPECT_THROW((array2{each, order::f}), roc::shape_error);
-    EXPECT_THROW((roc::host_array<int, 2>{each}), roc::shape_error);
+  for (auto const& extents : cases) {
+    EXPECT_THROW(array2{extents}, roc::shape_error);
+    EXPECT_THROW((array2{extents, order::f}), roc::shape_error);
+    EXPECT_THROW((roc::host_array<int, 2>{extents}), roc::shape_error);
   }
   EXPECT_THROW((roc::device_array<double>({std::size_t{1} << 61})), roc::shape_error);
 }
 
-TEST(UninitialisedArrays, MoreThanThereIsIsOutOfMemory) {
+TEST(ArrayConstructor, SizeBeyondTheDevicesMemoryThrowsOutOfMemory) {
   EXPECT_THROW((roc::device_array<char>({std::size_t{1} << 46})), roc::out_of_memory);
 }
 
-TEST(ExplicitStrides, ExtentIsComputedAndChecked) {
+TEST(ArrayConstructorWithStrides, AllocatesTheSpannedRangeAndRejectsOverlap) {
   struct {
     roc::shape<2> extents;
-    roc::strides<2> steps;
-    std::size_t elements;  // of the memory
+    roc::strides<2> strides;
+    std::size_t elements;  // of the allocation
   } const good[] = {
-      {{3, 4}, {10, 2}, 27}, {{3, 4}, {1, 3}, 12},  {{3, 4}, {4, 1}, 12}, {{1, 4}, {0, 1}, 4},
-      {{2, 3}, {3, 2}, 8},   {{3, 1}, {2, 7}, 5},   {{0, 4}, {9, 9}, 0},
+      {{3, 4}, {10, 2}, 27}, {{3, 4}, {1, 3}, 12}, {{3, 4}, {4, 1}, 12}, {{1, 4}, {0, 1}, 4},
+      {{2, 3}, {3, 2}, 8},   {{3, 1}, {2, 7}, 5},  {{0, 4}, {9, 9}, 0},
   };
-  for (auto const& each : good) {
-    array2 const array(each.extents, each.steps);
-    EXPECT_EQ(each.steps, array.strides());
-    // The last element is inside, and what is behind it is not this array's.
-    if (each.elements != 0) {
-      roc::device_view<int>(array.data(), {each.elements}).fill(7);
+  for (auto const& test : good) {
+    array2 const array(test.extents, test.strides);
+    EXPECT_EQ(test.strides, array.strides());
+    // The last element of the array is the last one of the allocation.
+    if (test.elements != 0) {
+      roc::device_view<int>(array.data(), {test.elements}).fill(7);
       EXPECT_EQ(7, array(-1, -1).get());
-      EXPECT_EQ(array.data() + each.elements - 1, array(-1, -1).data());
+      EXPECT_EQ(array.data() + test.elements - 1, array(-1, -1).data());
     }
   }
   roc::strides<2> const bad[] = {{2, 1}, {0, 1}, {-4, 1}, {1, 1}, {3, -1}, {3, 0}};
-  for (auto const& each : bad) {
-    EXPECT_THROW(array2({3, 4}, each), roc::layout_error) << each[0] << ", " << each[1];
+  for (auto const& strides : bad) {
+    EXPECT_THROW(array2({3, 4}, strides), roc::layout_error) << strides[0] << ", " << strides[1];
   }
   EXPECT_THROW(array2({3, 4}, roc::strides<2>{PTRDIFF_MAX / 2, 1}), roc::shape_error);
   EXPECT_THROW(array2({3, 4}, roc::strides<2>{PTRDIFF_MAX / 8, 1}), roc::shape_error);
 }
 
-// A rank that differs does not compile.
+// Shape and strides of different ranks do not compile.
 template <std::size_t N>
 concept takes_strides = requires(roc::shape<2> s, roc::strides<N> t) { array2(s, t); };
 static_assert(takes_strides<2>);
 static_assert(!takes_strides<1>);
 static_assert(!takes_strides<3>);
 
-TEST(ZeroDimensionalArrays, KeepTheirRank) {
+// The constructor from an integer is explicit, and for rank 1 only.
+static_assert(std::is_constructible_v<roc::device_array<float>, int>);
+static_assert(!std::is_convertible_v<int, roc::device_array<float>>);
+static_assert(!std::is_constructible_v<array2, int>);
+static_assert(!std::is_constructible_v<roc::device_array<float>, double>);
+static_assert(std::is_constructible_v<roc::host_array<float>, int>);
+static_assert(!std::is_convertible_v<int, roc::host_array<float>>);
+static_assert(!std::is_constructible_v<roc::host_array<float, 2>, int>);
+
+TEST(HostArrayFunctions, CreateAnArrayFromExtentsInBraces) {
+  roc::shape<2> const expected{2, 3};
+  EXPECT_EQ(expected, roc::pinned_array<float>({2, 3}).shape());
+  EXPECT_TRUE(roc::pinned_array<float>({2, 3}, roc::order::f).is_f_contiguous());
+  EXPECT_EQ(expected, roc::pinned_array<float>({2, 3}, roc::host_flags::write_combined).shape());
+  EXPECT_EQ(expected, roc::mapped_array<float>({2, 3}).shape());
+  if (roc::device().has_managed_memory()) {
+    EXPECT_EQ(expected, roc::managed_array<float>({2, 3}).shape());
+  }
+}
+
+TEST(ArrayConstructorFromInteger, CreatesAnArrayOfRankOne) {
+  roc::shape<1> const expected{10};
+  roc::stream const stream;
+  std::size_t const size = 10;
+  EXPECT_EQ(expected, (roc::device_array<float, 1>(10).shape()));
+  EXPECT_EQ(expected, roc::device_array<float>(size).shape());
+  EXPECT_EQ(expected, roc::device_array<float>({10}).shape());
+  EXPECT_EQ(roc::stream_ref(stream), roc::device_array<float>(10u, stream).stream());
+  EXPECT_EQ(expected, roc::host_array<float>(10).shape());
+  EXPECT_EQ(expected, roc::host_array<float>({size}).shape());
+  EXPECT_EQ(expected, roc::pinned_array<float>(10).shape());
+  EXPECT_EQ(expected, roc::pinned_array<float>({10}).shape());
+  EXPECT_EQ(expected, roc::pinned_array<float>(roc::shape<1>{10}).shape());
+  EXPECT_EQ(expected, roc::mapped_array<float>(10).shape());
+  if (roc::device().has_managed_memory()) {
+    EXPECT_EQ(expected, roc::managed_array<float>(10).shape());
+  }
+  EXPECT_EQ(0u, roc::device_array<float>(0).size());
+}
+
+TEST(ArrayConstructorFromInteger, NegativeExtentThrowsShapeError) {
+  EXPECT_THROW(roc::device_array<float>(-1), roc::shape_error);
+  EXPECT_THROW(roc::device_array<float>({-1}), roc::shape_error);
+  EXPECT_THROW(roc::host_array<float>(-1), roc::shape_error);
+  EXPECT_THROW(static_cast<void>(roc::pinned_array<float>(-1)), roc::shape_error);
+  EXPECT_THROW(static_cast<void>(roc::mapped_array<float>(-1)), roc::shape_error);
+  EXPECT_THROW(static_cast<void>(roc::managed_array<float>(-1)), roc::shape_error);
+  try {
+    roc::device_array<float> const array(-3);
+    FAIL();
+  } catch (roc::shape_error const& error) {
+    EXPECT_STREQ("an extent is negative: -3; use 0 or more", error.what());
+  }
+}
+
+struct write_sum {
+  roc::device_view<int, 2> view;
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i, std::size_t k) const {
+    view(i, k) = static_cast<int>(10 * i + k);
+  }
+};
+
+TEST(ForEach, AcceptsExtentsInBraces) {
+  array2 const array({3, 4});
+  roc::stream const stream;
+  std::size_t const n = 3;
+  std::size_t const m = 4;
+  try {
+    roc::for_each(stream, {n, m}, write_sum{array.view()});
+  } catch (roc::error const& error) {
+    if (error.code() != std::errc::not_supported) throw;
+    GTEST_SKIP() << "only the host platform runs functors of a host compiler";
+  }
+  auto const back = array.copy_to_host();
+  EXPECT_EQ(23, back(2, 3));
+  array.zero();
+  roc::for_each(stream, {3, 4}, write_sum{array.view()});
+  roc::for_each(stream, {n, 4}, write_sum{array.view()});
+  EXPECT_EQ(12, array(1, 2).get());
+  EXPECT_THROW(roc::for_each(stream, {3, -4}, write_sum{array.view()}), roc::shape_error);
+  EXPECT_THROW(roc::for_each(stream, -4, [](std::size_t) {}), roc::shape_error);
+}
+
+TEST(RankZeroArray, KeepsItsRankInAllOperations) {
   roc::device_array<double, 0> const scalar(roc::shape<0>{});
   EXPECT_EQ(1u, scalar.size());
   EXPECT_EQ(8u, scalar.size_bytes());
@@ -105,18 +194,18 @@ TEST(ZeroDimensionalArrays, KeepTheirRank) {
   auto const host = scalar.copy_to_host();
   static_assert(std::is_same_v<decltype(host), roc::host_array<double, 0> const>);
   EXPECT_EQ(2.5, host());
-  auto const again = roc::to_device(host);
-  static_assert(decltype(again)::rank == 0);
-  EXPECT_EQ(2.5, again().get());
-  EXPECT_EQ(1u, roc::device_array_like(again).transpose().size());
-  EXPECT_EQ((roc::shape<2>{1, 1}), again(roc::newaxis, roc::newaxis).shape());
-  EXPECT_EQ(2.5, again.ravel()(0).get());
-  EXPECT_EQ(2.5, again.reshape(1, 1)(0, 0).get());
+  auto const copied = roc::to_device(host);
+  static_assert(decltype(copied)::rank == 0);
+  EXPECT_EQ(2.5, copied().get());
+  EXPECT_EQ(1u, roc::device_array_like(copied).transpose().size());
+  EXPECT_EQ((roc::shape<2>{1, 1}), copied(roc::newaxis, roc::newaxis).shape());
+  EXPECT_EQ(2.5, copied.ravel()(0).get());
+  EXPECT_EQ(2.5, copied.reshape(1, 1)(0, 0).get());
   scalar.zero();
   EXPECT_EQ(0.0, scalar.get());
 }
 
-TEST(ZeroSizeArrays, EveryOperationIsNothing) {
+TEST(ZeroSizeArray, EveryOperationIsANoOp) {
   roc::shape<2> const cases[] = {{0, 4}, {4, 0}, {0, 0}};
   roc::stream const stream;
   for (auto const& extents : cases) {
@@ -137,7 +226,7 @@ TEST(ZeroSizeArrays, EveryOperationIsNothing) {
     array2 const other(extents, order::f);
     roc::copy(array, other);
     roc::copy(array, other, stream);
-    roc::copy(array, array);  // nothing is shared
+    roc::copy(array, array);  // no overlap: there are no elements
     array.fill(1);
     array.fill(1, stream);
     array.zero();
@@ -158,13 +247,12 @@ TEST(ZeroSizeArrays, EveryOperationIsNothing) {
   stream.synchronize();
 }
 
-TEST(DeviceArrayLike, KeepsCAndFAndCompactsOthers) {
-  using roc::strides;
+TEST(DeviceArrayLike, KeepsCAndFOrderAndCompactsOtherLayouts) {
   struct {
     char const* name;
     roc::shape<3> extents;
-    strides<3> steps;
-    strides<3> expected;
+    roc::strides<3> strides;
+    roc::strides<3> expected;
   } const cases[] = {
       {"C", {2, 3, 4}, {12, 4, 1}, {12, 4, 1}},
       {"F", {2, 3, 4}, {1, 2, 6}, {1, 2, 6}},
@@ -174,9 +262,9 @@ TEST(DeviceArrayLike, KeepsCAndFAndCompactsOthers) {
       {"reversed", {2, 3, 4}, {-1, 2, -6}, {1, 2, 6}},
   };
   roc::device_array<int> const memory({200});
-  for (auto const& each : cases) {
-    roc::device_view<int, 3> const view(memory.data() + 100, each.extents, each.steps);
-    EXPECT_EQ(each.expected, roc::device_array_like(view).strides()) << each.name;
+  for (auto const& test : cases) {
+    roc::device_view<int, 3> const view(memory.data() + 100, test.extents, test.strides);
+    EXPECT_EQ(test.expected, roc::device_array_like(view).strides()) << test.name;
   }
   std::vector<double> const host(5);
   auto const like = roc::device_array_like(host);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Ownership, moves, reshapes and copies of device arrays.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -20,21 +21,31 @@ static_assert(!std::is_copy_constructible_v<array2>);
 static_assert(std::is_nothrow_move_constructible_v<array2>);
 static_assert(std::is_nothrow_move_assignable_v<array2>);
 
-// A view of memory that is about to go does not compile.
+// A view of a temporary array does not compile.
 template <class A>
-concept views_temporary =
-    requires { A({2, 3}).view(); } || requires { A({2, 3}).padded_view(); } ||
-    requires { A({2, 3}).split(1); } || requires { std::declval<A const>().view(); } ||
-    requires { std::declval<A const>()(0, 0); } ||
-    requires(A const a) { a.bind(roc::stream()); } || requires { A({2, 3}).bind(roc::stream_ref()); };
+concept views_temporary = requires {
+  A({2, 3}).view();
+} || requires {
+  A({2, 3}).padded_view();
+} || requires {
+  A({2, 3}).split(1);
+} || requires { std::declval<A const>().view(); } || requires {
+  std::declval<A const>()(0, 0);
+} || requires(A const a) { a.bind(roc::stream()); } || requires {
+  A({2, 3}).bind(roc::stream_ref());
+};
 static_assert(!views_temporary<array2>);
-// Nor does an asynchronous copy of one.
+// An asynchronous copy of a temporary array does not compile.
 template <class A>
-concept copies_temporary =
-    requires(std::vector<int> v, roc::stream s) { A({2, 3}).copy_to_host(v, s); } ||
-    requires(std::vector<int> v, roc::stream s) { A({2, 3}).copy_to_device(v, s); } ||
-    requires(roc::stream s) { A({2, 3}).copy_to_host(s); } ||
-    requires(std::vector<int> v, roc::stream s) { roc::to_device(v, A({2, 3}), s); };
+concept copies_temporary = requires(std::vector<int> v, roc::stream s) {
+  A({2, 3}).copy_to_host(v, s);
+} || requires(std::vector<int> v, roc::stream s) {
+  A({2, 3}).copy_to_device(v, s);
+} || requires(roc::stream s) {
+  A({2, 3}).copy_to_host(s);
+} || requires(std::vector<int> v, roc::stream s) {
+  roc::to_device(v, A({2, 3}), s);
+};
 static_assert(!copies_temporary<array2>);
 
 template <class A, class... E>
@@ -47,7 +58,7 @@ static_assert(!indexable<array2, int, int, int>);
 static_assert(!indexable<array2, double, int>);
 static_assert(!indexable<array2, roc::ellipsis_t, roc::ellipsis_t>);
 
-TEST(DeviceArray, MoveLeavesNothingBehind) {
+TEST(DeviceArrayMove, LeavesTheSourceWithoutMemory) {
   array2 first({2, 3});
   int* const data = first.data();
   array2 second = std::move(first);
@@ -57,20 +68,26 @@ TEST(DeviceArray, MoveLeavesNothingBehind) {
   EXPECT_THROW(first.view(), roc::lifetime_error);
   EXPECT_THROW(first(0, 0), roc::lifetime_error);
   EXPECT_THROW(static_cast<void>(first.copy_to_host()), roc::lifetime_error);
-  EXPECT_THROW(static_cast<void>(first.size_bytes()), roc::lifetime_error);
   EXPECT_THROW(static_cast<void>(roc::device_array_like(first)), roc::lifetime_error);
+  EXPECT_THROW(first.fill(1), roc::lifetime_error);
+  EXPECT_THROW(static_cast<void>(first.is_c_contiguous()), roc::lifetime_error);
+  EXPECT_EQ(0u, first.size());
+  EXPECT_EQ(0u, first.size_bytes());
   first = std::move(second);
   EXPECT_EQ(data, first.data());
 }
 
-TEST(DeviceArray, DefaultConstructedOwnsNothing) {
+TEST(DeviceArrayDefaultConstructor, OwnsNothing) {
   roc::device_array<float> array;
+  EXPECT_EQ(0u, array.size());
+  EXPECT_EQ(0u, array.size_bytes());
+  EXPECT_EQ(0u, (roc::device_array<float, 0>().size()));
   EXPECT_THROW(array.data(), roc::lifetime_error);
   array = roc::device_array<float>({3});
   EXPECT_EQ(3u, array.size());
 }
 
-TEST(DeviceArray, RvalueReshapeMovesOwnership) {
+TEST(DeviceArrayReshape, MovesOwnershipOfAnRvalue) {
   std::vector<int> const host = {0, 1, 2, 3, 4, 5};
   auto array = roc::to_device(host);
   int* const data = array.data();
@@ -86,7 +103,7 @@ TEST(DeviceArray, RvalueReshapeMovesOwnership) {
   EXPECT_EQ(6u, flat.size());
 }
 
-TEST(DeviceArray, LvalueReshapeBorrows) {
+TEST(DeviceArrayReshape, BorrowsFromAnLvalue) {
   array2 const array({4, 6});
   auto const view = array.reshape(3, 8);
   static_assert(std::is_same_v<decltype(view), roc::device_view<int, 2> const>);
@@ -96,14 +113,14 @@ TEST(DeviceArray, LvalueReshapeBorrows) {
   EXPECT_THROW(array.reshape(-1, 7), roc::shape_error);
 }
 
-TEST(DeviceArray, FailedReshapeKeepsTheArray) {
+TEST(DeviceArrayReshape, KeepsTheArrayIfItFails) {
   array2 array({4, 6}, roc::order::f);
   EXPECT_THROW(std::move(array).reshape(24), roc::layout_error);
   EXPECT_NE(nullptr, array.data());
 }
 
-// The elements keep their logical order: an F array is not read in the order of its memory.
-TEST(DeviceArray, ReshapeOfAnFArrayInCOrderNeedsACopy) {
+// The elements keep their logical order, which differs from the order in memory.
+TEST(DeviceArrayReshape, ThrowsLayoutErrorFromFOrderToCOrder) {
   array2 const f({2, 3}, roc::order::f);
   EXPECT_THROW(f.reshape(3, 2), roc::layout_error);
   EXPECT_THROW(f.ravel(), roc::layout_error);
@@ -111,7 +128,7 @@ TEST(DeviceArray, ReshapeOfAnFArrayInCOrderNeedsACopy) {
   EXPECT_NO_THROW(f.ravel(roc::order::f));
 }
 
-TEST(DeviceArray, TransposeTakesPermutations) {
+TEST(DeviceArrayTranspose, AcceptsPermutationsOnly) {
   roc::device_array<int, 3> const array({2, 3, 4});
   EXPECT_EQ((roc::shape<3>{4, 3, 2}), array.transpose().shape());
   EXPECT_EQ((roc::shape<3>{3, 4, 2}), array.transpose({1, 2, 0}).shape());
@@ -119,7 +136,7 @@ TEST(DeviceArray, TransposeTakesPermutations) {
   EXPECT_THROW(array.transpose({0, 1, 3}), roc::layout_error);
 }
 
-TEST(DeviceArray, ErrorsOfHipKeepTheCall) {
+TEST(DeviceArray, AllocationErrorNamesTheHipCall) {
   roc::hip_memory_resource direct;
   ASSERT_TRUE(roc::platform::fail_call("hipMalloc", 1, hipErrorOutOfMemory));
   try {
@@ -130,7 +147,7 @@ TEST(DeviceArray, ErrorsOfHipKeepTheCall) {
   }
 }
 
-TEST(DeviceArray, ToDeviceIntoAnExistingArray) {
+TEST(ToDevice, CopiesIntoAnExistingArray) {
   std::vector<int> const host = {1, 2, 3, 4};
   roc::device_array<int> array({4});
   roc::to_device(host, array);
@@ -145,7 +162,7 @@ TEST(DeviceArray, ToDeviceIntoAnExistingArray) {
   EXPECT_EQ(9, back(2));
 }
 
-TEST(DeviceArray, CopyToHostOnAStreamIsCompleteAfterSynchronisation) {
+TEST(DeviceArrayCopyToHost, IsCompleteAfterSynchronizationOfItsStream) {
   std::vector<int> const host = {1, 2, 3, 4};
   roc::stream const stream;
   auto const array = roc::to_device(host, stream);

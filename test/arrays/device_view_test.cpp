@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Device views: what they refer to, their regions and elements.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ static_assert(std::is_trivially_copyable_v<roc::device_view<float const, 5>>);
 static_assert(std::is_convertible_v<roc::device_view<int, 2>, roc::device_view<int const, 2>>);
 static_assert(!std::is_convertible_v<roc::device_view<int const, 2>, roc::device_view<int, 2>>);
 
-TEST(DeviceView, SharesMemoryAndShape) {
+TEST(DeviceView, HasMemoryAndShapeOfTheArray) {
   roc::device_array<int, 2> array({3, 4}, roc::order::f);
   auto const view = array.view();
   EXPECT_EQ(array.data(), view.data());
@@ -26,7 +27,7 @@ TEST(DeviceView, SharesMemoryAndShape) {
   EXPECT_TRUE(view.is_f_contiguous());
 }
 
-TEST(DeviceView, RegionsOfRegions) {
+TEST(DeviceView, RegionOfARegionCopiesTheRightElements) {
   std::vector<int> host(60);
   for (int i = 0; i < 60; ++i) host[static_cast<std::size_t>(i)] = i;
   auto const array = roc::to_device(host);
@@ -40,7 +41,7 @@ TEST(DeviceView, RegionsOfRegions) {
   EXPECT_EQ(40 + 15 + 2, out[1][0]);
 }
 
-TEST(DeviceView, AnElementIsAViewOfRankZero) {
+TEST(DeviceView, ElementIsAViewOfRankZero) {
   auto const array = roc::to_device(std::vector<int>{5, 6, 7});
   auto const element = array.view()(1);
   EXPECT_EQ(6, element.copy_to_host()());
@@ -50,7 +51,7 @@ TEST(DeviceView, AnElementIsAViewOfRankZero) {
   EXPECT_THROW(array.view()(3), roc::shape_error);
 }
 
-TEST(DeviceView, OfForeignDeviceMemory) {
+TEST(DeviceView, AcceptsForeignMemory) {
   roc::device_array<int> const array({6});
   roc::device_view<int, 2> const view(array.data(), {2, 3});
   std::vector<int> const host = {1, 2, 3, 4, 5, 6};
@@ -58,16 +59,16 @@ TEST(DeviceView, OfForeignDeviceMemory) {
   EXPECT_EQ(6, view.copy_to_host()(1, 2));
 }
 
-TEST(DeviceView, NullWithElementsIsALifetimeError) {
+TEST(DeviceView, ThrowsLifetimeErrorIfNullWithElements) {
   roc::device_view<int> const view(nullptr, roc::shape<1>{3});
   std::vector<int> host(3);
   EXPECT_THROW(view.copy_to_host(host), roc::lifetime_error);
 }
 
-// A pointer into device memory must fault in host code, or the tests of this suite would not see
-// it used there.
-TEST(DeviceView, HostCodeCannotTouchDeviceMemory) {
-  if (!roc::test::on_cpu()) GTEST_SKIP() << "a real device's addresses are its own affair";
+// A device address must fault in host code, or the tests would not detect such an access.
+TEST(DeviceView, AccessByHostCodeFaults) {
+  if (!roc::test::on_cpu())
+    GTEST_SKIP() << "a real device may map its memory into the host's address space";
   roc::device_array<int> const array({16});
   EXPECT_DEATH(*static_cast<int volatile*>(array.data()) = 1, "");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Host views of std::mdspan, where the standard library has it, and of what has its members.
+// Host views of std::mdspan, if the standard library has it, and of classes with its members.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-// The members of std::mdspan that count, for standard libraries without it.
+// A class with the members of std::mdspan that the library uses.
 template <class T, std::size_t N>
 class span_of_axes {
  public:
@@ -42,7 +42,7 @@ class span_of_axes {
   std::array<std::ptrdiff_t, N> strides_;
 };
 
-// One whose accessor computes values is not what lies in memory.
+// A mdspan whose accessor computes values is not accepted.
 template <class T>
 struct computing : span_of_axes<T, 1> {
   using reference = T;
@@ -50,7 +50,7 @@ struct computing : span_of_axes<T, 1> {
 static_assert(roc::detail::mdspan_like<span_of_axes<int, 1>>);
 static_assert(!roc::detail::mdspan_like<computing<int>>);
 
-TEST(Mdspan, ShapeAndStridesAreItsOwn) {
+TEST(MdspanView, HasTheShapeAndStridesOfTheMdspan) {
   std::vector<int> numbers(40);
   std::iota(numbers.begin(), numbers.end(), 0);
   span_of_axes<int, 2> const span(numbers.data(), {3, 4}, {10, 2});
@@ -71,7 +71,7 @@ TEST(Mdspan, ShapeAndStridesAreItsOwn) {
 }
 
 #if defined(__cpp_lib_mdspan)
-TEST(Mdspan, OfTheStandardLibrary) {
+TEST(MdspanView, AcceptsTheStandardLibrarysMdspan) {
   std::vector<float> numbers(24);
   std::iota(numbers.begin(), numbers.end(), 0.0f);
   std::mdspan const c(numbers.data(), 4, 6);
@@ -88,7 +88,7 @@ TEST(Mdspan, OfTheStandardLibrary) {
   EXPECT_EQ(0.0f, numbers[23]);
 }
 #else
-TEST(Mdspan, OfTheStandardLibrary) {
+TEST(MdspanView, AcceptsTheStandardLibrarysMdspan) {
   GTEST_SKIP() << "the standard library has no mdspan";
 }
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who owns device memory: adopted, released, shared by several arrays.
+// Ownership of device memory that is adopted, released or shared by several arrays.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ void* allocate(std::size_t bytes) {
   return data;
 }
 
-// What frees the memory, and counts how often.
-struct finaliser {
+// Frees the memory, and counts how often it is called.
+struct finalizer {
   std::atomic<int>* calls;
   void operator()(void* data) const {
     ++*calls;
@@ -30,42 +30,42 @@ struct finaliser {
   }
 };
 
-TEST(Adopt, FinaliserRunsOnceWithTheLastOwner) {
+TEST(AdoptedArray, FinalizerRunsOnceAfterTheLastOwner) {
   std::atomic<int> calls = 0;
   {
     auto* const data = static_cast<int*>(allocate(64));
-    auto array = roc::adopt(data, roc::shape<2>{4, 4}, finaliser{&calls});
+    auto array = roc::adopt(data, roc::shape<2>{4, 4}, finalizer{&calls});
     EXPECT_EQ(data, array.data());
     EXPECT_EQ(0, array.device_ordinal());
     array.fill(3);
     EXPECT_EQ(3, array(3, 3).get());
     auto moved = std::move(array);
     auto row = std::move(moved)(2, roc::all);
-    auto again = std::move(row).reshape(2, 2);
+    auto matrix = std::move(row).reshape(2, 2);
     EXPECT_EQ(0, calls);
-    EXPECT_EQ(3, again(1, 1).get());
+    EXPECT_EQ(3, matrix(1, 1).get());
   }
   EXPECT_EQ(1, calls);
 }
 
-TEST(Adopt, WithStridesAndOrder) {
+TEST(AdoptedArray, HasTheGivenStridesOrOrder) {
   std::atomic<int> calls = 0;
   auto* const data = static_cast<int*>(allocate(96));
   {
     auto const array =
-        roc::adopt(data, roc::shape<2>{2, 3}, roc::strides<2>{10, 2}, finaliser{&calls});
+        roc::adopt(data, roc::shape<2>{2, 3}, roc::strides<2>{10, 2}, finalizer{&calls});
     EXPECT_EQ((roc::strides<2>{10, 2}), array.strides());
   }
   EXPECT_EQ(1, calls);
-  auto const f = roc::adopt(static_cast<int*>(allocate(24)), roc::shape<2>{2, 3},
-                            finaliser{&calls}, roc::order::f);
+  auto const f = roc::adopt(static_cast<int*>(allocate(24)), roc::shape<2>{2, 3}, finalizer{&calls},
+                            roc::order::f);
   EXPECT_TRUE(f.is_f_contiguous());
 }
 
-TEST(Adopt, TheWrongKindOfPointerIsAnError) {
+TEST(Adopt, ThrowsForAPointerOfTheWrongKind) {
   std::atomic<int> calls = 0;
   auto const adopt = [&](int* data) {
-    static_cast<void>(roc::adopt(data, roc::shape<1>{4}, finaliser{&calls}));
+    static_cast<void>(roc::adopt(data, roc::shape<1>{4}, finalizer{&calls}));
   };
   auto pinned = roc::pinned_array<int>(4);
   try {
@@ -73,8 +73,7 @@ TEST(Adopt, TheWrongKindOfPointerIsAnError) {
     FAIL();
   } catch (roc::error const& error) {
     EXPECT_EQ(std::errc::invalid_argument, error.code());
-    EXPECT_NE(std::string::npos,
-              std::string(error.what()).find("pinned or registered host memory"))
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("pinned or registered host memory"))
         << error.what();
   }
   std::vector<int> pageable(4);
@@ -85,10 +84,10 @@ TEST(Adopt, TheWrongKindOfPointerIsAnError) {
   EXPECT_EQ(0, calls);
 }
 
-TEST(Adopt, WithoutElementsAdoptsNothing) {
+TEST(Adopt, DoesNotCallTheFinalizerForZeroElements) {
   std::atomic<int> calls = 0;
   {
-    auto const array = roc::adopt(static_cast<int*>(nullptr), roc::shape<1>{0}, finaliser{&calls});
+    auto const array = roc::adopt(static_cast<int*>(nullptr), roc::shape<1>{0}, finalizer{&calls});
     EXPECT_EQ(nullptr, array.data());
   }
   EXPECT_EQ(0, calls);
@@ -96,21 +95,22 @@ TEST(Adopt, WithoutElementsAdoptsNothing) {
 
 std::string logged;
 
-TEST(Adopt, WhatTheFinaliserThrowsIsLogged) {
+TEST(AdoptedArray, ExceptionOfTheFinalizerGoesToTheLogHook) {
   logged.clear();
-  auto const before = roc::set_log_hook([](char const* message) noexcept { logged = message; });
+  auto const previous_hook =
+      roc::set_log_hook([](char const* message) noexcept { logged = message; });
   auto* const data = static_cast<int*>(allocate(16));
   {
     auto const array = roc::adopt(data, roc::shape<1>{4}, [](void* memory) {
       ROCARRAY_HIP(hipFree, memory);
-      throw std::runtime_error("no more room");
+      throw std::runtime_error("out of space");
     });
   }
-  roc::set_log_hook(before);
-  EXPECT_NE(std::string::npos, logged.find("no more room")) << logged;
+  roc::set_log_hook(previous_hook);
+  EXPECT_NE(std::string::npos, logged.find("out of space")) << logged;
 }
 
-TEST(Adopt, FinaliserRunsAfterTheWorkOnTheDevice) {
+TEST(AdoptedArray, FinalizerRunsAfterAllWorkOnTheDevice) {
   if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
   roc::stream const stream;
   std::vector<int> host(1000, 1);
@@ -119,7 +119,7 @@ TEST(Adopt, FinaliserRunsAfterTheWorkOnTheDevice) {
   {
     auto* const data = static_cast<int*>(allocate(4000));
     auto array = roc::adopt(data, roc::shape<1>{1000}, [&](void* memory) {
-      seen = host[999];  // the copy has come
+      seen = host[999];  // written by the copy
       ROCARRAY_HIP(hipFree, memory);
     });
     array.fill(7, stream);
@@ -128,7 +128,7 @@ TEST(Adopt, FinaliserRunsAfterTheWorkOnTheDevice) {
   EXPECT_EQ(7, seen);
 }
 
-TEST(Release, TheCallerOwnsTheMemoryThen) {
+TEST(DeviceArrayRelease, TransfersOwnershipToTheCaller) {
   roc::hip_memory_resource direct;
   roc::device_array<int> array({3}, direct);
   array.copy_to_device(std::vector<int>{1, 2, 3});
@@ -141,25 +141,25 @@ TEST(Release, TheCallerOwnsTheMemoryThen) {
   ROCARRAY_HIP(hipFree, data);
 }
 
-TEST(Release, DropsTheFinaliser) {
+TEST(DeviceArrayRelease, DoesNotCallTheFinalizer) {
   std::atomic<int> calls = 0;
   auto* const data = static_cast<int*>(allocate(16));
   {
-    auto array = roc::adopt(data, roc::shape<1>{4}, finaliser{&calls});
+    auto array = roc::adopt(data, roc::shape<1>{4}, finalizer{&calls});
     EXPECT_EQ(data, array.release());
   }
   EXPECT_EQ(0, calls);
   ROCARRAY_HIP(hipFree, data);
 }
 
-TEST(Release, APartOfAnAllocationIsAnError) {
+TEST(DeviceArrayRelease, ThrowsLayoutErrorForAPartOfAnAllocation) {
   roc::device_array<int> array({10});
   auto part = std::move(array)(roc::slice(2, 5));
   EXPECT_THROW(part.release(), roc::layout_error);
   EXPECT_EQ(3u, part.size());
 }
 
-TEST(SharedAllocation, ArraysLieWhereTheyArePlaced) {
+TEST(DeviceAllocation, ArraysBeginAtTheirOffsets) {
   roc::device_allocation memory(4096);
   EXPECT_EQ(4096u, memory.size_bytes());
   auto const a = memory.array<float>(0, roc::shape<2>{4, 8});
@@ -182,19 +182,19 @@ TEST(SharedAllocation, ArraysLieWhereTheyArePlaced) {
   EXPECT_EQ(0, padded.padded_view()(3, 7).get());
 }
 
-TEST(SharedAllocation, LivesAsLongAsItsLastArray) {
+TEST(DeviceAllocation, LivesAsLongAsItsLastArray) {
   roc::device_array<int> second;
   {
     roc::device_allocation memory(256);
     auto const first = memory.array<int>(0, roc::shape<1>{16});
     second = memory.array<int>(64, roc::shape<1>{16});
   }
-  second.fill(9);  // would fault on memory that was freed and closed
+  second.fill(9);  // would fault on freed memory
   EXPECT_EQ(9, second(15).get());
   EXPECT_THROW(second.release(), roc::lifetime_error);
 }
 
-TEST(SharedAllocation, ArraysMayLieOverEachOther) {
+TEST(DeviceAllocation, ArraysMayOverlap) {
   roc::device_allocation memory(1024);
   auto const whole = memory.array<int>(0, roc::shape<1>{256});
   auto const half = memory.array<int>(512, roc::shape<1>{128});
@@ -204,7 +204,7 @@ TEST(SharedAllocation, ArraysMayLieOverEachOther) {
   EXPECT_NO_THROW(roc::copy(half, whole(roc::slice(0, 128))));
 }
 
-TEST(SharedAllocation, BadPlacesAreErrors) {
+TEST(DeviceAllocation, InvalidOffsetsThrow) {
   roc::device_allocation memory(100);
   EXPECT_THROW(memory.array<int>(0, roc::shape<1>{26}), roc::shape_error);
   EXPECT_THROW(memory.array<int>(104, roc::shape<1>{0}), roc::shape_error);
@@ -217,7 +217,7 @@ TEST(SharedAllocation, BadPlacesAreErrors) {
   EXPECT_EQ(0u, memory.size_bytes());
 }
 
-TEST(SharedAllocation, PaddedRowsNeedAnAlignedPlace) {
+TEST(DeviceAllocation, PaddedRowsNeedAnAlignedOffset) {
   roc::device_allocation memory(4096);
   roc::padded<2> const rows{roc::padding(), roc::padding().coalesced()};
   EXPECT_THROW(memory.array<float>(4, roc::shape<2>{3, 5}, rows), roc::layout_error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Padded arrays, and the negotiation of padding from demands.
+// Padded arrays, and the computation of padded extents from demands.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct demand_case {
   std::size_t expected;
 };
 
-TEST(PaddingNegotiation, LeastExtentThatSatisfiesAll) {
+TEST(PaddingExtent, IsTheSmallestThatSatisfiesAllDemands) {
   demand_case const cases[] = {
       {"nothing", padding(), 10, 4, 10},
       {"an extent", padding(12), 10, 4, 12},
@@ -45,12 +45,12 @@ TEST(PaddingNegotiation, LeastExtentThatSatisfiesAll) {
       {"of two arrays", padding().round_to(6) & padding().align(4), 10, 4, 12},
       {"zero", padding().align(16).round_to(3), 0, 4, 0},
   };
-  for (auto const& each : cases) {
-    EXPECT_EQ(each.expected, each.demands.extent(each.extent, each.element_size)) << each.name;
+  for (auto const& test : cases) {
+    EXPECT_EQ(test.expected, test.demands.extent(test.extent, test.element_size)) << test.name;
   }
 }
 
-TEST(PaddingNegotiation, IncompatibleDemandsAreAnError) {
+TEST(PaddingExtent, ThrowsForIncompatibleDemands) {
   EXPECT_THROW(padding(9).extent(10, 4), roc::layout_error);
   EXPECT_THROW(padding(12).align(8).extent(10, 4), roc::layout_error);
   EXPECT_THROW(padding(12).round_to(13).extent(10, 4), roc::layout_error);
@@ -63,23 +63,24 @@ TEST(PaddingNegotiation, IncompatibleDemandsAreAnError) {
     EXPECT_THROW(padding().align_bytes(bad), roc::layout_error) << bad;
   }
   EXPECT_THROW(padding().round_to(0), roc::layout_error);
-  auto const most = std::numeric_limits<std::size_t>::max();
-  EXPECT_THROW(padding().align(8).extent(most - 3, 1), roc::shape_error);
+  auto const max_extent = std::numeric_limits<std::size_t>::max();
+  EXPECT_THROW(padding().align(8).extent(max_extent - 3, 1), roc::shape_error);
   EXPECT_THROW((roc::device_array<int, 2>({2, 3}, padded<2>{2, 2})), roc::layout_error);
 }
 
-TEST(PaddingNegotiation, TheMessageNamesBothSides) {
+TEST(PaddingExtent, MessageNamesAllDemands) {
   try {
     padding(12).align(8).extent(10, 4);
     FAIL();
   } catch (roc::layout_error const& error) {
-    EXPECT_STREQ("incompatible padding: the extent must be (12), and (at least, a multiple of) "
-                 "(10, 8): demand one that is both",
-                 error.what());
+    EXPECT_STREQ(
+        "incompatible padding: exact extent 12, but the other constraints need at least 10 "
+        "and a multiple of 8; change one of them",
+        error.what());
   }
 }
 
-TEST(PaddedArray, UsableIsTheTopLeftBox) {
+TEST(PaddedArray, ShapeExcludesThePaddingAndStridesIncludeIt) {
   roc::device_array<int, 2> const c({3, 5}, padded<2>{4, 8});
   EXPECT_EQ((roc::shape<2>{3, 5}), c.shape());
   EXPECT_EQ((roc::strides<2>{8, 1}), c.strides());
@@ -97,7 +98,7 @@ TEST(PaddedArray, UsableIsTheTopLeftBox) {
   EXPECT_EQ(plain.shape(), plain.padded_shape());
 }
 
-TEST(PaddedArray, ZeroCoversPaddingFillAndCopiesDoNot) {
+TEST(PaddedArray, ZeroWritesPaddingButFillAndCopiesDoNot) {
   roc::device_array<int, 2> array({3, 5}, padded<2>{4, 8});
   roc::stream const stream;
   array.padded_view().fill(-1);
@@ -120,7 +121,7 @@ TEST(PaddedArray, ZeroCoversPaddingFillAndCopiesDoNot) {
   array.zero(stream);
   stream.synchronize();
   check(0, 0);
-  // A view knows elements only.
+  // A view excludes the padding.
   array.padded_view().fill(-1);
   array.view().zero();
   check(-1, 0);
@@ -128,14 +129,14 @@ TEST(PaddedArray, ZeroCoversPaddingFillAndCopiesDoNot) {
   check(0, 0);
 }
 
-TEST(PaddedArray, PaddingMayBeReadAndWritten) {
+TEST(PaddedView, ReadsAndWritesPadding) {
   roc::device_array<int, 2> const array({2, 3}, padded<2>{2, 4});
   array.padded_view()(1, 3).set(42);
   EXPECT_EQ(42, array.padded_view()(1, 3).get());
   EXPECT_THROW(array(1, 3), roc::shape_error);
 }
 
-TEST(PaddedArray, KeepsItsPaddingInOtherForms) {
+TEST(PaddedArray, TransposeOfAnRvalueKeepsPadding) {
   roc::device_array<int, 2> array({3, 5}, padded<2>{4, 8});
   array.padded_view().fill(-1);
   auto turned = std::move(array).transpose();
@@ -144,11 +145,11 @@ TEST(PaddedArray, KeepsItsPaddingInOtherForms) {
   turned.zero();
   auto const all = turned.padded_view().copy_to_host();
   for (int value : all) EXPECT_EQ(0, value);
-  auto row = std::move(turned)(roc::all, 1);  // a part has no padding of its own
+  auto row = std::move(turned)(roc::all, 1);  // a region has no padding
   EXPECT_EQ(row.shape(), row.padded_shape());
 }
 
-TEST(PaddedArray, WithoutElementsOrWithUnitAxes) {
+TEST(PaddedArray, HandlesZeroSizeAndUnitAxes) {
   roc::device_array<int, 2> const empty({0, 5}, padded<2>{2, 8});
   EXPECT_EQ(nullptr, empty.data());
   EXPECT_NO_THROW(empty.zero());
@@ -168,7 +169,7 @@ TEST(PaddedArray, WithoutElementsOrWithUnitAxes) {
   EXPECT_TRUE(roc::device_array_like(wide).is_c_contiguous());
 }
 
-TEST(PaddedArray, OnTheHostToo) {
+TEST(PaddedHostArray, ZeroWritesPaddingButFillAndCopiesDoNot) {
   roc::host_array<int, 2> array({3, 5}, padded<2>{4, 8}, roc::order::c, roc::host_memory::pinned);
   EXPECT_EQ((roc::shape<2>{4, 8}), array.padded_shape());
   array.padded_view().fill(-1);

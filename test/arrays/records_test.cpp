@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arrays of records: a field is a strided view, and is copied alone.
+// Arrays of records: a field is a strided view that can be copied separately.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::vector<particle> particles(std::size_t n) {
   return result;
 }
 
-TEST(RecordArrays, AFieldIsAStridedView) {
+TEST(Field, IsAStridedView) {
   auto const array = roc::to_device(particles(10));
   auto const position = array.field(&particle::position);
   static_assert(std::is_same_v<decltype(position), roc::device_view<double, 1> const>);
@@ -44,7 +44,7 @@ TEST(RecordArrays, AFieldIsAStridedView) {
   EXPECT_EQ(6.0f, reversed(1).get());
 }
 
-TEST(RecordArrays, OneFieldCopiedAloneLeavesTheOthers) {
+TEST(Field, CopyDoesNotTouchOtherFields) {
   auto const before = particles(7);
   auto const array = roc::to_device(before);
   std::vector<double> const positions(7, -1.0);
@@ -61,7 +61,7 @@ TEST(RecordArrays, OneFieldCopiedAloneLeavesTheOthers) {
   EXPECT_EQ(6.0f, mass[6]);
 }
 
-TEST(RecordArrays, TwoFieldsOfOneArrayDoNotOverlap) {
+TEST(Field, TwoFieldsOfOneArrayDoNotOverlap) {
   struct pair {
     int first;
     int second;
@@ -71,11 +71,10 @@ TEST(RecordArrays, TwoFieldsOfOneArrayDoNotOverlap) {
   auto const back = array.copy_to_host();
   EXPECT_EQ(6, back(2).first);
   EXPECT_EQ(6, back(2).second);
-  EXPECT_THROW(roc::copy(array.field(&pair::first), array.field(&pair::first)),
-               roc::overlap_error);
+  EXPECT_THROW(roc::copy(array.field(&pair::first), array.field(&pair::first)), roc::overlap_error);
 }
 
-TEST(RecordArrays, AMemberWhoseSizeDoesNotDivideTheRecords) {
+TEST(Field, NeedsACopyIfItsSizeDoesNotDivideTheRecord) {
   auto const array = roc::to_device(std::vector<triple>{{1, {2, 3}}, {4, {5, 6}}, {7, {8, 9}}});
   EXPECT_THROW(array.field(&triple::pair), roc::layout_error);
   EXPECT_EQ(7, array.field(&triple::number)(2).get());
@@ -86,13 +85,13 @@ TEST(RecordArrays, AMemberWhoseSizeDoesNotDivideTheRecords) {
   EXPECT_EQ(8, reversed.copy_to_host()(0).a);
 }
 
-TEST(RecordArrays, OfAnArrayThatGoesTakesTheMemoryAlong) {
+TEST(Field, MovesTheMemoryOfAnRvalueArray) {
   auto kinds = roc::to_device(particles(5)).field(&particle::kind);
   static_assert(std::is_same_v<decltype(kinds), roc::device_array<int, 1>>);
   EXPECT_EQ(104, kinds(4).get());
 }
 
-TEST(RecordArrays, OnTheHostToo) {
+TEST(Field, IsAViewOfHostMemoryToo) {
   auto records = particles(4);
   roc::host_view<particle> const view(records);
   auto const kinds = view.field(&particle::kind);
@@ -101,17 +100,18 @@ TEST(RecordArrays, OnTheHostToo) {
   auto const array = roc::to_device(kinds);
   EXPECT_EQ(-3, array(2).get());
   roc::host_view<particle const> const fixed = view;
-  static_assert(std::is_same_v<decltype(fixed.field(&particle::mass)), roc::host_view<float const>>);
+  static_assert(
+      std::is_same_v<decltype(fixed.field(&particle::mass)), roc::host_view<float const>>);
   EXPECT_EQ(-3, view.field_copy(&particle::kind)(2));
 }
 
-TEST(RecordArrays, WithoutElements) {
+TEST(Field, IsNullForAZeroSizeArray) {
   roc::device_array<particle> const empty({0});
   EXPECT_EQ(nullptr, empty.field(&particle::position).data());
   EXPECT_EQ(0u, empty.field_copy(&particle::kind).size());
 }
 
-TEST(RecordArrays, AnInheritedMember) {
+TEST(Field, MayBeInherited) {
   struct base {
     int x;
     int y;

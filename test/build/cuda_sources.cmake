@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# CUDA sources: what scripts/hipify makes of them, and the installed package's function for them.
-# Included by this folder's CMakeLists.txt, whose variables it uses.
+# Tests of scripts/hipify, and of the installed package's function for CUDA sources. Included by this
+# directory's CMakeLists.txt, whose variables it uses.
 
 rocarray_find_hipify()
 set(hipify_test bash ${CMAKE_CURRENT_LIST_DIR}/hipify.sh)
 
-# The script is the same on every platform: one build asks.
+# The script is the same on every platform: one build tests it.
 if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" AND ROCARRAY_PERL)
   foreach(case example left strict nothing bad missing)
     add_test(NAME ${prefix}.hipify_${case}
@@ -36,23 +36,23 @@ if(NOT ROCARRAY_SANITIZE)
 
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
     rocarray_cuda_consumer_test(cuda_on_host RUN consumer_cuda
-      MESSAGE "host platform has no compiler for CUDA or HIP: build for amd or nvidia")
+      MESSAGE "host platform has no compiler for CUDA or HIP[;] build for amd or nvidia")
   elseif(ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
     rocarray_cuda_consumer_test(consumer_with_cuda RUN consumer_cuda)
     rocarray_cuda_consumer_test(cuda_not_enabled RUN consumer_cuda OPTIONS -DWITHOUT_CUDA=ON
-      MESSAGE "the project has not enabled CUDA: say enable_language")
+      MESSAGE "the project has not enabled CUDA[;] call enable_language")
     get_target_property(definitions rocarray_platform INTERFACE_COMPILE_DEFINITIONS)
     if("${definitions}" MATCHES "ROCARRAY_NATIVE_ALIAS" AND ROCARRAY_HIPIFY_PERL AND ROCARRAY_PERL)
       rocarray_cuda_consumer_test(cuda_without_hip_headers RUN consumer_cuda
         OPTIONS -DHOW=HIPIFIED -DROCARRAY_HIPIFY_PERL=${ROCARRAY_HIPIFY_PERL}
-        MESSAGE "configured without HIP's headers: set ROCARRAY_HIP_INCLUDE_DIR")
+        MESSAGE "configured without HIP's headers[;] set ROCARRAY_HIP_INCLUDE_DIR")
     endif()
   else()
     rocarray_cuda_consumer_test(cuda_without_hipify RUN consumer_cuda
       OPTIONS -DROCARRAY_HIPIFY_PERL=${CMAKE_CURRENT_BINARY_DIR}/nowhere
       MESSAGE "needs perl and hipify-perl")
     if(ROCARRAY_HIPIFY_PERL AND ROCARRAY_PERL)
-      # The double could run it only with a twin: there it is built.
+      # The fake HIP runtime runs only kernels with a host stub: there it is only built.
       set(run consumer_cuda)
       if(ROCARRAY_ON_FAKE_RUNTIME)
         set(run ${CMAKE_COMMAND} -E true)
@@ -63,7 +63,7 @@ if(NOT ROCARRAY_SANITIZE)
         MESSAGE "left.cu:4: CUDA is left: cudaNameOfNextYear")
     else()
       add_test(NAME ${prefix}.consumer_with_cuda COMMAND sh -c
-        "echo 'no hipify-perl: install it, or set ROCARRAY_HIPIFY_PERL or HIPIFY_PERL to it'; exit 77")
+        "echo 'hipify-perl was not found: install it, or set ROCARRAY_HIPIFY_PERL or HIPIFY_PERL to it'; exit 77")
       set_tests_properties(${prefix}.consumer_with_cuda PROPERTIES SKIP_RETURN_CODE 77)
     endif()
   endif()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# debs.sh CPACK BUILD-FOLDER FOLDER PLATFORM SONAME
-# Makes the Debian packages and installs them below FOLDER/root, so that consumers can be built
-# from there; says how large they are. Removing one takes its alternative back.
+# debs.sh CPACK BUILD-DIRECTORY DIRECTORY PLATFORM SONAME
+# Makes the Debian packages, prints their sizes and installs them below DIRECTORY/root, from which
+# consumers can be built. Removing a package removes its alternative.
 set -euo pipefail
 cpack=$1
 build=$2
@@ -18,42 +18,43 @@ for package in "$out"/*.deb; do
   echo "$(basename "$package"): $(stat -c %s "$package") bytes"
 done
 if [ "$(id -u)" != 0 ]; then
-  echo "only root can install packages: these are unpacked"
+  echo "only root can install packages: they are only unpacked"
   for package in "$out"/*.deb; do dpkg-deb -x "$package" "$root"; done
   exit
 fi
-# What they depend on is not below this root.
+# The packages' dependencies are not below this root. All files are installed, even if dpkg is
+# configured to leave man pages out, as in container images.
 install() {
-  dpkg --root="$root" --log="$out/dpkg.log" --force-depends --force-script-chrootless "$@" \
-    >"$out/dpkg.out" 2>&1 || { cat "$out/dpkg.out"; exit 1; }
+  dpkg --root="$root" --log="$out/dpkg.log" --force-depends --force-script-chrootless \
+    "--path-include=/usr/share/*" "$@" >"$out/dpkg.out" 2>&1 || { cat "$out/dpkg.out"; exit 1; }
 }
 install -i "$out"/*.deb
-link=$(find "$root/usr/lib" -maxdepth 2 -name "$soname" -type l -not -path "*/rocarray-*")
-chosen=$(readlink "$root/etc/alternatives/$soname" || true)
-if [ -z "$link" ] || [[ $chosen != */rocarray-$platform/$soname ]]; then
-  echo "$soname is no alternative for the library of $platform: link \"$link\", choice \"$chosen\"" >&2
+link=$(cd "$root" && find usr/lib -maxdepth 2 -name "$soname" -type l -not -path "*/rocarray-*")
+target=$(readlink "$root/etc/alternatives/$soname" || true)
+if [ -z "$link" ] || [[ $target != */rocarray-$platform/$soname ]]; then
+  echo "$soname is not an alternative for the library of $platform: link \"$link\", target \"$target\"" >&2
   exit 1
 fi
-if [ ! -e "$root${chosen}" ]; then
-  echo "the alternative $chosen is not in the package" >&2
+if [ ! -e "$root$target" ]; then
+  echo "the alternative $target is not in the package" >&2
   exit 1
 fi
 if ls "$out"/rocarray-tools* >/dev/null 2>&1; then
-  chosen_tool=$(readlink "$root/etc/alternatives/rocbench")
-  "$root$chosen_tool" --help >/dev/null
+  tool=$(readlink "$root/etc/alternatives/rocbench")
+  "$root$tool" --help >/dev/null
   for file in man/man1/rocbench.1.gz bash-completion/completions/rocbench \
     zsh/vendor-completions/_rocbench fish/vendor_completions.d/rocbench.fish; do
-    chosen_file=$(readlink "$root$(readlink "$root/usr/share/$file")" || true)
-    if [ -z "$chosen_file" ] || [ ! -s "$root$chosen_file" ]; then
-      echo "share/$file is no alternative for a file of the tool's package: \"$chosen_file\"" >&2
+    tool_file=$(readlink "$root$(readlink "$root/usr/share/$file")" || true)
+    if [ -z "$tool_file" ] || [ ! -s "$root$tool_file" ]; then
+      echo "share/$file is not an alternative for a file of the tool's package: \"$tool_file\"" >&2
       exit 1
     fi
   done
 fi
 install -r "librocarray-$platform-dev" "${soname/.so./}-$platform"
 if [ -e "$root/etc/alternatives/$soname" ] || [ -L "$root/etc/alternatives/$soname" ]; then
-  echo "removing the package left the alternative $soname" >&2
+  echo "removing the package left the alternative $soname behind" >&2
   exit 1
 fi
 install -i "$out"/*.deb
-test -e "$root${chosen}"
+test -e "$root$target"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# hipify.sh CASE FOLDER HIPIFY-PERL: what scripts/hipify makes, reports and ends with. Skipped where
-# the case needs hipify-perl and there is none.
+# hipify.sh CASE DIRECTORY HIPIFY-PERL: checks the output, the messages and the exit status of
+# scripts/hipify. A case that needs hipify-perl is skipped if there is none.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -11,26 +11,26 @@ program=$3
 unset HIPIFY_PERL
 
 if [ ! -f "$program" ] && [ "$case" != missing ]; then
-  echo "no hipify-perl: install it, or set ROCARRAY_HIPIFY_PERL or HIPIFY_PERL to it"
+  echo "hipify-perl was not found: install it, or set ROCARRAY_HIPIFY_PERL or HIPIFY_PERL to it"
   exit 77
 fi
 rm -rf "$out"
 mkdir -p "$out"
 
-# hipify ARGUMENT...: runs the script; `status` and `said` are what it ended with and said.
+# hipify ARGUMENT...: runs the script; sets `status` and `output`.
 hipify() {
-  said=$("$root/scripts/hipify" "$@" 2>&1)
+  output=$("$root/scripts/hipify" "$@" 2>&1)
   status=$?
-  printf '%s\n' "$said"
+  printf '%s\n' "$output"
 }
 
-# expect STATUS TEXT...: what it must have ended with and said.
+# expect STATUS TEXT...: checks the status, and that the output contains every TEXT.
 expect() {
-  [ "$status" = "$1" ] || { echo "FAILED: ended with $status, not $1"; exit 1; }
+  [ "$status" = "$1" ] || { echo "FAILED: exit status $status; expected $1"; exit 1; }
   shift
   local text
   for text in "$@"; do
-    grep -qF -- "$text" <<<"$said" || { echo "FAILED: did not say: $text"; exit 1; }
+    grep -qF -- "$text" <<<"$output" || { echo "FAILED: missing in the output: $text"; exit 1; }
   done
 }
 
@@ -38,12 +38,12 @@ expect() {
 expect_not() {
   local text
   for text in "$@"; do
-    if grep -qF -- "$text" <<<"$said"; then echo "FAILED: said: $text"; exit 1; fi
+    if grep -qF -- "$text" <<<"$output"; then echo "FAILED: unexpected in the output: $text"; exit 1; fi
   done
 }
 
 case $case in
-  example)  # the example's second step is what the script makes of its first
+  example)  # the example's second step is the script's output for the first
     hipify --hipify-perl "$program" --include roc/native/hip.hpp -o "$out" \
       "$root/examples/from_cuda/1_cuda"
     expect 0 "cudaMemcpy2DAsync -> hipMemcpy2DAsync" "2 files read, 2 changed"
@@ -63,7 +63,7 @@ case $case in
     expect_not "left: cuOwn"
     [ ! -e "$out/left.hip" ] && [ -e "$out/cuda_own.cuh" ] || exit 1
     ;;
-  nothing)  # a file without CUDA arrives as it was
+  nothing)  # a file without CUDA is copied unchanged
     cp "$here/consumer/consumer.cpp" "$out/plain.cpp"
     hipify --hipify-perl "$program" --include roc/native/hip.hpp -o "$out/new" "$out/plain.cpp"
     expect 0 "nothing to change" "1 files read, 0 changed"
@@ -71,13 +71,13 @@ case $case in
     ;;
   bad)
     hipify --hipify-perl "$program" "$out/not_there.cu"
-    expect 2 "not_there.cu is not there"
+    expect 2 "not_there.cu does not exist"
     hipify --hipify-perl "$program" "$out"
-    expect 2 "no C++ or CUDA source is in"
+    expect 2 "no C++ or CUDA source was found in"
     hipify --hipify-perl "$program" --hurry "$out"
-    expect 2 '"--hurry" is no option'
+    expect 2 '"--hurry" is not an option'
     hipify --hipify-perl "$program"
-    expect 2 "no file and no folder was named"
+    expect 2 "no file or directory was given"
     cp "$here/hipify/left.cu" "$out/a.cu"
     cp "$here/hipify/left.cu" "$out/a.hpp"
     mkdir "$out/b" && cp "$here/hipify/left.cu" "$out/b/a.cu"
@@ -92,16 +92,16 @@ case $case in
     ;;
   missing)
     hipify --hipify-perl "$out/nowhere" "$here/hipify"
-    expect 2 "nowhere is not there"
-    # A PATH without it, but with what the script itself needs.
+    expect 2 "nowhere does not exist"
+    # A PATH without hipify-perl, but with the programs that the script needs.
     mkdir "$out/bin"
     ln -s "$(command -v perl)" "$(command -v env)" "$out/bin"
     if [ -e /opt/rocm/bin/hipify-perl ]; then
-      echo "hipify-perl is in /opt/rocm: that it is missing cannot be asked here"
+      echo "hipify-perl is in /opt/rocm: its absence cannot be tested here"
       exit 77
     fi
     PATH=$out/bin ROCM_PATH=$out hipify "$here/hipify"
     expect 2 "hipify-perl was found neither on PATH nor in ROCm's folder" "--hipify-perl"
     ;;
-  *) echo "hipify.sh: no case \"$case\""; exit 1 ;;
+  *) echo "hipify.sh: unknown case \"$case\""; exit 1 ;;
 esac

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# installed_debs.sh FOLDER SONAME FOLDER-OF-PACKAGES...
-# The packages, of one platform or of several, as dpkg installs, removes and purges them: on a whole
-# system, and where dpkg leaves parts out (path-exclude: images of containers have no man pages).
-# What is there is offered under the names without a platform, and nothing stays behind.
+# installed_debs.sh DIRECTORY SONAME PACKAGE-DIRECTORY...
+# Installs, removes and purges the packages of one or several platforms with dpkg: on a whole system,
+# and on systems where dpkg leaves files out (path-exclude: container images have no man pages).
+# Installed files are offered under the names without a platform, and purging leaves nothing behind.
 set -euo pipefail
 out=$1
 soname=$2
@@ -16,7 +16,7 @@ rm -rf "$out"
 packages=()
 names=()
 libraries=()
-for folder in "$@"; do packages+=("$folder"/*.deb); done
+for directory in "$@"; do packages+=("$directory"/*.deb); done
 for package in "${packages[@]}"; do
   name=$(dpkg-deb -f "$package" Package)
   names+=("$name")
@@ -30,8 +30,8 @@ fail() {
   exit 1
 }
 
-# offered LINK: whether it leads, by the alternatives, to a file below the root.
-offered() {
+# is_alternative LINK: succeeds if Debian's alternatives resolve the link to a file below the root.
+is_alternative() {
   local target
   target=$(readlink "$root$1") && target=$(readlink "$root$target") && [ -s "$root$target" ]
 }
@@ -39,20 +39,22 @@ offered() {
 # expect yes|no LINK
 expect() {
   if [ "$1" = yes ]; then
-    offered "$2" || fail "$2 is no alternative for a file of the packages"
+    is_alternative "$2" || fail "$2 is not an alternative for a file of the packages"
   elif [ -e "$root$2" ] || [ -L "$root$2" ]; then
-    fail "$2 is there, and leads nowhere"
+    fail "$2 is a dangling link"
   fi
 }
 
-left() {
-  find "$root" \( -path "$root/var/lib/dpkg/status*" -o -path "$root/var/lib/dpkg/info/format" \
-    -o -path "$root/var/log/*" -o -name "lock*" -o -name "*-old" -o -name triggers \) -prune \
-    -o \( -type f -o -type l -o -path "*roc*" \) -print
+# Prints the files that dpkg did not make for itself, and everything named after the library.
+remaining_files() {
+  (cd "$root" && find . \( -path "./var/lib/dpkg/status*" -o -path "./var/lib/dpkg/info/format" \
+    -o -path "./var/log/*" -o -name "lock*" -o -name "*-old" -o -name triggers \) -prune \
+    -o \( -type f -o -type l -o -path "*roc*" \) -print)
 }
 
-# system NAME MAN COMPLETIONS [OPTION-OF-DPKG...]: what the tool offers beside itself there.
-system() {
+# check_system NAME MAN COMPLETIONS [DPKG-OPTION...]: yes or no for the man page and the completions
+# selects whether they are expected to be installed.
+check_system() {
   case=$1
   local man=$2 completions=$3 count=${#names[@]} link file
   shift 3
@@ -60,15 +62,15 @@ system() {
   mkdir -p "$root/var/lib/dpkg/"{updates,info,alternatives} "$root/var/log" \
     "$root/etc/alternatives" "$root/usr/bin"
   touch "$root/var/lib/dpkg/status"
-  # What they depend on is not below this root.
-  dpkg_here() {
+  # The packages' dependencies are not below this root.
+  dpkg_below_root() {
     dpkg --root="$root" --log="$out/$case.log" --force-depends --force-script-chrootless "$@" \
       >"$out/$case.out" 2>&1 || { cat "$out/$case.out" >&2; fail "dpkg $1 failed"; }
   }
-  dpkg_here "$@" -i "${packages[@]}"
-  link=$(find "$root/usr/lib" -maxdepth 2 -name "$soname" -type l -not -path "*/rocarray-*")
-  link=${link#"$root"}
-  expect yes "${link:-/usr/lib/$soname}"
+  dpkg_below_root "$@" -i "${packages[@]}"
+  link=$(cd "$root" && find usr/lib -maxdepth 2 -name "$soname" -type l -not -path "*/rocarray-*")
+  link=/${link:-usr/lib/$soname}
+  expect yes "$link"
   if [ $tool = 1 ]; then
     expect yes /usr/bin/rocbench
     expect "$man" /usr/share/man/man1/rocbench.1.gz
@@ -77,28 +79,30 @@ system() {
       expect "$completions" "/usr/share/$file"
     done
     if [ "$man" = yes ]; then
-      # Read to the end: who writes into a pipe that nobody reads fails.
+      # grep without -q reads to the end: zcat fails if the pipe is closed early.
       zcat "$root/usr/share/man/man1"/rocbench-*.1.gz | grep '^\.TH ROCBENCH 1' >/dev/null ||
-        fail "the man page is none"
+        fail "the man page has no title line"
     fi
   fi
-  # One platform goes; another one's library takes its place.
+  # After one platform is removed, the library of another one takes its place.
   for ((i = 0; i < ${#libraries[@]}; ++i)); do
     expect yes "$link"
-    mapfile -t gone < <(printf '%s\n' "${names[@]}" | grep -E -- "-${libraries[i]}(-dev)?\$")
-    dpkg_here -r "${gone[@]}"
-    count=$((count - ${#gone[@]}))
+    mapfile -t removed < <(printf '%s\n' "${names[@]}" | grep -E -- "-${libraries[i]}(-dev)?\$")
+    dpkg_below_root -r "${removed[@]}"
+    count=$((count - ${#removed[@]}))
   done
-  [ $count = 0 ] || fail "$count packages are of no platform: ${names[*]}"
+  [ $count = 0 ] || fail "$count packages belong to no platform: ${names[*]}"
   expect no "$link"
-  dpkg_here -P "${names[@]}"
-  file=$(left)
-  [ -z "$file" ] || fail "left behind: $file"
+  dpkg_below_root -P "${names[@]}"
+  file=$(remaining_files)
+  [ -z "$file" ] || fail "files remain: $file"
   echo "$case: installed, removed, purged"
 }
 
-system whole yes yes
-system without_man_pages no yes "--path-exclude=/usr/share/man/*"
-system without_completions yes no "--path-exclude=/usr/share/bash-completion/*" \
+# --path-include cancels the exclusions in dpkg's own configuration.
+check_system whole yes yes "--path-include=/usr/share/*"
+check_system without_man_pages no yes "--path-exclude=/usr/share/man/*"
+check_system without_completions yes no "--path-include=/usr/share/man/*" \
+  "--path-exclude=/usr/share/bash-completion/*" \
   "--path-exclude=/usr/share/zsh/*" "--path-exclude=/usr/share/fish/*"
-system without_share no no "--path-exclude=/usr/share/*"
+check_system without_share no no "--path-exclude=/usr/share/*"

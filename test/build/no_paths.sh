@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# no_paths.sh FOLDER PATH...: nothing of the package's text names a place of the machine that built it.
+# no_paths.sh DIRECTORY PATH...: fails if a CMake file or a header of the installed package in
+# DIRECTORY names one of the paths of the build.
 set -euo pipefail
-folder=$1
+package=$1
 shift
 for path in "$@"; do
-  if grep -rlF --include='*.cmake' --include='*.hpp' "$path/" "$folder"; then
-    echo "these files of the package name $path" >&2
+  if grep -rlF --include='*.cmake' --include='*.hpp' "$path/" "$package"; then
+    echo "the files above name a path of the build: $path" >&2
     exit 1
   fi
 done

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# one_object.sh FOLDER platform=build-tree...
-# One object file, compiled once without a word about a platform, linked with each platform's
-# library and run where that can run: the host, AMD's library on its CPU double, NVIDIA's if there
-# is a GPU (without one the program must still start and say that there is no device).
+# one_object.sh DIRECTORY platform=build-directory...
+# Compiles one object file with no platform defined, links it with the library of each platform and
+# runs the programs: amd without a GPU on the fake HIP runtime; nvidia without a GPU must start and
+# report that there is no device.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
@@ -18,9 +18,9 @@ for pair in "$@"; do
   status=0
   case $platform in
     amd)
-      twins=$tree/test/librocarray_library_host_stubs.so
+      host_stubs=$tree/test/librocarray_library_host_stubs.so
       if [ -e /dev/kfd ]; then "$program" || status=$?; else
-        LD_LIBRARY_PATH=$tree/fake_runtime ROCARRAY_HOST_STUBS=$twins "$program" || status=$?; fi
+        LD_LIBRARY_PATH=$tree/fake_runtime ROCARRAY_HOST_STUBS=$host_stubs "$program" || status=$?; fi
       ;;
     *) "$program" || status=$? ;;
   esac

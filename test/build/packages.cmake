@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What is installed and packaged: its interface for linkers, and consumers that are built from it.
-# Included by this folder's CMakeLists.txt, whose variables it uses.
+# Tests of the installed package and of the Debian packages: exported symbols, and consumers built
+# from them. Included by this directory's CMakeLists.txt, whose variables it uses.
 
 include(GNUInstallDirs)
 
@@ -13,17 +13,17 @@ if(NOT ROCARRAY_SANITIZE)
     COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/soname.sh ${CMAKE_READELF}
       $<TARGET_FILE:rocarray_shared> ${soversion})
 
-  # rocarray_pkg_config_test(NAME KIND ROOT-OF-PC-FILES PC-NAME FIXTURE)
-  function(rocarray_pkg_config_test name kind folder pc fixture)
+  # rocarray_pkg_config_test(NAME static|shared DIRECTORY-OF-PC-FILES PC-NAME FIXTURE)
+  function(rocarray_pkg_config_test name kind directory pc fixture)
     add_test(NAME ${prefix}.${name}
       COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/pkg_config.sh ${kind}
-        ${CMAKE_CURRENT_BINARY_DIR}/${name} ${folder} ${pc} ${CMAKE_CXX_COMPILER})
+        ${CMAKE_CURRENT_BINARY_DIR}/${name} ${directory} ${pc} ${CMAKE_CXX_COMPILER})
     set_tests_properties(${prefix}.${name} PROPERTIES
       FIXTURES_REQUIRED ${fixture} SKIP_RETURN_CODE 77 TIMEOUT 120 ENVIRONMENT "${environment}")
   endfunction()
-  set(pc_folder ${install}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  rocarray_pkg_config_test(pkg_config_static static ${pc_folder} rocarray ${prefix}.install)
-  rocarray_pkg_config_test(pkg_config_shared shared ${pc_folder} rocarray ${prefix}.install)
+  set(pc_directory ${install}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  rocarray_pkg_config_test(pkg_config_static static ${pc_directory} rocarray ${prefix}.install)
+  rocarray_pkg_config_test(pkg_config_shared shared ${pc_directory} rocarray ${prefix}.install)
 
   set(other amd)
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd")
@@ -62,14 +62,14 @@ if(NOT ROCARRAY_SANITIZE)
     rocarray_pkg_config_test(consumer_of_debs_by_pkg_config shared
       ${deb_usr}/${CMAKE_INSTALL_LIBDIR}/pkgconfig rocarray-${ROCARRAY_RESOLVED_PLATFORM} ${prefix}.debs)
   else()
-    add_test(NAME ${prefix}.debs COMMAND sh -c "echo 'no dpkg: not a Debian system'; exit 77")
+    add_test(NAME ${prefix}.debs COMMAND sh -c "echo 'dpkg was not found: not a Debian system'; exit 77")
     set_tests_properties(${prefix}.debs PROPERTIES SKIP_RETURN_CODE 77)
   endif()
 
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
     add_test(NAME ${prefix}.consumer_by_fetch_content
       COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/consumer_fetch ${options}
-        --build-options ${variables} ${quick} -DROCARRAY_PLATFORM=host -DKIND=shared
+        --build-options ${variables} ${unoptimized} -DROCARRAY_PLATFORM=host -DKIND=shared
         -DFETCH=${PROJECT_SOURCE_DIR}
         --test-command consumer)
     set_tests_properties(${prefix}.consumer_by_fetch_content PROPERTIES TIMEOUT 300)

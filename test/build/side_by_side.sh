@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# side_by_side.sh FOLDER platform=build-tree...
-# The Debian packages of several platforms, as each build's test made them, in one place: a project
-# picks a platform when it is configured, and one program picks it when it starts. dpkg installs and
-# removes them together.
+# side_by_side.sh DIRECTORY platform=build-directory...
+# Unpacks the Debian packages of several platforms, as each build's test made them, below one root. A
+# project selects a platform when it is configured, and a program when it starts. dpkg installs and
+# removes the packages together.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
@@ -12,26 +12,27 @@ rm -rf "$out"
 root=$out/root
 mkdir -p "$root"
 platforms=()
-folders=()
+package_directories=()
 for pair in "$@"; do
   platform=${pair%%=*}
   tree=${pair#*=}
   platforms+=("$platform")
   debs=$tree/test/build/debs
-  folders+=("$debs")
+  package_directories+=("$debs")
   for package in "$debs"/*.deb; do
-    # dpkg refuses a file that two packages have: so does this.
+    # As dpkg does, refuse a file that two packages contain.
     clash=$(dpkg-deb -c "$package" | awk '$1 !~ /^d/ {print $6}' |
       while read -r file; do if [ -e "$root/$file" ]; then echo "$file"; fi; done)
     if [ -n "$clash" ]; then
-      echo "$(basename "$package") has files of another platform's package: $clash" >&2
+      echo "$(basename "$package") contains files of another platform's package: $clash" >&2
       exit 1
     fi
     dpkg-deb -x "$package" "$root"
   done
 done
 
-# run PLATFORM TREE PROGRAM: with that platform's library, and AMD's on its double without a GPU.
+# run PLATFORM BUILD-DIRECTORY PROGRAM: runs it with that platform's library; amd without a GPU on the
+# fake HIP runtime.
 run() {
   local library status=0
   library=$(dirname "$(find "$root" -path "*/rocarray-$1/librocarray.so")")
@@ -59,12 +60,12 @@ for pair in "$@"; do
   run "$platform" "$tree" "$build/consumer"
 done
 
-# The first one's program, with each library in turn.
+# The program built for the first platform runs with the library of each.
 for pair in "$@"; do
   run "${pair%%=*}" "${pair#*=}" "$out/consumer_${platforms[0]}/consumer"
 done
 
 if [ "$(id -u)" = 0 ]; then
   soname=$(basename "$(find "$root" -name "librocarray.so.[0-9]*.[0-9]*" -type l | head -n 1)")
-  bash "$here/installed_debs.sh" "$out/installed" "$soname" "${folders[@]}"
+  bash "$here/installed_debs.sh" "$out/installed" "$soname" "${package_directories[@]}"
 fi

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The shared library as a compiler makes it that links the C++ runtime statically: it exports no more
-# than it does otherwise, and a program with another copy of the runtime, static or not, catches what
-# it throws. Of libgcc, which unwinds, there must be one: GCC asks for the shared one where exceptions
-# leave a library. Included by this folder's CMakeLists.txt, whose variables it uses.
+# The shared library with the C++ runtime linked statically: it exports the same symbols, and a
+# program with another copy of the runtime, static or not, catches its exceptions. libgcc, which
+# unwinds, stays shared: GCC requires that if exceptions leave a library. Included by this directory's
+# CMakeLists.txt, whose variables it uses.
 
 if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" AND NOT ROCARRAY_SANITIZE)
   include(CheckCXXSourceCompiles)
@@ -26,9 +26,9 @@ add_test(NAME ${prefix}.exported_symbols_with_static_runtime
   COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/exported_symbols.sh check
     ${CMAKE_CURRENT_LIST_DIR}/exported_symbols.txt ${CMAKE_NM} $<TARGET_FILE:rocarray_with_runtime>)
 
-# rocarray_catch_test(NAME LIBRARY [option of the linker...])
+# rocarray_catch_test(NAME LIBRARY [linker option...])
 function(rocarray_catch_test name library)
-  set(program roc_${name})
+  set(program rocarray_${name})
   add_executable(${program} static_runtime/catch.cpp)
   rocarray_project_options(${program})
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# symbols.sh NM LIBRARY...: the host library defines no C symbol of HIP, so that it never stands in
-# the way of a real runtime in one process.
+# symbols.sh NM LIBRARY...: fails if the host library defines a C symbol of HIP or CUDA: it must not
+# replace those of a real runtime in the same process.
 set -euo pipefail
 nm=$1
 shift

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which calls of HIP a small copy is, once what it needs has been found out.
+// The calls of HIP that a small copy makes after the first copies.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -13,21 +13,22 @@ namespace {
 
 using calls = std::vector<std::string>;
 
-calls made;
+calls recorded;
 
 template <class F>
 calls calls_of(F f) {
   for (int i = 0; i < 2; ++i) f();
-  made.clear();
-  auto const before = roc::platform::set_call_hook(
-      [](roc::platform::call_record const& record) { made.emplace_back(record.name); });
+  recorded.clear();
+  auto const previous_hook = roc::platform::set_call_hook(
+      [](roc::platform::call_record const& record) { recorded.emplace_back(record.name); });
   f();
-  roc::platform::set_call_hook(before);
-  return made;
+  roc::platform::set_call_hook(previous_hook);
+  return recorded;
 }
 
-TEST(CopyCalls, WithoutAStreamTheyAreTheCopyAndTheWait) {
-  if (roc::device::count() != 1) GTEST_SKIP() << "the device has to be asked for";
+TEST(CopyCalls, CopyWithoutStreamMakesOneCopyAndOneSynchronizeCall) {
+  if (roc::device::count() != 1)
+    GTEST_SKIP() << "with several devices, the current device has to be queried";
   roc::device_array<int> const device(roc::shape<1>{100});
   std::vector<int> pageable(100);
   auto pinned = roc::pinned_array<int>(100);
@@ -38,7 +39,7 @@ TEST(CopyCalls, WithoutAStreamTheyAreTheCopyAndTheWait) {
   EXPECT_EQ(expected, calls_of([&] { roc::copy(device, pinned); }));
 }
 
-TEST(CopyCalls, OnAStreamTheyAreTheCopyAlone) {
+TEST(CopyCalls, PinnedCopyOnStreamMakesOneCopyCall) {
   roc::stream const stream;
   roc::device_array<int> const device(roc::shape<1>{100});
   auto pinned = roc::pinned_array<int>(100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every call that a copy makes fails once: the error names it, nothing is lost, and the same copy
-// works right afterwards.
+// Every HIP call that a copy makes fails once: the error names the call, and the same copy works
+// right afterwards.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -16,35 +16,34 @@ namespace {
 
 namespace platform = roc::platform;
 
-// Workers call HIP too.
-std::mutex seen_mutex;
-std::set<std::string> seen;
+// Guarded by a mutex because worker threads call HIP too.
+std::mutex recorded_mutex;
+std::set<std::string> recorded;
 
-// The calls that `work` makes when nothing fails.
+// Returns the names of the HIP calls that `work` makes.
 template <class F>
 std::set<std::string> calls_of(F work) {
-  seen.clear();
-  auto const before = platform::set_call_hook(
-      [](platform::call_record const& record) {
-        std::lock_guard const lock(seen_mutex);
-        seen.insert(record.name);
-      });
+  recorded.clear();
+  auto const previous_hook = platform::set_call_hook([](platform::call_record const& record) {
+    std::lock_guard const lock(recorded_mutex);
+    recorded.insert(record.name);
+  });
   work();
-  platform::set_call_hook(before);
-  std::lock_guard const lock(seen_mutex);
-  return seen;
+  platform::set_call_hook(previous_hook);
+  std::lock_guard const lock(recorded_mutex);
+  return recorded;
 }
 
 template <class F>
 void fail_each_call(F work) {
-  work();  // staging memory and events exist afterwards
+  work();  // allocates staging memory and events
   auto const log = roc::set_log_hook([](char const*) noexcept {});
   for (std::string const& name : calls_of(work)) {
     if (name == "hipGetLastError") continue;
     ASSERT_TRUE(platform::fail_call(name.c_str(), 1, hipErrorLaunchFailure)) << name;
     try {
       work();
-      // A failing destructor's call reaches the log hook, not us.
+      // No exception: the call is made by a destructor, which logs the error.
     } catch (roc::error const& error) {
       EXPECT_EQ(name, error.call());
       EXPECT_EQ(hipErrorLaunchFailure, error.code().value());
@@ -55,7 +54,7 @@ void fail_each_call(F work) {
   roc::set_log_hook(log);
 }
 
-TEST(CopyFailure, Pageable) {
+TEST(CopyFailure, PageableCopyWithoutStreamRecovers) {
   std::vector<int> const source(5000, 3);
   roc::device_array<int> const array({5000});
   fail_each_call([&] {
@@ -66,7 +65,7 @@ TEST(CopyFailure, Pageable) {
   });
 }
 
-TEST(CopyFailure, PageableOnAStream) {
+TEST(CopyFailure, PageableCopyOnStreamRecovers) {
   std::vector<int> const source(5000, 4);
   roc::device_array<int> const array({5000});
   roc::stream const stream;
@@ -80,8 +79,8 @@ TEST(CopyFailure, PageableOnAStream) {
   });
 }
 
-// The copy may be on its way when noting it fails: the array that it writes must wait for it.
-TEST(CopyFailure, IntoANewArrayOnAStream) {
+// If recording the use of the new array fails, its copy may be pending: the array must wait for it.
+TEST(CopyFailure, CopyIntoNewHostArrayOnStreamRecovers) {
   roc::device_array<int> const array({5000});
   array.copy_to_device(std::vector<int>(5000, 6));
   roc::stream const stream;
@@ -92,7 +91,7 @@ TEST(CopyFailure, IntoANewArrayOnAStream) {
   });
 }
 
-TEST(CopyFailure, Strided) {
+TEST(CopyFailure, StridedCopyRecovers) {
   std::vector<int> const source(5000, 5);
   roc::device_array<int, 2> const array({50, 100});
   fail_each_call([&] {
@@ -103,8 +102,8 @@ TEST(CopyFailure, Strided) {
   });
 }
 
-// All ways that a piece of a batch can go, at once and on a stream.
-TEST(CopyFailure, Batch) {
+// All routes of a batch's copies, with and without a stream.
+TEST(CopyFailure, BatchRecovers) {
   std::vector<int> const source(5000, 7);
   roc::host_array<int, 1> pinned({5000}, roc::order::c, roc::host_memory::pinned);
   roc::device_array<int> const first({5000});
@@ -133,8 +132,8 @@ TEST(CopyFailure, Batch) {
   }
 }
 
-TEST(CopyFailure, NoStagingMemoryIsOutOfMemory) {
-  // A process of its own: staging memory that exists already would be used.
+TEST(CopyFailure, FailedStagingAllocationThrowsOutOfMemory) {
+  // In a process of its own, which has no staging memory yet.
   EXPECT_EXIT(
       {
         std::vector<int> const source(10, 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a copy takes: ranges, C arrays, ranks, sizes from one byte to many pieces of staging memory.
+// The arguments of copies: ranges, C arrays, all ranks, sizes from one byte to many chunks of
+// staging memory.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ std::vector<T> numbers(std::size_t n) {
   return result;
 }
 
-TEST(Copy, EverySizeComesBack) {
+TEST(Copy, RoundTripOfEverySizeKeepsTheBytes) {
   for (std::size_t n : {1ul, 2ul, 3ul, 255ul, 4096ul, 65'537ul, 3'000'001ul}) {
     auto const host = numbers<unsigned char>(roc::test::scaled(n));
     auto const array = roc::to_device(host);
@@ -31,7 +32,7 @@ TEST(Copy, EverySizeComesBack) {
   }
 }
 
-TEST(Copy, EverySizeComesBackOnAStream) {
+TEST(Copy, RoundTripOfEverySizeOnStreamKeepsTheBytes) {
   roc::stream const stream;
   for (std::size_t n : {1ul, 255ul, 65'537ul, 5'000'001ul}) {
     auto const host = numbers<unsigned char>(roc::test::scaled(n));
@@ -43,7 +44,7 @@ TEST(Copy, EverySizeComesBackOnAStream) {
   }
 }
 
-TEST(Copy, PinnedComesBackBothWays) {
+TEST(Copy, PinnedRoundTripKeepsTheElements) {
   auto const n = roc::test::scaled(1'000'000);
   auto from = roc::pinned_array<int>(n);
   auto to = roc::pinned_array<int>(n);
@@ -53,7 +54,7 @@ TEST(Copy, PinnedComesBackBothWays) {
   EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin()));
 }
 
-TEST(Copy, RangesOfAllKinds) {
+TEST(Copy, AllKindsOfContiguousRangesAreAccepted) {
   std::array<int, 6> const source = {1, 2, 3, 4, 5, 6};
   int plain[6] = {};
   std::vector<int> vector(6);
@@ -67,18 +68,18 @@ TEST(Copy, RangesOfAllKinds) {
   EXPECT_EQ((std::vector<int>{4, 5, 6}), half);
 }
 
-TEST(Copy, CArraysKeepTheirRank) {
+TEST(Copy, CArrayKeepsItsRank) {
   int table[2][3] = {{1, 2, 3}, {4, 5, 6}};
   auto const array = roc::to_device(table);
   static_assert(decltype(array.view())::rank == 2);
   EXPECT_EQ((roc::shape<2>{2, 3}), array.shape());
-  int turned[3][2] = {};
-  array.transpose().copy_to_host(turned);
-  EXPECT_EQ(2, turned[1][0]);
-  EXPECT_EQ(6, turned[2][1]);
+  int transposed[3][2] = {};
+  array.transpose().copy_to_host(transposed);
+  EXPECT_EQ(2, transposed[1][0]);
+  EXPECT_EQ(6, transposed[2][1]);
 }
 
-TEST(Copy, AFlatRangeStandsForAnyShapeInCOrder) {
+TEST(Copy, FlatRangeRepresentsAnyShapeInCOrder) {
   std::vector<int> flat(6);
   std::iota(flat.begin(), flat.end(), 0);
   roc::device_array<int, 2> c({2, 3});
@@ -99,7 +100,7 @@ TEST(Copy, AFlatRangeStandsForAnyShapeInCOrder) {
   EXPECT_EQ(flat, back);
 }
 
-TEST(Copy, RankZero) {
+TEST(Copy, RankZeroArrayIsCopied) {
   int const value = 42;
   roc::device_array<int, 0> array(roc::shape<0>{});
   array.copy_to_device(roc::host_view<int const, 0>(&value, {}));
@@ -108,7 +109,7 @@ TEST(Copy, RankZero) {
   EXPECT_EQ(3, row(-1).copy_to_host()());
 }
 
-TEST(Copy, ZeroSizeIsNothing) {
+TEST(Copy, ZeroSizeArrayCopiesNothing) {
   std::vector<float> none;
   auto const array = roc::to_device(none);
   EXPECT_EQ(nullptr, array.data());
@@ -119,7 +120,7 @@ TEST(Copy, ZeroSizeIsNothing) {
   EXPECT_EQ(0u, flat.copy_to_host().size());
 }
 
-TEST(Copy, RegionsAreCutOutOnBothSides) {
+TEST(Copy, RegionsOfEitherSideAreCopied) {
   roc::host_array<int, 3> host({4, 5, 6});
   std::iota(host.begin(), host.end(), 0);
   auto const array = roc::to_device(host);
@@ -134,8 +135,8 @@ TEST(Copy, RegionsAreCutOutOnBothSides) {
   EXPECT_EQ(host(3, 2, 1), back(3, 2, 1));
 }
 
-TEST(Copy, ElementTypesMustBeEqualAtCompileTime) {
-  // Shapes are checked when it runs; that types and temporaries are refused shows in what compiles.
+TEST(Copy, VectorArgumentsWithStreamCompile) {
+  // Element types and temporaries are checked at compile time, shapes at run time.
   using array = roc::device_array<float>;
   static_assert(requires(array& a, std::vector<float>& v, roc::stream& s) {
     a.copy_to_host(v, s);
@@ -160,7 +161,7 @@ static_assert(takes_temporary<roc::device_array<float>, roc::device_view<float>>
 static_assert(!takes_temporary<roc::device_array<float>, roc::device_array<float>>);
 static_assert(takes_temporary_now<roc::device_array<float>, std::vector<float>>);
 
-// Views of memory that is about to go, and host views of device memory, do not compile.
+// Views of temporaries that own memory, and host views of device memory, do not compile.
 static_assert(!std::is_constructible_v<roc::host_view<float>, std::vector<float>>);
 static_assert(std::is_constructible_v<roc::host_view<float>, std::vector<float>&>);
 static_assert(std::is_constructible_v<roc::host_view<float>, std::span<float>>);
@@ -175,7 +176,7 @@ concept guards_temporary = requires { S().auto_synchronize(); };
 static_assert(!guards_temporary<roc::stream>);
 static_assert(guards_temporary<roc::stream_ref>);
 
-TEST(Copy, AFlatDeviceArrayStandsForNoOtherShape) {
+TEST(Copy, FlatDeviceArrayOfAnotherShapeThrowsShapeError) {
   roc::device_array<int> const flat({6});
   roc::device_array<int, 2> const table({2, 3});
   EXPECT_THROW(roc::copy(flat, table), roc::shape_error);

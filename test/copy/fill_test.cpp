@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fills: any pattern of 1 to 16 bytes into any layout, on a stream or not.
+// Fills with patterns of 1 to 16 bytes in any layout, with and without a stream.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using roc::test::element_of;
 using roc::test::gate;
 
-// A strided region of a device array, at some offset: filled and nothing else.
+// Fills random strided regions of device memory and checks that nothing else is written.
 template <std::size_t Size>
 void fill_regions(std::mt19937_64& random) {
   using T = element_of<Size>;
@@ -31,8 +31,8 @@ void fill_regions(std::mt19937_64& random) {
     std::size_t const before = random() % 5;
     roc::device_array<T> const memory(
         {static_cast<std::size_t>(range.high - range.low) + before + 3});
-    std::vector<T> truth(memory.size(), T::number(1));
-    memory.copy_to_device(truth);
+    std::vector<T> expected_memory(memory.size(), T::number(1));
+    memory.copy_to_device(expected_memory);
     roc::device_view<T, 3> const view(
         memory.data() + static_cast<std::ptrdiff_t>(before) - range.low, extents, strides);
     auto const value = std::make_unique<T>(T::number(random() % 1000));
@@ -45,35 +45,35 @@ void fill_regions(std::mt19937_64& random) {
       roc::stream const stream;
       T const expected = *value;
       view.fill(*value, stream);
-      std::memset(value.get(), 0xFF, Size);  // the pattern was read
+      std::memset(value.get(), 0xFF, Size);  // allowed: the pattern has been read
       stream.synchronize();
       *value = expected;
     }
     for (std::size_t i = 0; i < extents[0]; ++i) {
       for (std::size_t k = 0; k < extents[1]; ++k) {
         for (std::size_t l = 0; l < extents[2]; ++l) {
-          auto const at = static_cast<std::ptrdiff_t>(before) - range.low +
-                          static_cast<std::ptrdiff_t>(i) * strides[0] +
-                          static_cast<std::ptrdiff_t>(k) * strides[1] +
-                          static_cast<std::ptrdiff_t>(l) * strides[2];
-          truth[static_cast<std::size_t>(at)] = *value;
+          auto const offset = static_cast<std::ptrdiff_t>(before) - range.low +
+                              static_cast<std::ptrdiff_t>(i) * strides[0] +
+                              static_cast<std::ptrdiff_t>(k) * strides[1] +
+                              static_cast<std::ptrdiff_t>(l) * strides[2];
+          expected_memory[static_cast<std::size_t>(offset)] = *value;
         }
       }
     }
-    std::vector<T> found(truth.size());
+    std::vector<T> found(expected_memory.size());
     memory.copy_to_host(found);
-    ASSERT_TRUE(found == truth) << Size << " bytes, round " << round;
+    ASSERT_TRUE(found == expected_memory) << Size << " bytes, round " << round;
   }
 }
 
-TEST(Fill, PatternsOf1To16BytesIntoAnyLayout) {
-  auto random = roc::test::random_generator("Fill.PatternsOf1To16BytesIntoAnyLayout");
+TEST(Fill, PatternOf1To16BytesFillsAnyLayout) {
+  auto random = roc::test::random_generator("Fill.PatternOf1To16BytesFillsAnyLayout");
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (fill_regions<I + 1>(random), ...);
   }(std::make_index_sequence<16>{});
 }
 
-// Contiguous memory, and long rows, that begin and end at places which suit no wide access.
+// Fills contiguous memory and long rows whose begins and ends are not aligned for wide accesses.
 template <std::size_t Size>
 void fill_at_offsets() {
   using T = element_of<Size>;
@@ -94,31 +94,31 @@ void fill_at_offsets() {
   }
 }
 
-TEST(Fill, OffsetAndLength) {
+TEST(Fill, UnalignedOffsetsAndLengthsAreFilledExactly) {
   fill_at_offsets<1>();
   fill_at_offsets<3>();
   fill_at_offsets<4>();
   fill_at_offsets<12>();
 }
 
-TEST(Fill, HonoursItsStream) {
-  if (!gate::holds()) GTEST_SKIP() << "in mode inline work is done by the call that enqueues it";
+TEST(Fill, FillOnStreamRunsAfterEarlierWorkOfTheStream) {
+  if (!gate::holds()) GTEST_SKIP() << "in mode inline, work is done by the call that enqueues it";
   roc::stream const stream;
   roc::device_array<int> const array({1000});
   array.fill(1);
   auto pinned = roc::pinned_array<int>(1000);
-  gate held;
-  held.close(stream);
+  gate stream_gate;
+  stream_gate.close(stream);
   array.copy_to_host(pinned, stream);
   array.fill(2, stream);
   EXPECT_FALSE(stream.query());
-  held.open();
+  stream_gate.open();
   stream.synchronize();
   EXPECT_EQ(1, pinned(999));
   EXPECT_EQ(2, array(999).get());
 }
 
-TEST(Fill, WithoutAStreamComesAfterAllAndIsDone) {
+TEST(Fill, FillWithoutStreamRunsAfterAllStreams) {
   roc::stream const first;
   roc::stream const second;
   roc::device_array<int> const array({50'000});
@@ -130,7 +130,7 @@ TEST(Fill, WithoutAStreamComesAfterAllAndIsDone) {
   EXPECT_EQ(std::vector<int>(50'000, 3), back);
 }
 
-TEST(Fill, RecordsAndFloats) {
+TEST(Fill, RecordsAndNegativeZeroAreWrittenBitForBit) {
   struct complex {
     double re;
     double im;
@@ -142,11 +142,11 @@ TEST(Fill, RecordsAndFloats) {
   f.fill(-0.0f);
   EXPECT_TRUE(std::signbit(f(2, 3).get()));
   roc::device_array<element_of<40>> const large({7});
-  large.zero();  // of any size
+  large.zero();  // works for elements of more than 16 bytes
   EXPECT_EQ(element_of<40>{}, large(6).get());
 }
 
-TEST(Fill, EmptyAndScalar) {
+TEST(Fill, AcceptsEmptyAndRankZeroArraysAndThrowsForMovedFromOnes) {
   roc::device_array<int, 2> const empty({0, 4});
   EXPECT_NO_THROW(empty.fill(1));
   EXPECT_NO_THROW(empty.zero());
@@ -160,7 +160,7 @@ TEST(Fill, EmptyAndScalar) {
   EXPECT_THROW(moved.zero(), roc::lifetime_error);
 }
 
-TEST(Fill, AnErrorOfHipIsTyped) {
+TEST(Fill, FailedHipCallThrowsErrorWithItsName) {
   roc::device_array<int> const array({100});
   ASSERT_TRUE(roc::platform::fail_call("hipMemsetAsync", 1, hipErrorInvalidValue));
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arrays beyond 2 GiB: sizes and offsets that no 32-bit number holds.
+// Arrays of more than 2 GiB: sizes and offsets exceed 32 bits.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -10,23 +10,23 @@
 
 namespace {
 
-constexpr std::size_t size = (std::size_t{9} << 28) + 5;  // 2.25 GiB and a bit
+constexpr std::size_t size = (std::size_t{9} << 28) + 5;  // 2.25 GiB and 5 bytes
 
 struct element {
   std::uint8_t bytes[3];
 };
 static_assert((size - 2) % sizeof(element) == 0);
 
-// Too large for an emulator, and for a machine without the memory.
-bool too_large() {
+// Returns true on emulators, which scale sizes down, and on machines without enough memory.
+bool is_too_large() {
   return roc::test::scaled(size) != size || roc::device().memory().free < size + (64u << 20);
 }
 
-TEST(Large, FillAndZeroBeyond2GiB) {
+TEST(LargeArray, FillAndZeroBeyond2GiBSetAllElements) {
 #if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "ThreadSanitizer takes several times the memory that the program touches";
+  GTEST_SKIP() << "ThreadSanitizer needs several times the memory that the program uses";
 #endif
-  if (too_large()) GTEST_SKIP() << "needs 2.4 GiB of device memory, and sizes that are not scaled";
+  if (is_too_large()) GTEST_SKIP() << "needs 2.4 GiB of device memory and unscaled sizes";
   roc::device_array<std::uint8_t> const array({size});
   array.fill(7);                                       // hipMemsetAsync
   auto const threes = array(roc::slice(0, size - 2));  // 3 bytes divide it

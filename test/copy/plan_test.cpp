@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which path a copy takes, for layouts and kinds of memory.
+// The path that a copy takes, by its layouts and kinds of memory, and the errors of planning.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -12,9 +12,11 @@ namespace {
 using path = roc::copy_path;
 
 template <std::size_t N>
-struct sides {
-  explicit sides(roc::shape<N> const& shape)
-      : pageable(shape), pinned(shape, roc::order::c, roc::host_memory::pinned), device(shape),
+struct operands {
+  explicit operands(roc::shape<N> const& shape)
+      : pageable(shape),
+        pinned(shape, roc::order::c, roc::host_memory::pinned),
+        device(shape),
         other(shape) {}
   roc::host_array<float, N> pageable;
   roc::host_array<float, N> pinned;
@@ -22,44 +24,44 @@ struct sides {
   roc::device_array<float, N> other;
 };
 
-TEST(Plan, NothingToCopy) {
-  sides<2> const s({0, 5});
+TEST(Plan, EmptyCopyHasNoPath) {
+  operands<2> const s({0, 5});
   EXPECT_EQ(path::none, roc::planned_path(s.device, s.other));
   std::vector<float> none;
   EXPECT_EQ(path::none, roc::planned_path(none, roc::device_array<float>({0})));
 }
 
-TEST(Plan, ContiguousIsOneDma) {
-  sides<3> s({4, 5, 6});
+TEST(Plan, ContiguousPinnedOrDeviceMemoryTakesDma) {
+  operands<3> s({4, 5, 6});
   EXPECT_EQ(path::dma, roc::planned_path(s.pinned, s.device));
   EXPECT_EQ(path::dma, roc::planned_path(s.device, s.pinned));
   EXPECT_EQ(path::dma, roc::planned_path(s.device, s.other));
-  // Any order of axes, where both sides have the same.
+  // With any order of axes that both sides share.
   EXPECT_EQ(path::dma, roc::planned_path(s.device.transpose(), s.other.transpose()));
 }
 
-TEST(Plan, PageableIsStaged) {
-  sides<3> s({4, 5, 6});
+TEST(Plan, ContiguousPageableMemoryIsStaged) {
+  operands<3> s({4, 5, 6});
   EXPECT_EQ(path::staged, roc::planned_path(s.pageable, s.device));
   EXPECT_EQ(path::staged, roc::planned_path(s.device, s.pageable));
 }
 
-TEST(Plan, HostAloneStaysOnTheHost) {
-  sides<1> s({64});
+TEST(Plan, HostToHostTakesTheHostPath) {
+  operands<1> s({64});
   EXPECT_EQ(path::host, roc::planned_path(s.pageable, s.pinned));
 }
 
-TEST(Plan, WideRowsAreA2dCopy) {
-  sides<2> s({16, 64});
-  auto const left = [](auto& array) { return array(roc::all, roc::slice(0, 32)); };
-  EXPECT_EQ(path::dma_2d, roc::planned_path(left(s.pinned), left(s.device)));
-  EXPECT_EQ(path::dma_2d, roc::planned_path(left(s.device), left(s.pinned)));
-  EXPECT_EQ(path::kernel, roc::planned_path(left(s.device), left(s.other)));
-  EXPECT_EQ(path::packed, roc::planned_path(left(s.pageable), left(s.device)));
+TEST(Plan, WidePinnedRowsTakeDma2d) {
+  operands<2> s({16, 64});
+  auto const left_columns = [](auto& array) { return array(roc::all, roc::slice(0, 32)); };
+  EXPECT_EQ(path::dma_2d, roc::planned_path(left_columns(s.pinned), left_columns(s.device)));
+  EXPECT_EQ(path::dma_2d, roc::planned_path(left_columns(s.device), left_columns(s.pinned)));
+  EXPECT_EQ(path::kernel, roc::planned_path(left_columns(s.device), left_columns(s.other)));
+  EXPECT_EQ(path::packed, roc::planned_path(left_columns(s.pageable), left_columns(s.device)));
 }
 
-TEST(Plan, PlanesOfWideRowsAreA3dCopy) {
-  sides<3> s({4, 16, 64});
+TEST(Plan, PlanesOfWidePinnedRowsTakeDma3d) {
+  operands<3> s({4, 16, 64});
   auto const box = [](auto& array) {
     return array(roc::slice(1, 3), roc::slice(2, 9), roc::slice(0, 32));
   };
@@ -68,22 +70,22 @@ TEST(Plan, PlanesOfWideRowsAreA3dCopy) {
   EXPECT_EQ(path::packed, roc::planned_path(box(s.device), box(s.pageable)));
 }
 
-TEST(Plan, NarrowRowsArePackedOrTakenByAKernel) {
-  sides<2> s({64, 8});
+TEST(Plan, NarrowRowsArePackedOrCopiedByAKernel) {
+  operands<2> s({64, 8});
   auto const column = [](auto& array) { return array(roc::all, 3); };
   EXPECT_EQ(path::packed, roc::planned_path(column(s.pinned), column(s.device)));
   EXPECT_EQ(path::kernel, roc::planned_path(column(s.device), column(s.other)));
 }
 
-TEST(Plan, OtherOrdersAreTakenByAKernel) {
-  sides<2> s({32, 32});
+TEST(Plan, TransposedOrReversedDeviceCopyTakesAKernel) {
+  operands<2> s({32, 32});
   EXPECT_EQ(path::kernel, roc::planned_path(s.device.transpose(), s.other));
   EXPECT_EQ(path::kernel,
             roc::planned_path(s.device(roc::slice(roc::none, roc::none, -1), roc::all), s.other));
 }
 
 template <class F>
-std::string shape_message(F f) {
+std::string message_of_shape_error(F f) {
   try {
     f();
   } catch (roc::shape_error const& error) {
@@ -92,28 +94,28 @@ std::string shape_message(F f) {
   return "no shape_error";
 }
 
-TEST(Plan, ShapesMustBeEqual) {
+TEST(Plan, DifferentShapesThrowShapeErrorWithBothShapes) {
   roc::device_array<float, 2> device({2, 3});
   roc::host_array<float, 2> host({3, 2});
   char const* const expected = "incompatible shape: device (2, 3), host (3, 2)";
-  EXPECT_EQ(expected, shape_message([&] { roc::copy(host, device); }));
-  EXPECT_EQ(expected, shape_message([&] { roc::copy(device, host); }));
+  EXPECT_EQ(expected, message_of_shape_error([&] { roc::copy(host, device); }));
+  EXPECT_EQ(expected, message_of_shape_error([&] { roc::copy(device, host); }));
   std::vector<float> flat(7);
   EXPECT_THROW(device.copy_to_host(flat), roc::shape_error);
 }
 
-TEST(Plan, DestinationMayNotRepeatAPlace) {
+TEST(Plan, DestinationThatRepeatsAnElementThrowsLayoutError) {
   roc::device_array<int> const device({4});
   std::vector<int> host(4);
-  roc::host_view<int> const all_the_same(host.data(), roc::shape<1>{4}, roc::strides<1>{0});
-  EXPECT_THROW(roc::copy(device, all_the_same), roc::layout_error);
+  roc::host_view<int> const repeated(host.data(), roc::shape<1>{4}, roc::strides<1>{0});
+  EXPECT_THROW(roc::copy(device, repeated), roc::layout_error);
   roc::device_array<int> into({4});
   host[0] = 7;
-  EXPECT_NO_THROW(roc::copy(all_the_same, into));
+  EXPECT_NO_THROW(roc::copy(repeated, into));
   EXPECT_EQ(7, into.copy_to_host()(3));
 }
 
-TEST(Plan, PathsHaveNames) {
+TEST(CopyPath, ToStringReturnsTheEnumeratorName) {
   EXPECT_STREQ("dma_2d", roc::to_string(path::dma_2d));
   EXPECT_STREQ("kernel", roc::to_string(path::kernel));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies whose fastest axis goes back on one side: elements of all sizes, lengths and places that
-// allow wide accesses, and such that do not.
+// Copies with a negative stride of the fastest axis on one side, for element sizes, lengths and
+// offsets that allow wide accesses and for those that do not.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -29,11 +29,11 @@ std::vector<element<Bytes>> numbered(std::size_t count) {
   return result;
 }
 
-auto const backwards = roc::slice(roc::none, roc::none, -1);
+auto const reversed = roc::slice(roc::none, roc::none, -1);
 
-// `rows` rows of `length` elements that begin `first` elements into rows of 80.
+// Reverses rows of `length` elements, which begin `first` elements into rows of 80.
 template <std::size_t Bytes>
-void turn_rows(std::size_t length, std::size_t first) {
+void check_reversed_rows(std::size_t length, std::size_t first) {
   SCOPED_TRACE(testing::Message() << Bytes << " bytes, " << length << " from " << first);
   constexpr std::size_t rows = 3, wide = 80;
   using type = element<Bytes>;
@@ -42,54 +42,54 @@ void turn_rows(std::size_t length, std::size_t first) {
   roc::device_array<type, 2> const from({rows, wide});
   roc::device_array<type, 2> const to({rows, wide});
   from.copy_to_device(host);
-  auto const part = roc::slice(static_cast<std::ptrdiff_t>(first),
-                               static_cast<std::ptrdiff_t>(first + length));
-  auto const check = [&](char const* what) {
-    auto const found = to.copy_to_host();
+  auto const part =
+      roc::slice(static_cast<std::ptrdiff_t>(first), static_cast<std::ptrdiff_t>(first + length));
+  auto const check = [&](char const* label) {
+    auto const actual = to.copy_to_host();
     for (std::size_t row = 0; row != rows; ++row) {
       for (std::size_t column = 0; column != wide; ++column) {
         bool const inside = column >= first && column < first + length;
-        type const wanted =
+        type const expected =
             inside ? source[row * wide + first + (first + length - 1 - column)] : type{};
-        auto const at = static_cast<std::ptrdiff_t>(column);
-        ASSERT_EQ(wanted, found(static_cast<std::ptrdiff_t>(row), at))
-            << what << ", row " << row << ", column " << column;
+        auto const j = static_cast<std::ptrdiff_t>(column);
+        ASSERT_EQ(expected, actual(static_cast<std::ptrdiff_t>(row), j))
+            << label << ", row " << row << ", column " << column;
       }
     }
     to.zero();
   };
   to.zero();
-  roc::copy(from(roc::all, part)(roc::all, backwards), to(roc::all, part));
-  check("a source that goes back");
-  roc::copy(from(roc::all, part), to(roc::all, part)(roc::all, backwards));
-  check("a destination that goes back");
-  roc::copy(host(roc::all, part), to(roc::all, part)(roc::all, backwards));
+  roc::copy(from(roc::all, part)(roc::all, reversed), to(roc::all, part));
+  check("reversed source");
+  roc::copy(from(roc::all, part), to(roc::all, part)(roc::all, reversed));
+  check("reversed destination");
+  roc::copy(host(roc::all, part), to(roc::all, part)(roc::all, reversed));
   check("to the device");
   roc::host_array<type, 2> back({rows, wide});
   std::memset(static_cast<void*>(back.data()), 0, back.size_bytes());
-  roc::copy(from(roc::all, part)(roc::all, backwards), back(roc::all, part));
+  roc::copy(from(roc::all, part)(roc::all, reversed), back(roc::all, part));
   to.copy_to_device(back);
   check("to the host");
 }
 
 template <std::size_t Bytes>
-void turn_all() {
+void check_all_rows() {
   for (std::size_t const first : {0u, 1u, 2u, 3u, 4u, 8u}) {
     for (std::size_t const length : {1u, 2u, 3u, 4u, 8u, 15u, 16u, 17u, 32u, 33u, 64u, 72u}) {
-      ASSERT_NO_FATAL_FAILURE(turn_rows<Bytes>(length, first));
+      ASSERT_NO_FATAL_FAILURE(check_reversed_rows<Bytes>(length, first));
     }
   }
 }
 
-TEST(Reversed, ElementsOf1Byte) { turn_all<1>(); }
-TEST(Reversed, ElementsOf2Bytes) { turn_all<2>(); }
-TEST(Reversed, ElementsOf3Bytes) { turn_all<3>(); }
-TEST(Reversed, ElementsOf4Bytes) { turn_all<4>(); }
-TEST(Reversed, ElementsOf8Bytes) { turn_all<8>(); }
-TEST(Reversed, ElementsOf16Bytes) { turn_all<16>(); }
+TEST(ReversedCopy, ReversesRowsOf1ByteElements) { check_all_rows<1>(); }
+TEST(ReversedCopy, ReversesRowsOf2ByteElements) { check_all_rows<2>(); }
+TEST(ReversedCopy, ReversesRowsOf3ByteElements) { check_all_rows<3>(); }
+TEST(ReversedCopy, ReversesRowsOf4ByteElements) { check_all_rows<4>(); }
+TEST(ReversedCopy, ReversesRowsOf8ByteElements) { check_all_rows<8>(); }
+TEST(ReversedCopy, ReversesRowsOf16ByteElements) { check_all_rows<16>(); }
 
-// One row stands for many: the axis that does not move is no axis to go along in tiles.
-TEST(Reversed, ARowRepeated) {
+// A source with stride 0 on one axis must not be tiled along that axis.
+TEST(ReversedCopy, RepeatedRowIsReversedInEveryDestinationRow) {
   auto const source = numbered<1>(256);
   roc::device_array<element<1>> const row({256});
   row.copy_to_device(source);
@@ -97,10 +97,10 @@ TEST(Reversed, ARowRepeated) {
                                              roc::strides<2>{0, -1}, row.device_ordinal());
   roc::device_array<element<1>, 2> const to({32, 256});
   roc::copy(many, to);
-  auto const found = to.copy_to_host();
+  auto const actual = to.copy_to_host();
   for (std::ptrdiff_t i = 0; i != 32; ++i) {
     for (std::ptrdiff_t j = 0; j != 256; ++j) {
-      ASSERT_EQ(source[static_cast<std::size_t>(255 - j)], found(i, j)) << i << ", " << j;
+      ASSERT_EQ(source[static_cast<std::size_t>(255 - j)], actual(i, j)) << i << ", " << j;
     }
   }
 }

@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# doxygen.sh DOXYGEN DOXYFILE FOLDER: the reference of the public headers is made without a warning,
-# and arrays have the operations of their bases.
+# doxygen.sh DOXYGEN SOURCE-DIRECTORY OUTPUT-DIRECTORY: Doxygen reads the public headers without a
+# warning, so every public name has a brief, and roc::device_array has its operations.
 set -euo pipefail
 doxygen=$1
-doxyfile=$2
-folder=$3
+source=$2
+output=$3
 if ! command -v "$doxygen" >/dev/null; then
-  echo "no doxygen: install it, and configure again"
+  echo "doxygen is not installed: install it and configure again"
   exit 77
 fi
-mkdir -p "$folder"
-rm -rf "$folder/xml"
-if ! said=$("$doxygen" "$doxyfile" 2>&1) || [ -n "$said" ]; then
-  echo "$said"
-  echo "doxygen warns of public names without a comment, or of comments that it cannot read" >&2
+rm -rf "$output"
+mkdir -p "$output"
+cd "$source"
+if ! warnings=$(ROCARRAY_DOCS_OUTPUT=$output "$doxygen" docs/Doxyfile 2>&1) || [ -n "$warnings" ]; then
+  echo "$warnings"
+  echo "Doxygen reports public names without a comment, or comments that it cannot parse" >&2
   exit 1
 fi
-for member in copy_to_host reshape fill zero reshape_copy padded_shape record_stream; do
-  if ! grep -q "<name>$member</name>" "$folder/xml/classroc_1_1device__array.xml"; then
+for member in copy_to_host copy_to_device fill zero reshape reshape_copy padded_shape padded_view bind release \
+  record_stream; do
+  if ! grep -q "<name>$member</name>" "$output/xml/classroc_1_1device__array.xml"; then
     echo "the reference of roc::device_array lacks $member" >&2
     exit 1
   fi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Twins of the examples' kernels: the examples themselves know nothing of tests.
+// Host stubs of the examples' kernels. They are here because the examples contain no test code.
 #include "platform/host/host_stub.hpp"
 
 #include <roc/native/elementwise.hpp>

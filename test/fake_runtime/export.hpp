@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Marks what the double defines in the real library's place.
 #pragma once
 
+/// Marks functions that the fake HIP runtime exports besides those of platform/host/api.
 #define ROCARRAY_FAKE_RUNTIME_EXPORT extern "C" __attribute__((visibility("default")))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CPU double of libamdhip64: that it stands in the real library's place, and that programs of
-// hipcc run on it. Linked with the real library by name; the launcher's LD_LIBRARY_PATH picks the
-// double.
+// The fake HIP runtime replaces the real libamdhip64, and programs of hipcc run on it. This program
+// is linked with the real library; LD_LIBRARY_PATH makes it load the fake.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -18,12 +17,14 @@
 
 namespace {
 
+// Returns the handle of the loaded library that defines hipMalloc.
 void* loaded_library() {
   Dl_info info{};
   if (dladdr(dlsym(RTLD_DEFAULT, "hipMalloc"), &info) == 0) return nullptr;
   return dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_NOW);
 }
 
+// Returns the SONAME of a loaded library, or an empty string.
 std::string soname(void* library) {
   link_map* map = nullptr;
   if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return {};
@@ -67,18 +68,17 @@ struct stream {
   hipStream_t handle = nullptr;
 };
 
-TEST(double_library, has_the_real_librarys_soname) {
+TEST(FakeRuntimeLibrary, HasSonameOfRealLibrary) {
   EXPECT_EQ(soname(loaded_library()), ROCARRAY_TEST_SONAME);
 }
 
-TEST(double_library, has_every_symbol_at_its_version) {
+TEST(FakeRuntimeLibrary, HasEverySymbolOfRealLibraryAtItsVersion) {
   void* const library = loaded_library();
   ASSERT_NE(library, nullptr);
   std::ifstream list(ROCARRAY_TEST_SYMBOLS);
   std::size_t count = 0;
   for (std::string line; std::getline(list, line); ++count) {
-    std::size_t const at = line.find('@');
-    std::string const name = line.substr(0, at);
+    std::string const name = line.substr(0, line.find('@'));
     std::string const node = line.substr(line.find_last_of('@') + 1);
     EXPECT_NE(dlvsym(library, name.c_str(), node.c_str()), nullptr) << line;
   }
@@ -86,22 +86,22 @@ TEST(double_library, has_every_symbol_at_its_version) {
   EXPECT_EQ(dlvsym(library, "hipMalloc", "hip_99.0"), nullptr);
 }
 
-TEST(double_library, exports_nothing_of_the_provider) {
+TEST(FakeRuntimeLibrary, DoesNotExportInternalSymbols) {
   EXPECT_EQ(dlsym(loaded_library(), "_ZN3roc8host_hip9hipMallocEPPvm"), nullptr);
 }
 
-TEST(double_library, says_not_supported_for_what_it_lacks) {
+TEST(FakeRuntimeLibrary, UnsupportedFunctionReturnsNotSupported) {
   hipIpcMemHandle_t handle{};
   EXPECT_EQ(hipIpcGetMemHandle(&handle, nullptr), hipErrorNotSupported);
 }
 
-TEST(double_library, can_be_recognised_by_the_devices_name) {
+TEST(FakeRuntimeLibrary, HasItsOwnDeviceName) {
   char name[128] = {};
   ASSERT_EQ(hipDeviceGetName(name, sizeof name, 0), hipSuccess);
-  EXPECT_STREQ(name, "rocarray CPU double (no GPU)");
+  EXPECT_STREQ(name, "rocarray fake HIP runtime (no GPU)");
 }
 
-TEST(double_kernels, run_for_every_thread) {
+TEST(FakeRuntimeKernel, RunsForEveryThread) {
   std::vector<float> x(1000);
   std::iota(x.begin(), x.end(), 0.0F);
   device_memory<float> const dx(x);
@@ -111,13 +111,13 @@ TEST(double_kernels, run_for_every_thread) {
   for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], 1.0F + 2.0F * x[i]) << i;
 }
 
-TEST(double_kernels, run_template_instances) {
+TEST(FakeRuntimeKernel, RunsTemplateInstance) {
   device_memory<int> const data(std::vector<int>(1000, 7));
   ASSERT_EQ(smoke::launch_add(data.data, 3, data.size, nullptr), hipSuccess);
   EXPECT_EQ(data.read(), std::vector<int>(1000, 4));
 }
 
-TEST(double_kernels, see_their_place_in_a_grid_of_three_dimensions) {
+TEST(FakeRuntimeKernel, HasIndicesInThreeDimensionalGrid) {
   dim3 const grid(3, 2, 4);
   dim3 const block(5, 3, 2);
   std::vector<unsigned> expected(3 * 2 * 4 * 5 * 3 * 2);
@@ -127,13 +127,13 @@ TEST(double_kernels, see_their_place_in_a_grid_of_three_dimensions) {
   EXPECT_EQ(data.read(), expected);
 }
 
-TEST(double_kernels, run_elementwise_over_all_items) {
+TEST(FakeRuntimeKernel, ElementwiseStubVisitsAllItems) {
   device_memory<float> const data(std::vector<float>(100'000, 3.0F));
   ASSERT_EQ(smoke::launch_scale({0.5, data.data}, data.size, nullptr), hipSuccess);
   EXPECT_EQ(data.read(), std::vector<float>(data.size, 1.5F));
 }
 
-TEST(double_kernels, run_in_the_order_of_their_stream) {
+TEST(FakeRuntimeKernel, RunsInStreamOrder) {
   stream const s;
   std::vector<int> host(64, 100);
   device_memory<int> const data(std::vector<int>(host.size(), 0));
@@ -150,7 +150,7 @@ TEST(double_kernels, run_in_the_order_of_their_stream) {
   EXPECT_EQ(result, std::vector<int>(host.size(), 100 - 15));
 }
 
-TEST(double_kernels, run_when_the_mode_says_so) {
+TEST(FakeRuntimeKernel, RunsAtTimeOfHostMode) {
   char const* const setting = std::getenv("ROCARRAY_HOST_MODE");
   std::string const mode = setting == nullptr ? "threaded" : setting;
   stream const s;
@@ -167,15 +167,15 @@ TEST(double_kernels, run_when_the_mode_says_so) {
   EXPECT_EQ(data.read(), std::vector<int>(1, -1));
 }
 
-TEST(double_kernels, without_a_twin_are_not_supported_and_named) {
+TEST(FakeRuntimeKernel, FailsAndIsNamedIfItHasNoHostStub) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(smoke::launch_without_twin(nullptr), hipErrorNotSupported);
+  EXPECT_EQ(smoke::launch_without_host_stub(nullptr), hipErrorNotSupported);
   std::string const message = testing::internal::GetCapturedStderr();
-  EXPECT_NE(message.find("_ZN5smoke12without_twinEv"), std::string::npos) << message;
+  EXPECT_NE(message.find("_ZN5smoke17without_host_stubEv"), std::string::npos) << message;
   EXPECT_EQ(message.find('\n'), message.size() - 1) << message;
 }
 
-TEST(double_kernels, refuse_a_grid_or_a_block_that_no_device_takes) {
+TEST(FakeRuntimeKernel, RejectsInvalidGridOrBlock) {
   device_memory<unsigned> const data(1);
   EXPECT_EQ(smoke::launch_number(data.data, dim3(0), dim3(1), nullptr),
             hipErrorInvalidConfiguration);
@@ -183,26 +183,26 @@ TEST(double_kernels, refuse_a_grid_or_a_block_that_no_device_takes) {
             hipErrorInvalidConfiguration);
 }
 
-TEST(double_kernels, refuse_a_function_that_is_no_kernel) {
+TEST(FakeRuntimeKernel, RejectsFunctionThatIsNotAKernel) {
   int no_kernel = 0;
   EXPECT_EQ(hipLaunchKernel(&no_kernel, dim3(1), dim3(1), nullptr, 0, nullptr),
             hipErrorInvalidDeviceFunction);
   static_cast<void>(hipGetLastError());
 }
 
-TEST(double_twins_DeathTest, that_cannot_be_loaded_are_named) {
+TEST(FakeRuntimeHostStubsDeathTest, NamesLibrariesThatCannotBeLoaded) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        setenv("ROCARRAY_HOST_STUBS", ":/nowhere/twins.so:libm.so.6", 1);
-        std::_Exit(smoke::launch_without_twin(nullptr));
+        setenv("ROCARRAY_HOST_STUBS", ":/nowhere/stubs.so:libm.so.6", 1);
+        std::_Exit(smoke::launch_without_host_stub(nullptr));
       },
       testing::ExitedWithCode(hipErrorNotSupported & 0xff),
-      "ROCARRAY_HOST_STUBS: /nowhere/twins.so.*\n.*libm.so.6 has no rocarray_register_host_stubs");
+      "ROCARRAY_HOST_STUBS: /nowhere/stubs.so.*\n.*libm.so.6 has no rocarray_register_host_stubs");
 }
 
-// In a process of its own: settings are read once.
-TEST(double_kernels_DeathTest, can_be_made_to_fail) {
+// In its own process, because settings are read once.
+TEST(FakeRuntimeKernelDeathTest, LaunchFailsIfFailureIsInjected) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -215,15 +215,16 @@ TEST(double_kernels_DeathTest, can_be_made_to_fail) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST(double_memory_DeathTest, is_closed_to_host_code) {
+TEST(FakeRuntimeMemoryDeathTest, HostAccessToDeviceMemoryFaults) {
   char const* const setting = std::getenv("ROCARRAY_HOST_PROTECT");
-  if (setting != nullptr && std::string(setting) == "off") GTEST_SKIP() << "ROCARRAY_HOST_PROTECT=off";
+  if (setting != nullptr && std::string(setting) == "off")
+    GTEST_SKIP() << "needs ROCARRAY_HOST_PROTECT=on";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   device_memory<int> const data(1);
   EXPECT_DEATH(*const_cast<int volatile*>(data.data) = 1, "");
 }
 
-TEST(double_library, calls_back_in_the_order_of_the_stream) {
+TEST(FakeRuntimeCallback, RunsInStreamOrder) {
   stream const s;
   std::vector<int> host(4, 1);
   device_memory<int> const data(host);

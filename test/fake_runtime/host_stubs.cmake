@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# rocarray_add_kernel_host_stubs(TARGET SOURCES file.hip... [INCLUDES folder...])
+# rocarray_add_kernel_host_stubs(TARGET SOURCES file.hip... [INCLUDES directory...])
 #
-# A shared object of kernel twins for the CPU double of libamdhip64: the .hip files compiled by the
-# C++ compiler with ROCARRAY_KERNEL_HOST_STUB. Name it in ROCARRAY_HOST_STUBS when a program runs on the double.
+# Adds a host stub library: a shared object of the .hip files, compiled by the C++ compiler with
+# ROCARRAY_KERNEL_HOST_STUB (src/platform/host/host_stub.hpp). A program finds its stubs on the fake
+# HIP runtime if ROCARRAY_HOST_STUBS lists the library.
 
 include_guard(GLOBAL)
 
@@ -14,15 +15,17 @@ function(rocarray_add_kernel_host_stubs target)
   rocarray_use_hip_headers(${target})
   target_compile_definitions(${target} PRIVATE ROCARRAY_KERNEL_HOST_STUB=1)
   target_include_directories(${target} PRIVATE ${arg_INCLUDES})
-  # Kernels are found by their exported names, and two of them must not become one function.
+  # Kernels are found by their exported names, so that two must not be folded into one function.
   target_compile_options(${target} PRIVATE -fvisibility=default
     $<$<CXX_COMPILER_ID:GNU>:-fno-ipa-icf>)
-  # A program has variables of the kernels' names: the twins' own functions come first.
+  # A program has variables with the names of its kernels: the library must bind to its own
+  # functions.
   target_link_options(${target} PRIVATE -Wl,-Bsymbolic)
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
 endfunction()
 
-# Compiles a target as the library's own sources are on amd, but links it with no HIP library.
+# Compiles a target with HIP's headers as the library's sources on amd, without linking a HIP
+# library.
 function(rocarray_use_hip_headers target)
   set(root ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../..)
   target_include_directories(${target} PRIVATE ${root}/src ${root}/include)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiled twice: by hipcc into the program, and by the host compiler into its twin library.
+// Compiled twice: by hipcc into the program, and by the host compiler into a host stub library.
 #if !defined(ROCARRAY_KERNEL_HOST_STUB)
 #include <hip/hip_runtime.h>
 #endif
@@ -25,7 +25,7 @@ __global__ void add(T* data, T value, std::size_t n) {
 }
 ROCARRAY_HOST_STUB(add<int, -1>);
 
-/// Writes each thread's number in the grid where it belongs.
+/// Writes each thread's number in the grid to the element of that index.
 __global__ void number(unsigned* data) {
   unsigned const block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
   unsigned const thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
@@ -41,7 +41,7 @@ __global__ void elementwise(F f, std::size_t n) {
 }
 ROCARRAY_ELEMENTWISE_HOST_STUB(scale);
 
-__global__ void without_twin() {}
+__global__ void without_host_stub() {}
 
 #if !defined(ROCARRAY_KERNEL_HOST_STUB)
 
@@ -65,8 +65,8 @@ hipError_t launch_scale(scale f, std::size_t n, hipStream_t stream) {
   return hipGetLastError();
 }
 
-hipError_t launch_without_twin(hipStream_t stream) {
-  without_twin<<<1, 1, 0, stream>>>();
+hipError_t launch_without_host_stub(hipStream_t stream) {
+  without_host_stub<<<1, 1, 0, stream>>>();
   return hipGetLastError();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of smoke.hip, launched with <<<>>> as a user's program launches its own.
+// Launches of the kernels in smoke.hip with <<<>>>, as in a user's program.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -14,14 +14,16 @@ struct alignas(16) scale {
   double factor;
   float* data;
 
-  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { data[i] *= static_cast<float>(factor); }
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
+    data[i] *= static_cast<float>(factor);
+  }
 };
 
-// Each launches one kernel and returns what hipGetLastError says of the launch.
+// Each function launches one kernel and returns the result of hipGetLastError after the launch.
 hipError_t launch_axpy(float a, float const* x, float* y, std::size_t n, hipStream_t stream);
 hipError_t launch_add(int* data, int value, std::size_t n, hipStream_t stream);
 hipError_t launch_number(unsigned* data, dim3 grid, dim3 block, hipStream_t stream);
 hipError_t launch_scale(scale f, std::size_t n, hipStream_t stream);
-hipError_t launch_without_twin(hipStream_t stream);
+hipError_t launch_without_host_stub(hipStream_t stream);
 
 }  // namespace smoke

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// DLPack in and out, against a producer and a consumer of its own.
+// DLPack import and export, with a producer and a consumer that do not use the library.
 #include <gtest/gtest.h>
 
 #if __has_include(<dlpack/dlpack.h>)
@@ -19,8 +19,8 @@
 
 namespace {
 
-// What another library would hand out: two rows of three ints in device memory of its own, from
-// byte 64 on, the rows four apart.
+// A tensor as another library would export it: two rows of three ints in its own device memory. The
+// first is at byte 64, and the rows are four elements apart.
 struct producer {
   explicit producer(std::atomic<int>& deletions) : deleted(&deletions) {
     ROCARRAY_HIP(hipMalloc, &memory, std::size_t{256});
@@ -65,12 +65,12 @@ bool contains(std::string const& text, char const* part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(FromDlpack, TheArrayOwnsTheTensor) {
+TEST(FromDlpack, ArrayOwnsTensor) {
   std::atomic<int> deleted = 0;
-  auto* const theirs = new producer(deleted);
+  auto* const source = new producer(deleted);
   {
-    auto const array = roc::from_dlpack<int, 2>(&theirs->tensor);
-    EXPECT_EQ(theirs->first(), array.data());
+    auto const array = roc::from_dlpack<int, 2>(&source->tensor);
+    EXPECT_EQ(source->first(), array.data());
     EXPECT_EQ((roc::strides<2>{4, 1}), array.strides());
     EXPECT_EQ(0, array.device_ordinal());
     array.copy_to_device(std::vector<int>{1, 2, 3, 4, 5, 6});
@@ -80,67 +80,67 @@ TEST(FromDlpack, TheArrayOwnsTheTensor) {
   EXPECT_EQ(1, deleted);
 }
 
-TEST(FromDlpack, TheDeleterRunsAfterTheWorkOnTheDevice) {
+TEST(FromDlpack, DeleterRunsAfterWorkOnDevice) {
   if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
   roc::stream const stream;
   std::vector<int> host(6);
   auto const pins = roc::register_host(host);
   std::atomic<int> deleted = 0;
-  int seen = -1;
-  auto* const theirs = new producer(deleted);
-  theirs->before_free = [&] { seen = host[5]; };
+  int value_at_deletion = -1;
+  auto* const source = new producer(deleted);
+  source->before_free = [&] { value_at_deletion = host[5]; };
   {
-    auto const array = roc::from_dlpack<int, 2>(&theirs->tensor);
+    auto const array = roc::from_dlpack<int, 2>(&source->tensor);
     array.fill(7, stream);
     array.copy_to_host(host, stream);
   }
   EXPECT_EQ(1, deleted);
-  EXPECT_EQ(7, seen);
+  EXPECT_EQ(7, value_at_deletion);
 }
 
-TEST(FromDlpack, WithoutStridesTheTensorIsCompact) {
+TEST(FromDlpack, NullStridesMeanCOrder) {
   std::atomic<int> deleted = 0;
-  auto* const theirs = new producer(deleted);
-  theirs->tensor.dl_tensor.strides = nullptr;
-  EXPECT_TRUE((roc::from_dlpack<int, 2>(&theirs->tensor).is_c_contiguous()));
+  auto* const source = new producer(deleted);
+  source->tensor.dl_tensor.strides = nullptr;
+  EXPECT_TRUE((roc::from_dlpack<int, 2>(&source->tensor).is_c_contiguous()));
   EXPECT_EQ(1, deleted);
 }
 
-TEST(FromDlpack, WithoutElementsItIsGivenBackAtOnce) {
+TEST(FromDlpack, EmptyTensorIsDeletedAtOnce) {
   std::atomic<int> deleted = 0;
-  auto* const theirs = new producer(deleted);
-  theirs->shape = {0, 3};
-  auto const array = roc::from_dlpack<int, 2>(&theirs->tensor);
+  auto* const source = new producer(deleted);
+  source->shape = {0, 3};
+  auto const array = roc::from_dlpack<int, 2>(&source->tensor);
   EXPECT_EQ(1, deleted);
   EXPECT_EQ(0u, array.size());
 }
 
-TEST(FromDlpack, ADeleterMayBeMissing) {
+TEST(FromDlpack, AcceptsNullDeleter) {
   std::atomic<int> deleted = 0;
-  producer theirs(deleted);
-  theirs.tensor.deleter = nullptr;
-  { auto const array = roc::from_dlpack<int, 2>(&theirs.tensor); }
-  ROCARRAY_HIP(hipFree, theirs.memory);
+  producer source(deleted);
+  source.tensor.deleter = nullptr;
+  { auto const array = roc::from_dlpack<int, 2>(&source.tensor); }
+  ROCARRAY_HIP(hipFree, source.memory);
 }
 
-TEST(FromDlpack, WhatDoesNotFitIsAnErrorAndStaysTheCallers) {
+TEST(FromDlpack, ThrowsForUnsuitableTensorAndLeavesItToCaller) {
   std::atomic<int> deleted = 0;
-  auto* const theirs = new producer(deleted);
-  DLTensor& tensor = theirs->tensor.dl_tensor;
+  auto* const source = new producer(deleted);
+  DLTensor& tensor = source->tensor.dl_tensor;
   DLTensor const good = tensor;
-  auto const take = [&] { static_cast<void>(roc::from_dlpack<int, 2>(&theirs->tensor)); };
+  auto const take = [&] { static_cast<void>(roc::from_dlpack<int, 2>(&source->tensor)); };
 
-  EXPECT_THROW(static_cast<void>(roc::from_dlpack<float, 2>(&theirs->tensor)), roc::dlpack_error);
+  EXPECT_THROW(static_cast<void>(roc::from_dlpack<float, 2>(&source->tensor)), roc::dlpack_error);
   EXPECT_TRUE(
-      contains(message([&] { static_cast<void>(roc::from_dlpack<float, 2>(&theirs->tensor)); }),
-               "DLPack tensor of int32, elements asked for: float32"));
+      contains(message([&] { static_cast<void>(roc::from_dlpack<float, 2>(&source->tensor)); }),
+               "DLPack tensor has elements of type int32, requested float32"));
   tensor.dtype.lanes = 4;
   EXPECT_THROW(take(), roc::dlpack_error);
   tensor = good;
-  EXPECT_THROW(static_cast<void>(roc::from_dlpack<int, 3>(&theirs->tensor)), roc::shape_error);
+  EXPECT_THROW(static_cast<void>(roc::from_dlpack<int, 3>(&source->tensor)), roc::shape_error);
 
   tensor.device = {kDLVulkan, 0};
-  EXPECT_TRUE(contains(message(take), "DLPack tensor on a device of type 7, asked for as memory"))
+  EXPECT_TRUE(contains(message(take), "DLPack tensor is on a device of type 7, requested memory"))
       << message(take);
   tensor.device = {kDLCPU, 0};
   EXPECT_THROW(take(), roc::dlpack_error);
@@ -150,14 +150,14 @@ TEST(FromDlpack, WhatDoesNotFitIsAnErrorAndStaysTheCallers) {
   EXPECT_THROW(take(), roc::dlpack_error);
   tensor = good;
 
-  theirs->strides = {4, -1};  // reversed
+  source->strides = {4, -1};  // reversed
   EXPECT_THROW(take(), roc::layout_error);
-  theirs->strides = {0, 1};  // repeated
+  source->strides = {0, 1};  // repeated
   EXPECT_THROW(take(), roc::layout_error);
-  theirs->strides = {4, 1};
-  theirs->shape = {-2, 3};
+  source->strides = {4, 1};
+  source->shape = {-2, 3};
   EXPECT_THROW(take(), roc::shape_error);
-  theirs->shape = {2, 3};
+  source->shape = {2, 3};
   tensor.byte_offset = 62;
   EXPECT_THROW(take(), roc::layout_error);
   tensor = good;
@@ -171,25 +171,25 @@ TEST(FromDlpack, WhatDoesNotFitIsAnErrorAndStaysTheCallers) {
   EXPECT_THROW(static_cast<void>(roc::from_dlpack<int, 2>(static_cast<DLManagedTensor*>(nullptr))),
                roc::lifetime_error);
   EXPECT_EQ(0, deleted);
-  theirs->tensor.deleter(&theirs->tensor);
+  source->tensor.deleter(&source->tensor);
 }
 
-TEST(DlpackView, OfADeviceTensorBorrows) {
+TEST(DlpackView, BorrowsDeviceTensor) {
   std::atomic<int> deleted = 0;
-  auto* const theirs = new producer(deleted);
-  auto const view = roc::dlpack_view<int, 2>(theirs->tensor.dl_tensor);
+  auto* const source = new producer(deleted);
+  auto const view = roc::dlpack_view<int, 2>(source->tensor.dl_tensor);
   view.fill(5);
-  theirs->strides = {4, -1};
-  theirs->tensor.dl_tensor.byte_offset += 8;
-  auto const reversed = roc::dlpack_view<int const, 2>(theirs->tensor.dl_tensor);
+  source->strides = {4, -1};
+  source->tensor.dl_tensor.byte_offset += 8;
+  auto const reversed = roc::dlpack_view<int const, 2>(source->tensor.dl_tensor);
   EXPECT_EQ(5, reversed(1, 2).get());
-  EXPECT_EQ(theirs->first() + 2, reversed.data());
-  EXPECT_THROW(static_cast<void>(roc::dlpack_host_view<int, 2>(theirs->tensor.dl_tensor)),
+  EXPECT_EQ(source->first() + 2, reversed.data());
+  EXPECT_THROW(static_cast<void>(roc::dlpack_host_view<int, 2>(source->tensor.dl_tensor)),
                roc::dlpack_error);
-  theirs->tensor.deleter(&theirs->tensor);
+  source->tensor.deleter(&source->tensor);
 }
 
-TEST(DlpackView, OfAHostTensor) {
+TEST(DlpackHostView, BorrowsHostTensor) {
   std::vector<double> numbers{1, 2, 3, 4};
   std::int64_t shape[2] = {2, 2};
   DLTensor tensor{};
@@ -204,7 +204,7 @@ TEST(DlpackView, OfAHostTensor) {
   EXPECT_THROW(static_cast<void>(roc::dlpack_view<double, 2>(tensor)), roc::dlpack_error);
 }
 
-TEST(ToDlpack, TheTensorOwnsTheArray) {
+TEST(ToDlpack, TensorOwnsArray) {
   auto array = roc::device_array<float, 2>({4, 6}, roc::order::f);
   array.fill(3);
   auto* const data = array.data();
@@ -221,13 +221,13 @@ TEST(ToDlpack, TheTensorOwnsTheArray) {
   EXPECT_EQ(6, shown.shape[1]);
   EXPECT_EQ(4, shown.strides[1]);
   EXPECT_EQ(0u, shown.byte_offset);
-  // The round trip: the same memory, and one deletion frees it.
+  // Importing the tensor yields the same memory, which is freed once.
   auto const back = roc::from_dlpack<float, 2>(tensor);
   EXPECT_EQ(data, back.data());
   EXPECT_EQ(3.0f, back(3, 5).get());
 }
 
-TEST(ToDlpack, WithoutAStreamTheWorkIsDone) {
+TEST(ToDlpack, BlocksUntilWorkIsDoneWithoutStream) {
   if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
   roc::stream const stream;
   auto array = roc::device_array<int>({1000}, roc::order::c, stream);
@@ -237,7 +237,7 @@ TEST(ToDlpack, WithoutAStreamTheWorkIsDone) {
   tensor->deleter(tensor);
 }
 
-TEST(ToDlpack, AConsumersStreamComesAfterTheWork) {
+TEST(ToDlpack, OrdersConsumerAfterWorkWithStream) {
   if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
   roc::stream const producing(roc::non_blocking);
   roc::stream const consuming(roc::non_blocking);
@@ -248,9 +248,9 @@ TEST(ToDlpack, AConsumersStreamComesAfterTheWork) {
   gate.close(producing);
   array.fill(9, producing);
   DLManagedTensor* const tensor = roc::to_dlpack(std::move(array), consuming);
-  // A consumer that knows nothing of the library.
+  // A consumer that calls HIP directly.
   ROCARRAY_HIP(hipMemcpyAsync, host.data(), tensor->dl_tensor.data, sizeof(int) * 1000,
-          hipMemcpyDeviceToHost, roc::native(consuming));
+               hipMemcpyDeviceToHost, roc::native(consuming));
   EXPECT_FALSE(consuming.query());
   gate.open();
   consuming.synchronize();
@@ -258,7 +258,7 @@ TEST(ToDlpack, AConsumersStreamComesAfterTheWork) {
   tensor->deleter(tensor);
 }
 
-TEST(ToDlpack, HostMemoryAndOtherTypes) {
+TEST(ToDlpack, AcceptsHostMemoryAndOtherTypes) {
   auto pinned = roc::pinned_array<std::complex<float>>(roc::shape<1>{3});
   DLManagedTensor* tensor = roc::to_dlpack(std::move(pinned));
   EXPECT_EQ(roc::dlpack_pinned, tensor->dl_tensor.device.device_type);
@@ -273,14 +273,14 @@ TEST(ToDlpack, HostMemoryAndOtherTypes) {
   tensor->deleter(tensor);
 }
 
-TEST(ToDlpack, WhatOwnsNothingIsAnError) {
-  roc::device_array<int> nothing;
-  EXPECT_THROW(static_cast<void>(roc::to_dlpack(std::move(nothing))), roc::lifetime_error);
+TEST(ToDlpack, ThrowsForDefaultConstructedArray) {
+  roc::device_array<int> empty;
+  EXPECT_THROW(static_cast<void>(roc::to_dlpack(std::move(empty))), roc::lifetime_error);
   roc::host_array<int> none;
   EXPECT_THROW(static_cast<void>(roc::to_dlpack(std::move(none))), roc::lifetime_error);
 }
 
-TEST(DlpackTensor, BorrowsAView) {
+TEST(DlpackTensor, BorrowsView) {
   auto const array = roc::device_array<std::uint8_t, 2>({4, 6});
   auto const part = array(roc::slice(roc::none, roc::none, -1), roc::slice(1, 4));
   roc::dlpack_tensor tensor(part);
@@ -294,7 +294,7 @@ TEST(DlpackTensor, BorrowsAView) {
   EXPECT_EQ(kDLCPU, host.get()->device.device_type);
 }
 
-TEST(DlpackStream, IsTheNumberThatPythonPasses) {
+TEST(DlpackStream, IsTheNumberUsedByPython) {
   roc::stream const stream;
   EXPECT_EQ(reinterpret_cast<std::intptr_t>(stream.handle()), roc::dlpack_stream(stream));
 #if ROCARRAY_PLATFORM_NVIDIA
@@ -305,7 +305,7 @@ TEST(DlpackStream, IsTheNumberThatPythonPasses) {
 }
 
 #if ROCARRAY_DLPACK_VERSIONED
-TEST(Dlpack1, ReadOnlyTensorsAreViewsOfConstElements) {
+TEST(DlpackVersioned, ReadOnlyTensorNeedsConstElements) {
   auto array = roc::device_array<int>({8});
   array.fill(4);
   DLManagedTensorVersioned* const tensor = roc::to_dlpack_versioned(std::move(array), true);
@@ -316,7 +316,7 @@ TEST(Dlpack1, ReadOnlyTensorsAreViewsOfConstElements) {
   tensor->deleter(tensor);
 }
 
-TEST(Dlpack1, OwnershipGoesAroundAndOtherVersionsAreErrors) {
+TEST(DlpackVersioned, RoundTripKeepsSizeAndOtherMajorVersionThrows) {
   roc::stream const stream;
   auto* tensor = roc::to_dlpack_versioned(roc::device_array<int>({8}), stream);
   EXPECT_EQ(DLPACK_MAJOR_VERSION, tensor->version.major);
@@ -329,14 +329,15 @@ TEST(Dlpack1, OwnershipGoesAroundAndOtherVersionsAreErrors) {
   tensor->deleter(tensor);
 }
 #else
-TEST(Dlpack1, ReadOnlyTensorsAreViewsOfConstElements) {
-  GTEST_SKIP() << "dlpack/dlpack.h is older than DLPack 1, which has read-only tensors";
+TEST(DlpackVersioned, ReadOnlyTensorNeedsConstElements) {
+  GTEST_SKIP() << "dlpack/dlpack.h is older than DLPack 1, which added read-only tensors";
 }
 #endif
 
 }  // namespace
 #else
-TEST(Dlpack, InAndOut) {
-  GTEST_SKIP() << "dlpack/dlpack.h is not there (Debian, Ubuntu: apt-get install libdlpack-dev)";
+TEST(Dlpack, TensorsAreImportedAndExported) {
+  GTEST_SKIP()
+      << "dlpack/dlpack.h is not installed (Debian, Ubuntu: apt-get install libdlpack-dev)";
 }
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mdspan of arrays: of the standard library, and of CUDA's, which stands for all others.
+// Conversion of arrays to std::mdspan, and to cuda::std::mdspan as an example of other libraries.
 #include <roc/interop/mdspan.hpp>
 #include <roc/roc.hpp>
 
@@ -23,7 +23,7 @@ namespace other = cuda::std;
 template <class T, std::size_t N, class Layout = other::layout_stride>
 using span_of = other::mdspan<T, other::dextents<std::size_t, N>, Layout>;
 
-TEST(AsMdspan, OfAnotherLibraryHasShapeAndStrides) {
+TEST(AsMdspan, HasShapeAndStridesInOtherLibrary) {
   auto array = roc::pinned_array<int>(roc::shape<2>{4, 6});
   std::iota(array.begin(), array.end(), 0);
   auto const part = array(roc::slice(1, 4, 2), roc::slice(0, 6, 3));
@@ -38,7 +38,7 @@ TEST(AsMdspan, OfAnotherLibraryHasShapeAndStrides) {
   EXPECT_EQ(part.strides(), back.strides());
 }
 
-TEST(AsMdspan, OfDeviceMemoryComesBackAsAView) {
+TEST(AsMdspan, ConvertsBackToViewOfDeviceMemory) {
   roc::device_array<double, 3> const array({2, 3, 4}, roc::order::f);
   array.fill(2);
   auto const span = roc::as_mdspan<span_of<double, 3, other::layout_left>>(array);
@@ -50,7 +50,7 @@ TEST(AsMdspan, OfDeviceMemoryComesBackAsAView) {
   EXPECT_EQ(6u, fixed.stride(2));
 }
 
-TEST(AsMdspan, LayoutsThatItCannotHaveAreErrors) {
+TEST(AsMdspan, ThrowsForUnsupportedStrides) {
   roc::device_array<int, 2> const array({4, 6});
   using right = span_of<int, 2, other::layout_right>;
   EXPECT_NO_THROW(static_cast<void>(roc::as_mdspan<right>(array)));
@@ -62,32 +62,35 @@ TEST(AsMdspan, LayoutsThatItCannotHaveAreErrors) {
   std::vector<int> numbers(8);
   roc::host_view<int, 2> const repeated(numbers.data(), {2, 4}, {0, 1});
   EXPECT_THROW(static_cast<void>(roc::as_mdspan<span_of<int, 2>>(repeated)), roc::layout_error);
-  roc::host_view<int, 2> const crossing(numbers.data(), {3, 3}, {1, 1});
-  EXPECT_THROW(static_cast<void>(roc::as_mdspan<span_of<int, 2>>(crossing)), roc::layout_error);
+  roc::host_view<int, 2> const overlapping(numbers.data(), {3, 3}, {1, 1});
+  EXPECT_THROW(static_cast<void>(roc::as_mdspan<span_of<int, 2>>(overlapping)), roc::layout_error);
 }
 
-TEST(AsMdspan, ExtentsThatItCannotHaveAreErrors) {
+TEST(AsMdspan, ThrowsForUnsupportedExtents) {
   roc::device_array<char, 2> const array({4, 300});
   using fixed = other::mdspan<char, other::extents<std::size_t, 4, other::dynamic_extent>>;
   EXPECT_EQ(300u, roc::as_mdspan<fixed>(array).extent(1));
-  using wrong = other::mdspan<char, other::extents<std::size_t, 5, other::dynamic_extent>>;
-  EXPECT_THROW(static_cast<void>(roc::as_mdspan<wrong>(array)), roc::shape_error);
+  using incompatible_mdspan =
+      other::mdspan<char, other::extents<std::size_t, 5, other::dynamic_extent>>;
+  EXPECT_THROW(static_cast<void>(roc::as_mdspan<incompatible_mdspan>(array)), roc::shape_error);
   using small = other::mdspan<char, other::dextents<std::int8_t, 2>, other::layout_stride>;
   EXPECT_THROW(static_cast<void>(roc::as_mdspan<small>(array)), roc::shape_error);
 }
 
-TEST(AsMdspan, WithoutAxesAndWithoutElements) {
+TEST(AsMdspan, AcceptsRankZeroAndEmptyArrays) {
   roc::device_array<int, 0> const scalar(roc::shape<0>{});
   EXPECT_EQ(scalar.data(), (roc::as_mdspan<span_of<int, 0>>(scalar).data_handle()));
   roc::device_array<int, 2> const none({0, 4});
   EXPECT_EQ(4u, (roc::as_mdspan<span_of<int, 2>>(none).extent(1)));
 }
 #else
-TEST(AsMdspan, OfAnotherLibrary) { GTEST_SKIP() << "cuda/std/mdspan is not there"; }
+TEST(AsMdspan, HasShapeAndStridesInOtherLibrary) {
+  GTEST_SKIP() << "cuda/std/mdspan is not installed";
+}
 #endif
 
 #if defined(__cpp_lib_mdspan)
-TEST(AsMdspan, OfTheStandardLibrary) {
+TEST(AsMdspan, HasShapeAndStridesInStandardLibrary) {
   auto array = roc::pinned_array<int>(roc::shape<2>{4, 6});
   std::iota(array.begin(), array.end(), 0);
   auto const span = roc::as_mdspan(array(roc::slice(1, 3), roc::all));
@@ -97,7 +100,9 @@ TEST(AsMdspan, OfTheStandardLibrary) {
   EXPECT_EQ(device.data(), roc::as_mdspan(device).data_handle());
 }
 #else
-TEST(AsMdspan, OfTheStandardLibrary) { GTEST_SKIP() << "the standard library has no mdspan"; }
+TEST(AsMdspan, HasShapeAndStridesInStandardLibrary) {
+  GTEST_SKIP() << "the standard library has no mdspan";
+}
 #endif
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace {
 
-TEST(AsSpan, OfHostMemoryIsItsElements) {
+TEST(AsSpan, HasTheElementsOfHostMemory) {
   auto array = roc::pinned_array<int>(roc::shape<2>{2, 3});
   std::iota(array.begin(), array.end(), 0);
   std::span<int> const span = roc::as_span(array);
@@ -23,7 +23,7 @@ TEST(AsSpan, OfHostMemoryIsItsElements) {
   EXPECT_EQ(3u, roc::as_span(array(1, roc::all)).size());
 }
 
-TEST(AsSpan, OfDeviceMemoryComesBackAsAView) {
+TEST(AsSpan, ConvertsBackToViewOfDeviceMemory) {
   auto const array = roc::to_device(std::vector<int>{1, 2, 3, 4});
   std::span<int> const span = roc::as_span(array);
   EXPECT_EQ(array.data(), span.data());
@@ -32,7 +32,7 @@ TEST(AsSpan, OfDeviceMemoryComesBackAsAView) {
   EXPECT_EQ(3, view(1).get());
 }
 
-TEST(AsSpan, FollowsMemoryAlsoOfReversedAndFOrderedArrays) {
+TEST(AsSpan, IsInMemoryOrderForReversedOrFOrderedArray) {
   std::vector<int> numbers{1, 2, 3};
   roc::host_view<int> const view(numbers);
   auto const reversed = view(roc::slice(roc::none, roc::none, -1));
@@ -42,7 +42,7 @@ TEST(AsSpan, FollowsMemoryAlsoOfReversedAndFOrderedArrays) {
   EXPECT_EQ(6u, roc::as_span(f).size());
 }
 
-TEST(AsSpan, GapsAreAnError) {
+TEST(AsSpan, ThrowsForGaps) {
   roc::device_array<int, 2> const array({4, 6});
   EXPECT_THROW(static_cast<void>(roc::as_span(array(roc::all, roc::slice(0, 3)))),
                roc::layout_error);
@@ -51,7 +51,7 @@ TEST(AsSpan, GapsAreAnError) {
   EXPECT_THROW(static_cast<void>(roc::as_span(repeated)), roc::layout_error);
 }
 
-TEST(AsSpan, WithoutElements) {
+TEST(AsSpan, IsEmptyForEmptyArray) {
   roc::device_array<float, 2> const none({0, 4});
   EXPECT_TRUE(roc::as_span(none).empty());
   EXPECT_EQ(0u, roc::as_device_view(roc::as_span(none)).size());

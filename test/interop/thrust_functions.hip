@@ -25,9 +25,9 @@ void count(roc::stream_ref stream, roc::device_view<int, 2> view) {
                roc::thrust_elements(view).begin());
 }
 
-void sevens(std::size_t n, roc::host_view<int> into) {
-  thrust::device_vector<int> sevens(n, 7);
-  roc::as_device_view(sevens.data(), roc::shape<1>{n}).copy_to_host(into);
+void fill_with_sevens(std::size_t n, roc::host_view<int> into) {
+  thrust::device_vector<int> vector(n, 7);
+  roc::as_device_view(vector.data(), roc::shape<1>{n}).copy_to_host(into);
 }
 
 void begin(roc::device_view<int, 2> view) { static_cast<void>(roc::thrust_begin(view)); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ROCARRAY_CHECK_BOUNDS: a bad index in a kernel stops it, and the program hears of it.
+// ROCARRAY_CHECK_BOUNDS: an index out of bounds in a kernel is an error of the program.
 #include "kernels/bounds_kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -12,14 +12,15 @@
 
 namespace {
 
-constexpr int reported = 3;
+constexpr int exit_code_of_error = 3;
 
-// On a GPU an error at the next synchronisation; on the CPU, and by some runtimes, the process's
-// end.
-bool was_stopped(int status) {
-  return WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == reported);
+// Returns true if the kernel failed. On a GPU the next synchronization throws; on the CPU, and with
+// some runtimes, the process is aborted.
+bool has_failed(int status) {
+  return WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == exit_code_of_error);
 }
 
+// Calls kernel(stream, view of 8 elements) and ends the process.
 template <class F>
 [[noreturn]] void run(F kernel) {
   try {
@@ -28,36 +29,38 @@ template <class F>
     kernel(stream, array.view());
     stream.synchronize();
   } catch (roc::error const&) {
-    std::_Exit(reported);
+    std::_Exit(exit_code_of_error);
   }
   std::_Exit(0);
 }
 
 class BoundsCheck : public testing::Test {
  protected:
-  // A process of its own for every kernel: what it breaks stays broken.
+  // Every kernel has its own process, because a failed kernel leaves the device unusable.
   BoundsCheck() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 using BoundsCheckDeathTest = BoundsCheck;
 
-TEST_F(BoundsCheckDeathTest, IndicesInsidePass) {
+TEST_F(BoundsCheckDeathTest, IndicesInBoundsPass) {
   EXPECT_EXIT(run([](roc::stream_ref stream, auto view) {
-    roc::test::write_at(stream, view, 7);
-    roc::test::write_at(stream, view, -8);
-    roc::test::write_in_slice(stream, view, 8);
-  }), testing::ExitedWithCode(0), "");
+                roc::test::write_at(stream, view, 7);
+                roc::test::write_at(stream, view, -8);
+                roc::test::write_in_slice(stream, view, 8);
+              }),
+              testing::ExitedWithCode(0), "");
 }
 
-TEST_F(BoundsCheckDeathTest, AnIndexBeyondTheExtentStopsTheKernel) {
+TEST_F(BoundsCheckDeathTest, IndexOutOfBoundsFails) {
   EXPECT_EXIT(run([](roc::stream_ref stream, auto view) { roc::test::write_at(stream, view, 8); }),
-              was_stopped, "");
+              has_failed, "");
   EXPECT_EXIT(run([](roc::stream_ref stream, auto view) { roc::test::write_at(stream, view, -9); }),
-              was_stopped, "");
+              has_failed, "");
 }
 
-TEST_F(BoundsCheckDeathTest, ASliceBeyondTheExtentStopsTheKernel) {
-  EXPECT_EXIT(run([](roc::stream_ref stream, auto view) { roc::test::write_in_slice(stream, view, 9); }),
-              was_stopped, "");
+TEST_F(BoundsCheckDeathTest, SliceOutOfBoundsFails) {
+  EXPECT_EXIT(
+      run([](roc::stream_ref stream, auto view) { roc::test::write_in_slice(stream, view, 9); }),
+      has_failed, "");
 }
 
 }  // namespace

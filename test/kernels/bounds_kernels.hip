@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kernel with checks, in a program without.
+// Kernels with bounds checks, in a program that is otherwise compiled without them.
+#undef ROCARRAY_CHECK_BOUNDS  // a precompiled header sets the default
 #define ROCARRAY_CHECK_BOUNDS 1
 
 #include <roc/native/elementwise.hpp>
@@ -10,13 +11,13 @@
 
 namespace roc::test {
 
-struct write_beyond {
+struct write_functor {
   device_view<int> v;
-  int place;
-  ROCARRAY_HOST_DEVICE void operator()() const { v(place) = 1; }
+  int index;
+  ROCARRAY_HOST_DEVICE void operator()() const { v(index) = 1; }
 };
 
-struct slice_beyond {
+struct slice_functor {
   device_view<int> v;
   int stop;
   ROCARRAY_HOST_DEVICE void operator()() const { v(slice(0, stop))(0) = 1; }
@@ -24,12 +25,12 @@ struct slice_beyond {
 
 #if !ROCARRAY_KERNEL_HOST_STUB
 
-void write_at(stream_ref stream, device_view<int> v, int place) {
-  for_each(stream, shape<0>{}, write_beyond{v, place});
+void write_at(stream_ref stream, device_view<int> v, int index) {
+  for_each(stream, shape<0>{}, write_functor{v, index});
 }
 
 void write_in_slice(stream_ref stream, device_view<int> v, int stop) {
-  for_each(stream, shape<0>{}, slice_beyond{v, stop});
+  for_each(stream, shape<0>{}, slice_functor{v, stop});
 }
 
 #endif
@@ -38,7 +39,7 @@ void write_in_slice(stream_ref stream, device_view<int> v, int stop) {
 
 namespace roc::native_detail {
 
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::write_beyond, 0>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::slice_beyond, 0>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::write_functor, 0>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::slice_functor, 0>);
 
 }  // namespace roc::native_detail

@@ -14,7 +14,7 @@ namespace {
 
 using roc::test::gate;
 
-TEST(ForEach, OneAxis) {
+TEST(ForEach, VisitsEveryIndexOfOneAxis) {
   std::size_t const n = roc::test::scaled(100'000);
   std::vector<float> x(n);
   std::iota(x.begin(), x.end(), 0.0f);
@@ -27,7 +27,7 @@ TEST(ForEach, OneAxis) {
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(2.0f * static_cast<float>(i) + 1.0f, y(i)) << i;
 }
 
-TEST(ForEach, TwoAxesIntoAStridedView) {
+TEST(ForEach, WritesAStridedViewOfTwoAxes) {
   roc::device_array<int, 2> array({10, 30});
   array.copy_to_device(std::vector<int>(300, -1));
   roc::stream const stream;
@@ -40,7 +40,7 @@ TEST(ForEach, TwoAxesIntoAStridedView) {
   EXPECT_EQ(-1, back(1, 28));
 }
 
-TEST(ForEach, NoAxesIsOneCall) {
+TEST(ForEach, CallsTheFunctorOnceForRankZero) {
   int const start = 41;
   roc::device_array<int, 0> array(roc::shape<0>{});
   array.copy_to_device(roc::host_view<int const, 0>(&start, {}));
@@ -48,18 +48,18 @@ TEST(ForEach, NoAxesIsOneCall) {
   EXPECT_EQ(42, array.copy_to_host()());
 }
 
-TEST(ForEach, EmptyIsNothing) {
+TEST(ForEach, DoesNothingForAnEmptyShape) {
   roc::device_array<int, 2> const array({0, 5});
   EXPECT_NO_THROW(roc::test::number({}, array.view()));
 }
 
-TEST(ForEach, IsInTheOrderOfItsStream) {
+TEST(ForEach, RunsInStreamOrder) {
   std::vector<float> const ones(1000, 1.0f);
   std::vector<float> back(1000);
   roc::device_array<float> const x({1000});
   roc::device_array<float> const y({1000});
   roc::stream const stream;
-  // CUDA loads a kernel at its first launch, and waits for the device to do so: not behind a gate.
+  // Loads the kernel before the gate is closed: CUDA synchronizes the device for that.
   roc::test::saxpy(stream, 1.0f, x.view(), y.view());
   stream.synchronize();
   gate hold;
@@ -73,7 +73,7 @@ TEST(ForEach, IsInTheOrderOfItsStream) {
   EXPECT_EQ(std::vector<float>(1000, 4.0f), back);
 }
 
-TEST(ForEach, SynchronousCopiesComeAfterIt) {
+TEST(ForEach, SynchronousCopiesWaitForIt) {
   std::vector<float> const ones(1000, 1.0f);
   auto const x = roc::to_device(ones);
   auto const y = roc::to_device(ones);
@@ -82,28 +82,28 @@ TEST(ForEach, SynchronousCopiesComeAfterIt) {
   EXPECT_EQ(6.0f, y.copy_to_host()(999));
 }
 
-TEST(ForEach, Lambda) {
-  if (roc::test::on_double()) GTEST_SKIP() << "a lambda's kernel has no twin on the CPU double";
+TEST(ForEach, CallsALambda) {
+  if (roc::test::on_fake_runtime()) GTEST_SKIP() << "a lambda's kernel has no host stub";
   auto const array = roc::to_device(std::vector<int>{1, 2, 3});
   roc::test::double_by_lambda({}, array.view());
   EXPECT_EQ(6, array.copy_to_host()(2));
 }
 
-TEST(ForEach, OnAMovedFromStreamIsALifetimeError) {
+TEST(ForEach, ThrowsLifetimeErrorForAMovedFromStream) {
   roc::device_array<int, 2> const array({2, 2});
   roc::stream first;
   auto const second = std::move(first);
   EXPECT_THROW(roc::test::number(first, array.view()), roc::lifetime_error);
 }
 
-TEST(UserKernel, TakesViewsByValue) {
+TEST(UserKernel, AcceptsViewsByValue) {
   std::vector<int> host(6 * 7);
   std::iota(host.begin(), host.end(), 0);
   auto const from = roc::to_device(host);
   roc::device_array<int, 2> const to({7, 6});
   roc::stream const stream;
   if (!roc::test::transpose_by_kernel(stream, from.reshape(6, 7), to.view())) {
-    GTEST_SKIP() << "this compiler launches no kernels: for_each is for the host platform";
+    GTEST_SKIP() << "this compiler has no kernels; the host platform has for_each";
   }
   auto const back = to.copy_to_host();
   for (int i = 0; i < 6; ++i) {
@@ -111,9 +111,9 @@ TEST(UserKernel, TakesViewsByValue) {
   }
 }
 
-TEST(ForEach, CompiledByAHostCompilerForADeviceIsAClearError) {
+TEST(ForEach, ThrowsNotSupportedOnADeviceIfCompiledByAHostCompiler) {
 #if ROCARRAY_PLATFORM_HOST
-  GTEST_SKIP() << "the host platform runs what a host compiler compiles";
+  GTEST_SKIP() << "the host platform runs functions that a host compiler compiled";
 #else
   struct nothing {
     void operator()(std::size_t) const {}

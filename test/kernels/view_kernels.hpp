@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Index expressions in kernels: one table of them, which host and device evaluate alike.
+// Index expressions that host and device evaluate, to compare the results.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,10 @@
 
 namespace roc::test {
 
+/// The number of index expressions.
 inline constexpr int index_forms = 10;
 
-/// Calls f with a region of `v`, of the shape (4, 5, 6).
+/// Calls f(v(...)) with index expression number `form`. `v` has the shape (4, 5, 6).
 template <class View, class F>
 ROCARRAY_HOST_DEVICE void index_form(View const& v, int form, F const& f) {
   switch (form) {
@@ -27,7 +28,7 @@ ROCARRAY_HOST_DEVICE void index_form(View const& v, int form, F const& f) {
   }
 }
 
-/// A number that depends on the extents, and on every element's value and place.
+/// Returns a hash of the extents and of the value and position of every element.
 template <class T, std::size_t N, template <class, std::size_t> class View>
 ROCARRAY_HOST_DEVICE long long digest(View<T, N> const& v) {
   long long result = N;
@@ -45,10 +46,10 @@ ROCARRAY_HOST_DEVICE long long digest(View<T, N> const& v) {
   return result;
 }
 
-/// Writes the digest of form i of `v` to out(i), by for_each.
+/// Writes the digest of index expression i of `v` to out(i), with for_each.
 void digest_forms(stream_ref stream, device_view<int const, 3> v, device_view<long long> out);
-/// Element [i, k] of the view becomes 10 i + k, rows from the end, through views made in the
-/// kernel.
+/// Writes 10 * i + k to element k of row i, counting rows from the end, with for_each. The kernel
+/// indexable_with with negative numbers.
 void number_rows(stream_ref stream, device_view<int, 2> v);
 
 }  // namespace roc::test

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Views in user kernels: the same index vocabulary, the same results as on the host.
 #include "kernels/view_kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -11,24 +10,24 @@
 
 namespace {
 
-TEST(ViewsInKernels, IndexExpressionsAreThoseOfTheHost) {
+TEST(ViewsInKernels, IndexExpressionsMatchTheHost) {
   std::vector<int> numbers(4 * 5 * 6);
   std::iota(numbers.begin(), numbers.end(), 1);
   roc::host_view<int, 3> const host(numbers.data(), {4, 5, 6});
-  for (auto o : {roc::order::c, roc::order::f}) {
-    roc::device_array<int, 3> array({4, 5, 6}, o);
+  for (auto order : {roc::order::c, roc::order::f}) {
+    roc::device_array<int, 3> array({4, 5, 6}, order);
     array.copy_to_device(host);
     roc::device_array<long long> out({roc::test::index_forms});
     roc::test::digest_forms({}, array.view(), out.view());
-    auto const found = out.copy_to_host();
+    auto const actual = out.copy_to_host();
     for (int form = 0; form < roc::test::index_forms; ++form) {
       long long expected = 0;
       roc::test::index_form(host, form, [&](auto const& v) { expected = roc::test::digest(v); });
-      EXPECT_EQ(expected, found(form)) << "form " << form;
+      EXPECT_EQ(expected, actual(form)) << "form " << form;
       long long copied = 0;
       roc::test::index_form(array.view(), form, [&](auto const& v) {
-        auto const there = v.copy_to_host();
-        copied = roc::test::digest(there.view());
+        auto const host_copy = v.copy_to_host();
+        copied = roc::test::digest(host_copy.view());
       });
       EXPECT_EQ(expected, copied) << "form " << form;
     }

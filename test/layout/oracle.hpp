@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the layout's arithmetic is held against: every element's place, one by one.
+// Reference for the arithmetic of layouts: enumerates the offsets of all elements.
 #pragma once
 
 #include <algorithm>
@@ -14,44 +14,51 @@
 
 namespace roc::test {
 
-/// The places of all elements, strided_loop in logical order `o` like an odometer.
+/// Returns the offsets of all elements, enumerated in logical order `o`.
 template <std::size_t N>
-std::vector<std::ptrdiff_t> places(layout::mapping<N> const& m, order o = order::c) {
+std::vector<std::ptrdiff_t> element_offsets(layout::mapping<N> const& m, order o = order::c) {
   std::vector<std::ptrdiff_t> result;
   for (std::size_t extent : m.shape) {
     if (extent == 0) return result;
   }
-  std::array<std::size_t, N> at{};
+  std::array<std::size_t, N> index{};
   for (;;) {
-    std::ptrdiff_t place = m.offset;
-    for (std::size_t i = 0; i < N; ++i) place += static_cast<std::ptrdiff_t>(at[i]) * m.strides[i];
-    result.push_back(place);
+    std::ptrdiff_t offset = m.offset;
+    for (std::size_t i = 0; i < N; ++i) {
+      offset += static_cast<std::ptrdiff_t>(index[i]) * m.strides[i];
+    }
+    result.push_back(offset);
     std::size_t step = 0;
     for (; step < N; ++step) {
       std::size_t const axis = o == order::c ? N - 1 - step : step;
-      if (++at[axis] < m.shape[axis]) break;
-      at[axis] = 0;
+      if (++index[axis] < m.shape[axis]) break;
+      index[axis] = 0;
     }
     if (step == N) return result;
   }
 }
 
+/// Generates random shapes and layouts. The seed is the one that the environment names.
 class random_layouts {
  public:
-  explicit random_layouts(char const* what) : generator_(random_generator(what)) {}
+  explicit random_layouts(char const* test_name) : generator_(random_generator(test_name)) {}
 
+  /// Returns a number in [0, n).
   std::size_t below(std::size_t n) {
     return std::uniform_int_distribution<std::size_t>(0, n - 1)(generator_);
   }
-  std::ptrdiff_t between(std::ptrdiff_t least, std::ptrdiff_t most) {
-    return std::uniform_int_distribution<std::ptrdiff_t>(least, most)(generator_);
+  /// Returns a number in [min, max].
+  std::ptrdiff_t between(std::ptrdiff_t min, std::ptrdiff_t max) {
+    return std::uniform_int_distribution<std::ptrdiff_t>(min, max)(generator_);
   }
+  /// Returns true with probability 1/n.
   bool one_in(std::size_t n) { return below(n) == 0; }
 
+  /// Returns extents up to `max_extent`, some of them zero.
   template <std::size_t N>
-  roc::shape<N> shape(std::size_t most) {
+  roc::shape<N> shape(std::size_t max_extent) {
     roc::shape<N> result{};
-    for (auto& extent : result) extent = one_in(12) ? 0 : 1 + below(most);
+    for (auto& extent : result) extent = one_in(12) ? 0 : 1 + below(max_extent);
     return result;
   }
 
@@ -60,10 +67,10 @@ class random_layouts {
     std::shuffle(values.begin(), values.end(), generator_);
   }
 
-  /// Compact in an order of its own, some with gaps and reversed axes; distinct places.
+  /// Returns a layout whose elements do not overlap: axes in any order, some with gaps or reversed.
   template <std::size_t N>
-  layout::mapping<N> mapping(std::size_t most) {
-    layout::mapping<N> result{shape<N>(most), {}, between(-5, 20)};
+  layout::mapping<N> mapping(std::size_t max_extent) {
+    layout::mapping<N> result{shape<N>(max_extent), {}, between(-5, 20)};
     std::array<std::size_t, N> axes{};
     for (std::size_t i = 0; i < N; ++i) axes[i] = i;
     std::size_t const kind = below(4);
@@ -80,10 +87,10 @@ class random_layouts {
     return result;
   }
 
-  /// Any strides, also repeated and zero ones.
+  /// Returns a layout with any strides, so that elements may overlap.
   template <std::size_t N>
-  layout::mapping<N> wild(std::size_t most) {
-    layout::mapping<N> result{shape<N>(most), {}, 0};
+  layout::mapping<N> any_mapping(std::size_t max_extent) {
+    layout::mapping<N> result{shape<N>(max_extent), {}, 0};
     for (auto& stride : result.strides) stride = between(-12, 12);
     return result;
   }

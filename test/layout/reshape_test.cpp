@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reshape against the only rule there is: the elements keep their logical order. A view exists
-// where some strides walk that order, and nowhere else.
+// Reshape: the elements keep their logical order. A view must be returned if and only if some
+// strides enumerate the elements in that order.
 #include <roc/error.hpp>
 #include <roc/layout/reshape.hpp>
 
@@ -38,7 +38,7 @@ static_assert(squeezes<0, 1, 2>);
 static_assert(!squeezes<3>);
 static_assert(!squeezes<1, 1>);
 
-TEST(Reshape, CompletesOneOpenExtent) {
+TEST(CompleteShape, ComputesExtentOfMinusOne) {
   using to = layout::signed_shape<2>;
   EXPECT_EQ((shape<2>{4, 3}), layout::complete_shape(shape<1>{12}, to{-1, 3}));
   EXPECT_EQ((shape<2>{12, 1}), layout::complete_shape(shape<1>{12}, to{12, -1}));
@@ -48,7 +48,7 @@ TEST(Reshape, CompletesOneOpenExtent) {
   EXPECT_EQ((shape<0>{}), layout::complete_shape(shape<2>{1, 1}, layout::signed_shape<0>{}));
 }
 
-TEST(Reshape, RefusesOtherSizes) {
+TEST(CompleteShape, ThrowsForDifferentSize) {
   using to = layout::signed_shape<2>;
   EXPECT_THROW(layout::complete_shape(shape<1>{12}, to{-1, 5}), roc::shape_error);
   EXPECT_THROW(layout::complete_shape(shape<1>{12}, to{-1, -1}), roc::shape_error);
@@ -62,14 +62,14 @@ TEST(Reshape, RefusesOtherSizes) {
   EXPECT_THROW(layout::complete_shape(shape<2>{SIZE_MAX, 2}, to{1, -1}), roc::shape_error);
 }
 
-TEST(Reshape, RefusesAnotherSize) {
+TEST(Reshape, ThrowsForDifferentSize) {
   EXPECT_THROW(layout::reshape(table, shape<1>{23}, order::c), roc::shape_error);
   EXPECT_THROW(layout::reshape(table, shape<2>{24, 2}, order::f), roc::shape_error);
   EXPECT_THROW(layout::reshape(table, shape<0>{}, order::c), roc::shape_error);
   EXPECT_THROW(layout::reshape(layout::mapping<0>{}, shape<1>{0}, order::c), roc::shape_error);
 }
 
-TEST(Reshape, CompactArraysStayCompactInEveryAxis) {
+TEST(Reshape, ContiguousArrayStaysContiguous) {
   for (order o : {order::c, order::f}) {
     layout::mapping<2> const m{{4, 6}, layout::compact_strides(shape<2>{4, 6}, o), 0};
     for (shape<5> const& to : {shape<5>{1, 4, 6, 1, 1}, shape<5>{1, 1, 24, 1, 1},
@@ -81,14 +81,15 @@ TEST(Reshape, CompactArraysStayCompactInEveryAxis) {
   EXPECT_EQ((strides<2>{1, 1}), scalar.strides);
 }
 
-TEST(Reshape, MessagesNameBothShapes) {
+TEST(Reshape, MessageNamesBothShapes) {
   try {
     layout::complete_shape(shape<2>{3, 4}, layout::signed_shape<2>{5, -1});
     FAIL();
   } catch (roc::shape_error const& error) {
-    EXPECT_STREQ("incompatible shape: array (3, 4), reshape to (5, -1): give extents of the same "
-                 "size, one may be -1",
-                 error.what());
+    EXPECT_STREQ(
+        "cannot reshape array of shape (3, 4) to (5, -1); use extents with the same number "
+        "of elements, at most one of them -1",
+        error.what());
   }
   try {
     layout::reshape(layout::transpose(table, {1, 0}), shape<1>{24}, order::c);
@@ -97,33 +98,37 @@ TEST(Reshape, MessagesNameBothShapes) {
     std::string const text = error.what();
     EXPECT_NE(std::string::npos, text.find("(6, 4)")) << text;
     EXPECT_NE(std::string::npos, text.find("(24)")) << text;
-    EXPECT_NE(std::string::npos, text.find("reshape_copy makes one")) << text;
+    EXPECT_NE(std::string::npos, text.find("needs a copy; use reshape_copy")) << text;
   }
 }
 
-TEST(Reshape, ExtremeStridesOfShortAxes) {
+TEST(Reshape, AcceptsExtremeStridesOfShortAxes) {
   layout::mapping<2> const odd{{1, 6}, {PTRDIFF_MIN, 1}, 0};
   EXPECT_EQ((strides<2>{3, 1}), layout::reshape(odd, shape<2>{2, 3}, order::c).strides);
   layout::mapping<1> const far{{2}, {PTRDIFF_MAX / 2 + 1}, 0};
   EXPECT_EQ(PTRDIFF_MAX / 2 + 1, layout::reshape(far, shape<2>{1, 2}, order::c).strides[1]);
 }
 
-// The strides that walk `from` in order `o` with extents `to`, found from the places themselves.
+// Returns the layout with extents `to` that enumerates the elements of `from` in order `o`, if
+// there is one. Finds it from the offsets of the elements.
 template <std::size_t N, std::size_t M>
-std::optional<layout::mapping<M>> some_view(layout::mapping<N> const& from, shape<M> const& to,
+std::optional<layout::mapping<M>> find_view(layout::mapping<N> const& from, shape<M> const& to,
                                             order o) {
-  auto const walk = roc::test::places(from, o);
-  layout::mapping<M> result{to, {}, walk.empty() ? from.offset : walk[0]};
+  auto const offsets = roc::test::element_offsets(from, o);
+  layout::mapping<M> result{to, {}, offsets.empty() ? from.offset : offsets[0]};
   std::size_t distance = 1;
   for (std::size_t i = 0; i < M; ++i) {
     std::size_t const axis = o == order::c ? M - 1 - i : i;
-    if (to[axis] > 1 && distance < walk.size()) result.strides[axis] = walk[distance] - walk[0];
+    if (to[axis] > 1 && distance < offsets.size()) {
+      result.strides[axis] = offsets[distance] - offsets[0];
+    }
     distance *= to[axis];
   }
-  if (roc::test::places(result, o) != walk) return std::nullopt;
+  if (roc::test::element_offsets(result, o) != offsets) return std::nullopt;
   return result;
 }
 
+// Returns random extents of the given size.
 template <std::size_t M>
 shape<M> random_factors(roc::test::random_layouts& random, std::size_t size) {
   shape<M> result{};
@@ -141,42 +146,42 @@ shape<M> random_factors(roc::test::random_layouts& random, std::size_t size) {
 }
 
 template <std::size_t N, std::size_t M>
-void check_reshapes(roc::test::random_layouts& random, int& views, int& refusals) {
+void check_reshapes(roc::test::random_layouts& random, int& views, int& errors) {
   for (int i = 0; i < 3000; ++i) {
-    auto const from = i % 5 == 0 ? random.wild<N>(4) : random.mapping<N>(6);
+    auto const from = i % 5 == 0 ? random.any_mapping<N>(4) : random.mapping<N>(6);
     auto const to = random_factors<M>(random, layout::element_count(from.shape));
     order const o = random.one_in(2) ? order::c : order::f;
-    auto const expected = some_view(from, to, o);
+    auto const expected = find_view(from, to, o);
     try {
       auto const view = layout::reshape(from, to, o);
       ++views;
       ASSERT_EQ(to, view.shape);
       ASSERT_TRUE(expected);
-      ASSERT_EQ(roc::test::places(from, o), roc::test::places(view, o));
+      ASSERT_EQ(roc::test::element_offsets(from, o), roc::test::element_offsets(view, o));
     } catch (roc::layout_error const&) {
-      ++refusals;
+      ++errors;
       ASSERT_FALSE(expected);
     }
   }
 }
 
-TEST(Reshape, IsAViewExactlyWhereOneExists) {
+TEST(Reshape, ReturnsViewIfAndOnlyIfOneExists) {
   roc::test::random_layouts random("Reshape");
   int views = 0;
-  int refusals = 0;
-  check_reshapes<1, 1>(random, views, refusals);
-  check_reshapes<1, 3>(random, views, refusals);
-  check_reshapes<2, 1>(random, views, refusals);  // ravel
-  check_reshapes<2, 2>(random, views, refusals);
-  check_reshapes<2, 4>(random, views, refusals);
-  check_reshapes<3, 2>(random, views, refusals);
-  check_reshapes<3, 3>(random, views, refusals);
-  check_reshapes<4, 3>(random, views, refusals);
+  int errors = 0;
+  check_reshapes<1, 1>(random, views, errors);
+  check_reshapes<1, 3>(random, views, errors);
+  check_reshapes<2, 1>(random, views, errors);  // ravel
+  check_reshapes<2, 2>(random, views, errors);
+  check_reshapes<2, 4>(random, views, errors);
+  check_reshapes<3, 2>(random, views, errors);
+  check_reshapes<3, 3>(random, views, errors);
+  check_reshapes<4, 3>(random, views, errors);
   EXPECT_GT(views, 3000);
-  EXPECT_GT(refusals, 1000);
+  EXPECT_GT(errors, 1000);
 }
 
-TEST(Reshape, SqueezeDropsAxesOfExtentOne) {
+TEST(Squeeze, DropsAxesOfExtentOne) {
   layout::mapping<3> const m{{1, 5, 1}, {7, 2, 9}, 3};
   EXPECT_EQ((strides<2>{7, 2}), layout::squeeze<2>(m).strides);
   EXPECT_EQ((shape<1>{5}), (layout::squeeze<0, 2>(m).shape));
@@ -186,32 +191,34 @@ TEST(Reshape, SqueezeDropsAxesOfExtentOne) {
   EXPECT_THROW(layout::squeeze<0>(layout::mapping<1>{{0}, {1}, 0}), roc::shape_error);
 }
 
-TEST(Reshape, TransposeRefusesWhatIsNoPermutation) {
+TEST(Transpose, ThrowsUnlessAxesAreAPermutation) {
   EXPECT_THROW(layout::transpose(table, {0, 0}), roc::layout_error);
   EXPECT_THROW(layout::transpose(table, {0, 2}), roc::layout_error);
   EXPECT_THROW(layout::transpose(table, {SIZE_MAX, 0}), roc::layout_error);
   try {
     layout::transpose(table, {1, 1});
   } catch (roc::layout_error const& error) {
-    EXPECT_STREQ("transpose with axes (1, 1): name every axis once", error.what());
+    EXPECT_STREQ("transpose axes are not a permutation: (1, 1); name every axis once",
+                 error.what());
   }
 }
 
-TEST(Reshape, TransposeMovesAxes) {
+TEST(Transpose, PermutesAxes) {
   roc::test::random_layouts random("Transpose");
   for (int i = 0; i < 3000; ++i) {
     auto const m = random.mapping<3>(5);
     std::array<std::size_t, 3> axes{0, 1, 2};
     random.shuffle(axes);
-    auto const turned = layout::transpose(m, axes);
-    std::array<std::size_t, 3> back{};
-    for (std::size_t k = 0; k < 3; ++k) back[axes[k]] = k;
-    auto const again = layout::transpose(turned, back);
-    ASSERT_EQ(m.shape, again.shape);
-    ASSERT_EQ(m.strides, again.strides);
-    ASSERT_EQ(m.offset, turned.offset);
-    ASSERT_EQ(roc::test::places(m, order::f),
-              roc::test::places(layout::transpose(m, layout::reversed_axes<3>()), order::c));
+    auto const transposed = layout::transpose(m, axes);
+    std::array<std::size_t, 3> inverse{};
+    for (std::size_t k = 0; k < 3; ++k) inverse[axes[k]] = k;
+    auto const restored = layout::transpose(transposed, inverse);
+    ASSERT_EQ(m.shape, restored.shape);
+    ASSERT_EQ(m.strides, restored.strides);
+    ASSERT_EQ(m.offset, transposed.offset);
+    ASSERT_EQ(
+        roc::test::element_offsets(m, order::f),
+        roc::test::element_offsets(layout::transpose(m, layout::reversed_axes<3>()), order::c));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of an axis, and elements of another size or members of records over the same bytes.
+// Parts of an axis, the same bytes as elements of another size, members of records.
 #include <roc/error.hpp>
 #include <roc/layout/split.hpp>
 
@@ -26,7 +26,7 @@ static_assert(layout::reinterpret(table, 4, 8).strides == strides<2>{5, 1});
 static_assert(layout::field(table, 24, 4, 12).strides == strides<2>{20, 2});
 static_assert(layout::field(layout::mapping<0>{{}, {}, 3}, 16, 8, 4).offset == 12);
 
-TEST(Split, RefusesNoSectionNoAxisNoPart) {
+TEST(Split, ThrowsForInvalidSectionAxisOrPart) {
   EXPECT_THROW(layout::split_count(table, 1, 0), roc::shape_error);
   EXPECT_THROW(layout::split_count(table, 2, 1), roc::shape_error);
   EXPECT_THROW(layout::split_part(table, 1, 0, 0), roc::shape_error);
@@ -36,51 +36,52 @@ TEST(Split, RefusesNoSectionNoAxisNoPart) {
   try {
     layout::split_count(table, 1, 0);
   } catch (roc::shape_error const& error) {
-    EXPECT_STREQ("split of shape (3, 10) by (axis, section) (1, 0): name an axis, and a section of "
-                 "1 or more",
-                 error.what());
+    EXPECT_STREQ(
+        "cannot split axis 1 of shape (3, 10) into sections of 0; use an existing axis and a "
+        "section of 1 or more",
+        error.what());
   }
 }
 
-TEST(Split, ASectionLongerThanTheAxisIsOnePart) {
+TEST(Split, SectionLongerThanAxisIsOnePart) {
   EXPECT_EQ(1u, layout::split_count(table, 1, SIZE_MAX));
   EXPECT_EQ(table.shape, layout::split_part(table, 1, SIZE_MAX, 0).shape);
 }
 
-TEST(Split, PartsAreTheAxisInTurn) {
+TEST(Split, PartsCoverTheAxisInOrder) {
   roc::test::random_layouts random("Split");
   for (int i = 0; i < 5000; ++i) {
     auto const m = random.mapping<3>(7);
     std::size_t const axis = random.below(3);
     std::size_t const section = 1 + random.below(8);
-    std::size_t seen = 0;
+    std::size_t covered = 0;
     std::size_t const parts = layout::split_count(m, axis, section);
     for (std::size_t k = 0; k < parts; ++k) {
       auto const part = layout::split_part(m, axis, section, k);
-      ASSERT_EQ(k + 1 < parts ? section : m.shape[axis] - seen, part.shape[axis]);
+      ASSERT_EQ(k + 1 < parts ? section : m.shape[axis] - covered, part.shape[axis]);
       layout::mapping<3> expected = m;
       expected.shape[axis] = part.shape[axis];
-      expected.offset += static_cast<std::ptrdiff_t>(seen) * m.strides[axis];
-      ASSERT_EQ(roc::test::places(expected), roc::test::places(part));
-      seen += part.shape[axis];
+      expected.offset += static_cast<std::ptrdiff_t>(covered) * m.strides[axis];
+      ASSERT_EQ(roc::test::element_offsets(expected), roc::test::element_offsets(part));
+      covered += part.shape[axis];
     }
-    ASSERT_EQ(m.shape[axis], seen);
+    ASSERT_EQ(m.shape[axis], covered);
   }
 }
 
-// The bytes of all elements in logical order.
+// Returns the offsets of the bytes of all elements, in logical order.
 template <std::size_t N>
-std::vector<std::ptrdiff_t> bytes(layout::mapping<N> const& m, std::size_t size) {
+std::vector<std::ptrdiff_t> byte_offsets(layout::mapping<N> const& m, std::size_t size) {
   std::vector<std::ptrdiff_t> result;
-  for (std::ptrdiff_t place : roc::test::places(m)) {
+  for (std::ptrdiff_t offset : roc::test::element_offsets(m)) {
     for (std::size_t k = 0; k < size; ++k) {
-      result.push_back(place * static_cast<std::ptrdiff_t>(size) + static_cast<std::ptrdiff_t>(k));
+      result.push_back(offset * static_cast<std::ptrdiff_t>(size) + static_cast<std::ptrdiff_t>(k));
     }
   }
   return result;
 }
 
-TEST(Reinterpret, RefusesWhatDoesNotDivide) {
+TEST(Reinterpret, ThrowsUnlessSizesStridesAndExtentsFit) {
   layout::mapping<2> const sliced{{3, 10}, {11, 1}, 0};
   layout::mapping<2> const odd{{3, 5}, {6, 1}, 0};
   layout::mapping<1> const moved{{4}, {1}, 1};
@@ -98,14 +99,14 @@ TEST(Reinterpret, RefusesWhatDoesNotDivide) {
   EXPECT_EQ(0, layout::reinterpret(layout::mapping<0>{{}, {}, 0}, 4, 4).offset);
 }
 
-TEST(Reinterpret, SingleElements) {
+TEST(Reinterpret, SingleElementIgnoresStrides) {
   auto const m = layout::reinterpret(layout::mapping<2>{{1, 1}, {PTRDIFF_MIN, 5}, 2}, 8, 2);
   EXPECT_EQ((shape<2>{1, 4}), m.shape);
   EXPECT_EQ(1, m.strides[1]);
   EXPECT_EQ(8, m.offset);
 }
 
-TEST(Reinterpret, KeepsEveryByteAndComesBack) {
+TEST(Reinterpret, KeepsEveryByteAndCanBeReversed) {
   roc::test::random_layouts random("Reinterpret");
   int changed = 0;
   for (int i = 0; i < 8000; ++i) {
@@ -115,9 +116,9 @@ TEST(Reinterpret, KeepsEveryByteAndComesBack) {
     try {
       auto const other = layout::reinterpret(m, from, to);
       ++changed;
-      auto before = bytes(m, from);
-      auto after = bytes(other, to);
-      // Where the axis of stride 1 is not the last, rows interleave.
+      auto before = byte_offsets(m, from);
+      auto after = byte_offsets(other, to);
+      // If the axis of stride 1 is not the last, the bytes are in another order.
       if (m.shape[2] == 1 || m.strides[2] != 1) {
         std::sort(before.begin(), before.end());
         std::sort(after.begin(), after.end());
@@ -125,10 +126,10 @@ TEST(Reinterpret, KeepsEveryByteAndComesBack) {
       ASSERT_EQ(before, after);
       if (to < from) {
         auto const back = layout::reinterpret(other, to, from);
-        auto again = bytes(back, from);
+        auto restored = byte_offsets(back, from);
         std::sort(before.begin(), before.end());
-        std::sort(again.begin(), again.end());
-        ASSERT_EQ(before, again);
+        std::sort(restored.begin(), restored.end());
+        ASSERT_EQ(before, restored);
       }
     } catch (roc::layout_error const&) {
       bool unit = false;
@@ -141,7 +142,7 @@ TEST(Reinterpret, KeepsEveryByteAndComesBack) {
   EXPECT_GT(changed, 2000);
 }
 
-TEST(Field, RefusesWhatIsNoMember) {
+TEST(Field, ThrowsUnlessMemberFitsRecord) {
   EXPECT_THROW(layout::field(table, 24, 0, 16), roc::layout_error);
   EXPECT_THROW(layout::field(table, 24, 16, 12), roc::layout_error);
   EXPECT_THROW(layout::field(table, 8, 0, 16), roc::layout_error);
@@ -157,21 +158,22 @@ TEST(Field, RefusesWhatIsNoMember) {
     layout::field(table, 24, 0, 16);
     FAIL();
   } catch (roc::layout_error const& error) {
-    EXPECT_STREQ("field of bytes (offset, size) (0, 16) in records of bytes (24): use a member "
-                 "whose size divides the record's",
-                 error.what());
+    EXPECT_STREQ(
+        "cannot view field of 16 bytes at offset 0 in records of 24 bytes: its size does not "
+        "divide the record's; use field_copy",
+        error.what());
   }
 }
 
-TEST(Field, IsTheMemberOfEveryRecord) {
+TEST(Field, SelectsTheMemberOfEveryRecord) {
   roc::test::random_layouts random("Field");
   for (int i = 0; i < 5000; ++i) {
-    auto const m = i % 2 == 0 ? random.mapping<3>(5) : random.wild<3>(5);
+    auto const m = i % 2 == 0 ? random.mapping<3>(5) : random.any_mapping<3>(5);
     std::size_t const size = 1 + random.below(16);
     std::size_t const record = size * (1 + random.below(6));
     std::size_t const offset = random.below(record - size + 1);
-    auto const members = roc::test::places(layout::field(m, record, offset, size));
-    auto const records = roc::test::places(m);
+    auto const members = roc::test::element_offsets(layout::field(m, record, offset, size));
+    auto const records = roc::test::element_offsets(m);
     ASSERT_EQ(records.size(), members.size());
     for (std::size_t k = 0; k < records.size(); ++k) {
       ASSERT_EQ(records[k] * static_cast<std::ptrdiff_t>(record),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The checked call: codes, names, places, injected failures, the trace, and no error left behind.
+// Checked calls: codes, names, locations, injected failures, the hook, and no sticky error.
 #include "platform/call.hpp"
 
 #include <roc/device.hpp>
@@ -15,23 +15,23 @@ namespace {
 
 namespace platform = roc::platform;
 
-TEST(Call, ErrorCarriesCodeNameAndPlace) {
+TEST(CheckedCall, ErrorHasCodeNameAndLocation) {
   void* data = nullptr;
   try {
     ROCARRAY_HIP(hipHostMalloc, &data, 64, 0x1234u);
-    FAIL() << "unknown flags were taken";
+    FAIL() << "unknown flags were accepted";
   } catch (roc::error const& error) {
     EXPECT_EQ(roc::hip_category(), error.code().category());
     EXPECT_NE(0, error.code().value());
     EXPECT_STREQ("hipHostMalloc", error.call());
-    EXPECT_NE(0u, error.place().line());
+    EXPECT_NE(0u, error.location().line());
     EXPECT_NE(std::string::npos, std::string(error.what()).find("hipHostMalloc")) << error.what();
     EXPECT_EQ(std::string::npos, std::string(error.what()).find('/')) << error.what();
   }
   EXPECT_EQ(hipSuccess, hipGetLastError());
 }
 
-TEST(Call, InjectedFailureHappensOnceAtItsUse) {
+TEST(FailCall, FailsNthUseOnce) {
   ASSERT_TRUE(platform::fail_call("hipDeviceSynchronize", 2, hipErrorLaunchFailure));
   roc::device const device;
   EXPECT_NO_THROW(device.synchronize());
@@ -45,13 +45,13 @@ TEST(Call, InjectedFailureHappensOnceAtItsUse) {
   EXPECT_NO_THROW(device.synchronize());
 }
 
-TEST(Call, UnknownNamesCannotFail) {
+TEST(FailCall, RejectsUnknownNameZeroUseAndSuccess) {
   EXPECT_FALSE(platform::fail_call("hipNothing", 1, hipErrorUnknown));
   EXPECT_FALSE(platform::fail_call("hipMalloc", 0, hipErrorUnknown));
   EXPECT_FALSE(platform::fail_call("hipMalloc", 1, hipSuccess));
 }
 
-TEST(Call, OutOfMemoryHasItsTypeAndCondition) {
+TEST(CheckedCall, ThrowsOutOfMemoryIfHipReportsIt) {
   ASSERT_TRUE(platform::fail_call("hipMalloc", 1, hipErrorOutOfMemory));
   void* data = nullptr;
   try {
@@ -66,28 +66,27 @@ TEST(Call, OutOfMemoryHasItsTypeAndCondition) {
 
 std::vector<std::string> traced;
 
-TEST(Call, HookSeesEveryCall) {
+TEST(CallHook, ReceivesEveryCall) {
   traced.clear();
-  auto const before = platform::set_call_hook([](platform::call_record const& record) {
+  auto const previous = platform::set_call_hook([](platform::call_record const& record) {
     traced.push_back(std::string(record.name) + (record.injected ? "!" : "") + "=" +
                      std::to_string(static_cast<int>(record.result)));
   });
   platform::fail_call("hipStreamQuery", 1, hipErrorUnknown);
   EXPECT_THROW(static_cast<void>(roc::stream_ref().query()), roc::error);
   roc::stream_ref().synchronize();
-  platform::set_call_hook(before);
+  platform::set_call_hook(previous);
   roc::stream_ref().synchronize();
   EXPECT_EQ((std::vector<std::string>{"hipStreamQuery!=999", "hipStreamSynchronize=0"}), traced);
 }
 
-TEST(Call, QuietFailureGoesToTheLogHook) {
+TEST(CheckedCall, QuietFailureIsPassedToLogHook) {
   static std::string message;
   message.clear();
-  auto const before =
-      roc::set_log_hook([](char const* text) noexcept { message = text; });
+  auto const previous = roc::set_log_hook([](char const* text) noexcept { message = text; });
   platform::fail_call("hipStreamSynchronize", 1, hipErrorLaunchFailure);
   { auto const guard = roc::stream_ref().auto_synchronize(); }
-  roc::set_log_hook(before);
+  roc::set_log_hook(previous);
   EXPECT_NE(std::string::npos, message.find("hipStreamSynchronize")) << message;
 }
 

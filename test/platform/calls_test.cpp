@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every provider of HIP gives the calls on the list with the same signatures, and the error codes
-// and flags that the library uses with the same numbers. No device is needed.
+// Every platform's HIP provides the listed calls with the same signatures, and the error codes and
+// flags that the library uses with the same numbers. No device is needed.
 #include "platform/calls.hpp"
 #include "platform/hip.hpp"
 
@@ -27,39 +27,39 @@ struct entry {
   any_function address;
 };
 
-// Taking an address makes the linker prove that the provider exports the call.
-entry const with_signature[] = {
+// Taking the addresses makes the linker check that the platform's HIP exports the calls.
+entry const calls_with_signature[] = {
 #define X(call, ...) {#call, address_of<__VA_ARGS__>(&::call)},
     ROCARRAY_HIP_SIGNATURES(X)
 #undef X
 };
 
-constexpr std::string_view listed[] = {
+constexpr std::string_view listed_calls[] = {
 #define X(call) #call,
     ROCARRAY_HIP_CALLS(X)
 #undef X
 };
 
-TEST(Calls, EachOnTheListHasItsSignatureHere) {
-  for (std::string_view call : listed) {
-    EXPECT_EQ(1, std::count_if(std::begin(with_signature), std::end(with_signature),
+TEST(Calls, EachHasOneSignature) {
+  for (std::string_view call : listed_calls) {
+    EXPECT_EQ(1, std::count_if(std::begin(calls_with_signature), std::end(calls_with_signature),
                                [&](entry const& e) { return e.name == call; }))
         << call;
   }
-  EXPECT_EQ(std::size(listed), std::size(with_signature));
+  EXPECT_EQ(std::size(listed_calls), std::size(calls_with_signature));
 }
 
-TEST(Calls, EachIsProvided) {
-  for (entry const& call : with_signature) EXPECT_NE(nullptr, call.address) << call.name;
+TEST(Calls, EachIsExported) {
+  for (entry const& call : calls_with_signature) EXPECT_NE(nullptr, call.address) << call.name;
 }
 
-TEST(Calls, NoneIsListedTwice) {
-  for (std::string_view call : listed) {
-    EXPECT_EQ(1, std::count(std::begin(listed), std::end(listed), call)) << call;
+TEST(Calls, AreListedOnce) {
+  for (std::string_view call : listed_calls) {
+    EXPECT_EQ(1, std::count(std::begin(listed_calls), std::end(listed_calls), call)) << call;
   }
 }
 
-TEST(Calls, ErrorCodesHaveHipsNumbers) {
+TEST(Calls, ErrorCodesHaveNumbersOfHip) {
   EXPECT_EQ(0, hipSuccess);
   EXPECT_EQ(1, hipErrorInvalidValue);
   EXPECT_EQ(2, hipErrorOutOfMemory);
@@ -85,7 +85,7 @@ TEST(Calls, ErrorCodesHaveHipsNumbers) {
   EXPECT_EQ(999, hipErrorUnknown);
 }
 
-TEST(Calls, FlagsHaveHipsNumbers) {
+TEST(Calls, FlagsHaveNumbersOfHip) {
   EXPECT_EQ(0u, unsigned{hipHostMallocDefault});
   EXPECT_EQ(1u, unsigned{hipHostMallocPortable});
   EXPECT_EQ(2u, unsigned{hipHostMallocMapped});
@@ -104,7 +104,7 @@ TEST(Calls, FlagsHaveHipsNumbers) {
   EXPECT_NE(nullptr, hipStreamPerThread);
 }
 
-TEST(Calls, CopyKindsHaveHipsNumbers) {
+TEST(Calls, CopyKindsHaveNumbersOfHip) {
   EXPECT_EQ(0, hipMemcpyHostToHost);
   EXPECT_EQ(1, hipMemcpyHostToDevice);
   EXPECT_EQ(2, hipMemcpyDeviceToHost);
@@ -112,35 +112,35 @@ TEST(Calls, CopyKindsHaveHipsNumbers) {
   EXPECT_EQ(4, hipMemcpyDefault);
 }
 
-TEST(Calls, AttributesAskedAreNamed) {
-  hipDeviceAttribute_t const asked[] = {hipDeviceAttributeMultiprocessorCount,
-                                        hipDeviceAttributeClockRate,
-                                        hipDeviceAttributeMemoryClockRate,
-                                        hipDeviceAttributeMemoryBusWidth,
-                                        hipDeviceAttributeL2CacheSize,
-                                        hipDeviceAttributeWarpSize,
-                                        hipDeviceAttributeMaxThreadsPerBlock,
-                                        hipDeviceAttributeComputeCapabilityMajor,
-                                        hipDeviceAttributeComputeCapabilityMinor,
-                                        hipDeviceAttributeIntegrated,
-                                        hipDeviceAttributeCanMapHostMemory,
-                                        hipDeviceAttributeManagedMemory,
-                                        hipDeviceAttributeConcurrentManagedAccess,
-                                        hipDeviceAttributePageableMemoryAccess,
-                                        hipDeviceAttributePciBusId,
-                                        hipDeviceAttributePciDeviceId,
-                                        hipDeviceAttributePciDomainID,
-                                        hipDeviceAttributeAsyncEngineCount,
-                                        hipDeviceAttributeMaxSharedMemoryPerBlock,
-                                        hipDeviceAttributeUnifiedAddressing,
-                                        hipDeviceAttributeCooperativeLaunch,
-                                        roc::native_detail::host_register_supported()};
-  for (hipDeviceAttribute_t attribute : asked) {
-    EXPECT_EQ(1, std::count(std::begin(asked), std::end(asked), attribute)) << attribute;
+TEST(Calls, DeviceAttributesInUseAreDistinct) {
+  hipDeviceAttribute_t const attributes[] = {hipDeviceAttributeMultiprocessorCount,
+                                             hipDeviceAttributeClockRate,
+                                             hipDeviceAttributeMemoryClockRate,
+                                             hipDeviceAttributeMemoryBusWidth,
+                                             hipDeviceAttributeL2CacheSize,
+                                             hipDeviceAttributeWarpSize,
+                                             hipDeviceAttributeMaxThreadsPerBlock,
+                                             hipDeviceAttributeComputeCapabilityMajor,
+                                             hipDeviceAttributeComputeCapabilityMinor,
+                                             hipDeviceAttributeIntegrated,
+                                             hipDeviceAttributeCanMapHostMemory,
+                                             hipDeviceAttributeManagedMemory,
+                                             hipDeviceAttributeConcurrentManagedAccess,
+                                             hipDeviceAttributePageableMemoryAccess,
+                                             hipDeviceAttributePciBusId,
+                                             hipDeviceAttributePciDeviceId,
+                                             hipDeviceAttributePciDomainID,
+                                             hipDeviceAttributeAsyncEngineCount,
+                                             hipDeviceAttributeMaxSharedMemoryPerBlock,
+                                             hipDeviceAttributeUnifiedAddressing,
+                                             hipDeviceAttributeCooperativeLaunch,
+                                             roc::native_detail::host_register_supported()};
+  for (hipDeviceAttribute_t attribute : attributes) {
+    EXPECT_EQ(1, std::count(std::begin(attributes), std::end(attributes), attribute)) << attribute;
   }
 }
 
-TEST(Calls, CopyParametersAreMadeTheSameWay) {
+TEST(Calls, CopyParametersHaveSameMembersAndHelpers) {
   char byte = 0;
   hipMemcpy3DParms copy;
   std::memset(&copy, 0, sizeof copy);
@@ -164,7 +164,7 @@ TEST(Calls, CopyParametersAreMadeTheSameWay) {
   EXPECT_EQ(1u, grid.z);
 }
 
-TEST(Calls, MemoryKindIsReadInEveryVersion) {
+TEST(Calls, MemoryKindIsReadFromAttributesOfEveryVersion) {
   using roc::native_detail::kind_of;
   using roc::native_detail::memory_kind;
   auto const set = [](auto& attributes, hipMemoryType type) {
@@ -183,7 +183,7 @@ TEST(Calls, MemoryKindIsReadInEveryVersion) {
   EXPECT_EQ(memory_kind::managed, kind_of(attributes));
 }
 
-TEST(Calls, ErrorsHaveNamesAndTexts) {
+TEST(Calls, ErrorCodesHaveNamesAndTexts) {
   for (hipError_t error : {hipSuccess, hipErrorInvalidValue, hipErrorOutOfMemory, hipErrorNotReady,
                            hipErrorHostMemoryAlreadyRegistered, hipErrorUnknown}) {
     ASSERT_NE(nullptr, hipGetErrorName(error)) << error;

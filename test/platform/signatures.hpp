@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The signatures of the calls in platform/calls.hpp: the same with every provider of HIP.
+// The signatures of the calls in platform/calls.hpp, which every platform's HIP must have.
 #pragma once
 
 #include "platform/hip.hpp"
 
 #include <cstddef>
 
-#define ROCARRAY_HIP_SIGNATURES(X)                                                                \
+#define ROCARRAY_HIP_SIGNATURES(X)                                                           \
   X(hipGetDeviceCount, hipError_t(int*))                                                     \
   X(hipGetDevice, hipError_t(int*))                                                          \
   X(hipSetDevice, hipError_t(int))                                                           \

@@ -11,14 +11,14 @@
 
 namespace {
 
-TEST(Device, CurrentOneExists) {
+TEST(Device, IsTheCurrentDeviceIfDefaultConstructed) {
   roc::device const device;
   EXPECT_GE(device.ordinal(), 0);
   EXPECT_LT(device.ordinal(), roc::device::count());
   EXPECT_EQ(device, roc::device(device.ordinal()));
 }
 
-TEST(Device, ThatThereIsNotIsAnErrorWithBothNumbers) {
+TEST(Device, ThrowsErrorWithTheOrdinalIfItIsOutOfRange) {
   int const beyond = roc::device::count();
   try {
     roc::device const device(beyond);
@@ -30,7 +30,7 @@ TEST(Device, ThatThereIsNotIsAnErrorWithBothNumbers) {
   EXPECT_THROW(roc::device(-1), roc::error);
 }
 
-TEST(Device, SaysWhatItIs) {
+TEST(Device, ReportsNameAndMemory) {
   roc::device const device;
   EXPECT_FALSE(device.name().empty());
   EXPECT_EQ(12u, device.pci_bus_id().size()) << device.pci_bus_id();
@@ -41,7 +41,7 @@ TEST(Device, SaysWhatItIs) {
   EXPECT_LE(memory.free, memory.total);
 }
 
-TEST(Device, TellsItsAttributesOneByOne) {
+TEST(DeviceAttributes, ArePlausible) {
   roc::device const device;
   EXPECT_GE(device.max_threads_per_block(), device.warp_size());
   EXPECT_GE(device.shared_memory_per_block(), std::size_t{16} << 10);
@@ -64,7 +64,7 @@ TEST(Device, TellsItsAttributesOneByOne) {
   }
 }
 
-TEST(Device, AnAttributeThatTheRuntimeDoesNotKnow) {
+TEST(DeviceAttributes, HaveDefaultsIfUnknownToTheRuntime) {
   roc::device const device;
   roc::platform::fail_call("hipDeviceGetAttribute", 1, hipErrorInvalidValue);
   EXPECT_TRUE(device.has_unified_addressing());
@@ -74,7 +74,7 @@ TEST(Device, AnAttributeThatTheRuntimeDoesNotKnow) {
   EXPECT_EQ(0, device.clock_rate());
 }
 
-TEST(Device, GuardRestoresTheOneBefore) {
+TEST(DeviceGuard, RestoresThePreviousDevice) {
   roc::device const before;
   {
     roc::device_guard const guard{roc::device(roc::device::count() - 1)};
@@ -83,6 +83,6 @@ TEST(Device, GuardRestoresTheOneBefore) {
   EXPECT_EQ(before, roc::device());
 }
 
-TEST(Device, SynchronizesWithoutWork) { EXPECT_NO_THROW(roc::device().synchronize()); }
+TEST(DeviceSynchronize, ReturnsIfThereIsNoWork) { EXPECT_NO_THROW(roc::device().synchronize()); }
 
 }  // namespace

@@ -20,13 +20,13 @@ static_assert(has_elapsed_time<roc::timed_event>);
 static_assert(!has_elapsed_time<roc::event>);
 static_assert(!std::is_copy_constructible_v<roc::event>);
 
-TEST(Event, NeverRecordedIsDone) {
+TEST(Event, IsDoneIfNeverRecorded) {
   roc::event const event;
   EXPECT_TRUE(event.query());
   EXPECT_NO_THROW(event.synchronize());
 }
 
-TEST(Event, IsDoneAfterTheWorkBeforeIt) {
+TEST(EventQuery, ReturnsTrueAfterTheRecordedWorkHasFinished) {
   if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
   roc::stream const stream;
   gate hold;
@@ -39,35 +39,35 @@ TEST(Event, IsDoneAfterTheWorkBeforeIt) {
   EXPECT_TRUE(event.query());
 }
 
-TEST(Event, AStreamWaitsForIt) {
+TEST(StreamWait, OrdersWorkAfterTheEvent) {
   roc::stream const first;
   roc::stream const second;
   gate hold;
   hold.close(first);
-  int order = 0;
+  int steps_run = 0;
   struct step {
-    int* order;
+    int* steps_run;
     int expected;
-    bool right = false;
+    bool in_order = false;
   };
-  step one{&order, 0};
-  step two{&order, 1};
+  step first_step{&steps_run, 0};
+  step second_step{&steps_run, 1};
   auto const run = [](void* argument) {
     auto* const self = static_cast<step*>(argument);
-    self->right = (*self->order)++ == self->expected;
+    self->in_order = (*self->steps_run)++ == self->expected;
   };
-  ROCARRAY_HIP(hipLaunchHostFunc, roc::native(first), run, &one);
+  ROCARRAY_HIP(hipLaunchHostFunc, roc::native(first), run, &first_step);
   roc::event event;
   event.record(first);
   second.wait(event);
-  ROCARRAY_HIP(hipLaunchHostFunc, roc::native(second), run, &two);
+  ROCARRAY_HIP(hipLaunchHostFunc, roc::native(second), run, &second_step);
   hold.open();
   second.synchronize();
-  EXPECT_TRUE(one.right);
-  EXPECT_TRUE(two.right);
+  EXPECT_TRUE(first_step.in_order);
+  EXPECT_TRUE(second_step.in_order);
 }
 
-TEST(Event, RecordingAgainMovesTheMark) {
+TEST(EventRecord, ReplacesAnEarlierRecord) {
   if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
   roc::stream const stream;
   roc::event event;
@@ -81,7 +81,7 @@ TEST(Event, RecordingAgainMovesTheMark) {
   event.synchronize();
 }
 
-TEST(Event, MeasuresMilliseconds) {
+TEST(TimedEvent, MeasuresMilliseconds) {
   roc::stream const stream;
   roc::timed_event start;
   roc::timed_event end;
@@ -93,13 +93,13 @@ TEST(Event, MeasuresMilliseconds) {
   EXPECT_LT(elapsed, 1000.0);
 }
 
-TEST(Event, UnrecordedHasNoTime) {
+TEST(TimedEvent, ThrowsErrorIfNeverRecorded) {
   roc::timed_event const start;
   roc::timed_event const end;
   EXPECT_THROW(static_cast<void>(start.elapsed_time(end)), roc::error);
 }
 
-TEST(Event, MovedFromIsALifetimeError) {
+TEST(Event, ThrowsLifetimeErrorAfterMove) {
   roc::event first;
   roc::event const second = std::move(first);
   EXPECT_THROW(first.record(), roc::lifetime_error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two functions of roctx, and what they were called with.
+// A profiler library with the two functions of roctx, which records their calls.
 #include <string>
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -20,7 +20,8 @@ EXPORTED int roctxRangePop() {
   return 0;
 }
 
-/// "[outer[inner]]" of the calling thread; forgets it.
+/// Returns the ranges of the calling thread since the last call, in the form "[outer[inner]]". The
+/// text is valid until the thread's next call.
 EXPORTED char const* fake_profiler_record() {
   thread_local std::string last;
   last = record;

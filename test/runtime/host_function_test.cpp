@@ -19,11 +19,11 @@ namespace {
 
 using roc::test::gate;
 
-// What the log hook got; host functions log from other threads.
+// Collects what the log hook receives for a scope. Host functions log from other threads.
 class log_lines {
  public:
-  log_lines() : before_(roc::set_log_hook(&store_line)) { static_cast<void>(instance().take()); }
-  ~log_lines() { roc::set_log_hook(before_); }
+  log_lines() : previous_(roc::set_log_hook(&store_line)) { static_cast<void>(instance().take()); }
+  ~log_lines() { roc::set_log_hook(previous_); }
 
   static std::vector<std::string> seen() { return instance().take(); }
 
@@ -42,24 +42,25 @@ class log_lines {
   };
   static void store_line(char const* text) noexcept { instance().add(text); }
   static store& instance() {
-    static store made;
-    return made;
+    static store shared;
+    return shared;
   }
-  roc::log_hook before_;
+  roc::log_hook previous_;
 };
 
-[[noreturn]] void fail_with(char const* what) { throw std::runtime_error(what); }
+[[noreturn]] void fail_with(char const* message) { throw std::runtime_error(message); }
 
-std::string thrown_by(auto&& waits) {
+// Returns the message of the exception that f throws, or "nothing".
+std::string thrown_by(auto&& f) {
   try {
-    waits();
+    f();
   } catch (std::exception const& error) {
     return error.what();
   }
   return "nothing";
 }
 
-TEST(HostFunction, RunsInTheOrderOfItsStream) {
+TEST(HostFunction, RunsInStreamOrder) {
   roc::stream const stream;
   std::vector<int> order;
   gate hold;
@@ -73,20 +74,20 @@ TEST(HostFunction, RunsInTheOrderOfItsStream) {
   EXPECT_EQ((std::vector<int>{0, 1, 2}), order);
 }
 
-TEST(HostFunction, RunsAfterACopyAndBeforeTheNext) {
+TEST(HostFunction, RunsBetweenTheCopiesBeforeAndAfterIt) {
   auto const array = roc::device_array<int>(roc::shape<1>{100});
   auto host = roc::pinned_array<int>(roc::shape<1>{100});
   roc::stream const stream;
   array.fill(7, stream);
   array.copy_to_host(host, stream);
   stream.launch_host_function([&] {
-    for (int& each : host) each += 1;
+    for (int& element : host) element += 1;
   });
   array.copy_to_device(host, stream);
   EXPECT_EQ(8, array.copy_to_host()(99));
 }
 
-TEST(HostFunction, MayHoldWhatCannotBeCopied) {
+TEST(HostFunction, MayOwnMoveOnlyObjects) {
   roc::stream const stream;
   int result = 0;
   stream.launch_host_function([value = std::make_unique<int>(5), &result] { result = *value; });
@@ -94,7 +95,7 @@ TEST(HostFunction, MayHoldWhatCannotBeCopied) {
   EXPECT_EQ(5, result);
 }
 
-TEST(HostFunction, IsDestroyedOnceAlsoWhereItCannotBeLaunched) {
+TEST(HostFunction, IsDestroyedOnceAlsoIfLaunchFails) {
   roc::stream const stream;
   auto const owner = std::make_shared<int>(1);
   stream.launch_host_function([owner] {});
@@ -109,35 +110,35 @@ TEST(HostFunction, IsDestroyedOnceAlsoWhereItCannotBeLaunched) {
   EXPECT_EQ(1, owner.use_count());
 }
 
-TEST(HostFunction, ExceptionReachesTheNextSynchronisationOnce) {
+TEST(HostFunctionException, IsRethrownOnceByTheNextSynchronization) {
   roc::stream const stream;
-  stream.launch_host_function([] { fail_with("on the way"); });
-  EXPECT_EQ("on the way", thrown_by([&] { stream.synchronize(); }));
+  stream.launch_host_function([] { fail_with("thrown"); });
+  EXPECT_EQ("thrown", thrown_by([&] { stream.synchronize(); }));
   EXPECT_NO_THROW(stream.synchronize());
 }
 
-TEST(HostFunction, ExceptionKeepsItsType) {
+TEST(HostFunctionException, KeepsItsType) {
   roc::stream const stream;
   stream.launch_host_function([] { throw 42; });
   EXPECT_THROW(stream.synchronize(), int);
 }
 
-TEST(HostFunction, ExceptionIsOfItsStreamOnly) {
+TEST(HostFunctionException, IsRethrownByItsOwnStreamOnly) {
   roc::stream const stream;
   roc::stream const other;
   stream.launch_host_function([] { fail_with("mine"); });
   EXPECT_NO_THROW(other.synchronize());
-  // The default stream waits for both, and has none of its own.
+  // The default stream waits for both streams, but no host function ran on it.
   EXPECT_NO_THROW(roc::stream_ref().synchronize());
   EXPECT_EQ("mine", thrown_by([&] { stream.synchronize(); }));
 }
 
-TEST(HostFunction, ExceptionOnTheDefaultStream) {
+TEST(HostFunctionException, IsRethrownByTheDefaultStream) {
   roc::stream_ref().launch_host_function([] { fail_with("default"); });
   EXPECT_EQ("default", thrown_by([] { roc::stream_ref().synchronize(); }));
 }
 
-TEST(HostFunction, ExceptionOnThePerThreadStreamIsThatThreads) {
+TEST(HostFunctionException, IsRethrownByThePerThreadStreamInItsThread) {
   roc::per_thread_stream().launch_host_function([] { fail_with("of the main thread"); });
   std::string other;
   std::thread([&] { other = thrown_by([] { roc::per_thread_stream().synchronize(); }); }).join();
@@ -145,7 +146,7 @@ TEST(HostFunction, ExceptionOnThePerThreadStreamIsThatThreads) {
   EXPECT_EQ("of the main thread", thrown_by([] { roc::per_thread_stream().synchronize(); }));
 }
 
-TEST(HostFunction, ExceptionReachesTheDevicesSynchronisation) {
+TEST(HostFunctionException, IsRethrownByDeviceSynchronize) {
   roc::stream const first;
   roc::stream const second;
   first.launch_host_function([] { fail_with("one"); });
@@ -156,7 +157,7 @@ TEST(HostFunction, ExceptionReachesTheDevicesSynchronisation) {
   EXPECT_NO_THROW(device.synchronize());
 }
 
-TEST(HostFunction, SecondExceptionGoesToTheLog) {
+TEST(HostFunctionException, IsLoggedIfAnEarlierOneIsPending) {
   log_lines const log;
   roc::stream const stream;
   stream.launch_host_function([] { fail_with("first"); });
@@ -167,14 +168,14 @@ TEST(HostFunction, SecondExceptionGoesToTheLog) {
   EXPECT_EQ("a host function of a stream threw: second", lines[0]);
 }
 
-TEST(HostFunction, GuardsEarlyFormThrowsIt) {
+TEST(HostFunctionException, IsRethrownByEarlySynchronizeOfAGuard) {
   roc::stream const stream;
   auto guard = stream.auto_synchronize();
   stream.launch_host_function([] { fail_with("early"); });
   EXPECT_EQ("early", thrown_by([&] { guard.synchronize(); }));
 }
 
-TEST(HostFunction, GuardLogsItAlsoWhileAnExceptionUnwinds) {
+TEST(HostFunctionException, IsLoggedByAGuardAlsoDuringUnwinding) {
   log_lines const log;
   roc::stream const stream;
   {
@@ -194,7 +195,7 @@ TEST(HostFunction, GuardLogsItAlsoWhileAnExceptionUnwinds) {
   EXPECT_NO_THROW(stream.synchronize());
 }
 
-TEST(HostFunction, ExceptionOfADestroyedStreamGoesToTheLog) {
+TEST(HostFunctionException, IsLoggedIfItsStreamIsDestroyed) {
   log_lines const log;
   gate hold;
   {
@@ -209,7 +210,7 @@ TEST(HostFunction, ExceptionOfADestroyedStreamGoesToTheLog) {
   EXPECT_EQ("a host function of a stream threw: pending", lines[0]);
 }
 
-TEST(HostFunction, CallingHipIsAClearError) {
+TEST(HostFunction, CallingHipThrowsError) {
   roc::stream const stream;
   stream.launch_host_function([] { roc::device_array<int> const array(roc::shape<1>{4}); });
   std::string const text = thrown_by([&] { stream.synchronize(); });
@@ -217,15 +218,16 @@ TEST(HostFunction, CallingHipIsAClearError) {
   EXPECT_EQ(0u, text.find("hip")) << text;
 }
 
-// Some runtimes refuse it themselves, others deadlock: they are not asked.
+// Some runtimes refuse such a call, others deadlock.
 TEST(HostFunction, CallingHipDoesNotReachTheRuntime) {
   roc::stream const stream;
   static std::atomic<int> refused;
   static std::atomic<int> reached;
   refused = reached = 0;
-  auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
-    if (std::string(record.name) == "hipMemGetInfo") ++(record.injected ? refused : reached);
-  });
+  auto const previous_hook =
+      roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+        if (std::string(record.name) == "hipMemGetInfo") ++(record.injected ? refused : reached);
+      });
   roc::device const device;
   stream.launch_host_function([device] { static_cast<void>(device.memory()); });
   EXPECT_THROW(stream.synchronize(), roc::error);
@@ -235,12 +237,12 @@ TEST(HostFunction, CallingHipDoesNotReachTheRuntime) {
     static_cast<void>(ROCARRAY_HIP_CODE(hipMemGetInfo, &free, &total));
   });
   EXPECT_NO_THROW(stream.synchronize());
-  roc::platform::set_call_hook(before);
+  roc::platform::set_call_hook(previous_hook);
   EXPECT_EQ(1, refused);
   EXPECT_EQ(0, reached);
 }
 
-TEST(HostFunction, CopyingAndFillingIsRefusedBeforeAnyLock) {
+TEST(HostFunction, CopyAndFillAreRefusedBeforeTheyLock) {
   roc::stream const stream;
   roc::device_array<int> const array({10});
   std::vector<int> host(10);
@@ -253,7 +255,7 @@ TEST(HostFunction, CopyingAndFillingIsRefusedBeforeAnyLock) {
   EXPECT_NO_THROW(array.copy_to_host(host));
 }
 
-TEST(HostFunction, WaitingForItsOwnStreamIsAnErrorInsteadOfADeadlock) {
+TEST(HostFunction, SynchronizingItsOwnStreamThrowsInsteadOfDeadlocking) {
   roc::stream const stream;
   roc::stream_ref const self = stream;
   stream.launch_host_function([self] { self.synchronize(); });
@@ -261,25 +263,25 @@ TEST(HostFunction, WaitingForItsOwnStreamIsAnErrorInsteadOfADeadlock) {
   EXPECT_EQ(0u, text.find("hipStreamSynchronize called by a host function")) << text;
 }
 
-TEST(HostFunction, OtherThreadsMayCallHipMeanwhile) {
+TEST(HostFunction, OtherThreadsMayCallHipWhileItRuns) {
   roc::stream const stream;
   roc::stream const other;
   gate hold;
   if (!gate::holds() || roc::test::run_mode() != roc::test::mode::threaded) {
-    GTEST_SKIP() << "nothing runs meanwhile";
+    GTEST_SKIP() << "needs a host function that runs concurrently";
   }
-  hold.close(other);  // a host function of the test's own, which does not mark its thread
+  hold.close(other);  // the gate is a host function outside of the library
   std::mutex mutex;
-  std::unique_lock held(mutex);
-  stream.launch_host_function([&] { std::lock_guard const lock(mutex); });
+  std::unique_lock lock(mutex);
+  stream.launch_host_function([&] { std::lock_guard const inner(mutex); });
   EXPECT_NO_THROW(static_cast<void>(other.query()));
   EXPECT_NO_THROW(roc::event());
-  held.unlock();
+  lock.unlock();
   hold.open();
   EXPECT_NO_THROW(stream.synchronize());
 }
 
-TEST(HostFunction, FromManyThreads) {
+TEST(HostFunctionException, IsRethrownByItsOwnStreamIfManyThreadsUseStreams) {
   std::vector<std::thread> threads;
   std::atomic<int> thrown = 0;
   for (int i = 0; i < 8; ++i) {
@@ -291,7 +293,7 @@ TEST(HostFunction, FromManyThreads) {
       }
     });
   }
-  for (auto& each : threads) each.join();
+  for (auto& thread : threads) thread.join();
   EXPECT_EQ(8 * 50, thrown);
 }
 

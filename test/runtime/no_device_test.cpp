@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A machine without a device: counting says so, everything else is a clear error.
+// Runs on a machine without a device.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 
 namespace {
 
-TEST(NoDevice, CountIsZero) { EXPECT_EQ(0, roc::device::count()); }
+TEST(NoDevice, CountReturnsZero) { EXPECT_EQ(0, roc::device::count()); }
 
-TEST(NoDevice, WhateverNeedsOneThrows) {
+TEST(NoDevice, OperationsOnDevicesThrowError) {
   std::vector<float> const host(16, 1.0f);
   EXPECT_THROW(roc::device(), roc::error);
   EXPECT_THROW(roc::stream(), roc::error);
@@ -19,7 +19,7 @@ TEST(NoDevice, WhateverNeedsOneThrows) {
   EXPECT_THROW(static_cast<void>(roc::to_device(host)), roc::error);
 }
 
-TEST(NoDevice, TheErrorSaysHowToAsk) {
+TEST(NoDevice, MessageAdvisesToCallDeviceCount) {
   try {
     roc::stream const stream;
     FAIL();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tool of NVTX's, as NVTX_INJECTION64_PATH names one: prints what it is given.
+// An NVTX tool for NVTX_INJECTION64_PATH, which prints the ranges.
 #include <cstdio>
 
 #include <nvtx3/nvToolsExt.h>
@@ -17,8 +17,8 @@ int NVTX_API pop() {
 }
 
 template <class Function>
-void take(NvtxFunctionTable table, unsigned which, Function* function) {
-  *table[which] = reinterpret_cast<NvtxFunctionPointer>(function);
+void install(NvtxFunctionTable table, unsigned id, Function* function) {
+  *table[id] = reinterpret_cast<NvtxFunctionPointer>(function);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   NvtxFunctionTable table = nullptr;
   unsigned size = 0;
   if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) == 0) return 0;
-  take(table, NVTX_CBID_CORE_RangePushA, &push);
-  take(table, NVTX_CBID_CORE_RangePop, &pop);
+  install(table, NVTX_CBID_CORE_RangePushA, &push);
+  install(table, NVTX_CBID_CORE_RangePop, &pop);
   return 1;
 }

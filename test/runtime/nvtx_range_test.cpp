@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run with NVTX_INJECTION64_PATH naming the tool of nvtx_injection.cpp.
+// Runs with the NVTX tool of nvtx_injection.cpp (NVTX_INJECTION64_PATH).
 #include <roc/profiler_range.hpp>
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace {
 
-TEST(NvtxRange, ReachesTheToolThatIsInjected) {
+TEST(ProfilerRange, ReachesTheInjectedNvtxTool) {
   testing::internal::CaptureStdout();
   EXPECT_TRUE(roc::profiler_range::active());
   {
@@ -17,7 +17,7 @@ TEST(NvtxRange, ReachesTheToolThatIsInjected) {
     roc::profiler_range const inner("inner");
   }
   std::fflush(stdout);
-  // The first asks whether anybody listens.
+  // The library pushes the first range to find out if a tool is attached.
   EXPECT_EQ("[rocarray][outer[inner]]", testing::internal::GetCapturedStdout());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run with ROCARRAY_PROFILER naming the library of fake_profiler.cpp.
+// Runs with the profiler library of fake_profiler.cpp (ROCARRAY_PROFILER).
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 
 namespace {
 
+// Returns the ranges of the calling thread since the last call.
 std::string record() {
   static auto const get = [] {
     void* const library = dlopen(std::getenv("ROCARRAY_PROFILER"), RTLD_NOW);
@@ -33,25 +34,25 @@ TEST(ProfilerRange, NestsByScope) {
   EXPECT_EQ("[outer[inner][last]]", record());
 }
 
-TEST(ProfilerRange, EndsWhileAnExceptionUnwinds) {
+TEST(ProfilerRange, EndsDuringUnwinding) {
   try {
     roc::profiler_range const range("unwound");
-    throw std::runtime_error("on the way");
+    throw std::runtime_error("thrown in the range");
   } catch (std::runtime_error const&) {
   }
   EXPECT_EQ("[unwound]", record());
 }
 
-TEST(ProfilerRange, IsItsThreads) {
-  roc::profiler_range const mine("mine");
+TEST(ProfilerRange, BelongsToItsThread) {
+  roc::profiler_range const first_range("mine");
   std::thread([] {
-    roc::profiler_range const theirs("theirs");
+    roc::profiler_range const second_range("theirs");
     EXPECT_EQ("[theirs", record());
   }).join();
   EXPECT_EQ("[mine", record());
 }
 
-TEST(ProfilerRange, CopiesAndFillsHaveOne) {
+TEST(ProfilerRange, CoversCopiesAndFills) {
   roc::device_array<int, 2> const array({10, 20});
   auto host = roc::pinned_array<int>(roc::shape<2>{10, 20});
   roc::stream const stream;
@@ -73,7 +74,7 @@ TEST(ProfilerRange, CopiesAndFillsHaveOne) {
   EXPECT_EQ("[roc::fill host 800 bytes]", record());
 }
 
-TEST(ProfilerRange, ACopyThatFailsEndsItsOwn) {
+TEST(ProfilerRange, EndsIfTheCopyFails) {
   roc::device_array<int> const array({10});
   std::vector<int> host(10);
   roc::stream moved;

@@ -13,13 +13,14 @@
 
 namespace {
 
+// Returns 0, 1, ..., n - 1.
 std::vector<int> numbers(std::size_t n) {
   std::vector<int> result(n);
   std::iota(result.begin(), result.end(), 0);
   return result;
 }
 
-TEST(SeveralDevices, AnArrayStaysOnTheDeviceItWasMadeOn) {
+TEST(SeveralDevices, ArrayStaysOnTheDeviceWhereItWasCreated) {
   ASSERT_EQ(3, roc::device::count());
   auto const host = numbers(1000);
   roc::device_array<int> array;
@@ -35,7 +36,7 @@ TEST(SeveralDevices, AnArrayStaysOnTheDeviceItWasMadeOn) {
   EXPECT_EQ(0, roc::device().ordinal());
 }
 
-TEST(SeveralDevices, AStreamsDeviceDecidesWhereAnArrayIsMade) {
+TEST(SeveralDevices, ArrayIsCreatedOnTheDeviceOfItsStream) {
   roc::device_guard const guard{roc::device(1)};
   roc::stream const stream;
   roc::device(0).make_current();
@@ -48,7 +49,7 @@ TEST(SeveralDevices, AStreamsDeviceDecidesWhereAnArrayIsMade) {
   EXPECT_EQ(host, back);
 }
 
-TEST(SeveralDevices, APerThreadStreamIsOfTheDeviceThatWasCurrent) {
+TEST(SeveralDevices, PerThreadStreamBelongsToTheDeviceThatWasCurrent) {
   roc::device_array<int> array;
   roc::stream_ref stream;
   {
@@ -73,7 +74,7 @@ TEST(SeveralDevices, APerThreadStreamIsOfTheDeviceThatWasCurrent) {
   EXPECT_EQ(6, array.copy_to_host()(99));
 }
 
-TEST(SeveralDevices, WhatAHostFunctionThrewIsItsDevices) {
+TEST(SeveralDevices, HostFunctionExceptionIsRethrownOnItsDeviceOnly) {
   roc::stream_ref().launch_host_function([] { throw 1; });
   {
     roc::device_guard const guard{roc::device(1)};
@@ -83,12 +84,12 @@ TEST(SeveralDevices, WhatAHostFunctionThrewIsItsDevices) {
   EXPECT_THROW(roc::stream_ref().synchronize(), int);
 }
 
-TEST(SeveralDevices, KnowWhichOthersTheyReach) {
+TEST(SeveralDevices, CanAccessPeerIsTrueForOtherDevices) {
   EXPECT_TRUE(roc::device(0).can_access_peer(roc::device(2)));
   EXPECT_FALSE(roc::device(1).can_access_peer(roc::device(1)));
 }
 
-TEST(SeveralDevices, AGuardRestoresWhileAnExceptionUnwinds) {
+TEST(SeveralDevices, DeviceGuardRestoresDuringUnwinding) {
   try {
     roc::device_guard const guard{roc::device(2)};
     throw 1;
@@ -97,7 +98,7 @@ TEST(SeveralDevices, AGuardRestoresWhileAnExceptionUnwinds) {
   EXPECT_EQ(0, roc::device().ordinal());
 }
 
-TEST(SeveralDevices, CopiesGoFromOneToAnother) {
+TEST(SeveralDevices, CopyBetweenDevicesKeepsTheElements) {
   auto const host = numbers(500);
   auto const first = roc::to_device(host);
   roc::device_guard const guard{roc::device(1)};
@@ -109,7 +110,7 @@ TEST(SeveralDevices, CopiesGoFromOneToAnother) {
   EXPECT_EQ(host, back);
 }
 
-TEST(SeveralDevices, ACopyBetweenThemWaitsForTheSourcesDevice) {
+TEST(SeveralDevices, CopyBetweenDevicesWaitsForTheSourceDevice) {
   auto const host = numbers(500);
   roc::device_array<int> const first({500});
   roc::stream const stream;
@@ -121,7 +122,7 @@ TEST(SeveralDevices, ACopyBetweenThemWaitsForTheSourcesDevice) {
   EXPECT_TRUE(std::equal(host.begin(), host.end(), back.begin()));
 }
 
-TEST(SeveralDevices, AStreamOfAnotherDeviceIsAnError) {
+TEST(SeveralDevices, StreamOfAnotherDeviceThrowsError) {
   roc::device_array<int> const array({500});
   std::vector<int> host(500);
   roc::device_guard const guard{roc::device(1)};
@@ -130,9 +131,9 @@ TEST(SeveralDevices, AStreamOfAnotherDeviceIsAnError) {
   EXPECT_THROW(array.copy_to_host(host, roc::stream_ref()), roc::error);
 }
 
-// What the default stream is depends on the device in use: an array on another names no such
-// stream.
-TEST(SeveralDevices, ACopyOfAnArrayElsewhereIsElsewhere) {
+// The default stream depends on the current device. The copy of an array on another device must use
+// that device's default stream, and not remember the current one's.
+TEST(SeveralDevices, CopyOfAnArrayIsOnTheDeviceOfTheArray) {
   roc::device_array<int, 2> array;
   {
     roc::device_guard const guard{roc::device(1)};
@@ -145,7 +146,7 @@ TEST(SeveralDevices, ACopyOfAnArrayElsewhereIsElsewhere) {
   EXPECT_EQ(7, flat(19).get());
 }
 
-TEST(SeveralDevices, AFinaliserWaitsForTheStreamsOfAllDevices) {
+TEST(SeveralDevices, FinalizerRunsAfterWorkOnAllDevices) {
   roc::device_array<int> target;
   std::vector<int> const host = numbers(1000);
   {
@@ -157,7 +158,7 @@ TEST(SeveralDevices, AFinaliserWaitsForTheStreamsOfAllDevices) {
     roc::device_array<int> memory({1000}, direct);
     memory.copy_to_device(host);
     auto const source = roc::adopt(memory.release(), roc::shape<1>{1000}, [](void* data) {
-      // Used again at once for something else.
+      // Reuses the memory at once.
       roc::device_view<int>(static_cast<int*>(data), {1000}, roc::order::c, 0).fill(-1);
     });
     roc::copy(source, target, stream);
@@ -165,7 +166,7 @@ TEST(SeveralDevices, AFinaliserWaitsForTheStreamsOfAllDevices) {
   EXPECT_EQ(999, target(999).get());
 }
 
-TEST(SeveralDevices, HostMemoryIsFilledOnTheStreamOfAnyDevice) {
+TEST(SeveralDevices, HostMemoryCanBeFilledOnAStreamOfAnyDevice) {
   std::vector<int> host(100);
   roc::device_guard const guard{roc::device(1)};
   roc::stream const stream;
@@ -177,10 +178,10 @@ TEST(SeveralDevices, HostMemoryIsFilledOnTheStreamOfAnyDevice) {
   EXPECT_EQ(3, host[99]);
 }
 
-int asked_for_device = 0;
+int device_calls = 0;
 
-// The copy engines take a stream whatever device is current; kernels and the CPU's part do not.
-TEST(SeveralDevices, ASmallCopyOnAStreamAsksForNoDevice) {
+// Copy engines accept a stream of any device; kernels need its device to be current.
+TEST(SeveralDevices, SmallCopyOnAStreamDoesNotCallGetOrSetDevice) {
   roc::device_guard const guard{roc::device(1)};
   roc::stream const stream;
   roc::device_array<int> array(roc::shape<1>{1000}, roc::order::c, stream);
@@ -188,38 +189,39 @@ TEST(SeveralDevices, ASmallCopyOnAStreamAsksForNoDevice) {
   auto pinned = roc::pinned_array<int>(1000);
   std::copy(host.begin(), host.end(), pinned.begin());
   roc::device(0).make_current();
-  for (int i = 0; i < 2; ++i) roc::copy(pinned, array, stream);  // the first use of any may ask
-  auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
-    std::string_view const name = record.name;
-    if (name == "hipGetDevice" || name == "hipSetDevice") ++asked_for_device;
-  });
+  for (int i = 0; i < 2; ++i) roc::copy(pinned, array, stream);  // first uses may query the device
+  auto const previous_hook =
+      roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+        std::string_view const name = record.name;
+        if (name == "hipGetDevice" || name == "hipSetDevice") ++device_calls;
+      });
   roc::copy(pinned, array, stream);
   roc::copy(array, pinned, stream);
-  EXPECT_EQ(0, asked_for_device);
-  roc::platform::set_call_hook(before);
+  EXPECT_EQ(0, device_calls);
+  roc::platform::set_call_hook(previous_hook);
   EXPECT_EQ(0, roc::device().ordinal());
 }
 
-TEST(SeveralDevices, ACopyOnAStreamOfAnotherDeviceIsDone) {
+TEST(SeveralDevices, CopyWorksOnAStreamOfADeviceThatIsNotCurrent) {
   roc::device_guard const guard{roc::device(1)};
   roc::stream const stream;
-  roc::stream_ref const own_thread = roc::per_thread_stream();
+  roc::stream_ref const per_thread = roc::per_thread_stream();
   roc::device_array<int> const array(roc::shape<1>{1000}, roc::order::c, stream);
   roc::device(0).make_current();
   auto pinned = roc::pinned_array<int>(1000);
   auto back = roc::pinned_array<int>(1000);
   auto const host = numbers(1000);
   std::copy(host.begin(), host.end(), pinned.begin());
-  for (auto const each : {roc::stream_ref(stream), own_thread}) {
+  for (auto const ref : {roc::stream_ref(stream), per_thread}) {
     std::fill(back.begin(), back.end(), 0);
-    roc::copy(pinned, array, each);
-    roc::copy(array, back, each);
-    each.synchronize();
+    roc::copy(pinned, array, ref);
+    roc::copy(array, back, ref);
+    ref.synchronize();
     EXPECT_EQ(host, std::vector<int>(back.begin(), back.end()));
     std::fill(back.begin(), back.end(), 0);
-    roc::copy(host, array, each, roc::borrow_source);
-    roc::copy(array(roc::slice(roc::none, roc::none, -1)), back, each);
-    each.synchronize();
+    roc::copy(host, array, ref, roc::borrow_source);
+    roc::copy(array(roc::slice(roc::none, roc::none, -1)), back, ref);
+    ref.synchronize();
     EXPECT_EQ(host, std::vector<int>(std::make_reverse_iterator(back.end()),
                                      std::make_reverse_iterator(back.begin())));
     EXPECT_EQ(0, roc::device().ordinal());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Per-thread and non-blocking streams, priorities, and streams that have gone.
+// Per-thread and non-blocking streams, priorities, and destroyed streams.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using roc::test::gate;
 
-TEST(PerThreadStream, IsHipsOwnOfTheCurrentDevice) {
+TEST(PerThreadStream, IsHipStreamPerThreadOfTheCurrentDevice) {
   auto const stream = roc::per_thread_stream();
   EXPECT_EQ(hipStreamPerThread, roc::native(stream));
   EXPECT_EQ(roc::device().ordinal(), stream.device_ordinal());
@@ -28,39 +28,39 @@ TEST(PerThreadStream, IsHipsOwnOfTheCurrentDevice) {
   EXPECT_EQ(0, stream.priority());
 }
 
-TEST(PerThreadStream, IsAnotherInAnotherThread) {
+TEST(PerThreadStream, DiffersBetweenThreads) {
   if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
   gate hold;
-  auto const mine = roc::per_thread_stream();
-  hold.close(mine);
-  bool mine_done = false;
-  mine.launch_host_function([&] { mine_done = true; });
+  auto const first_stream = roc::per_thread_stream();
+  hold.close(first_stream);
+  bool own_done = false;
+  first_stream.launch_host_function([&] { own_done = true; });
   std::thread([] {
-    // Not a host function: CUDA runs one at a time, and the gate is one.
-    auto const theirs = roc::per_thread_stream();
+    // An event, not a host function: the gate is a host function, and CUDA runs one at a time.
+    auto const second_stream = roc::per_thread_stream();
     roc::event reached;
-    reached.record(theirs);
-    reached.synchronize();  // does not wait for what is held back
+    reached.record(second_stream);
+    reached.synchronize();  // does not wait for the work after the gate
   }).join();
-  EXPECT_FALSE(mine_done);
-  EXPECT_FALSE(mine.query());
+  EXPECT_FALSE(own_done);
+  EXPECT_FALSE(first_stream.query());
   hold.open();
-  mine.synchronize();
-  EXPECT_TRUE(mine_done);
+  first_stream.synchronize();
+  EXPECT_TRUE(own_done);
 }
 
-TEST(PerThreadStream, CallsWithoutAStreamComeAfterItsWork) {
+TEST(PerThreadStream, SynchronousCallsWaitForItsWork) {
   auto const array = roc::device_array<int, 2>(roc::shape<2>{2, 1000});
   std::thread([&] { array(0, roc::all).fill(3, roc::per_thread_stream()); }).join();
   array(1, roc::all).fill(4, roc::per_thread_stream());
   auto const host = array.copy_to_host();
   for (std::size_t i = 0; i < 1000; ++i) {
-    ASSERT_EQ(3, host(0, i));  // of a thread that has ended
+    ASSERT_EQ(3, host(0, i));  // written by a thread that has ended
     ASSERT_EQ(4, host(1, i));
   }
 }
 
-TEST(NonBlockingStream, IsNotHeldUpByTheDefaultStream) {
+TEST(NonBlockingStream, DoesNotWaitForTheDefaultStream) {
   gate hold;
   roc::stream const stream(roc::non_blocking);
   EXPECT_EQ(roc::detail::stream_kind::non_blocking, stream.kind());
@@ -68,37 +68,38 @@ TEST(NonBlockingStream, IsNotHeldUpByTheDefaultStream) {
   hold.close(roc::stream_ref());
   roc::event reached;
   reached.record(stream);
-  reached.synchronize();  // does not wait for what is held back
+  reached.synchronize();  // does not wait for the work after the gate
   hold.open();
 }
 
-TEST(NonBlockingStream, CallsWithoutAStreamComeAfterItsWork) {
+TEST(NonBlockingStream, SynchronousCallsWaitForItsWork) {
   auto const array = roc::device_array<int>(roc::shape<1>{1000});
   roc::stream const stream(roc::non_blocking);
   for (int value : {1, 2}) {
     array.fill(value, stream);
     auto const host = array.copy_to_host();
-    EXPECT_TRUE(std::all_of(host.begin(), host.end(), [&](int each) { return each == value; }));
+    EXPECT_TRUE(
+        std::all_of(host.begin(), host.end(), [&](int element) { return element == value; }));
   }
 }
 
-TEST(NonBlockingStream, CallsWithoutAStreamComeAfterTheWorkOfADestroyedOne) {
+TEST(NonBlockingStream, SynchronousCallsWaitForTheWorkOfADestroyedStream) {
   auto const array = roc::device_array<int>(roc::shape<1>{1000});
-  array.fill(4);  // CUDA loads a kernel when it is first launched, and waits for the device then
+  array.fill(4);  // loads the kernel now: CUDA synchronizes the device for that
   gate hold;
   {
     roc::stream const stream(roc::non_blocking);
     hold.close(stream);
     array.fill(5, stream);
   }
-  { roc::stream const next(roc::non_blocking); }  // forgetting it must not forget the other
+  { roc::stream const next(roc::non_blocking); }  // its end must not drop the first stream's work
   std::thread opener([&] { hold.open(); });
   auto const host = array.copy_to_host();
   opener.join();
-  EXPECT_TRUE(std::all_of(host.begin(), host.end(), [](int each) { return each == 5; }));
+  EXPECT_TRUE(std::all_of(host.begin(), host.end(), [](int element) { return element == 5; }));
 }
 
-TEST(NonBlockingStream, MovesAsOthersDo) {
+TEST(NonBlockingStream, CanBeMoved) {
   roc::stream first(roc::non_blocking);
   auto const handle = first.handle();
   roc::stream second = std::move(first);
@@ -108,7 +109,7 @@ TEST(NonBlockingStream, MovesAsOthersDo) {
   EXPECT_NO_THROW(second.synchronize());
 }
 
-TEST(StreamPriority, IsWhatWasAskedWithinTheDevicesRange) {
+TEST(StreamPriority, IsClampedToTheDevicesRange) {
   auto const range = roc::device().stream_priorities();
   EXPECT_LE(range.greatest, range.least);
   EXPECT_EQ(0, roc::stream().priority());
@@ -118,6 +119,7 @@ TEST(StreamPriority, IsWhatWasAskedWithinTheDevicesRange) {
   EXPECT_EQ(range.greatest, roc::stream(roc::non_blocking, range.greatest).priority());
 }
 
+// Returns the message of the lifetime_error that `use` throws.
 std::string thrown_by(auto&& use) {
   try {
     use();
@@ -127,45 +129,45 @@ std::string thrown_by(auto&& use) {
   return "no lifetime_error";
 }
 
-TEST(DestroyedStream, UseIsALifetimeErrorThatSaysSo) {
+TEST(DestroyedStream, UseThrowsLifetimeError) {
   auto const array = roc::device_array<int>(roc::shape<1>{10});
-  roc::stream_ref late;
+  roc::stream_ref dangling;
   std::optional<roc::stream> owner(std::in_place);
-  late = *owner;
+  dangling = *owner;
   owner.reset();
   std::string const expected =
-      "use of a stream that has been destroyed: let the stream live as long as its stream_refs";
-  EXPECT_EQ(expected, thrown_by([&] { late.synchronize(); }));
-  EXPECT_EQ(expected, thrown_by([&] { static_cast<void>(late.query()); }));
-  EXPECT_EQ(expected, thrown_by([&] { late.launch_host_function([] {}); }));
-  EXPECT_EQ(expected, thrown_by([&] { array.fill(1, late); }));
-  EXPECT_EQ(expected, thrown_by([&] { roc::event().record(late); }));
-  EXPECT_EQ(expected, thrown_by([&] { static_cast<void>(late.auto_synchronize()); }));
+      "the stream has been destroyed; let a stream live as long as its stream_refs are used";
+  EXPECT_EQ(expected, thrown_by([&] { dangling.synchronize(); }));
+  EXPECT_EQ(expected, thrown_by([&] { static_cast<void>(dangling.query()); }));
+  EXPECT_EQ(expected, thrown_by([&] { dangling.launch_host_function([] {}); }));
+  EXPECT_EQ(expected, thrown_by([&] { array.fill(1, dangling); }));
+  EXPECT_EQ(expected, thrown_by([&] { roc::event().record(dangling); }));
+  EXPECT_EQ(expected, thrown_by([&] { static_cast<void>(dangling.auto_synchronize()); }));
 }
 
 std::string logged;
 
-TEST(DestroyedStream, GuardThatOutlivesItLogs) {
+TEST(DestroyedStream, GuardThatOutlivesItLogsAnError) {
   logged.clear();
-  auto const before = roc::set_log_hook([](char const* text) noexcept { logged = text; });
+  auto const previous_hook = roc::set_log_hook([](char const* text) noexcept { logged = text; });
   {
     std::optional<roc::stream> owner(std::in_place);
     auto const guard = static_cast<roc::stream_ref const&>(*owner).auto_synchronize();
     owner.reset();
   }
-  roc::set_log_hook(before);
-  EXPECT_EQ(0u, logged.find("use of a stream that has been destroyed")) << logged;
+  roc::set_log_hook(previous_hook);
+  EXPECT_EQ(0u, logged.find("the stream has been destroyed")) << logged;
 }
 
-// Runtimes give handles of destroyed streams to new ones.
-TEST(DestroyedStream, NewOnesAreNotTakenForIt) {
+// Runtimes reuse the handles of destroyed streams.
+TEST(DestroyedStream, NewStreamWithItsHandleIsUsable) {
   for (int i = 0; i < 3000; ++i) {
     roc::stream const stream;
     ASSERT_TRUE(stream.query());
   }
   hipStream_t native = nullptr;
-  { roc::stream const gone; }
-  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamDefault);  // perhaps with its handle
+  { roc::stream const destroyed; }
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamDefault);  // may reuse its handle
   EXPECT_NO_THROW(roc::from_native(native).synchronize());
   ROCARRAY_HIP(hipStreamDestroy, native);
 }

@@ -16,7 +16,7 @@
 
 namespace {
 
-TEST(StreamPool, HandsItsStreamsOutInTurn) {
+TEST(StreamPoolGet, ReturnsStreamsInRoundRobinOrder) {
   roc::stream_pool pool(3);
   EXPECT_EQ(3u, pool.size());
   std::vector<roc::stream_ref> const seen{pool.get(), pool.get(), pool.get(), pool.get()};
@@ -27,58 +27,59 @@ TEST(StreamPool, HandsItsStreamsOutInTurn) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(seen[i % 3], pool.get(i));
 }
 
-TEST(StreamPool, OfNoneIsAnError) {
+TEST(StreamPool, ThrowsErrorForZeroStreams) {
   try {
     roc::stream_pool const pool(0);
     FAIL();
   } catch (roc::error const& error) {
     EXPECT_EQ(std::errc::invalid_argument, error.code());
-    EXPECT_STREQ("a pool of 0 streams: give it 1 or more", error.what());
+    EXPECT_STREQ("a stream pool cannot have 0 streams; create it with 1 or more", error.what());
   }
 }
 
-TEST(StreamPool, FailingHalfwayLeavesNothing) {
-  int made = 0;
+TEST(StreamPool, FailedConstructionDestroysItsStreams) {
+  int live_streams = 0;
   static int* counter = nullptr;
-  counter = &made;
-  auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
-    if (record.result != hipSuccess) return;
-    std::string const name = record.name;
-    if (name == "hipStreamCreateWithFlags") ++*counter;
-    if (name == "hipStreamDestroy") --*counter;
-  });
+  counter = &live_streams;
+  auto const previous_hook =
+      roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+        if (record.result != hipSuccess) return;
+        std::string const name = record.name;
+        if (name == "hipStreamCreateWithFlags") ++*counter;
+        if (name == "hipStreamDestroy") --*counter;
+      });
   roc::platform::fail_call("hipStreamCreateWithFlags", 3, hipErrorOutOfMemory);
   EXPECT_THROW(roc::stream_pool(4), roc::out_of_memory);
-  roc::platform::set_call_hook(before);
-  EXPECT_EQ(0, made);
+  roc::platform::set_call_hook(previous_hook);
+  EXPECT_EQ(0, live_streams);
 }
 
-TEST(StreamPool, StreamsRunBesideEachOther) {
+TEST(StreamPool, NonBlockingStreamsRunConcurrently) {
   roc::test::gate hold;
   roc::stream_pool pool(2, roc::non_blocking);
   EXPECT_EQ(roc::detail::stream_kind::non_blocking, pool.get().kind());
   hold.close(pool.get(0));
-  // Not a host function: CUDA runs one at a time, and the gate is one.
+  // An event, not a host function: the gate is a host function, and CUDA runs one at a time.
   roc::event reached;
   reached.record(pool.get(1));
   reached.synchronize();
   hold.open();
 }
 
-TEST(StreamPool, SynchronizeWaitsForAllAndThrowsWhatTheyThrew) {
+TEST(StreamPoolSynchronize, WaitsForAllStreamsAndRethrows) {
   roc::stream_pool pool(3);
-  std::vector<int> order(3);
+  std::vector<int> done(3);
   for (std::size_t i = 0; i < 3; ++i) {
-    pool.get(i).launch_host_function([&order, i] { order[i] = 1; });
+    pool.get(i).launch_host_function([&done, i] { done[i] = 1; });
   }
   pool.synchronize();
-  EXPECT_EQ((std::vector<int>{1, 1, 1}), order);
+  EXPECT_EQ((std::vector<int>{1, 1, 1}), done);
   pool.get(1).launch_host_function([] { throw std::runtime_error("in the pool"); });
   EXPECT_THROW(pool.synchronize(), std::runtime_error);
   EXPECT_NO_THROW(pool.synchronize());
 }
 
-TEST(StreamPool, ServesManyThreadsEvenly) {
+TEST(StreamPoolGet, UsesStreamsEvenlyFromManyThreads) {
   roc::stream_pool pool(4);
   std::mutex mutex;
   std::map<roc::detail::native_stream*, int> uses;
@@ -92,7 +93,7 @@ TEST(StreamPool, ServesManyThreadsEvenly) {
       }
     });
   }
-  for (auto& each : threads) each.join();
+  for (auto& thread : threads) thread.join();
   EXPECT_EQ(4u, uses.size());
   for (auto const& [stream, count] : uses) EXPECT_EQ(200, count);
 }

@@ -20,10 +20,11 @@ static_assert(!std::is_copy_constructible_v<roc::stream>);
 static_assert(std::is_nothrow_move_constructible_v<roc::stream>);
 static_assert(std::is_trivially_copyable_v<roc::stream_ref>);
 
-// Sets a flag when a stream reaches it.
+// Enqueues a host function that sets the flag.
 void enqueue_flag(roc::stream_ref stream, bool& flag) {
-  ROCARRAY_HIP(hipLaunchHostFunc, roc::native(stream), [](void* at) { *static_cast<bool*>(at) = true; },
-          &flag);
+  ROCARRAY_HIP(
+      hipLaunchHostFunc, roc::native(stream),
+      [](void* argument) { *static_cast<bool*>(argument) = true; }, &flag);
 }
 
 TEST(Stream, IsDoneWithoutWork) {
@@ -32,7 +33,7 @@ TEST(Stream, IsDoneWithoutWork) {
   EXPECT_NO_THROW(stream.synchronize());
 }
 
-TEST(Stream, SynchronizeWaitsForItsWork) {
+TEST(StreamSynchronize, WaitsForTheWorkOfTheStream) {
   roc::stream const stream;
   bool done = false;
   enqueue_flag(stream, done);
@@ -40,7 +41,7 @@ TEST(Stream, SynchronizeWaitsForItsWork) {
   EXPECT_TRUE(done);
 }
 
-TEST(Stream, QueryDoesNotWait) {
+TEST(StreamQuery, DoesNotBlock) {
   if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
   roc::stream const stream;
   gate hold;
@@ -54,7 +55,7 @@ TEST(Stream, QueryDoesNotWait) {
   EXPECT_TRUE(done);
 }
 
-TEST(Stream, GuardWaitsAtTheEndOfItsScope) {
+TEST(SynchronizeGuard, WaitsAtTheEndOfItsScope) {
   roc::stream const stream;
   bool done = false;
   {
@@ -64,19 +65,19 @@ TEST(Stream, GuardWaitsAtTheEndOfItsScope) {
   EXPECT_TRUE(done);
 }
 
-TEST(Stream, GuardWaitsWhileAnExceptionUnwinds) {
+TEST(SynchronizeGuard, WaitsDuringUnwinding) {
   roc::stream const stream;
   bool done = false;
   try {
     auto const guard = stream.auto_synchronize();
     enqueue_flag(stream, done);
-    throw std::runtime_error("on the way");
+    throw std::runtime_error("thrown in the scope");
   } catch (std::runtime_error const&) {
     EXPECT_TRUE(done);
   }
 }
 
-TEST(Stream, GuardsEarlyFormThrowsAndLeavesNothingToDo) {
+TEST(SynchronizeGuard, EarlySynchronizeThrowsAndReleasesTheGuard) {
   roc::stream const stream;
   auto guard = stream.auto_synchronize();
   roc::platform::fail_call("hipStreamSynchronize", 1, hipErrorLaunchFailure);
@@ -86,35 +87,36 @@ TEST(Stream, GuardsEarlyFormThrowsAndLeavesNothingToDo) {
 
 std::string logged;
 
-TEST(Stream, GuardNeverThrowsFromItsDestructor) {
+TEST(SynchronizeGuard, DestructorLogsErrors) {
   roc::stream const stream;
   logged.clear();
-  auto const before = roc::set_log_hook([](char const* text) noexcept { logged = text; });
+  auto const previous_hook = roc::set_log_hook([](char const* text) noexcept { logged = text; });
   {
     auto const guard = stream.auto_synchronize();
     roc::platform::fail_call("hipStreamSynchronize", 1, hipErrorLaunchFailure);
   }
-  roc::set_log_hook(before);
+  roc::set_log_hook(previous_hook);
   EXPECT_NE(std::string::npos, logged.find("hipStreamSynchronize")) << logged;
 }
 
-TEST(Stream, MovedGuardWaitsOnce) {
+TEST(SynchronizeGuard, WaitsOnceIfMoved) {
   roc::stream const stream;
   int waits = 0;
   static int* counter = nullptr;
   counter = &waits;
-  auto const before = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
-    *counter += std::string(record.name) == "hipStreamSynchronize" ? 1 : 0;
-  });
+  auto const previous_hook =
+      roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+        *counter += std::string(record.name) == "hipStreamSynchronize" ? 1 : 0;
+      });
   {
     auto first = stream.auto_synchronize();
     auto const second = std::move(first);
   }
-  roc::platform::set_call_hook(before);
+  roc::platform::set_call_hook(previous_hook);
   EXPECT_EQ(1, waits);
 }
 
-TEST(Stream, MovedFromIsALifetimeError) {
+TEST(Stream, ThrowsLifetimeErrorAfterMove) {
   roc::stream first;
   roc::stream const second = std::move(first);
   EXPECT_THROW(first.synchronize(), roc::lifetime_error);
@@ -125,7 +127,7 @@ TEST(Stream, MovedFromIsALifetimeError) {
   EXPECT_NO_THROW(first.synchronize());
 }
 
-TEST(Stream, DestroyedWithPendingWorkLosesNothing) {
+TEST(StreamDestructor, PendingWorkIsStillDone) {
   bool done = false;
   gate hold;
   {
@@ -138,14 +140,14 @@ TEST(Stream, DestroyedWithPendingWorkLosesNothing) {
   EXPECT_TRUE(done);
 }
 
-TEST(Stream, TakesPrioritiesBeyondTheDevicesRange) {
+TEST(StreamPriority, AcceptsValuesOutsideTheRange) {
   for (int priority : {-1000, -1, 0, 1, 1000}) {
     roc::stream const stream(priority);
     EXPECT_NO_THROW(stream.synchronize());
   }
 }
 
-TEST(Stream, AdoptsAStreamOfOthersWithoutDestroyingIt) {
+TEST(FromNative, DoesNotDestroyTheStream) {
   hipStream_t native = nullptr;
   ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
   {
@@ -157,7 +159,7 @@ TEST(Stream, AdoptsAStreamOfOthersWithoutDestroyingIt) {
   ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
-TEST(Stream, DefaultOneIsNull) {
+TEST(StreamRef, DefaultStreamHasANullHandle) {
   EXPECT_EQ(nullptr, roc::native(roc::stream_ref()));
   EXPECT_EQ(roc::stream_ref(), roc::from_native(nullptr));
   EXPECT_NO_THROW(roc::from_native(hipStreamPerThread).synchronize());

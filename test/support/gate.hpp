@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Holds a stream back until a test lets it go: nothing enqueued behind runs before that.
+// A gate in a stream: work that is enqueued after it was closed does not run until the test opens
+// it.
 #pragma once
 
 #include <condition_variable>
@@ -14,21 +15,25 @@
 
 namespace roc::test {
 
-// CUDA loads a kernel when it is first launched, and that waits for work on its way: behind a
-// closed gate for good. So they are loaded when the first call makes the context.
+// CUDA loads a kernel when it is first launched and waits for pending work then: for ever, if a
+// gate is closed. With this setting it loads all kernels when the context is created.
 inline bool const kernels_are_loaded_first = ::setenv("CUDA_MODULE_LOADING", "EAGER", 0) == 0;
 
-/// In mode deferred streams wait by themselves, in mode inline they cannot: there a gate does
-/// nothing, and holds() is false for the latter.
+/// A gate that is open at first. In mode `deferred` it does nothing, because enqueued work does not
+/// run until something waits for it; in mode `inline` it cannot hold work back.
 class gate {
  public:
   gate() : state_(std::make_shared<state>()) {}
+  /// Opens the gate. Does not wait for the stream.
   ~gate() { open(); }
   gate(gate const&) = delete;
   gate& operator=(gate const&) = delete;
 
+  /// Returns true if a closed gate holds work back: not in mode `inline`, where the call that
+  /// enqueues work executes it.
   static bool holds() { return run_mode() != mode::inline_; }
 
+  /// Enqueues a host function that blocks the stream until the gate is opened.
   void close(stream_ref stream) {
     if (run_mode() != mode::threaded) return;
     auto* const argument = new std::shared_ptr<state>(state_);
@@ -49,10 +54,10 @@ class gate {
   };
 
   static void wait(void* argument) {
-    std::unique_ptr<std::shared_ptr<state>> const held(
+    std::unique_ptr<std::shared_ptr<state>> const owned(
         static_cast<std::shared_ptr<state>*>(argument));
-    std::unique_lock lock((*held)->mutex);
-    (*held)->changed.wait(lock, [&] { return (*held)->open; });
+    std::unique_lock lock((*owned)->mutex);
+    (*owned)->changed.wait(lock, [&] { return (*owned)->open; });
   }
 
   std::shared_ptr<state> state_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random layouts, and host memory in which every byte outside a layout is watched.
+// Random layouts, and host memory that detects writes outside of a layout.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace roc::test {
 
-/// Strides in a random order of the axes, with random gaps and directions; every element has its
-/// own place.
+/// Returns strides with a random order of the axes and random gaps, and also random signs if
+/// `negative`. No two elements overlap.
 template <std::size_t N, class Random>
 strides<N> random_strides(shape<N> const& extents, Random& random, bool negative) {
   auto const pick = [&](std::size_t below) { return random() % below; };
@@ -32,14 +32,14 @@ strides<N> random_strides(shape<N> const& extents, Random& random, bool negative
   return result;
 }
 
-/// Memory around a strided layout: sentinels before, behind and in the gaps.
+/// An array in a strided layout, with sentinel bytes before it, after it and in the gaps.
 template <class T, std::size_t N>
-class watched {
+class guarded_array {
  public:
   static constexpr std::byte sentinel{0xA5};
-  static constexpr std::size_t guard = 64;  // elements on either side
+  static constexpr std::size_t guard = 64;  // elements before and after the array
 
-  watched(shape<N> const& extents, strides<N> const& steps)
+  guarded_array(shape<N> const& extents, strides<N> const& steps)
       : range_(layout::element_range(extents, steps)),
         bytes_((static_cast<std::size_t>(range_.high - range_.low) + 2 * guard) * sizeof(T),
                sentinel),
@@ -47,19 +47,20 @@ class watched {
 
   host_view<T, N> view() const { return view_; }
 
-  /// Calls f(element, its number in C order) for every element.
+  /// Calls f(element, index in C order) for every element.
   template <class F>
-  void each(F f) const {
+  void for_each_element(F f) const {
     std::size_t const count = view_.size();
-    for (std::size_t i = 0; i < count; ++i) f(*place(i), i);
+    for (std::size_t i = 0; i < count; ++i) f(*address_of(i), i);
   }
 
-  /// Whether the bytes outside the elements are as they were.
-  bool gaps_untouched() const {
+  /// Returns true if all sentinel bytes are unchanged.
+  bool are_gaps_unchanged() const {
     std::vector<bool> inside(bytes_.size());
-    each([&](T& element, std::size_t) {
-      auto const at = reinterpret_cast<std::byte const*>(&element) - bytes_.data();
-      for (std::size_t i = 0; i < sizeof(T); ++i) inside[static_cast<std::size_t>(at) + i] = true;
+    for_each_element([&](T& element, std::size_t) {
+      auto const offset = reinterpret_cast<std::byte const*>(&element) - bytes_.data();
+      for (std::size_t i = 0; i < sizeof(T); ++i)
+        inside[static_cast<std::size_t>(offset) + i] = true;
     });
     for (std::size_t i = 0; i < bytes_.size(); ++i) {
       if (!inside[i] && bytes_[i] != sentinel) return false;
@@ -70,7 +71,7 @@ class watched {
   std::vector<std::byte>& bytes() { return bytes_; }
 
  private:
-  T* place(std::size_t number) const {
+  T* address_of(std::size_t number) const {
     std::ptrdiff_t offset = 0;
     for (std::size_t axis = N; axis-- != 0;) {
       offset += static_cast<std::ptrdiff_t>(number % view_.shape()[axis]) * view_.strides()[axis];
@@ -84,7 +85,7 @@ class watched {
   host_view<T, N> view_;
 };
 
-/// An element of any size that tells its number.
+/// An element of `Size` bytes whose value is made from a number.
 template <std::size_t Size>
 struct element_of {
   unsigned char bytes[Size];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs the tests of a program, or says that there is no device to run them on.
+// Runs the tests of a program. Returns 77, which ctest takes for skipped, if there is no device or
+// if all tests were skipped.
 #include <roc/device.hpp>
 
 #include <gtest/gtest.h>
@@ -10,14 +11,14 @@
 
 int main(int count, char** arguments) {
   testing::InitGoogleTest(&count, arguments);
-  // A forked child of a process that uses a device cannot use it.
+  // A process that was forked from one that uses a device cannot use the device.
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   if (roc::test::needs_device() && !testing::GTEST_FLAG(list_tests) && roc::device::count() == 0) {
-    std::puts("no device: the tests of this program were not run");
+    std::puts("there is no device; the tests of this program are skipped");
     return 77;
   }
   int const failed = RUN_ALL_TESTS();
-  // Of a program that ran nothing it is not said that it passed.
+  // A program that ran no test must not be reported as passed.
   auto const& tests = *testing::UnitTest::GetInstance();
   bool const skipped = tests.skipped_test_count() != 0 && tests.successful_test_count() == 0;
   return failed == 0 && skipped ? 77 : failed;

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Completion of rocbench's commands, options, cases and files for bash.
+# bash completion of rocbench's commands, options, cases and files.
 
 _rocbench() {
-  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]}
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]}
   local commands="run sweep latency alloc check list info compare report"
   local measuring="--size --row --pitch --element --min-time --max-time --rounds --json --csv
     --strict --device --like --inject --help"
@@ -16,14 +16,14 @@ _rocbench() {
     fi
   done
 
-  case $before in
+  case $previous in
     --json | --csv | --thresholds | --output | -o)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
     --like)
-      # The tools that this rocbench knows are in its help.
+      # The help text lists the tools.
       local tools
       tools=$("$program" --help 2>/dev/null | sed -n 's/^ *--like [^{]*{\([^}]*\)}.*/\1/p' | tr ',' ' ')
       mapfile -t COMPREPLY < <(compgen -W "$tools" -- "$current")

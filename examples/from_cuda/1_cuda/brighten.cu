@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Brightens a picture in pinned memory: two streams take one half of its columns each, copy it to
-// the device, run a kernel on it, and copy it back into its place.
+// Brightens a picture in pinned memory. Each of two streams copies one half of the columns to the
+// device, runs a kernel on it, and copies it back.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -40,15 +40,15 @@ int main() {
     CHECK(cudaMalloc(reinterpret_cast<void**>(&tiles[part]), part_width * height));
   }
   for (int part = 0; part < parts; ++part) {
-    unsigned char* const there = picture + static_cast<std::size_t>(part) * part_width;
-    CHECK(cudaMemcpy2DAsync(tiles[part], part_width, there, width, part_width, height,
+    unsigned char* const columns = picture + static_cast<std::size_t>(part) * part_width;
+    CHECK(cudaMemcpy2DAsync(tiles[part], part_width, columns, width, part_width, height,
                             cudaMemcpyHostToDevice, streams[part]));
     dim3 const block(32, 8);
     dim3 const grid(static_cast<unsigned>((part_width + block.x - 1) / block.x),
                     static_cast<unsigned>((height + block.y - 1) / block.y));
     brighten<<<grid, block, 0, streams[part]>>>(tiles[part], part_width, height);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy2DAsync(there, width, tiles[part], part_width, part_width, height,
+    CHECK(cudaMemcpy2DAsync(columns, width, tiles[part], part_width, part_width, height,
                             cudaMemcpyDeviceToHost, streams[part]));
   }
   for (int part = 0; part < parts; ++part) {

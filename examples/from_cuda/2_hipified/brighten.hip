@@ -1,7 +1,7 @@
 #include <roc/native/hip.hpp>
 // SPDX-License-Identifier: MIT
-// Brightens a picture in pinned memory: two streams take one half of its columns each, copy it to
-// the device, run a kernel on it, and copy it back into its place.
+// Brightens a picture in pinned memory. Each of two streams copies one half of the columns to the
+// device, runs a kernel on it, and copies it back.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -41,15 +41,15 @@ int main() {
     CHECK(hipMalloc(reinterpret_cast<void**>(&tiles[part]), part_width * height));
   }
   for (int part = 0; part < parts; ++part) {
-    unsigned char* const there = picture + static_cast<std::size_t>(part) * part_width;
-    CHECK(hipMemcpy2DAsync(tiles[part], part_width, there, width, part_width, height,
+    unsigned char* const columns = picture + static_cast<std::size_t>(part) * part_width;
+    CHECK(hipMemcpy2DAsync(tiles[part], part_width, columns, width, part_width, height,
                             hipMemcpyHostToDevice, streams[part]));
     dim3 const block(32, 8);
     dim3 const grid(static_cast<unsigned>((part_width + block.x - 1) / block.x),
                     static_cast<unsigned>((height + block.y - 1) / block.y));
     brighten<<<grid, block, 0, streams[part]>>>(tiles[part], part_width, height);
     CHECK(hipGetLastError());
-    CHECK(hipMemcpy2DAsync(there, width, tiles[part], part_width, part_width, height,
+    CHECK(hipMemcpy2DAsync(columns, width, tiles[part], part_width, part_width, height,
                             hipMemcpyDeviceToHost, streams[part]));
   }
   for (int part = 0; part < parts; ++part) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same with rocarray, on any platform: nothing to free, nothing to check, no pitch.
+// The same with rocarray, on any platform, without manual frees, error checks and pitches.
 #include <roc/roc.hpp>
 
 #include <cstdio>
@@ -22,11 +22,11 @@ int main() {
   roc::stream streams[2];
   for (std::ptrdiff_t part = 0; part < 2; ++part) {
     roc::stream const& stream = streams[part];
-    auto const there = picture(roc::all, roc::slice(part * half, (part + 1) * half));
-    auto const tile = roc::device_array<unsigned char, 2>(there.shape());
-    roc::copy(there, tile, stream);
+    auto const columns = picture(roc::all, roc::slice(part * half, (part + 1) * half));
+    auto const tile = roc::device_array<unsigned char, 2>(columns.shape());
+    roc::copy(columns, tile, stream);
     roc::for_each(stream, tile.shape(), brighten_pixel{tile.view()});
-    roc::copy(tile, there, stream);
+    roc::copy(tile, columns, stream);
   }
   for (roc::stream const& stream : streams) stream.synchronize();
 

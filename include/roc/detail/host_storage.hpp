@@ -10,13 +10,14 @@
 
 namespace roc::detail {
 
-/// Uninitialised bytes that the library knows; null for zero bytes, and after a move. Its
-/// destructor waits for the copies that still use them; errors there go to the log hook. Move-only.
+/// Owns uninitialized host memory, registered in the library's table of host memory. Null for zero
+/// bytes, and after a move. Its destructor blocks until the copies that use the memory have
+/// finished; errors there go to the log hook. Move-only.
 class ROCARRAY_API host_storage {
  public:
   host_storage() = default;
-  /// `flags` are those of pinned and mapped memory; the other kinds have none. Throws
-  /// out_of_memory, and roc::error (not_supported) for managed memory where the device has none.
+  /// Allocates. `flags` apply to pinned and mapped memory only. Throws out_of_memory, and
+  /// roc::error (not_supported) for managed memory if the device has none.
   host_storage(std::size_t bytes, host_memory kind, host_flags flags = host_flags::portable);
   ~host_storage();
   host_storage(host_storage&& other) noexcept { swap(other); }
@@ -35,21 +36,27 @@ class ROCARRAY_API host_storage {
 
   void* data() const noexcept { return data_; }
   host_memory kind() const noexcept { return kind_; }
-  /// The flags of pinned memory, asked back from HIP; plain for the other kinds. Throws roc::error.
+  /// Returns the flags of pinned memory as HIP reports them; default_flags for other kinds. Throws
+  /// roc::error.
   host_flags flags() const;
+  /// Throws registration_error, which names both kinds, if the memory is not of the needed kind.
+  /// Mapped memory is pinned memory too, and every kind satisfies `pageable`.
+  void require(host_memory needed) const;
 
-  /// Gives the memory back without waiting for the copies that still use it, where it is kept for
-  /// such as come later: those wait.
+  /// Frees the memory as the destructor does. Does not block if the memory is kept in the cache of
+  /// pinned memory: its next user then waits for the pending copies.
   void give_back() noexcept { release(false); }
 
  private:
+  /// Frees the memory. Blocks until pending copies have finished, unless `wait` is false and the
+  /// memory is kept in the cache of pinned memory.
   void release(bool wait) noexcept;
 
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-  std::size_t block_bytes_ = 0;  // what HIP allocated, if pinned
+  std::size_t block_bytes_ = 0;  // allocated by HIP, if pinned
   unsigned native_flags_ = 0;
-  int device_ = -1;  // on which it was pinned, if for that one alone
+  int device_ = -1;  // if the memory is pinned for one device only
   host_memory kind_ = host_memory::pageable;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Enqueues a functor over a linear range, with whatever compiler is at work.
+// Enqueues a functor over a linear range, from a file of a device compiler or of a host compiler.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
 #include <roc/config.hpp>
-#include <roc/detail/host_launch.hpp>
+#include <roc/detail/host_kernel.hpp>
 #include <roc/stream.hpp>
 
 #if defined(__CUDACC__) || defined(__HIP__)
@@ -15,37 +15,41 @@
 
 namespace roc::detail {
 
-/// Whether a functor may be copied to the device byte by byte.
+/// True if a functor may be copied to the device byte by byte.
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
-// nvcc wraps lambdas for host and device in a type of its own, which hides what it is.
+// nvcc wraps lambdas for host and device in a type of its own, which hides that property.
 template <class F>
-inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F> ||
-                                          __nv_is_extended_device_lambda_closure_type(F) ||
-                                          __nv_is_extended_host_device_lambda_closure_type(F);
+inline constexpr bool is_device_functor =
+    std::is_trivially_copyable_v<F> || __nv_is_extended_device_lambda_closure_type(F) ||
+    __nv_is_extended_host_device_lambda_closure_type(F);
 #else
 template <class F>
 inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F>;
 #endif
 
-/// Makes the device of a stream current for a scope, and notes the work enqueued in it.
+/// Makes the device of a stream current for a scope, and records the work that is enqueued in it.
 class ROCARRAY_API launch_scope {
  public:
-  /// The work uses what the addresses among the functor's bytes point to: its views.
+  /// Records the use of every allocation whose address is among the bytes of the functor, which its
+  /// views contain. Throws roc::error, lifetime_error.
   launch_scope(stream_ref stream, void const* functor, std::size_t bytes);
   ~launch_scope();
   launch_scope(launch_scope const&) = delete;
   launch_scope& operator=(launch_scope const&) = delete;
 
-  /// Throws roc::error for a launch that failed; `code` is the number of a hipError_t.
+  /// Ends the recording after the launch returned `code`, the value of a hipError_t. Throws
+  /// roc::error if `code` is an error, or if the recording fails: it then blocks until the kernel
+  /// has finished.
   void check(int code) const;
 
  private:
   stream_ref stream_;
-  int before_;
+  int previous_device_;
   void const* functor_;
   std::size_t bytes_;
 };
 
+/// Enqueues f(i) for i in [0, count) on `stream`. Throws roc::error.
 template <class F>
 void launch(F const& f, std::size_t count, stream_ref stream) {
   launch_scope const scope(stream, &f, sizeof f);

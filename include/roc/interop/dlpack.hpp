@@ -1,27 +1,527 @@
 // SPDX-License-Identifier: MIT
-// DLPack in and out: arrays for and from PyTorch, CuPy, JAX, TVM and others, without a copy. Needs
-// DLPack's header (Debian and Ubuntu: libdlpack-dev), and to be told the platform, which CMake's
-// target rocarray::rocarray does.
+// DLPack import and export: exchanges arrays with PyTorch, CuPy, JAX, TVM and others without a
+// copy.
+//
+// Needs DLPack's header (Debian and Ubuntu: libdlpack-dev) and the definition of the platform,
+// which CMake's target rocarray::rocarray provides.
 #pragma once
 
-#include <cstdint>
+#include <dlpack/dlpack.h>
 
-#include <roc/interop/dlpack_export.hpp>
-#include <roc/interop/dlpack_import.hpp>
-#include <roc/interop/dlpack_type.hpp>
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <roc/detail/throw.hpp>
+#include <roc/device.hpp>
+#include <roc/device_array.hpp>
+#include <roc/device_view.hpp>
+#include <roc/error.hpp>
+#include <roc/event.hpp>
+#include <roc/host_array.hpp>
+#include <roc/host_view.hpp>
+#include <roc/layout/shape.hpp>
+#include <roc/memory/adopt.hpp>
 #include <roc/stream.hpp>
+
+#if ROCARRAY_PLATFORM_HOST + ROCARRAY_PLATFORM_AMD + ROCARRAY_PLATFORM_NVIDIA != 1
+#error \
+    "rocarray: roc/interop/dlpack.hpp names the platform's devices: link rocarray::rocarray, \
+which defines the platform, or define one of ROCARRAY_PLATFORM_HOST, ROCARRAY_PLATFORM_AMD, \
+ROCARRAY_PLATFORM_NVIDIA as 1"
+#endif
+
+#if defined(DLPACK_MAJOR_VERSION) && DLPACK_MAJOR_VERSION >= 1
+#define ROCARRAY_DLPACK_VERSIONED 1
+#else
+#define ROCARRAY_DLPACK_VERSIONED 0  // before 1.0, tensors have no read-only flag
+#endif
 
 namespace roc {
 
-/// The number that stands for a stream in Python's `__dlpack__(stream=...)`: a producer orders its
-/// work before what comes on that stream.
+// Types and devices
+
+/// Thrown if a DLPack tensor cannot be used as requested: wrong device, wrong element type,
+/// read-only, or unknown major version. The code is std::errc::invalid_argument.
+class dlpack_error : public error {
+ public:
+  /// Creates an error with the given message.
+  ///
+  /// @param problem the whole message
+  explicit dlpack_error(std::string const& problem)
+      : error(std::make_error_code(std::errc::invalid_argument), problem) {}
+};
+
+/// The DLPack type of elements of type T: defined for integers, bool, float, double and
+/// std::complex. Specialise it for your own types, such as half:
+///   template <> inline constexpr DLDataType roc::dlpack_type<__half> = {kDLFloat, 16, 1};
+template <class T>
+inline constexpr DLDataType dlpack_type = [] {
+  constexpr auto bits = static_cast<std::uint8_t>(8 * sizeof(T));
+  if constexpr (std::is_same_v<T, bool>) {
+    return DLDataType{6, 8, 1};  // kDLBool, which headers before 0.8 do not define
+  } else if constexpr (std::is_integral_v<T>) {
+    return DLDataType{std::is_signed_v<T> ? kDLInt : kDLUInt, bits, 1};
+  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    return DLDataType{kDLFloat, bits, 1};
+  } else if constexpr (std::is_same_v<T, std::complex<float>> ||
+                       std::is_same_v<T, std::complex<double>>) {
+    return DLDataType{kDLComplex, bits, 1};
+  } else {
+    static_assert(sizeof(T) == 0, "rocarray: specialise roc::dlpack_type for this element type");
+  }
+}();
+
+#if ROCARRAY_PLATFORM_AMD
+inline constexpr DLDeviceType dlpack_device = kDLROCM;
+inline constexpr DLDeviceType dlpack_pinned = kDLROCMHost;
+#elif ROCARRAY_PLATFORM_NVIDIA
+inline constexpr DLDeviceType dlpack_device = kDLCUDA;
+inline constexpr DLDeviceType dlpack_pinned = kDLCUDAHost;
+#else
+/// DLPack's type of this platform's device memory: kDLROCM, kDLCUDA, and kDLExtDev on the host
+/// platform. There it is not kDLCPU, because device memory is accessed in stream order and may be
+/// protected from the CPU: code that expects CPU memory must not accept it.
+inline constexpr DLDeviceType dlpack_device = kDLExtDev;
+/// DLPack's type of this platform's pinned host memory.
+inline constexpr DLDeviceType dlpack_pinned = kDLCPU;
+#endif
+
+/// Returns the number that represents a stream in Python's `__dlpack__(stream=...)`. The producer
+/// orders its work before later work on that stream.
 [[nodiscard]] inline std::intptr_t dlpack_stream(stream_ref stream) {
   auto const handle = reinterpret_cast<std::intptr_t>(stream.handle());
 #if ROCARRAY_PLATFORM_NVIDIA
-  return handle == 0 ? 1 : handle;  // 0 is not allowed on CUDA: it could be either default stream
+  return handle == 0 ? 1 : handle;  // 0 is ambiguous on CUDA, which has two default streams
 #else
   return handle;
 #endif
 }
+
+namespace detail {
+
+/// Returns a name for messages, such as "float32" or "int8 x 4".
+inline std::string dlpack_name(DLDataType type) {
+  static char const* const codes[] = {"int",    "uint",    "float", "handle",
+                                      "bfloat", "complex", "bool"};
+  std::string const code =
+      type.code < 7 ? codes[type.code] : "code " + std::to_string(type.code) + " ";
+  std::string const lanes = type.lanes == 1 ? "" : " x " + std::to_string(type.lanes);
+  return code + std::to_string(type.bits) + lanes;
+}
+
+/// Returns a name for messages, such as "CUDA device 0".
+inline std::string dlpack_name(DLDevice device) {
+  std::string const number = std::to_string(static_cast<int>(device.device_type));
+  switch (static_cast<int>(device.device_type)) {
+    case kDLCPU: return "the CPU";
+    case kDLCUDA: return "CUDA device " + std::to_string(device.device_id);
+    case kDLCUDAHost: return "pinned CUDA memory";
+    case kDLROCM: return "ROCm device " + std::to_string(device.device_id);
+    case kDLROCMHost: return "pinned ROCm memory";
+    case kDLCUDAManaged: return "managed CUDA memory";
+    default: return "a device of type " + number;
+  }
+}
+
+}  // namespace detail
+
+// Import
+
+namespace detail {
+
+template <class T, std::size_t N>
+struct dlpack_memory {
+  T* data = nullptr;  // null if there are no elements
+  roc::shape<N> shape{};
+  roc::strides<N> strides{};
+};
+
+/// Returns the address and the layout of a tensor's elements. Throws if type, rank, extents or
+/// alignment do not fit T and N. Does not check the device.
+template <class T, std::size_t N>
+dlpack_memory<T, N> read_dlpack(DLTensor const& tensor) {
+  constexpr DLDataType requested = dlpack_type<std::remove_cv_t<T>>;
+  if (tensor.dtype.code != requested.code || tensor.dtype.bits != requested.bits ||
+      tensor.dtype.lanes != requested.lanes) {
+    throw dlpack_error("DLPack tensor has elements of type " + dlpack_name(tensor.dtype) +
+                       ", requested " + dlpack_name(requested) + "; request the tensor's own type");
+  }
+  if (tensor.ndim != static_cast<std::int64_t>(N)) {
+    throw_shape_error("DLPack tensor has rank {}, requested rank {}; request the tensor's own rank",
+                      tensor.ndim, N);
+  }
+  dlpack_memory<T, N> result;
+  for (std::size_t i = 0; i < N; ++i) {
+    std::ptrdiff_t const extent = tensor.shape[i];
+    if (extent < 0) throw_shape_error("DLPack tensor has a negative extent: {}", extent);
+    result.shape[i] = static_cast<std::size_t>(extent);
+  }
+  result.strides = layout::compact_strides(result.shape);
+  if (tensor.strides != nullptr) {
+    for (std::size_t i = 0; i < N; ++i) result.strides[i] = tensor.strides[i];
+  }
+  if (layout::element_count(result.shape) == 0) return result;
+  if (tensor.data == nullptr) {
+    throw_lifetime_error(
+        "DLPack tensor has no data: it was released or never allocated; use a tensor with data");
+  }
+  auto const address = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
+  if (address % alignof(T) != 0) {
+    throw_layout_error(
+        "DLPack tensor is not aligned to {} bytes, as its elements require; ask its "
+        "producer for a copy",
+        alignof(T));
+  }
+  result.data = reinterpret_cast<T*>(address);
+  return result;
+}
+
+[[noreturn]] inline void throw_dlpack_device(DLTensor const& tensor, std::string const& requested) {
+  throw dlpack_error("DLPack tensor is on " + dlpack_name(tensor.device) + ", requested " +
+                     requested + "; ask its producer to move it");
+}
+
+/// Returns the ordinal of the device that the tensor is on. Throws dlpack_error if it is not in
+/// memory of this platform's devices.
+inline int dlpack_ordinal(DLTensor const& tensor) {
+  auto const type = static_cast<int>(tensor.device.device_type);
+#if ROCARRAY_PLATFORM_NVIDIA
+  bool const is_managed = type == kDLCUDAManaged;
+#else
+  bool const is_managed = false;
+#endif
+  if (type != dlpack_device && !is_managed) {
+    throw_dlpack_device(tensor, "memory of this platform's devices (" +
+                                    dlpack_name(DLDevice{dlpack_device, 0}) + ")");
+  }
+  int const ordinal = tensor.device.device_id;
+  if (ordinal < 0 || ordinal >= device::count()) {
+    throw dlpack_error("DLPack tensor is on device " + std::to_string(ordinal) + " of " +
+                       std::to_string(device::count()) +
+                       "; make the producer's device visible to this process");
+  }
+  return ordinal;
+}
+
+/// Calls the tensor's deleter, if there is one.
+template <class Managed>
+void delete_dlpack(Managed* tensor) {
+  if (tensor->deleter != nullptr) tensor->deleter(tensor);
+}
+
+/// Returns an array that owns the tensor. If this throws, the caller still owns the tensor.
+template <class T, std::size_t N, class Managed>
+device_array<T, N> adopt_dlpack(Managed* tensor) {
+  auto const memory = read_dlpack<T, N>(tensor->dl_tensor);
+  int const ordinal = dlpack_ordinal(tensor->dl_tensor);
+  auto array = [&] {
+    device_guard const current{device(ordinal)};
+    return adopt(memory.data, memory.shape, memory.strides,
+                 [tensor](void*) { delete_dlpack(tensor); });
+  }();
+  if (memory.data == nullptr) {
+    delete_dlpack(tensor);  // adopt does not call the deleter for an array without elements
+  } else if (array.device_ordinal() != ordinal) {
+    int const actual = array.device_ordinal();
+    static_cast<void>(array.release());
+    throw dlpack_error("DLPack tensor names device " + std::to_string(ordinal) +
+                       ", but its memory is on device " + std::to_string(actual) +
+                       "; its producer must name the right device");
+  }
+  return array;
+}
+
+}  // namespace detail
+
+/// Returns a view of a tensor in device memory, with any strides.
+///
+/// @throws dlpack_error for memory of another platform, a device that this process does not see, or
+///   another element type
+/// @throws shape_error for another rank
+/// @throws layout_error if the memory is not aligned for T
+/// @throws lifetime_error if the tensor has no data
+///
+/// *Synchronization:* the producer must have ordered its own work on the memory before the view is
+/// used: see dlpack_stream.
+///
+/// *Lifetime:* the tensor must outlive the view and the work that uses it.
+template <class T, std::size_t N>
+[[nodiscard]] device_view<T, N> dlpack_view(DLTensor const& tensor) {
+  auto const memory = detail::read_dlpack<T, N>(tensor);
+  return {memory.data, memory.shape, memory.strides, detail::dlpack_ordinal(tensor)};
+}
+
+/// Returns a view of a tensor in host memory, pinned or not. Otherwise as dlpack_view.
+template <class T, std::size_t N>
+[[nodiscard]] host_view<T, N> dlpack_host_view(DLTensor const& tensor) {
+  if (tensor.device.device_type != kDLCPU && tensor.device.device_type != dlpack_pinned) {
+    detail::throw_dlpack_device(tensor, "host memory");
+  }
+  auto const memory = detail::read_dlpack<T, N>(tensor);
+  return {memory.data, memory.shape, memory.strides};
+}
+
+/// Returns an array that takes ownership of a tensor in device memory.
+///
+/// @throws dlpack_error, shape_error, lifetime_error as dlpack_view does
+/// @throws layout_error as dlpack_view does, and for strides that are negative or make elements
+///   overlap; use dlpack_view for such tensors
+/// @throws roc::error if the address is not device memory
+///
+/// *Lifetime:* the tensor's deleter is called once, after the array was destroyed and all work on
+/// its device has finished. A tensor without elements is deleted before this returns. After an
+/// exception the caller still owns the tensor.
+template <class T, std::size_t N>
+[[nodiscard]] device_array<T, N> from_dlpack(DLManagedTensor* tensor) {
+  if (tensor == nullptr) detail::throw_lifetime_error("from_dlpack was called with a null tensor");
+  return detail::adopt_dlpack<T, N>(tensor);
+}
+
+#if ROCARRAY_DLPACK_VERSIONED
+namespace detail {
+
+/// Throws dlpack_error for another major version, and for a read-only tensor if T is not const.
+template <class T>
+void check_dlpack_version(DLManagedTensorVersioned const& tensor) {
+  if (tensor.version.major != DLPACK_MAJOR_VERSION) {
+    throw dlpack_error("DLPack tensor has version " + std::to_string(tensor.version.major) +
+                       ", supported is " + std::to_string(DLPACK_MAJOR_VERSION) +
+                       "; ask its producer for that version (max_version=)");
+  }
+  if ((tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0 && !std::is_const_v<T>) {
+    throw dlpack_error(
+        "DLPack tensor is read-only; take a view of const elements, or copy the tensor");
+  }
+}
+
+}  // namespace detail
+
+/// Returns a view of a tensor of DLPack 1 in device memory, as dlpack_view of a DLTensor does. Also
+/// throws dlpack_error if the tensor is read-only and T is not const, or if its major version
+/// differs.
+template <class T, std::size_t N>
+[[nodiscard]] device_view<T, N> dlpack_view(DLManagedTensorVersioned const& tensor) {
+  detail::check_dlpack_version<T>(tensor);
+  return dlpack_view<T, N>(tensor.dl_tensor);
+}
+/// Returns a view of a tensor of DLPack 1 in host memory. Also throws dlpack_error if the tensor is
+/// read-only and T is not const, or if its major version differs.
+template <class T, std::size_t N>
+[[nodiscard]] host_view<T, N> dlpack_host_view(DLManagedTensorVersioned const& tensor) {
+  detail::check_dlpack_version<T>(tensor);
+  return dlpack_host_view<T, N>(tensor.dl_tensor);
+}
+/// Returns an array that takes ownership of a tensor of DLPack 1. Also throws dlpack_error if the
+/// tensor is read-only, or if its major version differs.
+template <class T, std::size_t N>
+[[nodiscard]] device_array<T, N> from_dlpack(DLManagedTensorVersioned* tensor) {
+  if (tensor == nullptr) detail::throw_lifetime_error("from_dlpack was called with a null tensor");
+  detail::check_dlpack_version<T>(*tensor);
+  return detail::adopt_dlpack<T, N>(tensor);
+}
+#endif
+
+// Export
+
+namespace detail {
+
+/// The shape and the strides that a DLTensor points to. Must not be moved while it is in use.
+template <std::size_t N>
+struct dlpack_axes {
+  std::array<std::int64_t, N == 0 ? 1 : N> shape{};
+  std::array<std::int64_t, N == 0 ? 1 : N> strides{};
+
+  /// Returns a tensor that borrows the view's memory and points into this object.
+  template <class V>
+  DLTensor make_tensor(V const& view, DLDevice device) {
+    auto const view_shape = view.shape();
+    auto const view_strides = view.strides();
+    for (std::size_t i = 0; i < N; ++i) {
+      shape[i] = static_cast<std::int64_t>(view_shape[i]);
+      strides[i] = view_strides[i];
+    }
+    DLTensor result{};
+    result.data = const_cast<std::remove_const_t<typename V::element_type>*>(view.data());
+    result.device = device;
+    result.ndim = static_cast<int>(N);
+    result.dtype = dlpack_type<typename V::value_type>;
+    result.shape = shape.data();
+    result.strides = strides.data();
+    return result;
+  }
+};
+
+template <class T, std::size_t N>
+DLDevice dlpack_device_of(device_array<T, N> const& array) {
+  return {dlpack_device, array.device_ordinal()};
+}
+template <class T, std::size_t N>
+DLDevice dlpack_device_of(host_array<T, N> const& array) {
+  bool const is_pinned = array.kind() == host_memory::pinned || array.kind() == host_memory::mapped;
+#if ROCARRAY_PLATFORM_NVIDIA
+  if (array.kind() == host_memory::managed) return {kDLCUDAManaged, 0};
+#endif
+  return {is_pinned ? dlpack_pinned : kDLCPU, 0};
+}
+
+/// An array and the tensor that describes it. The tensor's deleter deletes both.
+template <class Managed, class Array, std::size_t N>
+struct dlpack_export {
+  explicit dlpack_export(Array&& source) : array(std::move(source)) {
+    managed.dl_tensor = axes.make_tensor(array.view(), dlpack_device_of(array));
+    managed.manager_ctx = this;
+    managed.deleter = [](Managed* self) { delete static_cast<dlpack_export*>(self->manager_ctx); };
+  }
+
+  Managed managed{};
+  Array array;
+  dlpack_axes<N> axes;
+};
+
+/// Blocks until all work on the array's device has finished. Throws lifetime_error if the array was
+/// moved from.
+template <class T, std::size_t N>
+void synchronize_for_dlpack(device_array<T, N> const& array) {
+  if (array.size() != 0) device(array.device_ordinal()).synchronize();
+}
+/// Orders later work on `consumer` after the work on the array's stream, and the reuse of the
+/// memory after the work on `consumer`. Does not block. Throws lifetime_error if the array was
+/// moved from.
+template <class T, std::size_t N>
+void order_for_dlpack(device_array<T, N> const& array, stream_ref consumer) {
+  if (array.size() == 0) return;
+  device_guard const current{device(array.device_ordinal())};
+  array.record_stream(consumer);
+  if (array.stream() == consumer) return;
+  event done;
+  done.record(array.stream());
+  consumer.wait(done);
+}
+
+template <class Managed, class T, std::size_t N, template <class, std::size_t> class Array>
+Managed* export_dlpack(Array<T, N>&& array) {
+  return &(new dlpack_export<Managed, Array<T, N>, N>(std::move(array)))->managed;
+}
+
+}  // namespace detail
+
+/// Returns a tensor that takes ownership of the array. The consumer calls the tensor's deleter
+/// once, which destroys the array.
+///
+/// @throws lifetime_error if the array was moved from
+/// @throws roc::error if HIP reports an error; the caller still owns the array then
+///
+/// *Synchronization:* blocks until all work on the array's device has finished, so that any
+/// consumer may use the memory at once.
+template <class T, std::size_t N>
+[[nodiscard]] DLManagedTensor* to_dlpack(device_array<T, N>&& array) {
+  detail::synchronize_for_dlpack(array);
+  return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array));
+}
+/// Returns a tensor that takes ownership of the array, without blocking; otherwise as the overload
+/// without a stream.
+///
+/// *Synchronization:* orders later work on `consumer` after the work on the stream that the array
+/// was created with, which must still exist. The caller orders work on other streams, by events or
+/// with the overload without a stream. The memory is reused only after the work that is on
+/// `consumer` when the deleter is called has finished.
+///
+/// *Lifetime:* if `consumer` is a stream of another library, it must live until that work has
+/// finished.
+template <class T, std::size_t N>
+[[nodiscard]] DLManagedTensor* to_dlpack(device_array<T, N>&& array, stream_ref consumer) {
+  detail::order_for_dlpack(array, consumer);
+  return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array));
+}
+/// Returns a tensor that takes ownership of a host array. Copies into the array must have finished:
+/// this does not wait for them.
+template <class T, std::size_t N>
+[[nodiscard]] DLManagedTensor* to_dlpack(host_array<T, N>&& array) {
+  static_cast<void>(array.shape());  // throws lifetime_error if the array was moved from
+  return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array));
+}
+
+#if ROCARRAY_DLPACK_VERSIONED
+namespace detail {
+
+template <class T, std::size_t N, template <class, std::size_t> class Array>
+DLManagedTensorVersioned* export_versioned(Array<T, N>&& array, bool read_only) {
+  auto* const result = export_dlpack<DLManagedTensorVersioned, T, N>(std::move(array));
+  result->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  result->flags = read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  return result;
+}
+
+}  // namespace detail
+
+/// Same as to_dlpack, but returns a tensor of DLPack 1, which can be marked as read-only.
+template <class T, std::size_t N>
+[[nodiscard]] DLManagedTensorVersioned* to_dlpack_versioned(device_array<T, N>&& array,
+                                                            bool read_only = false) {
+  detail::synchronize_for_dlpack(array);
+  return detail::export_versioned<T, N>(std::move(array), read_only);
+}
+/// Same as to_dlpack with a stream, but returns a tensor of DLPack 1.
+template <class T, std::size_t N>
+[[nodiscard]] DLManagedTensorVersioned* to_dlpack_versioned(device_array<T, N>&& array,
+                                                            stream_ref consumer,
+                                                            bool read_only = false) {
+  detail::order_for_dlpack(array, consumer);
+  return detail::export_versioned<T, N>(std::move(array), read_only);
+}
+/// Same as to_dlpack for host memory, but returns a tensor of DLPack 1.
+template <class T, std::size_t N>
+[[nodiscard]] DLManagedTensorVersioned* to_dlpack_versioned(host_array<T, N>&& array,
+                                                            bool read_only = false) {
+  static_cast<void>(array.shape());  // throws lifetime_error if the array was moved from
+  return detail::export_versioned<T, N>(std::move(array), read_only);
+}
+#endif
+
+/// A tensor that borrows the memory of a view, for functions that take a DLTensor. Elements must
+/// not be const: a DLTensor cannot express that. Not copyable, because the tensor points into this
+/// object.
+///
+/// *Lifetime:* the view's memory must outlive this object. Consumers must not delete the tensor.
+template <std::size_t N>
+class dlpack_tensor {
+ public:
+  /// Borrows device memory with any strides. If the view does not name a device, the tensor is on
+  /// the current device.
+  template <class T>
+    requires(!std::is_const_v<T>)
+  explicit dlpack_tensor(device_view<T, N> const& view)
+      : tensor_(axes_.make_tensor(
+            view, {dlpack_device,
+                   view.device_ordinal() < 0 ? device().ordinal() : view.device_ordinal()})) {}
+  /// Borrows host memory with any strides.
+  template <class T>
+    requires(!std::is_const_v<T>)
+  explicit dlpack_tensor(host_view<T, N> const& view)
+      : tensor_(axes_.make_tensor(view, {kDLCPU, 0})) {}
+  dlpack_tensor(dlpack_tensor const&) = delete;
+  dlpack_tensor& operator=(dlpack_tensor const&) = delete;
+
+  DLTensor* get() noexcept { return &tensor_; }       ///< valid as long as this object lives
+  DLTensor& operator*() noexcept { return tensor_; }  ///< valid as long as this object lives
+
+ private:
+  detail::dlpack_axes<N> axes_;
+  DLTensor tensor_;
+};
+
+/// Deduces the rank from the view.
+///@{
+template <class T, std::size_t N>
+dlpack_tensor(device_view<T, N> const&) -> dlpack_tensor<N>;
+template <class T, std::size_t N>
+dlpack_tensor(host_view<T, N> const&) -> dlpack_tensor<N>;
+///@}
 
 }  // namespace roc

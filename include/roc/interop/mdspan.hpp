@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// mdspan of what the library has: std::mdspan where the standard library has it, and any other with
-// its members: cuda::std::mdspan, libhipcxx's, the reference implementation. Host views are made
-// from all of them without this header.
+// Conversion of arrays and views to mdspan, and of mdspan to device views. Supports std::mdspan if
+// the standard library has it, and any type with its members: cuda::std::mdspan, libhipcxx's, the
+// reference implementation. A host_view can be constructed from all of them without this header.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 #include <mdspan>
 #endif
 
-#include <roc/detail/mdspan.hpp>
+#include <roc/detail/argument_traits.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device_view.hpp>
 #include <roc/host_view.hpp>
@@ -26,86 +26,92 @@ namespace roc {
 
 namespace detail {
 
-// The standard library's own type of a mapping's strides; cuda::std's is another.
+/// The array type of a mapping's strides: std::array, or cuda::std::array.
 template <class M>
-using mdspan_strides = std::remove_cvref_t<
-    decltype(std::declval<typename M::mapping_type const&>().strides())>;
+using mdspan_strides =
+    std::remove_cvref_t<decltype(std::declval<typename M::mapping_type const&>().strides())>;
 
+/// True if M's mapping can be constructed from extents and strides, as that of layout_stride can.
 template <class M>
-concept with_strides = requires {
+concept has_strided_mapping = requires {
   typename mdspan_strides<M>;
   requires std::constructible_from<typename M::mapping_type, typename M::extents_type const&,
                                    mdspan_strides<M> const&>;
 };
 
-template <std::size_t N>
-[[noreturn]] void throw_no_mdspan(roc::strides<N> const& strides, char const* advice) {
-  throw_layout_error("a mdspan of memory with strides ", {strides.data(), N}, "", {}, advice);
-}
-
+/// Returns M's extents. Throws shape_error if a static extent differs or the index type is too
+/// small.
 template <class M, std::size_t N>
 auto mdspan_extents(roc::shape<N> const& shape) {
   using extents = typename M::extents_type;
   using index = typename M::index_type;
-  std::array<std::ptrdiff_t, N> wanted{};
   bool fits = true;
   for (std::size_t i = 0; i < N; ++i) {
-    wanted[i] = static_cast<std::ptrdiff_t>(shape[i]);
-    auto const fixed = extents::static_extent(i);
-    // dynamic_extent is the largest of all.
-    if (fixed != std::numeric_limits<decltype(fixed)>::max() && fixed != shape[i]) fits = false;
+    auto const static_extent = extents::static_extent(i);
+    constexpr auto dynamic_extent = std::numeric_limits<decltype(extents::static_extent(0))>::max();
+    if (static_extent != dynamic_extent && static_extent != shape[i]) fits = false;
     if (!std::in_range<index>(shape[i])) fits = false;
   }
   if (!fits) {
-    throw_shape_error("a mdspan of shape ", {wanted.data(), N}, "", {},
-                      ": its extents are others, or its index type is too small");
+    throw_shape_error(
+        "mdspan cannot have shape {}: a static extent differs, or its index type is too "
+        "small",
+        shape);
   }
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return extents(static_cast<index>(shape[I])...);
   }(std::make_index_sequence<N>());
 }
 
+/// Returns M's mapping. Throws layout_error if M cannot have these strides, and shape_error as
+/// mdspan_extents does.
 template <class M, std::size_t N>
 auto mdspan_mapping(roc::shape<N> const& shape, roc::strides<N> const& strides) {
   using mapping = typename M::mapping_type;
   if constexpr (N == 0) {
     return mapping();
-  } else if constexpr (with_strides<M>) {
+  } else if constexpr (has_strided_mapping<M>) {
     auto const extents = mdspan_extents<M>(shape);
-    bool const walked = layout::element_count(shape) != 0;
+    bool const has_elements = layout::element_count(shape) != 0;
     auto const compact = layout::compact_strides(shape);
-    mdspan_strides<M> steps{};
+    mdspan_strides<M> result{};
     for (std::size_t i = 0; i < N; ++i) {
       auto stride = strides[i];
-      if (!walked) stride = compact[i] > 0 ? compact[i] : 1;  // any that are allowed
+      // Strides that are never applied are replaced by valid ones.
+      if (!has_elements) stride = compact[i] > 0 ? compact[i] : 1;
       if (shape[i] == 1 && stride <= 0) stride = 1;
       if (stride <= 0 || !std::in_range<typename M::index_type>(stride)) {
-        throw_no_mdspan(strides,
-                        ": its strides must be positive and fit its index type: reverse or copy "
-                        "the array first");
+        throw_layout_error(
+            "mdspan cannot have strides {}: they must be positive and fit its index "
+            "type; reverse or copy the array first",
+            strides);
       }
-      steps[i] = static_cast<typename M::index_type>(stride);
+      result[i] = static_cast<typename M::index_type>(stride);
     }
-    if (walked && !layout::is_unique(shape, strides)) {
-      throw_no_mdspan(strides, ": its elements must be different places: copy the array first");
+    if (has_elements && !layout::is_unique(shape, strides)) {
+      throw_layout_error("mdspan cannot have strides {}: elements overlap; copy the array first",
+                         strides);
     }
-    return mapping(extents, steps);
+    return mapping(extents, result);
   } else {
     mapping const result(mdspan_extents<M>(shape));
     for (std::size_t i = 0; i < N; ++i) {
       if (layout::element_count(shape) == 0 || shape[i] == 1) continue;
       if (static_cast<std::ptrdiff_t>(result.stride(i)) != strides[i]) {
-        throw_no_mdspan(strides,
-                        ": its layout is another: use layout_stride, or copy the array first");
+        throw_layout_error(
+            "mdspan cannot have strides {} in its layout; use layout_stride, or copy "
+            "the array first",
+            strides);
       }
     }
     return result;
   }
 }
 
+/// Returns an mdspan that borrows the view's memory.
 template <class M, class V>
 M mdspan_of(V const& view) {
-  static_assert(mdspan_like<M>, "rocarray: this is no mdspan with strides");
+  static_assert(mdspan_like<M>, "rocarray: M is not a strided mdspan");
   static_assert(M::rank() == V::rank, "rocarray: the ranks differ");
   static_assert(std::is_convertible_v<typename V::element_type*, typename M::data_handle_type> &&
                     std::is_same_v<typename V::value_type, typename M::value_type>,
@@ -113,27 +119,28 @@ M mdspan_of(V const& view) {
   return M(view.data(), mdspan_mapping<M>(view.shape(), view.strides()));
 }
 
-template <class A>
-concept owning_array = requires { typename std::remove_cvref_t<A>::roc_host_array; } ||
-                       (requires { typename std::remove_cvref_t<A>::roc_device_memory; } &&
-                        !requires { typename std::remove_cvref_t<A>::roc_borrowing_view; });
-
 }  // namespace detail
 
-/// A mdspan, of any library, of host memory, or, for kernels, of device memory:
+/// Returns an mdspan of a given type over host memory, without a copy:
 ///   as_mdspan<cuda::std::mdspan<float, cuda::std::dextents<int, 2>, cuda::std::layout_stride>>(a)
-/// Nothing is copied; the memory must outlive it. Throws layout_error where the mdspan's layout
-/// cannot have these strides (negative ones none can), shape_error where its extents cannot.
+///
+/// @throws layout_error if the mdspan's layout cannot have these strides, in particular negative
+///   ones
+/// @throws shape_error if the mdspan's extents cannot have this shape
+///
+/// *Lifetime:* the memory must outlive the mdspan.
 template <detail::mdspan_like M, class T, std::size_t N>
 [[nodiscard]] M as_mdspan(host_view<T, N> const& view) {
   return detail::mdspan_of<M>(view);
 }
-/// Of device memory: for kernels, not for the host to read.
+/// Returns an mdspan over device memory, for kernels; otherwise as the overload for host views. The
+/// host must not access the elements.
 template <detail::mdspan_like M, class T, std::size_t N>
 [[nodiscard]] M as_mdspan(device_view<T, N> const& view) {
   return detail::mdspan_of<M>(view);
 }
-/// Of an array. One that is about to go has no mdspan that could stay.
+/// Returns an mdspan over an array. The array must be an lvalue, because the mdspan would outlive a
+/// temporary.
 template <detail::mdspan_like M, detail::owning_array A>
 [[nodiscard]] M as_mdspan(A&& array) {
   static_assert(std::is_lvalue_reference_v<A>, "rocarray: the mdspan would outlive this array");
@@ -141,17 +148,20 @@ template <detail::mdspan_like M, detail::owning_array A>
 }
 
 #if defined(__cpp_lib_mdspan)
-/// std::mdspan with the strides that the view has; as the form that names its type.
+/// Returns a std::mdspan with layout_stride over host memory. Throws as the overload that names the
+/// type.
 template <class T, std::size_t N>
 [[nodiscard]] auto as_mdspan(host_view<T, N> const& view) {
   return detail::mdspan_of<std::mdspan<T, std::dextents<std::size_t, N>, std::layout_stride>>(view);
 }
-/// Of device memory: for kernels, not for the host to read.
+/// Returns an mdspan over device memory, for kernels; otherwise as the overload for host views. The
+/// host must not access the elements.
 template <class T, std::size_t N>
 [[nodiscard]] auto as_mdspan(device_view<T, N> const& view) {
   return detail::mdspan_of<std::mdspan<T, std::dextents<std::size_t, N>, std::layout_stride>>(view);
 }
-/// Of an array. One that is about to go has no mdspan that could stay.
+/// Returns an mdspan over an array. The array must be an lvalue, because the mdspan would outlive a
+/// temporary.
 template <detail::owning_array A>
 [[nodiscard]] auto as_mdspan(A&& array) {
   static_assert(std::is_lvalue_reference_v<A>, "rocarray: the mdspan would outlive this array");
@@ -159,8 +169,10 @@ template <detail::owning_array A>
 }
 #endif
 
-/// A mdspan of device memory, made by someone else, as a view; `device` as in device_view. Nothing
-/// is copied.
+/// Returns a view of the device memory of an mdspan, without a copy.
+/// @param device ordinal of the device, as for device_view
+///
+/// *Lifetime:* the memory must outlive the view.
 template <detail::mdspan_like M>
 [[nodiscard]] auto as_device_view(M const& span, int device = -1) {
   return device_view<typename M::element_type, M::rank()>(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// std::span of what the library has. The other way needs no header: a host_view is made from any
-// contiguous range.
+// Conversion of arrays and views to std::span, and of std::span to device views. A host_view can be
+// constructed from any contiguous range without this header.
 #pragma once
 
 #include <concepts>
@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 
+#include <roc/detail/argument_traits.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device_view.hpp>
 #include <roc/host_view.hpp>
@@ -17,14 +18,16 @@ namespace roc {
 
 namespace detail {
 
+/// Returns a span of the view's elements in memory order. Throws layout_error for memory with gaps.
 template <class V>
 std::span<typename V::element_type> span_of(V const& view) {
   auto const range = layout::element_range(view.shape(), view.strides());
   auto const count = static_cast<std::size_t>(range.high - range.low);
   if (count != view.size() || !layout::is_unique(view.shape(), view.strides())) {
     auto const strides = view.strides();
-    throw_layout_error("a std::span of memory with gaps, strides ",
-                       {strides.data(), V::rank}, "", {}, ": copy it to a compact array first");
+    throw_layout_error(
+        "std::span cannot cover memory with gaps: strides {}; copy it to a contiguous array first",
+        strides);
   }
   if (count == 0) return {};
   return {view.data() + range.low, count};
@@ -32,29 +35,32 @@ std::span<typename V::element_type> span_of(V const& view) {
 
 }  // namespace detail
 
-/// All elements of host memory without gaps, of any rank, in the order of memory. Nothing is
-/// copied; the memory must outlive the span. Throws layout_error for memory with gaps.
+/// Returns a span of all elements of a host view of any rank, in memory order, without a copy.
+/// @throws layout_error if the memory has gaps
+///
+/// *Lifetime:* the memory must outlive the span.
 template <class T, std::size_t N>
 [[nodiscard]] std::span<T> as_span(host_view<T, N> const& view) {
   return detail::span_of(view);
 }
-/// Of device memory: for kernels, and for libraries that take such spans; not for the host to read.
+/// Returns a span of all elements of a device view, for kernels and libraries; otherwise as the
+/// overload for host views. The host must not access the elements.
 template <class T, std::size_t N>
 [[nodiscard]] std::span<T> as_span(device_view<T, N> const& view) {
   return detail::span_of(view);
 }
-/// Of an array. One that is about to go has no span that could stay.
-template <class A>
-  requires requires { typename std::remove_cvref_t<A>::roc_host_array; } ||
-           (requires { typename std::remove_cvref_t<A>::roc_device_memory; } &&
-            !requires { typename std::remove_cvref_t<A>::roc_borrowing_view; })
+/// Returns a span of all elements of an array. The array must be an lvalue, because the span would
+/// outlive a temporary.
+template <detail::owning_array A>
 [[nodiscard]] auto as_span(A&& array) {
   static_assert(std::is_lvalue_reference_v<A>, "rocarray: the span would outlive this array");
   return detail::span_of(array.view());
 }
 
-/// A span of device memory, made by someone else, as a view; `device` as in device_view. Nothing is
-/// copied.
+/// Returns a view of the device memory of a span, without a copy.
+/// @param device ordinal of the device, as for device_view
+///
+/// *Lifetime:* the memory must outlive the view.
 template <class T, std::size_t Extent>
 [[nodiscard]] device_view<T, 1> as_device_view(std::span<T, Extent> span, int device = -1) {
   return {span.data(), shape<1>{span.size()}, order::c, device};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Thrust and rocThrust: pointers, iterators and a policy for the library's arrays. For files that
-// the device compiler compiles; Thrust comes with CUDA, rocThrust with ROCm.
+// Pointers, iterators and an execution policy for Thrust (part of CUDA) and rocThrust (part of
+// ROCm). For source files that the device compiler compiles.
 #pragma once
 
 #include <thrust/device_ptr.h>
@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-#include <roc/detail/fixed.hpp>
+#include <roc/detail/kernel_support.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device_view.hpp>
 #include <roc/layout/shape.hpp>
@@ -21,11 +21,11 @@ namespace roc {
 
 namespace detail {
 
-/// Where in memory an element is that comes `index`-th in C order.
+/// A functor that returns the memory offset, in elements, of the `index`-th element in C order.
 template <std::size_t N>
-struct thrust_place {
-  fixed<std::size_t, N> extents;
-  fixed<std::ptrdiff_t, N> strides;
+struct thrust_offset {
+  kernel_array<std::size_t, N> extents;
+  kernel_array<std::ptrdiff_t, N> strides;
 
   ROCARRAY_HOST_DEVICE std::ptrdiff_t operator()(std::ptrdiff_t index) const {
     auto rest = static_cast<std::size_t>(index);
@@ -41,14 +41,16 @@ struct thrust_place {
 template <class T, std::size_t N>
 using thrust_iterator = ::thrust::permutation_iterator<
     ::thrust::device_ptr<T>,
-    ::thrust::transform_iterator<thrust_place<N>, ::thrust::counting_iterator<std::ptrdiff_t>>>;
+    ::thrust::transform_iterator<thrust_offset<N>, ::thrust::counting_iterator<std::ptrdiff_t>>>;
 
 }  // namespace detail
 
-/// What Thrust's algorithms take as execution policy so that they run on a stream:
+/// Returns an execution policy that runs Thrust's algorithms on a stream:
 ///   thrust::sort(roc::thrust_policy(stream), roc::thrust_begin(a.view()), ...)
-/// Thrust waits for the stream at the end of most of them. On a stream that is not the array's,
-/// call the array's record_stream before.
+///
+/// *Synchronization:* most algorithms of Thrust synchronize the stream before they return.
+///
+/// *Lifetime:* call the array's record_stream first if `stream` is not the array's stream.
 inline auto thrust_policy(stream_ref stream) {
 #if ROCARRAY_PLATFORM_AMD
   return ::thrust::hip::par.on(native(stream));
@@ -57,9 +59,10 @@ inline auto thrust_policy(stream_ref stream) {
 #endif
 }
 
-/// The first element of device memory without gaps, in the order of memory, as Thrust knows it.
-/// Nothing is copied; the memory must outlive it. Throws layout_error for memory with gaps: see
-/// thrust_elements.
+/// Returns Thrust's pointer to the first element, in memory order, of device memory without gaps.
+/// @throws layout_error if the memory has gaps; use thrust_elements for such memory
+///
+/// *Lifetime:* the memory must outlive the pointer.
 template <class T, std::size_t N>
 [[nodiscard]] ::thrust::device_ptr<T> thrust_begin(device_view<T, N> const& view) {
   auto const shape = view.shape();
@@ -67,50 +70,59 @@ template <class T, std::size_t N>
   auto const range = layout::element_range(shape, strides);
   if (static_cast<std::size_t>(range.high - range.low) != layout::element_count(shape) ||
       !layout::is_unique(shape, strides)) {
-    detail::throw_layout_error("a Thrust pointer to memory with gaps, strides ",
-                               {strides.data(), N}, "", {}, ": use roc::thrust_elements");
+    detail::throw_layout_error(
+        "thrust_begin cannot be used for memory with gaps: strides {}; use roc::thrust_elements",
+        strides);
   }
   return ::thrust::device_pointer_cast(view.data() + range.low);
 }
-/// One past the last element.
+/// Returns the pointer one past the last element; otherwise as thrust_begin.
 template <class T, std::size_t N>
 [[nodiscard]] ::thrust::device_ptr<T> thrust_end(device_view<T, N> const& view) {
   return thrust_begin(view) + static_cast<std::ptrdiff_t>(view.size());
 }
 
-/// The elements of any strided device memory, in C order, as iterators of random access. Slower
-/// than thrust_begin: each costs a division per axis.
+/// Random-access iterators over the elements of device memory with any strides, in C order. Slower
+/// than thrust_begin: each access costs a division per axis.
+///
+/// *Lifetime:* the memory must outlive this object and its iterators.
 template <class T, std::size_t N>
 class thrust_elements {
  public:
-  /// Borrows: the memory must outlive it.
+  /// Borrows the memory of the view.
   explicit thrust_elements(device_view<T, N> const& view)
       : data_(::thrust::device_pointer_cast(view.data())),
         size_(static_cast<std::ptrdiff_t>(view.size())) {
     auto const shape = view.shape();
     auto const strides = view.strides();
-    place_.extents = shape;
-    place_.strides = strides;
+    offset_.extents = shape;
+    offset_.strides = strides;
   }
 
-  [[nodiscard]] auto begin() const { return at(0); }    ///< the first element in C order
-  [[nodiscard]] auto end() const { return at(size_); }  ///< one past the last
-  /// Elements in all.
+  /// Returns an iterator to the first element in C order.
+  [[nodiscard]] auto begin() const { return at(0); }
+  /// Returns an iterator one past the last element.
+  [[nodiscard]] auto end() const { return at(size_); }
+  /// Returns the number of elements.
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(size_); }
 
  private:
   detail::thrust_iterator<T, N> at(std::ptrdiff_t index) const {
     ::thrust::counting_iterator<std::ptrdiff_t> const count(index);
-    return detail::thrust_iterator<T, N>(data_, ::thrust::make_transform_iterator(count, place_));
+    return detail::thrust_iterator<T, N>(data_, ::thrust::make_transform_iterator(count, offset_));
   }
 
   ::thrust::device_ptr<T> data_;
   std::ptrdiff_t size_;
-  detail::thrust_place<N> place_;
+  detail::thrust_offset<N> offset_;
 };
 
-/// Memory that Thrust points to, as a view of this shape (C order); `device` as in device_view. A
-/// device_vector v: as_device_view(v.data(), roc::shape<1>{v.size()}).
+/// Returns a view, in C order, of memory that Thrust points to. For a device_vector v:
+/// as_device_view(v.data(), roc::shape<1>{v.size()}).
+/// @param extents the shape of the view
+/// @param device ordinal of the device, as for device_view
+///
+/// *Lifetime:* the memory must outlive the view.
 template <class T, std::size_t N>
 [[nodiscard]] device_view<T, N> as_device_view(::thrust::device_ptr<T> data,
                                                shape<N> const& extents, int device = -1) {

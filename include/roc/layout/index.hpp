@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Index expressions: integers, slices, all, newaxis, ellipsis. The rank of the result is known at
-// compile time. The same arithmetic serves kernels, where nothing can be thrown.
+// Applies index expressions (integers, slices, all, newaxis, ellipsis) to a layout. The rank of the
+// result is known at compile time. Kernels use the same functions, but cannot throw.
 #pragma once
 
 #include <concepts>
@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <roc/detail/device_check.hpp>
-#include <roc/detail/fixed.hpp>
+#include <roc/detail/kernel_support.hpp>
 #include <roc/layout/shape.hpp>
 #include <roc/layout/slice.hpp>
 
@@ -17,54 +16,61 @@ namespace roc::layout {
 
 namespace detail {
 
-/// How many axes an expression takes from the array and gives to the result; the ellipsis aside.
+/// The number of axes of the indexed array that an expression uses; 0 for an ellipsis.
 template <class E>
-inline constexpr std::size_t takes =
+inline constexpr std::size_t consumed_axes =
     std::same_as<E, newaxis_t> || std::same_as<E, ellipsis_t> ? 0 : 1;
+/// The number of axes that an expression adds to the result; 0 for an ellipsis.
 template <class E>
-inline constexpr std::size_t gives = integer_index<E> || std::same_as<E, ellipsis_t> ? 0 : 1;
+inline constexpr std::size_t produced_axes =
+    integer_index<E> || std::same_as<E, ellipsis_t> ? 0 : 1;
 
 template <class... E>
-inline constexpr std::size_t ellipses = (std::size_t{std::same_as<E, ellipsis_t>} + ... + 0);
+inline constexpr std::size_t ellipsis_count = (std::size_t{std::same_as<E, ellipsis_t>} + ... + 0);
 
 [[noreturn]] inline void throw_index(std::ptrdiff_t index, std::size_t axis, std::size_t extent) {
-  std::ptrdiff_t const place[2] = {static_cast<std::ptrdiff_t>(axis),
-                                   static_cast<std::ptrdiff_t>(extent)};
-  roc::detail::throw_shape_error("index out of range: ", {&index, 1}, ", axis and extent ",
-                                 {place, 2}, ": use -extent to extent - 1");
+  roc::detail::throw_shape_error("index {} is out of bounds for axis {} with size {}", index, axis,
+                                 extent);
 }
 
 [[noreturn]] inline void throw_slice(slice const& s, std::size_t axis, std::size_t extent) {
-  std::ptrdiff_t const asked[3] = {s.start.value, s.stop.value, s.step};
-  std::ptrdiff_t const place[2] = {static_cast<std::ptrdiff_t>(axis),
-                                   static_cast<std::ptrdiff_t>(extent)};
-  roc::detail::throw_shape_error("slice out of range: (start, stop, step) ", {asked, 3},
-                                 ", axis and extent ", {place, 2},
-                                 ": stay within the extent, with a step that is not zero");
+  using value = roc::detail::message_value;
+  value const start = s.start.is_none ? value("none") : value(s.start.value);
+  value const stop = s.stop.is_none ? value("none") : value(s.stop.value);
+  if (s.step == 0) {
+    roc::detail::throw_shape_error(
+        "slice({}, {}, 0) of axis {} has a step of zero; use a positive or a negative step", start,
+        stop, axis);
+  }
+  roc::detail::throw_shape_error("slice({}, {}, {}) is out of bounds for axis {} with size {}",
+                                 start, stop, s.step, axis, extent);
 }
 
-struct picked {
+/// The indices that a slice selects: `extent` of them, beginning with `first`.
+struct resolved_slice {
   std::ptrdiff_t first;
   std::size_t extent;
 };
 
-/// Where a slice begins and how long it is: the ceiling of the distance over the step. In kernels a
-/// bad one is empty.
+/// Returns the indices that a slice selects on an axis with `extent` elements. Throws shape_error
+/// if the slice is out of bounds or its step is zero; in a kernel such a slice is empty, or stops
+/// the kernel if `Checked`.
 template <bool Checked = false>
-ROCARRAY_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std::size_t axis,
-                                      std::size_t extent) {
+ROCARRAY_HOST_DEVICE constexpr resolved_slice resolve_slice(slice const& s,
+                                                            [[maybe_unused]] std::size_t axis,
+                                                            std::size_t extent) {
   auto const n = static_cast<std::ptrdiff_t>(extent);
   bool const forward = s.step > 0;
   std::ptrdiff_t start = s.start.value < 0 ? s.start.value + n : s.start.value;
   std::ptrdiff_t stop = s.stop.value < 0 ? s.stop.value + n : s.stop.value;
-  if (s.start.natural) start = forward ? 0 : n - 1;
-  if (s.stop.natural) stop = forward ? n : -1;
-  std::ptrdiff_t const most = forward || n == 0 ? n : n - 1;
-  bool const starts = s.start.natural || (start >= 0 && start <= most);
-  bool const stops = s.stop.natural || (stop >= 0 && stop <= most);
-  if (s.step == 0 || !starts || !stops) {
+  if (s.start.is_none) start = forward ? 0 : n - 1;
+  if (s.stop.is_none) stop = forward ? n : -1;
+  std::ptrdiff_t const max_index = forward || n == 0 ? n : n - 1;
+  bool const start_is_valid = s.start.is_none || (start >= 0 && start <= max_index);
+  bool const stop_is_valid = s.stop.is_none || (stop >= 0 && stop <= max_index);
+  if (s.step == 0 || !start_is_valid || !stop_is_valid) {
 #if ROCARRAY_DEVICE_PASS
-    roc::detail::check_in_kernel<Checked>(false, "slice out of range, or of step zero");
+    roc::detail::check_in_kernel<Checked>(false, "slice out of bounds, or with a step of zero");
     return {0, 0};
 #else
     throw_slice(s, axis, extent);
@@ -75,100 +81,109 @@ ROCARRAY_HOST_DEVICE constexpr picked pick(slice const& s, [[maybe_unused]] std:
   return {start, (static_cast<std::size_t>(distance) - 1) / magnitude(s.step) + 1};
 }
 
-/// The place on an axis that an integer names, from the end where negative.
+/// Returns `index`, plus the extent if it is negative. Throws shape_error if it is out of bounds.
+/// In a kernel an index out of bounds is not checked, or stops the kernel if `Checked`.
 template <bool Checked = false, integer_index I>
-ROCARRAY_HOST_DEVICE constexpr std::ptrdiff_t place(I index, [[maybe_unused]] std::size_t axis,
-                                               std::size_t extent) {
+ROCARRAY_HOST_DEVICE constexpr std::ptrdiff_t resolve_index(I index,
+                                                            [[maybe_unused]] std::size_t axis,
+                                                            std::size_t extent) {
   auto const value = static_cast<std::ptrdiff_t>(index);
-  bool const from_end = std::is_signed_v<I> && value < 0;
-  std::ptrdiff_t const at = from_end ? value + static_cast<std::ptrdiff_t>(extent) : value;
-  // An unsigned number beyond ptrdiff_t is beyond every extent, as is what is still negative.
-  bool const inside = static_cast<std::size_t>(at) < extent;
+  bool const counts_from_end = std::is_signed_v<I> && value < 0;
+  std::ptrdiff_t const result =
+      counts_from_end ? value + static_cast<std::ptrdiff_t>(extent) : value;
+  // As an unsigned number, a negative result exceeds every extent, as does an unsigned index above
+  // PTRDIFF_MAX.
+  bool const in_bounds = static_cast<std::size_t>(result) < extent;
 #if ROCARRAY_DEVICE_PASS
-  roc::detail::check_in_kernel<Checked>(inside, "index out of range");
+  roc::detail::check_in_kernel<Checked>(in_bounds, "index out of bounds");
 #else
-  if (!inside) throw_index(slice_end(index).value, axis, extent);
+  if (!in_bounds) throw_index(slice_end(index).value, axis, extent);
 #endif
-  return at;
+  return result;
 }
 
-/// A mapping that kernels can compute with.
+/// A layout::mapping that kernels can use: for nvcc, the members of std::array are not
+/// device functions.
 template <std::size_t N>
 struct kernel_mapping {
-  roc::detail::fixed<std::size_t, N> shape;
-  roc::detail::fixed<std::ptrdiff_t, N> strides;
+  roc::detail::kernel_array<std::size_t, N> shape;
+  roc::detail::kernel_array<std::ptrdiff_t, N> strides;
   std::ptrdiff_t offset = 0;
 };
 
 }  // namespace detail
 
-/// The rank of an array of rank N indexed by these expressions.
+/// The rank of the result if an array of rank N is indexed with these expressions.
 template <std::size_t N, class... E>
 inline constexpr std::size_t index_rank =
-    (detail::gives<E> + ... + 0) +
-    (detail::ellipses<E...> == 1 ? N - (detail::takes<E> + ... + 0) : 0);
+    (detail::produced_axes<E> + ... + 0) +
+    (detail::ellipsis_count<E...> == 1 ? N - (detail::consumed_axes<E> + ... + 0) : 0);
 
-/// Whether the expressions address every axis of an array of rank N once.
+/// True if the expressions address every axis of an array of rank N exactly once.
 template <std::size_t N, class... E>
-concept indexes = (index_expression<E> && ...) &&
-                  ((detail::ellipses<E...> == 0 && (detail::takes<E> + ... + 0) == N) ||
-                   (detail::ellipses<E...> == 1 && (detail::takes<E> + ... + 0) <= N));
+concept indexable_with =
+    (index_expression<E> && ...) &&
+    ((detail::ellipsis_count<E...> == 0 && (detail::consumed_axes<E> + ... + 0) == N) ||
+     (detail::ellipsis_count<E...> == 1 && (detail::consumed_axes<E> + ... + 0) <= N));
 
 namespace detail {
 
+/// Returns the mapping of the selected region. Handles errors as resolve_slice does.
 template <bool Checked = false, std::size_t N, class... E>
-ROCARRAY_HOST_DEVICE constexpr auto index(kernel_mapping<N> const& from, E... expressions) {
-  kernel_mapping<index_rank<N, E...>> to;
-  to.offset = from.offset;
+ROCARRAY_HOST_DEVICE constexpr auto index(kernel_mapping<N> const& source, E... expressions) {
+  kernel_mapping<index_rank<N, E...>> region;
+  region.offset = source.offset;
   std::size_t axis = 0;
-  std::size_t result = 0;
-  bool empty = false;
-  auto const keep = [&](std::size_t extent, std::ptrdiff_t stride) {
-    to.shape[result] = extent;
-    to.strides[result] = stride;
-    ++result;
-    empty = empty || extent == 0;
+  std::size_t region_axis = 0;
+  bool region_is_empty = false;
+  auto const append_axis = [&](std::size_t extent, std::ptrdiff_t stride) {
+    region.shape[region_axis] = extent;
+    region.strides[region_axis] = stride;
+    ++region_axis;
+    region_is_empty = region_is_empty || extent == 0;
   };
-  [[maybe_unused]] auto const move = [&](std::ptrdiff_t index, std::ptrdiff_t stride) {
-    to.offset += steps(stride, static_cast<std::size_t>(index));
+  [[maybe_unused]] auto const advance = [&](std::ptrdiff_t index, std::ptrdiff_t stride) {
+    region.offset += stride_times(stride, static_cast<std::size_t>(index));
   };
   [[maybe_unused]] auto const apply = [&]<class X>(X expression) {
     if constexpr (std::same_as<X, newaxis_t>) {
-      keep(1, 0);
+      append_axis(1, 0);
     } else if constexpr (std::same_as<X, ellipsis_t>) {
-      for (std::size_t left = N - (takes<E> + ... + 0); left != 0; --left, ++axis) {
-        keep(from.shape[axis], from.strides[axis]);
+      for (std::size_t count = N - (consumed_axes<E> + ... + 0); count != 0; --count, ++axis) {
+        append_axis(source.shape[axis], source.strides[axis]);
       }
     } else if constexpr (std::same_as<X, all_t>) {
-      keep(from.shape[axis], from.strides[axis]);
+      append_axis(source.shape[axis], source.strides[axis]);
       ++axis;
     } else if constexpr (std::same_as<X, slice>) {
-      auto const part = pick<Checked>(expression, axis, from.shape[axis]);
-      move(part.first, from.strides[axis]);
+      auto const selected = resolve_slice<Checked>(expression, axis, source.shape[axis]);
+      advance(selected.first, source.strides[axis]);
       auto const step = static_cast<std::size_t>(expression.step);
-      keep(part.extent, steps(from.strides[axis], step));
+      append_axis(selected.extent, stride_times(source.strides[axis], step));
       ++axis;
     } else {
-      move(place<Checked>(expression, axis, from.shape[axis]), from.strides[axis]);
+      advance(resolve_index<Checked>(expression, axis, source.shape[axis]), source.strides[axis]);
       ++axis;
     }
   };
   (apply(expressions), ...);
-  if (empty) to.offset = from.offset;
-  return to;
+  // The offset of an empty region could lie beyond the memory of the array.
+  if (region_is_empty) region.offset = source.offset;
+  return region;
 }
 
 }  // namespace detail
 
-/// The mapping of a region; throws shape_error beyond an extent. An empty region begins where the
-/// array does.
+/// Returns the mapping of the region that the expressions select. An empty region has the offset of
+/// the array.
+/// @throws shape_error if an index or a slice is out of bounds, or a slice has a step of zero
 template <std::size_t N, class... E>
-  requires indexes<N, E...>
-constexpr auto index(mapping<N> const& from, E... expressions) {
-  auto const to =
-      detail::index(detail::kernel_mapping<N>{from.shape, from.strides, from.offset},
-                    expressions...);
-  return mapping<index_rank<N, E...>>{to.shape.to_array(), to.strides.to_array(), to.offset};
+  requires indexable_with<N, E...>
+constexpr auto index(mapping<N> const& source, E... expressions) {
+  auto const region = detail::index(
+      detail::kernel_mapping<N>{source.shape, source.strides, source.offset}, expressions...);
+  return mapping<index_rank<N, E...>>{region.shape.to_array(), region.strides.to_array(),
+                                      region.offset};
 }
 
 }  // namespace roc::layout

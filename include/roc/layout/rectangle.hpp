@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rectangles of bytes: any part of contiguous memory, by origin, region and pitches.
+// Rectangles of bytes in contiguous memory, given by origin, region and pitches.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <roc/config.hpp>
-#include <roc/detail/side.hpp>
+#include <roc/detail/copy_operand.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device_view.hpp>
 #include <roc/host_view.hpp>
@@ -16,84 +16,88 @@
 
 namespace roc {
 
-/// Bytes from the beginning of one row to the next, and of one plane to the next, outermost first:
-/// (row) for rectangles of two axes, (plane, row) for three. Zero: without gaps. Need not be
-/// multiples of anything.
+/// The distances in bytes between the starts of two rows and of two planes, outermost first: (row)
+/// for rectangles of rank 2, (plane, row) for rank 3. Zero means that rows or planes follow each
+/// other without gaps. A pitch need not be aligned.
 template <std::size_t N>
 using pitches = std::array<std::size_t, N - 1>;
 
 namespace detail {
 
-/// Checks that the rectangle lies in `bytes` and gives its strides, in bytes, and its offset.
+/// Returns the strides and the offset of a rectangle, in bytes. Throws shape_error if it exceeds
+/// `bytes`, layout_error if a pitch is too small.
 template <std::size_t N>
 layout::mapping<N> rectangle_mapping(std::size_t bytes, shape<N> const& origin,
-                                     shape<N> const& region, pitches<N> const& by) {
+                                     shape<N> const& region, pitches<N> const& pitch) {
   layout::mapping<N> result{region, {}, 0};
   std::size_t step = 1;
-  std::size_t first = 0;
-  std::size_t end = 1;
+  std::size_t first = 0;  // offset of the rectangle
+  std::size_t end = 1;    // one past its last byte; saturates
   for (std::size_t axis = N; axis-- != 0;) {
     if (axis + 1 != N) {
-      std::size_t const least = layout::detail::capped_product(step, region[axis + 1]);
-      step = by[axis] == 0 ? least : by[axis];
-      if (step < least) {
-        std::ptrdiff_t const values[2] = {static_cast<std::ptrdiff_t>(step),
-                                          static_cast<std::ptrdiff_t>(least)};
-        throw_layout_error("rectangle whose (pitch, least) is ", {values, 2}, "", {},
-                           ": give a pitch that holds what is inside it");
+      std::size_t const min_pitch = layout::detail::saturating_product(step, region[axis + 1]);
+      step = pitch[axis] == 0 ? min_pitch : pitch[axis];
+      if (step < min_pitch) {
+        throw_layout_error("rectangle pitch is too small: {} bytes; use at least {} bytes", step,
+                           min_pitch);
       }
     }
     result.strides[axis] = static_cast<std::ptrdiff_t>(step);
-    std::size_t const here = layout::detail::capped_product(step, origin[axis]);
-    std::size_t const reach =
-        layout::detail::capped_product(step, region[axis] == 0 ? 0 : region[axis] - 1);
-    for (std::size_t part : {here, reach}) {
-      end = part > layout::detail::most_bytes - end ? layout::detail::most_bytes : end + part;
+    std::size_t const start = layout::detail::saturating_product(step, origin[axis]);
+    std::size_t const length =
+        layout::detail::saturating_product(step, region[axis] == 0 ? 0 : region[axis] - 1);
+    for (std::size_t distance : {start, length}) {
+      end = distance > layout::detail::max_bytes - end ? layout::detail::max_bytes : end + distance;
     }
-    first += here;  // beyond all memory only where the end is
+    first += start;  // if this overflows, `end` has saturated
   }
-  bool const empty = layout::detail::is_empty(region);
-  if (!empty && end > bytes) {
-    auto const has = static_cast<std::ptrdiff_t>(bytes);
-    auto const needs = static_cast<std::ptrdiff_t>(end);
-    throw_shape_error("rectangle up to byte ", {&needs, 1}, " of memory of bytes ", {&has, 1},
-                      ": keep origin and region inside");
+  bool const is_empty = layout::detail::is_empty(region);
+  if (!is_empty && end > bytes) {
+    throw_shape_error(
+        "rectangle is out of bounds: it ends at byte {} of memory with {} bytes; use a smaller "
+        "origin or region",
+        end, bytes);
   }
-  result.offset = empty ? 0 : static_cast<std::ptrdiff_t>(first);
+  result.offset = is_empty ? 0 : static_cast<std::ptrdiff_t>(first);
   return result;
 }
 
 }  // namespace detail
 
-/// A rectangle of the bytes of a contiguous array, view or range, as a view of bytes (pyopencl:
-/// `enqueue_copy` with origins, region and pitches): `origin` and `region` are in bytes on the last
-/// axis, rows and planes before it. Copy it to another of the same region:
+/// Returns a view of a rectangle of the bytes of a contiguous array, view or range (pyopencl:
+/// `enqueue_copy` with origins, region and pitches). Copy it to another of the same region:
 ///
 ///   roc::copy(roc::rectangle<2>(image, {y, x}, {rows, bytes}, {pitch}),
 ///             roc::rectangle<2>(d, {0, 0}, {rows, bytes}), stream);
 ///
-/// It borrows. Throws shape_error (outside the memory), layout_error (memory that is not
-/// contiguous, a pitch smaller than what is inside it).
+/// @param array contiguous in C or F order
+/// @param origin the first plane, row and byte of the rectangle, outermost axis first
+/// @param region the size of the rectangle: planes, rows, bytes
+/// @param pitch the pitches of `array` in bytes; by default rows and planes follow each other
+///   without gaps, each as large as the region
+/// @throws shape_error if the rectangle exceeds the memory
+/// @throws layout_error if `array` is not contiguous, or a pitch is too small for the region
+///
+/// *Lifetime:* the view borrows the memory of `array`.
 template <std::size_t N, detail::copy_argument X>
   requires(N >= 1 && N <= 3 && !detail::owning_temporary<X>)
-[[nodiscard]] auto rectangle(X&& x, shape<N> const& origin, shape<N> const& region,
-                             pitches<N> const& by = {}) {
-  auto const view = detail::view_of(x);
+[[nodiscard]] auto rectangle(X&& array, shape<N> const& origin, shape<N> const& region,
+                             pitches<N> const& pitch = {}) {
+  auto const view = detail::view_of(array);
   using element = typename decltype(view)::element_type;
   using byte = std::conditional_t<std::is_const_v<element>, std::byte const, std::byte>;
   if (!view.is_c_contiguous() && !view.is_f_contiguous()) {
     auto const strides = view.strides();
-    detail::throw_layout_error("rectangle of memory with strides ",
-                               {strides.data(), strides.size()}, "", {},
-                               ": give contiguous memory");
+    detail::throw_layout_error(
+        "rectangle of memory that is not contiguous: strides {}; use a contiguous array", strides);
   }
-  auto const at = detail::rectangle_mapping<N>(view.size_bytes(), origin, region, by);
+  auto const mapping = detail::rectangle_mapping<N>(view.size_bytes(), origin, region, pitch);
   auto* bytes = reinterpret_cast<byte*>(view.data());
-  if (bytes != nullptr) bytes += at.offset;
-  if constexpr (detail::device_side<X>) {
-    return device_view<byte, N>(bytes, at.shape, at.strides, view.device_ordinal());
+  if (bytes != nullptr) bytes += mapping.offset;
+  if constexpr (detail::device_argument<X>) {
+    return device_view<byte, N>(bytes, mapping.shape, mapping.strides, view.device_ordinal());
   } else {
-    return host_view<byte, N>(bytes, at.shape, at.strides);
+    return host_view<byte, N>(bytes, mapping.shape, mapping.strides);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Other shapes over the same elements: reshape (ravel is one to a single -1), squeeze, transpose.
-// Never a copy.
+// Views of the same elements with another shape: reshape, squeeze, transpose. Never copies. (A
+// ravel is a reshape to the single extent -1.)
 #pragma once
 
 #include <array>
@@ -11,45 +11,47 @@
 
 namespace roc::layout {
 
-/// Extents of a reshape; one may be -1, which stands for what is left.
+/// The extents of a reshape. At most one is -1, which is computed from the others.
 template <std::size_t N>
 using signed_shape = std::array<std::ptrdiff_t, N>;
 
 namespace detail {
 
-/// An extent of a reshape: -1 stands for what is left only where it was written so, not where an
-/// unsigned number has gone below zero, which is too large for any array.
+/// Returns an extent of a reshape as a signed number. An unsigned value above PTRDIFF_MAX becomes
+/// -2, an invalid extent: it must not be mistaken for the -1 that is computed from the others.
 template <class I>
-constexpr std::ptrdiff_t extent_of(I number) {
+constexpr std::ptrdiff_t signed_extent(I number) {
   auto const value = static_cast<std::ptrdiff_t>(number);
   return std::is_unsigned_v<I> && value < 0 ? -2 : value;
 }
 
-/// Exact extents, of a reshape.
+/// Returns a shape as extents of a reshape, none of which is -1.
 template <std::size_t N>
-constexpr std::array<std::ptrdiff_t, N> exactly(roc::shape<N> const& shape) {
-  std::array<std::ptrdiff_t, N> result{};
-  for (std::size_t i = 0; i < N; ++i) result[i] = extent_of(shape[i]);
+constexpr signed_shape<N> exact_extents(roc::shape<N> const& shape) {
+  signed_shape<N> result{};
+  for (std::size_t i = 0; i < N; ++i) result[i] = signed_extent(shape[i]);
   return result;
 }
 
-template <std::size_t N>
-constexpr std::array<std::ptrdiff_t, N> as_signed(roc::shape<N> const& shape) {
-  std::array<std::ptrdiff_t, N> result{};
-  for (std::size_t i = 0; i < N; ++i) result[i] = static_cast<std::ptrdiff_t>(shape[i]);
-  return result;
+/// Throws shape_error. `To` is roc::shape or signed_shape.
+template <std::size_t N, class To>
+[[noreturn]] constexpr void throw_reshape(roc::shape<N> const& from, To const& to) {
+  roc::detail::throw_shape_error(
+      "cannot reshape array of shape {} to {}; use extents with the same "
+      "number of elements, at most one of them -1",
+      from, to);
 }
 
+/// Throws layout_error.
 template <std::size_t N, std::size_t M>
-[[noreturn]] constexpr void throw_reshape(roc::shape<N> const& from, signed_shape<M> const& to) {
-  auto const has = as_signed(from);
-  roc::detail::throw_shape_error("incompatible shape: array ", {has.data(), N}, ", reshape to ",
-                                 {to.data(), M}, ": give extents of the same size, one may be -1");
+[[noreturn]] constexpr void throw_needs_copy(roc::shape<N> const& from, roc::shape<M> const& to) {
+  roc::detail::throw_layout_error(
+      "reshape of strided array from {} to {} needs a copy; use reshape_copy", from, to);
 }
 
-// The i-th axis, fastest first.
+/// Returns the axis with the `i`-th smallest stride in order `o`.
 template <std::size_t N>
-constexpr std::size_t axis_at(std::size_t i, order o) {
+constexpr std::size_t nth_fastest_axis(std::size_t i, order o) {
   return o == order::c ? N - 1 - i : i;
 }
 
@@ -66,85 +68,85 @@ constexpr bool are_distinct() {
 
 }  // namespace detail
 
-/// The extents with -1 replaced. Throws shape_error where the sizes differ.
+/// Returns the extents `to` of a reshape, with -1 replaced by the extent that keeps the size.
+/// @throws shape_error if the sizes differ, or an extent is negative
 template <std::size_t N, std::size_t M>
 constexpr roc::shape<M> complete_shape(roc::shape<N> const& from, signed_shape<M> const& to) {
   std::size_t const size = element_count(from);
-  std::size_t known = 1;
-  std::size_t open = M;
+  std::size_t explicit_size = 1;  // product of the extents other than -1
+  std::size_t inferred_axis = M;  // the axis whose extent is -1
   for (std::size_t i = 0; i < M; ++i) {
-    if (to[i] == -1 && open == M) {
-      open = i;
+    if (to[i] == -1 && inferred_axis == M) {
+      inferred_axis = i;
     } else if (to[i] < 0) {
       detail::throw_reshape(from, to);
     } else {
-      known = detail::capped_product(known, static_cast<std::size_t>(to[i]));
+      explicit_size = detail::saturating_product(explicit_size, static_cast<std::size_t>(to[i]));
     }
   }
   roc::shape<M> result{};
   for (std::size_t i = 0; i < M; ++i) result[i] = static_cast<std::size_t>(to[i]);
-  if (open != M) {
-    if (known == 0 || size % known != 0) detail::throw_reshape(from, to);
-    result[open] = size / known;
-  } else if (known != size) {
+  if (inferred_axis != M) {
+    if (explicit_size == 0 || size % explicit_size != 0) detail::throw_reshape(from, to);
+    result[inferred_axis] = size / explicit_size;
+  } else if (explicit_size != size) {
     detail::throw_reshape(from, to);
   }
   return result;
 }
 
-/// The strides of a view with other extents of the same size that keeps the elements' order, all
-/// strided_loop in `o`. Throws shape_error for another size, layout_error where only a copy could.
+/// Returns the mapping of a view with shape `to` whose elements, enumerated in order `o`, are those
+/// of `from` enumerated in order `o`.
+/// @throws shape_error if the sizes differ
+/// @throws layout_error if no strides keep the order, so that a copy is needed
 template <std::size_t N, std::size_t M>
 constexpr mapping<M> reshape(mapping<N> const& from, roc::shape<M> const& to, order o) {
-  if (element_count(to) != element_count(from.shape)) {
-    detail::throw_reshape(from.shape, detail::as_signed(to));
-  }
+  if (element_count(to) != element_count(from.shape)) detail::throw_reshape(from.shape, to);
   mapping<M> result{to, compact_strides(to, o), from.offset};
   if (detail::is_empty(to)) return result;
-  // Both shapes are cut, fastest axes first, into the smallest groups of equal size. A group of the
-  // old axes must be strided_loop in even steps; the new axes then divide these.
-  std::size_t i = 0;
-  std::size_t k = 0;
-  std::ptrdiff_t step = 1;  // of a new axis; one of extent 1 has what would follow the axis before
-  while (i < N || k < M) {
+  // Splits both shapes, fastest axes first, into the smallest groups of equal size. Consecutive
+  // elements of a group of old axes must have a constant distance; the new axes then subdivide the
+  // group.
+  std::size_t old_axes = 0;  // number of old axes handled so far
+  std::size_t new_axes = 0;  // number of new axes handled so far
+  std::ptrdiff_t step = 1;   // the stride of the next new axis
+  while (old_axes < N || new_axes < M) {
     std::size_t old_size = 1;
     std::size_t new_size = 1;
-    std::size_t const first = k;
-    bool begun = false;       // an axis longer than 1 was met: its stride is the group's step
-    std::ptrdiff_t next = 0;  // the stride that the following axis must have
-    auto const take_old = [&] {
-      std::size_t const axis = detail::axis_at<N>(i++, o);
+    std::size_t const first_new_axis = new_axes;
+    bool has_stride = false;  // an old axis of the group is longer than 1: its stride is the step
+    std::ptrdiff_t next_stride = 0;  // the stride that the next old axis of the group must have
+    auto const add_old_axis = [&] {
+      std::size_t const axis = detail::nth_fastest_axis<N>(old_axes++, o);
       if (from.shape[axis] == 1) return;
-      if (!begun) {
-        begun = true;
-        step = next = from.strides[axis];
-      } else if (from.strides[axis] != next) {
-        auto const has = detail::as_signed(from.shape);
-        auto const wanted = detail::as_signed(to);
-        roc::detail::throw_layout_error("reshape of a strided array ", {has.data(), N}, " to ",
-                                        {wanted.data(), M}, " needs a copy: reshape_copy makes one");
+      if (!has_stride) {
+        has_stride = true;
+        step = next_stride = from.strides[axis];
+      } else if (from.strides[axis] != next_stride) {
+        detail::throw_needs_copy(from.shape, to);
       }
-      next = detail::steps(next, from.shape[axis]);
+      next_stride = detail::stride_times(next_stride, from.shape[axis]);
       old_size *= from.shape[axis];
     };
-    auto const take_new = [&] { new_size *= to[detail::axis_at<M>(k++, o)]; };
+    auto const add_new_axis = [&] { new_size *= to[detail::nth_fastest_axis<M>(new_axes++, o)]; };
     do {
-      if (old_size < new_size || (old_size == new_size && i < N)) {
-        take_old();
+      if (old_size < new_size || (old_size == new_size && old_axes < N)) {
+        add_old_axis();
       } else {
-        take_new();
+        add_new_axis();
       }
     } while (old_size != new_size);
-    for (std::size_t axis = first; axis < k; ++axis) {
-      std::size_t const at = detail::axis_at<M>(axis, o);
-      result.strides[at] = step;
-      step = detail::steps(step, to[at]);
+    for (std::size_t i = first_new_axis; i < new_axes; ++i) {
+      std::size_t const axis = detail::nth_fastest_axis<M>(i, o);
+      result.strides[axis] = step;
+      step = detail::stride_times(step, to[axis]);
     }
   }
   return result;
 }
 
-/// Without the axes of extent 1 that are named; throws shape_error for one that is longer.
+/// Returns the mapping without the given axes, which must have extent 1.
+/// @throws shape_error if one of these axes has another extent
 template <std::size_t... Axes, std::size_t N>
   requires((Axes < N) && ...) && (detail::are_distinct<Axes...>())
 constexpr mapping<N - sizeof...(Axes)> squeeze(mapping<N> const& from) {
@@ -154,8 +156,9 @@ constexpr mapping<N - sizeof...(Axes)> squeeze(mapping<N> const& from) {
   for (std::size_t i = 0, k = 0; i < N; ++i) {
     if (dropped[i]) {
       if (from.shape[i] != 1) {
-        detail::throw_shape("squeeze of an axis longer than 1, shape ", from.shape,
-                            ": name axes of extent 1");
+        roc::detail::throw_shape_error(
+            "cannot squeeze axis {} of shape {}: its extent is not 1; name axes of extent 1", i,
+            from.shape);
       }
       continue;
     }
@@ -166,37 +169,40 @@ constexpr mapping<N - sizeof...(Axes)> squeeze(mapping<N> const& from) {
   return result;
 }
 
-/// Without any axis of extent 1; throws shape_error where not M others are there.
+/// Returns the mapping without its axes of extent 1. M is the number of other axes.
+/// @throws shape_error if the number of other axes is not M
 template <std::size_t M, std::size_t N>
   requires(M <= N)
 constexpr mapping<M> squeeze_to(mapping<N> const& from) {
   mapping<M> result{{}, {}, from.offset};
-  std::size_t longer = 0;
+  std::size_t rank = 0;
   for (std::size_t i = 0; i < N; ++i) {
     if (from.shape[i] == 1) continue;
-    if (longer < M) {
-      result.shape[longer] = from.shape[i];
-      result.strides[longer] = from.strides[i];
+    if (rank < M) {
+      result.shape[rank] = from.shape[i];
+      result.strides[rank] = from.strides[i];
     }
-    ++longer;
+    ++rank;
   }
-  if (longer != M) {
-    detail::throw_shape("squeeze to another number of axes than are not 1, shape ", from.shape,
-                        ": name the rank that is left");
+  if (rank != M) {
+    roc::detail::throw_shape_error(
+        "cannot squeeze shape {} to rank {}: it has rank {} without axes "
+        "of extent 1; use that rank",
+        from.shape, M, rank);
   }
   return result;
 }
 
-/// Axis i of the result is axis axes[i]. Throws layout_error for what is no permutation.
+/// Returns the mapping with permuted axes: axis i of the result is axis axes[i] of `from`.
+/// @throws layout_error if `axes` is not a permutation
 template <std::size_t N>
 constexpr mapping<N> transpose(mapping<N> const& from, std::array<std::size_t, N> const& axes) {
   mapping<N> result{{}, {}, from.offset};
   std::array<bool, N> seen{};
   for (std::size_t i = 0; i < N; ++i) {
     if (axes[i] >= N || seen[axes[i]]) {
-      auto const given = detail::as_signed<N>(axes);
-      roc::detail::throw_layout_error("transpose with axes ", {given.data(), N}, "", {},
-                                      ": name every axis once");
+      roc::detail::throw_layout_error(
+          "transpose axes are not a permutation: {}; name every axis once", axes);
     }
     seen[axes[i]] = true;
     result.shape[i] = from.shape[axes[i]];
@@ -205,7 +211,7 @@ constexpr mapping<N> transpose(mapping<N> const& from, std::array<std::size_t, N
   return result;
 }
 
-/// The axes in reverse.
+/// Returns the permutation that reverses the axes.
 template <std::size_t N>
 constexpr std::array<std::size_t, N> reversed_axes() {
   std::array<std::size_t, N> result{};

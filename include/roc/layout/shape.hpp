@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shapes and strides: sizes, contiguity, what a layout spans. Pure arithmetic.
+// Shapes and strides: sizes, contiguity, the memory range of a layout. Arithmetic without HIP.
 #pragma once
 
 #include <array>
@@ -12,54 +12,49 @@
 
 namespace roc {
 
-/// C order: the last axis is contiguous. F order: the first is.
-enum class order { c, f };
+/// The order of axes in memory.
+enum class order {
+  c,  ///< row-major: the last axis is contiguous
+  f,  ///< column-major: the first axis is contiguous
+};
 
-/// Extents, one for each axis.
+/// The extents of an array, one for each axis.
 template <std::size_t N>
 using shape = std::array<std::size_t, N>;
 
-/// Signed, in elements, as in std::mdspan.
+/// The strides of an array, one for each axis: signed, and counted in elements, as in std::mdspan.
 template <std::size_t N>
 using strides = std::array<std::ptrdiff_t, N>;
 
 namespace layout {
 
-/// The elements that a layout touches, relative to its first: [low, high).
+/// The range [low, high) of the elements of a layout, relative to the element with all indices 0.
 struct element_range_t {
-  std::ptrdiff_t low;   ///< 0 or, with negative strides, less
-  std::ptrdiff_t high;  ///< one past the last
+  std::ptrdiff_t low;   ///< less than 0 if a stride is negative, else 0
+  std::ptrdiff_t high;  ///< one past the last element
 };
 
-/// Where a view lies: element `i` is at offset + sum of i[k] * strides[k].
+/// A strided layout: element i is at offset + the sum of i[k] * strides[k].
 template <std::size_t N>
 struct mapping {
-  roc::shape<N> shape{};      ///< extents
+  roc::shape<N> shape{};      ///< the extents
   roc::strides<N> strides{};  ///< in elements
-  std::ptrdiff_t offset = 0;  ///< in elements
+  std::ptrdiff_t offset = 0;  ///< of the element with all indices 0, in elements
 };
 
 namespace detail {
 
-template <std::size_t N>
-[[noreturn]] constexpr void throw_shape(char const* what, roc::shape<N> const& shape,
-                                        char const* advice) {
-  std::array<std::ptrdiff_t, N> values{};
-  for (std::size_t i = 0; i != N; ++i) values[i] = static_cast<std::ptrdiff_t>(shape[i]);
-  roc::detail::throw_shape_error(what, {values.data(), N}, "", {}, advice);
-}
+inline constexpr std::size_t max_bytes = std::numeric_limits<std::ptrdiff_t>::max();
 
-inline constexpr std::size_t most_bytes = std::numeric_limits<std::ptrdiff_t>::max();
-
-// a * b, or most_bytes + 1 where that is more than most_bytes. Every view that is made asks it: to
-// divide would cost more than the rest.
-constexpr std::size_t capped_product(std::size_t a, std::size_t b) {
+/// Returns a * b, or max_bytes + 1 if the product exceeds max_bytes. Every new view calls this, so
+/// it avoids a division.
+constexpr std::size_t saturating_product(std::size_t a, std::size_t b) {
   std::size_t product = 0;
   bool const wraps = __builtin_mul_overflow(a, b, &product);
-  return wraps || product > most_bytes ? most_bytes + 1 : product;
+  return wraps || product > max_bytes ? max_bytes + 1 : product;
 }
 
-// An extent of zero makes all of it empty, whatever the others are.
+/// Returns true if an extent is zero, so that the array has no elements.
 template <std::size_t N>
 constexpr bool is_empty(roc::shape<N> const& shape) {
   for (std::size_t extent : shape) {
@@ -68,11 +63,13 @@ constexpr bool is_empty(roc::shape<N> const& shape) {
   return false;
 }
 
-// stride * n. Wraps: only the strides of axes that are never strided_loop get there.
-ROCARRAY_HOST_DEVICE constexpr std::ptrdiff_t steps(std::ptrdiff_t stride, std::size_t n) {
+/// Returns stride * n. Wraps on overflow, which happens only for strides that are never applied:
+/// those of axes of extent 0 or 1.
+ROCARRAY_HOST_DEVICE constexpr std::ptrdiff_t stride_times(std::ptrdiff_t stride, std::size_t n) {
   return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * n);
 }
 
+/// Returns the absolute value of a stride, also of PTRDIFF_MIN.
 ROCARRAY_HOST_DEVICE constexpr std::size_t magnitude(std::ptrdiff_t stride) {
   auto const value = static_cast<std::size_t>(stride);
   return stride < 0 ? std::size_t{0} - value : value;
@@ -80,18 +77,21 @@ ROCARRAY_HOST_DEVICE constexpr std::size_t magnitude(std::ptrdiff_t stride) {
 
 }  // namespace detail
 
-/// Throws shape_error where elements of `element_size` bytes would need more than an address space.
+/// Checks that an array fits into the address space.
+/// @param element_size in bytes
+/// @throws shape_error if the array is larger than PTRDIFF_MAX bytes
 template <std::size_t N>
 constexpr void check_size(roc::shape<N> const& shape, std::size_t element_size) {
   if (detail::is_empty(shape)) return;
   std::size_t bytes = element_size;
-  for (std::size_t extent : shape) bytes = detail::capped_product(bytes, extent);
-  if (bytes > detail::most_bytes) {
-    detail::throw_shape("the size of shape ", shape, " overflows: use smaller extents");
+  for (std::size_t extent : shape) bytes = detail::saturating_product(bytes, extent);
+  if (bytes > detail::max_bytes) {
+    roc::detail::throw_shape_error("array size overflows: shape {}; use smaller extents", shape);
   }
 }
 
-/// The number of elements; throws shape_error where it overflows.
+/// Returns the number of elements.
+/// @throws shape_error if it exceeds PTRDIFF_MAX
 template <std::size_t N>
 constexpr std::size_t element_count(roc::shape<N> const& shape) {
   check_size(shape, 1);
@@ -100,7 +100,8 @@ constexpr std::size_t element_count(roc::shape<N> const& shape) {
   return count;
 }
 
-/// Strides of a compact array in the given order. Throws shape_error where its size overflows.
+/// Returns the strides of a contiguous array in the given order.
+/// @throws shape_error if the number of elements exceeds PTRDIFF_MAX
 template <std::size_t N>
 constexpr roc::strides<N> compact_strides(roc::shape<N> const& shape, order o = order::c) {
   check_size(shape, 1);
@@ -108,16 +109,16 @@ constexpr roc::strides<N> compact_strides(roc::shape<N> const& shape, order o = 
   std::size_t step = 1;
   for (std::size_t i = 0; i < N; ++i) {
     std::size_t const axis = o == order::c ? N - 1 - i : i;
-    // Only an empty array, whose strides are never strided_loop, can be beyond that.
-    result[axis] =
-        static_cast<std::ptrdiff_t>(step < detail::most_bytes ? step : detail::most_bytes);
-    step = detail::capped_product(step, shape[axis]);
+    // Only the strides of an empty array, which are never applied, can reach the limit.
+    result[axis] = static_cast<std::ptrdiff_t>(step < detail::max_bytes ? step : detail::max_bytes);
+    step = detail::saturating_product(step, shape[axis]);
   }
   return result;
 }
 
 namespace detail {
 
+/// Returns true if the elements follow each other in memory in order `o`.
 template <std::size_t N>
 constexpr bool is_contiguous(roc::shape<N> const& shape, roc::strides<N> const& strides, order o) {
   std::size_t expected = 1;
@@ -127,27 +128,29 @@ constexpr bool is_contiguous(roc::shape<N> const& shape, roc::strides<N> const& 
     if (shape[axis] == 0) return true;  // an empty array is contiguous in every order
     if (shape[axis] == 1) continue;     // its stride is never used
     if (strides[axis] < 0 || static_cast<std::size_t>(strides[axis]) != expected) result = false;
-    expected = capped_product(expected, shape[axis]);
+    expected = saturating_product(expected, shape[axis]);
   }
   return result;
 }
 
 }  // namespace detail
 
-/// Without gaps in C order. Unit axes do not matter; zero-size arrays are.
+/// Returns true if the array is contiguous in C order. Strides of axes of extent 1 do not matter;
+/// an array without elements is contiguous.
 template <std::size_t N>
 constexpr bool is_c_contiguous(roc::shape<N> const& shape, roc::strides<N> const& strides) {
   return detail::is_contiguous(shape, strides, order::c);
 }
 
-/// Without gaps in F order.
+/// Returns true if the array is contiguous in F order. Strides of axes of extent 1 do not matter;
+/// an array without elements is contiguous.
 template <std::size_t N>
 constexpr bool is_f_contiguous(roc::shape<N> const& shape, roc::strides<N> const& strides) {
   return detail::is_contiguous(shape, strides, order::f);
 }
 
-/// What a layout spans; empty for zero-size. Throws shape_error where that, or its length,
-/// overflows.
+/// Returns the range of the elements, gaps included; {0, 0} for an array without elements.
+/// @throws shape_error if an end of the range, or its length, exceeds ptrdiff_t
 template <std::size_t N>
 constexpr element_range_t element_range(roc::shape<N> const& shape,
                                         roc::strides<N> const& strides) {
@@ -161,62 +164,63 @@ constexpr element_range_t element_range(roc::shape<N> const& shape,
     std::ptrdiff_t length = 0;
     overflow = __builtin_sub_overflow(range.high, range.low, &length) || overflow;
     if (overflow) {
-      detail::throw_shape("the range of shape ", shape, " overflows: use smaller strides");
+      roc::detail::throw_shape_error(
+          "memory range overflows: shape {}, strides {}; use smaller strides", shape, strides);
     }
   }
   return range;
 }
 
-/// Whether different indices are different elements. Never says so wrongly; says no for some
-/// layouts whose axes interleave without meeting.
+/// Returns true if different indices always have different offsets. Conservative: returns false for
+/// some layouts whose axes interleave without sharing elements.
 template <std::size_t N>
 constexpr bool is_unique(roc::shape<N> const& shape, roc::strides<N> const& strides) {
   if (detail::is_empty(shape)) return true;
-  std::array<bool, N> taken{};
-  std::size_t reach = 0;  // of the axes with smaller steps
-  for (std::size_t done = 0; done < N; ++done) {
-    std::size_t least = N;
+  std::array<bool, N> visited{};
+  std::size_t reach = 0;  // distance from the first to the last element over the visited axes
+  for (std::size_t visited_axes = 0; visited_axes < N; ++visited_axes) {
+    std::size_t axis = N;  // the unvisited axis with the smallest stride
     for (std::size_t i = 0; i < N; ++i) {
-      if (taken[i]) continue;
-      if (least == N || detail::magnitude(strides[i]) < detail::magnitude(strides[least])) {
-        least = i;
+      if (visited[i]) continue;
+      if (axis == N || detail::magnitude(strides[i]) < detail::magnitude(strides[axis])) {
+        axis = i;
       }
     }
-    taken[least] = true;
-    if (shape[least] == 1) continue;
-    std::size_t const by = detail::magnitude(strides[least]);
-    if (by <= reach) return false;
-    // Capped: a layout that reaches further has no room for another axis.
-    std::size_t const more = detail::capped_product(by, shape[least] - 1);
-    reach = more > detail::most_bytes - reach ? detail::most_bytes : reach + more;
+    visited[axis] = true;
+    if (shape[axis] == 1) continue;
+    std::size_t const stride = detail::magnitude(strides[axis]);
+    if (stride <= reach) return false;
+    // Saturates: no further axis can have a stride beyond a reach of max_bytes.
+    std::size_t const extra = detail::saturating_product(stride, shape[axis] - 1);
+    reach = extra > detail::max_bytes - reach ? detail::max_bytes : reach + extra;
   }
   return true;
 }
 
-/// Compact strides for device_array_like: C and F order are kept, any other layout gets a compact
-/// one whose axes follow each other in memory as those of the given strides do. Throws shape_error
-/// where its size overflows.
+/// Returns contiguous strides whose axes have the same order in memory as those of `strides`. C and
+/// F order are kept exactly. device_array_like uses this.
+/// @throws shape_error if the number of elements exceeds PTRDIFF_MAX
 template <std::size_t N>
-constexpr roc::strides<N> like_strides(roc::shape<N> const& shape,
-                                       roc::strides<N> const& strides) {
+constexpr roc::strides<N> like_strides(roc::shape<N> const& shape, roc::strides<N> const& strides) {
   check_size(shape, 1);
   if (is_c_contiguous(shape, strides)) return compact_strides(shape, order::c);
   if (is_f_contiguous(shape, strides)) return compact_strides(shape, order::f);
-  std::array<std::size_t, N> axes{};  // smallest step first; later axes first among equals
+  // Sorts the axes by stride, smallest first. Among equal strides the later axis comes first.
+  std::array<std::size_t, N> axes{};
   for (std::size_t i = 0; i < N; ++i) axes[i] = N - 1 - i;
-  auto const size = [&](std::size_t k) { return detail::magnitude(strides[k]); };
+  auto const size = [&](std::size_t axis) { return detail::magnitude(strides[axis]); };
   for (std::size_t i = 1; i < N; ++i) {
     for (std::size_t k = i; k > 0 && size(axes[k]) < size(axes[k - 1]); --k) {
-      std::size_t const other = axes[k];
+      std::size_t const swapped = axes[k];
       axes[k] = axes[k - 1];
-      axes[k - 1] = other;
+      axes[k - 1] = swapped;
     }
   }
   roc::strides<N> result{};
   std::size_t step = 1;
   for (std::size_t axis : axes) {
     result[axis] = static_cast<std::ptrdiff_t>(step);
-    step = detail::capped_product(step, shape[axis]);
+    step = detail::saturating_product(step, shape[axis]);
   }
   return result;
 }

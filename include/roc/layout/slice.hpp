@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an index expression is made of: integers, slices, all, newaxis, ellipsis.
+// The parts of an index expression: integers, slice, all, newaxis, ellipsis.
 #pragma once
 
 #include <concepts>
@@ -11,67 +11,75 @@
 
 namespace roc {
 
-/// The natural end of a slice (Python: None).
+/// Type of roc::none.
 struct none_t {};
-inline constexpr none_t none{};  ///< see none_t
+/// An omitted start or stop of a slice (Python: None).
+inline constexpr none_t none{};
 
-/// All of an axis (Python: `:`).
+/// Type of roc::all.
 struct all_t {};
-inline constexpr all_t all{};  ///< see all_t
+/// Selects a whole axis (Python: `:`).
+inline constexpr all_t all{};
 
-/// A new axis of extent 1 (numpy: newaxis).
+/// Type of roc::newaxis.
 struct newaxis_t {};
-inline constexpr newaxis_t newaxis{};  ///< see newaxis_t
+/// Inserts an axis of extent 1 (numpy: newaxis).
+inline constexpr newaxis_t newaxis{};
 
-/// All of the axes that the other expressions leave (Python: `...`); at most one.
+/// Type of roc::ellipsis.
 struct ellipsis_t {};
-inline constexpr ellipsis_t ellipsis{};  ///< see ellipsis_t
+/// Selects all axes that no other expression selects (Python: `...`). May be used once.
+inline constexpr ellipsis_t ellipsis{};
 
 namespace layout {
 
+/// An integer type other than bool.
 template <class E>
-concept integer_index = std::integral<std::remove_cvref_t<E>> &&
-                        !std::same_as<std::remove_cvref_t<E>, bool>;
+concept integer_index =
+    std::integral<std::remove_cvref_t<E>> && !std::same_as<std::remove_cvref_t<E>, bool>;
 
-/// One end of a slice: a number, from the end where negative, or the natural end.
+/// The start or the stop of a slice: an index, or roc::none.
 struct slice_end {
-  /// The natural end.
-  ROCARRAY_HOST_DEVICE constexpr slice_end(none_t) : natural(true) {}
-  /// A number, from the end where it is negative.
+  /// An omitted start or stop: the slice extends to the end of the axis.
+  ROCARRAY_HOST_DEVICE constexpr slice_end(none_t) : is_none(true) {}
+  /// An index. A negative one counts from the end of the axis.
   template <integer_index I>
-  ROCARRAY_HOST_DEVICE constexpr slice_end(I number) : value(static_cast<std::ptrdiff_t>(number)) {
-    // An unsigned number is never from the end: too large a one is beyond every extent.
-    constexpr std::ptrdiff_t most = PTRDIFF_MAX;
-    if (std::is_unsigned_v<I> && value < 0) value = most;
+  ROCARRAY_HOST_DEVICE constexpr slice_end(I index) : value(static_cast<std::ptrdiff_t>(index)) {
+    // An unsigned index never counts from the end: one above PTRDIFF_MAX exceeds every extent.
+    if (std::is_unsigned_v<I> && value < 0) value = PTRDIFF_MAX;
   }
 
-  std::ptrdiff_t value = 0;  ///< of a number
-  bool natural = false;      ///< whether it is none
+  std::ptrdiff_t value = 0;  ///< the index; unused if is_none
+  bool is_none = false;      ///< true if omitted
 };
 
 }  // namespace layout
 
-/// Every `step`-th index from `start` up to, not including, `stop`. Negative numbers count from the
-/// end, `none` is the natural end: slice(none, none, -1) reverses. Beyond the extent is an error
-/// (shape_error), as is a step of zero; an empty region is none. Forwards, start and stop may be
-/// the extent itself; backwards, both are indices (of an empty axis, 0 may stand).
+/// Selects every `step`-th index from `start` up to, but not including, `stop` (Python's slice).
+///
+/// Negative indices count from the end of the axis. With `none` the slice extends to the first or
+/// last element of the axis, in the direction of the step: slice(none, none, -1) reverses an axis.
+/// With a positive step, `start` and `stop` may equal the extent. With a negative step both must be
+/// indices of the axis; on an axis of extent 0 they may be 0. Unlike in Python, an index beyond the
+/// extent is a shape_error, as is a step of zero. An empty selection is no error.
 struct slice {
-  /// From `first` up to, not including, `last`, by steps of `by`.
+  /// Selects `first`, `first + increment`, ... up to, but not including, `last`.
   template <layout::integer_index I = int>
-  ROCARRAY_HOST_DEVICE constexpr slice(layout::slice_end first, layout::slice_end last, I by = 1)
-      : start(first), stop(last), step(layout::slice_end(by).value) {}
+  ROCARRAY_HOST_DEVICE constexpr slice(layout::slice_end first, layout::slice_end last,
+                                       I increment = 1)
+      : start(first), stop(last), step(layout::slice_end(increment).value) {}
 
   layout::slice_end start;  ///< the first index
-  layout::slice_end stop;   ///< the index after the last
-  std::ptrdiff_t step;      ///< negative: backwards
+  layout::slice_end stop;   ///< the index that ends the selection; it is not selected
+  std::ptrdiff_t step;      ///< the distance between two selected indices; negative: backwards
 };
 
 namespace layout {
 
+/// A type that may be passed to an array's operator().
 template <class E>
-concept index_expression =
-    integer_index<E> || std::same_as<E, slice> || std::same_as<E, all_t> ||
-    std::same_as<E, newaxis_t> || std::same_as<E, ellipsis_t>;
+concept index_expression = integer_index<E> || std::same_as<E, slice> || std::same_as<E, all_t> ||
+                           std::same_as<E, newaxis_t> || std::same_as<E, ellipsis_t>;
 
 }  // namespace layout
 }  // namespace roc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Resources that stand in front of another one and add one thing each; they can be stacked in any
-// order. All are of the device of their upstream, which must outlive them.
+// Memory resources that forward to an upstream resource and add one feature each: statistics,
+// limits, logging, injected failures, zeroing. They can be stacked in any order.
 #pragma once
 
 #include <atomic>
@@ -12,35 +12,45 @@
 
 namespace roc {
 
-/// What the adaptors share: everything is passed on.
+/// Base class of the adaptors. Forwards all calls to the upstream resource.
+///
+/// *Lifetime:* the upstream resource must outlive the adaptor.
 class ROCARRAY_API resource_adaptor : public memory_resource {
  public:
-  /// What it stands in front of.
+  /// Returns the upstream resource.
   memory_resource& upstream() const noexcept { return upstream_; }
 
  protected:
-  /// `upstream` must outlive it.
+  /// Creates an adaptor that forwards to `upstream`.
+  ///
+  /// @param upstream must outlive the adaptor
   explicit resource_adaptor(memory_resource& upstream) : upstream_(upstream) {}
 
-  void* do_allocate(std::size_t bytes, stream_ref stream) override;  ///< upstream's
-  /// upstream's
+  /// Allocates from the upstream resource.
+  void* do_allocate(std::size_t bytes, stream_ref stream) override;
+  /// Deallocates to the upstream resource.
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
-  int do_device_ordinal() const noexcept override;   ///< upstream's
-  memory_statistics do_statistics() const override;  ///< upstream's
-  void do_trim() override;                           ///< upstream's
+  int do_device_ordinal() const noexcept override;   ///< the upstream resource's
+  memory_statistics do_statistics() const override;  ///< the upstream resource's
+  void do_trim() override;                           ///< trims the upstream resource
 
  private:
   memory_resource& upstream_;
 };
 
-/// Counts what passes: bytes as they were asked for, whatever the upstream rounds them to. What it
-/// does not count itself, its statistics take from the upstream. Memory that is given back twice is
-/// counted twice: only the upstream may find that out.
+/// Counts allocations and bytes as they are requested, before the upstream resource rounds them up
+/// (rmm: `statistics_resource_adaptor`).
+///
+/// statistics() has the adaptor's own current_bytes, peak_bytes, current_blocks and allocations;
+/// the other counters are those of the upstream resource. A block that is deallocated twice is
+/// counted twice: only the upstream resource may detect that.
 class ROCARRAY_API statistics_resource_adaptor final : public resource_adaptor {
  public:
-  /// Begins to count at zero.
+  /// Creates an adaptor that counts the allocations of `upstream`.
+  ///
+  /// @param upstream must outlive the adaptor
   explicit statistics_resource_adaptor(memory_resource& upstream) : resource_adaptor(upstream) {}
-  /// The peak is what is handed out now.
+  /// Sets peak_bytes to current_bytes.
   void reset_peak() noexcept;
 
  private:
@@ -48,70 +58,88 @@ class ROCARRAY_API statistics_resource_adaptor final : public resource_adaptor {
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
   memory_statistics do_statistics() const override;
 
-  std::atomic<std::size_t> current_ = 0;
-  std::atomic<std::size_t> peak_ = 0;
+  std::atomic<std::size_t> current_ = 0;  // bytes
+  std::atomic<std::size_t> peak_ = 0;     // bytes
   std::atomic<std::size_t> blocks_ = 0;
   std::atomic<std::size_t> allocations_ = 0;
 };
 
-/// Hands out a number of bytes at most; throws out_of_memory for more.
+/// Limits the number of bytes that are allocated at the same time (rmm:
+/// `limiting_resource_adaptor`). An allocation beyond the limit throws out_of_memory.
 class ROCARRAY_API limiting_resource_adaptor final : public resource_adaptor {
  public:
-  /// `limit` in bytes, as they are asked for.
+  /// Creates an adaptor that limits the memory in use from `upstream`.
+  ///
+  /// @param upstream must outlive the adaptor
+  /// @param limit in bytes, as requested
   limiting_resource_adaptor(memory_resource& upstream, std::size_t limit)
       : resource_adaptor(upstream), limit_(limit) {}
-  /// In bytes.
+  /// Returns the limit in bytes.
   std::size_t limit() const noexcept { return limit_; }
-  /// Below what is handed out, nothing more is, until enough has been given back.
+  /// Sets the limit, in bytes. If more is allocated now, every allocation fails until enough has
+  /// been deallocated.
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
 
  private:
   void* do_allocate(std::size_t bytes, stream_ref stream) override;
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
 
-  std::atomic<std::size_t> limit_;
-  std::atomic<std::size_t> current_ = 0;
+  std::atomic<std::size_t> limit_;        // bytes
+  std::atomic<std::size_t> current_ = 0;  // bytes
 };
 
-/// Writes a line for everything that passes: "allocate 1024 bytes: 0x7f0012340000, stream 0x0".
+/// Writes one line for every allocation and deallocation (rmm: `logging_resource_adaptor`):
+/// "allocate 1024 bytes: 0x7f0012340000, stream 0x0".
 class ROCARRAY_API logging_resource_adaptor final : public resource_adaptor {
  public:
-  /// `sink` receives the lines, from any thread; null: the library's log hook.
+  /// Creates an adaptor that logs the calls to `upstream`.
+  ///
+  /// @param upstream must outlive the adaptor
+  /// @param sink receives the lines, from any thread; null: the library's log hook
   explicit logging_resource_adaptor(memory_resource& upstream, log_hook sink = nullptr)
       : resource_adaptor(upstream), sink_(sink) {}
 
  private:
   void* do_allocate(std::size_t bytes, stream_ref stream) override;
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
-  void write(char const* what, std::size_t bytes, void const* data, stream_ref stream) noexcept;
+  void write(char const* operation, std::size_t bytes, void const* data,
+             stream_ref stream) noexcept;
 
   log_hook sink_;
 };
 
-/// Throws out_of_memory where it was told to, for tests of what happens then.
+/// Makes selected allocations throw out_of_memory, for tests of error handling.
 class ROCARRAY_API failing_resource_adaptor final : public resource_adaptor {
  public:
-  /// Passes everything on until fail_at says otherwise.
+  /// Creates an adaptor that forwards every allocation until fail_at is called.
+  ///
+  /// @param upstream must outlive the adaptor
   explicit failing_resource_adaptor(memory_resource& upstream) : resource_adaptor(upstream) {}
-  /// The `nth` allocation from now on fails, counted from 1, and `times` in all; 0: none.
+  /// Makes consecutive allocations fail.
+  /// @param nth the number of the first allocation that fails; the next allocation has number 1; 0
+  ///   makes no allocation fail
+  /// @param times the number of allocations that fail
   void fail_at(std::size_t nth, std::size_t times = 1) noexcept;
-  /// How many allocations failed.
+  /// Returns the number of allocations that failed so far.
   std::size_t failures() const noexcept { return failures_; }
 
  private:
   void* do_allocate(std::size_t bytes, stream_ref stream) override;
 
-  std::atomic<std::size_t> first_ = 0;
-  std::atomic<std::size_t> end_ = 0;
-  std::atomic<std::size_t> count_ = 0;
+  std::atomic<std::size_t> first_ = 0;  // the first allocation that fails
+  std::atomic<std::size_t> end_ = 0;    // one past the last that fails
+  std::atomic<std::size_t> count_ = 0;  // allocations since fail_at
   std::atomic<std::size_t> failures_ = 0;
 };
 
-/// Writes zeros over memory before it is given back, so that nobody reads what was in it. Memory
-/// that cannot be cleared is never given back; the log says so.
+/// Overwrites memory with zeros before it is deallocated, so that its content cannot be read later.
+/// The zeros are written in stream order. If memory cannot be zeroed, it is leaked, and the error
+/// is reported to the log hook.
 class ROCARRAY_API zeroing_resource_adaptor final : public resource_adaptor {
  public:
-  /// `upstream` must outlive it.
+  /// Creates an adaptor that zeroes memory before it returns it to `upstream`.
+  ///
+  /// @param upstream must outlive the adaptor
   explicit zeroing_resource_adaptor(memory_resource& upstream) : resource_adaptor(upstream) {}
 
  private:

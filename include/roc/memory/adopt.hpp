@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory that someone else allocated, owned by an array from then on.
+// Arrays that take ownership of device memory allocated elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -13,37 +13,48 @@
 
 namespace roc {
 
-/// An array over device or managed memory from elsewhere (numba.cuda: a `MemoryPointer` with a
-/// finalizer). `finaliser(void*)` gives the memory back: it is called once, with `data`, when the
-/// array has gone and all work on its device is done, unless the array was released before; what it
-/// throws goes to the log hook. Without elements nothing is adopted, and nothing called.
+/// Returns an array that owns device or managed memory allocated elsewhere (torch: `from_blob`;
+/// numba.cuda: a `MemoryPointer` with a finalizer).
 ///
-/// The caller answers for the memory being large enough. Throws roc::error for an address that is
-/// no device memory (then the finaliser is not called), lifetime_error for null, shape_error and
-/// layout_error as device_array does.
+/// @param data memory of any device; the caller ensures that it is large enough
+/// @param extents the shape
+/// @param steps the strides in elements, none negative
+/// @param deleter called once as `deleter(data)` to free the memory, unless the array is released
+///   (device_array::release). Exceptions that it throws are reported to the log hook. Not called if
+///   the array has no elements.
+/// @throws lifetime_error if `data` is null although the array has elements
+/// @throws layout_error if `data` is not aligned for T, or for strides as device_array does
+/// @throws shape_error if the size overflows
+/// @throws roc::error if `data` is neither device nor managed memory
+///
+/// *Synchronization:* the last owner blocks until all work on the devices has finished and then
+/// calls the deleter.
+///
+/// *Lifetime:* after an exception the memory still belongs to the caller; the deleter is not
+/// called.
 template <class T, std::size_t N, class F>
-[[nodiscard]] device_array<T, N> adopt(T* data, shape<N> const& extents,
-                                       strides<N> const& steps, F finaliser) {
+[[nodiscard]] device_array<T, N> adopt(T* data, shape<N> const& extents, strides<N> const& steps,
+                                       F deleter) {
   if (detail::allocation_bytes(extents, steps, sizeof(T)) == 0) {
     return device_array<T, N>(extents, steps);
   }
   if (data == nullptr) {
-    detail::throw_lifetime_error("adoption of a null pointer: adopt memory of a device");
+    detail::throw_lifetime_error("cannot adopt a null pointer; use device memory");
   }
   if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) {
-    std::ptrdiff_t const needed = alignof(T);
-    detail::throw_layout_error("adoption of memory that is not aligned to ", {&needed, 1}, "", {},
-                               " bytes, as its elements need");
+    detail::throw_layout_error(
+        "cannot adopt memory that is not aligned to {} bytes, as its elements require", alignof(T));
   }
-  detail::block_owner block(new detail::adopted_block<F>(data, std::move(finaliser)));
-  stream_ref const there(nullptr, block->device(), detail::stream_kind::default_stream);
-  return {detail::device_storage(std::move(block)), 0, extents, steps, there};
+  detail::block_owner block(new detail::adopted_block<F>(data, std::move(deleter)));
+  stream_ref const stream(nullptr, block->device(), detail::stream_kind::default_stream);
+  return {detail::device_storage(std::move(block)), 0, extents, steps, stream};
 }
-/// Contiguous memory.
+/// Returns an array that owns contiguous device memory in order `o`. Otherwise the same as the
+/// overload with strides.
 template <class T, std::size_t N, class F>
-[[nodiscard]] device_array<T, N> adopt(T* data, shape<N> const& extents, F finaliser,
+[[nodiscard]] device_array<T, N> adopt(T* data, shape<N> const& extents, F deleter,
                                        order o = order::c) {
-  return adopt(data, extents, layout::compact_strides(extents, o), std::move(finaliser));
+  return adopt(data, extents, layout::compact_strides(extents, o), std::move(deleter));
 }
 
 }  // namespace roc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One allocation of device memory for several arrays.
+// One allocation of device memory that several arrays share.
 #pragma once
 
 #include <concepts>
@@ -8,79 +8,89 @@
 #include <roc/detail/allocation_bytes.hpp>
 #include <roc/detail/device_storage.hpp>
 #include <roc/device_array.hpp>
-#include <roc/layout/shape.hpp>
 #include <roc/layout/padding.hpp>
+#include <roc/layout/shape.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
 
-/// Bytes on the device that arrays are placed in (pyopencl: `get_sub_region`; katsdpsigproc:
-/// `AliasIOSlot`). Every array owns the allocation too: it is freed when the last owner has gone.
-/// Arrays may be placed over each other, to use memory twice; a copy between two that share
-/// elements throws overlap_error. Move-only.
+/// Device memory in which arrays are placed at chosen offsets (pyopencl: `get_sub_region`;
+/// katsdpsigproc: `AliasIOSlot`). Move-only.
+///
+/// Arrays may overlap, so that memory is used for several purposes. A copy between two arrays that
+/// share elements throws overlap_error.
+///
+/// *Lifetime:* the allocation and its arrays own the memory together. It is freed, in stream order,
+/// when the last of them is destroyed.
 class device_allocation {
  public:
-  /// On the device of the stream, or the current one. Throws out_of_memory, roc::error.
+  /// Allocates memory on the device of the stream, or on the current one.
+  /// @param bytes size in bytes
+  /// @param stream the stream on which the memory is used first
+  /// @throws out_of_memory, roc::error
   explicit device_allocation(std::size_t bytes, stream_ref stream = {})
       : block_(new detail::device_block(detail::device_memory(bytes, stream))),
         bytes_(bytes),
         stream_(stream) {}
-  /// The other has no bytes then.
+  /// Leaves the source without memory.
   device_allocation(device_allocation&&) noexcept = default;
-  /// Gives up its share of what it had.
+  /// Drops this object's ownership of its memory and leaves the source without memory.
   device_allocation& operator=(device_allocation&&) noexcept = default;
 
-  /// 0 where it was moved from.
+  /// Returns the size in bytes, or 0 if this was moved from.
   std::size_t size_bytes() const noexcept { return block_ ? bytes_ : 0; }
 
-  /// An array that begins at `offset` bytes. Throws shape_error where it ends beyond the
-  /// allocation, layout_error where the offset does not suit the alignment of elements or padded
-  /// rows, and as device_array.
+  /// Returns a contiguous array in order `o` that begins at `offset`.
+  /// @param offset in bytes
+  /// @param extents the shape
+  /// @throws shape_error if the array exceeds the allocation
+  /// @throws layout_error if the offset is not aligned for T
+  /// @throws lifetime_error if this was moved from
   template <class T, std::size_t N>
   [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
                                          order o = order::c) const {
     return array<T, N>(offset, extents, layout::compact_strides(extents, o));
   }
-  /// With explicit strides, in elements, none negative.
+  /// Returns an array with explicit strides, in elements and none negative, that begins at
+  /// `offset`. Throws as the overload for contiguous arrays, and as device_array for such strides.
   template <class T, std::size_t N>
   [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
                                          strides<N> const& steps) const {
-    check(offset, detail::allocation_bytes(extents, steps, sizeof(T)), alignof(T));
+    check_fits(offset, detail::allocation_bytes(extents, steps, sizeof(T)), alignof(T));
     return {detail::device_storage(block_), offset, extents, steps, stream_};
   }
-  /// With padding; see roc::padding.
+  /// Returns an array with padding that begins at `offset`. Throws as the overload for contiguous
+  /// arrays, and layout_error if the offset is not aligned for padded rows, or if the constraints
+  /// contradict each other: see roc::padding.
   template <class T, std::size_t N, std::same_as<padded<N>> P>
   [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
                                          P const& padding, order o = order::c) const {
-    auto const room = detail::padded_extents(extents, padding, sizeof(T));
+    auto const padded_shape = detail::padded_extents(extents, padding, sizeof(T));
     check_alignment(offset, padding.byte_alignment());
-    auto result = array<T, N>(offset, room, o);
+    auto result = array<T, N>(offset, padded_shape, o);
     result.pad(extents);
     return result;
   }
 
  private:
-  void check(std::size_t offset, std::size_t bytes, std::size_t alignment) const {
+  void check_fits(std::size_t offset, std::size_t bytes, std::size_t alignment) const {
     if (!block_) {
-      detail::throw_lifetime_error("use of a device_allocation that was moved from");
+      detail::throw_lifetime_error("device_allocation was moved from and cannot be used");
     }
-    auto const place = static_cast<std::ptrdiff_t>(offset);
     if (offset > bytes_ || bytes > bytes_ - offset) {
-      std::ptrdiff_t const asked[2] = {place, static_cast<std::ptrdiff_t>(bytes)};
-      auto const has = static_cast<std::ptrdiff_t>(bytes_);
-      detail::throw_shape_error("array of (offset, bytes) ", {asked, 2}, " in an allocation of ",
-                                {&has, 1}, ": allocate more, or place it earlier");
+      detail::throw_shape_error(
+          "array of {} bytes at offset {} exceeds the allocation of {} bytes; "
+          "allocate more, or use a smaller offset",
+          bytes, offset, bytes_);
     }
     check_alignment(offset, alignment);
   }
 
-  // The allocation itself begins at a multiple of 256.
+  // Only the offset needs a check: the allocation itself is aligned to 256 bytes.
   static void check_alignment(std::size_t offset, std::size_t alignment) {
     if (offset % alignment == 0) return;
-    auto const place = static_cast<std::ptrdiff_t>(offset);
-    auto const needed = static_cast<std::ptrdiff_t>(alignment);
-    detail::throw_layout_error("array at offset ", {&place, 1}, ", alignment ", {&needed, 1},
-                               ": place it at a multiple of what its elements and rows need");
+    detail::throw_layout_error("offset {} is not aligned to {} bytes; use a multiple of {}", offset,
+                               alignment, alignment);
   }
 
   detail::block_owner block_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The resources that take memory from HIP itself.
+// Memory resources that allocate directly from HIP.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,19 @@
 
 namespace roc {
 
-/// hipMalloc and hipFree: every free waits for all work on the device. Arrays that take from it can
-/// be released (device_array::release).
+/// Allocates with hipMalloc and deallocates with hipFree (rmm: `cuda_memory_resource`).
+///
+/// *Synchronization:* every deallocation blocks until all work on the device has finished.
+/// Allocation ignores the stream.
+///
+/// Arrays that allocate from this resource can be released (device_array::release): the caller then
+/// frees the memory with hipFree.
 class ROCARRAY_API hip_memory_resource final : public memory_resource {
  public:
-  /// On the device with this ordinal; -1 for the current one. Throws roc::error where there is
-  /// none.
+  /// Creates a resource that allocates with hipMalloc on a device.
+  ///
+  /// @param device ordinal of the device; -1: the current one
+  /// @throws roc::error if the device does not exist
   explicit hip_memory_resource(int device = -1);
 
  private:
@@ -26,12 +33,20 @@ class ROCARRAY_API hip_memory_resource final : public memory_resource {
   int device_;
 };
 
-/// The driver's own pool: hipMallocAsync and hipFreeAsync, on the default pool of the device, which
-/// is told to keep what it holds. An option, never the default: on AMD it has open defects.
+/// Allocates with hipMallocAsync and deallocates with hipFreeAsync from the device's default memory
+/// pool (rmm: `cuda_async_memory_resource`). Sets the pool's release threshold so that the pool
+/// keeps free memory.
+///
+/// *Synchronization:* allocation and deallocation are stream-ordered.
+///
+/// Not the default, because the pool of AMD's driver has open defects.
 class ROCARRAY_API hip_async_memory_resource final : public memory_resource {
  public:
-  /// On the device with this ordinal; -1 for the current one. Throws roc::error where there is
-  /// none, and (std::errc::not_supported) where it has no pool.
+  /// Creates a resource that allocates from the driver's memory pool of a device.
+  ///
+  /// @param device ordinal of the device; -1: the current one
+  /// @throws roc::error if the device does not exist, or with std::errc::not_supported if it has no
+  ///   memory pool
   explicit hip_async_memory_resource(int device = -1);
 
  private:

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: MIT
-// Managed memory (managed_array): where its pages lie, and who uses them.
+// Placement and visibility of managed memory (managed_array): advise, prefetch, migrate, attach.
 //
-// Each call asks the device first whether it can: roc::error (std::errc::not_supported) names the
-// attribute that it lacks. The array may be any part of managed memory; other memory is a
-// roc::error (std::errc::invalid_argument). Without elements nothing happens.
+// Each function accepts any part of managed memory, whether or not the library allocated it, and
+// does nothing for an array without elements. Each throws roc::error: with
+// std::errc::invalid_argument for other memory, and with std::errc::not_supported, naming the
+// attribute, if the device lacks one that is needed.
 #pragma once
 
 #include <cstddef>
 
 #include <roc/config.hpp>
-#include <roc/detail/host_argument.hpp>
+#include <roc/detail/copy_operand.hpp>
 #include <roc/device.hpp>
 #include <roc/registration.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
 
-/// A place for pages of managed memory: a device, or the host.
+/// A location of pages of managed memory: a device, or the host.
 class ROCARRAY_API memory_location {
  public:
-  /// The device's memory.
-  memory_location(device const& on) noexcept : ordinal_(on.ordinal()) {}  // NOLINT: implicit
-  /// The host's memory.
+  /// The memory of a device. Implicit.
+  memory_location(device const& target) noexcept
+      : ordinal_(target.ordinal()) {}  // NOLINT: implicit
+  /// Returns the location for host memory.
   static memory_location host() noexcept { return {}; }
 
-  bool is_host() const noexcept { return ordinal_ < 0; }  ///< whether it is no device
-  /// The device's, or -1.
+  /// Returns true if this is host memory.
+  bool is_host() const noexcept { return ordinal_ < 0; }
+  /// Returns the ordinal of the device, or -1 for the host.
   int ordinal() const noexcept { return ordinal_; }
 
  private:
@@ -33,63 +36,87 @@ class ROCARRAY_API memory_location {
   int ordinal_ = -1;
 };
 
-/// Hints of hipMemAdvise; they change speed, never results.
+/// Hints about the use of managed memory (hipMemAdvise). They change performance, never results.
 enum class advice : unsigned char {
-  read_mostly,            ///< seldom written: each side may keep a copy of its own
-  not_read_mostly,        ///< takes read_mostly back
-  preferred_location,     ///< the pages stay at the location where they can
-  no_preferred_location,  ///< takes preferred_location back
-  accessed_by,            ///< the location uses the memory where it lies, without faults
-  not_accessed_by,        ///< takes accessed_by back
+  read_mostly,            ///< rarely written: host and devices may each keep a copy
+  not_read_mostly,        ///< undoes read_mostly
+  preferred_location,     ///< pages stay at the location if possible
+  no_preferred_location,  ///< undoes preferred_location
+  accessed_by,            ///< the location accesses the memory remotely, without page faults
+  not_accessed_by,        ///< undoes accessed_by
 };
 
-/// Who may use managed memory (hipStreamAttachMemAsync).
+/// Which streams may access managed memory (hipStreamAttachMemAsync).
 enum class attachment : unsigned char {
-  global,  ///< any stream on any device
-  host,    ///< no device: the host may use it while a device works
-  single,  ///< the given stream alone
+  global,  ///< every stream on every device
+  host,    ///< no stream: the host may access the memory while devices work
+  single,  ///< only the given stream
 };
 
 namespace detail {
 
-ROCARRAY_API void advise(host_extent extent, roc::advice hint, memory_location where);
-ROCARRAY_API void prefetch(host_extent extent, memory_location to, stream_ref stream);
-ROCARRAY_API void migrate(host_extent extent, memory_location to);
-ROCARRAY_API void attach(host_extent extent, stream_ref stream, attachment to);
+ROCARRAY_API void advise(host_extent extent, roc::advice hint, memory_location location);
+ROCARRAY_API void prefetch(host_extent extent, memory_location location, stream_ref stream);
+ROCARRAY_API void migrate(host_extent extent, memory_location location);
+ROCARRAY_API void attach(host_extent extent, stream_ref stream, attachment mode);
 
 }  // namespace detail
 
-/// Tells how the memory will be used (hipMemAdvise; pyopencl has none, numba.cuda neither). Needs
-/// ConcurrentManagedAccess.
+/// Announces how managed memory will be used (hipMemAdvise).
+///
+/// Needs the device attribute ConcurrentManagedAccess.
+/// @param array managed memory, or a part of it
+/// @param hint the kind of use
+/// @param location the device or host that the hint refers to
+/// @throws roc::error
 template <detail::host_argument H>
-void advise(H&& array, roc::advice hint, memory_location where) {
-  detail::advise(detail::extent_of(array), hint, where);
+void advise(H&& array, roc::advice hint, memory_location location) {
+  detail::advise(detail::extent_of(array), hint, location);
 }
 
-/// Moves the memory to the location, enqueued on `stream` (hipMemPrefetchAsync). Needs
-/// ConcurrentManagedAccess. The array's destructor waits for it.
+/// Enqueues the migration of managed memory to a location (hipMemPrefetchAsync).
+///
+/// Needs the device attribute ConcurrentManagedAccess.
+/// @param array managed memory, or a part of it
+/// @param location the device or host that the pages move to
+/// @throws roc::error
+///
+/// *Synchronization:* runs in the order of `stream`. The destructor of a managed array waits for
+/// it.
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H>)
-void prefetch(H&& array, memory_location to, stream_ref stream) {
-  detail::prefetch(detail::extent_of(array), to, stream);
+void prefetch(H&& array, memory_location location, stream_ref stream) {
+  detail::prefetch(detail::extent_of(array), location, stream);
 }
 
-/// Moves the memory to the location, after all work enqueued earlier on the current device through
-/// the library; done on return (pyopencl: `enqueue_svm_migratemem`). Needs
-/// ConcurrentManagedAccess.
+/// Migrates managed memory to a location (pyopencl: `enqueue_svm_migratemem`).
+///
+/// Needs the device attribute ConcurrentManagedAccess.
+/// @param array managed memory, or a part of it
+/// @param location the device or host that the pages move to
+/// @throws roc::error
+///
+/// *Synchronization:* ordered after all work that was enqueued on the current device through the
+/// library, and complete on return.
 template <detail::host_argument H>
-void migrate(H&& array, memory_location to) {
-  detail::migrate(detail::extent_of(array), to);
+void migrate(H&& array, memory_location location) {
+  detail::migrate(detail::extent_of(array), location);
 }
 
-/// Says from when on, in the order of `stream`, who may use the whole array
-/// (hipStreamAttachMemAsync; numba.cuda: `managed_array(attach_global=)`). Needs ManagedMemory. On
-/// AMD nothing happens. Throws roc::error (invalid_argument) for a part of an array that does not
-/// begin it, and for `single` with the default stream.
+/// Sets which streams may access a managed array (hipStreamAttachMemAsync; numba.cuda:
+/// `managed_array(attach_global=)`).
+///
+/// Needs the device attribute ManagedMemory. Has no effect on AMD.
+/// @param array a managed array; a part that begins at the first element means the whole array
+/// @param mode which streams may access it
+/// @throws roc::error with std::errc::invalid_argument for a part that does not begin at the first
+///   element, and for attachment::single with the default stream
+///
+/// *Synchronization:* takes effect in the order of `stream`.
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H>)
-void attach(H&& array, stream_ref stream, attachment to = attachment::single) {
-  detail::attach(detail::extent_of(array), stream, to);
+void attach(H&& array, stream_ref stream, attachment mode = attachment::single) {
+  detail::attach(detail::extent_of(array), stream, mode);
 }
 
 }  // namespace roc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Host access to device and managed arrays for a scope.
+// Scoped host access to device and managed arrays.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 #include <roc/config.hpp>
 #include <roc/copy.hpp>
 #include <roc/detail/allocation_bytes.hpp>
+#include <roc/detail/copy_operand.hpp>
 #include <roc/detail/host_storage.hpp>
-#include <roc/detail/side.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device_view.hpp>
 #include <roc/host_view.hpp>
@@ -22,88 +22,98 @@
 
 namespace roc {
 
-/// What the host will do with a mapped array: see roc::access.
+/// The kind of host access to a mapped array. Pass one of the constants in roc::access.
 enum class access_kind : unsigned char {
-  read,        ///< look at it
-  write,       ///< write all of it
-  read_write,  ///< change it
+  read,        ///< reads elements
+  write,       ///< writes all elements
+  read_write,  ///< reads and writes elements
 };
-/// Its kind as a type: whether elements are const is known when the program is compiled.
+/// An access_kind as a type, so that the constness of elements is known at compile time.
 template <access_kind K>
 using access_constant = std::integral_constant<access_kind, K>;
 
-/// What the host will do with a mapped array.
+/// The kinds of host access to a mapped array.
 namespace access {
-/// Look at it: the view's elements are const.
+/// Read-only: the elements of the view are const.
 inline constexpr access_constant<access_kind::read> read{};
-/// Write all of it: the view begins with unspecified values, and all are written back.
+/// Write-only: the view begins with unspecified values, and all elements are written back.
 inline constexpr access_constant<access_kind::write> write{};
-/// Change it: what is not written stays.
+/// Read and write: elements that are not written keep their values.
 inline constexpr access_constant<access_kind::read_write> read_write{};
 }  // namespace access
 
 namespace detail {
 
-/// Waits until the host may use the memory, and has the pages of managed memory brought.
+/// Blocks until the host may access the memory, and prefetches managed memory to the host if the
+/// device can. `stream` null: waits for all work on the current device. Throws roc::error.
 ROCARRAY_API void map_host(host_extent extent, stream_ref const* stream);
-/// Sends the pages of managed memory back to the device.
+/// Prefetches managed memory to the device if the device can; does nothing for other memory.
+/// `stream` null: complete on return. Throws roc::error.
 ROCARRAY_API void unmap_host(host_extent extent, stream_ref const* stream);
-ROCARRAY_API void log_late(char const* message) noexcept;
+/// Passes the message of a destructor's error to the log hook.
+ROCARRAY_API void log_unmap_error(char const* message) noexcept;
 
 template <class A, access_kind K>
 auto map(A& array, access_constant<K>, stream_ref const* stream);
 
 }  // namespace detail
 
-/// Host access to an array for a scope, from roc::map; a view of the elements. Move-only.
+/// Guard for host access to an array, returned by roc::map. Move-only.
 ///
-/// Its end gives the array back, with what was written, also while an exception unwinds; it never
-/// throws: an error goes to the log hook. `unmap` does it early and can throw. Use after `unmap`,
-/// and a second `unmap`, are a lifetime_error. The array must outlive it.
+/// The destructor unmaps the array, also during stack unwinding. It never throws: an error is
+/// reported to the log hook. `unmap` does the same early and can throw. Use after `unmap`, and a
+/// second `unmap`, throw lifetime_error.
+///
+/// *Lifetime:* the array must outlive the mapping.
 template <class T, std::size_t N, access_kind K>
 class [[nodiscard]] mapping {
  public:
-  /// Const where it is mapped for reading.
+  /// Const if the array is mapped for reading.
   using element_type = std::conditional_t<K == access_kind::read, T const, T>;
   static_assert(K == access_kind::read || !std::is_const_v<T>,
                 "rocarray: elements that are const can be mapped for reading only");
 
-  /// The other maps nothing then.
+  /// Leaves `other` unmapped.
   mapping(mapping&& other) noexcept
       : staging_(std::move(other.staging_)),
         host_(other.host_),
         device_(other.device_),
         stream_(other.stream_),
-        mapped_(std::exchange(other.mapped_, false)) {}
+        is_mapped_(std::exchange(other.is_mapped_, false)) {}
   mapping& operator=(mapping&&) = delete;
+  /// Unmaps the array if it is still mapped. Reports errors to the log hook.
   ~mapping() {
-    if (!mapped_) return;
+    if (!is_mapped_) return;
     try {
       unmap();
-    } catch (std::exception const& late) {
-      detail::log_late(late.what());
+    } catch (std::exception const& error) {
+      detail::log_unmap_error(error.what());
     }
   }
 
-  /// The elements, valid until `unmap`. Of a device array in memory of their own, with the array's
-  /// order of axes.
+  /// Returns a view of the elements, valid until `unmap`. For a device array it is a view of a copy
+  /// in pinned memory, with the same order of axes.
+  /// @throws lifetime_error if unmapped or moved from
   host_view<element_type, N> view() const {
-    check();
+    check_mapped();
     return host_;
   }
-  /// The first element.
+  /// Returns a pointer to the first element.
   element_type* data() const { return view().data(); }
-  /// An element, or a view of a region: see host_view.
+  /// Returns an element, or a view of a region: see host_view.
   template <class... E>
-    requires layout::indexes<N, E...>
+    requires layout::indexable_with<N, E...>
   decltype(auto) operator()(E... expressions) const {
     return view()(expressions...);
   }
 
-  /// Gives the array back now: done on return, or enqueued if the mapping has a stream. Throws
-  /// lifetime_error (unmapped already) and what roc::copy throws; the array is still mapped then.
+  /// Ends the host's access. A device array is overwritten with the elements of the view, unless it
+  /// is mapped for reading.
+  /// @throws lifetime_error if already unmapped, and what roc::copy throws; the array stays mapped
+  ///
+  /// *Synchronization:* complete on return, or enqueued if the mapping has a stream.
   void unmap() {
-    check();
+    check_mapped();
     stream_ref const* const stream = stream_ ? &*stream_ : nullptr;
     if constexpr (K != access_kind::read) {
       if (!device_) {
@@ -114,7 +124,7 @@ class [[nodiscard]] mapping {
         copy(host_, *device_, *stream);
       }
     }
-    mapped_ = false;
+    is_mapped_ = false;
     staging_.give_back();
   }
 
@@ -123,11 +133,12 @@ class [[nodiscard]] mapping {
   template <class A, access_kind M>
   friend auto detail::map(A& array, access_constant<M>, stream_ref const* stream);
 
-  void check() const {
-    if (mapped_) return;
-    detail::throw_lifetime_error("use of a mapping that was unmapped or moved from: map it again");
+  void check_mapped() const {
+    if (is_mapped_) return;
+    detail::throw_lifetime_error("mapping was unmapped or moved from; map the array again");
   }
 
+  // Maps a device array by copying it to pinned memory. Blocks until the copy has finished.
   mapping(device_view<T, N> const& device, stream_ref const* stream)
       : staging_(detail::allocation_bytes(device.shape(), dense_strides(device), sizeof(T)),
                  host_memory::pinned),
@@ -142,24 +153,25 @@ class [[nodiscard]] mapping {
         stream->synchronize();
       }
     }
-    mapped_ = true;
+    is_mapped_ = true;
   }
+  // Maps host memory in place.
   mapping(host_view<T, N> const& host, stream_ref const* stream)
       : host_(const_cast<value_type*>(host.data()), host.shape(), host.strides()) {
     if (stream != nullptr) stream_ = *stream;
     detail::map_host(detail::extent_of(host_), stream);
-    mapped_ = true;
+    is_mapped_ = true;
   }
 
   static roc::strides<N> dense_strides(device_view<T, N> const& device) {
     return layout::like_strides(device.shape(), device.strides());
   }
 
-  detail::host_storage staging_;  // of device arrays
+  detail::host_storage staging_;  // pinned copy of a device array; empty for host memory
   host_view<value_type, N> host_;
-  std::optional<device_view<T, N>> device_;
+  std::optional<device_view<T, N>> device_;  // the device array; none for host memory
   std::optional<stream_ref> stream_;
-  bool mapped_ = false;
+  bool is_mapped_ = false;
 };
 
 namespace detail {
@@ -173,26 +185,38 @@ auto map(A& array, access_constant<K>, stream_ref const* stream) {
 
 }  // namespace detail
 
-/// Gives the host an array for a scope: `auto m = roc::map(array, roc::access::read_write);`
-/// (pyopencl: `SVMPtr.map`). A device array is copied to pinned memory and back (not there for
-/// `write`, not back for `read`); managed memory is used where it lies, its pages brought and sent
-/// back by prefetching where the device can; of other host memory the work that uses it is waited
-/// for. Waits for all work enqueued earlier on the device through the library.
+/// Gives the host access to an array for a scope (pyopencl: `SVMPtr.map`):
 ///
-/// Work on the array between this and `unmap` is not waited for, and races with the host. Throws
-/// what roc::copy throws.
+///   auto m = roc::map(array, roc::access::read_write);
+///
+/// A device array is copied to pinned memory (except for access::write) and copied back (except for
+/// access::read). Managed memory is used in place; its pages are prefetched to the host, and back
+/// to the device, if the device can. Other host memory is used in place.
+///
+/// @param array a device, managed or host array, or a view of one
+/// @param kind one of the constants in roc::access
+/// @returns a roc::mapping
+/// @throws what roc::copy throws
+///
+/// *Synchronization:* blocks until all work that was enqueued on the device through the library has
+/// finished; for a device array with access::write, `unmap` does that instead. Work on the array
+/// that is enqueued between `map` and `unmap` races with the host.
 template <detail::copy_argument A, access_kind K>
   requires(!detail::owning_temporary<A>)
-auto map(A&& array, access_constant<K> how) {
-  return detail::map(array, how, nullptr);
+auto map(A&& array, access_constant<K> kind) {
+  return detail::map(array, kind, nullptr);
 }
 
-/// The same in the order of `stream`: waits for that alone (for the whole device, where managed
-/// memory needs it); `unmap` enqueues what is written back, and does not wait.
+/// Gives the host access to an array for a scope, in the order of `stream`; otherwise as the
+/// overload without a stream.
+///
+/// *Synchronization:* blocks until the work on `stream` has finished (all work on the device, if
+/// managed memory needs that), but not for a device array with access::write. `unmap` enqueues the
+/// copy back and does not block.
 template <detail::copy_argument A, access_kind K>
   requires(!detail::owning_temporary<A>)
-auto map(A&& array, access_constant<K> how, stream_ref stream) {
-  return detail::map(array, how, &stream);
+auto map(A&& array, access_constant<K> kind, stream_ref stream) {
+  return detail::map(array, kind, &stream);
 }
 
 }  // namespace roc

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where device memory comes from: one small interface, and the resource of each device.
+// The interface of memory resources, which allocate device memory, and the default resource of each
+// device.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +11,21 @@
 
 namespace roc {
 
-/// What a memory resource knows about its memory, in bytes. A resource leaves at zero what it does
-/// not count.
+/// Counters of a memory resource. Counters that a resource does not support are zero.
 struct memory_statistics {
-  std::size_t current_bytes = 0;  ///< handed out now
-  /// The most that was ever handed out at once. A pool may miss a peak to which several threads
-  /// came with small blocks that they had kept for themselves.
+  std::size_t current_bytes = 0;  ///< bytes allocated now
+  /// The largest value of current_bytes so far. A pool may miss a peak that consists of small
+  /// blocks from the caches of several threads.
   std::size_t peak_bytes = 0;
-  std::size_t current_blocks = 0;  ///< allocations handed out now
-  std::size_t allocations = 0;     ///< allocations ever made
-  std::size_t reserved_bytes = 0;  ///< held by a pool, handed out or not
-  std::size_t free_bytes = 0;      ///< held by a pool and not handed out
-  std::size_t pending_bytes = 0;   ///< of these: work enqueued before their free may still use them
-  std::size_t largest_free_bytes = 0;  ///< of these: in one piece
+  std::size_t current_blocks = 0;      ///< blocks allocated now
+  std::size_t allocations = 0;         ///< allocations so far
+  std::size_t reserved_bytes = 0;      ///< bytes that a pool holds, allocated or free
+  std::size_t free_bytes = 0;          ///< bytes that a pool holds and that are not allocated
+  std::size_t pending_bytes = 0;       ///< the part of free_bytes that enqueued work may still use
+  std::size_t largest_free_bytes = 0;  ///< size of the largest contiguous free block
 
-  /// 0 where all free memory is one piece (or none is free), towards 1 where it is in many.
+  /// Returns the fragmentation of the free memory: 0 if it is one block or empty, close to 1 if it
+  /// is many small blocks.
   double fragmentation() const noexcept {
     if (free_bytes == 0) return 0;
     return 1 - static_cast<double>(largest_free_bytes) / static_cast<double>(free_bytes);
@@ -33,55 +34,74 @@ struct memory_statistics {
 
 namespace detail {
 
-struct resource_life;  // outlives its resource, and tells that it has gone
+/// Records whether a resource exists. It is never freed, so that it outlives its resource.
+struct resource_generation;
 
-/// Whether a resource still exists. A value; asking takes one load.
-class ROCARRAY_API resource_ticket {
+/// Weak reference to a memory resource. A value; safe to use after the resource was destroyed.
+class ROCARRAY_API weak_resource_ref {
  public:
-  resource_ticket() = default;
-  resource_ticket(resource_life* life, std::uint64_t number) : life_(life), number_(number) {}
+  weak_resource_ref() = default;
+  /// @param generation the record of the resource
+  /// @param number the value of the record while the resource exists
+  weak_resource_ref(resource_generation* generation, std::uint64_t number)
+      : generation_(generation), number_(number) {}
+  /// Returns true if the resource still exists. Costs one load.
   bool is_valid() const noexcept;
 
  private:
-  resource_life* life_ = nullptr;
+  resource_generation* generation_ = nullptr;
   std::uint64_t number_ = 0;
 };
 
 }  // namespace detail
 
-/// A source of device memory whose blocks are taken and given back in the order of a stream, as
-/// work on that stream is (rmm: `device_memory_resource`; numba.cuda: `BaseCUDAMemoryManager`).
+/// Base class of memory resources, which allocate device memory. Allocation and deallocation are
+/// stream-ordered (rmm: `device_memory_resource`; numba.cuda: `BaseCUDAMemoryManager`).
 ///
-/// A resource must outlive the arrays that take from it. An array that outlives its resource says
-/// so in the log and frees nothing. Members are safe to call from any thread.
+/// All members may be called from any thread at the same time.
+///
+/// *Lifetime:* a resource must outlive the arrays that allocate from it. An array that outlives its
+/// resource reports that to the log hook and leaks its memory.
 class ROCARRAY_API memory_resource {
  public:
-  /// What every block is aligned to, in bytes.
+  /// Alignment of every block, in bytes.
   static constexpr std::size_t alignment = 256;
 
   virtual ~memory_resource();
   memory_resource(memory_resource const&) = delete;
   memory_resource& operator=(memory_resource const&) = delete;
 
-  /// Memory for work enqueued on `stream` from now on; work on another stream must be ordered after
-  /// this call by the caller (device_array does it). Null for zero bytes. Never waits unless memory
-  /// is short. Throws out_of_memory, and roc::error, in a host function of a stream too.
+  /// Allocates memory for work that is enqueued on `stream` after this call.
+  ///
+  /// @param bytes size in bytes
+  /// @param stream the stream on which the memory is used first
+  /// @returns memory aligned to 256 bytes; null if `bytes` is zero
+  /// @throws out_of_memory if there is not enough memory
+  /// @throws roc::error if HIP reports another error, or in a host function of a stream
+  ///
+  /// *Synchronization:* blocks only if memory is short. The caller orders work on other streams
+  /// after this call (device_array does).
   [[nodiscard]] void* allocate(std::size_t bytes, stream_ref stream = {});
-  /// Gives memory back, with the bytes it was asked with. Work enqueued on `stream` so far may
-  /// still use it. Null is ignored. What cannot be this resource's memory, or was given back
-  /// before, is reported to the log hook where that can be seen, and nothing is freed.
+  /// Deallocates memory. Work that is already enqueued on `stream` may still use it.
+  ///
+  /// Memory that does not belong to this resource, or was deallocated before, is reported to the
+  /// log hook if the resource can detect that; nothing is freed then.
+  ///
+  /// @param data the result of allocate; null is ignored
+  /// @param bytes the size that was passed to allocate
+  /// @param stream the stream on which the memory was used last
   void deallocate(void* data, std::size_t bytes, stream_ref stream = {}) noexcept;
 
-  /// The device whose memory this is; -1 where it does not say.
+  /// Returns the device that the memory is on, or -1 if the resource does not name one.
   int device_ordinal() const noexcept { return do_device_ordinal(); }
-  /// What it knows about its memory now; a value.
+  /// Returns a snapshot of the counters.
   memory_statistics statistics() const { return do_statistics(); }
-  /// Gives back to its own source what it holds and nobody uses. Waits for nothing.
+  /// Returns unused memory to the upstream resource or to HIP. Does not block.
   void trim() { do_trim(); }
-  /// With which an array finds out whether its resource still exists.
-  detail::resource_ticket ticket() const noexcept;
+  /// Returns a weak reference, by which an array finds out whether its resource still exists.
+  detail::weak_resource_ref weak_ref() const noexcept;
 
-  /// Whether memory of one may be given back to the other.
+  /// Returns true if memory allocated from one may be deallocated by the other.
   friend bool operator==(memory_resource const& a, memory_resource const& b) noexcept {
     return &a == &b || a.do_is_equal(b);
   }
@@ -89,30 +109,39 @@ class ROCARRAY_API memory_resource {
  protected:
   memory_resource();
 
-  /// See allocate; `bytes` is neither zero nor beyond what an address can count.
+  /// Implements allocate. `bytes` is between 1 and PTRDIFF_MAX.
   virtual void* do_allocate(std::size_t bytes, stream_ref stream) = 0;
-  /// See deallocate; `data` is not null.
+  /// Implements deallocate. `data` is not null.
   virtual void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept = 0;
-  /// Whether memory of this may be given back to the other: no, unless overridden.
+  /// Returns true if this may deallocate memory of `other`. Default: false.
   virtual bool do_is_equal(memory_resource const& other) const noexcept;
-  /// See device_ordinal: -1, unless overridden.
+  /// Implements device_ordinal. Default: -1.
   virtual int do_device_ordinal() const noexcept;
-  /// See statistics: zeros, unless overridden.
+  /// Implements statistics. Default: zeros.
   virtual memory_statistics do_statistics() const;
-  /// See trim: nothing, unless overridden.
+  /// Implements trim. Default: does nothing.
   virtual void do_trim();
 
  private:
-  detail::resource_life* life_;
+  detail::resource_generation* generation_;
 };
 
-/// The resource that arrays on this device take their memory from: unless another was set, one made
-/// at the first use, a pool_resource, or what ROCARRAY_MEMORY_RESOURCE names (pool, direct,
-/// driver_pool). With `direct` tools that check memory, as compute-sanitizer, see every array as an
-/// allocation of its own. Throws roc::error where there is no such device.
+/// Returns the resource from which arrays on this device allocate.
+///
+/// Unless set_device_resource has set one, it is created at first use: a pool_resource, or the
+/// resource that the environment variable ROCARRAY_MEMORY_RESOURCE names (`pool`, `hip`,
+/// `hip_async`). With `hip`, tools such as compute-sanitizer see every array as an allocation.
+///
+/// @throws roc::error if the device does not exist
 ROCARRAY_API memory_resource& device_resource(int device);
-/// Sets it for arrays made from now on and returns the one before, which must live as long as its
-/// arrays; null restores the first one. Throws roc::error where the resource is of another device.
+/// Sets the resource from which arrays on this device will allocate.
+///
+/// @param device ordinal of the device
+/// @param resource null restores the resource that was created at first use
+/// @returns the previous resource
+/// @throws roc::error if the device does not exist, or the resource is on another device
+///
+/// *Lifetime:* both resources must outlive the arrays that allocated from them.
 ROCARRAY_API memory_resource* set_device_resource(int device, memory_resource* resource);
 
 }  // namespace roc

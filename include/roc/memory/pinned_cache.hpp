@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Freed pinned memory that is kept for the next pinned array: pinning 1 GiB takes half a second.
+// The cache of freed pinned memory. Pinning 1 GiB takes half a second, so blocks are reused.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,29 @@
 
 namespace roc {
 
-/// What the cache of pinned memory holds and has done.
+/// State and counters of the cache of pinned memory.
 struct pinned_cache_information {
-  std::size_t bytes;   ///< kept for later arrays
-  std::size_t blocks;  ///< in so many blocks
-  std::size_t limit;   ///< bytes kept at most: the setting ROCARRAY_PINNED_CACHE (256M; 0: nothing kept)
-  std::size_t reused;  ///< arrays that got a kept block
-  std::size_t pinned;  ///< arrays for which HIP was called
+  std::size_t bytes;   ///< bytes in the cache
+  std::size_t blocks;  ///< blocks in the cache
+  std::size_t limit;   ///< largest number of bytes that the cache keeps (ROCARRAY_PINNED_CACHE)
+  std::size_t reused;  ///< allocations served from the cache so far
+  std::size_t pinned;  ///< allocations that called HIP so far
 };
 
-/// Pinned arrays that go leave their memory here, up to the limit; the oldest goes first. A block
-/// is given out again when the copies that use it are done, to an array with the same flags. Mapped
-/// memory is not kept: kernels may still use it.
+/// Returns the state of the cache of pinned memory.
+///
+/// A pinned array that is destroyed leaves its block in the cache. If the cache exceeds its limit
+/// (environment variable ROCARRAY_PINNED_CACHE; default 256M, 0 disables the cache), the oldest
+/// blocks are freed. A block is reused by an array with the same flags and a similar size, after
+/// all copies that use the block have finished. Mapped memory is not cached, because kernels may
+/// still use it.
 [[nodiscard]] ROCARRAY_API pinned_cache_information pinned_cache();
 
-/// Frees kept blocks (hipHostFree, which waits for the device), the oldest first, until at most
-/// `keep` bytes are left. Errors go to the log hook.
+/// Frees cached blocks, oldest first, until at most `keep` bytes remain. Errors are reported to
+/// the log hook.
+///
+/// *Synchronization:* blocks until the copies that use a freed block have finished; hipHostFree
+/// blocks until the device is idle.
 ROCARRAY_API void trim_pinned_cache(std::size_t keep = 0) noexcept;
 
 }  // namespace roc

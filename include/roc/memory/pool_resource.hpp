@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pool: memory that was given back is kept for the next allocation.
+// The memory pool: deallocated memory is kept and reused in stream order.
 #pragma once
 
 #include <cstddef>
@@ -15,38 +15,47 @@ namespace memory {
 class pool_state;
 }
 
-/// What bounds a pool.
+/// Options of a pool, in bytes.
 struct pool_options {
-  /// Bytes that the pool takes from its upstream at most.
+  /// The largest number of bytes that the pool allocates from its upstream resource.
   std::size_t limit = std::numeric_limits<std::size_t>::max();
-  /// Bytes that it takes at once at most, unless one block needs more.
-  std::size_t chunk_bytes = std::size_t{64} << 20;
+  /// The size of one upstream allocation. A block that is larger gets an allocation of its own
+  /// size.
+  std::size_t slab_bytes = std::size_t{64} << 20;
 };
 
-/// Keeps memory that was given back for the next allocation (pyopencl: `MemoryPool`; what every
-/// device uses unless told otherwise).
+/// A memory resource that keeps deallocated memory for later allocations. The default resource of
+/// every device (rmm: `pool_memory_resource`; pyopencl: `MemoryPool`).
 ///
-/// Blocks up to 1 MiB are of some forty sizes, at most a quarter apart; larger ones are cut from
-/// what fits best and joined again. A block given back on a stream is used again at once on that
-/// stream, and on another only when the work that may use it is known to be done. Each thread keeps
-/// a few small blocks for itself, and takes and gives those without a lock. Where memory is short
-/// the pool waits for pending work, gives what it can to its upstream, tries again, and only then
-/// throws out_of_memory.
+/// Blocks of up to 1 MiB have one of about forty sizes, each at most 25 % larger than the next
+/// smaller one. Larger blocks are split from the best fit and coalesced again. Each thread caches a
+/// few small blocks and allocates them without a lock.
 ///
-/// Work that the library enqueues on other streams, and what is told by record_stream, is waited for too.
-/// A stream of another library (from_native) must outlive the blocks that are taken or given back
-/// on it. Throws what the upstream throws.
+/// *Synchronization:* a block that is deallocated on a stream is reused on that stream at once; on
+/// another stream it is reused only after the work that may use it has finished. That includes work
+/// that the library enqueued on other streams and work announced by record_stream. If memory is
+/// short, an allocation waits for pending work, returns free memory to the upstream resource, tries
+/// again, and throws out_of_memory only then. All members may be called from any thread.
+///
+/// *Lifetime:* a stream of another library (from_native) must outlive the blocks that are allocated
+/// or deallocated on it.
+///
+/// Throws what the upstream resource throws.
 class ROCARRAY_API pool_resource final : public memory_resource {
  public:
-  /// The upstream must outlive the pool and know its device.
+  /// Creates a pool that takes its memory from `upstream`.
+  ///
+  /// @param upstream must outlive the pool and name its device
+  /// @param options limits, in bytes
   explicit pool_resource(memory_resource& upstream, pool_options const& options = {});
-  /// Waits for pending work. Blocks that are still in use are reported to the log and never freed.
+  /// Blocks until pending work has finished. Blocks still in use are reported to the log hook and
+  /// leaked.
   ~pool_resource() override;
 
-  /// Bytes taken from the upstream at most. Below what is held, the pool gives back what it can and
-  /// grows no more; blocks in use are not touched.
+  /// Sets the largest number of bytes that the pool holds. If it holds more, it returns free
+  /// memory to the upstream resource and does not grow; blocks in use stay valid.
   void set_limit(std::size_t bytes);
-  /// What set_limit set.
+  /// Returns the limit in bytes.
   std::size_t limit() const;
 
  private:

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The nvidia platform without HIP's headers: the calls of src/platform/calls.hpp over CUDA's, each
-// doing what HIP's own wrapper does, and their types and constants.
+// HIP on the nvidia platform without HIP's headers: the calls listed in src/platform/calls.hpp,
+// each implemented by CUDA's call as HIP's own headers do.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include <roc/native/cuda_alias_error.hpp>
-#include <roc/native/cuda_alias_types.hpp>
-
 #include <cstddef>
 #include <cstring>
+
+#include <roc/native/cuda_alias_types.hpp>
 
 namespace roc::cuda_alias {
 
@@ -26,18 +25,18 @@ inline hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
   cudaDeviceProp properties;
   cudaError_t const error = cudaGetDeviceProperties(&properties, device);
   if (error != cudaSuccess) return from_cuda(error);
-  std::size_t const room = static_cast<std::size_t>(length) - 1;
+  std::size_t const capacity = static_cast<std::size_t>(length) - 1;
   std::size_t const size = std::strlen(properties.name);
-  std::size_t const kept = size < room ? size : room;
-  std::memcpy(name, properties.name, kept);
-  name[kept] = '\0';
+  std::size_t const copied = size < capacity ? size : capacity;
+  std::memcpy(name, properties.name, copied);
+  name[copied] = '\0';
   return hipSuccess;
 }
 inline hipError_t hipDeviceGetPCIBusId(char* id, int length, hipDevice_t device) {
   return from_cuda(cudaDeviceGetPCIBusId(id, length, device));
 }
-inline hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
-  return from_cuda(cudaDeviceCanAccessPeer(can, device, peer));
+inline hipError_t hipDeviceCanAccessPeer(int* can_access, int device, int peer) {
+  return from_cuda(cudaDeviceCanAccessPeer(can_access, device, peer));
 }
 inline hipError_t hipDeviceSynchronize() { return from_cuda(cudaDeviceSynchronize()); }
 inline hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -57,7 +56,7 @@ inline hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
 
 inline hipError_t hipGetLastError() { return from_cuda(cudaGetLastError()); }
 inline hipError_t hipPeekAtLastError() { return from_cuda(cudaPeekAtLastError()); }
-/// CUDA's name for the code ("cudaErrorInvalidValue"), as with HIP's headers.
+/// Returns CUDA's name of the code ("cudaErrorInvalidValue"), as HIP's headers do.
 inline char const* hipGetErrorName(hipError_t error) { return cudaGetErrorName(to_cuda(error)); }
 inline char const* hipGetErrorString(hipError_t error) {
   return cudaGetErrorString(to_cuda(error));
@@ -84,26 +83,27 @@ inline hipError_t hipHostRegister(void* memory, std::size_t size, unsigned flags
   return from_cuda(cudaHostRegister(memory, size, flags));
 }
 inline hipError_t hipHostUnregister(void* memory) { return from_cuda(cudaHostUnregister(memory)); }
-/// hipErrorInvalidValue, and no last error, for memory that CUDA does not know.
+/// Returns hipErrorInvalidValue, without setting the last error, for memory that CUDA does not
+/// know.
 inline hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* memory) {
-  cudaPointerAttributes found;
-  cudaError_t const error = cudaPointerGetAttributes(&found, memory);
+  cudaPointerAttributes cuda_attributes;
+  cudaError_t const error = cudaPointerGetAttributes(&cuda_attributes, memory);
   if (error != cudaSuccess) return from_cuda(error);
-  switch (found.type) {
+  switch (cuda_attributes.type) {
     case cudaMemoryTypeHost: attributes->type = hipMemoryTypeHost; break;
     case cudaMemoryTypeDevice: attributes->type = hipMemoryTypeDevice; break;
     case cudaMemoryTypeManaged: attributes->type = hipMemoryTypeManaged; break;
     default: return hipErrorInvalidValue;
   }
-  attributes->device = found.device;
-  attributes->devicePointer = found.devicePointer;
-  attributes->hostPointer = found.hostPointer;
+  attributes->device = cuda_attributes.device;
+  attributes->devicePointer = cuda_attributes.devicePointer;
+  attributes->hostPointer = cuda_attributes.hostPointer;
   attributes->isManaged = 0;
   attributes->allocationFlags = 0;
   return hipSuccess;
 }
 
-// Managed memory: CUDA 13 names places by location, no longer by device number.
+// Managed memory. CUDA 13 takes locations instead of device numbers.
 
 inline hipError_t hipMallocManaged(void** memory, std::size_t size, unsigned flags) {
   return from_cuda(cudaMallocManaged(memory, size, flags));
@@ -140,7 +140,7 @@ inline hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* memory, std:
   return from_cuda(cudaStreamAttachMemAsync(stream, memory, size, flags));
 }
 
-// Memory pools of the driver
+// Memory pools
 
 inline hipError_t hipMallocAsync(void** memory, std::size_t size, hipStream_t stream) {
   return from_cuda(cudaMallocAsync(memory, size, stream));
@@ -151,8 +151,8 @@ inline hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
 inline hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
   return from_cuda(cudaDeviceGetDefaultMemPool(pool, device));
 }
-inline hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr which, void* value) {
-  return from_cuda(cudaMemPoolSetAttribute(pool, which, value));
+inline hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
+  return from_cuda(cudaMemPoolSetAttribute(pool, attribute, value));
 }
 inline hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep) {
   return from_cuda(cudaMemPoolTrimTo(pool, keep));

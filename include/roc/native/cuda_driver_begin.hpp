@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// From here to cuda_driver_end.hpp, the driver calls behind HIP's wrappers are resolved when first
-// called, so that a program does not need libcuda to link or to start. (The wrappers of modules,
-// contexts and virtual memory still do: who calls those links with the driver.)
-// No include guard: this is one half of a bracket that cuda13.hpp puts around HIP's headers.
+// Replaces driver functions by function objects that look them up in libcuda at the first call,
+// until cuda_driver_end.hpp. A program that uses HIP's wrappers then needs libcuda neither to link
+// nor to start. (HIP's wrappers of modules, contexts and virtual memory still need it: a program
+// that calls these wrappers must be linked with libcuda.) No include guard: cuda13.hpp includes the
+// two files before and after HIP's headers.
 
 namespace roc::native_detail {
 
+/// Returns the driver's function of that name, or null if there is no driver or no such function.
 template <class Function>
 Function find_driver_call(char const* name, unsigned long long flags) {
   void* found = nullptr;
@@ -23,7 +25,8 @@ Function find_driver_call(char const* name, unsigned long long flags) {
   return reinterpret_cast<Function>(found);
 }
 
-/// Calls the driver's function of that name; without a driver, CUDA_ERROR_NOT_INITIALIZED.
+/// Calls the driver's function of that name. Returns CUDA_ERROR_NOT_INITIALIZED if it was not
+/// found.
 template <class Function, char const* name, unsigned long long flags>
 struct driver_call;
 
@@ -35,14 +38,15 @@ struct driver_call<CUresult (*)(Arguments...), name, flags> {
   }
 };
 
-// Files of one program may differ in their default stream: nothing here is shared between such.
+// Source files of one program may differ in their default stream. These constants have internal
+// linkage, so that such files do not share function objects.
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 constexpr unsigned long long driver_call_flags = cudaEnablePerThreadDefaultStream;
 #else
 constexpr unsigned long long driver_call_flags = cudaEnableDefault;
 #endif
 
-#define ROCARRAY_DRIVER_CALL(name)                     \
+#define ROCARRAY_DRIVER_CALL(name)                \
   inline constexpr char name_of_##name[] = #name; \
   constexpr driver_call<decltype(&name), name_of_##name, driver_call_flags> driver_##name{};
 ROCARRAY_DRIVER_CALL(cuInit)
@@ -65,7 +69,8 @@ ROCARRAY_DRIVER_CALL(cuStreamWriteValue64)
 
 }  // namespace roc::native_detail
 
-// Most of these names are macros already (for the call's version and its kind of default stream).
+// Most of these names are macros in CUDA's headers, which select the version of the call and the
+// kind of default stream.
 #pragma push_macro("cuInit")
 #undef cuInit
 #define cuInit ::roc::native_detail::driver_cuInit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gives the driver's names back what they meant before cuda_driver_begin.hpp.
-// No include guard: this is the other half of its bracket.
+// Restores the names of driver functions that cuda_driver_begin.hpp replaced.
+// No include guard: see cuda_driver_begin.hpp.
 
 #pragma pop_macro("cuInit")
 #pragma pop_macro("cuDeviceGet")

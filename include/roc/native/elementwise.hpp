@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one kernel that the library's headers launch: a functor, called with every index.
+// The kernel that calls a functor with every index. The only kernel that the library's headers
+// launch.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace roc::native_detail {
 
-/// Calls f(i) for i in [0, count), any grid of one dimension.
+/// Calls f(i) for every i in [0, count), on a one-dimensional grid of any size.
 template <class F>
 __global__ void elementwise(F f, std::size_t count) {
   std::size_t const step = std::size_t{gridDim.x} * blockDim.x;
@@ -20,14 +21,15 @@ __global__ void elementwise(F f, std::size_t count) {
   }
 }
 
-/// Enqueues f(i) for i in [0, count) on `stream`.
+/// Enqueues f(i) for every i in [0, count) on `stream`. Does not block. Does nothing if `count` is
+/// 0.
 template <class F>
 hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream) {
   constexpr unsigned threads = 256;
-  constexpr std::size_t most_blocks = 1u << 20;  // the grid's stride covers the rest
+  constexpr std::size_t max_blocks = 1u << 20;  // each thread loops over the rest
   if (count == 0) return hipSuccess;
   std::size_t const blocks = (count + threads - 1) / threads;
-  auto const grid = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
+  auto const grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
   elementwise<F><<<dim3(grid), dim3(threads), 0, stream>>>(f, count);
   return hipGetLastError();
 }
@@ -38,6 +40,7 @@ hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream)
 
 namespace roc::native_detail {
 
+/// Host stub of the kernel, for the fake HIP runtime: calls f(i) for every i in [0, count).
 template <class F>
 void elementwise(F f, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) f(i);
@@ -47,11 +50,12 @@ void elementwise(F f, std::size_t count) {
 
 #else
 
-#include <roc/detail/host_launch.hpp>
+#include <roc/detail/host_kernel.hpp>
 
 namespace roc::native_detail {
 
-/// A host compiler has no kernels: the library runs the functor on the CPU, if it is the host one.
+/// Enqueues f(i) for every i in [0, count) on `stream`. A host compiler cannot compile kernels: the
+/// library of the host platform runs the functor on the CPU; any other library returns an error.
 template <class F>
 hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream) {
   return static_cast<hipError_t>(

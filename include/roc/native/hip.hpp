@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// HIP's types and calls from the platform's provider: the one place that picks it.
+// HIP's types and calls from the platform's implementation. This is the only place that selects the
+// implementation and handles the differences between versions of HIP.
 //
-// Exactly one of ROCARRAY_PLATFORM_HOST, ROCARRAY_PLATFORM_AMD and ROCARRAY_PLATFORM_NVIDIA is 1. The build sets
-// it (the exported CMake target carries it); where none is set, the compiler at hand decides.
+// Exactly one of ROCARRAY_PLATFORM_HOST, ROCARRAY_PLATFORM_AMD and ROCARRAY_PLATFORM_NVIDIA is 1.
+// The build defines it (the exported CMake target carries it). If none is defined, the compiler
+// decides.
 #pragma once
 
-#if !defined(ROCARRAY_PLATFORM_HOST) && !defined(ROCARRAY_PLATFORM_AMD) && !defined(ROCARRAY_PLATFORM_NVIDIA)
+#if !defined(ROCARRAY_PLATFORM_HOST) && !defined(ROCARRAY_PLATFORM_AMD) && \
+    !defined(ROCARRAY_PLATFORM_NVIDIA)
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP__)
 #define ROCARRAY_PLATFORM_AMD 1
 #elif defined(__HIP_PLATFORM_NVIDIA__) || defined(__CUDACC__)
@@ -16,13 +19,15 @@
 #endif
 
 #if ROCARRAY_PLATFORM_HOST + ROCARRAY_PLATFORM_AMD + ROCARRAY_PLATFORM_NVIDIA != 1
-#error "rocarray: exactly one of ROCARRAY_PLATFORM_HOST, ROCARRAY_PLATFORM_AMD, ROCARRAY_PLATFORM_NVIDIA must be 1"
+#error \
+    "rocarray: exactly one of ROCARRAY_PLATFORM_HOST, ROCARRAY_PLATFORM_AMD, ROCARRAY_PLATFORM_NVIDIA must be 1"
 #endif
 
 #if ROCARRAY_PLATFORM_AMD
 #include <roc/native/rocm.hpp>
 #elif ROCARRAY_PLATFORM_NVIDIA
-// Without HIP's headers (or where ROCARRAY_NATIVE_ALIAS is 1) the calls we use are aliases of CUDA's.
+// Without HIP's headers, or if ROCARRAY_NATIVE_ALIAS is 1, the calls that rocarray uses are aliases
+// of CUDA's.
 #if !ROCARRAY_NATIVE_ALIAS && __has_include(<hip/nvidia_detail/nvidia_hip_runtime_api.h>)
 #include <roc/native/cuda13.hpp>
 #else
@@ -34,4 +39,53 @@ using namespace roc::cuda_alias;
 using namespace roc::host_hip;
 #endif
 
-#include <roc/native/version_differences.hpp>
+// Old headers of HIP do not define this flag. (On AMD its bit also requests coarse-grained
+// coherence.)
+#if defined(HIP_VERSION) && !defined(hipHostRegisterReadOnly)
+inline constexpr unsigned hipHostRegisterReadOnly = 0x08;
+#endif
+
+// HIP's headers for NVIDIA define the other two attach flags only.
+#if defined(HIP_VERSION) && !defined(hipMemAttachGlobal)
+inline constexpr unsigned hipMemAttachGlobal = 0x01;
+#endif
+
+namespace roc::native_detail {
+
+/// hipMemPoolAttrReleaseThreshold, which HIP's headers for NVIDIA do not define. CUDA has the same
+/// number.
+inline constexpr auto release_threshold = static_cast<hipMemPoolAttr>(4);
+
+enum class memory_kind { unregistered, host, device, managed };
+
+/// Returns the kind of memory that hipPointerGetAttributes describes. HIP 6 renamed the member,
+/// renumbered the enumeration, and added a value for memory that the runtime does not know.
+template <class Attributes>
+constexpr memory_kind kind_of(Attributes const& attributes) {
+  constexpr auto type_of = [](Attributes const& a) {
+    if constexpr (requires { a.type; }) {
+      return a.type;
+    } else {
+      return a.memoryType;
+    }
+  };
+  auto const type = type_of(attributes);
+  if (attributes.isManaged != 0) return memory_kind::managed;
+  if (type == hipMemoryTypeHost) return memory_kind::host;
+  if (type == hipMemoryTypeDevice) return memory_kind::device;
+  // Before HIP 6 the value 0 was hipMemoryTypeHost, which is handled above.
+  return type == hipMemoryType{} ? memory_kind::unregistered : memory_kind::managed;
+}
+
+/// Returns hipDeviceAttributeHostRegisterSupported if the header defines it, else an attribute for
+/// which every implementation returns hipErrorInvalidValue.
+template <class Attribute = hipDeviceAttribute_t>
+constexpr Attribute host_register_supported() {
+  if constexpr (requires { Attribute::hipDeviceAttributeHostRegisterSupported; }) {
+    return Attribute::hipDeviceAttributeHostRegisterSupported;
+  } else {
+    return Attribute::hipDeviceAttributeCudaCompatibleEnd;
+  }
+}
+
+}  // namespace roc::native_detail

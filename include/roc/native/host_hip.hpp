@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host platform: HIP's types and the calls that the library uses, provided on the CPU.
-// Included by roc/native/hip.hpp. Numbers and names are HIP's; nothing here is a C symbol.
+// HIP on the host platform: HIP's types and the calls that the library uses, implemented on the
+// CPU. Included by roc/native/hip.hpp. Names and numbers are HIP's, but no function has C linkage.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ using hipEvent_t = struct event_handle*;
 using hipMemPool_t = struct memory_pool_handle*;
 using hipHostFn_t = void (*)(void* data);
 
-/// The default stream of the calling thread.
+/// The per-thread default stream of the calling thread.
 inline hipStream_t const hipStreamPerThread = reinterpret_cast<hipStream_t>(std::size_t{2});
 
 struct dim3 {
@@ -99,7 +99,7 @@ struct hipPitchedPtr {
   void* ptr;
   std::size_t pitch, xsize, ysize;
 };
-using hipArray_t = struct array_handle*;  // there are none: always null
+using hipArray_t = struct array_handle*;  // always null: there are no arrays
 struct hipMemcpy3DParms {
   hipArray_t srcArray;
   hipPos srcPos;
@@ -145,10 +145,11 @@ inline constexpr unsigned hipEventInterprocess = 0x4;
 ROCARRAY_API hipError_t hipGetDeviceCount(int* count);
 ROCARRAY_API hipError_t hipGetDevice(int* device);
 ROCARRAY_API hipError_t hipSetDevice(int device);
-ROCARRAY_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
+ROCARRAY_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute,
+                                              int device);
 ROCARRAY_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device);
 ROCARRAY_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device);
-ROCARRAY_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer);
+ROCARRAY_API hipError_t hipDeviceCanAccessPeer(int* can_access, int device, int peer);
 ROCARRAY_API hipError_t hipDeviceSynchronize();
 ROCARRAY_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest);
 ROCARRAY_API hipError_t hipRuntimeGetVersion(int* version);
@@ -168,14 +169,15 @@ ROCARRAY_API hipError_t hipHostGetFlags(unsigned* flags, void* data);
 ROCARRAY_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags);
 ROCARRAY_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned flags);
 ROCARRAY_API hipError_t hipHostUnregister(void* data);
-ROCARRAY_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* data);
+ROCARRAY_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes,
+                                                void const* data);
 ROCARRAY_API hipError_t hipMallocManaged(void** data, std::size_t bytes, unsigned flags);
 ROCARRAY_API hipError_t hipMemAdvise(void const* data, std::size_t bytes, hipMemoryAdvise advice,
-                                int device);
+                                     int device);
 ROCARRAY_API hipError_t hipMemPrefetchAsync(void const* data, std::size_t bytes, int device,
-                                       hipStream_t stream = nullptr);
+                                            hipStream_t stream = nullptr);
 ROCARRAY_API hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* data, std::size_t bytes,
-                                           unsigned flags);
+                                                unsigned flags);
 template <class T>
 hipError_t hipMalloc(T** data, std::size_t bytes) {
   return hipMalloc(reinterpret_cast<void**>(data), bytes);
@@ -188,26 +190,31 @@ hipError_t hipHostMalloc(T** data, std::size_t bytes, unsigned flags = hipHostMa
 ROCARRAY_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipStream_t stream);
 ROCARRAY_API hipError_t hipFreeAsync(void* data, hipStream_t stream);
 ROCARRAY_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device);
-ROCARRAY_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr which, void* value);
+ROCARRAY_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute,
+                                               void* value);
 ROCARRAY_API hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep);
 
-ROCARRAY_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind);
+ROCARRAY_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes,
+                                  hipMemcpyKind kind);
 ROCARRAY_API hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes,
-                                  hipMemcpyKind kind, hipStream_t stream = nullptr);
+                                       hipMemcpyKind kind, hipStream_t stream = nullptr);
 ROCARRAY_API hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
-                                    std::size_t from_pitch, std::size_t width, std::size_t height,
-                                    hipMemcpyKind kind, hipStream_t stream = nullptr);
+                                         std::size_t from_pitch, std::size_t width,
+                                         std::size_t height, hipMemcpyKind kind,
+                                         hipStream_t stream = nullptr);
 ROCARRAY_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters,
-                                    hipStream_t stream = nullptr);
+                                         hipStream_t stream = nullptr);
 ROCARRAY_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
-                                  hipStream_t stream = nullptr);
+                                       hipStream_t stream = nullptr);
 
 ROCARRAY_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags);
-ROCARRAY_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority);
+ROCARRAY_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags,
+                                                    int priority);
 ROCARRAY_API hipError_t hipStreamDestroy(hipStream_t stream);
 ROCARRAY_API hipError_t hipStreamSynchronize(hipStream_t stream);
 ROCARRAY_API hipError_t hipStreamQuery(hipStream_t stream);
-ROCARRAY_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags = 0);
+ROCARRAY_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event,
+                                           unsigned flags = 0);
 ROCARRAY_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags);
 ROCARRAY_API hipError_t hipStreamGetPriority(hipStream_t stream, int* priority);
 ROCARRAY_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data);
@@ -219,25 +226,28 @@ ROCARRAY_API hipError_t hipEventSynchronize(hipEvent_t event);
 ROCARRAY_API hipError_t hipEventQuery(hipEvent_t event);
 ROCARRAY_API hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t end);
 
-// What HIP has not: kernels here are functions of the program.
+// Functions that HIP does not have.
 
-/// Enqueues run(closure, begin, end) over parts of [0, items), which several threads take; device
-/// memory may be touched meanwhile. `destroy(closure)` is called once, also if this fails.
+/// Enqueues a kernel: several threads call run(closure, begin, end) for ranges that together cover
+/// [0, items), and may access device memory. `destroy(closure)` is called once, after the kernel or
+/// if this fails.
 ROCARRAY_API hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
-                                      void (*run)(void* closure, std::size_t begin,
-                                                  std::size_t end),
-                                      void* closure, void (*destroy)(void* closure));
+                                           void (*run)(void* closure, std::size_t begin,
+                                                       std::size_t end),
+                                           void* closure, void (*destroy)(void* closure));
 
-/// Makes the n-th use of a call from now on (counted from 1) fail with `error`, once; several may
-/// be planned. False where there is no such call, or none that can fail (hipGetErrorName, -String).
-/// The setting ROCARRAY_HOST_INJECT_FAILURE does the same.
+/// Makes the n-th use of a HIP call from now on (counted from 1) fail once with `error`. Several
+/// failures may be planned. The environment variable ROCARRAY_HOST_INJECT_FAILURE does the same.
+/// @param call name of the call, such as "hipMalloc"
+/// @returns false if there is no such call, or it cannot fail (hipGetErrorName, hipGetErrorString)
 ROCARRAY_API bool fail_at(char const* call, unsigned nth, hipError_t error);
 
-/// What fresh and freed device memory holds under ROCARRAY_HOST_POISON.
+/// The bytes that fill newly allocated and freed device memory if ROCARRAY_HOST_POISON is set.
 inline constexpr unsigned char fresh_poison = 0xD5;
 inline constexpr unsigned char freed_poison = 0xDD;
 
-/// The provider's settings, their defaults and meanings, as a table of text.
+/// Returns a text table of the environment variables of this implementation, with defaults and
+/// meanings.
 ROCARRAY_API char const* settings_table();
 
 }  // namespace roc::host_hip

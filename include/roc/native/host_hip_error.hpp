@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The host platform: HIP's error codes, with HIP's numbers. Included by host_hip.hpp.
+// HIP's error codes on the host platform, with HIP's numbers. Included by host_hip.hpp, and alone
+// by the fake HIP runtime, which has the enumeration of the real one.
 #pragma once
 
-/// X(name, number, text)
-#define ROCARRAY_HOST_HIP_ERRORS(X)                                                            \
+/// Expands X(name, number, text) for every error code.
+#define ROCARRAY_HOST_HIP_ERRORS(X)                                                       \
   X(hipSuccess, 0, "no error")                                                            \
   X(hipErrorInvalidValue, 1, "invalid argument")                                          \
   X(hipErrorOutOfMemory, 2, "out of memory")                                              \
@@ -29,7 +30,7 @@
   X(hipErrorNotSupported, 801, "operation not supported")                                 \
   X(hipErrorUnknown, 999, "unknown error")
 
-// The same provider built as a double of another runtime has that runtime's enumeration.
+// The fake HIP runtime is the same implementation with the real runtime's enumeration.
 #if !defined(ROCARRAY_FAKE_RUNTIME)
 
 namespace roc::host_hip {

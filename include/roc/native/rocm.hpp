@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The amd platform: ROCm's own headers, and the one call that an old runtime lacks.
+// HIP on the amd platform: ROCm's own headers, and the one function that an old runtime lacks.
 #pragma once
 
 #ifndef __HIP_PLATFORM_AMD__
@@ -8,9 +8,9 @@
 
 #include <hip/hip_version.h>
 
-// HIP before 5.3 declares hipLaunchHostFunc but its runtime does not export it: the declaration is
-// moved out of the way, and an equivalent takes the name. (Where HIP's header came first it keeps
-// its declaration, and the program that calls it does not link: include this header before HIP's.)
+// HIP before 5.3 declares hipLaunchHostFunc, but its runtime does not export it. A macro renames
+// the declaration, and a function below replaces it. (If HIP's header was included before this one,
+// the declaration stays, and a program that calls the function does not link.)
 #if HIP_VERSION < 50300000 && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_API_H)
 #define ROCARRAY_NATIVE_LAUNCH_HOST_FUNC
 #pragma push_macro("hipLaunchHostFunc")
@@ -21,7 +21,7 @@
 #include <hip/hip_runtime.h>
 #else
 #include <hip/hip_runtime_api.h>
-// HIP's header defines this as a macro, also for host compilers, whose own headers use the word.
+// HIP's header defines this macro for host compilers too, whose own headers use the name.
 #undef __noinline__
 #endif
 
@@ -38,6 +38,7 @@ struct host_function {
   void* data;
 };
 
+/// Callback of hipStreamAddCallback: calls and deletes the host_function that `argument` points to.
 inline void run_host_function(hipStream_t, hipError_t, void* argument) {
   auto* const pending = static_cast<host_function*>(argument);
   host_function const call = *pending;
@@ -47,8 +48,8 @@ inline void run_host_function(hipStream_t, hipError_t, void* argument) {
 
 }  // namespace roc::native_detail
 
-/// Runs `function(data)` on a thread of the runtime when the work enqueued before on `stream` is
-/// done; later work on `stream` waits for it. `function` must not call HIP.
+/// Enqueues `function(data)`. It runs on a thread of the runtime after the work enqueued earlier on
+/// `stream`; later work on `stream` waits for it. `function` must not call HIP.
 inline hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
   using namespace roc::native_detail;
   if (function == nullptr) return hipErrorInvalidValue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which memory the copies of a batch read and write, and whether that is apart.
+// The memory that the copies of a batch read and write, and fast tests that prove the copies
+// independent.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +11,32 @@
 
 namespace roc::transfer {
 
-/// Of a copy, what one of its sides touches: all between the first and the last byte.
-struct touched {
-  base::byte_range where;
-  std::size_t piece;
-  layout::side which;
+/// The bounding range of one side of a copy: from the first to the last byte that it accesses.
+struct access_range {
+  base::byte_range range;
+  std::size_t copy;  // index in the batch
+  layout::side side;
 
-  bool writes() const noexcept { return which == layout::side::destination; }
+  bool is_write() const noexcept { return side == layout::side::destination; }
 };
 
-/// What a device knows under another address is the host memory behind it.
-touched access_range_of(batch const& contents, std::size_t piece, layout::side which);
+/// Returns the bounding range of one side of copy number `index`. Device addresses of mapped host
+/// memory are translated to host addresses, so that both names of the memory compare equal. Takes
+/// the host table's lock for a device side.
+access_range access_range_of(batch const& batch, std::size_t index, layout::side side);
 
-/// Whether the bounds alone tell that no copy writes what another one reads or writes. Grows with n
-/// log n, and with n where they lie about evenly.
-bool bounds_are_disjoint(batch const& contents);
+/// Returns true if the bounding ranges prove that the copies are independent: no copy writes what
+/// another one reads or writes. O(n log n); O(n) for ascending or evenly spaced ranges. Returns
+/// false if device addresses of mapped host memory are used.
+bool are_bounds_disjoint(batch const& batch);
 
-/// What is written, and what is read where something is written among it.
-std::vector<touched> conflicting_ranges(batch const& contents);
+/// Returns all writes of the batch, followed by all reads if the bounds of reads and writes
+/// overlap. If they do not overlap, no read can conflict.
+std::vector<access_range> possible_conflicts(batch const& batch);
 
-/// Whether no range that is written overlaps another one, but for what lies between the steps of
-/// all: columns, tiles and boxes of one array. Grows with n log n; false where it takes more to
-/// know.
-bool are_disjoint(batch const& contents, std::vector<touched> all);
+/// Returns true if no range of `ranges` that is written shares a byte with another range. Also
+/// recognizes ranges that interleave in a common pattern: columns, tiles and boxes of one array.
+/// O(n log n). Returns false if only an exact test could decide.
+bool are_disjoint(batch const& batch, std::vector<access_range> ranges);
 
 }  // namespace roc::transfer

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <new>
 #include <utility>
@@ -13,11 +12,10 @@
 namespace roc::transfer {
 namespace {
 
-using base::byte_range;
-
-// How many elements two regions of one shape have that are both compact in C order; 0 for all
-// others, and for nothing.
-std::size_t compact_elements(detail::region const& a, detail::region const& b) noexcept {
+// Returns the number of elements if both regions have the same shape and are compact in C order;
+// returns 0 for all other regions, and for regions of no elements.
+std::size_t compact_elements(detail::strided_region const& a,
+                             detail::strided_region const& b) noexcept {
   if (a.rank != b.rank) return 0;
   std::size_t elements = 1;
   for (std::size_t i = a.rank; i-- != 0;) {
@@ -30,100 +28,104 @@ std::size_t compact_elements(detail::region const& a, detail::region const& b) n
   return elements;
 }
 
-// Memory of a batch that is gone, for the next one: most programs make one after the other, and
-// fresh memory for thousands of copies takes longer than writing them down.
-std::atomic<std::vector<batch_copy>*> spare_pieces = nullptr;
-constexpr std::size_t most_spare = std::size_t{1} << 14;
+// The memory of a destroyed batch, kept for the next one: most programs make one batch after the
+// other, and allocating memory for thousands of copies takes longer than writing them. Null or
+// owned.
+std::atomic<std::vector<batch_copy>*> spare_copies = nullptr;
+constexpr std::size_t max_spare_copies = std::size_t{1} << 14;
 
+// Returns the spare memory as an empty vector; a new vector if there is none. Lock-free.
 std::vector<batch_copy> take_spare() noexcept {
-  std::unique_ptr<std::vector<batch_copy>> const spare(spare_pieces.exchange(nullptr));
+  std::unique_ptr<std::vector<batch_copy>> const spare(spare_copies.exchange(nullptr));
   return spare == nullptr ? std::vector<batch_copy>() : std::move(*spare);
 }
 
-void give_spare(std::vector<batch_copy> pieces) noexcept {
-  if (pieces.capacity() == 0 || pieces.capacity() > most_spare) return;
-  pieces.clear();
+// Stores the memory of `copies` as the spare memory, in place of the previous one. Lock-free.
+void keep_spare(std::vector<batch_copy> copies) noexcept {
+  if (copies.capacity() == 0 || copies.capacity() > max_spare_copies) return;
+  copies.clear();
   try {
-    auto spare = std::make_unique<std::vector<batch_copy>>(std::move(pieces));
-    spare.reset(spare_pieces.exchange(spare.release()));
+    auto spare = std::make_unique<std::vector<batch_copy>>(std::move(copies));
+    spare.reset(spare_copies.exchange(spare.release()));
   } catch (std::bad_alloc const&) {
-    // The next one takes memory of its own.
+    // The next batch allocates its own memory.
   }
 }
 
 }  // namespace
 
 bool side_bounds::overlap(side_bounds const& other) const noexcept {
-  return std::any_of(where_.begin(), where_.end(), [&](base::byte_range mine) {
-    return mine.overlaps(other.where_[0]) || mine.overlaps(other.where_[1]);
+  return std::any_of(bounds_.begin(), bounds_.end(), [&](base::byte_range range) {
+    return range.overlaps(other.bounds_[0]) || range.overlaps(other.bounds_[1]);
   });
 }
 
-batch::batch() noexcept : pieces(take_spare()) {}
+batch::batch() noexcept : copies(take_spare()) {}
 
-batch::~batch() { give_spare(std::move(pieces)); }
+batch::~batch() { keep_spare(std::move(copies)); }
 
-void batch::add(detail::region const& source, detail::region const& destination) {
-  batch_copy piece;
-  piece.source_device = source.device;
-  piece.destination_device = destination.device;
-  piece.first_axis = 0;
-  piece.rank = 0;
-  piece.way_number = static_cast<std::uint8_t>(direction_of(source, destination));
+void batch::add(detail::strided_region const& source, detail::strided_region const& destination) {
+  batch_copy copy;
+  copy.source_device = source.device;
+  copy.destination_device = destination.device;
+  copy.first_axis = 0;
+  copy.rank = 0;
+  copy.kind_value = static_cast<std::uint8_t>(copy_kind_of(source, destination));
   std::size_t const elements = compact_elements(source, destination);
-  if (elements == 0) [[unlikely]] return add_strided(source, destination, piece);
-  // What most pieces are; the long way would find the same.
-  piece.source = static_cast<std::byte const*>(source.data);
-  piece.destination = static_cast<std::byte*>(destination.data);
-  piece.bytes = piece.run = elements * source.element_size;
-  if (piece.source == nullptr || piece.destination == nullptr) {
+  if (elements == 0) [[unlikely]]
+    return add_strided(source, destination, copy);
+  // Most copies are compact. validate_and_canonicalize would give the same result, but slower.
+  copy.source = static_cast<std::byte const*>(source.data);
+  copy.destination = static_cast<std::byte*>(destination.data);
+  copy.bytes = copy.run = elements * source.element_size;
+  if (copy.source == nullptr || copy.destination == nullptr) {
     check_pointers(source, destination);
   }
-  if (source.where == destination.where &&
-      range_of(piece, layout::side::source).overlaps(range_of(piece, layout::side::destination))) {
-    check_overlap(form_of(piece));
+  if (source.space == destination.space &&
+      range_of(copy, layout::side::source).overlaps(range_of(copy, layout::side::destination))) {
+    check_overlap(layout_of(copy));
   }
-  append(piece, source.where, destination.where);
+  append(copy, source.space, destination.space);
 }
 
-void batch::add_strided(detail::region const& source, detail::region const& destination,
-                                 batch_copy piece) {
+void batch::add_strided(detail::strided_region const& source,
+                        detail::strided_region const& destination, batch_copy copy) {
   check_shapes(source, destination);
   if (is_empty(source)) return;
-  layout::canonical_layout const form = validate_and_canonicalize(source, destination, piece.way());
-  piece.source = form.source;
-  piece.destination = form.destination;
-  piece.run = form.run;
-  piece.bytes = form.bytes();
-  piece.first_axis = axes.size() & ((std::uint64_t{1} << 48) - 1);
-  piece.rank = static_cast<std::uint8_t>(form.rank);
-  axes.insert(axes.end(), form.axes.begin(),
-              form.axes.begin() + static_cast<std::ptrdiff_t>(form.rank));
-  append(piece, source.where, destination.where);
+  layout::canonical_layout const canonical =
+      validate_and_canonicalize(source, destination, copy.kind());
+  copy.source = canonical.source;
+  copy.destination = canonical.destination;
+  copy.run = canonical.run;
+  copy.bytes = canonical.bytes();
+  copy.first_axis = axes.size() & ((std::uint64_t{1} << 48) - 1);
+  copy.rank = static_cast<std::uint8_t>(canonical.rank);
+  axes.insert(axes.end(), canonical.axes.begin(),
+              canonical.axes.begin() + static_cast<std::ptrdiff_t>(canonical.rank));
+  append(copy, source.space, destination.space);
 }
 
-inline void batch::append(batch_copy const& piece, detail::place from,
-                                   detail::place to) {
-  pieces.push_back(piece);
-  bytes += piece.bytes;
-  sources.add(range_of(piece, layout::side::source), from);
-  destinations.add(range_of(piece, layout::side::destination), to);
+inline void batch::append(batch_copy const& copy, detail::memory_space from,
+                          detail::memory_space to) {
+  copies.push_back(copy);
+  bytes += copy.bytes;
+  sources.add(range_of(copy, layout::side::source), from);
+  destinations.add(range_of(copy, layout::side::destination), to);
 }
 
-layout::canonical_layout batch::form_of(batch_copy const& piece) const noexcept {
-  layout::canonical_layout form;
-  form.source = piece.source;
-  form.destination = piece.destination;
-  form.run = piece.run;
-  form.rank = piece.rank;
-  std::copy_n(axes.begin() + static_cast<std::ptrdiff_t>(piece.first_axis), form.rank,
-              form.axes.begin());
-  return form;
+layout::canonical_layout batch::layout_of(batch_copy const& copy) const noexcept {
+  layout::canonical_layout canonical;
+  canonical.source = copy.source;
+  canonical.destination = copy.destination;
+  canonical.run = copy.run;
+  canonical.rank = copy.rank;
+  std::copy_n(axes.begin() + static_cast<std::ptrdiff_t>(copy.first_axis), canonical.rank,
+              canonical.axes.begin());
+  return canonical;
 }
 
-base::byte_range batch::strided_range_of(batch_copy const& piece,
-                                       layout::side which) const noexcept {
-  return layout::bytes_of(form_of(piece), which);
+base::byte_range batch::strided_range_of(batch_copy const& copy, layout::side side) const noexcept {
+  return layout::byte_range_of(layout_of(copy), side);
 }
 
 }  // namespace roc::transfer

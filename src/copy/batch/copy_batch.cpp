@@ -1,163 +1,217 @@
 // SPDX-License-Identifier: MIT
-// How a batch is submitted: cut where copies meet, sorted by the way they go.
+// Submits a batch: divides it into groups of independent copies and routes the copies of each
+// group.
 #include <roc/copy_batch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
-#include <roc/device.hpp>
-
+#include "base/options.hpp"
+#include "copy/batch/batch.hpp"
+#include "copy/batch/independent_groups.hpp"
+#include "copy/batch/routing.hpp"
+#include "copy/batch/staged_batch.hpp"
+#include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staging_pool.hpp"
+#include "copy/staging/stream_ordered_staging.hpp"
+#include "copy/trace_scope.hpp"
+#include "memory/device/device_use.hpp"
 #include "memory/host/host_table.hpp"
-#include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "base/options.hpp"
-#include "runtime/stream.hpp"
-#include "copy/batch/batch_alone.hpp"
-#include "copy/batch/batch_chunks.hpp"
-#include "copy/batch/batch.hpp"
-#include "copy/batch/batch_group.hpp"
-#include "copy/trace_scope.hpp"
-#include "copy/staging/staged.hpp"
+#include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc {
 
 struct detail::batch_storage {
-  std::shared_ptr<transfer::batch> contents;
-  std::vector<std::size_t> groups;  // ends; none: not yet known
-  bool lent = false;                // to a stream's work, which has a hold of its own on them
+  std::shared_ptr<transfer::batch> batch;
+  std::vector<std::size_t> group_ends;  // of independent_groups; empty: not yet computed
+  bool is_shared = false;               // enqueued work may own `batch` too
 
-  // How many hold them tells nothing: that work has let go of them makes its reads no earlier.
-  transfer::batch& to_change() {
-    if (lent) contents = std::make_shared<transfer::batch>(*contents);
-    lent = false;
-    groups.clear();
-    return *contents;
+  // Returns the batch for a change, after copying it if enqueued work may still read it. A use
+  // count of 1 would not be enough: it does not order this thread after the other owners' reads.
+  transfer::batch& mutable_batch() {
+    if (is_shared) batch = std::make_shared<transfer::batch>(*batch);
+    is_shared = false;
+    group_ends.clear();
+    return *batch;
   }
 };
 
 namespace transfer {
 namespace {
 
-using memory::staging_pool;
 using memory::host_table;
-using memory::allocation_record;
 
-// Chunks for the link to begin early with, each packed by many threads.
-batch_chunks::limits for_parallel_packing(batch const& contents,
-                                piece_list const& pieces) {
-  constexpr std::size_t least = std::size_t{128} << 10;
-  constexpr std::size_t steps = 8;  // by measurement: more cost more calls than they overlap
+// Returns limits for chunks that are small, so that transfers begin early and many threads can
+// pack.
+staged_batch::limits limits_for_parallel_packing(batch const& batch,
+                                                 copy_selection const& selection) {
+  constexpr std::size_t min_chunk_bytes = std::size_t{128} << 10;
+  // Measured: with more chunks, the calls for them take longer than the overlap saves.
+  constexpr std::size_t target_chunks = 8;
   std::size_t bytes = 0;
-  for (piece_list::run const each : pieces.runs()) {
-    for (std::size_t i = each.first; i != each.end; ++i) bytes += contents.pieces[i].bytes;
+  for (copy_selection::index_range const range : selection.ranges()) {
+    for (std::size_t i = range.first; i != range.end; ++i) bytes += batch.copies[i].bytes;
   }
-  std::size_t const most = base::options().chunk;
-  return {std::clamp(bytes / steps, std::min(least, most), most), SIZE_MAX};
+  std::size_t const max_chunk_bytes = base::options().staging_chunk;
+  std::size_t const chunk_bytes = std::clamp(
+      bytes / target_chunks, std::min(min_chunk_bytes, max_chunk_bytes), max_chunk_bytes);
+  return {chunk_bytes, SIZE_MAX};
 }
 
-// One block for the descriptions of all chunks, and the data of one.
-batch_chunks::limits in_order() {
+// Returns limits with which the descriptions of all chunks and the data of one chunk fit into one
+// block.
+staged_batch::limits limits_for_stream_order() {
   std::size_t const block = base::options().staging_block;
-  return {std::min(base::options().chunk, block / 4 * 3), block / 4};
+  return {std::min(base::options().staging_chunk, block / 4 * 3), block / 4};
 }
 
-// Within the device: a description a block.
-void enqueue_within(shared_contents const& contents, batch_on_device const& work,
-                    stream_ref stream) {
+// Enqueues the copies within the device on `stream`. Each description of a chunk is in a separate
+// staging buffer. Blocks if all staging memory is in use.
+void enqueue_within_device(shared_batch const& batch, device_route const& route,
+                           stream_ref stream) {
   std::size_t const block = base::options().staging_block;
-  constexpr auto holder = staging_pool::holder::behind_work;
-  for (auto const& chunks :
-       in_chunks(contents, work.within, direction::device_to_device, {block, SIZE_MAX})) {
-    for (std::size_t chunk = 0; chunk != chunks->chunks(); ++chunk) {
-      auto const staging =
-          staging_pool::staging(holder).acquire(chunks->description_bytes(chunk), stream);
-      stage at{staging->data(), nullptr, stream, holder};
-      at.items = chunks->describe(chunk, at);
-      static_cast<void>(chunks->send(chunk, at, true));
+  constexpr auto client = staging_pool::client::user_stream;
+  for (auto const& work : make_staged_batches(batch, route.within_device,
+                                              copy_kind::device_to_device, {block, SIZE_MAX})) {
+    for (std::size_t chunk = 0; chunk != work->chunk_count(); ++chunk) {
+      auto const buffer =
+          staging_pool::pinned(client).acquire(work->description_bytes(chunk), stream);
+      staging_slot slot{buffer->data(), nullptr, stream, client};
+      slot.item_count = work->write_description(chunk, slot);
+      static_cast<void>(work->enqueue_upload(chunk, slot, true));
     }
   }
 }
 
-void run_now(shared_contents const& contents, batch_on_device const& work) {
-  if (!work.within.empty()) {
-    runtime::order_after_all(runtime::current_device());
+// Executes the copies after all work enqueued on the current device and blocks until they are
+// complete.
+void copy_and_wait(shared_batch const& batch, device_route const& route) {
+  if (!route.within_device.empty()) {
+    runtime::order_default_stream_after_all(runtime::current_device());
     try {
-      enqueue_within(contents, work, {});
+      enqueue_within_device(batch, route, {});
     } catch (...) {
-      // Part of it may be on its way in memory that the caller frees now.
+      // Pending work may still use memory that the caller frees now.
       runtime::synchronize_quietly({});
       throw;
     }
   }
-  // The CPU touches host memory: what writes or reads that must be over; for what is within the
-  // device it is enough to be the last.
-  if (work.touches_host()) runtime::wait_for_all(runtime::current_device());
-  for (auto const& chunks : in_chunks(contents, work.up, direction::host_to_device,
-                                      for_parallel_packing(*contents, work.up))) {
-    upload_now(*chunks);
+  // The CPU accesses host memory now, so all work that uses it must be done. Copies within the
+  // device are ordered on the device instead.
+  if (route.uses_host_memory()) runtime::synchronize_all_streams(runtime::current_device());
+  for (auto const& work : make_staged_batches(batch, route.uploads, copy_kind::host_to_device,
+                                              limits_for_parallel_packing(*batch, route.uploads))) {
+    upload_and_wait(*work);
   }
-  for (auto const& chunks : in_chunks(contents, work.down, direction::device_to_host,
-                                      for_parallel_packing(*contents, work.down))) {
-    download_now(*chunks);
+  for (auto const& work :
+       make_staged_batches(batch, route.downloads, copy_kind::device_to_host,
+                           limits_for_parallel_packing(*batch, route.downloads))) {
+    download_and_wait(*work);
   }
-  if (!work.within.empty()) stream_ref().synchronize();
+  if (!route.within_device.empty()) stream_ref().synchronize();
 }
 
-void enqueue(shared_contents const& contents, batch_on_device const& work, stream_ref stream) {
+// Enqueues the copies on `stream` and records them as uses of their host memory. Blocks until
+// staging memory is free, and until pending writes of the sources that are read now are done.
+void enqueue(shared_batch const& batch, device_route const& route, stream_ref stream) {
   auto& table = host_table::instance();
-  if (!work.within.empty()) enqueue_within(contents, work, stream);
-  for (auto const& chunks :
-       in_chunks(contents, work.up_ordered, direction::host_to_device, in_order())) {
-    enqueue_staged(chunks, direction::host_to_device, stream);
+  if (!route.within_device.empty()) enqueue_within_device(batch, route, stream);
+  for (auto const& work :
+       make_staged_batches(batch, route.stream_ordered_uploads, copy_kind::host_to_device,
+                           limits_for_stream_order())) {
+    enqueue_stream_ordered(work, copy_kind::host_to_device, stream);
   }
-  for (auto const& chunks : in_chunks(contents, work.down, direction::device_to_host, in_order())) {
-    enqueue_staged(chunks, direction::device_to_host, stream);
+  for (auto const& work : make_staged_batches(batch, route.downloads, copy_kind::device_to_host,
+                                              limits_for_stream_order())) {
+    enqueue_stream_ordered(work, copy_kind::device_to_host, stream);
   }
-  table.record_uses(work.used, stream);
-  // Last: it may wait for memory, and the rest is on its way meanwhile. What this group writes may
-  // lie between what it reads, but is not to be waited for.
-  table.wait_for_writes(work.read);
-  table.record_writes(work.written, stream);
-  for (auto const& chunks : in_chunks(contents, work.up, direction::host_to_device,
-                                      for_parallel_packing(*contents, work.up))) {
-    upload(*chunks, stream);
+  table.record_uses(route.stream_ordered_uses, stream);
+  // The uploads that read now come last, because they may block while the other work runs. The
+  // wait comes before record_writes: the bounding ranges that this group reads may overlap those
+  // that it writes, and it must not wait for its own writes.
+  table.wait_for_writes(route.read_now);
+  table.record_writes(route.stream_ordered_writes, stream);
+  for (auto const& work : make_staged_batches(batch, route.uploads, copy_kind::host_to_device,
+                                              limits_for_parallel_packing(*batch, route.uploads))) {
+    upload_on_stream(*work, stream);
   }
 }
 
-void submit_group(shared_contents const& contents, std::size_t first, std::size_t end,
+// Executes one copy of a batch through roc::copy, with elements of one byte. Throws what roc::copy
+// throws.
+void copy_individually(batch const& batch, std::size_t index, stream_ref const* stream,
+                       detail::source_use use) {
+  batch_copy const& copy = batch.copies[index];
+  layout::canonical_layout const canonical = batch.layout_of(copy);
+  std::array<std::size_t, layout::max_axes + 1> extents;
+  std::array<std::ptrdiff_t, layout::max_axes + 1> source_strides;
+  std::array<std::ptrdiff_t, layout::max_axes + 1> destination_strides;
+  for (std::size_t i = 0; i != canonical.rank; ++i) {
+    extents[i] = canonical.axes[i].extent;
+    source_strides[i] = canonical.axes[i].source;
+    destination_strides[i] = canonical.axes[i].destination;
+  }
+  extents[canonical.rank] = canonical.run;
+  source_strides[canonical.rank] = destination_strides[canonical.rank] = 1;
+  auto const space = [](bool is_host) {
+    return is_host ? detail::memory_space::host : detail::memory_space::device;
+  };
+  detail::strided_region const source{const_cast<std::byte*>(canonical.source),
+                                      1,
+                                      canonical.rank + 1,
+                                      extents.data(),
+                                      source_strides.data(),
+                                      space(is_from_host(copy.kind())),
+                                      copy.source_device};
+  detail::strided_region const destination{
+      canonical.destination,      1,
+      canonical.rank + 1,         extents.data(),
+      destination_strides.data(), space(is_to_host(copy.kind())),
+      copy.destination_device};
+  detail::copy(source, destination, stream, use);
+}
+
+// Executes the independent copies [first, end) in the order of `*stream`. If `stream` is null,
+// executes them after all earlier work and blocks until they are complete.
+void submit_group(shared_batch const& batch, std::size_t first, std::size_t end,
                   stream_ref const* stream, detail::source_use use) {
-  batch_group const all = sorted_group(*contents, first, end, stream == nullptr, use);
-  for (auto const& [device, work] : all.devices) {
+  routed_copies const routed = route_copies(*batch, first, end, stream == nullptr, use);
+  for (auto const& [device, route] : routed.devices) {
     if (stream == nullptr) {
       runtime::on_device const guard(device);
-      for (allocation_record const* const each : work.records) {
-        memory::synchronize_default_stream(device, each);
+      for (memory::allocation_record const* const record : route.records) {
+        memory::synchronize_default_stream(device, record);
       }
-      run_now(contents, work);
+      copy_and_wait(batch, route);
       continue;
     }
-    int const used = runtime::device_for(*stream, device, device);
-    runtime::on_device const guard(used);
-    runtime::enqueue_noted(*stream, [&] {
-      memory::device_uses const noted(*stream, used, work.records);
-      enqueue(contents, work, *stream);
+    int const stream_device = runtime::device_for(*stream, device, device);
+    runtime::on_device const guard(stream_device);
+    runtime::enqueue_and_record(*stream, [&] {
+      memory::device_uses const recorded_uses(*stream, stream_device, route.records);
+      enqueue(batch, route, *stream);
     });
   }
-  for (std::size_t const i : all.alone) copy_individually(*contents, i, stream, use);
+  for (std::size_t const index : routed.individual) {
+    copy_individually(*batch, index, stream, use);
+  }
 }
 
+// Submits the groups one after the other. A null `storage` is an empty batch.
 void submit(detail::batch_storage* storage, stream_ref const* stream, detail::source_use use) {
   platform::refuse_in_host_function("roc::copy_batch::submit");
-  if (storage == nullptr || storage->contents->pieces.empty()) return;
-  trace_scope const told(storage->contents->pieces.size(), storage->contents->bytes);
-  if (storage->groups.empty()) storage->groups = independent_groups(*storage->contents);
-  if (stream != nullptr) storage->lent = true;
+  if (storage == nullptr || storage->batch->copies.empty()) return;
+  trace_scope const trace(storage->batch->copies.size(), storage->batch->bytes);
+  if (storage->group_ends.empty()) storage->group_ends = independent_groups(*storage->batch);
+  if (stream != nullptr) storage->is_shared = true;
   std::size_t first = 0;
-  for (std::size_t const end : storage->groups) {
-    submit_group(storage->contents, first, end, stream, use);
+  for (std::size_t const end : storage->group_ends) {
+    submit_group(storage->batch, first, end, stream, use);
     first = end;
   }
 }
@@ -167,19 +221,20 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
 
 copy_batch::~copy_batch() { delete storage_; }
 
-void copy_batch::add_regions(detail::region const& source, detail::region const& destination) {
+void copy_batch::add_regions(detail::strided_region const& source,
+                             detail::strided_region const& destination) {
   if (storage_ == nullptr) {
     storage_ = new detail::batch_storage{std::make_shared<transfer::batch>(), {}, false};
   }
-  storage_->to_change().add(source, destination);
+  storage_->mutable_batch().add(source, destination);
 }
 
 std::size_t copy_batch::size() const noexcept {
-  return storage_ == nullptr ? 0 : storage_->contents->pieces.size();
+  return storage_ == nullptr ? 0 : storage_->batch->copies.size();
 }
 
 std::size_t copy_batch::size_bytes() const noexcept {
-  return storage_ == nullptr ? 0 : storage_->contents->bytes;
+  return storage_ == nullptr ? 0 : storage_->batch->bytes;
 }
 
 void copy_batch::clear() noexcept {

@@ -3,90 +3,94 @@
 
 #include <algorithm>
 #include <exception>
-#include <memory>
 
 #include <roc/event.hpp>
 
-#include "kernels/strided_copy.hpp"
-#include "copy/staging/staging_pool.hpp"
-#include "platform/call.hpp"
-#include "runtime/current_device.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
-#include "runtime/stream.hpp"
-#include "copy/staging/pack.hpp"
+#include "copy/staging/staging_pool.hpp"
+#include "kernels/strided_copy.hpp"
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc::transfer {
 namespace {
 
-using memory::staging_pool;
-using lease_ptr = std::unique_ptr<staging_pool::lease>;
-
-// One of the two devices, and the stream on it.
-struct end {
+// One of the two devices, and the stream on which its work is enqueued.
+struct endpoint {
   int device;
   stream_ref stream;
-  bool dense;  // its memory is contiguous, and needs no scratch
+  bool is_dense;  // this side is contiguous in the linear order, so it needs no scratch memory
 
-  lease_ptr take(std::size_t bytes) const {
-    if (dense) return nullptr;
+  // Returns scratch memory on the device, or null if this side needs none. Blocks until some is
+  // free.
+  staging_buffer_ptr acquire_scratch(std::size_t bytes) const {
+    if (is_dense) return nullptr;
     runtime::on_device const guard(device);
-    return staging_pool::scratch(staging_pool::holder::behind_work)
-        .acquire(bytes, stream, staging_pool::access::stream_order);
+    return staging_pool::device_scratch(staging_pool::client::user_stream)
+        .acquire(bytes, stream, staging_pool::access::stream_ordered);
   }
 };
 
-// Work enqueued on `later` from now on comes after that of `earlier` so far.
-void order(end const& earlier, end const& later) {
-  event reached = [&] {
+// Makes work enqueued on `later` from now on wait for the work enqueued on `earlier` so far.
+void order(endpoint const& earlier, endpoint const& later) {
+  event const reached = [&] {
     runtime::on_device const guard(earlier.device);
-    event made;
-    made.record(earlier.stream);
-    return made;
+    event recorded;
+    recorded.record(earlier.stream);
+    return recorded;
   }();
   runtime::on_device const guard(later.device);
   later.stream.wait(reached);
 }
 
-void synchronize_quietly(end const& of) noexcept {
+// Blocks until the work of the endpoint's stream is done. Errors are logged.
+void synchronize_quietly(endpoint const& side) noexcept {
   try {
-    runtime::on_device const guard(of.device);
-    runtime::synchronize_quietly(of.stream);
-  } catch (std::exception const& late) {
-    base::log(late.what());
+    runtime::on_device const guard(side.device);
+    runtime::synchronize_quietly(side.stream);
+  } catch (std::exception const& error) {
+    base::log(error.what());
   }
 }
 
-void copy_piece(layout::canonical_layout const& form, layout::packed_range part, end const& from, end const& to) {
-  std::size_t const bytes = part.end - part.begin;
-  // In one order, so that copies in opposite directions do not wait for each other's scratch
-  // memory.
+// Enqueues the bytes `range` of the copy. Blocks until scratch memory is free. If it throws, no
+// work is pending on either stream.
+void copy_chunk(layout::canonical_layout const& canonical, layout::packed_range range,
+                endpoint const& from, endpoint const& to) {
+  std::size_t const bytes = range.end - range.begin;
+  // Scratch memory is acquired on the lower device first, so that copies in opposite directions
+  // cannot wait for each other's scratch memory.
   bool const from_first = from.device < to.device;
-  lease_ptr packed = from_first ? from.take(bytes) : nullptr;
-  lease_ptr const arrived = to.take(bytes);
-  if (!from_first) packed = from.take(bytes);
+  staging_buffer_ptr gathered = from_first ? from.acquire_scratch(bytes) : nullptr;
+  staging_buffer_ptr const received = to.acquire_scratch(bytes);
+  if (!from_first) gathered = from.acquire_scratch(bytes);
   try {
-    order(to, from);  // what the bytes are sent to is free
+    order(to, from);  // earlier work on the destination's stream is done with the memory sent to
     {
       runtime::on_device const guard(from.device);
       hipStream_t const native = runtime::handle(from.stream);
-      if (packed) kernels::gather(form, part, packed->data(), native);
-      ROCARRAY_HIP(hipMemcpyAsync, arrived ? arrived->data() : form.destination + part.begin,
-              packed ? packed->data() : form.source + part.begin, bytes, hipMemcpyDefault, native);
+      if (gathered) kernels::gather(canonical, range, gathered->data(), native);
+      ROCARRAY_HIP(hipMemcpyAsync,
+                   received ? received->data() : canonical.destination + range.begin,
+                   gathered ? gathered->data() : canonical.source + range.begin, bytes,
+                   hipMemcpyDefault, native);
     }
     order(from, to);
-    if (arrived) {
+    if (received) {
       runtime::on_device const guard(to.device);
-      kernels::scatter(form, part, arrived->data(), runtime::handle(to.stream));
+      kernels::scatter(canonical, range, received->data(), runtime::handle(to.stream));
     }
   } catch (...) {
-    // Scratch memory that goes back now is not to be written any more.
+    // The scratch memory is released now: no pending work may still write it.
     synchronize_quietly(from);
     synchronize_quietly(to);
     throw;
   }
 }
 
+// Creates a non-blocking stream on `device`.
 stream make_stream(int device) {
   runtime::on_device const guard(device);
   return stream(non_blocking);
@@ -94,22 +98,23 @@ stream make_stream(int device) {
 
 }  // namespace
 
-void copy_between_devices(layout::canonical_layout const& form, int from_device, int to_device,
+void copy_between_devices(layout::canonical_layout const& canonical, int from_device, int to_device,
                           stream_ref stream) {
-  bool const starts_there = stream.device_ordinal() == from_device;
-  // Not one for all copies: what waits for one user's stream must not hold up another's.
-  roc::stream const second = make_stream(starts_there ? to_device : from_device);
-  end const from{from_device, starts_there ? stream : stream_ref(second),
-                 form.is_dense(layout::side::source)};
-  end const to{to_device, starts_there ? stream_ref(second) : stream,
-               form.is_dense(layout::side::destination)};
-  std::size_t const total = form.bytes();
-  std::size_t const most = std::min(total, base::options().chunk);
+  bool const is_on_source = stream.device_ordinal() == from_device;
+  // Each copy creates its second stream, because work that waits for one user's stream must not
+  // delay the copies of another.
+  roc::stream const second = make_stream(is_on_source ? to_device : from_device);
+  endpoint const from{from_device, is_on_source ? stream : stream_ref(second),
+                      canonical.is_dense(layout::side::source)};
+  endpoint const to{to_device, is_on_source ? stream_ref(second) : stream,
+                    canonical.is_dense(layout::side::destination)};
+  std::size_t const total = canonical.bytes();
+  std::size_t const chunk = std::min(total, base::options().staging_chunk);
   try {
-    for (std::size_t done = 0; done < total; done += most) {
-      copy_piece(form, {done, std::min(done + most, total)}, from, to);
+    for (std::size_t begin = 0; begin < total; begin += chunk) {
+      copy_chunk(canonical, {begin, std::min(begin + chunk, total)}, from, to);
     }
-    if (starts_there) order(to, from);
+    if (is_on_source) order(to, from);
   } catch (...) {
     synchronize_quietly(from);
     synchronize_quietly(to);

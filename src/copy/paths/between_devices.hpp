@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Strided copies from one device to another: each one's kernels see its own memory alone.
+// Strided copies between two devices. Kernels of either device access only its own memory.
 #pragma once
 
 #include <roc/stream.hpp>
@@ -8,11 +8,15 @@
 
 namespace roc::transfer {
 
-/// Gathered into packed memory on the source's device, sent, and scattered on the destination's, in
-/// pieces, where a side is not contiguous. Enqueued in the order of `stream`, of either device
-/// (named, for the default stream too). Waits where all scratch memory is in flight. Throws
-/// roc::error, with nothing left under way.
-void copy_between_devices(layout::canonical_layout const& form, int from_device, int to_device,
+/// Enqueues a copy from memory of `from_device` to memory of `to_device`, in chunks of at most
+/// ROCARRAY_STAGING_CHUNK bytes. A side that is not contiguous is copied through scratch memory on
+/// its device: each chunk is gathered on the source device, sent, and scattered on the destination
+/// device.
+/// @param stream a stream of one of the two devices, whose order the copy keeps. Its
+///   device_ordinal() must be set, also for a default stream.
+/// Blocks only if all scratch memory of a device is in use. Throws roc::error; no work of the copy
+/// is pending then.
+void copy_between_devices(layout::canonical_layout const& canonical, int from_device, int to_device,
                           stream_ref stream);
 
 }  // namespace roc::transfer

@@ -7,48 +7,48 @@
 
 namespace roc::transfer {
 
-void chunk_queue::do_share(open_chunk const& of, std::size_t share) const noexcept {
-  if (what_ == task::pack) {
-    work_.pack(of.index, share, of.data);
+void chunk_queue::run_task(queued_chunk const& chunk, std::size_t task) const noexcept {
+  if (operation_ == operation::pack) {
+    work_.pack(chunk.index, task, chunk.data);
   } else {
-    work_.unpack(of.index, share, of.data);
+    work_.unpack(chunk.index, task, chunk.data);
   }
 }
 
-void chunk_queue::do_all(std::size_t chunk, std::byte* data,
-                         std::optional<announcement>& announced) {
-  open_chunk mine{chunk, data, work_.shares(chunk)};
-  if (mine.shares == 1) {
-    announced.reset();
-    return do_share(mine, 0);
+void chunk_queue::run_chunk(std::size_t chunk, std::byte* data,
+                            std::optional<reservation>& reserved) {
+  queued_chunk added{chunk, data, work_.task_count(chunk)};
+  if (added.task_count == 1) {
+    reserved.reset();
+    return run_task(added, 0);
   }
   {
-    auto const lock = hold();
-    open_.push_back(&mine);
-    waiting_.fetch_add(mine.shares);
+    auto const lock = lock_queue();
+    chunks_.push_back(&added);
+    waiting_tasks_.fetch_add(added.task_count);
   }
-  announced.reset();
-  team_.tell();
+  reserved.reset();
+  threads_.notify();
   for (;;) {
-    std::size_t share = 0;
+    std::size_t task = 0;
     {
-      auto const lock = hold();
-      if (!mine.has_share()) {
-        std::erase(open_, &mine);
+      auto const lock = lock_queue();
+      if (!added.has_task()) {
+        std::erase(chunks_, &added);
         break;
       }
-      share = mine.begun++;
-      waiting_.fetch_sub(1);
+      task = added.started++;
+      waiting_tasks_.fetch_sub(1);
     }
-    do_share(mine, share);
-    mine.done.fetch_add(1);
+    run_task(added, task);
+    added.finished.fetch_add(1);
   }
-  // The helpers' last ones: the CPU copies, nothing else, so that it does not take long.
+  // Wait for the helpers' last tasks. They only copy memory, so this takes little time.
   base::spin_backoff backoff;
-  while (mine.done.load() != mine.shares) backoff.pause();
+  while (added.finished.load() != added.task_count) backoff.pause();
 }
 
-std::unique_lock<std::mutex> chunk_queue::hold() {
+std::unique_lock<std::mutex> chunk_queue::lock_queue() {
   std::unique_lock lock(mutex_, std::defer_lock);
   base::spin_then_lock(lock);
   return lock;
@@ -56,23 +56,23 @@ std::unique_lock<std::mutex> chunk_queue::hold() {
 
 void chunk_queue::help() {
   base::spin_backoff backoff;
-  while (waiting_.load() == 0 && announced_.load() != 0) backoff.pause();
+  while (waiting_tasks_.load() == 0 && has_reservation()) backoff.pause();
   do {
-    open_chunk* of = nullptr;
-    std::size_t share = 0;
+    queued_chunk* chunk = nullptr;
+    std::size_t task = 0;
     {
-      auto const lock = hold();
-      // The first begun is the first that the device waits for.
-      auto const found = std::find_if(open_.begin(), open_.end(),
-                                      [](open_chunk const* each) { return each->has_share(); });
-      if (found == open_.end()) return;
-      of = *found;
-      share = of->begun++;
-      waiting_.fetch_sub(1);
+      auto const lock = lock_queue();
+      // The device needs the chunk that was added first before the others.
+      auto const found = std::find_if(chunks_.begin(), chunks_.end(),
+                                      [](queued_chunk const* entry) { return entry->has_task(); });
+      if (found == chunks_.end()) return;
+      chunk = *found;
+      task = chunk->started++;
+      waiting_tasks_.fetch_sub(1);
     }
-    do_share(*of, share);
-    of->done.fetch_add(1);
-  } while (many());
+    run_task(*chunk, task);
+    chunk->finished.fetch_add(1);
+  } while (has_many_tasks());
 }
 
 }  // namespace roc::transfer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chunks of staged work that have their memory: their shares are for any thread that has time.
+// The chunks of one staged transfer that have staging memory, and whose tasks any thread may run.
 #pragma once
 
 #include <atomic>
@@ -13,59 +13,78 @@
 
 namespace roc::transfer {
 
-/// Who has taken memory for a chunk sees it through, and takes memory for nothing else before: that
-/// no thread waits for memory whose chunk waits for that thread. Others help.
+/// A queue of chunks whose packing or unpacking has begun. The thread that acquired the memory of a
+/// chunk adds the chunk and runs its tasks; other threads of the same transfer help with tasks.
+///
+/// To avoid deadlock, a thread that holds staging memory finishes its chunk before it acquires
+/// more. No function here acquires memory or calls HIP. The queue must outlive all calls.
 class chunk_queue {
  public:
-  /// What is done to a share.
-  enum class task { pack, unpack };
-  /// Of a job of the current device's team.
-  chunk_queue(staged_work const& work, task what)
-      : work_(work), what_(what), team_(thread_pool::instance()) {}
+  /// What a task does.
+  enum class operation { pack, unpack };
 
-  /// Tells, for its scope, that a chunk is open in a moment: who looks for work waits for it.
-  class announcement {
+  /// Creates an empty queue for `work`, which must outlive it. Uses the thread pool of the current
+  /// device, which starts its threads if this is its first use.
+  chunk_queue(staged_work const& work, operation task_operation)
+      : work_(work), operation_(task_operation), threads_(thread_pool::instance()) {}
+
+  /// Announces that the calling thread is about to add a chunk. Other threads that look for tasks
+  /// spin until the reservation is destroyed, instead of going to sleep.
+  class reservation {
    public:
-    explicit announcement(chunk_queue& of) noexcept : of_(of) { of_.announced_.fetch_add(1); }
-    ~announcement() { of_.announced_.fetch_sub(1); }
-    announcement(announcement const&) = delete;
-    announcement& operator=(announcement const&) = delete;
+    explicit reservation(chunk_queue& queue) noexcept : queue_(queue) {
+      queue_.reservations_.fetch_add(1);
+    }
+    ~reservation() { queue_.reservations_.fetch_sub(1); }
+    reservation(reservation const&) = delete;
+    reservation& operator=(reservation const&) = delete;
 
    private:
-    chunk_queue& of_;
+    chunk_queue& queue_;
   };
 
-  /// Does all shares of a chunk, with whoever helps; `data` is where they lie in staging memory.
-  /// Ends what was announced once they are there for others.
-  void do_all(std::size_t chunk, std::byte* data, std::optional<announcement>& announced);
-  /// Whether somebody's chunk has shares that nobody has begun, or will have at once.
-  bool any() const noexcept { return waiting_.load() != 0 || announced_.load() != 0; }
-  /// Whether there are so many that nobody need begin another chunk yet.
-  bool many() const noexcept { return waiting_.load() > 2 || announced_.load() != 0; }
-  /// Does one of them, if there is one still, and more while there are many.
+  /// Adds a chunk and runs its tasks together with helping threads; returns after all of them are
+  /// done. Called by the thread that holds the chunk's memory.
+  /// @param data the chunk's data in staging memory.
+  /// @param reserved the caller's reservation, if any; reset as soon as the tasks are in the queue.
+  void run_chunk(std::size_t chunk, std::byte* data, std::optional<reservation>& reserved);
+
+  /// Returns true if the queue has tasks that no thread has started, or a reservation.
+  bool has_tasks() const noexcept { return waiting_tasks_.load() != 0 || has_reservation(); }
+  /// Returns true if there are so many tasks that threads should help before they begin another
+  /// chunk.
+  bool has_many_tasks() const noexcept { return waiting_tasks_.load() > 2 || has_reservation(); }
+  /// Runs a task of the chunk that was added first, if there is one, and further tasks while there
+  /// are many. Spins while there is a reservation but no task. Called by threads that hold no
+  /// memory of this transfer.
   void help();
 
  private:
-  struct open_chunk {
+  struct queued_chunk {
     std::size_t index;
     std::byte* data;
-    std::size_t shares;
-    std::size_t begun = 0;              // under the lock
-    std::atomic<std::size_t> done = 0;  // the last that a helper touches
+    std::size_t task_count;
+    std::size_t started = 0;                // tasks; guarded by mutex_
+    std::atomic<std::size_t> finished = 0;  // tasks; a helper accesses nothing of the chunk after
+                                            // incrementing this
 
-    bool has_share() const noexcept { return begun != shares; }
+    bool has_task() const noexcept { return started != task_count; }
   };
 
-  std::unique_lock<std::mutex> hold();
-  void do_share(open_chunk const& of, std::size_t share) const noexcept;
+  // Returns true if a thread is about to add a chunk.
+  bool has_reservation() const noexcept { return reservations_.load() != 0; }
+  // Locks mutex_; spins for a short time before it blocks.
+  std::unique_lock<std::mutex> lock_queue();
+  // Packs or unpacks; the caller does not hold mutex_.
+  void run_task(queued_chunk const& chunk, std::size_t task) const noexcept;
 
   staged_work const& work_;
-  task what_;
-  thread_pool& team_;
-  std::mutex mutex_;
-  std::vector<open_chunk*> open_;
-  std::atomic<std::size_t> waiting_ = 0;  // shares that nobody has begun
-  std::atomic<unsigned> announced_ = 0;
+  operation operation_;
+  thread_pool& threads_;
+  std::mutex mutex_;  // guards chunks_
+  std::vector<queued_chunk*> chunks_;
+  std::atomic<std::size_t> waiting_tasks_ = 0;  // tasks that no thread has started
+  std::atomic<unsigned> reservations_ = 0;
 };
 
 }  // namespace roc::transfer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory written past the caches.
+// memcpy with non-temporal stores, which bypass the caches.
 #pragma once
 
 #include <cstddef>
@@ -12,41 +12,49 @@
 
 namespace roc::transfer {
 
-/// From so many bytes on who reads them does not find them in his caches anyway, while a line that
-/// is written through the caches is read first: half as much again for the memory to do.
+/// The smallest copy that is unpacked with non-temporal stores. Data of this size does not stay in
+/// cache, so non-temporal stores save the read for ownership: a third of the memory traffic.
 inline constexpr std::size_t min_nontemporal_unpack_bytes = std::size_t{128} << 20;
-/// Up to so many bytes, what several cores have packed lies in the caches of each when the copy
-/// engine comes for it, which gets it out of there at less than half of the link's rate (H100 and
-/// 16 cores: 8 MiB in 370 us, instead of 160). More than that has left them by then.
+
+/// The largest copy that is packed with non-temporal stores. Up to this size, normally stored data
+/// would still be in the caches of several cores when the copy engine reads it, which then reaches
+/// less than half of the link's rate (H100 and 16 cores: 8 MiB in 370 us instead of 160 us). Data
+/// of larger copies has left the caches by then.
 inline constexpr std::size_t max_nontemporal_pack_bytes = std::size_t{64} << 20;
-/// Runs shorter than that are parts of lines too often.
+
+/// The shortest run that is copied with non-temporal stores: a shorter run has too large a share of
+/// partial cache lines.
 inline constexpr std::size_t min_nontemporal_run_bytes = 4096;
 
-/// memcpy, for one run. Where the processor has no such stores, it is memcpy.
+/// Copies as memcpy does, with non-temporal stores for all whole cache lines of the destination.
+/// The same as memcpy on processors without such stores. Call nontemporal_fence() after the last
+/// copy.
 inline void nontemporal_copy(std::byte* to, std::byte const* from, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
-  constexpr std::size_t line = 64;
-  constexpr std::size_t in_line = line / sizeof(__m128i);
-  std::size_t const head = (line - reinterpret_cast<std::uintptr_t>(to) % line) % line;
-  if (bytes > head + line) {
+  constexpr std::size_t line_bytes = 64;
+  constexpr std::size_t words_per_line = line_bytes / sizeof(__m128i);
+  std::size_t const head =
+      (line_bytes - reinterpret_cast<std::uintptr_t>(to) % line_bytes) % line_bytes;
+  if (bytes > head + line_bytes) {
     std::memcpy(to, from, head);
-    std::size_t at = head;
-    for (; at + line <= bytes; at += line) {
-      auto const* const source = reinterpret_cast<__m128i const*>(from + at);
-      auto* const destination = reinterpret_cast<__m128i*>(to + at);
-      __m128i values[in_line];
-      for (std::size_t i = 0; i < in_line; ++i) values[i] = _mm_loadu_si128(source + i);
-      for (std::size_t i = 0; i < in_line; ++i) _mm_stream_si128(destination + i, values[i]);
+    std::size_t offset = head;
+    for (; offset + line_bytes <= bytes; offset += line_bytes) {
+      auto const* const source = reinterpret_cast<__m128i const*>(from + offset);
+      auto* const destination = reinterpret_cast<__m128i*>(to + offset);
+      __m128i words[words_per_line];
+      for (std::size_t i = 0; i < words_per_line; ++i) words[i] = _mm_loadu_si128(source + i);
+      for (std::size_t i = 0; i < words_per_line; ++i) _mm_stream_si128(destination + i, words[i]);
     }
-    to += at;
-    from += at;
-    bytes -= at;
+    to += offset;
+    from += offset;
+    bytes -= offset;
   }
 #endif
   std::memcpy(to, from, bytes);
 }
 
-/// Behind the last of them, before another thread is told that they are there.
+/// Makes the preceding non-temporal stores of this thread visible before its later stores. Required
+/// before another thread or the device is told that the data is complete.
 inline void nontemporal_fence() noexcept {
 #if defined(__x86_64__)
   _mm_sfence();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies on the CPU: a piece of a strided region to and from packed memory, or a whole to another.
+// Copies and fills by the calling CPU thread. No function here calls HIP, takes a lock or
+// allocates.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +9,22 @@
 
 namespace roc::transfer {
 
-/// Collects a piece of the source into `packed`.
-void pack(layout::canonical_layout const& form, layout::packed_range part, std::byte* packed) noexcept;
-/// Spreads `packed` over a piece of the destination. Bytes in gaps are not touched.
-void unpack(layout::canonical_layout const& form, layout::packed_range part, std::byte const* packed) noexcept;
-/// Copies all of it; both sides are host memory.
-void copy_on_host(layout::canonical_layout const& form) noexcept;
-/// Repeats `pattern` over every run of the destination, which is host memory; its size divides the
-/// run's.
-void fill_on_host(layout::canonical_layout const& form, std::byte const* pattern,
+/// Copies the bytes `range` of the source, in linear order, to contiguous memory at `packed`. The
+/// source must be host memory.
+void pack(layout::canonical_layout const& canonical, layout::packed_range range,
+          std::byte* packed) noexcept;
+
+/// Copies contiguous memory at `packed` to the bytes `range` of the destination, in linear order.
+/// The destination must be host memory. Bytes in gaps are not touched.
+void unpack(layout::canonical_layout const& canonical, layout::packed_range range,
+            std::byte const* packed) noexcept;
+
+/// Copies the whole source to the destination; both must be host memory.
+void copy_on_host(layout::canonical_layout const& canonical) noexcept;
+
+/// Fills every run of the destination, which must be host memory, with copies of `pattern`.
+/// @param pattern_bytes a divisor of canonical.run.
+void fill_on_host(layout::canonical_layout const& canonical, std::byte const* pattern,
                   std::size_t pattern_bytes) noexcept;
 
 }  // namespace roc::transfer

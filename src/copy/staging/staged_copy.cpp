@@ -2,134 +2,148 @@
 #include "copy/staging/staged_copy.hpp"
 
 #include <algorithm>
-#include <memory>
 
+#include "base/options.hpp"
+#include "copy/staging/pack.hpp"
 #include "kernels/strided_copy.hpp"
 #include "platform/call.hpp"
-#include "base/options.hpp"
-#include "runtime/stream.hpp"
-#include "copy/paths/direct.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc::transfer {
 namespace {
 
-using memory::staging_pool;
-
-constexpr std::size_t alignment = 256;
+constexpr std::size_t chunk_alignment = 256;
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
-
-std::unique_ptr<staging_pool::lease> take_scratch(std::size_t bytes, stage const& at, bool may_wait) {
-  staging_pool& scratch = staging_pool::scratch(at.by);
-  constexpr auto how = staging_pool::access::stream_order;
-  return may_wait ? scratch.acquire(bytes, at.stream, how)
-                  : scratch.try_acquire(bytes, at.stream, how);
+std::size_t aligned(std::size_t bytes) {
+  return ceil_div(bytes, chunk_alignment) * chunk_alignment;
 }
 
-std::size_t chunk_size(std::size_t wanted, std::size_t least) {
-  std::size_t const most = base::options().chunk;
-  return std::clamp(ceil_div(wanted, alignment) * alignment, std::min(least, most), most);
+// Returns scratch memory on the device for a chunk. Returns null if `may_block` is false and no
+// scratch memory is free; otherwise blocks until some is free.
+staging_buffer_ptr acquire_scratch(std::size_t bytes, staging_slot const& slot, bool may_block) {
+  staging_pool& pool = staging_pool::device_scratch(slot.client);
+  constexpr auto mode = staging_pool::access::stream_ordered;
+  return may_block ? pool.acquire(bytes, slot.stream, mode)
+                   : pool.try_acquire(bytes, slot.stream, mode);
 }
 
-// Of the chunks at an end, the outer and the inner one.
-constexpr std::size_t in_edge = 2;
-std::size_t first_of(std::size_t size) { return ceil_div(size / 4, alignment) * alignment; }
-std::size_t second_of(std::size_t size) { return ceil_div(size / 2, alignment) * alignment; }
+// Returns the chunk size nearest to `preferred` that is at least `lower_limit` and at most
+// ROCARRAY_STAGING_CHUNK.
+std::size_t limited_chunk_bytes(std::size_t preferred, std::size_t lower_limit) {
+  std::size_t const upper_limit = base::options().staging_chunk;
+  return std::clamp(aligned(preferred), std::min(lower_limit, upper_limit), upper_limit);
+}
+
+// A tapered copy has two smaller chunks at each end: the outermost is the smallest.
+constexpr std::size_t tapered_chunks = 2;
+std::size_t outer_bytes(std::size_t chunk_bytes) { return aligned(chunk_bytes / 4); }
+std::size_t inner_bytes(std::size_t chunk_bytes) { return aligned(chunk_bytes / 2); }
 
 }  // namespace
 
-// Chunks grow with the copy: each costs calls, of which the runtime serves one at a time. The first
-// is waited for by the device, or the CPU, and the last by the other: they are smaller. So are
-// shares: the last of a chunk is waited for.
+// Chunks grow with the copy because each costs calls, and the runtime serves one call at a time.
+// The first and the last chunk are smaller because nothing overlaps with them: at the start the
+// device waits for the CPU, at the end the CPU for the device (or the reverse). Tasks are small for
+// the same reason: a chunk is complete only after its last task.
 staged_copy staged_copy::for_parallel_packing(plan const& p) {
-  constexpr std::size_t steps = 4;
-  constexpr std::size_t shares = 8;
-  constexpr std::size_t least_share = std::size_t{64} << 10;
-  std::size_t const chunk = chunk_size(p.form.bytes() / steps, std::size_t{512} << 10);
-  std::size_t const share = std::max(chunk / shares, std::min(least_share, chunk / 2));
-  return {p, chunk, ceil_div(share, alignment) * alignment, true};
+  constexpr std::size_t target_chunks = 4;
+  constexpr std::size_t target_tasks = 8;
+  constexpr std::size_t min_task_bytes = std::size_t{64} << 10;
+  std::size_t const chunk =
+      limited_chunk_bytes(p.canonical.bytes() / target_chunks, std::size_t{512} << 10);
+  std::size_t const task = std::max(chunk / target_tasks, std::min(min_task_bytes, chunk / 2));
+  return {p, chunk, aligned(task), true};
 }
 
-// Chunks large enough that a host function for each costs little.
-staged_copy staged_copy::in_order(plan const& p) {
-  constexpr std::size_t steps = 8;
-  constexpr std::size_t share = std::size_t{256} << 10;
-  return {p, chunk_size(p.form.bytes() / steps, std::size_t{1} << 20), share, false};
+// The chunks are so large that a host function for each costs little.
+staged_copy staged_copy::for_stream_order(plan const& p) {
+  constexpr std::size_t target_chunks = 8;
+  constexpr std::size_t task_bytes = std::size_t{256} << 10;
+  std::size_t const chunk =
+      limited_chunk_bytes(p.canonical.bytes() / target_chunks, std::size_t{1} << 20);
+  return {p, chunk, task_bytes, false};
 }
 
-staged_copy::staged_copy(plan const& p, std::size_t size, std::size_t share, bool tapered)
-    : plan_(p), total_(p.form.bytes()), size_(size), share_(share) {
-  std::size_t const edge = first_of(size) + second_of(size);
-  if (tapered && total_ > 2 * edge + size) edge_ = edge;
-  count_ = ceil_div(total_ - 2 * edge_, size_) + (edge_ != 0 ? 2 * in_edge : 0);
+staged_copy::staged_copy(plan const& p, std::size_t chunk_bytes, std::size_t task_bytes,
+                         bool tapered)
+    : plan_(p),
+      total_bytes_(p.canonical.bytes()),
+      chunk_bytes_(chunk_bytes),
+      task_bytes_(task_bytes) {
+  std::size_t const taper = outer_bytes(chunk_bytes) + inner_bytes(chunk_bytes);
+  if (tapered && total_bytes_ > 2 * taper + chunk_bytes) taper_bytes_ = taper;
+  chunk_count_ = ceil_div(total_bytes_ - 2 * taper_bytes_, chunk_bytes_) +
+                 (taper_bytes_ != 0 ? 2 * tapered_chunks : 0);
 }
 
-std::size_t staged_copy::chunks() const noexcept { return count_; }
-
-layout::packed_range staged_copy::chunk_at(std::size_t chunk) const noexcept {
-  if (edge_ == 0) return {chunk * size_, std::min((chunk + 1) * size_, total_)};
-  std::size_t const first = first_of(size_);
-  if (chunk < in_edge) return chunk == 0 ? layout::packed_range{0, first} : layout::packed_range{first, edge_};
-  std::size_t const from_end = count_ - 1 - chunk;
-  if (from_end < in_edge) {
-    return from_end == 0 ? layout::packed_range{total_ - first, total_} : layout::packed_range{total_ - edge_, total_ - first};
+layout::packed_range staged_copy::chunk_range(std::size_t chunk) const noexcept {
+  if (taper_bytes_ == 0) {
+    return {chunk * chunk_bytes_, std::min((chunk + 1) * chunk_bytes_, total_bytes_)};
   }
-  std::size_t const begin = edge_ + (chunk - in_edge) * size_;
-  return {begin, std::min(begin + size_, total_ - edge_)};
+  std::size_t const outer = outer_bytes(chunk_bytes_);
+  if (chunk == 0) return {0, outer};
+  if (chunk < tapered_chunks) return {outer, taper_bytes_};
+  std::size_t const from_end = chunk_count_ - 1 - chunk;
+  if (from_end == 0) return {total_bytes_ - outer, total_bytes_};
+  if (from_end < tapered_chunks) return {total_bytes_ - taper_bytes_, total_bytes_ - outer};
+  std::size_t const begin = taper_bytes_ + (chunk - tapered_chunks) * chunk_bytes_;
+  return {begin, std::min(begin + chunk_bytes_, total_bytes_ - taper_bytes_)};
 }
 
-layout::packed_range staged_copy::share_at(std::size_t chunk, std::size_t share) const noexcept {
-  layout::packed_range const whole = chunk_at(chunk);
-  std::size_t const begin = whole.begin + share * share_;
-  return {begin, std::min(begin + share_, whole.end)};
+layout::packed_range staged_copy::task_range(std::size_t chunk, std::size_t task) const noexcept {
+  layout::packed_range const range = chunk_range(chunk);
+  std::size_t const begin = range.begin + task * task_bytes_;
+  return {begin, std::min(begin + task_bytes_, range.end)};
 }
 
 std::size_t staged_copy::data_bytes(std::size_t chunk) const noexcept {
-  layout::packed_range const part = chunk_at(chunk);
-  return part.end - part.begin;
+  layout::packed_range const range = chunk_range(chunk);
+  return range.end - range.begin;
 }
 
-std::size_t staged_copy::shares(std::size_t chunk) const noexcept {
-  return ceil_div(data_bytes(chunk), share_);
+std::size_t staged_copy::task_count(std::size_t chunk) const noexcept {
+  return ceil_div(data_bytes(chunk), task_bytes_);
 }
 
-void staged_copy::pack(std::size_t chunk, std::size_t share, std::byte* data) const noexcept {
-  transfer::pack(plan_.form, share_at(chunk, share), data + share * share_);
+void staged_copy::pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept {
+  transfer::pack(plan_.canonical, task_range(chunk, task), data + task * task_bytes_);
 }
 
-void staged_copy::unpack(std::size_t chunk, std::size_t share,
+void staged_copy::unpack(std::size_t chunk, std::size_t task,
                          std::byte const* data) const noexcept {
-  transfer::unpack(plan_.form, share_at(chunk, share), data + share * share_);
+  transfer::unpack(plan_.canonical, task_range(chunk, task), data + task * task_bytes_);
 }
 
-// Directly where the device's side is contiguous, else through scratch memory and a kernel.
-bool staged_copy::send(std::size_t chunk, stage const& at, bool may_wait) const {
-  hipStream_t const native = runtime::handle(at.stream);
-  layout::packed_range const part = chunk_at(chunk);
-  std::size_t const bytes = part.end - part.begin;
-  if (plan_.form.is_dense(layout::side::destination)) {
-    ROCARRAY_HIP(hipMemcpyAsync, plan_.form.destination + part.begin, at.data, bytes, kind_of(plan_),
-            native);
+bool staged_copy::enqueue_upload(std::size_t chunk, staging_slot const& slot,
+                                 bool may_block) const {
+  hipStream_t const native = runtime::handle(slot.stream);
+  layout::packed_range const range = chunk_range(chunk);
+  std::size_t const bytes = range.end - range.begin;
+  if (plan_.canonical.is_dense(layout::side::destination)) {
+    ROCARRAY_HIP(hipMemcpyAsync, plan_.canonical.destination + range.begin, slot.data, bytes,
+                 memcpy_kind_of(plan_), native);
     return true;
   }
-  auto const scratch = take_scratch(bytes, at, may_wait);
+  auto const scratch = acquire_scratch(bytes, slot, may_block);
   if (scratch == nullptr) return false;
-  ROCARRAY_HIP(hipMemcpyAsync, scratch->data(), at.data, bytes, hipMemcpyHostToDevice, native);
-  kernels::scatter(plan_.form, part, scratch->data(), native);
+  ROCARRAY_HIP(hipMemcpyAsync, scratch->data(), slot.data, bytes, hipMemcpyHostToDevice, native);
+  kernels::scatter(plan_.canonical, range, scratch->data(), native);
   return true;
 }
 
-void staged_copy::fetch(std::size_t chunk, stage const& at) const {
-  hipStream_t const native = runtime::handle(at.stream);
-  layout::packed_range const part = chunk_at(chunk);
-  std::size_t const bytes = part.end - part.begin;
-  if (plan_.form.is_dense(layout::side::source)) {
-    ROCARRAY_HIP(hipMemcpyAsync, at.data, plan_.form.source + part.begin, bytes, kind_of(plan_), native);
+void staged_copy::enqueue_download(std::size_t chunk, staging_slot const& slot) const {
+  hipStream_t const native = runtime::handle(slot.stream);
+  layout::packed_range const range = chunk_range(chunk);
+  std::size_t const bytes = range.end - range.begin;
+  if (plan_.canonical.is_dense(layout::side::source)) {
+    ROCARRAY_HIP(hipMemcpyAsync, slot.data, plan_.canonical.source + range.begin, bytes,
+                 memcpy_kind_of(plan_), native);
     return;
   }
-  auto const scratch = take_scratch(bytes, at, true);
-  kernels::gather(plan_.form, part, scratch->data(), native);
-  ROCARRAY_HIP(hipMemcpyAsync, at.data, scratch->data(), bytes, hipMemcpyDeviceToHost, native);
+  auto const scratch = acquire_scratch(bytes, slot, true);
+  kernels::gather(plan_.canonical, range, scratch->data(), native);
+  ROCARRAY_HIP(hipMemcpyAsync, slot.data, scratch->data(), bytes, hipMemcpyDeviceToHost, native);
 }
 
 }  // namespace roc::transfer

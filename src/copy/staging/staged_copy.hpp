@@ -1,42 +1,47 @@
 // SPDX-License-Identifier: MIT
-// One copy as the staging pipeline sees it.
+// One copy as staged work.
 #pragma once
 
 #include <cstddef>
 
-#include "copy/staging/pack.hpp"
 #include "copy/plan.hpp"
 #include "copy/staging/staged_work.hpp"
 
 namespace roc::transfer {
 
+/// A copy with path staged or packed, divided into chunks and tasks by bytes of its linear order.
+/// If the device side is not contiguous, every chunk is copied through scratch memory on the
+/// device, and a kernel scatters or gathers it there. A value; copies the plan.
 class staged_copy final : public staged_work {
  public:
-  /// In chunks that many threads can share.
+  /// Divides the copy into chunks whose tasks run in parallel (parallel_staging.hpp).
   static staged_copy for_parallel_packing(plan const& p);
-  /// In chunks that are packed or unpacked one after the other, in a stream's order.
-  static staged_copy in_order(plan const& p);
+  /// Divides the copy into fewer, larger chunks that are processed in the order of a stream
+  /// (stream_ordered_staging.hpp).
+  static staged_copy for_stream_order(plan const& p);
 
-  std::size_t chunks() const noexcept override;
+  std::size_t chunk_count() const noexcept override { return chunk_count_; }
   std::size_t data_bytes(std::size_t chunk) const noexcept override;
   std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
-  std::size_t shares(std::size_t chunk) const noexcept override;
-  void pack(std::size_t chunk, std::size_t share, std::byte* data) const noexcept override;
-  void unpack(std::size_t chunk, std::size_t share, std::byte const* data) const noexcept override;
-  bool send(std::size_t chunk, stage const& at, bool may_wait) const override;
-  void fetch(std::size_t chunk, stage const& at) const override;
+  std::size_t task_count(std::size_t chunk) const noexcept override;
+  void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept override;
+  void unpack(std::size_t chunk, std::size_t task, std::byte const* data) const noexcept override;
+  bool enqueue_upload(std::size_t chunk, staging_slot const& slot, bool may_block) const override;
+  void enqueue_download(std::size_t chunk, staging_slot const& slot) const override;
 
  private:
-  staged_copy(plan const& p, std::size_t size, std::size_t share, bool tapered);
-  layout::packed_range chunk_at(std::size_t chunk) const noexcept;
-  layout::packed_range share_at(std::size_t chunk, std::size_t share) const noexcept;
+  // `tapered`: if the copy is large enough, the chunks at both ends are smaller.
+  staged_copy(plan const& p, std::size_t chunk_bytes, std::size_t task_bytes, bool tapered);
+  // Return the bytes of a chunk or a task in the linear order of the copy.
+  layout::packed_range chunk_range(std::size_t chunk) const noexcept;
+  layout::packed_range task_range(std::size_t chunk, std::size_t task) const noexcept;
 
   plan plan_;
-  std::size_t total_;
-  std::size_t size_;       // bytes of a chunk
-  std::size_t share_;      // and of a part that one thread takes
-  std::size_t edge_ = 0;   // bytes at both ends in chunks that grow, and shrink; 0: all are alike
-  std::size_t count_ = 1;  // of chunks
+  std::size_t total_bytes_;
+  std::size_t chunk_bytes_;  // of a chunk that is not tapered
+  std::size_t task_bytes_;
+  std::size_t taper_bytes_ = 0;  // in the smaller chunks at each end; 0: no chunk is tapered
+  std::size_t chunk_count_ = 1;
 };
 
 }  // namespace roc::transfer

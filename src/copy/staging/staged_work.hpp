@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What goes through staging memory, chunk by chunk: one large copy, or many small ones.
+// The interface of work that moves through staging memory in chunks: one large copy, or many small
+// ones.
 #pragma once
 
 #include <cstddef>
@@ -10,40 +11,58 @@
 
 namespace roc::transfer {
 
-/// Where a chunk is staged: its bytes, and what the device is told about them. Both in pinned
-/// memory that kernels reach too.
-struct stage {
-  std::byte* description;
-  std::byte* data;
+/// The staging memory of one chunk, and the stream of its device work. Kernels can access the
+/// memory too. Does not own the memory.
+struct staging_slot {
+  std::byte* description;  // the kernel's instructions; description_bytes(chunk) bytes
+  std::byte* data;         // the packed bytes; data_bytes(chunk) bytes
   stream_ref stream;
-  memory::staging_pool::holder by;
-  std::size_t items = 0;  // that the description tells of
+  staging_pool::client client;  // for further memory of the device work
+  std::size_t item_count = 0;   // items in the description
 };
 
-/// All functions may be called by several threads at once, for different chunks or shares.
+/// A transfer in chunks between host memory and the device. The CPU's work on a chunk is divided
+/// into tasks, which several threads may run at the same time.
+///
+/// The order of calls for one chunk to the device: write_description, pack for every task,
+/// enqueue_upload. From the device: write_description, enqueue_download, and after that has
+/// finished, unpack for every task. All functions are const and thread-safe for different chunks
+/// and tasks. They are called by the thread that submits the copy, by threads of thread_pool, and
+/// (pack and unpack only) by host functions of streams, where HIP must not be called.
 class staged_work {
  public:
   virtual ~staged_work() = default;
-  virtual std::size_t chunks() const noexcept = 0;
-  /// Bytes of staging memory that a chunk needs: for its data, and for its description, which must
-  /// stay while the work of `send` or `fetch` may read it. Both together fit into one block.
+
+  /// Returns the number of chunks, which is not 0.
+  virtual std::size_t chunk_count() const noexcept = 0;
+  /// Returns the bytes of staging memory for the packed bytes of a chunk.
   virtual std::size_t data_bytes(std::size_t chunk) const noexcept = 0;
+  /// Returns the bytes of staging memory for the description of a chunk, which must stay unchanged
+  /// until the device work of the chunk is done. Description and data of a chunk together fit into
+  /// one block of the staging pool.
   virtual std::size_t description_bytes(std::size_t chunk) const noexcept = 0;
-  /// Parts of a chunk that the CPU may pack or unpack at the same time.
-  virtual std::size_t shares(std::size_t chunk) const noexcept = 0;
-  /// Writes the description of a chunk, and returns of how many items it tells: before `send` or
-  /// `fetch`, beside which others call HIP.
-  virtual std::size_t describe(std::size_t, stage const&) const { return 0; }
-  /// Collects a share from host memory.
-  virtual void pack(std::size_t chunk, std::size_t share, std::byte* data) const noexcept = 0;
-  /// Spreads a share over host memory.
-  virtual void unpack(std::size_t chunk, std::size_t share,
+  /// Returns the number of tasks into which packing or unpacking a chunk is divided.
+  virtual std::size_t task_count(std::size_t chunk) const noexcept = 0;
+
+  /// Writes the description of a chunk to `slot.description` and returns its number of items, which
+  /// the caller stores in the slot. A separate step, so that it runs without the lock under which
+  /// the device work is enqueued. Calls no HIP function.
+  virtual std::size_t write_description(std::size_t, staging_slot const&) const { return 0; }
+  /// Runs one task: copies its bytes of the chunk from host memory to `data`, the slot's data.
+  /// Calls no HIP function and takes no lock.
+  virtual void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept = 0;
+  /// Runs one task: copies its bytes of the chunk from `data`, the slot's data, to host memory.
+  /// Calls no HIP function and takes no lock.
+  virtual void unpack(std::size_t chunk, std::size_t task,
                       std::byte const* data) const noexcept = 0;
-  /// Enqueues the way from staging memory to the device. False where it needs more memory, there is
-  /// none, and it must not wait.
-  virtual bool send(std::size_t chunk, stage const& at, bool may_wait) const = 0;
-  /// Enqueues the way from the device to staging memory.
-  virtual void fetch(std::size_t chunk, stage const& at) const = 0;
+  /// Enqueues the transfer of a packed chunk from staging memory to the device. Returns false, with
+  /// nothing enqueued, if it needs device memory that is not free and `may_block` is false. Throws
+  /// roc::error or out_of_memory.
+  virtual bool enqueue_upload(std::size_t chunk, staging_slot const& slot,
+                              bool may_block) const = 0;
+  /// Enqueues the transfer of a chunk from the device to staging memory. May block until device
+  /// memory is free. Throws roc::error or out_of_memory.
+  virtual void enqueue_download(std::size_t chunk, staging_slot const& slot) const = 0;
 };
 
 }  // namespace roc::transfer

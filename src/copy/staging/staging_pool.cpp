@@ -9,20 +9,22 @@
 #include <roc/error.hpp>
 #include <roc/memory/memory_resource.hpp>
 
-#include "platform/call.hpp"
-#include "runtime/current_device.hpp"
-#include "runtime/stream.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "platform/call.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_handle.hpp"
 
-namespace roc::memory {
+namespace roc::transfer {
 namespace {
 
-constexpr std::size_t alignment = 256;
-constexpr std::size_t most_uploading = std::size_t{32} << 20;
+constexpr std::size_t buffer_alignment = 256;
+constexpr std::size_t max_internal_upload_bytes = std::size_t{32} << 20;
 
-std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
+}
 
 void* allocate_pinned(std::size_t bytes) {
   void* data = nullptr;
@@ -30,198 +32,207 @@ void* allocate_pinned(std::size_t bytes) {
   return data;
 }
 
+// Allocates on the current device. If memory is short, trims the memory resource and tries again.
 void* allocate_on_device(std::size_t bytes) {
   void* data = nullptr;
-  hipError_t const first = ROCARRAY_HIP_CODE(hipMalloc, &data, bytes);
-  if (first == hipSuccess) return data;
-  // The pool that arrays take from may hold what nobody uses.
-  if (first == hipErrorOutOfMemory) device_resource(runtime::current_device()).trim();
+  hipError_t const first_result = ROCARRAY_HIP_CODE(hipMalloc, &data, bytes);
+  if (first_result == hipSuccess) return data;
+  // The resource of device arrays may hold unused memory: release it and try again.
+  if (first_result == hipErrorOutOfMemory) device_resource(runtime::current_device()).trim();
   ROCARRAY_HIP(hipMalloc, &data, bytes);
   return data;
 }
 
-// Whether work that is enqueued on the stream now comes after all uses of a block by itself.
+// Returns true if work enqueued on `stream` from now on runs after all `uses`. Makes the stream
+// wait if its handle was reused for a new stream. Returns false if another stream's use is pending.
 template <class Uses>
-bool is_behind_all(stream_ref stream, Uses const& uses) {
-  // The handle of a thread's own default stream is that of all threads'.
-  if (runtime::is_per_thread(stream.handle())) return false;
-  for (auto const& each : uses) {
-    if (each.done.query()) continue;
-    if (each.stream != stream) return false;
-    // A destroyed stream's handle may have come back.
-    stream.wait(each.done);
+bool try_order_after(stream_ref stream, Uses const& uses) {
+  // The handle of per-thread default streams is the same for the streams of all threads.
+  if (runtime::is_per_thread_handle(stream.handle())) return false;
+  for (auto const& use : uses) {
+    if (use.done.query()) continue;
+    if (use.stream != stream) return false;
+    // The use may be of a destroyed stream with the same handle.
+    stream.wait(use.done);
   }
   return true;
 }
 
-// Pools by device and holder, leaked on purpose: copies run until the very end of the process.
-class pools {
+// The pools of one kind of memory, by device and client. Leaked on purpose: copies run until the
+// process ends.
+class pool_map {
  public:
-  explicit pools(staging_pool::allocate_function allocate) : allocate_(allocate) {}
+  explicit pool_map(staging_pool::allocate_function allocate) : allocate_(allocate) {}
 
-  staging_pool& of_current_device(staging_pool::holder by) {
+  // Returns the pool of the current device and the client; creates it at the first call.
+  staging_pool& of_current_device(staging_pool::client client) {
     int const device = runtime::current_device();
     std::lock_guard const lock(mutex_);
-    std::size_t const block = base::options().staging_block;
-    std::size_t blocks = base::options().staging / block;
-    // Of a large copy, what is packed waits in the caches for the copy engine: more of it would not
-    // fit there, and the two would share the memory's bandwidth.
-    if (by == staging_pool::holder::uploading) blocks = std::min(blocks, most_uploading / block);
-    blocks = std::max<std::size_t>(blocks, 2);
-    return pools_.try_emplace({device, by}, block, blocks, by, allocate_).first->second;
+    std::size_t const block_bytes = base::options().staging_block;
+    std::size_t max_blocks = base::options().staging_limit / block_bytes;
+    // The chunks of a large upload stay in the CPU's caches until the copy engine reads them. More
+    // chunks would not fit there, and packing and the copy engine would share memory bandwidth.
+    if (client == staging_pool::client::internal_upload) {
+      max_blocks = std::min(max_blocks, max_internal_upload_bytes / block_bytes);
+    }
+    max_blocks = std::max<std::size_t>(max_blocks, 2);
+    return pools_.try_emplace({device, client}, block_bytes, max_blocks, client, allocate_)
+        .first->second;
   }
 
  private:
   staging_pool::allocate_function allocate_;
   std::mutex mutex_;
-  std::map<std::pair<int, staging_pool::holder>, staging_pool> pools_;
+  std::map<std::pair<int, staging_pool::client>, staging_pool> pools_;
 };
 
 }  // namespace
 
-staging_pool& staging_pool::staging(holder by) {
-  static auto* const all = new pools(allocate_pinned);
-  return all->of_current_device(by);
+staging_pool& staging_pool::pinned(client pool_client) {
+  static auto* const pools = new pool_map(allocate_pinned);
+  return pools->of_current_device(pool_client);
 }
 
-staging_pool& staging_pool::scratch(holder by) {
-  static auto* const all = new pools(allocate_on_device);
-  return all->of_current_device(by);
+staging_pool& staging_pool::device_scratch(client pool_client) {
+  static auto* const pools = new pool_map(allocate_on_device);
+  return pools->of_current_device(pool_client);
 }
 
-staging_pool::staging_pool(std::size_t block_bytes, std::size_t max_blocks, holder by,
-                       allocate_function allocate)
-    : block_bytes_(aligned(block_bytes)), max_blocks_(max_blocks), by_(by), allocate_(allocate) {}
+staging_pool::staging_pool(std::size_t block_bytes, std::size_t max_blocks, client pool_client,
+                           allocate_function allocate)
+    : block_bytes_(aligned(block_bytes)),
+      max_blocks_(max_blocks),
+      client_(pool_client),
+      allocate_(allocate) {}
 
 staging_pool::~staging_pool() = default;
 
-staging_pool::lease::~lease() { pool_.give_back(block_, stream_); }
-
-std::unique_ptr<staging_pool::lease> staging_pool::acquire(std::size_t bytes, stream_ref stream,
-                                                       access how) {
+staging_buffer_ptr staging_pool::acquire(std::size_t bytes, stream_ref stream, access mode) {
   bytes = aligned(bytes);
   std::unique_lock lock(mutex_);
-  block* chosen = find(bytes, stream, how);
+  block* chosen = find_block_locked(bytes, stream, mode);
   while (chosen == nullptr) {
-    chosen = grow();
+    chosen = add_block_locked();
     if (chosen == nullptr) {
-      wait_for_one(lock);
-      chosen = find(bytes, stream, how);
+      wait_for_block(lock);
+      chosen = find_block_locked(bytes, stream, mode);
     }
   }
-  return lease_of(*chosen, bytes, stream);
+  return make_buffer_locked(*chosen, bytes, stream);
 }
 
-std::unique_ptr<staging_pool::lease> staging_pool::try_acquire(std::size_t bytes, stream_ref stream,
-                                                           access how) {
+staging_buffer_ptr staging_pool::try_acquire(std::size_t bytes, stream_ref stream, access mode) {
   bytes = aligned(bytes);
   std::lock_guard const lock(mutex_);
-  block* chosen = find(bytes, stream, how);
-  if (chosen == nullptr) chosen = grow();
-  return chosen == nullptr ? nullptr : lease_of(*chosen, bytes, stream);
+  block* chosen = find_block_locked(bytes, stream, mode);
+  if (chosen == nullptr) chosen = add_block_locked();
+  return chosen == nullptr ? nullptr : make_buffer_locked(*chosen, bytes, stream);
 }
 
-// Holding the lock.
-std::unique_ptr<staging_pool::lease> staging_pool::lease_of(block& from, std::size_t bytes,
-                                                        stream_ref stream) {
-  auto made = std::make_unique<lease>(*this, from, from.data + from.used, stream);
-  from.used += bytes;
-  ++from.leases;
-  return made;
+staging_buffer_ptr staging_pool::make_buffer_locked(block& parent, std::size_t bytes,
+                                                    stream_ref stream) {
+  auto buffer =
+      std::make_unique<staging_buffer>(*this, parent, parent.data + parent.used_bytes, stream);
+  parent.used_bytes += bytes;
+  ++parent.live_buffers;
+  return buffer;
 }
 
-// Holding the lock.
-staging_pool::block* staging_pool::find(std::size_t bytes, stream_ref stream, access how) {
-  for (auto place = blocks_.begin(); place != blocks_.end(); ++place) {
-    if (place->lost) continue;
-    bool const of_another =
-        place->only_of.has_value() && (how == access::any_time || *place->only_of != stream);
-    if (of_another || place->used + bytes > block_bytes_) {
-      if (place->leases != 0) continue;
-      bool const idle = std::all_of(place->uses.begin(), place->uses.end(),
-                                    [](use const& each) { return each.done.query(); });
-      if (!idle && (how == access::any_time || !is_behind_all(stream, place->uses))) continue;
-      // Its events, which are done, serve the next uses of the same streams: of a few.
-      place->used = 0;
-      place->only_of = idle ? std::nullopt : std::optional(stream);
-      if (idle && place->uses.size() > 8) place->uses.clear();
+staging_pool::block* staging_pool::find_block_locked(std::size_t bytes, stream_ref stream,
+                                                     access mode) {
+  for (auto candidate = blocks_.begin(); candidate != blocks_.end(); ++candidate) {
+    if (candidate->unusable) continue;
+    bool const is_of_other_stream =
+        candidate->exclusive_stream.has_value() &&
+        (mode == access::immediate || *candidate->exclusive_stream != stream);
+    if (is_of_other_stream || candidate->used_bytes + bytes > block_bytes_) {
+      if (candidate->live_buffers != 0) continue;
+      bool const idle = std::all_of(candidate->uses.begin(), candidate->uses.end(),
+                                    [](stream_use const& use) { return use.done.query(); });
+      if (!idle && (mode == access::immediate || !try_order_after(stream, candidate->uses))) {
+        continue;
+      }
+      // The next uses of the same streams reuse the finished events, unless there are many.
+      candidate->used_bytes = 0;
+      candidate->exclusive_stream = idle ? std::nullopt : std::optional(stream);
+      if (idle && candidate->uses.size() > 8) candidate->uses.clear();
     }
-    // To the end: the blocks at the front are those whose work was enqueued longest ago.
-    blocks_.splice(blocks_.end(), blocks_, place);
-    return &*place;
+    // Moved to the end, so that the front blocks are those used longest ago.
+    blocks_.splice(blocks_.end(), blocks_, candidate);
+    return &*candidate;
   }
   return nullptr;
 }
 
-// Holding the lock. Null where the pool may not grow, or cannot but holds blocks to wait for.
-staging_pool::block* staging_pool::grow() {
+staging_pool::block* staging_pool::add_block_locked() {
   if (blocks_.size() >= max_blocks_) return nullptr;
   try {
     void* const data = allocate_(block_bytes_);
     blocks_.emplace_back().data = static_cast<std::byte*>(data);
-    base::log_line(base::log_level::info,
-                      "%zu bytes of %s memory for copies: block %zu of %zu", block_bytes_,
-                      allocate_ == allocate_pinned ? "pinned" : "device", blocks_.size(),
-                      max_blocks_);
+    base::log_line(base::log_level::info, "%zu bytes of %s memory for copies: block %zu of %zu",
+                   block_bytes_, allocate_ == allocate_pinned ? "pinned" : "device", blocks_.size(),
+                   max_blocks_);
   } catch (out_of_memory const&) {
-    bool const any = std::any_of(blocks_.begin(), blocks_.end(),
-                                 [](block const& each) { return !each.lost; });
-    if (!any) throw;
+    bool const has_usable_block = std::any_of(blocks_.begin(), blocks_.end(),
+                                              [](block const& entry) { return !entry.unusable; });
+    if (!has_usable_block) throw;
     return nullptr;
   }
   return &blocks_.back();
 }
 
-// Waits, without the lock, until another block may have become idle.
-void staging_pool::wait_for_one(std::unique_lock<std::mutex>& lock) {
-  for (block& each : blocks_) {
-    if (each.lost || each.leases != 0) continue;
-    ++each.leases;  // keeps it from being emptied meanwhile
-    auto const pending = std::exchange(each.uses, {});
+void staging_pool::wait_for_block(std::unique_lock<std::mutex>& lock) {
+  for (block& oldest : blocks_) {
+    if (oldest.unusable || oldest.live_buffers != 0) continue;
+    ++oldest.live_buffers;  // prevents other threads from reusing the block while this one waits
+    auto const pending = std::exchange(oldest.uses, {});
     lock.unlock();
     std::exception_ptr failure;
     try {
-      for (use const& before : pending) before.done.synchronize();
+      for (stream_use const& use : pending) use.done.synchronize();
     } catch (...) {
       failure = std::current_exception();
     }
     lock.lock();
-    --each.leases;
-    if (failure) each.lost = true;  // whether its work is done is not known
-    returned_.notify_all();
+    --oldest.live_buffers;
+    if (failure) oldest.unusable = true;  // its work may still be pending
+    released_.notify_all();
     if (failure) std::rethrow_exception(failure);
     return;
   }
-  bool const any = std::any_of(blocks_.begin(), blocks_.end(),
-                               [](block const& each) { return !each.lost; });
-  if (!any) {
-    throw out_of_memory(std::make_error_code(std::errc::not_enough_memory),
-                        "no staging memory is left after failed calls: restart the process");
+  bool const has_usable_block = std::any_of(blocks_.begin(), blocks_.end(),
+                                            [](block const& entry) { return !entry.unusable; });
+  if (!has_usable_block) {
+    throw out_of_memory(
+        std::make_error_code(std::errc::not_enough_memory),
+        "no staging memory is left: failed HIP calls have made all blocks unusable; restart the "
+        "process");
   }
-  returned_.wait(lock);
+  released_.wait(lock);
 }
 
-void staging_pool::give_back(block& from, stream_ref stream) noexcept {
+void staging_pool::release(block& parent, stream_ref stream) noexcept {
   std::lock_guard const lock(mutex_);
-  --from.leases;
+  --parent.live_buffers;
   try {
-    // Events are of the current device: the stream's, though the lease may end on another.
+    // A new event belongs to the current device. It must be that of the stream, although the buffer
+    // may be destroyed while another device is current.
     runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
-    auto known = std::find_if(from.uses.begin(), from.uses.end(),
-                              [&](use const& each) { return each.stream == stream; });
-    if (known == from.uses.end()) {
-      from.uses.push_back({stream, event()});
-      known = std::prev(from.uses.end());
+    auto use = std::find_if(parent.uses.begin(), parent.uses.end(),
+                            [&](stream_use const& entry) { return entry.stream == stream; });
+    if (use == parent.uses.end()) {
+      parent.uses.push_back({stream, event()});
+      use = std::prev(parent.uses.end());
     }
-    // Where a destroyed stream's handle has come back, the event's work is not this stream's yet.
-    // The library's own streams stay.
-    if (by_ == holder::behind_work && !known->done.query()) stream.wait(known->done);
-    known->done.record(stream);
-  } catch (std::exception const& late) {
-    from.lost = true;
-    base::log(late.what());
+    // If the handle of a destroyed stream was reused, the event may still be pending for work that
+    // is not of this stream. Internal streams are never destroyed.
+    if (client_ == client::user_stream && !use->done.query()) stream.wait(use->done);
+    use->done.record(stream);
+  } catch (std::exception const& error) {
+    parent.unusable = true;
+    base::log(error.what());
   }
-  returned_.notify_all();
+  released_.notify_all();
 }
 
-}  // namespace roc::memory
+}  // namespace roc::transfer

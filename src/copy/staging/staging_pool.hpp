@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bounded memory for pieces of copies in flight: pinned staging memory, and scratch on the device.
+// Pools of bounded memory for the chunks of copies: pinned staging memory, and scratch memory on
+// the device.
 #pragma once
 
 #include <condition_variable>
@@ -13,90 +14,117 @@
 #include <roc/event.hpp>
 #include <roc/stream.hpp>
 
-namespace roc::memory {
+namespace roc::transfer {
 
-/// Blocks of one size, cut into leases. A block is used again when the work that was enqueued with
-/// its leases is done. At most `max_blocks` exist; then acquiring waits for the oldest.
+class staging_buffer;
+using staging_buffer_ptr = std::unique_ptr<staging_buffer>;
+
+/// Memory in blocks of one size, which are divided into buffers. A block is reused after the work
+/// that was enqueued with its buffers has finished. At most `max_blocks` blocks exist; after that,
+/// acquire waits for the block that was used longest ago. All functions are thread-safe.
 class staging_pool {
-  struct block;
-
  public:
-  /// Who takes leases: copies behind a user's work, whose blocks come back when that is done, or
-  /// copies to the device or from it on streams of the library's own, whose blocks always come back
-  /// soon. They have pools of their own, so that the latter, which a user's stream may wait for,
-  /// never wait for the former.
-  enum class holder { behind_work, uploading, downloading };
-  /// Who touches a lease's memory: the CPU too, at any time, or work in the order of its stream
-  /// alone. That one may have a block again while its earlier work there is pending.
-  enum class access { any_time, stream_order };
+  /// The kind of code that acquires buffers. A device has one pool of each memory for each client.
+  /// Buffers used on a user's stream become free when the user's earlier work is done, which may be
+  /// never; buffers of the internal streams always become free soon. The pools are separate so that
+  /// transfers on internal streams never wait for a user's stream.
+  enum class client { user_stream, internal_upload, internal_download };
 
-  /// Allocates a block or throws.
+  /// How a buffer is accessed. With `immediate` the caller's thread may access it as soon as
+  /// acquire returns. With `stream_ordered` only work enqueued on the buffer's stream does, so the
+  /// pool may return a block that earlier work of the same stream still uses.
+  enum class access { immediate, stream_ordered };
+
+  /// Allocates one block on the current device. Throws out_of_memory or roc::error.
   using allocate_function = void* (*)(std::size_t bytes);
 
-  staging_pool(std::size_t block_bytes, std::size_t max_blocks, holder by,
-             allocate_function allocate);
+  /// Creates an empty pool; allocates nothing.
+  staging_pool(std::size_t block_bytes, std::size_t max_blocks, client pool_client,
+               allocate_function allocate);
+  /// Does not free the blocks. The library's own pools are never destroyed.
   ~staging_pool();
 
-  /// Part of a block, for work that is enqueued on one stream. Its end records an event there.
-  class lease {
-   public:
-    lease(staging_pool& pool, block& from, std::byte* data, stream_ref stream) noexcept
-        : pool_(pool), block_(from), data_(data), stream_(stream) {}
-    ~lease();
-    lease(lease const&) = delete;
-    lease& operator=(lease const&) = delete;
+  /// Returns a buffer for work that is enqueued on `stream`. Blocks until enough memory is free:
+  /// until work with other buffers is done, and until other threads release theirs. To avoid
+  /// deadlock, a thread that holds a buffer of this pool must not call this.
+  /// @param bytes at most block_bytes().
+  /// Precondition: the device of `stream` is current. May call HIP, also with the pool's lock held.
+  /// Throws out_of_memory if the pool has no usable block and cannot allocate one, and roc::error
+  /// for other errors of HIP.
+  staging_buffer_ptr acquire(std::size_t bytes, stream_ref stream, access mode = access::immediate);
+  /// Does what acquire does, but returns null instead of blocking.
+  staging_buffer_ptr try_acquire(std::size_t bytes, stream_ref stream,
+                                 access mode = access::immediate);
 
-    std::byte* data() const noexcept { return data_; }
-
-   private:
-    staging_pool& pool_;
-    block& block_;
-    std::byte* data_;
-    stream_ref stream_;
-  };
-
-  /// `bytes` <= block_bytes(). The device of the stream must be current. May wait for other leases'
-  /// work and ends: who holds a lease must not call this. Throws out_of_memory only where not even
-  /// one block can be had, roc::error for what HIP reports.
-  std::unique_ptr<lease> acquire(std::size_t bytes, stream_ref stream,
-                                 access how = access::any_time);
-  /// The same, but null where it would have to wait.
-  std::unique_ptr<lease> try_acquire(std::size_t bytes, stream_ref stream,
-                                     access how = access::any_time);
-
+  /// Returns the bytes of a block, which is the maximum size of a buffer.
   std::size_t block_bytes() const noexcept { return block_bytes_; }
 
-  /// Staging memory of the current device, and scratch memory on it.
-  static staging_pool& staging(holder by);
-  static staging_pool& scratch(holder by);
+  /// Returns the pool of pinned host memory of the current device. Created by the first call, never
+  /// destroyed.
+  static staging_pool& pinned(client pool_client);
+  /// Returns the pool of memory on the current device. Created by the first call, never destroyed.
+  static staging_pool& device_scratch(client pool_client);
 
  private:
-  struct use {
+  friend class staging_buffer;
+
+  struct stream_use {
     stream_ref stream;
-    event done;
+    event done;  // recorded after the last work of the stream that uses the block
   };
   struct block {
     std::byte* data = nullptr;
-    std::size_t used = 0;
-    unsigned leases = 0;     // not ended yet
-    bool lost = false;       // its last work could not be marked: never used again
-    std::vector<use> uses;   // the last work of every stream since the block was empty
-    std::optional<stream_ref> only_of;  // that has it again while earlier work there is pending
+    std::size_t used_bytes = 0;    // allocated to buffers since the block was last empty
+    unsigned live_buffers = 0;     // buffers not yet released
+    bool unusable = false;         // an error left its last use unknown: never reused
+    std::vector<stream_use> uses;  // since the block was last empty, one for each stream
+    std::optional<stream_ref>
+        exclusive_stream;  // set if reused while work of this stream is pending
   };
 
-  std::unique_ptr<lease> lease_of(block& from, std::size_t bytes, stream_ref stream);
-  block* find(std::size_t bytes, stream_ref stream, access how);
-  block* grow();
-  void wait_for_one(std::unique_lock<std::mutex>& lock);
-  void give_back(block& from, stream_ref stream) noexcept;
+  // The functions ending in _locked need mutex_ held.
+  // Allocates the next `bytes` of the block, which must be free.
+  staging_buffer_ptr make_buffer_locked(block& parent, std::size_t bytes, stream_ref stream);
+  // Returns a block with `bytes` free, or null. Polls events; does not block.
+  block* find_block_locked(std::size_t bytes, stream_ref stream, access mode);
+  // Allocates a block. Returns null if the pool is at its limit, or if allocation failed and a
+  // usable block exists that can be waited for.
+  block* add_block_locked();
+  // Blocks until a block may have become free; releases `lock` while it blocks. Throws
+  // out_of_memory if no usable block exists.
+  void wait_for_block(std::unique_lock<std::mutex>& lock);
+  // Returns a buffer's memory: records an event on `stream` after the buffer's work. Called by the
+  // buffer's destructor; takes the lock and calls HIP. Logs errors and marks the block as unusable.
+  void release(block& parent, stream_ref stream) noexcept;
 
   std::size_t const block_bytes_;
   std::size_t const max_blocks_;
-  holder const by_;
+  client const client_;
   allocate_function const allocate_;
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  std::list<block> blocks_;  // oldest use first
+  std::mutex mutex_;                  // guards blocks_ and their members
+  std::condition_variable released_;  // a block may have become free
+  std::list<block> blocks_;           // the block used longest ago comes first
 };
 
-}  // namespace roc::memory
+/// Part of a block of a staging_pool, for work on one stream. The destructor records an event on
+/// that stream and returns the memory to the pool; it does not block.
+class staging_buffer {
+ public:
+  /// Only staging_pool creates buffers.
+  staging_buffer(staging_pool& pool, staging_pool::block& parent, std::byte* data,
+                 stream_ref stream) noexcept
+      : pool_(pool), block_(parent), data_(data), stream_(stream) {}
+  ~staging_buffer() { pool_.release(block_, stream_); }
+  staging_buffer(staging_buffer const&) = delete;
+  staging_buffer& operator=(staging_buffer const&) = delete;
+
+  std::byte* data() const noexcept { return data_; }
+
+ private:
+  staging_pool& pool_;
+  staging_pool::block& block_;
+  std::byte* data_;
+  stream_ref stream_;
+};
+
+}  // namespace roc::transfer

@@ -8,178 +8,177 @@
 #include <thread>
 #include <utility>
 
+#include "base/options.hpp"
+#include "base/spin_backoff.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "base/spin_backoff.hpp"
-#include "base/options.hpp"
 #include "runtime/numa.hpp"
 
 namespace roc::transfer {
 
-// Leaked on purpose, threads and all: copies run until the very end of the process.
+// Leaked on purpose, together with the threads: copies run until the process ends.
 thread_pool& thread_pool::instance() {
-  static auto* const teams = new std::map<int, std::unique_ptr<thread_pool>>;
+  static auto* const pools = new std::map<int, std::unique_ptr<thread_pool>>;
   static std::mutex mutex;
   int const device = runtime::current_device();
-  std::lock_guard const held(mutex);
-  auto& team = (*teams)[device];
-  if (team == nullptr) team.reset(new thread_pool(device));
-  return *team;
+  std::lock_guard const lock(mutex);
+  auto& pool = (*pools)[device];
+  if (pool == nullptr) pool.reset(new thread_pool(device));
+  return *pool;
 }
 
 thread_pool::thread_pool(int device) : device_(device) {
-  std::size_t const wanted = base::options().workers;
+  std::size_t const requested = base::options().copy_threads;
   try {
-    for (; threads_ != wanted; ++threads_) {
-      std::thread([this] { serve(); }).detach();
+    for (; thread_count_ != requested; ++thread_count_) {
+      std::thread([this] { worker_loop(); }).detach();
     }
   } catch (std::system_error const&) {
-    // With fewer it is slower; the caller always works too.
+    // Copies work with any number of workers: the thread that calls run works too.
   }
 }
 
-void thread_pool::serve() {
+void thread_pool::worker_loop() {
   runtime::bind_thread_to_device_node(device_);
-  // An error comes again with the first piece.
+  // If this fails, the first item's calls of HIP fail too and report it.
   static_cast<void>(ROCARRAY_HIP_CODE(hipSetDevice, device_));
-  lock held(mutex_);
+  lock_type lock(mutex_);
   for (;;) {
-    job* const work = next_job();
-    if (work != nullptr) {
-      work_on(*work, false, held);
-    } else if (!watch(held, [this] { return has_work(); })) {
-      // Counted before the last look: who has work after that one sees the sleeper.
+    job* const current = next_job_locked();
+    if (current != nullptr) {
+      run_or_help(*current, false, lock);
+    } else if (!spin_for_work(lock, [this] { return has_work_locked(); })) {
+      // The sleeper is counted before the last check for work: a thread that adds help after that
+      // check sees the sleeper in notify().
       sleepers_.fetch_add(1);
-      if (!has_work()) posted_.wait(held);
+      if (!has_work_locked()) work_available_.wait(lock);
       sleepers_.fetch_sub(1);
     }
   }
 }
 
-void thread_pool::tell() {
-  posts_.fetch_add(1);
+void thread_pool::notify() {
+  notifications_.fetch_add(1);
   if (sleepers_.load() == 0) return;
-  std::lock_guard const held(mutex_);
-  posted_.notify_all();
+  std::lock_guard const lock(mutex_);
+  work_available_.notify_all();
 }
 
-// Holding the lock.
-bool thread_pool::has_work() const {
+bool thread_pool::has_work_locked() const {
   return std::any_of(jobs_.begin(), jobs_.end(),
-                     [](job const* each) { return each->has_work_for(false); });
+                     [](job const* entry) { return entry->has_work_for(false); });
 }
 
-// Holding the lock, which is released meanwhile. A thread that sleeps takes long to wake, compared
-// with a copy of a few MiB: for a while after the last piece it looks out for the next, long enough
-// for the pieces of a copy in a stream's order, between which the device works. False where there
-// was no post, and what is wanted is not so.
+// Waking a sleeping thread takes long compared with a copy of a few MiB. The spin time covers the
+// pauses between the chunks of a stream-ordered copy, in which the device works.
 template <class Condition>
-bool thread_pool::watch(lock& held, Condition const& wanted) {
-  constexpr auto longest = std::chrono::microseconds(400);
-  unsigned const seen = posts_.load();
-  if (wanted()) return true;
-  held.unlock();
-  auto const end = std::chrono::steady_clock::now() + longest;
+bool thread_pool::spin_for_work(lock_type& lock, Condition const& condition) {
+  constexpr auto max_spin_time = std::chrono::microseconds(400);
+  unsigned const seen = notifications_.load();
+  if (condition()) return true;
+  lock.unlock();
+  auto const end = std::chrono::steady_clock::now() + max_spin_time;
   base::spin_backoff backoff;
-  bool posted = false;
-  while (!posted && std::chrono::steady_clock::now() < end) {
-    for (int i = 0; i < 64 && !posted; ++i) {
-      posted = posts_.load() != seen;
+  bool notified = false;
+  while (!notified && std::chrono::steady_clock::now() < end) {
+    for (int i = 0; i < 64 && !notified; ++i) {
+      notified = notifications_.load() != seen;
       backoff.pause();
     }
   }
-  base::spin_then_lock(held);
-  return posts_.load() != seen || wanted();
+  base::spin_then_lock(lock);
+  return notifications_.load() != seen || condition();
 }
 
-// Holding the lock.
-void thread_pool::post() {
-  posts_.fetch_add(1);
-  posted_.notify_all();
+void thread_pool::notify_workers_locked() {
+  notifications_.fetch_add(1);
+  work_available_.notify_all();
 }
 
-// Holding the lock. In turn, so that copies at the same time share the workers.
-thread_pool::job* thread_pool::next_job() {
+thread_pool::job* thread_pool::next_job_locked() {
   auto const found = std::find_if(jobs_.begin(), jobs_.end(),
-                                  [](job const* each) { return each->has_work_for(false); });
+                                  [](job const* entry) { return entry->has_work_for(false); });
   if (found == jobs_.end()) return nullptr;
-  job* const work = *found;
+  job* const chosen = *found;
   jobs_.erase(found);
-  jobs_.push_back(work);
-  return work;
+  jobs_.push_back(chosen);
+  return chosen;
 }
 
-// Holding the lock, which is released meanwhile. False where a piece was helped with, none begun.
-bool thread_pool::work_on(job& of, bool by_caller, lock& held) {
-  bool const begins = of.has_piece_for(by_caller);
-  if (begins && !(of.work.helps_first() && of.work.can_help())) {
-    do_piece(of, by_caller, held);
+bool thread_pool::run_or_help(job& current, bool is_caller, lock_type& lock) {
+  bool const can_begin = current.has_item_for(is_caller);
+  if (can_begin && !(current.work.is_help_preferred() && current.work.can_help())) {
+    run_item(current, is_caller, lock);
     return true;
   }
-  ++of.running;
-  held.unlock();
-  of.work.help();
-  base::spin_then_lock(held);
-  if (--of.running == 0) finish();
+  ++current.running;
+  lock.unlock();
+  current.work.help();
+  base::spin_then_lock(lock);
+  if (--current.running == 0) notify_callers_locked();
   return false;
 }
 
-// Holding the lock.
-void thread_pool::finish() {
-  posts_.fetch_add(1);
-  finished_.notify_all();
+void thread_pool::notify_callers_locked() {
+  notifications_.fetch_add(1);
+  item_finished_.notify_all();
 }
 
-// Holding the lock, which is released meanwhile.
-void thread_pool::do_piece(job& of, bool by_caller, lock& held) {
-  std::size_t index = 0;
-  if (of.returned.empty()) {
-    index = of.next++;
+void thread_pool::run_item(job& current, bool is_caller, lock_type& lock) {
+  std::size_t item = 0;
+  if (current.deferred.empty()) {
+    item = current.next++;
   } else {
-    index = of.returned.back();
-    of.returned.pop_back();
+    item = current.deferred.back();
+    current.deferred.pop_back();
   }
-  ++of.running;
-  held.unlock();
+  ++current.running;
+  lock.unlock();
   bool done = true;
   std::exception_ptr failure;
   try {
-    done = of.work.run(index, by_caller || of.work.may_wait());
+    done = current.work.run_item(item, is_caller || current.work.can_workers_block());
   } catch (...) {
     failure = std::current_exception();
   }
-  base::spin_then_lock(held);
-  --of.running;
+  base::spin_then_lock(lock);
+  --current.running;
   if (failure) {
-    if (!of.failure) of.failure = failure;
-    of.next = of.count;
-    of.returned.clear();
-  } else if (!done && !of.failure) {
-    of.returned.push_back(index);
-    of.starved = true;
+    if (!current.failure) current.failure = failure;
+    current.next = current.count;
+    current.deferred.clear();
+  } else if (!done && !current.failure) {
+    current.deferred.push_back(item);
+    current.starved = true;
   }
-  if (of.running == 0 || !done) finish();
+  if (current.running == 0 || !done) notify_callers_locked();
 }
 
-void thread_pool::run(std::size_t count, pieces& work) {
-  job mine{work, count, 0, 0, false, {}, nullptr};
-  mine.returned.reserve(threads_ + 1);  // by those who could not say that there is no memory for it
-  lock held(mutex_, std::defer_lock);
-  base::spin_then_lock(held);
-  jobs_.push_back(&mine);
-  if (count > 1) post();
+void thread_pool::run(std::size_t count, parallel_work& work) {
+  job submitted{work, count, 0, 0, false, {}, nullptr};
+  // Reserved here, because run_item could not report a failed push_back: at most one item per
+  // thread is deferred.
+  submitted.deferred.reserve(thread_count_ + 1);
+  lock_type lock(mutex_, std::defer_lock);
+  base::spin_then_lock(lock);
+  jobs_.push_back(&submitted);
+  if (count > 1) notify_workers_locked();
   for (;;) {
-    while (mine.has_work_for(true)) {
-      // There was memory, so there may be more.
-      if (work_on(mine, true, held) && std::exchange(mine.starved, false)) post();
+    while (submitted.has_work_for(true)) {
+      // The caller found memory for an item, so workers may find some too.
+      if (run_or_help(submitted, true, lock) && std::exchange(submitted.starved, false)) {
+        notify_workers_locked();
+      }
     }
-    if (mine.running == 0) break;
-    // A worker may yet give a piece back, or let others help.
-    auto const wanted = [&] { return mine.has_work_for(true) || mine.running == 0; };
-    if (!watch(held, wanted)) finished_.wait(held, wanted);
+    if (submitted.running == 0) break;
+    // A running worker may still defer its item, or let other threads help.
+    auto const has_work_or_is_done = [&] {
+      return submitted.has_work_for(true) || submitted.running == 0;
+    };
+    if (!spin_for_work(lock, has_work_or_is_done)) item_finished_.wait(lock, has_work_or_is_done);
   }
-  std::erase(jobs_, &mine);
-  if (mine.failure) std::rethrow_exception(mine.failure);
+  std::erase(jobs_, &submitted);
+  if (submitted.failure) std::rethrow_exception(submitted.failure);
 }
 
 }  // namespace roc::transfer

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads that pack, unpack and feed the copy engines: few, kept for good, shared by all copies
-// of a device.
+// The threads that pack, unpack and enqueue the chunks of staged copies.
 #pragma once
 
 #include <atomic>
@@ -15,71 +14,100 @@
 
 namespace roc::transfer {
 
-/// Work that is done in pieces, in any order, by any thread.
-class pieces {
+/// Work of independent items, which any thread may run in any order. The pool calls all functions
+/// from several threads at once. It holds its lock while it calls can_help and is_help_preferred,
+/// which must not block or take locks, and calls the other functions without it.
+class parallel_work {
  public:
-  virtual ~pieces() = default;
-  /// Does one. False where it would have to wait for memory that others hold, and `may_wait` says
-  /// that it must not: it is tried again later.
-  virtual bool run(std::size_t index, bool may_wait) = 0;
-  /// Whether memory in flight comes back without anybody else's doing, so that workers may wait.
-  virtual bool may_wait() const = 0;
-  /// Whether a part of a piece that somebody has begun could be done beside him.
+  virtual ~parallel_work() = default;
+  /// Runs one item. Returns false if it would have to wait for memory that other threads hold and
+  /// `may_block` is false; the pool runs the item again later. May call HIP. May throw.
+  virtual bool run_item(std::size_t item, bool may_block) = 0;
+  /// Returns true if worker threads may block in run_item, because memory in use becomes free
+  /// without the action of another thread. The calling thread of thread_pool::run may always block.
+  /// May call HIP. May throw.
+  virtual bool can_workers_block() const = 0;
+  /// Returns true if a thread could help with an item that another thread has begun.
   virtual bool can_help() const noexcept { return false; }
-  /// Does such a part, if there is one still.
+  /// Helps with an item that another thread has begun, if there still is one.
   virtual void help() {}
-  /// Whether helping comes before beginning another piece.
-  virtual bool helps_first() const noexcept { return false; }
+  /// Returns true if threads should help before they begin another item.
+  virtual bool is_help_preferred() const noexcept { return false; }
 };
 
+/// The worker threads of one device, shared by all its copies. Their number is
+/// ROCARRAY_COPY_THREADS.
 class thread_pool {
  public:
-  /// That of the current device; its threads are started by the first call, and stay.
+  /// Returns the pool of the current device. The first call for a device starts its threads, which
+  /// run until the process ends.
   static thread_pool& instance();
 
-  /// Does all pieces, on the workers and on the calling thread. Rethrows the first error; the
-  /// pieces that are not begun by then are left out.
-  void run(std::size_t count, pieces& work);
-  /// Tells the workers that a piece which somebody has begun can be helped with.
-  void tell();
+  /// Runs the items [0, count) on the workers and on the calling thread; blocks until all are done.
+  /// If an item throws, items that are not begun are skipped, and the first exception is rethrown
+  /// after all running items have finished. May be called by several threads at once, which then
+  /// share the workers. Calls HIP only through `work`.
+  void run(std::size_t count, parallel_work& work);
+
+  /// Wakes sleeping workers after `can_help` of a running work has become true. Does not block for
+  /// long; takes the pool's lock only if a worker sleeps.
+  void notify();
 
  private:
   struct job {
-    pieces& work;
+    parallel_work& work;
     std::size_t count;
-    std::size_t next = 0;     // not yet begun
-    std::size_t running = 0;  // threads at work on it
-    bool starved = false;     // workers have found no memory: the caller waits for some
-    std::vector<std::size_t> returned;
-    std::exception_ptr failure;
+    std::size_t next = 0;     // the first item not yet begun
+    std::size_t running = 0;  // threads that run an item or help
+    bool starved = false;     // a worker found no memory: only the caller begins items for now
+    std::vector<std::size_t> deferred;  // begun items that found no memory; to be run again
+    std::exception_ptr failure;         // the first one
 
-    bool has_piece() const noexcept { return next != count || !returned.empty(); }
-    bool has_piece_for(bool caller) const noexcept { return has_piece() && (caller || !starved); }
-    bool has_work_for(bool caller) const noexcept {
-      return has_piece_for(caller) || work.can_help();
+    bool has_item() const noexcept { return next != count || !deferred.empty(); }
+    // Returns true if the caller of run, or a worker, may begin an item now.
+    bool has_item_for(bool is_caller) const noexcept {
+      return has_item() && (is_caller || !starved);
+    }
+    // Returns true if the caller of run, or a worker, may begin an item or help with one.
+    bool has_work_for(bool is_caller) const noexcept {
+      return has_item_for(is_caller) || work.can_help();
     }
   };
-  using lock = std::unique_lock<std::mutex>;
+  using lock_type = std::unique_lock<std::mutex>;
 
+  // Starts the threads; fewer if the system refuses some.
   explicit thread_pool(int device);
-  void serve();
+  // The main function of a worker; never returns.
+  void worker_loop();
+
+  // The caller of all functions below holds mutex_. Functions with a parameter `lock` release it
+  // while they run, and hold it again on return.
+
+  // Spins until a notification arrives, `condition` is true or some time has passed. Returns false
+  // if there was no notification and `condition` is false.
   template <class Condition>
-  bool watch(lock& held, Condition const& wanted);
-  void post();
-  bool has_work() const;
-  job* next_job();
-  bool work_on(job& of, bool by_caller, lock& held);
-  void do_piece(job& of, bool by_caller, lock& held);
-  void finish();
+  bool spin_for_work(lock_type& lock, Condition const& condition);
+  // Wakes the workers to look for work.
+  void notify_workers_locked();
+  // Wakes the callers of run to check whether their job is done.
+  void notify_callers_locked();
+  // Returns true if a job has work for a worker.
+  bool has_work_locked() const;
+  // Returns a job with work for a worker, or null. The jobs take turns.
+  job* next_job_locked();
+  // Runs one item of the job or helps with one. Returns true if it ran an item.
+  bool run_or_help(job& current, bool is_caller, lock_type& lock);
+  // Runs the next item of the job, and stores its exception in the job if it throws.
+  void run_item(job& current, bool is_caller, lock_type& lock);
 
   int const device_;
-  std::size_t threads_ = 0;
-  std::mutex mutex_;
-  std::condition_variable posted_;
-  std::atomic<unsigned> sleepers_ = 0;  // that wait for it
-  std::atomic<unsigned> posts_ = 0;  // changes when workers have something to do
-  std::condition_variable finished_;
-  std::deque<job*> jobs_;  // the next worker takes a piece of the first, which then goes last
+  std::size_t thread_count_ = 0;
+  std::mutex mutex_;                         // guards jobs_ and the members of each job
+  std::condition_variable work_available_;   // sleeping workers wait for this
+  std::atomic<unsigned> sleepers_ = 0;       // workers that wait for work_available_
+  std::atomic<unsigned> notifications_ = 0;  // counts; changes if there may be work
+  std::condition_variable item_finished_;    // callers of run wait for this
+  std::deque<job*> jobs_;  // a worker takes the first, which then becomes the last
 };
 
 }  // namespace roc::transfer

@@ -8,8 +8,6 @@
 #include <map>
 #include <mutex>
 
-#include <roc/detail/device_memory.hpp>
-
 #include "base/call_site.hpp"
 #include "base/log.hpp"
 
@@ -26,92 +24,98 @@ struct allocation {
   base::call_site site;
 };
 
-struct living {
+struct allocation_table {
   std::mutex mutex;
-  std::map<void const*, allocation> all;
+  std::map<void const*, allocation> allocations;  // guarded by mutex
 };
 
-// Leaked on purpose: it is read after every static object has gone.
-living& state() {
-  static auto* const instance = new living;
+// Leaked on purpose: the report reads it after all static objects have been destroyed.
+allocation_table& table() {
+  static auto* const instance = new allocation_table;
   return *instance;
 }
 
+// Returns true if ROCARRAY_LEAK_CHECK enables the report; logs a warning if its value is not valid.
 bool read_setting() {
 #if defined(NDEBUG)
-  bool const otherwise = false;
+  bool const enabled_by_default = false;
 #else
-  bool const otherwise = true;
+  bool const enabled_by_default = true;
 #endif
   char const* const text = std::getenv("ROCARRAY_LEAK_CHECK");
-  if (text == nullptr) return otherwise;
+  if (text == nullptr) return enabled_by_default;
   if (std::strcmp(text, "1") == 0) return true;
-  if (std::strcmp(text, "0") != 0) base::log_line(base::log_level::warning, "ROCARRAY_LEAK_CHECK=%s: give 0 or 1", text);
+  if (std::strcmp(text, "0") != 0) {
+    log_line(log_level::warning, "ROCARRAY_LEAK_CHECK=%s is not valid: use 0 or 1", text);
+  }
   return false;
 }
 
-bool reports() {
-  static bool const wanted = read_setting();
-  return wanted;
+// Reads the setting in the first call.
+bool is_report_enabled() {
+  static bool const enabled = read_setting();
+  return enabled;
 }
 
-std::string place_of(void const* data, allocation const& which) {
+// Returns for example "device memory at 0x7f... of device 0".
+std::string describe(void const* data, allocation const& item) {
   char text[64];
   std::snprintf(text, sizeof text, " at %p", data);
-  return which.kind + std::string(text) +
-         (which.device >= 0 ? " of device " + std::to_string(which.device) : "");
+  return item.kind + std::string(text) +
+         (item.device >= 0 ? " of device " + std::to_string(item.device) : "");
 }
 
+// Runs when the process ends, after the destructors of static objects.
 [[gnu::destructor]] void print_report() noexcept {
-  if (!reports()) return;
+  if (!is_report_enabled()) return;
   try {
     auto const text = leak_report();
-    if (!text.empty() && base::logs(base::log_level::warning)) {
+    if (!text.empty() && base::logs(log_level::warning)) {
       std::fprintf(stderr, "rocarray: warning: %s", text.c_str());
     }
-  } catch (std::exception const& late) {
-    base::log_line(base::log_level::warning, "no leak report: %s", late.what());
+  } catch (std::exception const& error) {
+    log_line(log_level::warning, "the leak report could not be written: %s", error.what());
   }
 }
 
 }  // namespace
 
-void note_allocation(void const* data, std::size_t bytes, char const* kind, int device) noexcept {
-  bool const logged = base::logs(base::log_level::debug);
-  if (!reports() && !logged) return;
+void record_allocation(void const* data, std::size_t bytes, char const* kind, int device) noexcept {
+  bool const is_logged = base::logs(log_level::debug);
+  if (!is_report_enabled() && !is_logged) return;
   try {
-    allocation made{bytes, kind, device, {}};
-    if (logged) base::log_line(base::log_level::debug, "%zu bytes of %s", bytes, place_of(data, made).c_str());
-    if (!reports()) return;
-    made.site = base::call_site::here();
-    std::lock_guard const lock(state().mutex);
-    state().all.insert_or_assign(data, made);
+    allocation added{bytes, kind, device, {}};
+    if (is_logged)
+      log_line(log_level::debug, "%zu bytes of %s", bytes, describe(data, added).c_str());
+    if (!is_report_enabled()) return;
+    added.site = base::call_site::here();
+    std::lock_guard const lock(table().mutex);
+    table().allocations.insert_or_assign(data, added);
   } catch (std::exception const& error) {
-    base::log_line(base::log_level::warning, "an allocation is missing in the leak report: %s", error.what());
+    log_line(log_level::warning, "an allocation is missing from the leak report: %s", error.what());
   }
 }
 
-void note_free(void const* data) noexcept {
+void record_free(void const* data) noexcept {
   if (data == nullptr) return;
-  base::log_line(base::log_level::debug, "memory at %p is given back", data);
-  if (!reports()) return;
-  std::lock_guard const lock(state().mutex);
-  state().all.erase(data);
+  log_line(log_level::debug, "memory at %p is given back", data);
+  if (!is_report_enabled()) return;
+  std::lock_guard const lock(table().mutex);
+  table().allocations.erase(data);
 }
 
 std::string leak_report() {
-  std::lock_guard const lock(state().mutex);
-  if (state().all.empty()) return "";
+  std::lock_guard const lock(table().mutex);
+  if (table().allocations.empty()) return "";
   std::size_t bytes = 0;
   std::string lines;
-  for (auto const& [data, which] : state().all) {
-    bytes += which.bytes;
-    lines += "  " + std::to_string(which.bytes) + " bytes of " + place_of(data, which) +
-             ", allocated by\n" + which.site.describe();
+  for (auto const& [data, item] : table().allocations) {
+    bytes += item.bytes;
+    lines += "  " + std::to_string(item.bytes) + " bytes of " + describe(data, item) +
+             ", allocated by\n" + item.site.describe();
   }
-  return "allocations never freed: " + std::to_string(state().all.size()) + ", " +
+  return "allocations never freed: " + std::to_string(table().allocations.size()) + ", " +
          std::to_string(bytes) + " bytes\n" + lines;
 }
 
 }  // namespace roc::memory
-

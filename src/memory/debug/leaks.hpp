@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The leak report: which of the library's allocations are still there when the process ends.
+// The leak report: the library's allocations that still exist when the process ends.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,24 @@
 
 namespace roc::memory {
 
-/// Notes an allocation of the library's for the leak report and for the log (level debug). `kind`
-/// is a literal, "device memory"; `device` is -1 for host memory. Costs a load or two while neither
-/// is wanted. The report is wanted where ROCARRAY_LEAK_CHECK=1, which is the default in debug builds; what
-/// cannot be noted for want of memory is left out of it.
-void note_allocation(void const* data, std::size_t bytes, char const* kind, int device) noexcept;
-/// The memory is about to be freed, or someone else's from now on. Null does nothing.
-void note_free(void const* data) noexcept;
+/// Records an allocation of the library for the leak report, and writes it to the log at level
+/// debug. Costs one or two loads if neither is enabled. The report is enabled by
+/// ROCARRAY_LEAK_CHECK=1, the default in debug builds. If the record cannot be allocated, logs a
+/// warning, and the allocation is missing from the report. Takes a global mutex if the report is
+/// enabled.
+///
+/// @param kind a string literal, for example "device memory"
+/// @param device ordinal of the device; -1 for host memory
+void record_allocation(void const* data, std::size_t bytes, char const* kind, int device) noexcept;
+/// Removes the record of an allocation that is about to be freed or released to the user, and
+/// writes to the log at level debug. Does nothing for null. Takes a global mutex if the report is
+/// enabled.
+void record_free(void const* data) noexcept;
 
-/// What would be reported now: a heading, and the size, place and call site of every allocation;
-/// empty where there is none. At the end of the process it goes to stderr (ROCARRAY_LOG=warning or
-/// more), after the destructors of static objects.
+/// Returns the report of all recorded allocations: a heading, and the size, address and call site
+/// of each allocation; empty if there are none. Takes a global mutex. When the process ends, after
+/// the destructors of static objects, the library writes the report to stderr if the log level
+/// (ROCARRAY_LOG) includes warnings.
 std::string leak_report();
 
 }  // namespace roc::memory

@@ -6,12 +6,13 @@
 #include <cstdio>
 #include <string>
 
-#include "platform/log_if_throws.hpp"
-#include "memory/device/allocation_record.hpp"
-#include "platform/call.hpp"
-#include "runtime/current_device.hpp"
 #include "base/error.hpp"
-#include "runtime/stream.hpp"
+#include "base/format_bytes.hpp"
+#include "memory/device/device_use.hpp"
+#include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc {
@@ -19,9 +20,9 @@ namespace {
 
 std::error_code no_memory() { return std::make_error_code(std::errc::not_enough_memory); }
 
-void raise_to(std::atomic<std::size_t>& most, std::size_t value) {
-  std::size_t before = most.load();
-  while (before < value && !most.compare_exchange_weak(before, value)) {
+void update_maximum(std::atomic<std::size_t>& maximum, std::size_t value) {
+  std::size_t previous = maximum.load();
+  while (previous < value && !maximum.compare_exchange_weak(previous, value)) {
   }
 }
 
@@ -45,12 +46,12 @@ void* statistics_resource_adaptor::do_allocate(std::size_t bytes, stream_ref str
   void* const data = resource_adaptor::do_allocate(bytes, stream);
   ++blocks_;
   ++allocations_;
-  raise_to(peak_, current_ += bytes);
+  update_maximum(peak_, current_ += bytes);
   return data;
 }
 
 void statistics_resource_adaptor::do_deallocate(void* data, std::size_t bytes,
-                                        stream_ref stream) noexcept {
+                                                stream_ref stream) noexcept {
   current_ -= bytes;
   --blocks_;
   resource_adaptor::do_deallocate(data, bytes, stream);
@@ -66,15 +67,17 @@ memory_statistics statistics_resource_adaptor::do_statistics() const {
 }
 
 void* limiting_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
-  std::size_t before = current_.load();
+  std::size_t in_use = current_.load();
   do {
     std::size_t const limit = limit_;
-    if (before > limit || bytes > limit - before) {
-      throw out_of_memory(no_memory(), "no " + std::to_string(bytes) + " bytes under the limit (" +
-                                           std::to_string(before) + " of " + std::to_string(limit) +
-                                           " in use): free arrays, or raise the limit");
+    if (in_use > limit || bytes > limit - in_use) {
+      throw out_of_memory(no_memory(), "allocation of " + base::format_bytes(bytes) +
+                                           " exceeds the limit of the memory resource: limit " +
+                                           base::format_bytes(limit) + ", in use " +
+                                           base::format_bytes(in_use) +
+                                           "; free arrays, or raise the limit");
     }
-  } while (!current_.compare_exchange_weak(before, before + bytes));
+  } while (!current_.compare_exchange_weak(in_use, in_use + bytes));
   try {
     return resource_adaptor::do_allocate(bytes, stream);
   } catch (...) {
@@ -83,15 +86,16 @@ void* limiting_resource_adaptor::do_allocate(std::size_t bytes, stream_ref strea
   }
 }
 
-void limiting_resource_adaptor::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
+void limiting_resource_adaptor::do_deallocate(void* data, std::size_t bytes,
+                                              stream_ref stream) noexcept {
   resource_adaptor::do_deallocate(data, bytes, stream);
   current_ -= bytes;
 }
 
-void logging_resource_adaptor::write(char const* what, std::size_t bytes, void const* data,
-                             stream_ref stream) noexcept {
+void logging_resource_adaptor::write(char const* operation, std::size_t bytes, void const* data,
+                                     stream_ref stream) noexcept {
   char line[160];
-  std::snprintf(line, sizeof line, "%s %zu bytes: %p, stream 0x%zx", what, bytes, data,
+  std::snprintf(line, sizeof line, "%s %zu bytes: %p, stream 0x%zx", operation, bytes, data,
                 reinterpret_cast<std::size_t>(stream.handle()));
   if (sink_ == nullptr) {
     base::log(line);
@@ -111,7 +115,8 @@ void* logging_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream
   }
 }
 
-void logging_resource_adaptor::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
+void logging_resource_adaptor::do_deallocate(void* data, std::size_t bytes,
+                                             stream_ref stream) noexcept {
   write("deallocate", bytes, data, stream);
   resource_adaptor::do_deallocate(data, bytes, stream);
 }
@@ -123,21 +128,23 @@ void failing_resource_adaptor::fail_at(std::size_t nth, std::size_t times) noexc
 }
 
 void* failing_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
-  std::size_t const now = ++count_;
-  if (now >= first_ && now < end_) {
+  std::size_t const number = ++count_;
+  if (number >= first_ && number < end_) {
     ++failures_;
-    throw out_of_memory(no_memory(), "allocation " + std::to_string(now) + " of " +
-                                         std::to_string(bytes) + " bytes was made to fail");
+    throw out_of_memory(no_memory(), "allocation " + std::to_string(number) + " of " +
+                                         base::format_bytes(bytes) + " fails as requested");
   }
   return resource_adaptor::do_allocate(bytes, stream);
 }
 
-void zeroing_resource_adaptor::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
-  bool const cleared = platform::try_twice([&] {
+void zeroing_resource_adaptor::do_deallocate(void* data, std::size_t bytes,
+                                             stream_ref stream) noexcept {
+  // Memory that could not be cleared must not be reused.
+  bool const cleared = platform::retry_then_log([&] {
     int const device = runtime::device_of(
         stream, device_ordinal() >= 0 ? device_ordinal() : runtime::current_device());
     runtime::on_device const guard(device);
-    memory::order_after_uses(data, runtime::mark_of(stream, device));
+    memory::order_after_uses(data, runtime::stream_id_of(stream, device));
     ROCARRAY_HIP(hipMemsetAsync, data, 0, bytes, runtime::handle(stream));
   });
   if (cleared) resource_adaptor::do_deallocate(data, bytes, stream);

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <mutex>
 
-#include "memory/pool/pool_chunk.hpp"
+#include "memory/device/pool_slab.hpp"
 
 namespace roc::memory {
 namespace {
@@ -14,145 +14,151 @@ namespace {
 constexpr unsigned region_bits = 21;
 constexpr unsigned level_bits = 12;
 constexpr std::uintptr_t level_mask = (std::uintptr_t{1} << level_bits) - 1;
-// No chunk's address: look into the map.
-constexpr std::uintptr_t crowded = 1;
+// The value of a region that is neither empty nor covered by a single slab. No slab has this
+// address.
+constexpr std::uintptr_t mixed_region = 1;
 
 std::uintptr_t address_of(void const* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
-// The block of a chunk at an address, as far as it lies in `within`; where there is none, the
-// address alone.
-allocation_map::answer block_at(pool_chunk const& chunk, std::uintptr_t at, base::byte_range within) noexcept {
-  pool_block* const block = chunk.record_at(reinterpret_cast<void const*>(at));
-  if (block == nullptr) return {nullptr, {at, at + 1}};
-  base::byte_range const own = base::byte_range::of(block->data, block->bytes());
-  return {block, {std::max(own.begin, within.begin), std::min(own.end, within.end)}};
+// Returns the block of the slab that contains `address`, and the part of its range that is within
+// `bounds`. If there is no block, returns null and a range of one byte.
+allocation_map::located_record locate_block(pool_slab const& slab, std::uintptr_t address,
+                                            base::byte_range bounds) noexcept {
+  pool_block* const block = slab.record_at(reinterpret_cast<void const*>(address));
+  if (block == nullptr) return {nullptr, {address, address + 1}};
+  base::byte_range const range = base::byte_range::of(block->data, block->bytes());
+  return {block, {std::max(range.begin, bounds.begin), std::min(range.end, bounds.end)}};
 }
 
 }  // namespace
 
 // Leaked on purpose: static arrays are freed after every other static object.
 allocation_map& allocation_map::instance() {
-  static auto* const table = new allocation_map;
-  return *table;
+  static auto* const map = new allocation_map;
+  return *map;
 }
 
-void allocation_map::add(void const* data, std::size_t bytes, pool_chunk* chunk) {
-  insert(data, bytes, {0, chunk, nullptr, 0, nullptr});
+void allocation_map::add(void const* data, std::size_t bytes, pool_slab* slab) {
+  insert(data, bytes, {0, 0, slab, nullptr, nullptr});
 }
 
 void allocation_map::add(void const* data, std::size_t bytes, allocation_record* record) {
-  insert(data, bytes, {0, nullptr, record, 0, nullptr});
+  insert(data, bytes, {0, 0, nullptr, record, nullptr});
 }
 
-void allocation_map::insert(void const* data, std::size_t bytes, tenant what) {
+void allocation_map::insert(void const* data, std::size_t bytes, entry added) {
   std::unique_lock const lock(mutex_);
-  what.begin = address_of(data);
-  what.end = what.begin + bytes;
-  what.around = tenant_at(what.begin);
-  tenants_.emplace(what.begin, what);
-  refresh(what.begin, what.end);
+  added.begin = address_of(data);
+  added.end = added.begin + bytes;
+  added.enclosing = innermost_entry(added.begin);
+  entries_.emplace(added.begin, added);
+  update_regions(added.begin, added.end);
 }
 
 void allocation_map::remove(void const* data) noexcept {
   std::unique_lock const lock(mutex_);
-  auto place = tenants_.upper_bound(address_of(data));
-  if (place == tenants_.begin() || (--place)->first != address_of(data)) return;
-  std::uintptr_t const end = place->second.end;
-  // What lies in it outlives it only where somebody gave back too early.
-  for (auto inner = std::next(place); inner != tenants_.end() && inner->first < end; ++inner) {
-    if (inner->second.around == &place->second) inner->second.around = place->second.around;
+  auto found = entries_.upper_bound(address_of(data));
+  if (found == entries_.begin() || (--found)->first != address_of(data)) return;
+  std::uintptr_t const end = found->second.end;
+  // Nested entries remain only if memory was deallocated while parts of it were still in use.
+  for (auto inner = std::next(found); inner != entries_.end() && inner->first < end; ++inner) {
+    if (inner->second.enclosing == &found->second) {
+      inner->second.enclosing = found->second.enclosing;
+    }
   }
-  tenants_.erase(place);
-  refresh(address_of(data), end);
+  entries_.erase(found);
+  update_regions(address_of(data), end);
 }
 
-// A chunk, `crowded`, or 0 for a region in which nothing is known.
-std::uintptr_t allocation_map::known_of(std::uintptr_t region) const noexcept {
-  auto const& place = branches_[region >> 2 * level_bits & level_mask];
-  branch* const b = place.load(std::memory_order_acquire);
+std::uintptr_t allocation_map::load_region(std::uintptr_t region) const noexcept {
+  auto const& slot = branches_[region >> 2 * level_bits & level_mask];
+  branch* const b = slot.load(std::memory_order_acquire);
   if (b == nullptr) return 0;
   leaf* const l = b->leaves[region >> level_bits & level_mask].load(std::memory_order_acquire);
   if (l == nullptr) return 0;
-  return l->entries[region & level_mask].load(std::memory_order_acquire);
+  return l->regions[region & level_mask].load(std::memory_order_acquire);
 }
 
 allocation_record* allocation_map::find(void const* address) noexcept {
-  std::uintptr_t const known = known_of(address_of(address) >> region_bits);
-  if (known == 0) return nullptr;
-  if (known == crowded) return find_slow_path(address_of(address));
-  return reinterpret_cast<pool_chunk*>(known)->record_at(address);
+  std::uintptr_t const value = load_region(address_of(address) >> region_bits);
+  if (value == 0) return nullptr;
+  if (value == mixed_region) return find_slow_path(address_of(address));
+  return reinterpret_cast<pool_slab*>(value)->record_at(address);
 }
 
-allocation_map::answer allocation_map::find_around(void const* address) noexcept {
-  std::uintptr_t const at = address_of(address);
-  std::uintptr_t const region = at >> region_bits;
-  std::uintptr_t const known = known_of(region);
-  if (known == crowded) return find_around_slowly(at);
-  base::byte_range const whole{region << region_bits, (region + 1) << region_bits};
-  if (known == 0) return {nullptr, whole};
-  // Of the region alone: in the next one something may lie within the block.
-  return block_at(*reinterpret_cast<pool_chunk const*>(known), at, whole);
+allocation_map::located_record allocation_map::find_with_range(void const* address) noexcept {
+  std::uintptr_t const region = address_of(address) >> region_bits;
+  std::uintptr_t const value = load_region(region);
+  if (value == mixed_region) return find_with_range_slow_path(address_of(address));
+  base::byte_range const bounds{region << region_bits, (region + 1) << region_bits};
+  if (value == 0) return {nullptr, bounds};
+  // Bounded by the region: the block may contain other entries in the next region.
+  return locate_block(*reinterpret_cast<pool_slab const*>(value), address_of(address), bounds);
 }
 
-// Holding the lock. The innermost one that holds the address.
-allocation_map::tenant const* allocation_map::tenant_at(std::uintptr_t address) const noexcept {
-  auto const next = tenants_.upper_bound(address);
-  if (next == tenants_.begin()) return nullptr;
-  tenant const* found = &std::prev(next)->second;
-  while (found != nullptr && address >= found->end) found = found->around;
+allocation_map::entry const* allocation_map::innermost_entry(
+    std::uintptr_t address) const noexcept {
+  auto const next = entries_.upper_bound(address);
+  if (next == entries_.begin()) return nullptr;
+  entry const* found = &std::prev(next)->second;
+  while (found != nullptr && address >= found->end) found = found->enclosing;
   return found;
 }
 
 allocation_record* allocation_map::find_slow_path(std::uintptr_t address) noexcept {
   std::shared_lock const lock(mutex_);
-  tenant const* const found = tenant_at(address);
+  entry const* const found = innermost_entry(address);
   if (found == nullptr) return nullptr;
-  if (found->chunk == nullptr) return found->record;
-  return found->chunk->record_at(reinterpret_cast<void const*>(address));
+  if (found->slab == nullptr) return found->record;
+  return found->slab->record_at(reinterpret_cast<void const*>(address));
 }
 
-// As tenant_at, less the tenants that lie within what it finds, before and behind the address.
-allocation_map::answer allocation_map::find_around_slowly(std::uintptr_t address) noexcept {
+// Finds the entry that innermost_entry finds. The nearest nested entries before and after `address`
+// bound the range.
+allocation_map::located_record allocation_map::find_with_range_slow_path(
+    std::uintptr_t address) noexcept {
   std::shared_lock const lock(mutex_);
-  auto const next = tenants_.upper_bound(address);
-  std::uintptr_t const end = next == tenants_.end() ? UINTPTR_MAX : next->first;
+  auto const next = entries_.upper_bound(address);
+  std::uintptr_t const end = next == entries_.end() ? UINTPTR_MAX : next->first;
   std::uintptr_t begin = 0;
-  tenant const* around = next == tenants_.begin() ? nullptr : &std::prev(next)->second;
-  for (; around != nullptr && address >= around->end; around = around->around) begin = around->end;
-  if (around == nullptr) return {nullptr, {begin, std::max(end, address + 1)}};
-  base::byte_range const within{std::max(begin, around->begin), std::min(end, around->end)};
-  if (around->chunk == nullptr) return {around->record, within};
-  return block_at(*around->chunk, address, within);
+  entry const* found = next == entries_.begin() ? nullptr : &std::prev(next)->second;
+  for (; found != nullptr && address >= found->end; found = found->enclosing) begin = found->end;
+  if (found == nullptr) return {nullptr, {begin, std::max(end, address + 1)}};
+  base::byte_range const bounds{std::max(begin, found->begin), std::min(end, found->end)};
+  if (found->slab == nullptr) return {found->record, bounds};
+  return locate_block(*found->slab, address, bounds);
 }
 
-std::atomic<std::uintptr_t>& allocation_map::entry(std::uintptr_t region) {
+std::atomic<std::uintptr_t>& allocation_map::region_slot(std::uintptr_t region) {
   auto& b = branches_[region >> 2 * level_bits & level_mask];
   if (b.load(std::memory_order_relaxed) == nullptr) b.store(new branch, std::memory_order_release);
   auto& l = b.load(std::memory_order_relaxed)->leaves[region >> level_bits & level_mask];
   if (l.load(std::memory_order_relaxed) == nullptr) l.store(new leaf, std::memory_order_release);
-  return l.load(std::memory_order_relaxed)->entries[region & level_mask];
+  return l.load(std::memory_order_relaxed)->regions[region & level_mask];
 }
 
-// Holding the lock. Writes anew what the regions from `begin` to `end` hold.
-void allocation_map::refresh(std::uintptr_t begin, std::uintptr_t end) {
+void allocation_map::update_regions(std::uintptr_t begin, std::uintptr_t end) {
   for (std::uintptr_t region = begin >> region_bits; region <= (end - 1) >> region_bits; ++region) {
     std::uintptr_t const last = ((region + 1) << region_bits) - 1;
     std::uintptr_t const first = region << region_bits;
-    auto const next = tenants_.upper_bound(last);
-    tenant const* only = tenant_at(first);
-    bool alone = only == nullptr || only->around == nullptr || only->end > last;
-    if (next != tenants_.begin() && std::prev(next)->first > first) {
-      auto const begun = std::prev(next);
-      alone = only == nullptr && begun->second.around == nullptr &&
-              (begun == tenants_.begin() || std::prev(begun)->first <= first);
-      only = &begun->second;
+    auto const next = entries_.upper_bound(last);
+    // An entry is the only one of the region if it contains the whole region, or if it is not
+    // nested and no other entry overlaps the region.
+    entry const* sole_entry = innermost_entry(first);
+    bool is_sole =
+        sole_entry == nullptr || sole_entry->enclosing == nullptr || sole_entry->end > last;
+    if (next != entries_.begin() && std::prev(next)->first > first) {
+      auto const last_begun = std::prev(next);
+      is_sole = sole_entry == nullptr && last_begun->second.enclosing == nullptr &&
+                (last_begun == entries_.begin() || std::prev(last_begun)->first <= first);
+      sole_entry = &last_begun->second;
     }
     std::uintptr_t value = 0;
-    if (only != nullptr) {
-      bool const simple = alone && only->chunk != nullptr;
-      value = simple ? reinterpret_cast<std::uintptr_t>(only->chunk) : crowded;
+    if (sole_entry != nullptr) {
+      bool const is_only_slab = is_sole && sole_entry->slab != nullptr;
+      value = is_only_slab ? reinterpret_cast<std::uintptr_t>(sole_entry->slab) : mixed_region;
     }
-    entry(region).store(value, std::memory_order_release);
+    region_slot(region).store(value, std::memory_order_release);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a device address, inside a block too, to what is known about the block.
+// The map from device addresses to the records of the allocations that contain them.
 #pragma once
 
 #include <array>
@@ -9,61 +9,112 @@
 #include <map>
 #include <shared_mutex>
 
-#include "memory/device/allocation_record.hpp"
 #include "base/byte_range.hpp"
 
 namespace roc::memory {
 
-class pool_chunk;
+struct allocation_record;
+class pool_slab;
 
-/// Memory of pools, chunk by chunk, and single allocations of other resources. Looking up takes no
-/// lock where one chunk has a region of 2 MiB to itself, as on real devices.
+/// A process-wide map of the slabs of pools and of single allocations of other resources. Entries
+/// may be nested: a pool may have another pool as its upstream. Safe to call from any thread; no
+/// member calls HIP.
+///
+/// Every copy makes lookups. A lookup takes no lock if the region of 2 MiB around the address is
+/// empty or belongs to a single slab, which is the usual case on devices.
 class allocation_map {
  public:
+  /// Returns the one map of the process, which is never destroyed.
   static allocation_map& instance();
 
-  void add(void const* data, std::size_t bytes, pool_chunk* chunk);
+  /// Adds `bytes` at `data`. The map does not own the slab or the record; the caller removes the
+  /// entry before it destroys them. Holds the mutex exclusively for a short time. Throws
+  /// std::bad_alloc.
+  void add(void const* data, std::size_t bytes, pool_slab* slab);
   void add(void const* data, std::size_t bytes, allocation_record* record);
+  /// Removes the entry that begins at `data`, the innermost one if there are several. Does nothing
+  /// if there is none. Holds the mutex exclusively for a short time.
   void remove(void const* data) noexcept;
 
+  /// Returns the record of the innermost allocation that contains `address`, which may be inside
+  /// the allocation; null if there is none. The caller guarantees that the allocation stays alive.
   allocation_record* find(void const* address) noexcept;
 
-  /// What find gives, and the addresses around for which it would give the same while the memory
-  /// there stays what it is. Never an empty range.
-  struct answer {
+  /// The result of a lookup: a record, and a range that contains the address. Lookups of all
+  /// addresses in the range return the same record until allocations in the range change. The range
+  /// is never empty after a lookup.
+  struct located_record {
     allocation_record* record = nullptr;
-    base::byte_range where;
+    base::byte_range range;
   };
-  answer find_around(void const* address) noexcept;
+  /// Returns the record that find returns, and the range of addresses that share it.
+  located_record find_with_range(void const* address) noexcept;
 
  private:
-  struct tenant {
-    std::uintptr_t end;
-    pool_chunk* chunk;      // one of the two
-    allocation_record* record;
+  /// Exactly one of `slab` and `record` is set.
+  struct entry {
     std::uintptr_t begin;
-    tenant const* around;   // what it lies in: a pool may stand on a pool
+    std::uintptr_t end;
+    pool_slab* slab;
+    allocation_record* record;
+    entry const* enclosing;  // the innermost entry that contains this one; null if none does
   };
-  // Three levels of 12 bits over addresses of 57 bits in regions of 21.
+  // A radix tree with three levels of 12 bits: addresses of 57 bits in regions of 2^21 bytes. A
+  // region's value is a pool_slab*, `mixed_region` or 0. Nodes are never freed.
   struct leaf {
-    std::array<std::atomic<std::uintptr_t>, 4096> entries{};
+    std::array<std::atomic<std::uintptr_t>, 4096> regions{};
   };
   struct branch {
     std::array<std::atomic<leaf*>, 4096> leaves{};
   };
 
-  void insert(void const* data, std::size_t bytes, tenant what);
-  tenant const* tenant_at(std::uintptr_t address) const noexcept;
+  /// Sets begin, end and enclosing of `added` and adds it. Takes the mutex.
+  void insert(void const* data, std::size_t bytes, entry added);
+  /// Returns the innermost entry that contains the address, or null. The caller holds the mutex,
+  /// shared at least.
+  entry const* innermost_entry(std::uintptr_t address) const noexcept;
+  /// Implement find and find_with_range for mixed regions. Take the mutex, shared.
   allocation_record* find_slow_path(std::uintptr_t address) noexcept;
-  answer find_around_slowly(std::uintptr_t address) noexcept;
-  std::uintptr_t known_of(std::uintptr_t region) const noexcept;
-  std::atomic<std::uintptr_t>& entry(std::uintptr_t region);
-  void refresh(std::uintptr_t begin, std::uintptr_t end);
+  located_record find_with_range_slow_path(std::uintptr_t address) noexcept;
+  /// Returns the stored value of region number `region`: a pool_slab*, `mixed_region` or 0.
+  /// Lock-free.
+  std::uintptr_t load_region(std::uintptr_t region) const noexcept;
+  /// Returns a reference to the value of a region, and creates missing nodes. The caller holds the
+  /// mutex. Throws std::bad_alloc.
+  std::atomic<std::uintptr_t>& region_slot(std::uintptr_t region);
+  /// Recomputes the values of the regions that overlap [begin, end). The caller holds the mutex.
+  void update_regions(std::uintptr_t begin, std::uintptr_t end);
 
-  std::shared_mutex mutex_;
-  // By first address; where a pool stands on a pool, the upper one's chunk comes last.
-  std::multimap<std::uintptr_t, tenant> tenants_;
+  std::shared_mutex mutex_;  // guards entries_, and writes to the tree
+  // Ordered by first address; if nested entries begin at the same address, the innermost is last.
+  std::multimap<std::uintptr_t, entry> entries_;
   std::array<std::atomic<branch*>, 4096> branches_{};
+};
+
+/// Returns the record of the allocation that contains `address`, which may be inside it; null if
+/// `address` is null or not in memory that the library allocated.
+inline allocation_record* find_record(void const* address) noexcept {
+  return address != nullptr ? allocation_map::instance().find(address) : nullptr;
+}
+
+/// Looks up many addresses, most of which are in the same allocation as the previous one. Caches
+/// the last result together with the range of addresses for which it is valid.
+///
+/// Use an object of this class only while all memory that is looked up stays allocated. Other
+/// memory may be allocated and deallocated meanwhile. Not thread-safe.
+class record_finder {
+ public:
+  /// Returns what find_record returns.
+  allocation_record* operator()(void const* address) noexcept {
+    auto const value = reinterpret_cast<std::uintptr_t>(address);
+    if (value - last_.range.begin >= last_.range.bytes()) {
+      last_ = allocation_map::instance().find_with_range(address);
+    }
+    return last_.record;
+  }
+
+ private:
+  allocation_map::located_record last_;
 };
 
 }  // namespace roc::memory

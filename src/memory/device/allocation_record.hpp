@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which streams work with a piece of device memory.
+// The streams that use one device allocation.
 #pragma once
 
 #include <atomic>
@@ -14,75 +14,55 @@ namespace roc::memory {
 
 class pool_state;
 
-/// What is known about one live allocation.
+/// The record of one live device allocation: the streams whose work may still use its memory.
+///
+/// Members are safe to call from any thread. Each takes the mutex of its record for a short time;
+/// several records share one mutex. The fields `pool`, `allocation_stream` and `has_prior_work` are
+/// written before the memory is handed out and are constant while it is allocated.
 struct allocation_record {
+  /// The use of the memory by one stream.
   struct use {
     runtime::stream_id stream;
-    runtime::shared_event done;  // of foreign streams, which may be gone when one asks
+    /// Recorded after the last use, if the stream is foreign: such a stream may be destroyed
+    /// without notice. Null for streams of the library.
+    runtime::shared_event done;
   };
 
-  pool_state* pool = nullptr;  // whose block it is; null: of another resource
-  runtime::stream_id own;    // the stream that it was allocated on
-  bool inherits = false;       // earlier work on that stream may still use the memory
-  std::atomic<bool> used_elsewhere = false;
-  std::atomic<std::uint64_t> last_user = 0;  // the life of one among the uses, not a foreign one
-  std::vector<use> uses;  // by other streams; guarded by the record's lock
+  /// The pool that owns the block; null if the memory is from another resource.
+  pool_state* pool = nullptr;
+  /// The stream that the memory was allocated on.
+  runtime::stream_id allocation_stream;
+  /// Work enqueued on allocation_stream before the allocation may still use the memory.
+  bool has_prior_work = false;
+  /// `uses` is not empty.
+  std::atomic<bool> used_by_other_streams = false;
+  /// The generation of the last stream of the library in `uses` that used the memory; 0 if there is
+  /// none. Foreign streams do not change it.
+  std::atomic<std::uint64_t> last_use_generation = 0;
+  /// Uses by streams other than allocation_stream. Guarded by the mutex of the record.
+  std::vector<use> uses;
 
-  /// Whether work on `stream` may be enqueued without another note: it is the memory's own, or the
-  /// one that used it last.
-  bool has_noted(runtime::stream_id const& stream) const noexcept {
-    return stream == own || stream.life() == last_user.load();
+  /// Returns true if work on `stream` needs no call of begin_use: it is the allocation stream, or
+  /// the last stream of the library that used the memory. Lock-free.
+  bool has_tracked(runtime::stream_id const& stream) const noexcept {
+    return stream == allocation_stream || stream.generation() == last_use_generation.load();
   }
-  /// Notes that work on `stream`, about to be enqueued, uses the memory. True where finish_use must
-  /// follow it. Throws roc::error.
+  /// Records that work about to be enqueued on `stream` uses the memory, and makes `stream` wait
+  /// for prior work. Does not block; may call HIP, with the mutex of the record held.
+  /// Returns true if the stream is foreign: the caller must call finish_use after it has enqueued
+  /// the work. Throws roc::error.
   bool begin_use(runtime::stream_id const& stream);
-  /// Notes that the work on a foreign stream is enqueued.
+  /// Records an event on the foreign `stream`, after the work for which begin_use was called. Does
+  /// not block; calls HIP. Throws roc::error; the use then remains without an event.
   void finish_use(runtime::stream_id stream);
-  /// Notes that work on a stream used it which cannot be enqueued to here: it has ended, or is of
-  /// another thread.
-  void record_use_of(runtime::stream_id stream);
-  /// Events behind the uses by streams other than `except` that are not known to be done. Throws
-  /// roc::error.
+  /// Records a use by a stream on which the caller cannot enqueue work, because it has been
+  /// destroyed or belongs to another thread. Does not call HIP.
+  void record_past_use(runtime::stream_id stream);
+  /// Returns one event for each use by streams other than `except` that is not known to have
+  /// finished. Does not block; calls HIP. Throws roc::error; the uses are unchanged.
   std::vector<runtime::shared_event> events_of_uses(runtime::stream_id except);
+  /// Removes all uses. Does not call HIP.
   void forget_uses() noexcept;
-};
-
-/// The record of the allocation that an address lies in; null where the library does not know it.
-allocation_record* find_record(void const* address) noexcept;
-
-/// Makes the default stream of `device` wait for what may still use memory that was handed out with
-/// earlier work pending; the rest of its uses it waits for by itself.
-void synchronize_default_stream(int device, void const* first, void const* second = nullptr);
-void synchronize_default_stream(int device, allocation_record const* record);
-
-/// Makes `stream` wait for all uses of an allocation by other streams; forgets them.
-void order_after_uses(void const* address, runtime::stream_id stream);
-
-/// Notes, for a scope in which it is enqueued, that work on `stream` uses up to two places. Costs a
-/// look-up each, and nothing more on the stream that the memory was allocated on, or used on last.
-class device_use {
- public:
-  device_use(stream_ref stream, int device, void const* first, void const* second = nullptr);
-  ~device_use();
-  device_use(device_use const&) = delete;
-  device_use& operator=(device_use const&) = delete;
-
- private:
-  runtime::stream_id stream_;
-  allocation_record* pending_[2] = {nullptr, nullptr};
-};
-
-/// The same of many places.
-class device_uses {
- public:
-  device_uses(stream_ref stream, int device, std::vector<allocation_record*> const& records);
-  ~device_uses();
-  device_uses(device_uses const&) = delete;
-  device_uses& operator=(device_uses const&) = delete;
-
- private:
-  runtime::stream_id stream_;
-  std::vector<allocation_record*> pending_;
 };
 
 }  // namespace roc::memory

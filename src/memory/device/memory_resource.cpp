@@ -9,88 +9,95 @@
 #include <utility>
 
 #include <roc/device.hpp>
-#include <roc/memory/hip_resources.hpp>
 #include <roc/error.hpp>
+#include <roc/memory/hip_resources.hpp>
 #include <roc/memory/pool_resource.hpp>
 
-#include "platform/call.hpp"
 #include "base/options.hpp"
+#include "platform/call.hpp"
 
 namespace roc {
 
-struct detail::resource_life {
-  std::atomic<std::uint64_t> number = 0;  // odd while the resource exists; it only grows
-  resource_life* next = nullptr;          // of those that are free
+// Shows whether a resource still exists. Never freed, but reused for a later resource.
+struct detail::resource_generation {
+  std::atomic<std::uint64_t> number = 0;  // odd while the resource exists; never decreases
+  resource_generation* next = nullptr;    // in the list of unused generations
 };
 
 namespace {
 
-constexpr std::size_t most_devices = 128;
+constexpr std::size_t max_devices = 128;
 
-// All of this is leaked on purpose: static arrays are freed after every other static object.
-struct resources {
-  std::mutex lives_mutex;
-  detail::resource_life* free_lives = nullptr;
+struct resource_registry {
+  std::mutex generations_mutex;
+  detail::resource_generation* unused_generations = nullptr;         // guarded by generations_mutex
+  std::array<std::atomic<memory_resource*>, max_devices> current{};  // null: the default
   std::mutex defaults_mutex;
-  std::array<std::atomic<memory_resource*>, most_devices> current{};
-  std::array<memory_resource*, most_devices> defaults{};
+  std::array<memory_resource*, max_devices> defaults{};  // guarded by defaults_mutex; never freed
 };
 
-resources& all() {
-  static auto* const instance = new resources;
+// Leaked on purpose: static arrays are freed after every other static object.
+resource_registry& registry() {
+  static auto* const instance = new resource_registry;
   return *instance;
 }
 
-memory_resource* make_default(int ordinal) {
-  switch (base::options().resource) {
-    case base::default_resource::direct: return new hip_memory_resource(ordinal);
-    case base::default_resource::driver_pool: return new hip_async_memory_resource(ordinal);
+// Creates the resource that ROCARRAY_MEMORY_RESOURCE names; it is never destroyed.
+memory_resource* make_default_resource(int ordinal) {
+  switch (base::options().memory_resource) {
+    case base::default_resource::hip: return new hip_memory_resource(ordinal);
+    case base::default_resource::hip_async: return new hip_async_memory_resource(ordinal);
     case base::default_resource::pool: break;
   }
   return new pool_resource(*new hip_memory_resource(ordinal));
 }
 
-memory_resource& default_of(int ordinal) {
+// Returns the default resource of the device, and creates it at the first call. Throws roc::error
+// if there is no such device.
+memory_resource& default_resource_of(int ordinal) {
   device const checked(ordinal);
   auto const index = static_cast<std::size_t>(ordinal);
-  std::lock_guard const lock(all().defaults_mutex);
-  if (all().defaults[index] == nullptr) all().defaults[index] = make_default(checked.ordinal());
-  return *all().defaults[index];
+  std::lock_guard const lock(registry().defaults_mutex);
+  memory_resource*& resource = registry().defaults[index];
+  if (resource == nullptr) resource = make_default_resource(checked.ordinal());
+  return *resource;
 }
 
-std::atomic<memory_resource*>& current_of(int ordinal) {
-  if (ordinal >= 0 && static_cast<std::size_t>(ordinal) < most_devices) {
-    return all().current[static_cast<std::size_t>(ordinal)];
+// Throws roc::error if the ordinal is outside [0, max_devices). Does not call HIP.
+std::atomic<memory_resource*>& current_slot(int ordinal) {
+  if (ordinal >= 0 && static_cast<std::size_t>(ordinal) < max_devices) {
+    return registry().current[static_cast<std::size_t>(ordinal)];
   }
   throw error(std::make_error_code(std::errc::no_such_device),
-              "no device " + std::to_string(ordinal) + ": choose one below device::count()");
+              "device " + std::to_string(ordinal) +
+                  " does not exist: use an ordinal below device::count()");
 }
 
 }  // namespace
 
-bool detail::resource_ticket::is_valid() const noexcept {
-  return life_ != nullptr && life_->number.load(std::memory_order_acquire) == number_;
+bool detail::weak_resource_ref::is_valid() const noexcept {
+  return generation_ != nullptr && generation_->number.load(std::memory_order_acquire) == number_;
 }
 
-memory_resource::memory_resource() : life_(nullptr) {
-  std::lock_guard const lock(all().lives_mutex);
-  life_ = all().free_lives;
-  if (life_ == nullptr) {
-    life_ = new detail::resource_life;
+memory_resource::memory_resource() : generation_(nullptr) {
+  std::lock_guard const lock(registry().generations_mutex);
+  generation_ = registry().unused_generations;
+  if (generation_ == nullptr) {
+    generation_ = new detail::resource_generation;
   } else {
-    all().free_lives = life_->next;
+    registry().unused_generations = generation_->next;
   }
-  life_->number.fetch_add(1, std::memory_order_release);
+  generation_->number.fetch_add(1, std::memory_order_release);
 }
 
 memory_resource::~memory_resource() {
-  life_->number.fetch_add(1, std::memory_order_release);
-  for (auto& each : all().current) {
+  generation_->number.fetch_add(1, std::memory_order_release);
+  for (auto& slot : registry().current) {
     memory_resource* self = this;
-    each.compare_exchange_strong(self, nullptr);
+    slot.compare_exchange_strong(self, nullptr);
   }
-  std::lock_guard const lock(all().lives_mutex);
-  life_->next = std::exchange(all().free_lives, life_);
+  std::lock_guard const lock(registry().generations_mutex);
+  generation_->next = std::exchange(registry().unused_generations, generation_);
 }
 
 void* memory_resource::allocate(std::size_t bytes, stream_ref stream) {
@@ -98,8 +105,8 @@ void* memory_resource::allocate(std::size_t bytes, stream_ref stream) {
   platform::refuse_in_host_function("memory_resource::allocate");
   if (bytes > PTRDIFF_MAX) {
     throw out_of_memory(std::make_error_code(std::errc::not_enough_memory),
-                        "no " + std::to_string(bytes) +
-                            " bytes: that is more than addresses can count");
+                        "cannot allocate " + std::to_string(bytes) +
+                            " bytes: the size is larger than the address space");
   }
   return do_allocate(bytes, stream);
 }
@@ -108,8 +115,8 @@ void memory_resource::deallocate(void* data, std::size_t bytes, stream_ref strea
   if (data != nullptr) do_deallocate(data, bytes, stream);
 }
 
-detail::resource_ticket memory_resource::ticket() const noexcept {
-  return {life_, life_->number.load(std::memory_order_relaxed)};
+detail::weak_resource_ref memory_resource::weak_ref() const noexcept {
+  return {generation_, generation_->number.load(std::memory_order_relaxed)};
 }
 
 bool memory_resource::do_is_equal(memory_resource const&) const noexcept { return false; }
@@ -118,12 +125,12 @@ memory_statistics memory_resource::do_statistics() const { return {}; }
 void memory_resource::do_trim() {}
 
 memory_resource& device_resource(int device) {
-  memory_resource* const set = current_of(device).load(std::memory_order_acquire);
-  if (set != nullptr) return *set;
-  memory_resource& made = default_of(device);
+  memory_resource* const current = current_slot(device).load(std::memory_order_acquire);
+  if (current != nullptr) return *current;
+  memory_resource& initial = default_resource_of(device);
   memory_resource* expected = nullptr;
-  current_of(device).compare_exchange_strong(expected, &made, std::memory_order_acq_rel);
-  return expected == nullptr ? made : *expected;
+  current_slot(device).compare_exchange_strong(expected, &initial, std::memory_order_acq_rel);
+  return expected == nullptr ? initial : *expected;
 }
 
 memory_resource* set_device_resource(int ordinal, memory_resource* resource) {
@@ -131,12 +138,13 @@ memory_resource* set_device_resource(int ordinal, memory_resource* resource) {
   if (resource != nullptr && resource->device_ordinal() >= 0 &&
       resource->device_ordinal() != ordinal) {
     throw error(std::make_error_code(std::errc::invalid_argument),
-                "a memory resource of device " + std::to_string(resource->device_ordinal()) +
-                    " set for device " + std::to_string(ordinal) + ": make one for that device");
+                "memory resource of device " + std::to_string(resource->device_ordinal()) +
+                    " cannot serve device " + std::to_string(ordinal) +
+                    ": create one for that device");
   }
-  memory_resource& before = device_resource(ordinal);
-  current_of(checked.ordinal()).store(resource, std::memory_order_release);
-  return &before;
+  memory_resource& previous = device_resource(ordinal);
+  current_slot(checked.ordinal()).store(resource, std::memory_order_release);
+  return &previous;
 }
 
 memory_statistics device::memory_statistics() const {

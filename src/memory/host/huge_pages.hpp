@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Large host memory on huge pages: fewer of them to translate, and half the time to pin them.
+// Transparent huge pages for large host memory. They take half the time to pin, and they need fewer
+// address translations.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +14,18 @@
 
 namespace roc::memory {
 
-inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
-/// Memory of this size is worth it.
-inline constexpr std::size_t huge_page_threshold = 2 * huge_page;
+/// Memory of at least this size is aligned to huge pages and advised.
+inline constexpr std::size_t huge_page_threshold = 2 * huge_page_bytes;
 
-/// Asks for huge pages in what whole pages the range has. Advice: where the system has none,
-/// nothing happens.
-inline void advise_huge_pages([[maybe_unused]] base::byte_range where) noexcept {
+/// Advises the system to use huge pages for all pages that are completely in the range. Does
+/// nothing if the system has no huge pages.
+inline void advise_huge_pages([[maybe_unused]] base::byte_range range) noexcept {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  std::uintptr_t const begin = (where.begin + page - 1) / page * page;
-  std::uintptr_t const end = where.end / page * page;
+  std::uintptr_t const begin = (range.begin + page - 1) / page * page;
+  std::uintptr_t const end = range.end / page * page;
   if (begin >= end) return;
   static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
 #endif

@@ -10,42 +10,47 @@
 #include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "runtime/stream.hpp"
+#include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc {
 namespace {
 
-// What hipDeviceGetAttribute says, and no where the runtime does not know the attribute.
+// Returns the value of a boolean attribute; false if the runtime does not know the attribute.
 bool has_attribute(int device, hipDeviceAttribute_t attribute) {
   int value = 0;
-  return ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, attribute, device) == hipSuccess && value != 0;
+  return ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, attribute, device) == hipSuccess &&
+         value != 0;
 }
 
-[[noreturn]] void throw_lacking(std::string const& what, int device, char const* attribute,
-                                char const* instead) {
+[[noreturn]] void throw_not_supported(std::string const& operation, int device,
+                                      char const* attribute, char const* advice) {
   throw error(std::make_error_code(std::errc::not_supported),
-              what + ": device " + std::to_string(device) + " has not the attribute " + attribute +
-                  ": " + instead);
+              operation + " is not supported: device " + std::to_string(device) +
+                  " lacks the attribute " + attribute + "; " + advice);
 }
 
-// Pages are moved and advised only where host and device may use them at once.
-void check_moving(std::string const& what, int device) {
-  if (memory::moves_pages(device)) return;
-  throw_lacking(what, device, "hipDeviceAttributeConcurrentManagedAccess",
-                "leave it out, pages come when they are used");
+// Throws roc::error (not_supported) if host and device cannot use managed memory at the same time.
+void check_concurrent_access(std::string const& operation, int device) {
+  if (memory::has_concurrent_managed_access(device)) return;
+  throw_not_supported(operation, device, "hipDeviceAttributeConcurrentManagedAccess",
+                      "omit the call, because pages migrate on access");
 }
 
-base::byte_range managed_range(char const* what, detail::host_extent extent) {
-  auto const where = base::byte_range::of(extent.data, extent.bytes);
-  if (memory::host_table::instance().managed_array_of(where)) return where;
+// Returns the range of `extent`. Throws roc::error if it is not managed memory. Managed memory that
+// other code allocated is accepted. May call HIP.
+base::byte_range managed_range(char const* operation, detail::host_extent extent) {
+  auto const range = base::byte_range::of(extent.data, extent.bytes);
+  if (memory::host_table::instance().managed_array_of(range)) return range;
   hipPointerAttribute_t attributes{};
-  bool const known = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, extent.data) == hipSuccess;
-  if (known && native_detail::kind_of(attributes) == native_detail::memory_kind::managed) {
-    return where;  // somebody else's
+  bool const is_known =
+      ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, extent.data) == hipSuccess;
+  if (is_known && native_detail::kind_of(attributes) == native_detail::memory_kind::managed) {
+    return range;
   }
   throw error(std::make_error_code(std::errc::invalid_argument),
-              std::string(what) + " of " + base::to_string(where) +
-                  ", which is not managed memory: make it with managed_array");
+              std::string(operation) + " needs managed memory, which " + base::to_string(range) +
+                  " is not: allocate it with managed_array");
 }
 
 hipMemoryAdvise native(roc::advice hint) {
@@ -60,8 +65,8 @@ hipMemoryAdvise native(roc::advice hint) {
   return hipMemAdviseUnsetAccessedBy;
 }
 
-unsigned native(attachment to) {
-  switch (to) {
+unsigned native(attachment target) {
+  switch (target) {
     case attachment::global: return hipMemAttachGlobal;
     case attachment::host: return hipMemAttachHost;
     case attachment::single: break;
@@ -69,7 +74,9 @@ unsigned native(attachment to) {
   return hipMemAttachSingle;
 }
 
-int native(memory_location where) { return where.is_host() ? hipCpuDeviceId : where.ordinal(); }
+int native(memory_location location) {
+  return location.is_host() ? hipCpuDeviceId : location.ordinal();
+}
 
 }  // namespace
 
@@ -78,60 +85,62 @@ namespace memory {
 void check_managed() {
   int const device = runtime::current_device();
   if (has_attribute(device, hipDeviceAttributeManagedMemory)) return;
-  throw_lacking("managed array", device, "hipDeviceAttributeManagedMemory",
-                "use mapped_array, or a device_array and copies");
+  throw_not_supported("managed_array", device, "hipDeviceAttributeManagedMemory",
+                      "use mapped_array, or a device_array and copies");
 }
 
-bool moves_pages(int device) {
+bool has_concurrent_managed_access(int device) {
   return has_attribute(device, hipDeviceAttributeConcurrentManagedAccess);
 }
 
 }  // namespace memory
 
-void detail::advise(host_extent extent, roc::advice hint, memory_location where) {
+void detail::advise(host_extent extent, roc::advice hint, memory_location location) {
   if (extent.bytes == 0) return;
-  auto const range = managed_range("advice", extent);
-  check_moving("advice", where.is_host() ? runtime::current_device() : where.ordinal());
-  ROCARRAY_HIP(hipMemAdvise, range.data(), range.bytes(), native(hint), native(where));
+  auto const range = managed_range("advise", extent);
+  check_concurrent_access("advise",
+                          location.is_host() ? runtime::current_device() : location.ordinal());
+  ROCARRAY_HIP(hipMemAdvise, range.data(), range.bytes(), native(hint), native(location));
 }
 
-void detail::prefetch(host_extent extent, memory_location to, stream_ref stream) {
+void detail::prefetch(host_extent extent, memory_location location, stream_ref stream) {
   if (extent.bytes == 0) return;
   auto const range = managed_range("prefetch", extent);
   runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
-  check_moving("prefetch", runtime::current_device());
-  if (!to.is_host()) check_moving("prefetch", to.ordinal());
-  runtime::enqueue_noted(stream, [&] {
-    ROCARRAY_HIP(hipMemPrefetchAsync, range.data(), range.bytes(), native(to), runtime::handle(stream));
+  check_concurrent_access("prefetch", runtime::current_device());
+  if (!location.is_host()) check_concurrent_access("prefetch", location.ordinal());
+  runtime::enqueue_and_record(stream, [&] {
+    ROCARRAY_HIP(hipMemPrefetchAsync, range.data(), range.bytes(), native(location),
+                 runtime::handle(stream));
     memory::host_table::instance().record_use(range, stream);
   });
 }
 
-void detail::migrate(host_extent extent, memory_location to) {
+void detail::migrate(host_extent extent, memory_location location) {
   if (extent.bytes == 0) return;
-  runtime::order_after_all(runtime::current_device());
-  prefetch(extent, to, {});
+  runtime::order_default_stream_after_all(runtime::current_device());
+  prefetch(extent, location, {});
   stream_ref().synchronize();
 }
 
-void detail::attach(host_extent extent, stream_ref stream, attachment to) {
+void detail::attach(host_extent extent, stream_ref stream, attachment target) {
   if (extent.bytes == 0) return;
-  auto const range = managed_range("attachment", extent);
+  auto const range = managed_range("attach", extent);
   auto const whole = memory::host_table::instance().managed_array_of(range);
   if (whole && whole->begin != range.begin) {
     throw error(std::make_error_code(std::errc::invalid_argument),
-                "attachment of " + base::to_string(range) + ", a part of the managed array " +
-                    base::to_string(*whole) + ": attach the whole array");
+                "cannot attach a part of a managed array: " + base::to_string(range) + " of " +
+                    base::to_string(*whole) + "; attach the whole array");
   }
-  if (to == attachment::single && stream.handle() == nullptr) {
+  if (target == attachment::single && stream.handle() == nullptr) {
     throw error(std::make_error_code(std::errc::invalid_argument),
-                "attachment to the default stream alone: give a stream of its own");
+                "cannot attach managed memory to the default stream alone: use a roc::stream");
   }
   runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
   memory::check_managed();
-  runtime::enqueue_noted(stream, [&] {
-    // 0 bytes: the whole, by its first address, which is all that HIP takes.
-    ROCARRAY_HIP(hipStreamAttachMemAsync, runtime::handle(stream), range.data(), 0, native(to));
+  runtime::enqueue_and_record(stream, [&] {
+    // HIP accepts whole allocations only, named by their first address and 0 bytes.
+    ROCARRAY_HIP(hipStreamAttachMemAsync, runtime::handle(stream), range.data(), 0, native(target));
     memory::host_table::instance().record_use(range, stream);
   });
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
+// What devices can do with managed memory.
 #pragma once
 
 namespace roc::memory {
 
-/// Throws roc::error (not_supported), naming the attribute, where the current device has no managed
-/// memory.
+/// Throws roc::error (not_supported), which names the missing attribute, if the current device has
+/// no managed memory.
 void check_managed();
-/// Whether host and device may use managed memory at once: then its pages can be moved and advised.
-bool moves_pages(int device);
+/// Returns true if host and device can use managed memory at the same time. Only then can its pages
+/// be advised and prefetched. Calls HIP.
+bool has_concurrent_managed_access(int device);
 
 }  // namespace roc::memory

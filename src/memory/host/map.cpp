@@ -4,18 +4,20 @@
 #include <roc/device.hpp>
 #include <roc/memory/managed.hpp>
 
+#include "base/error.hpp"
 #include "memory/host/host_table.hpp"
 #include "memory/host/managed.hpp"
 #include "runtime/current_device.hpp"
-#include "base/error.hpp"
-#include "runtime/stream.hpp"
+#include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc::detail {
 namespace {
 
+// Returns true if the extent is in a managed array of the library. Does not call HIP.
 bool is_managed(host_extent extent) {
-  auto const where = base::byte_range::of(extent.data, extent.bytes);
-  return memory::host_table::instance().managed_array_of(where).has_value();
+  auto const range = base::byte_range::of(extent.data, extent.bytes);
+  return memory::host_table::instance().managed_array_of(range).has_value();
 }
 
 }  // namespace
@@ -26,25 +28,26 @@ void map_host(host_extent extent, stream_ref const* stream) {
   int const current = runtime::current_device();
   int const device = stream != nullptr ? runtime::device_of(*stream, current) : current;
   runtime::on_device const guard(device);
-  bool const managed = is_managed(extent);
-  bool const moves = managed && memory::moves_pages(device);
-  // Else any work of the device makes managed memory untouchable for the host.
-  bool const whole_device = stream == nullptr || (managed && !moves);
-  if (whole_device) runtime::wait_for_all(device);
-  stream_ref const order = stream != nullptr ? *stream : stream_ref();
-  if (moves) prefetch(extent, memory_location::host(), order);
-  order.synchronize();
+  bool const is_managed_memory = is_managed(extent);
+  bool const can_prefetch = is_managed_memory && memory::has_concurrent_managed_access(device);
+  // Without concurrent access, the host must not touch managed memory while the device does any
+  // work.
+  bool const wait_for_device = stream == nullptr || (is_managed_memory && !can_prefetch);
+  if (wait_for_device) runtime::synchronize_all_streams(device);
+  stream_ref const used_stream = stream != nullptr ? *stream : stream_ref();
+  if (can_prefetch) prefetch(extent, memory_location::host(), used_stream);
+  used_stream.synchronize();
 }
 
 void unmap_host(host_extent extent, stream_ref const* stream) {
   if (extent.bytes == 0 || !is_managed(extent)) return;
   int const current = runtime::current_device();
   int const device = stream != nullptr ? runtime::device_of(*stream, current) : current;
-  if (!memory::moves_pages(device)) return;
+  if (!memory::has_concurrent_managed_access(device)) return;
   if (stream != nullptr) return prefetch(extent, roc::device(device), *stream);
   migrate(extent, roc::device(device));
 }
 
-void log_late(char const* message) noexcept { base::log(message); }
+void log_unmap_error(char const* message) noexcept { base::log(message); }
 
 }  // namespace roc::detail

@@ -6,35 +6,35 @@
 
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
-#include "runtime/stream.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc::memory {
 
-void pending_uses::note(stream_ref stream) {
-  int const known_device = stream.device_ordinal();
-  int const device = known_device >= 0 ? known_device : runtime::current_device();
-  auto const mark = runtime::mark_of(stream, device);
-  if (!mark.is_foreign()) {
-    if (std::find(streams_.begin(), streams_.end(), mark) != streams_.end()) return;
-    // Streams come and go while memory stays.
-    if (streams_.size() >= 8) std::erase_if(streams_, runtime::is_over);
-    streams_.push_back(mark);
+void pending_uses::record_use(stream_ref stream) {
+  int const stream_device = stream.device_ordinal();
+  int const device = stream_device >= 0 ? stream_device : runtime::current_device();
+  auto const id = runtime::stream_id_of(stream, device);
+  if (!id.is_foreign()) {
+    if (std::find(streams_.begin(), streams_.end(), id) != streams_.end()) return;
+    // Long-lived memory must not accumulate the uses of short-lived streams.
+    if (streams_.size() >= 8) std::erase_if(streams_, runtime::is_finished);
+    streams_.push_back(id);
     return;
   }
   runtime::on_device const guard(device);
-  for (use& known : others_) {
-    if (known.stream == mark) {
-      // A destroyed stream's handle may come back: its last work is not this stream's yet.
-      if (!known.last.query()) stream.wait(known.last);
-      known.last.record(stream);
+  for (foreign_use& use : foreign_uses_) {
+    if (use.stream == id) {
+      // The handle may now belong to another stream, which is not ordered after the event.
+      if (!use.done.query()) stream.wait(use.done);
+      use.done.record(stream);
       return;
     }
   }
-  others_.push_back({mark, event()});
-  others_.back().last.record(stream);
+  foreign_uses_.push_back({id, event()});
+  foreign_uses_.back().done.record(stream);
 }
 
-void pending_uses::settle() {
+void pending_uses::record_events() {
   while (!streams_.empty()) {
     if (auto reached = runtime::record(streams_.back())) events_.push_back(std::move(reached));
     streams_.pop_back();
@@ -45,37 +45,36 @@ void pending_uses::wait() {
   std::exception_ptr failure;
   while (!streams_.empty()) {
     try {
-      settle();
+      record_events();
     } catch (...) {
-      // The memory must not go before the work has: without an event, the whole stream is awaited.
+      // The memory must not be freed while work uses it: without an event, waits for the stream.
       if (!failure) failure = std::current_exception();
-      runtime::stream_id const last = streams_.back();
-      if (runtime::stream_use const held(last); held) {
+      runtime::stream_id const stream = streams_.back();
+      if (runtime::stream_keepalive const keepalive(stream); keepalive) {
         platform::log_if_throws([&] {
-          runtime::on_device const guard(last.device());  // a default stream is the current one's
-          runtime::synchronize_quietly(last.stream());
+          runtime::on_device const guard(stream.device());  // a default stream is the current one's
+          runtime::synchronize_quietly(stream.stream());
         });
       }
       streams_.pop_back();
     }
   }
-  auto const wait_for = [&](event const& each) {
+  auto const wait_for = [&](event const& e) {
     try {
-      each.synchronize();
+      e.synchronize();
     } catch (...) {
-      if (!failure) failure = std::current_exception();  // the others still use it
+      if (!failure) failure = std::current_exception();  // other work still uses the memory
     }
   };
-  for (auto const& each : events_) wait_for(*each);
-  for (use const& each : others_) wait_for(each.last);
+  for (auto const& e : events_) wait_for(*e);
+  for (foreign_use const& use : foreign_uses_) wait_for(use.done);
   if (failure) std::rethrow_exception(failure);
 }
 
-bool pending_uses::done() const {
-  return std::all_of(events_.begin(), events_.end(),
-                     [](auto const& each) { return each->query(); }) &&
-         std::all_of(others_.begin(), others_.end(),
-                     [](use const& each) { return each.last.query(); });
+bool pending_uses::has_finished() const {
+  return std::all_of(events_.begin(), events_.end(), [](auto const& e) { return e->query(); }) &&
+         std::all_of(foreign_uses_.begin(), foreign_uses_.end(),
+                     [](foreign_use const& use) { return use.done.query(); });
 }
 
 }  // namespace roc::memory

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Which work may still use a piece of host memory.
 #pragma once
 
 #include <vector>
@@ -11,30 +10,38 @@
 
 namespace roc::memory {
 
-/// The uses of a range by streams. Noting one is on the way of every copy, and calls HIP only for
-/// streams of others: the library's own can be asked for an event later, also when they have ended.
+/// The streams whose work may still use a range of host memory. Recording a use is on the path of
+/// every copy, so that it calls HIP only for foreign streams: an event can be recorded on a stream
+/// of the library later, even after the stream was destroyed.
+///
+/// Not thread-safe: the owner provides a lock.
 class pending_uses {
  public:
-  /// Marks everything enqueued on `stream` so far as using the range.
-  void note(stream_ref stream);
-  bool empty() const noexcept { return streams_.empty() && events_.empty() && others_.empty(); }
+  /// Records that work enqueued on `stream` so far uses the range. Does not block; calls HIP if the
+  /// stream is foreign. Throws roc::error.
+  void record_use(stream_ref stream);
+  bool empty() const noexcept {
+    return streams_.empty() && events_.empty() && foreign_uses_.empty();
+  }
 
-  /// Makes events behind what was noted; they may lie behind later work of the same streams. Throws
-  /// roc::error, and forgets nothing then.
-  void settle();
-  /// Settles, and waits for all of it. Throws roc::error after that, for work that failed too.
+  /// Records an event on each stream of the library that has a use, which may come after later work
+  /// of that stream. Does not block; calls HIP. Throws roc::error; no use is forgotten then.
+  void record_events();
+  /// Blocks until all uses have finished. Throws roc::error, after it has waited for everything, if
+  /// an event could not be recorded or if work has failed.
   void wait();
-  /// Whether all that was settled is done.
-  bool done() const;
+  /// Returns true if all uses have finished for which record_events was called. Does not block;
+  /// calls HIP. Throws roc::error.
+  bool has_finished() const;
 
  private:
-  struct use {
+  struct foreign_use {
     runtime::stream_id stream;
-    event last;
+    event done;  // recorded after the last use
   };
-  std::vector<runtime::stream_id> streams_;   // of class stream, and the default ones
-  std::vector<runtime::shared_event> events_;   // settled
-  std::vector<use> others_;                     // of streams that may go without a word
+  std::vector<runtime::stream_id> streams_;    // of the library; without an event yet
+  std::vector<runtime::shared_event> events_;  // recorded by record_events
+  std::vector<foreign_use> foreign_uses_;
 };
 
 }  // namespace roc::memory

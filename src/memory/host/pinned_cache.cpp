@@ -8,36 +8,38 @@
 
 #include <roc/error.hpp>
 
+#include "base/error.hpp"
+#include "base/options.hpp"
 #include "memory/debug/address_sanitizer.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "base/error.hpp"
-#include "base/options.hpp"
 
 namespace roc::memory {
 namespace {
 
 std::size_t limit() { return base::options().pinned_cache; }
 
-// Eight sizes for each power of two, whole pages at least: so that arrays of like sizes share.
+// Rounds up to one of eight sizes for each power of two, and to whole pages, so that arrays of
+// similar sizes can share blocks. Blocks that cannot be cached are not rounded.
 std::size_t rounded(std::size_t bytes) {
-  if (bytes > limit()) return bytes;  // not kept anyway
+  if (bytes > limit()) return bytes;
   std::size_t const grain = std::max<std::size_t>(4096, std::bit_floor(bytes) / 8);
   return (bytes + grain - 1) / grain * grain;
 }
 
-// A block that is too large by more than a quarter is for somebody else.
-bool fits(std::size_t block, std::size_t bytes) {
-  return block >= bytes && block - bytes <= bytes / 4;
+// Returns false for a block that is more than a quarter too large: a larger array may need it.
+bool fits(std::size_t block_bytes, std::size_t bytes) {
+  return block_bytes >= bytes && block_bytes - bytes <= bytes / 4;
 }
 
+// Frees the block after the uses have finished; blocks until then. Logs errors.
 void free_pinned(pinned_block const& block, pending_uses& pending) noexcept {
   try {
     pending.wait();
-  } catch (std::exception const& late) {
-    base::log(late.what());
+  } catch (std::exception const& error) {
+    base::log(error.what());
   }
-  allow_access(block.data, block.bytes);
+  unpoison_host_memory(block.data, block.bytes);
   ROCARRAY_HIP_QUIET(hipHostFree, block.data);
 }
 
@@ -45,34 +47,34 @@ void free_pinned(pinned_block const& block, pending_uses& pending) noexcept {
 
 // Leaked on purpose: arrays with static lifetime are freed after every other static object.
 pinned_cache& pinned_cache::instance() {
-  static auto* const made = new pinned_cache;
-  return *made;
+  static auto* const cache = new pinned_cache;
+  return *cache;
 }
 
-// Holding the lock. The tightest of those whose copies are done.
-bool pinned_cache::find(std::size_t bytes, unsigned flags, int device, pinned_block& found) {
-  auto best = kept_.end();
-  for (auto place = kept_.begin(); place != kept_.end(); ++place) {
-    pinned_block const& block = place->block;
+bool pinned_cache::find_locked(std::size_t bytes, unsigned flags, int device, pinned_block& found) {
+  auto best = blocks_.end();
+  for (auto i = blocks_.begin(); i != blocks_.end(); ++i) {
+    pinned_block const& block = i->block;
     if (block.flags != flags || block.device != device || !fits(block.bytes, bytes)) continue;
-    if (best != kept_.end() && block.bytes >= best->block.bytes) continue;
-    if (place->pending.done()) best = place;
+    if (best != blocks_.end() && block.bytes >= best->block.bytes) continue;
+    if (i->pending.has_finished()) best = i;
   }
-  if (best == kept_.end()) return false;
+  if (best == blocks_.end()) return false;
   found = best->block;
   bytes_ -= found.bytes;
-  kept_.erase(best);
+  blocks_.erase(best);
   return true;
 }
 
 pinned_block pinned_cache::take(std::size_t bytes, unsigned flags) {
-  bool const for_all = (flags & hipHostMallocPortable) != 0;
-  pinned_block block{nullptr, rounded(bytes), flags, for_all ? -1 : runtime::current_device()};
+  bool const is_portable = (flags & hipHostMallocPortable) != 0;
+  int const device = is_portable ? -1 : runtime::current_device();
+  pinned_block block{nullptr, rounded(bytes), flags, device};
   {
     std::lock_guard const lock(mutex_);
-    if (find(block.bytes, flags, block.device, block)) {
+    if (find_locked(block.bytes, flags, block.device, block)) {
       ++reused_;
-      allow_access(block.data, block.bytes);
+      unpoison_host_memory(block.data, block.bytes);
       return block;
     }
   }
@@ -89,40 +91,41 @@ pinned_block pinned_cache::take(std::size_t bytes, unsigned flags) {
   return block;
 }
 
-void pinned_cache::give(pinned_block const& block, pending_uses pending) noexcept {
-  bool const may_be_kept = block.bytes <= limit() && (block.flags & hipHostMallocMapped) == 0;
-  if (!may_be_kept) return free_pinned(block, pending);
+void pinned_cache::put(pinned_block const& block, pending_uses pending) noexcept {
+  // Mapped memory is not cached, because kernels may still use it.
+  bool const can_cache = block.bytes <= limit() && (block.flags & hipHostMallocMapped) == 0;
+  if (!can_cache) return free_pinned(block, pending);
   try {
-    pending.settle();
-    // A copy on its way must not be taken for an access by the program.
-    if (pending.done()) forbid_access(block.data, block.bytes);
-    std::list<kept> fresh;
-    fresh.push_back({block, std::move(pending)});
+    pending.record_events();
+    // A pending copy must not be reported as an access by the program.
+    if (pending.has_finished()) poison_host_memory(block.data, block.bytes);
+    std::list<cached_block> added;
+    added.push_back({block, std::move(pending)});
     std::lock_guard const lock(mutex_);
-    kept_.splice(kept_.end(), fresh);
+    blocks_.splice(blocks_.end(), added);
     bytes_ += block.bytes;
-  } catch (std::exception const& late) {
-    base::log(late.what());
+  } catch (std::exception const& error) {
+    base::log(error.what());
     return free_pinned(block, pending);
   }
   trim(limit());
 }
 
 void pinned_cache::trim(std::size_t keep) noexcept {
-  std::list<kept> leaving;
+  std::list<cached_block> removed;
   {
     std::lock_guard const lock(mutex_);
     while (bytes_ > keep) {
-      bytes_ -= kept_.front().block.bytes;
-      leaving.splice(leaving.end(), kept_, kept_.begin());
+      bytes_ -= blocks_.front().block.bytes;
+      removed.splice(removed.end(), blocks_, blocks_.begin());
     }
   }
-  for (kept& each : leaving) free_pinned(each.block, each.pending);
+  for (cached_block& item : removed) free_pinned(item.block, item.pending);
 }
 
 pinned_cache_information pinned_cache::information() {
   std::lock_guard const lock(mutex_);
-  return {bytes_, kept_.size(), limit(), reused_, pinned_};
+  return {bytes_, blocks_.size(), limit(), reused_, pinned_};
 }
 
 }  // namespace roc::memory

@@ -6,11 +6,11 @@
 
 #include <roc/error.hpp>
 
+#include "base/error.hpp"
 #include "memory/host/host_table.hpp"
 #include "memory/host/huge_pages.hpp"
 #include "platform/hip.hpp"
 #include "runtime/current_device.hpp"
-#include "base/error.hpp"
 
 namespace roc {
 namespace {
@@ -29,20 +29,21 @@ namespace detail {
 
 device_address device_address_of(void const* data, std::size_t bytes, bool for_writing) {
   auto& table = memory::host_table::instance();
-  auto const where = base::byte_range::of(data, bytes);
-  if (for_writing) table.check_writable(where, "device view of");
-  return {table.device_address(where), runtime::current_device()};
+  auto const range = base::byte_range::of(data, bytes);
+  if (for_writing) table.check_writable(range, "writable device view of");
+  return {table.device_address(range), runtime::current_device()};
 }
 
 namespace {
 
-// All of them or none.
+// Calls `add` with the range of each extent that is not empty. If a call throws, deregisters the
+// ranges that were added.
 template <class F>
-void enter_all(host_extent const* extents, std::size_t count, F enter) {
+void add_all(host_extent const* extents, std::size_t count, F add) {
   for (std::size_t i = 0; i < count; ++i) {
     if (extents[i].bytes == 0) continue;
     try {
-      enter(base::byte_range::of(extents[i].data, extents[i].bytes));
+      add(base::byte_range::of(extents[i].data, extents[i].bytes));
     } catch (...) {
       deregister_extents_quietly(extents, i);
       throw;
@@ -52,17 +53,16 @@ void enter_all(host_extent const* extents, std::size_t count, F enter) {
 
 }  // namespace
 
-void register_extents(host_extent const* extents, std::size_t count,
-                      registration_options options) {
-  enter_all(extents, count, [&](base::byte_range where) {
-    if (options.huge_pages) memory::advise_huge_pages(where);
-    memory::host_table::instance().register_range(where, flags_of(options));
+void register_extents(host_extent const* extents, std::size_t count, registration_options options) {
+  add_all(extents, count, [&](base::byte_range range) {
+    if (options.huge_pages) memory::advise_huge_pages(range);
+    memory::host_table::instance().register_range(range, flags_of(options));
   });
 }
 
 void adopt_extents(host_extent const* extents, std::size_t count) {
-  enter_all(extents, count,
-            [](base::byte_range where) { memory::host_table::instance().adopt(where); });
+  add_all(extents, count,
+          [](base::byte_range range) { memory::host_table::instance().adopt(range); });
 }
 
 void deregister_extent(host_extent extent) {
@@ -70,6 +70,7 @@ void deregister_extent(host_extent extent) {
   memory::host_table::instance().deregister(base::byte_range::of(extent.data, extent.bytes));
 }
 
+// Deregisters nothing if one of the extents is not registered exactly.
 void deregister_extents(host_extent const* extents, std::size_t count) {
   auto& table = memory::host_table::instance();
   for (std::size_t i = 0; i < count; ++i) {
@@ -79,25 +80,26 @@ void deregister_extents(host_extent const* extents, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) deregister_extent(extents[i]);
 }
 
+// Deregisters in reverse order. Logs errors and continues with the next extent.
 void deregister_extents_quietly(host_extent const* extents, std::size_t count) noexcept {
   while (count-- != 0) {
     try {
       deregister_extent(extents[count]);
-    } catch (std::exception const& late) {
-      base::log(late.what());
+    } catch (std::exception const& error) {
+      base::log(error.what());
     }
   }
 }
 
 }  // namespace detail
 
-registration registration::of_registered(std::vector<detail::host_extent> extents,
-                                         registration_options options) {
+registration registration::make_registered(std::vector<detail::host_extent> extents,
+                                           registration_options options) {
   detail::register_extents(extents.data(), extents.size(), options);
   return registration(std::move(extents));
 }
 
-registration registration::of_adopted(std::vector<detail::host_extent> extents) {
+registration registration::make_adopted(std::vector<detail::host_extent> extents) {
   detail::adopt_extents(extents.data(), extents.size());
   return registration(std::move(extents));
 }

@@ -1,143 +1,119 @@
 // SPDX-License-Identifier: MIT
-// What is behind a pool_resource. Threads that keep blocks of it keep it alive.
+// The implementation of pool_resource.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include <roc/error.hpp>
 #include <roc/memory/memory_resource.hpp>
 #include <roc/memory/pool_resource.hpp>
 
+#include "memory/device/pool_slab.hpp"
 #include "memory/pool/free_list.hpp"
-#include "memory/pool/pool_chunk.hpp"
+#include "memory/pool/pool_heap.hpp"
+#include "memory/pool/stream_bins.hpp"
 #include "memory/pool/thread_cache.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc::memory {
 
-class pool_state : public std::enable_shared_from_this<pool_state> {
+/// A pool. Its pool_resource and all threads that cache blocks of it share ownership. It is never
+/// destroyed if blocks are still in use when the pool_resource is destroyed.
+///
+/// An allocation is served from the first of these that has memory: the thread's cache, without a
+/// lock; the bin of the stream, or idle memory; the caches of other threads; bins of other streams
+/// whose work has finished; a new slab from the upstream; memory whose pending work it waits for.
+///
+/// Public members are safe to call from any thread, and take the mutex of the pool unless stated
+/// otherwise.
+class pool_state final : public thread_cache_owner {
  public:
+  /// Throws roc::error if the upstream does not name its device.
   pool_state(memory_resource& upstream, pool_options const& options);
-  ~pool_state();
+  ~pool_state() override;
 
+  /// Returns memory for work enqueued on `stream` from now on. Takes no lock and does not call HIP
+  /// if the thread's cache has a block. Blocks only if memory is short. Throws out_of_memory,
+  /// roc::error.
   void* allocate(std::size_t bytes, stream_ref stream);
+  /// Deallocates memory; work enqueued on `stream` so far may still use it. Takes no lock and does
+  /// not call HIP for small blocks that no other stream used. Blocks only after a failure of HIP.
+  /// Logs invalid arguments.
   void deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept;
+  /// Returns idle slabs to the upstream. Blocks only if the upstream does.
   void trim();
-  /// The pool has gone: gives back what is not in use.
+  /// Returns all memory that is not in use to the upstream, because the pool_resource is being
+  /// destroyed. Blocks until pending work has finished. Errors, and blocks in use, go to the log.
   void close() noexcept;
 
   memory_statistics statistics();
   int device() const noexcept { return device_; }
   std::size_t limit();
+  /// Sets the limit, and trims the pool if it holds more.
   void set_limit(std::size_t bytes);
 
-  /// A thread ends, and leaves its cache.
-  void leave(thread_cache& cache) noexcept;
-  bool is_closed();
-
  private:
-  using lock = std::unique_lock<std::mutex>;
+  using pool_lock = std::unique_lock<std::mutex>;
   using stream_id = runtime::stream_id;
 
-  // Blocks given back on one stream. Work enqueued before `checkpoint` may use those marked.
-  struct bin {
-    stream_id stream;
-    free_list fresh;
-    free_list marked;
-    runtime::shared_event checkpoint;
-    bool behind_default = false;  // work of the default stream may use some of it too
-  };
-  // A block given back that work of several streams may use.
-  struct pending_block {
-    pool_block* block;
-    stream_id stream;  // where it was given back; none for a foreign stream
-    std::vector<runtime::shared_event> events;
-  };
-  // What is asked for: blocks of a class, or pages for one large block.
-  struct demand {
-    std::size_t bytes;
-    bool small;
-    unsigned which;
-    std::size_t pages;
-  };
-  struct upstream_block {
-    std::byte* data;
-    std::size_t bytes;
-  };
+  thread_cache& acquire_cache(stream_id stream) override;
+  void release_cache(thread_cache& cache) noexcept override;
+  bool is_closed() override;
 
-  // pool_cache.cpp: what each thread keeps
-  thread_cache* cache_of(stream_ref stream);
-  thread_cache* make_cache(stream_id stream);
-  void* hand_out(pool_block& block, std::size_t bytes, stream_id stream, bool inherits) noexcept;
-  pool_block* find_block(void const* data) noexcept;
-  pool_block* checked_block(void* data, std::size_t bytes) noexcept;
+  /// Returns a block from anywhere but the thread's cache. Takes the mutex, and blocks without it
+  /// if memory is short. Sets `has_prior_work` as stream_bins::take does. Throws out_of_memory,
+  /// roc::error.
+  pool_block* allocate_slow_path(block_request const& request, stream_id stream,
+                                 bool& has_prior_work);
+  /// Frees a block that other streams used, or that is not put into a cache. Takes the mutex; does
+  /// not block; calls HIP. Throws roc::error before it changes the block; if it throws
+  /// std::bad_alloc, the block is lost.
+  void deallocate_slow_path(pool_block& block, stream_id stream);
+  /// Frees a block that no work uses any more. Takes the mutex; errors go to the log hook.
   void put_idle(pool_block& block) noexcept;
-  void give_back_half(thread_cache& cache, unsigned which);
-  void empty(thread_cache& cache);
-  void empty_caches(bool ended_only);
-  pool_block* steal(demand const& wanted, stream_id stream);
+  /// Marks a block as allocated and returns its memory. The caller owns the block; takes no lock of
+  /// the pool.
+  static void* hand_out(pool_block& block, std::size_t bytes, stream_id stream,
+                        bool has_prior_work) noexcept;
+  /// Returns the block to be freed and marks it as not allocated. Returns null, and logs a message,
+  /// if the arguments are not those of a live allocation of this pool.
+  pool_block* checked_block(void* data, std::size_t bytes) noexcept;
 
-  // pool_state.cpp
-  pool_block* allocate_slowly(demand const& wanted, stream_id stream, bool& inherits);
-  void deallocate_slowly(pool_block& block, stream_id stream);
-  void put(pool_block& block, stream_id stream);
-  void count_peak();
-  [[noreturn]] void throw_out_of_memory(demand const& wanted);
-  std::size_t current_bytes();
+  /// Moves half of the cache's blocks of the size class to the bin of its stream. Takes the mutex
+  /// and enters the cache.
+  void flush_half(thread_cache& cache, unsigned size_class);
+  /// Takes the mutex and updates the peak.
+  void update_peak();
+
+  // The caller of the following functions holds the mutex. They enter the caches that they use.
+
+  /// Moves all blocks of the cache to the bin of its stream.
+  void empty_locked(thread_cache& cache);
+  /// Empties all caches in use, or only those whose stream was destroyed.
+  void empty_caches_locked(bool only_destroyed_streams);
+  /// Takes a block for the request from any thread's cache for the stream; null if there is none.
+  pool_block* steal_locked(block_request const& request, stream_id stream);
+  /// Subtracts a block from the counts of outstanding blocks.
+  void count_returned_locked(pool_block const& block) noexcept;
+  /// Returns the bytes of the blocks that users hold.
+  std::size_t current_bytes_locked();
   memory_statistics statistics_locked();
+  /// Throws out_of_memory with the statistics and the last failure of the heap.
+  [[noreturn]] void throw_out_of_memory_locked(block_request const& request);
 
-  // pool_wait.cpp: free memory that work may still use
-  bin& bin_of(stream_id stream);
-  bool poll();
-  bool mark_others(demand const& wanted, stream_id stream);
-  bool retire_others();
-  bool retire(bin& of, bool by_event);
-  void mark(bin& of);
-  bool settle(bin& of);
-  void wait_for_pending(lock& held);
-
-  // pool_heap.cpp: memory that nothing uses, and the upstream's
-  pool_block* take(demand const& wanted, stream_id stream, bool& inherits);
-  pool_block* take_grown(demand const& wanted, stream_id stream, bool& inherits);
-  pool_block* take_from(free_list& store, demand const& wanted, bool cautious);
-  pool_block* cut(free_list& store, pool_span& span, demand const& wanted);
-  void close_all(free_list const& store) noexcept;
-  void settle_into_clean(free_list& store);
-  void join_free_spans();
-  bool grow(demand const& wanted);
-  bool add_chunk(std::size_t bytes);
-  std::vector<upstream_block> take_idle_chunks();
-  void give_back(std::vector<upstream_block> const& blocks) noexcept;
-
-  memory_resource& upstream_;
   int const device_;
-  bool const upstream_is_idle_;  // nothing uses what it hands out, on any stream
-  std::uint64_t const number_;  // no other pool has it
-
-  std::mutex mutex_;
-  std::size_t limit_;
-  std::size_t const chunk_bytes_;
+  std::mutex mutex_;  // guards everything below
   bool closed_ = false;
-  std::vector<std::unique_ptr<pool_chunk>> chunks_;
-  std::vector<std::unique_ptr<thread_cache>> caches_;
-  std::list<bin> bins_;
-  std::list<pending_block> pending_;
-  free_list clean_;
-  std::size_t reserved_ = 0;     // bytes of the chunks
-  std::size_t out_ = 0;          // bytes handed out or kept by threads
-  std::size_t pending_bytes_ = 0;  // in pending_
-  std::size_t peak_ = 0;
-  std::size_t allocations_ = 0;  // not from a thread's cache
-  std::size_t blocks_out_ = 0;   // as out_, in blocks
-  std::string refusal_;          // why the upstream gave nothing last
-  std::error_code refusal_code_;
-  char const* refusal_call_ = "";
+  pool_heap heap_;
+  stream_bins bins_;
+  std::vector<std::unique_ptr<thread_cache>> caches_;  // never removed; unused ones are reused
+  std::size_t outstanding_bytes_ = 0;                  // allocated by users, or in caches
+  std::size_t outstanding_blocks_ = 0;
+  std::size_t peak_ = 0;         // of the bytes that users hold
+  std::size_t allocations_ = 0;  // not served by a thread_cache
 };
 
 }  // namespace roc::memory

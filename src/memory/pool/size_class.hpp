@@ -1,46 +1,53 @@
 // SPDX-License-Identifier: MIT
-// The sizes of a pool's blocks.
+// The sizes of the blocks of a pool.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 
+#include "memory/device/pool_slab.hpp"
+
 namespace roc::memory {
 
-/// What all blocks are multiples of and aligned to.
-inline constexpr std::size_t granule = 256;
-/// What spans, and so large blocks, are multiples of.
-inline constexpr std::size_t page = std::size_t{64} << 10;
-/// The largest block that has a class.
+/// Sizes and addresses of all blocks are multiples of this.
+inline constexpr std::size_t granule_bytes = 256;
+/// The largest block that has a size class. Larger blocks are whole spans.
 inline constexpr std::size_t small_limit = std::size_t{1} << 20;
 
-/// Every granule up to 2 KiB, then four classes to each power of two.
-constexpr unsigned class_of(std::size_t bytes) {
-  std::size_t const last = (bytes - 1) / granule;
+/// Returns the size class for blocks of `bytes`, from 1 to small_limit: one class for each granule
+/// up to 2 KiB, then four classes for each power of two.
+constexpr unsigned size_class_of(std::size_t bytes) {
+  std::size_t const last = (bytes - 1) / granule_bytes;
   if (last < 8) return static_cast<unsigned>(last);
   auto const width = static_cast<unsigned>(std::bit_width(last));
   return 8 + (width - 4) * 4 + static_cast<unsigned>(last >> (width - 3)) - 4;
 }
-inline constexpr unsigned class_count = class_of(small_limit) + 1;
+inline constexpr unsigned size_class_count = size_class_of(small_limit) + 1;
 
-constexpr std::size_t class_bytes(unsigned which) {
-  if (which < 8) return (which + 1) * granule;
-  unsigned const width = (which - 8) / 4 + 4;
-  std::size_t const quarter = (which - 8) % 4 + 4;
-  return ((quarter + 1) << (width - 3)) * granule;
+/// Returns the bytes of a block of the size class.
+constexpr std::size_t size_class_bytes(unsigned size_class) {
+  if (size_class < 8) return (size_class + 1) * granule_bytes;
+  unsigned const width = (size_class - 8) / 4 + 4;
+  std::size_t const quarter = (size_class - 8) % 4 + 4;
+  return ((quarter + 1) << (width - 3)) * granule_bytes;
 }
 
-constexpr std::size_t pages_of(std::size_t bytes) { return bytes / page + (bytes % page != 0); }
+/// Returns the number of pages that hold `bytes`.
+constexpr std::size_t page_count(std::size_t bytes) {
+  return bytes / page_bytes + (bytes % page_bytes != 0);
+}
 
-/// The pages of a span that is cut into blocks of a class: eight blocks up to 1 MiB, one at least.
-constexpr std::size_t span_pages(unsigned which) {
-  std::size_t const size = class_bytes(which);
+/// Returns the number of pages of a span that is divided into blocks of the size class: eight
+/// blocks, or as many as fit in 1 MiB if these are fewer, and at least one.
+constexpr std::size_t span_pages(unsigned size_class) {
+  std::size_t const size = size_class_bytes(size_class);
   std::size_t const blocks = std::clamp<std::size_t>(small_limit / size, 1, 8);
-  return pages_of(size * blocks);
+  return page_count(size * blocks);
 }
 
-static_assert(class_bytes(class_count - 1) == small_limit);
-static_assert(class_bytes(class_of(2049)) == 2560 && class_bytes(class_of(2048)) == 2048);
+static_assert(size_class_bytes(size_class_count - 1) == small_limit);
+static_assert(size_class_bytes(size_class_of(2049)) == 2560 &&
+              size_class_bytes(size_class_of(2048)) == 2048);
 
 }  // namespace roc::memory

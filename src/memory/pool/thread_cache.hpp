@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The small blocks that one thread keeps for one stream.
+// Small free blocks that a thread caches, so that it can allocate without a lock.
 #pragma once
 
 #include <algorithm>
@@ -7,61 +7,104 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <thread>
 
-#include "memory/pool/pool_chunk.hpp"
+#include <roc/stream.hpp>
+
+#include "memory/device/pool_slab.hpp"
 #include "memory/pool/size_class.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc::memory {
 
-/// Its thread never waits: where another thread empties the cache at that moment, it goes to the
-/// pool instead.
+/// The small free blocks of one pool that one thread caches for one stream. Owned by the pool,
+/// which may reuse the cache for another thread later.
+///
+/// Its thread never blocks on it: if try_enter fails, because another thread empties the cache, the
+/// thread allocates from the pool.
 struct thread_cache {
-  std::atomic<bool> busy = false;
-  bool owned = true;  // by a thread; under the pool's lock
+  std::atomic<bool> is_entered = false;
+  bool is_used = true;  // by a thread; guarded by the mutex of the pool
   runtime::stream_id stream;
-  // The rest belongs to who made the cache busy.
-  std::array<pool_block*, class_count> heads{};
-  std::array<std::uint32_t, class_count> counts{};
-  std::size_t bytes = 0;        // kept here
-  std::size_t allocations = 0;  // served from here
-  std::ptrdiff_t taken = 0;     // bytes handed to the thread less those it gave back
-  std::ptrdiff_t most = 0;      // the largest `taken`
+  // The following members belong to the thread that has entered the cache.
+  std::array<pool_block*, size_class_count> heads{};
+  std::array<std::uint32_t, size_class_count> counts{};
+  std::size_t bytes = 0;               // of the blocks in the cache
+  std::size_t allocations = 0;         // served from the cache
+  std::ptrdiff_t allocated_bytes = 0;  // by the thread, minus those that it deallocated
+  std::ptrdiff_t max_allocated_bytes = 0;
 
-  bool try_enter() noexcept { return !busy.exchange(true, std::memory_order_acquire); }
+  /// Gains exclusive access, unless another thread has it. Does not block.
+  bool try_enter() noexcept { return !is_entered.exchange(true, std::memory_order_acquire); }
+  /// Gains exclusive access. Blocks for a short time while another thread has it.
   void enter() noexcept {
     while (!try_enter()) std::this_thread::yield();
   }
-  void leave() noexcept { busy.store(false, std::memory_order_release); }
+  /// Ends exclusive access.
+  void leave() noexcept { is_entered.store(false, std::memory_order_release); }
 
-  /// How many blocks of a class are worth keeping.
-  static constexpr std::uint32_t room(unsigned which) {
-    std::size_t const fit = (std::size_t{512} << 10) / class_bytes(which);
+  /// Returns the maximum number of blocks of the size class in a cache.
+  static constexpr std::uint32_t capacity(unsigned size_class) {
+    std::size_t const fit = (std::size_t{512} << 10) / size_class_bytes(size_class);
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(fit, 2, 64));
   }
 
-  /// Counts bytes handed out. Whether they are more than ever before.
-  bool take(std::size_t size) noexcept {
-    taken += static_cast<std::ptrdiff_t>(size);
-    bool const rises = taken > most;
-    if (rises) most = taken;
-    return rises;
+  /// Counts bytes that the thread has allocated. Returns true if the count is a new maximum.
+  bool count_allocated(std::size_t size) noexcept {
+    allocated_bytes += static_cast<std::ptrdiff_t>(size);
+    bool const is_maximum = allocated_bytes > max_allocated_bytes;
+    if (is_maximum) max_allocated_bytes = allocated_bytes;
+    return is_maximum;
   }
-  pool_block* pop(unsigned which) noexcept {
-    pool_block* const block = heads[which];
+  /// Removes and returns a block of the size class; null if there is none.
+  pool_block* pop(unsigned size_class) noexcept {
+    pool_block* const block = heads[size_class];
     if (block == nullptr) return nullptr;
-    heads[which] = block->next;
-    --counts[which];
-    bytes -= class_bytes(which);
+    heads[size_class] = block->next;
+    --counts[size_class];
+    bytes -= size_class_bytes(size_class);
     return block;
   }
-  void push(pool_block& block, unsigned which) noexcept {
-    block.next = heads[which];
-    heads[which] = &block;
-    ++counts[which];
-    bytes += class_bytes(which);
+  void push(pool_block& block, unsigned size_class) noexcept {
+    block.next = heads[size_class];
+    heads[size_class] = &block;
+    ++counts[size_class];
+    bytes += size_class_bytes(size_class);
   }
+};
+
+/// The owner of thread caches: a pool. Threads that have caches share its ownership.
+class thread_cache_owner : public std::enable_shared_from_this<thread_cache_owner> {
+ public:
+  /// Returns the calling thread's cache for `stream`, and creates it at the first call. `device` is
+  /// the device of the default stream if `stream` does not name one. Returns null if threads cache
+  /// no blocks of the stream: it is foreign, or the thread's static objects are being destroyed.
+  /// Takes no lock if the thread has used the cache before. Does not call HIP. Throws
+  /// lifetime_error for a moved-from stream, std::bad_alloc.
+  thread_cache* cache_of_thread(stream_ref stream, int device);
+
+ protected:
+  thread_cache_owner();
+  virtual ~thread_cache_owner() = default;
+
+ private:
+  friend struct thread_caches;
+
+  /// Returns an empty cache for the stream, to be used by the calling thread. Takes the mutex of
+  /// the pool.
+  virtual thread_cache& acquire_cache(runtime::stream_id stream) = 0;
+  /// Moves the blocks of the cache to the pool; the thread no longer uses it. Takes the mutex of
+  /// the pool. Errors go to the log hook.
+  virtual void release_cache(thread_cache& cache) noexcept = 0;
+  /// Returns true if the pool_resource was destroyed. Takes the mutex of the pool.
+  virtual bool is_closed() = 0;
+
+  /// Returns the calling thread's cache for the stream, never null. Releases obsolete caches before
+  /// it creates one. Takes the mutex of pools. Throws std::bad_alloc.
+  thread_cache* find_or_create(runtime::stream_id stream);
+
+  std::uint64_t const id_;  // unique among all pools of the process
 };
 
 }  // namespace roc::memory

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Whose types the provider is built with: its own, in namespace roc::host_hip, or those of an
-// installed HIP whose library it stands in for (ROCARRAY_FAKE_RUNTIME).
+// HIP's types and the macros with which HIP on the CPU defines HIP's functions.
 //
-// A file defines its calls between ROCARRAY_HOST_API_BEGIN and ROCARRAY_HOST_API_END, each marked
-// ROCARRAY_HOST_API. What lies below them is in namespace roc::host_hip either way.
+// HIP on the CPU is built twice. In the host platform's library it declares HIP itself, in
+// namespace roc::host_hip (roc/native/host_hip.hpp). In the fake HIP runtime
+// (ROCARRAY_FAKE_RUNTIME, test/fake_runtime) it uses the header of an installed HIP and exports
+// HIP's C symbols.
+//
+// The sources in platform/host/api implement HIP's functions; they have no header of their own
+// name, because HIP's header declares what they define. Each implements one group of the list in
+// platform/calls.hpp. A source defines its functions between ROCARRAY_HOST_API_BEGIN and
+// ROCARRAY_HOST_API_END and marks each with ROCARRAY_HOST_API. All other sources in platform/host
+// have a header of their name and define no HIP function.
 #pragma once
 
 #if defined(ROCARRAY_FAKE_RUNTIME)
 
 #include <hip/hip_runtime_api.h>
-// HIP's header makes it empty for host compilers, whose own headers name it as an attribute.
+// HIP's header defines it as an empty macro for host compilers, whose own headers use it as the
+// name of an attribute.
 #undef __noinline__
 
 #include <roc/native/host_hip_error.hpp>
@@ -41,7 +49,8 @@ inline constexpr bool is_fake_runtime = true;
 inline constexpr bool is_fake_runtime = false;
 #endif
 
-/// What CUDA answers to a call of its runtime from a host function; old HIP has no name for it.
+/// The code that CUDA returns for a call of its runtime in a host function. Old HIP has no name for
+/// it.
 inline constexpr hipError_t not_permitted = static_cast<hipError_t>(800);
 
 }  // namespace roc::host_hip

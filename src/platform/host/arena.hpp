@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory: one reserved range per device, handed out first fit, from which ranges, poison and
-// protection come.
+// Device memory: an address range per device with a first-fit allocator.
 #pragma once
 
 #include <cstddef>
@@ -11,52 +10,63 @@
 
 namespace roc::host_hip {
 
-/// One allocation of device memory.
+/// An allocation of device memory.
 struct allocation {
   std::byte* data;
-  std::size_t bytes;  // as asked for
+  std::size_t bytes;  // as requested, without alignment
 };
 
+/// The memory of one device. All functions may be called from any thread.
+///
+/// With ROCARRAY_HOST_PROTECT the memory is mapped twice: at the device addresses, which fault
+/// unless the arena is open, and at an address that is always accessible (`host_alias`).
 class arena {
  public:
-  /// Reserves `capacity` bytes of addresses; memory is taken when it is touched.
+  /// Reserves `capacity` bytes of address space; the system provides memory at first access. Throws
+  /// std::bad_alloc.
   explicit arena(std::size_t capacity);
 
-  /// Null where no gap is long enough.
+  /// Returns device memory, or null if no gap is large enough. Fills the memory with `fresh_poison`
+  /// if ROCARRAY_HOST_POISON is set.
   void* allocate(std::size_t bytes);
-  /// False unless `data` begins an allocation.
+  /// Frees an allocation. Returns false if none begins at `data`. Fills the memory with
+  /// `freed_poison` if ROCARRAY_HOST_POISON is set.
   bool free(void* data);
 
-  /// Whether the address is in this device's range, allocated or not.
-  bool owns(void const* address) const noexcept;
-  /// The allocation that holds the address.
+  /// Returns true if the address is in this device's range, allocated or not.
+  bool contains(void const* address) const noexcept;
+  /// Returns the allocation that contains the address, if any.
   std::optional<allocation> find(void const* address) const;
   std::size_t free_bytes() const;
   std::size_t capacity() const noexcept { return capacity_; }
 
-  /// The provider's own address of a device address: writable also while the memory is closed.
-  std::byte* writable(void const* device_address) const noexcept;
+  /// Returns the address at which copies access the byte at `device_address`; it is accessible also
+  /// while the arena is closed.
+  std::byte* host_alias(void const* device_address) const noexcept;
 
-  /// Opens the memory to the program, for as long as a kernel runs. Counted.
+  /// Makes the device addresses accessible until the matching call of close(). Calls nest, also on
+  /// several threads. Does nothing without ROCARRAY_HOST_PROTECT.
   void open();
+  /// Ends one call of open(). The last one makes the device addresses inaccessible.
   void close();
 
  private:
-  std::size_t used(std::size_t bytes) const noexcept;
-  void poison(void* data, std::size_t bytes, unsigned char with) const;
+  /// Returns the number of bytes that an allocation occupies.
+  std::size_t aligned_size(std::size_t bytes) const noexcept;
+  void fill_with_poison(void* data, std::size_t bytes, unsigned char value) const;
 
   std::size_t capacity_ = 0;
   std::byte* base_ = nullptr;
-  std::ptrdiff_t alias_ = 0;  // from a device address to the provider's own
+  std::ptrdiff_t alias_offset_ = 0;  // from a device address to its host alias; 0: not protected
   mutable std::mutex mutex_;
-  std::map<std::byte*, std::size_t> allocations_;  // bytes as asked for
-  std::size_t in_use_ = 0;
-  unsigned opened_ = 0;
+  std::map<std::byte*, std::size_t> allocations_;  // requested bytes by address
+  std::size_t bytes_in_use_ = 0;
+  unsigned open_count_ = 0;
 };
 
-/// The memory of a device, which exists.
-arena& memory_of(int device);
-/// The device whose range holds the address; -1 for host memory.
-int device_owning(void const* address);
+/// Returns the memory of a device, which must exist. The first call reserves that of all devices.
+arena& device_arena(int device);
+/// Returns the device whose range contains the address, or -1 if it is host memory.
+int owning_device(void const* address);
 
 }  // namespace roc::host_hip

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Events: marks in the work of streams.
+// Events: markers in streams. Threads and streams can wait for them, and they record the time.
 #pragma once
 
 #include <chrono>
@@ -7,28 +7,28 @@
 #include <mutex>
 
 #include "platform/host/api.hpp"
-#include "platform/host/engine.hpp"
+#include "platform/host/scheduler.hpp"
 
 namespace roc::host_hip {
 
-/// One record of an event; recording again makes a new one.
-struct mark {
-  operation_ptr reached;
-  std::chrono::steady_clock::time_point when;  // read once `reached` is done
+/// One recording of an event. Each hipEventRecord creates a new one.
+struct event_record {
+  operation_ptr reached;                       // done when the stream has reached the recording
+  std::chrono::steady_clock::time_point time;  // valid after `reached` is done
 };
 
 class event_object {
  public:
-  event_object(int on, unsigned with) : device(on), flags(with) {}
+  event_object(int event_device, unsigned event_flags) : device(event_device), flags(event_flags) {}
 
-  /// Null where the event was never recorded.
-  std::shared_ptr<mark> last_mark() const {
+  /// Returns the last recording, or null if the event was never recorded.
+  std::shared_ptr<event_record> last_record() const {
     std::lock_guard const lock(mutex_);
-    return mark_;
+    return record_;
   }
-  void set_mark(std::shared_ptr<mark> next) {
+  void set_record(std::shared_ptr<event_record> record) {
     std::lock_guard const lock(mutex_);
-    mark_ = std::move(next);
+    record_ = std::move(record);
   }
 
   int const device;
@@ -36,10 +36,14 @@ class event_object {
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<mark> mark_;
+  std::shared_ptr<event_record> record_;
 };
 
-/// Null where the handle is of no living event.
+/// Creates an event of a device. The flags must be valid.
+hipEvent_t create_event(int device, unsigned flags);
+/// Invalidates the handle; does not block. Returns false if the handle is not that of an event.
+bool destroy_event(hipEvent_t event);
+/// Returns the event of a handle, or null if the handle is invalid.
 std::shared_ptr<event_object> find_event(hipEvent_t event);
 
 }  // namespace roc::host_hip

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Kernels and host functions: what a stream runs of the program's own code.
+// Enqueues kernels on streams.
 #pragma once
 
 #include <functional>
 
 #include "platform/host/api.hpp"
-#include "platform/host/entry.hpp"
-#include "platform/host/workers.hpp"
 
 namespace roc::host_hip {
 
-/// Enqueues a kernel: device memory is open to it while it runs.
+/// Enqueues a call of `kernel`, which may access the device memory of all devices while it runs.
+/// Returns hipErrorInvalidHandle if the stream is invalid.
 hipError_t enqueue_kernel(hipStream_t stream, std::function<void()> kernel);
 
 }  // namespace roc::host_hip

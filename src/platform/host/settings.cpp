@@ -14,109 +14,132 @@
 
 #include "platform/host/api.hpp"
 
+#if !defined(ROCARRAY_FAKE_RUNTIME)
+#include "base/environment.hpp"
+#endif
+
 namespace roc::host_hip {
 namespace {
 
 char const* const table =
-    "name              default                      meaning\n"
-    "ROCARRAY_HOST_MODE     threaded                     threaded: a thread per stream; inline: work is done\n"
-    "                                               by the call that enqueues it; deferred: only when\n"
-    "                                               something legally forces it\n"
-    "ROCARRAY_HOST_DEVICES  1                            number of devices, 0 to 16\n"
-    "ROCARRAY_HOST_MEMORY   half of the machine's        bytes of memory of each device (suffixes K, M, G)\n"
-    "ROCARRAY_HOST_THREADS  the machine's                threads that kernels and large copies share\n"
-    "ROCARRAY_HOST_EMULATE    cuda (rocm5 or rocm7 in      whose rules of registration and of the last error\n"
-    "                  the double, by its version)  hold: cuda, rocm5, rocm7\n"
-    "ROCARRAY_HOST_MANAGED  full                         managed memory: full, basic (no access while the\n"
-    "                                               device works, no advice, no prefetch), off\n"
-    "ROCARRAY_HOST_POISON   off (on in the double)       fill fresh and freed device memory with a pattern\n"
-    "ROCARRAY_HOST_PROTECT  off (on in the double)       close device memory to everything but kernels and\n"
-    "                                               copies: touching it is a fault\n"
-    "ROCARRAY_HOST_INJECT_FAILURE     nothing                      call:use[:code],... makes calls fail, once each\n";
+    "name                          default                meaning\n"
+    "ROCARRAY_HOST_MODE            threaded               threaded: a thread per stream;\n"
+    "                                                     inline: the call that enqueues work\n"
+    "                                                     runs it; deferred: work runs only when\n"
+    "                                                     a call must wait for it\n"
+    "ROCARRAY_HOST_DEVICES         1                      number of devices, 0 to 16\n"
+    "ROCARRAY_HOST_MEMORY          half of the machine's  bytes of memory of each device\n"
+    "                                                     (suffixes K, M, G)\n"
+    "ROCARRAY_HOST_THREADS         the machine's          threads that kernels and large copies\n"
+    "                                                     share\n"
+    "ROCARRAY_HOST_EMULATE         cuda (fake runtime:    rules of registration and of the last\n"
+    "                              by its version)        error: cuda, rocm5, rocm7\n"
+    "ROCARRAY_HOST_MANAGED         full                   managed memory: full, basic (no access\n"
+    "                                                     while the device works, no advice, no\n"
+    "                                                     prefetch), off\n"
+    "ROCARRAY_HOST_POISON          off (fake runtime: on) fill new and freed device memory with a\n"
+    "                                                     pattern\n"
+    "ROCARRAY_HOST_PROTECT         off (fake runtime: on) only kernels and copies can access "
+    "device\n"
+    "                                                     memory: the program's accesses fault\n"
+    "ROCARRAY_HOST_INJECT_FAILURE  none                   call:use[:code],... makes calls fail,\n"
+    "                                                     once each\n";
 
-class reader {
+// Reads environment variables into a `settings`. A variable that is not set leaves its member
+// unchanged; an invalid value is reported on stderr and clears `settings::valid`.
+class environment_reader {
  public:
-  explicit reader(settings& into) : into_(into) {}
+  explicit environment_reader(settings& result) : result_(result) {}
 
   template <class T, std::size_t N>
-  void choice(char const* name, char const* const (&words)[N], T const (&values)[N], T& to) {
+  void read_choice(char const* name, char const* const (&words)[N], T const (&values)[N],
+                   T& member) {
     char const* const text = std::getenv(name);
     if (text == nullptr) return;
     for (std::size_t i = 0; i < N; ++i) {
       if (std::strcmp(text, words[i]) == 0) {
-        to = values[i];
+        member = values[i];
         return;
       }
     }
     std::string allowed;
     for (char const* word : words) allowed += std::string(allowed.empty() ? "" : ", ") + word;
-    refuse(name, text, allowed);
+    reject(name, text, "one of " + allowed);
   }
 
-  void flag(char const* name, bool& to) {
-    choice(name, {"off", "on"}, {false, true}, to);
+  void read_flag(char const* name, bool& member) {
+    read_choice(name, {"off", "on"}, {false, true}, member);
   }
 
+  // Accepts the suffixes K, M and G.
   template <class T>
-  void number(char const* name, T least, T most, T& to) {
+  void read_number(char const* name, T minimum, T maximum, T& member) {
     char const* const text = std::getenv(name);
     if (text == nullptr) return;
     char const* const last = text + std::strlen(text);
     std::size_t value = 0;
-    auto [end, failed] = std::from_chars(text, last, value);
-    if (failed == std::errc{} && end != last) {
+    auto [end, failure] = std::from_chars(text, last, value);
+    if (failure == std::errc{} && end != last) {
       std::string_view const units = "KMG";
       auto const unit = units.find(*end);
       std::size_t const factor = unit < units.size() ? std::size_t{1} << (10 * (unit + 1)) : 1;
-      if (__builtin_mul_overflow(value, factor, &value)) failed = std::errc::result_out_of_range;
+      if (__builtin_mul_overflow(value, factor, &value)) failure = std::errc::result_out_of_range;
       if (unit < units.size()) ++end;
     }
-    if (failed != std::errc{} || end != last || value < static_cast<std::size_t>(least) ||
-        value > static_cast<std::size_t>(most)) {
-      return refuse(name, text, std::to_string(least) + " to " + std::to_string(most));
+    if (failure != std::errc{} || end != last || value < static_cast<std::size_t>(minimum) ||
+        value > static_cast<std::size_t>(maximum)) {
+      return reject(name, text,
+                    "a number from " + std::to_string(minimum) + " to " + std::to_string(maximum));
     }
-    to = static_cast<T>(value);
+    member = static_cast<T>(value);
   }
 
  private:
-  void refuse(char const* name, char const* text, std::string const& allowed) {
-    std::fprintf(stderr, "rocarray host: %s=%s cannot be used: give %s\n", name, text,
+  void reject(char const* name, char const* text, std::string const& allowed) {
+    std::fprintf(stderr, "rocarray host: %s=%s is not valid; use %s\n", name, text,
                  allowed.c_str());
-    into_.valid = false;
+    result_.valid = false;
   }
 
-  settings& into_;
+  settings& result_;
 };
 
-settings read() {
+settings read_environment() {
+#if !defined(ROCARRAY_FAKE_RUNTIME)
+  // In the fake HIP runtime this is left to the library that the program links.
+  base::report_unknown_variables();
+#endif
   settings result;
   auto const pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
-  result.memory = pages / 2 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  result.threads = static_cast<int>(std::thread::hardware_concurrency());
-  if (result.threads < 1) result.threads = 1;
+  result.device_bytes = pages / 2 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  result.thread_count = static_cast<int>(std::thread::hardware_concurrency());
+  if (result.thread_count < 1) result.thread_count = 1;
   result.poison = result.protect = is_fake_runtime;
 #if defined(ROCARRAY_FAKE_RUNTIME)
-  result.registration = HIP_VERSION_MAJOR < 6 ? rules::rocm5 : rules::rocm7;
+  result.emulated = HIP_VERSION_MAJOR < 6 ? runtime_rules::rocm5 : runtime_rules::rocm7;
 #endif
-  reader from(result);
-  from.choice("ROCARRAY_HOST_MODE", {"threaded", "inline", "deferred"},
-              {mode::threaded, mode::inline_, mode::deferred}, result.run_mode);
-  from.choice("ROCARRAY_HOST_EMULATE", {"cuda", "rocm5", "rocm7"},
-              {rules::cuda, rules::rocm5, rules::rocm7}, result.registration);
-  from.choice("ROCARRAY_HOST_MANAGED", {"full", "basic", "off"},
-              {managed::full, managed::basic, managed::off}, result.managed_memory);
-  from.number("ROCARRAY_HOST_DEVICES", 0, 16, result.devices);
-  from.number("ROCARRAY_HOST_MEMORY", std::size_t{4096}, std::size_t{1} << 46, result.memory);
-  from.number("ROCARRAY_HOST_THREADS", 1, 1024, result.threads);
-  from.flag("ROCARRAY_HOST_POISON", result.poison);
-  from.flag("ROCARRAY_HOST_PROTECT", result.protect);
+  environment_reader environment(result);
+  environment.read_choice("ROCARRAY_HOST_MODE", {"threaded", "inline", "deferred"},
+                          {run_mode::threaded, run_mode::inline_, run_mode::deferred}, result.mode);
+  environment.read_choice("ROCARRAY_HOST_EMULATE", {"cuda", "rocm5", "rocm7"},
+                          {runtime_rules::cuda, runtime_rules::rocm5, runtime_rules::rocm7},
+                          result.emulated);
+  environment.read_choice("ROCARRAY_HOST_MANAGED", {"full", "basic", "off"},
+                          {managed_support::full, managed_support::basic, managed_support::off},
+                          result.managed);
+  environment.read_number("ROCARRAY_HOST_DEVICES", 0, 16, result.device_count);
+  environment.read_number("ROCARRAY_HOST_MEMORY", std::size_t{4096}, std::size_t{1} << 46,
+                          result.device_bytes);
+  environment.read_number("ROCARRAY_HOST_THREADS", 1, 1024, result.thread_count);
+  environment.read_flag("ROCARRAY_HOST_POISON", result.poison);
+  environment.read_flag("ROCARRAY_HOST_PROTECT", result.protect);
   return result;
 }
 
 }  // namespace
 
-settings const& the_settings() {
-  static settings const instance = read();
+settings const& host_settings() {
+  static settings const instance = read_environment();
   return instance;
 }
 

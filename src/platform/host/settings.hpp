@@ -1,31 +1,45 @@
 // SPDX-License-Identifier: MIT
-// The provider's settings, read from the environment at the first call.
+// The settings of HIP on the CPU: the environment variables ROCARRAY_HOST_*.
 #pragma once
 
 #include <cstddef>
 
 namespace roc::host_hip {
 
-enum class mode { threaded, inline_, deferred };
-enum class rules { cuda, rocm5, rocm7 };
-
-enum class managed { full, basic, off };
-
-struct settings {
-  mode run_mode = mode::threaded;
-  rules registration = rules::cuda;
-  managed managed_memory = managed::full;
-  int devices = 1;
-  std::size_t memory = 0;  // bytes per device
-  int threads = 1;
-  bool poison = false;
-  bool protect = false;
-  bool valid = true;  // false: a setting could not be read, every call fails
+/// When enqueued work runs (ROCARRAY_HOST_MODE).
+enum class run_mode {
+  threaded,  // a thread per stream runs it
+  inline_,   // the call that enqueues it runs it
+  deferred,  // it runs only when a call must wait for it
 };
 
-settings const& the_settings();
+/// The runtime whose rules of registration and of the last error apply (ROCARRAY_HOST_EMULATE).
+enum class runtime_rules { cuda, rocm5, rocm7 };
 
-/// The settings as a table of text.
+/// The level of support for managed memory (ROCARRAY_HOST_MANAGED).
+enum class managed_support {
+  full,
+  basic,  // no access while the device works, no advice, no prefetch
+  off,
+};
+
+struct settings {
+  run_mode mode = run_mode::threaded;
+  runtime_rules emulated = runtime_rules::cuda;
+  managed_support managed = managed_support::full;
+  int device_count = 1;
+  std::size_t device_bytes = 0;  // memory of each device
+  int thread_count = 1;
+  bool poison = false;
+  bool protect = false;
+  bool valid = true;  // false if a variable has an invalid value: every call fails
+};
+
+/// Returns the settings. The first call reads them from the environment and reports invalid values
+/// on stderr.
+settings const& host_settings();
+
+/// Returns a table of the variables, their defaults and their meanings.
 char const* settings_table();
 
 }  // namespace roc::host_hip

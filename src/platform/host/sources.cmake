@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The host provider: HIP on the CPU.
-set(ROCARRAY_HOST_PROVIDER_SOURCES
-  arena.cpp copy.cpp device.cpp engine.cpp entry.cpp errors.cpp event.cpp host_memory.cpp launch.cpp
-  managed.cpp memory.cpp memory_pool.cpp move.cpp settings.cpp stream.cpp workers.cpp)
+# The sources of HIP on the CPU, relative to this directory.
+set(ROCARRAY_HOST_HIP_SOURCES
+  api/copy.cpp api/device.cpp api/error.cpp api/event.cpp api/launch.cpp api/managed.cpp
+  api/memory.cpp api/memory_pool.cpp api/stream.cpp
+  api_call.cpp arena.cpp box_copy.cpp current_device.cpp event.cpp host_ranges.cpp launch.cpp
+  parallel_for.cpp scheduler.cpp settings.cpp)

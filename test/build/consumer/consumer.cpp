@@ -7,7 +7,7 @@
 int main() {
   if (roc::device::count() == 0) {
     std::puts("no device");
-    return 0;  // that it starts and says so is what can be asked here
+    return 0;  // without a device only the start can be tested
   }
   std::vector<int> const host = {1, 2, 3, 4, 5, 6};
   auto const array = roc::to_device(host).reshape(2, 3);

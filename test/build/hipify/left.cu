@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What hipify-perl cannot translate; cudaInAComment is nothing of it.
+// Names that hipify-perl cannot translate; cudaInAComment is not one of them.
 #include <cuda_runtime.h>
 #include <cuda_pipeline.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A user's program, compiled once by a plain C++ compiler with nothing but the public headers on
-// its path, and linked with one platform's library after the other.
+// A user's program: compiled once by a C++ compiler with only the public headers on its include
+// path, then linked with the library of each platform.
 #include <roc/roc.hpp>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Catches what the shared library throws, by every type that a program may name: the two may have a
-// copy of the C++ runtime each.
+// Catches the shared library's exceptions by each of their base classes. The program and the
+// library may each have a copy of the C++ runtime.
 #include <roc/roc.hpp>
 
 #include <cstdio>
@@ -14,9 +14,9 @@ namespace {
 
 int failures = 0;
 
-void expect(bool holds, char const* what) {
-  if (holds) return;
-  std::printf("not so: %s\n", what);
+void expect(bool condition, char const* description) {
+  if (condition) return;
+  std::printf("check failed: %s\n", description);
   ++failures;
 }
 
@@ -31,8 +31,8 @@ bool is_caught_as(F const& f) {
   return false;
 }
 
-// The library's own, thrown in it and not in a template of the program.
-void ask_for_too_much() { roc::device_array<char, 1> const array({std::size_t{1} << 40}); }
+// Throws within the library, not within a template that the program instantiates.
+void allocate_too_much() { roc::device_array<char, 1> const array({std::size_t{1} << 40}); }
 
 void copy_into_another_shape() {
   std::vector<int> const two(2);
@@ -44,30 +44,31 @@ void copy_into_another_shape() {
 }  // namespace
 
 int main() {
-  expect(is_caught_as<roc::out_of_memory>(ask_for_too_much), "roc::out_of_memory is caught");
-  expect(is_caught_as<roc::error>(ask_for_too_much), "it is caught as roc::error");
-  expect(is_caught_as<std::system_error>(ask_for_too_much), "it is caught as std::system_error");
-  expect(!is_caught_as<roc::shape_error>(ask_for_too_much), "it is no roc::shape_error");
+  expect(is_caught_as<roc::out_of_memory>(allocate_too_much), "roc::out_of_memory is caught");
+  expect(is_caught_as<roc::error>(allocate_too_much), "it is caught as roc::error");
+  expect(is_caught_as<std::system_error>(allocate_too_much), "it is caught as std::system_error");
+  expect(!is_caught_as<roc::shape_error>(allocate_too_much),
+         "it is not caught as roc::shape_error");
   expect(is_caught_as<roc::shape_error>(copy_into_another_shape), "roc::shape_error is caught");
   expect(is_caught_as<std::exception>(copy_into_another_shape), "it is caught as std::exception");
 
-  // What an error holds, thrown on, and given to another thread.
-  std::exception_ptr held;
+  // The contents of an error that is rethrown, and passed to another thread.
+  std::exception_ptr stored;
   try {
     try {
-      ask_for_too_much();
+      allocate_too_much();
     } catch (roc::error const& error) {
       expect(std::strcmp(error.code().category().name(), "hip") == 0, "its category is HIP's");
-      expect(std::strstr(error.what(), "memory") != nullptr, "its message says what is short");
+      expect(std::strstr(error.what(), "memory") != nullptr, "its message names the memory");
       throw;
     }
   } catch (...) {
-    held = std::current_exception();
+    stored = std::current_exception();
   }
   bool caught = false;
   std::thread([&] {
     try {
-      std::rethrow_exception(held);
+      std::rethrow_exception(stored);
     } catch (roc::out_of_memory const&) {
       caught = true;
     }

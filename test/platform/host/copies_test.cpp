@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies and fills: what moves, and what is refused before anything does.
+// Copies and fills: the copied bytes, and the arguments that are rejected before any byte is
+// copied.
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -40,7 +41,7 @@ class HostCopies : public testing::Test {
   std::vector<unsigned char> host_ = std::vector<unsigned char>(bytes);
 };
 
-TEST_F(HostCopies, MoveBytesEveryWay) {
+TEST_F(HostCopies, BytesAreCopiedBetweenHostPinnedAndDeviceMemory) {
   ok(hipMemcpyAsync(other_, device_, bytes, hipMemcpyDeviceToDevice, nullptr));
   ok(hipMemcpyAsync(pinned_, other_, bytes, hipMemcpyDefault, nullptr));
   std::vector<unsigned char> back(bytes);
@@ -49,7 +50,7 @@ TEST_F(HostCopies, MoveBytesEveryWay) {
   EXPECT_EQ(host_, read(other_));
 }
 
-TEST_F(HostCopies, LargeOnesAreWhole) {
+TEST_F(HostCopies, LargeCopyIsComplete) {
   std::vector<unsigned> from(std::size_t{5} << 20);
   std::iota(from.begin(), from.end(), 0u);
   std::vector<unsigned> back(from.size());
@@ -62,16 +63,16 @@ TEST_F(HostCopies, LargeOnesAreWhole) {
   ok(hipFree(data));
 }
 
-TEST_F(HostCopies, LargeBoxesAreWhole) {
+TEST_F(HostCopies, LargeBoxIsComplete) {
   constexpr std::size_t width = 1000;
   constexpr std::size_t rows = 700;
   constexpr std::size_t planes = 5;
   std::vector<unsigned char> from(width * rows * planes);
-  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7 + i / 251);
-  // Packed on the host; on the device once packed, once with gaps between rows, once between
-  // planes.
-  for (auto [pitch, lines] : {std::pair{width, rows}, std::pair{width + 24, rows},
-                              std::pair{width, rows + 3}}) {
+  for (std::size_t i = 0; i < from.size(); ++i)
+    from[i] = static_cast<unsigned char>(i * 7 + i / 251);
+  // The source is packed. The destination is packed, has gaps between rows, or between planes.
+  for (auto [pitch, lines] :
+       {std::pair{width, rows}, std::pair{width + 24, rows}, std::pair{width, rows + 3}}) {
     char* data = nullptr;
     std::size_t const size = pitch * lines * planes;
     ok(hipMalloc(&data, size));
@@ -95,7 +96,7 @@ TEST_F(HostCopies, LargeBoxesAreWhole) {
   }
 }
 
-TEST_F(HostCopies, RangesAreChecked) {
+TEST_F(HostCopies, InvalidRangesAreRejected) {
   auto const to_device = [&](void* to, void const* from, std::size_t size) {
     return hipMemcpyAsync(to, from, size, hipMemcpyHostToDevice, nullptr);
   };
@@ -108,11 +109,11 @@ TEST_F(HostCopies, RangesAreChecked) {
   expect(hipErrorInvalidValue, to_device(device_, nullptr, 1));
   ok(to_device(device_ + bytes - 1, host_.data(), 1));
   ok(to_device(nullptr, nullptr, 0));
-  char* gone = nullptr;
-  ok(hipMalloc(&gone, 64));
-  ok(hipFree(gone));
-  expect(hipErrorInvalidValue, to_device(gone, host_.data(), 1));
-  // From before a registered range into it, and from within out of it.
+  char* freed = nullptr;
+  ok(hipMalloc(&freed, 64));
+  ok(hipFree(freed));
+  expect(hipErrorInvalidValue, to_device(freed, host_.data(), 1));
+  // Copies that straddle the beginning or the end of a registered range.
   ok(hipHostRegister(host_.data() + 1000, 1000, 0));
   expect(hipErrorInvalidValue, to_device(device_, host_.data(), 1001));
   expect(hipErrorInvalidValue, to_device(device_, host_.data() + 1999, 2));
@@ -123,27 +124,27 @@ TEST_F(HostCopies, RangesAreChecked) {
   ok(hipHostUnregister(host_.data() + 1000));
 }
 
-TEST_F(HostCopies, DirectionsAreChecked) {
-  void* const sides[2] = {host_.data(), device_};
+TEST_F(HostCopies, KindMustMatchMemory) {
+  void* const sources[2] = {host_.data(), device_};
   hipMemcpyKind const kinds[2][2] = {{hipMemcpyHostToHost, hipMemcpyHostToDevice},
                                      {hipMemcpyDeviceToHost, hipMemcpyDeviceToDevice}};
-  std::vector<char> more(64);
+  std::vector<char> other_host(64);
   for (int from = 0; from < 2; ++from) {
     for (int to = 0; to < 2; ++to) {
-      void* const target = to == 1 ? static_cast<void*>(other_) : more.data();
+      void* const target = to == 1 ? static_cast<void*>(other_) : other_host.data();
       for (int kind = 0; kind < 4; ++kind) {
-        bool const right = kind == kinds[from][to];
-        expect(right ? hipSuccess : hipErrorInvalidValue,
-               hipMemcpy(target, sides[from], 64, static_cast<hipMemcpyKind>(kind)));
+        bool const is_valid = kind == kinds[from][to];
+        expect(is_valid ? hipSuccess : hipErrorInvalidValue,
+               hipMemcpy(target, sources[from], 64, static_cast<hipMemcpyKind>(kind)));
       }
-      ok(hipMemcpy(target, sides[from], 64, hipMemcpyDefault));
+      ok(hipMemcpy(target, sources[from], 64, hipMemcpyDefault));
       expect(hipErrorInvalidValue,
-             hipMemcpy(target, sides[from], 64, static_cast<hipMemcpyKind>(9)));
+             hipMemcpy(target, sources[from], 64, static_cast<hipMemcpyKind>(9)));
     }
   }
 }
 
-TEST_F(HostCopies, RowsHavePitches) {
+TEST_F(HostCopies, RowsAreCopiedWithPitches) {
   ok(hipMemsetAsync(other_, 0, bytes, nullptr));
   // 7 rows of 13 bytes.
   ok(hipMemcpy2DAsync(other_ + 2, 16, device_ + 1, 20, 13, 7, hipMemcpyDeviceToDevice, nullptr));
@@ -179,7 +180,7 @@ hipMemcpy3DParms boxes(void* to, std::size_t to_pitch, std::size_t to_rows, void
   return result;
 }
 
-TEST_F(HostCopies, BoxesHavePlacesAndPlanes) {
+TEST_F(HostCopies, BoxIsCopiedWithPositionsAndPitches) {
   ok(hipMemsetAsync(other_, 0, bytes, nullptr));
   auto box = boxes(other_, 10, 6, device_, 16, 8, make_hipExtent(5, 3, 4));
   box.srcPos = make_hipPos(3, 2, 1);
@@ -199,7 +200,7 @@ TEST_F(HostCopies, BoxesHavePlacesAndPlanes) {
   EXPECT_EQ(filled, bytes - static_cast<std::size_t>(std::count(back.begin(), back.end(), 0)));
 }
 
-TEST_F(HostCopies, BoxesAreChecked) {
+TEST_F(HostCopies, InvalidBoxesAreRejected) {
   auto const extent = make_hipExtent(8, 4, 4);
   auto box = boxes(other_, 8, 4, device_, 8, 4, extent);
   ok(hipMemcpy3DAsync(&box, nullptr));
@@ -218,13 +219,13 @@ TEST_F(HostCopies, BoxesAreChecked) {
   expect(hipErrorInvalidValue, hipMemcpy3DAsync(&box, nullptr));
   box = boxes(other_, 8, 4, device_, 8, 4, make_hipExtent(0, 4, 4));
   ok(hipMemcpy3DAsync(&box, nullptr));
-  // A place that lies in the next allocation is out of range of its own.
+  // A position in the next allocation is out of range.
   box = boxes(other_, 8, 4, device_, 8, 4, make_hipExtent(8, 1, 1));
   box.srcPos.z = bytes / 32;
   expect(hipErrorInvalidValue, hipMemcpy3DAsync(&box, nullptr));
 }
 
-TEST_F(HostCopies, FillsAreOfDeviceMemory) {
+TEST_F(HostCopies, FillNeedsDeviceMemory) {
   ok(hipMemsetAsync(device_ + 10, 0x1AB, 20, nullptr));
   auto const back = read(device_);
   for (std::size_t i = 0; i < bytes; ++i) {

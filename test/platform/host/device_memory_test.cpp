@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory: bounded, first fit, aligned, poisoned, closed to the program. Run with 1 MiB.
+// Device memory: capacity, first-fit allocation, alignment, poison and protection. Run with 1 MiB.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -26,7 +26,7 @@ char* allocate(std::size_t bytes) {
   return static_cast<char*>(data);
 }
 
-TEST(HostDeviceMemory, IsBoundedAndCounted) {
+TEST(HostDeviceMemory, HasCapacityAndCountsFreeBytes) {
   if (setting("ROCARRAY_HOST_MEMORY") != "1M") GTEST_SKIP() << "needs ROCARRAY_HOST_MEMORY=1M";
   EXPECT_EQ(capacity, free_bytes());
   void* data = &data;
@@ -38,13 +38,13 @@ TEST(HostDeviceMemory, IsBoundedAndCounted) {
   EXPECT_EQ(0u, free_bytes());
   expect(hipErrorOutOfMemory, hipMalloc(&data, 1));
   ok(hipFree(all));
-  char* const one = allocate(1);
+  char* const first_block = allocate(1);
   EXPECT_EQ(capacity - 256, free_bytes());
-  ok(hipFree(one));
+  ok(hipFree(first_block));
   EXPECT_EQ(capacity, free_bytes());
 }
 
-TEST(HostDeviceMemory, NothingIsNull) {
+TEST(HostDeviceMemory, ZeroBytesAreANullPointer) {
   void* data = &data;
   ok(hipMalloc(&data, 0));
   EXPECT_EQ(nullptr, data);
@@ -52,7 +52,7 @@ TEST(HostDeviceMemory, NothingIsNull) {
   expect(hipErrorInvalidValue, hipMalloc(static_cast<void**>(nullptr), 1));
 }
 
-TEST(HostDeviceMemory, IsAlignedAndFirstFit) {
+TEST(HostDeviceMemory, AllocationIsAlignedAndFirstFit) {
   char* const a = allocate(100);
   char* const b = allocate(700);
   char* const c = allocate(1);
@@ -66,10 +66,10 @@ TEST(HostDeviceMemory, IsAlignedAndFirstFit) {
   EXPECT_EQ(b, small);
   EXPECT_EQ(c + 256, large);
   EXPECT_EQ(b + 256, rest);
-  for (char* each : {a, c, small, large, rest}) ok(hipFree(each));
+  for (char* data : {a, c, small, large, rest}) ok(hipFree(data));
 }
 
-TEST(HostDeviceMemory, AGapMustBeLongEnough) {
+TEST(HostDeviceMemory, AllocationNeedsContiguousGap) {
   if (setting("ROCARRAY_HOST_MEMORY") != "1M") GTEST_SKIP() << "needs ROCARRAY_HOST_MEMORY=1M";
   char* const a = allocate(capacity / 4);
   char* const b = allocate(capacity / 2);
@@ -77,12 +77,13 @@ TEST(HostDeviceMemory, AGapMustBeLongEnough) {
   ok(hipFree(a));
   ok(hipFree(c));
   void* data = nullptr;
-  expect(hipErrorOutOfMemory, hipMalloc(&data, capacity / 2));  // free, but in two pieces
+  expect(hipErrorOutOfMemory,
+         hipMalloc(&data, capacity / 2));  // enough is free, but not contiguous
   ok(hipFree(b));
   ok(hipFree(allocate(capacity)));
 }
 
-TEST(HostDeviceMemory, OnlyWhatWasAllocatedIsFreedOnce) {
+TEST(HostDeviceMemory, FreeRejectsPointersThatAreNotAllocations) {
   char* const data = allocate(1000);
   int local = 0;
   expect(hipErrorInvalidValue, hipFree(data + 256));
@@ -98,7 +99,7 @@ TEST(HostDeviceMemory, OnlyWhatWasAllocatedIsFreedOnce) {
   expect(hipErrorInvalidValue, hipFree(data));
 }
 
-TEST(HostDeviceMemory, IsPoisoned) {
+TEST(HostDeviceMemory, IsPoisonedWhenAllocatedAndFreed) {
   if (setting("ROCARRAY_HOST_POISON") != "on") GTEST_SKIP() << "needs ROCARRAY_HOST_POISON=on";
   unsigned char back[512] = {};
   char* const data = allocate(512);
@@ -106,7 +107,7 @@ TEST(HostDeviceMemory, IsPoisoned) {
   EXPECT_EQ(512, std::count(back, back + 512, roc::host_hip::fresh_poison));
   ok(hipMemsetAsync(data, 7, 512, nullptr));
   ok(hipFree(data));
-  // Freed memory is seen through a kernel, which no table stops.
+  // A kernel can read freed memory: its pointers are not checked.
   auto const* const stale = reinterpret_cast<unsigned char*>(data);
   struct job {
     unsigned char const* from;
@@ -123,7 +124,7 @@ TEST(HostDeviceMemory, IsPoisoned) {
   EXPECT_EQ(512, std::count(back, back + 512, roc::host_hip::freed_poison));
 }
 
-TEST(HostDeviceMemoryDeathTest, IsClosedToTheProgramAndOpenToKernels) {
+TEST(HostDeviceMemoryDeathTest, HostAccessFaultsAndKernelAccessWorks) {
   if (setting("ROCARRAY_HOST_PROTECT") != "on") GTEST_SKIP() << "needs ROCARRAY_HOST_PROTECT=on";
   char* const data = allocate(4096);
   auto const add = [](void* closure, std::size_t begin, std::size_t end) {
@@ -133,8 +134,8 @@ TEST(HostDeviceMemoryDeathTest, IsClosedToTheProgramAndOpenToKernels) {
   char back[4096];
   ok(hipMemcpy(back, data, sizeof back, hipMemcpyDeviceToHost));
   EXPECT_TRUE(std::all_of(back, back + 4096, [](char b) { return b == 5; }));
-  EXPECT_DEATH(*static_cast<volatile char*>(data) = 1, "");
-  EXPECT_DEATH(std::exit(*static_cast<volatile char*>(data)), "");
+  EXPECT_DEATH(*static_cast<char volatile*>(data) = 1, "");
+  EXPECT_DEATH(std::exit(*static_cast<char volatile*>(data)), "");
   ok(hipFree(data));
 }
 

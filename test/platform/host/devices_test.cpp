@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several devices; run with three.
+// Several devices. Run with ROCARRAY_HOST_DEVICES=3.
 #include <string>
 
 #include "platform/host/support.hpp"
@@ -20,7 +20,7 @@ class HostDevices : public testing::Test {
   void TearDown() override { ok(hipSetDevice(0)); }
 };
 
-TEST_F(HostDevices, AreCurrentByThread) {
+TEST_F(HostDevices, CurrentDeviceIsPerThread) {
   ok(hipSetDevice(2));
   int device = -1;
   std::thread([&] { ok(hipGetDevice(&device)); }).join();
@@ -31,7 +31,7 @@ TEST_F(HostDevices, AreCurrentByThread) {
   expect(hipErrorInvalidDevice, hipSetDevice(-1));
 }
 
-TEST_F(HostDevices, ReachEachOther) {
+TEST_F(HostDevices, CanAccessPeers) {
   int can = -1;
   ok(hipDeviceCanAccessPeer(&can, 0, 2));
   EXPECT_EQ(1, can);
@@ -41,7 +41,7 @@ TEST_F(HostDevices, ReachEachOther) {
   expect(hipErrorInvalidValue, hipDeviceCanAccessPeer(nullptr, 0, 1));
 }
 
-TEST_F(HostDevices, HaveNamesOfTheirOwn) {
+TEST_F(HostDevices, HaveTheirOwnBusIdsAndNames) {
   char first[64];
   char last[64];
   ok(hipDeviceGetPCIBusId(first, sizeof first, 0));
@@ -60,7 +60,7 @@ TEST_F(HostDevices, HaveNamesOfTheirOwn) {
          hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(9999), 1));
 }
 
-TEST_F(HostDevices, HaveMemoryOfTheirOwn) {
+TEST_F(HostDevices, HaveTheirOwnMemory) {
   std::size_t before = 0;
   std::size_t after = 0;
   std::size_t total = 0;
@@ -84,29 +84,29 @@ TEST_F(HostDevices, HaveMemoryOfTheirOwn) {
   ok(hipMemcpy(data[1], data[0], 100, hipMemcpyDeviceToDevice));
   ok(hipMemcpy(back, data[1], 100, hipMemcpyDefault));
   EXPECT_STREQ(text, back);
-  ok(hipFree(data[0]));  // of another device than the current
+  ok(hipFree(data[0]));  // not of the current device
   ok(hipFree(data[1]));
 }
 
-TEST_F(HostDevices, HaveNullStreamsThatDoNotMeet) {
-  record log;
-  gate held;
+TEST_F(HostDevices, HaveIndependentNullStreams) {
+  execution_log log;
+  gate blocked;
   auto const stream = make_stream();
-  held.close(stream);
+  blocked.close(stream);
   log.enqueue(stream, 1);
   ok(hipSetDevice(1));
   log.enqueue(nullptr, 2);
   ok(hipDeviceSynchronize());
   EXPECT_TRUE(log.has(2));
   EXPECT_EQ(!gate::holds(), log.has(1));
-  held.open();
-  ok(hipStreamSynchronize(stream));  // of another device than the current
+  blocked.open();
+  ok(hipStreamSynchronize(stream));  // not of the current device
   EXPECT_TRUE(log.has(1));
   ok(hipStreamDestroy(stream));
 }
 
-TEST_F(HostDevices, EventsAreRecordedOnTheirOwnAndAwaitedOnAll) {
-  record log;
+TEST_F(HostDevices, EventsAreRecordedOnTheirOwnDeviceAndAwaitedOnAll) {
+  execution_log log;
   auto const event = make_event();
   auto const first = make_stream();
   ok(hipSetDevice(1));
@@ -117,7 +117,7 @@ TEST_F(HostDevices, EventsAreRecordedOnTheirOwnAndAwaitedOnAll) {
   ok(hipStreamWaitEvent(second, event, 0));
   log.enqueue(second, 2);
   ok(hipStreamSynchronize(second));
-  EXPECT_EQ((numbers{1, 2}), log.seen());
+  EXPECT_EQ((numbers{1, 2}), log.executed());
   for (auto stream : {first, second}) ok(hipStreamDestroy(stream));
   ok(hipEventDestroy(event));
 }

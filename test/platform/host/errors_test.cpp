@@ -1,76 +1,77 @@
 // SPDX-License-Identifier: MIT
-// Handles that are none, the last error, names.
+// Invalid handles, the last error, and the names of error codes.
 #include "platform/host/support.hpp"
 
 namespace {
 
 using namespace roc::test;
 
-void try_stream(hipStream_t stream) {
-  auto const bad = hipErrorInvalidHandle;
+void expect_invalid_stream(hipStream_t stream) {
+  auto const invalid = hipErrorInvalidHandle;
   char bytes[8] = {};
   unsigned flags = 0;
   int priority = 0;
   auto const event = make_event();
   hipMemcpy3DParms box{};
-  expect(bad, hipStreamSynchronize(stream));
-  expect(bad, hipStreamQuery(stream));
-  expect(bad, hipStreamDestroy(stream));
-  expect(bad, hipStreamGetFlags(stream, &flags));
-  expect(bad, hipStreamGetPriority(stream, &priority));
-  expect(bad, hipStreamWaitEvent(stream, event, 0));
-  expect(bad, hipEventRecord(event, stream));
-  expect(bad, hipLaunchHostFunc(stream, [](void*) {}, nullptr));
-  expect(bad, hipMemcpyAsync(bytes, bytes, 4, hipMemcpyHostToHost, stream));
-  expect(bad, hipMemcpy2DAsync(bytes, 4, bytes, 4, 4, 1, hipMemcpyHostToHost, stream));
-  expect(bad, hipMemcpy3DAsync(&box, stream));
-  expect(bad, hipMemsetAsync(nullptr, 0, 0, stream));
-  expect(bad, launch_host_kernel(stream, 1, [](void*, std::size_t, std::size_t) {}, nullptr,
-                                 [](void*) {}));
+  expect(invalid, hipStreamSynchronize(stream));
+  expect(invalid, hipStreamQuery(stream));
+  expect(invalid, hipStreamDestroy(stream));
+  expect(invalid, hipStreamGetFlags(stream, &flags));
+  expect(invalid, hipStreamGetPriority(stream, &priority));
+  expect(invalid, hipStreamWaitEvent(stream, event, 0));
+  expect(invalid, hipEventRecord(event, stream));
+  expect(invalid, hipLaunchHostFunc(
+                      stream, [](void*) {}, nullptr));
+  expect(invalid, hipMemcpyAsync(bytes, bytes, 4, hipMemcpyHostToHost, stream));
+  expect(invalid, hipMemcpy2DAsync(bytes, 4, bytes, 4, 4, 1, hipMemcpyHostToHost, stream));
+  expect(invalid, hipMemcpy3DAsync(&box, stream));
+  expect(invalid, hipMemsetAsync(nullptr, 0, 0, stream));
+  expect(invalid, launch_host_kernel(
+                      stream, 1, [](void*, std::size_t, std::size_t) {}, nullptr, [](void*) {}));
   ok(hipEventDestroy(event));
 }
 
-void try_event(hipEvent_t event) {
-  auto const bad = hipErrorInvalidHandle;
+void expect_invalid_event(hipEvent_t event) {
+  auto const invalid = hipErrorInvalidHandle;
   float milliseconds = 0;
-  expect(bad, hipEventSynchronize(event));
-  expect(bad, hipEventQuery(event));
-  expect(bad, hipEventDestroy(event));
-  expect(bad, hipEventRecord(event, nullptr));
-  expect(bad, hipEventElapsedTime(&milliseconds, event, event));
-  expect(bad, hipStreamWaitEvent(nullptr, event, 0));
+  expect(invalid, hipEventSynchronize(event));
+  expect(invalid, hipEventQuery(event));
+  expect(invalid, hipEventDestroy(event));
+  expect(invalid, hipEventRecord(event, nullptr));
+  expect(invalid, hipEventElapsedTime(&milliseconds, event, event));
+  expect(invalid, hipStreamWaitEvent(nullptr, event, 0));
 }
 
-TEST(HostHandles, OfDestroyedAndUnknownStreams) {
+TEST(HostStreamHandle, IsInvalidIfDestroyedOrUnknown) {
   EXPECT_EQ(400, static_cast<int>(hipErrorInvalidHandle));
   auto const stream = make_stream();
   ok(hipStreamDestroy(stream));
-  // A new stream does not bring the old handle back to life.
+  // The handle of a destroyed stream is not reused.
   auto const next = make_stream();
   EXPECT_NE(stream, next);
-  try_stream(stream);
+  expect_invalid_stream(stream);
   int local = 0;
-  try_stream(reinterpret_cast<hipStream_t>(&local));
+  expect_invalid_stream(reinterpret_cast<hipStream_t>(&local));
   auto const event = make_event();
-  try_stream(reinterpret_cast<hipStream_t>(event));
+  expect_invalid_stream(reinterpret_cast<hipStream_t>(event));
   ok(hipEventDestroy(event));
   ok(hipStreamDestroy(next));
   expect(hipErrorInvalidHandle, hipStreamDestroy(nullptr));
 }
 
-TEST(HostHandles, OfDestroyedAndUnknownEvents) {
+TEST(HostEventHandle, IsInvalidIfDestroyedOrUnknown) {
   auto const event = make_event();
   ok(hipEventDestroy(event));
   auto const next = make_event();
   EXPECT_NE(event, next);
-  try_event(event);
-  try_event(nullptr);
+  expect_invalid_event(event);
+  expect_invalid_event(nullptr);
   int local = 0;
-  try_event(reinterpret_cast<hipEvent_t>(&local));
+  expect_invalid_event(reinterpret_cast<hipEvent_t>(&local));
   ok(hipEventDestroy(next));
 }
 
-TEST(HostLastError, StaysUntilItIsAskedFor) {
+TEST(HostLastError, StaysUntilItIsRead) {
   static_cast<void>(hipGetLastError());
   void* memory = nullptr;
   expect(hipErrorInvalidValue, hipFree(&memory));
@@ -82,26 +83,27 @@ TEST(HostLastError, StaysUntilItIsAskedFor) {
   ok(hipGetLastError());
 }
 
-TEST(HostLastError, NotReadyIsNone) {
+TEST(HostLastError, IgnoresNotReady) {
   static_cast<void>(hipGetLastError());
   auto const stream = make_stream();
-  gate held;
-  held.close(stream);
-  ok(hipLaunchHostFunc(stream, [](void*) {}, nullptr));
+  gate blocked;
+  blocked.close(stream);
+  ok(hipLaunchHostFunc(
+      stream, [](void*) {}, nullptr));
   expect(gate::holds() ? hipErrorNotReady : hipSuccess, hipStreamQuery(stream));
   ok(hipGetLastError());
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(stream));
   ok(hipStreamDestroy(stream));
 }
 
-TEST(HostLastError, IsOfTheThread) {
+TEST(HostLastError, IsPerThread) {
   static_cast<void>(hipGetLastError());
   std::thread([] { expect(hipErrorInvalidDevice, hipSetDevice(99)); }).join();
   ok(hipGetLastError());
 }
 
-TEST(HostErrors, HaveNamesAndTexts) {
+TEST(HostErrorCodes, HaveNamesAndTexts) {
   EXPECT_STREQ("hipErrorOutOfMemory", hipGetErrorName(hipErrorOutOfMemory));
   EXPECT_STREQ("out of memory", hipGetErrorString(hipErrorOutOfMemory));
   EXPECT_STREQ("hipSuccess", hipGetErrorName(hipSuccess));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Events: marks that are recorded, waited for across streams, moved and timed.
+// Events: recording, waiting across streams, and timing.
 #include <chrono>
 
 #include "platform/host/support.hpp"
@@ -9,7 +9,7 @@ namespace {
 using namespace roc::test;
 using numbers = std::vector<int>;
 
-TEST(HostEvents, ANeverRecordedEventIsComplete) {
+TEST(HostEvent, IsCompleteIfNeverRecorded) {
   auto const event = make_event();
   ok(hipEventQuery(event));
   ok(hipEventSynchronize(event));
@@ -20,23 +20,23 @@ TEST(HostEvents, ANeverRecordedEventIsComplete) {
   ok(hipEventDestroy(event));
 }
 
-TEST(HostEvents, AStreamWaitsForAnother) {
-  record log;
-  gate held;
+TEST(HostEvent, StreamWaitsForEventOfAnotherStream) {
+  execution_log log;
+  gate blocked;
   auto const a = make_stream(hipStreamNonBlocking);
   auto const b = make_stream(hipStreamNonBlocking);
   auto const event = make_event(hipEventDisableTiming);
-  held.close(a);
+  blocked.close(a);
   log.enqueue(a, 1);
   ok(hipEventRecord(event, a));
   log.enqueue(a, 3);
   ok(hipStreamWaitEvent(b, event, 0));
   log.enqueue(b, 2);
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(b));
   EXPECT_TRUE(log.in_order(1, 2));
   if (deferred()) {
-    EXPECT_FALSE(log.has(3));  // behind the mark
+    EXPECT_FALSE(log.has(3));  // enqueued after the recording
   }
   ok(hipStreamSynchronize(a));
   ok(hipStreamDestroy(a));
@@ -44,52 +44,52 @@ TEST(HostEvents, AStreamWaitsForAnother) {
   ok(hipEventDestroy(event));
 }
 
-TEST(HostEvents, RecordingAgainMovesTheMark) {
-  record log;
-  gate held;
+TEST(HostEvent, RecordingAgainReplacesRecording) {
+  execution_log log;
+  gate blocked;
   auto const a = make_stream(hipStreamNonBlocking);
   auto const b = make_stream(hipStreamNonBlocking);
-  auto const early = make_stream(hipStreamNonBlocking);
+  auto const early_waiter = make_stream(hipStreamNonBlocking);
   auto const event = make_event();
   log.enqueue(a, 1);
   ok(hipEventRecord(event, a));
-  ok(hipStreamWaitEvent(early, event, 0));  // this wait stays with the first mark
-  held.close(a);
+  ok(hipStreamWaitEvent(early_waiter, event, 0));  // still waits for the first recording
+  blocked.close(a);
   log.enqueue(a, 2);
   ok(hipEventRecord(event, a));
-  log.enqueue(early, 3);
-  ok(hipStreamSynchronize(early));
+  log.enqueue(early_waiter, 3);
+  ok(hipStreamSynchronize(early_waiter));
   EXPECT_TRUE(log.in_order(1, 3));
   EXPECT_EQ(!gate::holds(), log.has(2));
-  held.open();
+  blocked.open();
   ok(hipStreamWaitEvent(b, event, 0));
   log.enqueue(b, 4);
   ok(hipStreamSynchronize(b));
   EXPECT_TRUE(log.in_order(2, 4));
-  for (auto stream : {a, b, early}) ok(hipStreamDestroy(stream));
+  for (auto stream : {a, b, early_waiter}) ok(hipStreamDestroy(stream));
   ok(hipEventDestroy(event));
 }
 
-TEST(HostEvents, SynchronizeWaitsForTheMarkOnly) {
-  record log;
-  gate held;
+TEST(HostEvent, SynchronizeWaitsForWorkBeforeRecordingOnly) {
+  execution_log log;
+  gate blocked;
   auto const stream = make_stream();
   auto const event = make_event();
   log.enqueue(stream, 1);
   ok(hipEventRecord(event, stream));
-  held.close(stream);
+  blocked.close(stream);
   log.enqueue(stream, 2);
   ok(hipEventSynchronize(event));
   EXPECT_TRUE(log.has(1));
   EXPECT_EQ(!gate::holds(), log.has(2));
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(stream));
   ok(hipStreamDestroy(stream));
   ok(hipEventDestroy(event));
 }
 
-TEST(HostEvents, PollingComesToAnEnd) {
-  record log;
+TEST(HostEvent, QueryEventuallyReturnsSuccess) {
+  execution_log log;
   auto const stream = make_stream();
   auto const event = make_event();
   for (int i = 0; i < 5; ++i) log.enqueue(stream, i);
@@ -97,7 +97,7 @@ TEST(HostEvents, PollingComesToAnEnd) {
   int polls = 0;
   while (hipEventQuery(event) == hipErrorNotReady) ++polls;
   ok(hipEventQuery(event));
-  EXPECT_EQ(5u, log.seen().size());
+  EXPECT_EQ(5u, log.executed().size());
   if (deferred()) {
     EXPECT_EQ(6, polls);
   }
@@ -105,26 +105,26 @@ TEST(HostEvents, PollingComesToAnEnd) {
   ok(hipEventDestroy(event));
 }
 
-TEST(HostEvents, DestroyingAnEventKeepsWhatWaitsForIt) {
-  record log;
-  gate held;
+TEST(HostEvent, DestroyDoesNotCancelWaits) {
+  execution_log log;
+  gate blocked;
   auto const a = make_stream(hipStreamNonBlocking);
   auto const b = make_stream(hipStreamNonBlocking);
   auto const event = make_event();
-  held.close(a);
+  blocked.close(a);
   log.enqueue(a, 1);
   ok(hipEventRecord(event, a));
   ok(hipStreamWaitEvent(b, event, 0));
   ok(hipEventDestroy(event));
   ok(hipStreamDestroy(a));
   log.enqueue(b, 2);
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(b));
-  EXPECT_EQ((numbers{1, 2}), log.seen());
+  EXPECT_EQ((numbers{1, 2}), log.executed());
   ok(hipStreamDestroy(b));
 }
 
-TEST(HostEvents, ElapsedTimeIsThatBetweenTheMarks) {
+TEST(HostEvent, ElapsedTimeIsTimeBetweenRecordings) {
   auto const stream = make_stream();
   auto const start = make_event();
   auto const stop = make_event();
@@ -145,7 +145,7 @@ TEST(HostEvents, ElapsedTimeIsThatBetweenTheMarks) {
   ok(hipEventDestroy(stop));
 }
 
-TEST(HostEvents, ElapsedTimeOfWhatHasNone) {
+TEST(HostEvent, ElapsedTimeFailsWithoutTwoTimedCompleteRecordings) {
   auto const stream = make_stream();
   auto const timed = make_event();
   auto const never = make_event();
@@ -159,18 +159,18 @@ TEST(HostEvents, ElapsedTimeOfWhatHasNone) {
   expect(hipErrorInvalidHandle, hipEventElapsedTime(&milliseconds, timed, never));
   expect(hipErrorInvalidHandle, hipEventElapsedTime(&milliseconds, nullptr, timed));
   expect(hipErrorInvalidValue, hipEventElapsedTime(nullptr, timed, timed));
-  gate held;
-  held.close(stream);
+  gate blocked;
+  blocked.close(stream);
   ok(hipEventRecord(timed, stream));
   expect(gate::holds() ? hipErrorNotReady : hipSuccess,
          hipEventElapsedTime(&milliseconds, timed, timed));
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(stream));
   ok(hipStreamDestroy(stream));
   for (auto event : {timed, never, untimed}) ok(hipEventDestroy(event));
 }
 
-TEST(HostEvents, FlagsAreChecked) {
+TEST(HostEvent, InvalidFlagsAreRejected) {
   hipEvent_t event = nullptr;
   expect(hipErrorInvalidValue, hipEventCreateWithFlags(&event, 0x100));
   expect(hipErrorInvalidValue, hipEventCreateWithFlags(nullptr, 0));

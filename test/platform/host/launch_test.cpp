@@ -10,7 +10,7 @@ namespace {
 
 using namespace roc::test;
 
-// What a kernel's closure shares with the test.
+// The result of a kernel: the test and the kernel's closure share it.
 struct outcome {
   std::vector<std::atomic<int>> visits;
   std::atomic<int> destroyed = 0;
@@ -35,7 +35,7 @@ hipError_t launch(hipStream_t stream, std::shared_ptr<outcome> const& result) {
                             new std::shared_ptr<outcome>(result), &destroy);
 }
 
-TEST(HostLaunch, CoversEveryItemOnce) {
+TEST(HostLaunch, VisitsEveryItemOnce) {
   auto const stream = make_stream();
   for (std::size_t items : {0, 1, 2, 1023, 1024, 1025, 4097, 100003, 1 << 20}) {
     auto const result = std::make_shared<outcome>(items);
@@ -47,7 +47,7 @@ TEST(HostLaunch, CoversEveryItemOnce) {
   ok(hipStreamDestroy(stream));
 }
 
-TEST(HostLaunch, DestroysTheClosureOnceWhereTheLaunchFails) {
+TEST(HostLaunch, DestroysClosureOnceIfLaunchFails) {
   auto const stream = make_stream();
   ok(hipStreamDestroy(stream));
   auto const stale = std::make_shared<outcome>(5);
@@ -65,7 +65,7 @@ TEST(HostLaunch, DestroysTheClosureOnceWhereTheLaunchFails) {
   EXPECT_EQ(0, stale->runs + failed->runs);
 }
 
-TEST(HostLaunch, KernelsOfTwoStreamsRunBeside) {
+TEST(HostLaunch, KernelsOfTwoStreamsVisitAllItems) {
   auto const a = make_stream(hipStreamNonBlocking);
   auto const b = make_stream(hipStreamNonBlocking);
   std::vector<std::shared_ptr<outcome>> all;
@@ -74,33 +74,33 @@ TEST(HostLaunch, KernelsOfTwoStreamsRunBeside) {
     ok(launch(i % 2 == 0 ? a : b, all.back()));
   }
   ok(hipDeviceSynchronize());
-  for (auto const& each : all) {
-    for (auto const& visits : each->visits) ASSERT_EQ(1, visits);
-    EXPECT_EQ(1, each->destroyed);
+  for (auto const& result : all) {
+    for (auto const& visits : result->visits) ASSERT_EQ(1, visits);
+    EXPECT_EQ(1, result->destroyed);
   }
   ok(hipStreamDestroy(a));
   ok(hipStreamDestroy(b));
 }
 
-TEST(HostLaunch, KernelsAreInTheOrderOfTheirStream) {
-  record log;
-  gate held;
+TEST(HostLaunch, KernelsRunInStreamOrder) {
+  execution_log log;
+  gate blocked;
   auto const stream = make_stream();
   auto const result = std::make_shared<outcome>(10);
-  held.close(stream);
+  blocked.close(stream);
   ok(launch(stream, result));
   if (gate::holds()) {
     EXPECT_EQ(0, result->runs);
   }
   log.enqueue(stream, 1);
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(stream));
   EXPECT_TRUE(log.has(1));
   EXPECT_EQ(1, result->runs);
   ok(hipStreamDestroy(stream));
 }
 
-TEST(HostLaunchDeathTest, AKernelThatThrowsEndsTheProcess) {
+TEST(HostLaunchDeathTest, KernelThatThrowsTerminatesProcess) {
   auto const fail = [](void*, std::size_t, std::size_t) { throw std::bad_alloc(); };
   EXPECT_DEATH(
       {
@@ -111,33 +111,35 @@ TEST(HostLaunchDeathTest, AKernelThatThrowsEndsTheProcess) {
       "bad_alloc");
 }
 
-TEST(HostLaunch, HostFunctionsMayNotCallTheRuntime) {
-  struct results {
+TEST(HostFunction, CallingTheRuntimeFails) {
+  struct call_results {
     hipError_t malloc_result, query, last, peek, launched;
-  } seen{};
+  } results_in_function{};
   static_cast<void>(hipGetLastError());
   auto const stream = make_stream();
   ok(hipLaunchHostFunc(
       stream,
       [](void* data) {
-        auto& to = *static_cast<results*>(data);
+        auto& to = *static_cast<call_results*>(data);
         void* memory = nullptr;
         to.malloc_result = hipMalloc(&memory, 1);
         to.query = hipStreamQuery(nullptr);
         to.last = hipGetLastError();
         to.peek = hipPeekAtLastError();
-        to.launched = launch_host_kernel(nullptr, 1, [](void*, std::size_t, std::size_t) {},
-                                         nullptr, [](void*) {});
+        to.launched = launch_host_kernel(
+            nullptr, 1, [](void*, std::size_t, std::size_t) {}, nullptr, [](void*) {});
       },
-      &seen));
+      &results_in_function));
   ok(hipStreamSynchronize(stream));
-  for (auto result : {seen.malloc_result, seen.query, seen.last, seen.peek, seen.launched}) {
+  for (auto result :
+       {results_in_function.malloc_result, results_in_function.query, results_in_function.last,
+        results_in_function.peek, results_in_function.launched}) {
     expect(hipErrorNotPermitted, result);
     EXPECT_EQ(800, static_cast<int>(result));
   }
   ok(hipGetLastError());
   void* memory = nullptr;
-  ok(hipMalloc(&memory, 1));  // and afterwards all is well
+  ok(hipMalloc(&memory, 1));  // calls succeed again afterwards
   ok(hipFree(memory));
   expect(hipErrorInvalidValue, hipLaunchHostFunc(stream, nullptr, nullptr));
   ok(hipStreamDestroy(stream));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// No device: run with ROCARRAY_HOST_DEVICES=0.
+// HIP on the CPU without a device. Run with ROCARRAY_HOST_DEVICES=0.
 #include "platform/host/support.hpp"
 
 namespace {
 
 using namespace roc::test;
 
-TEST(HostNoDevice, IsSaidByEveryCall) {
+TEST(HostNoDevice, CallsReturnNoDeviceOrInvalidDevice) {
   if (setting("ROCARRAY_HOST_DEVICES") != "0") GTEST_SKIP() << "needs ROCARRAY_HOST_DEVICES=0";
   int number = 7;
   void* data = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The order of work: within streams, across them, and against the legacy default stream.
+// The order of work: within a stream, across streams, and with the legacy default stream.
 #include "platform/host/support.hpp"
 
 namespace {
@@ -7,8 +7,8 @@ namespace {
 using namespace roc::test;
 using numbers = std::vector<int>;
 
-TEST(HostOrder, AStreamRunsInTurn) {
-  record log;
+TEST(HostStream, RunsWorkInOrder) {
+  execution_log log;
   auto const stream = make_stream();
   numbers expected;
   for (int i = 0; i < 200; ++i) {
@@ -16,61 +16,61 @@ TEST(HostOrder, AStreamRunsInTurn) {
     expected.push_back(i);
   }
   ok(hipStreamSynchronize(stream));
-  EXPECT_EQ(expected, log.seen());
+  EXPECT_EQ(expected, log.executed());
   ok(hipStreamDestroy(stream));
 }
 
-TEST(HostOrder, DeferredWorkRunsOnlyWhereItIsForced) {
-  if (!deferred()) GTEST_SKIP() << "only in mode deferred does work wait to be forced";
-  record log;
+TEST(HostStream, DeferredWorkRunsOnlyIfWaitedFor) {
+  if (!deferred()) GTEST_SKIP() << "needs mode deferred";
+  execution_log log;
   auto const a = make_stream();
   auto const b = make_stream();
   log.enqueue(a, 1);
   log.enqueue(b, 2);
-  EXPECT_TRUE(log.seen().empty());
+  EXPECT_TRUE(log.executed().empty());
   ok(hipStreamSynchronize(b));
-  EXPECT_EQ((numbers{2}), log.seen());
+  EXPECT_EQ((numbers{2}), log.executed());
   ok(hipDeviceSynchronize());
-  EXPECT_EQ((numbers{2, 1}), log.seen());
+  EXPECT_EQ((numbers{2, 1}), log.executed());
   ok(hipStreamDestroy(a));
   ok(hipStreamDestroy(b));
 }
 
-TEST(HostOrder, InlineWorkRunsAtOnce) {
-  if (!inlined()) GTEST_SKIP() << "only in mode inline does work run at once";
-  record log;
+TEST(HostStream, InlineWorkRunsAtEnqueue) {
+  if (!inlined()) GTEST_SKIP() << "needs mode inline";
+  execution_log log;
   auto const stream = make_stream();
   log.enqueue(stream, 1);
-  EXPECT_EQ((numbers{1}), log.seen());
+  EXPECT_EQ((numbers{1}), log.executed());
   ok(hipStreamQuery(stream));
   ok(hipStreamDestroy(stream));
 }
 
-TEST(HostOrder, TheNullStreamWaitsForBlockingStreamsOnly) {
-  record log;
-  gate held;
+TEST(HostNullStream, WaitsForBlockingStreamsOnly) {
+  execution_log log;
+  gate blocked;
   auto const blocking = make_stream();
   auto const other = make_stream(hipStreamNonBlocking);
-  held.close(other);
+  blocked.close(other);
   log.enqueue(other, 2);
   log.enqueue(blocking, 1);
   log.enqueue(nullptr, 3);
   ok(hipStreamSynchronize(nullptr));
   EXPECT_TRUE(log.in_order(1, 3));
   EXPECT_EQ(!gate::holds(), log.has(2));
-  held.open();
+  blocked.open();
   ok(hipDeviceSynchronize());
   EXPECT_TRUE(log.has(2));
   ok(hipStreamDestroy(blocking));
   ok(hipStreamDestroy(other));
 }
 
-TEST(HostOrder, BlockingStreamsWaitForTheNullStream) {
-  record log;
-  gate held;
+TEST(HostNullStream, BlocksBlockingStreamsOnly) {
+  execution_log log;
+  gate blocked;
   auto const blocking = make_stream();
   auto const other = make_stream(hipStreamNonBlocking);
-  held.close(nullptr);
+  blocked.close(nullptr);
   log.enqueue(nullptr, 1);
   log.enqueue(blocking, 2);
   log.enqueue(other, 3);
@@ -78,33 +78,33 @@ TEST(HostOrder, BlockingStreamsWaitForTheNullStream) {
   EXPECT_TRUE(log.has(3));
   EXPECT_EQ(!gate::holds(), log.has(1));
   EXPECT_EQ(!gate::holds(), log.has(2));
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(blocking));
   EXPECT_TRUE(log.in_order(1, 2));
   ok(hipStreamDestroy(blocking));
   ok(hipStreamDestroy(other));
 }
 
-TEST(HostOrder, TwoBlockingStreamsMeetInTheNullStream) {
-  record log;
-  gate held;
+TEST(HostNullStream, OrdersBlockingStreams) {
+  execution_log log;
+  gate blocked;
   auto const a = make_stream();
   auto const b = make_stream();
-  held.close(a);
+  blocked.close(a);
   log.enqueue(a, 1);
   log.enqueue(nullptr, 2);
   log.enqueue(b, 3);
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(b));
-  EXPECT_EQ((numbers{1, 2, 3}), log.seen());
+  EXPECT_EQ((numbers{1, 2, 3}), log.executed());
   ok(hipStreamDestroy(a));
   ok(hipStreamDestroy(b));
 }
 
-TEST(HostOrder, TheStreamOfAThreadIsItsOwnAndBlocking) {
-  record log;
-  gate held;
-  held.close(hipStreamPerThread);
+TEST(HostPerThreadStream, IsPerThreadAndBlocking) {
+  execution_log log;
+  gate blocked;
+  blocked.close(hipStreamPerThread);
   log.enqueue(hipStreamPerThread, 1);
   std::thread([&] {
     log.enqueue(hipStreamPerThread, 2);
@@ -113,7 +113,7 @@ TEST(HostOrder, TheStreamOfAThreadIsItsOwnAndBlocking) {
   EXPECT_TRUE(log.has(2));
   EXPECT_EQ(!gate::holds(), log.has(1));
   log.enqueue(nullptr, 3);
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(nullptr));
   EXPECT_TRUE(log.in_order(1, 3));
   unsigned flags = 7;
@@ -122,42 +122,42 @@ TEST(HostOrder, TheStreamOfAThreadIsItsOwnAndBlocking) {
   expect(hipErrorInvalidHandle, hipStreamDestroy(hipStreamPerThread));
 }
 
-TEST(HostOrder, WorkOfAThreadThatEndedIsNotLost) {
-  record log;
+TEST(HostPerThreadStream, WorkRunsAfterThreadHasEnded) {
+  execution_log log;
   std::thread([&] { log.enqueue(hipStreamPerThread, 1); }).join();
   log.enqueue(nullptr, 2);
   ok(hipStreamSynchronize(nullptr));
-  EXPECT_EQ((numbers{1, 2}), log.seen());
+  EXPECT_EQ((numbers{1, 2}), log.executed());
 }
 
-TEST(HostOrder, WorkOfADestroyedStreamIsNotLost) {
+TEST(HostStreamDestroy, PendingWorkStillRuns) {
   for (unsigned flags : {hipStreamDefault, hipStreamNonBlocking}) {
-    record log;
-    gate held;
+    execution_log log;
+    gate blocked;
     auto const stream = make_stream(flags);
-    held.close(stream);
+    blocked.close(stream);
     log.enqueue(stream, 1);
     log.enqueue(stream, 2);
     ok(hipStreamDestroy(stream));
     EXPECT_EQ(!gate::holds(), log.has(1));
-    held.open();
+    blocked.open();
     ok(hipDeviceSynchronize());
-    EXPECT_EQ((numbers{1, 2}), log.seen());
+    EXPECT_EQ((numbers{1, 2}), log.executed());
   }
 }
 
-TEST(HostOrder, TheNullStreamWaitsForADestroyedBlockingStream) {
-  record log;
+TEST(HostStreamDestroy, NullStreamStillWaitsForPendingWork) {
+  execution_log log;
   auto const stream = make_stream();
   log.enqueue(stream, 1);
   ok(hipStreamDestroy(stream));
   log.enqueue(nullptr, 2);
   ok(hipStreamSynchronize(nullptr));
-  EXPECT_EQ((numbers{1, 2}), log.seen());
+  EXPECT_EQ((numbers{1, 2}), log.executed());
 }
 
-TEST(HostOrder, PollingAStreamComesToAnEnd) {
-  record log;
+TEST(HostStreamQuery, EventuallyReturnsSuccess) {
+  execution_log log;
   auto const stream = make_stream();
   for (int i = 0; i < 10; ++i) log.enqueue(stream, i);
   int polls = 0;
@@ -165,53 +165,53 @@ TEST(HostOrder, PollingAStreamComesToAnEnd) {
     expect(hipErrorNotReady, state);
     std::this_thread::yield();
   }
-  EXPECT_EQ(10u, log.seen().size());
+  EXPECT_EQ(10u, log.executed().size());
   if (deferred()) {
-    EXPECT_EQ(10, polls);  // one step each
+    EXPECT_EQ(10, polls);  // each call runs one operation
   }
   ok(hipStreamDestroy(stream));
 }
 
-TEST(HostOrder, AHeldStreamIsNotReady) {
-  if (!threaded()) GTEST_SKIP() << "only a stream with a thread can be held";
-  gate held;
+TEST(HostStreamQuery, ReturnsNotReadyIfWorkIsPending) {
+  if (!threaded()) GTEST_SKIP() << "needs mode threaded";
+  gate blocked;
   auto const stream = make_stream();
-  held.close(stream);
+  blocked.close(stream);
   expect(hipErrorNotReady, hipStreamQuery(stream));
-  held.open();
+  blocked.open();
   ok(hipStreamSynchronize(stream));
   ok(hipStreamQuery(stream));
   ok(hipStreamDestroy(stream));
 }
 
-TEST(HostOrder, FreeingWaitsForAllWork) {
-  for (int way = 0; way < 3; ++way) {
-    record log;
+TEST(HostFree, WaitsForAllWork) {
+  for (int kind = 0; kind < 3; ++kind) {
+    execution_log log;
     auto const stream = make_stream(hipStreamNonBlocking);
     void* memory = nullptr;
     static char pinned[4096];
-    if (way == 0) ok(hipMalloc(&memory, 100));
-    if (way == 1) ok(hipHostMalloc(&memory, 100, 0));
-    if (way == 2) ok(hipHostRegister(pinned, sizeof pinned, 0));
+    if (kind == 0) ok(hipMalloc(&memory, 100));
+    if (kind == 1) ok(hipHostMalloc(&memory, 100, 0));
+    if (kind == 2) ok(hipHostRegister(pinned, sizeof pinned, 0));
     log.enqueue(stream, 1);
-    if (way == 0) ok(hipFree(memory));
-    if (way == 1) ok(hipHostFree(memory));
-    if (way == 2) ok(hipHostUnregister(pinned));
-    EXPECT_TRUE(log.has(1)) << way;
+    if (kind == 0) ok(hipFree(memory));
+    if (kind == 1) ok(hipHostFree(memory));
+    if (kind == 2) ok(hipHostUnregister(pinned));
+    EXPECT_TRUE(log.has(1)) << kind;
     ok(hipStreamDestroy(stream));
   }
 }
 
-TEST(HostOrder, WhatIsRefusedDoesNotWait) {
-  record log;
-  gate held;
+TEST(HostFree, DoesNotWaitIfItFails) {
+  execution_log log;
+  gate blocked;
   auto const stream = make_stream(hipStreamNonBlocking);
   char* memory = nullptr;
   char* pinned = nullptr;
   char pageable[64] = {};
   ok(hipMalloc(&memory, 1000));
   ok(hipHostMalloc(&pinned, 1000, 0));
-  held.close(stream);
+  blocked.close(stream);
   log.enqueue(stream, 1);
   ok(hipFree(nullptr));
   ok(hipHostFree(nullptr));
@@ -222,33 +222,33 @@ TEST(HostOrder, WhatIsRefusedDoesNotWait) {
   expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(pageable));
   expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(pinned));
   EXPECT_EQ(!gate::holds(), log.has(1));
-  held.open();
+  blocked.open();
   ok(hipFree(memory));
   ok(hipHostFree(pinned));
   EXPECT_TRUE(log.has(1));
   ok(hipStreamDestroy(stream));
 }
 
-TEST(HostOrder, TheHostWaitsForACopyWhereItsMemoryIsPartOfIt) {
-  record log;
-  gate held;
+TEST(HostMemcpy, BlocksOnlyIfHostMemoryTakesPart) {
+  execution_log log;
+  gate blocked;
   char* memory = nullptr;
   char back[8] = {};
   ok(hipMalloc(&memory, 16));
-  held.close(nullptr);
+  blocked.close(nullptr);
   log.enqueue(nullptr, 1);
   for (auto kind : {hipMemcpyDeviceToDevice, hipMemcpyDefault}) {
     ok(hipMemcpy(memory, memory + 8, 8, kind));
     EXPECT_EQ(!gate::holds(), log.has(1));
   }
-  held.open();
+  blocked.open();
   ok(hipMemcpy(back, memory, 8, hipMemcpyDefault));
   EXPECT_TRUE(log.has(1));
   ok(hipFree(memory));
 }
 
-TEST(HostOrder, ACopyOfPageableMemoryReadsItsSourceWhenItRuns) {
-  if (!deferred()) GTEST_SKIP() << "only in mode deferred is it known when a copy runs";
+TEST(HostMemcpyAsync, ReadsPageableSourceWhenItRuns) {
+  if (!deferred()) GTEST_SKIP() << "needs mode deferred";
   void* device = nullptr;
   ok(hipMalloc(&device, 4));
   int source = 1;
@@ -262,26 +262,28 @@ TEST(HostOrder, ACopyOfPageableMemoryReadsItsSourceWhenItRuns) {
   ok(hipFree(device));
 }
 
-TEST(HostOrder, WorkThatNothingForcedRunsAtTheEnd) {
-  if (!deferred()) GTEST_SKIP() << "only in mode deferred is work left at the end";
+TEST(HostStreamDeathTest, DeferredWorkRunsAtExit) {
+  if (!deferred()) GTEST_SKIP() << "needs mode deferred";
   EXPECT_EXIT(
       {
         auto const stream = make_stream();
-        ok(hipLaunchHostFunc(stream, [](void*) { std::fputs("ran\n", stderr); }, nullptr));
+        ok(hipLaunchHostFunc(
+            stream, [](void*) { std::fputs("ran\n", stderr); }, nullptr));
         ok(hipStreamDestroy(stream));
         std::exit(0);
       },
       testing::ExitedWithCode(0), "ran");
 }
 
-TEST(HostOrderDeathTest, TheStreamOfAThreadIsThereUntilTheEnd) {
-  // After main, the thread's own objects are gone before the last functions run.
+TEST(HostPerThreadStreamDeathTest, IsUsableInExitHandlers) {
+  // The main thread's thread_local objects are destroyed before exit handlers run.
   EXPECT_EXIT(
       {
-        ok(hipLaunchHostFunc(hipStreamPerThread, [](void*) {}, nullptr));
+        ok(hipLaunchHostFunc(
+            hipStreamPerThread, [](void*) {}, nullptr));
         std::atexit([] {
-          auto const say = [](void*) { std::fputs("late\n", stderr); };
-          ok(hipLaunchHostFunc(hipStreamPerThread, say, nullptr));
+          auto const print = [](void*) { std::fputs("late\n", stderr); };
+          ok(hipLaunchHostFunc(hipStreamPerThread, print, nullptr));
           ok(hipStreamSynchronize(hipStreamPerThread));
         });
         std::exit(0);
@@ -289,7 +291,7 @@ TEST(HostOrderDeathTest, TheStreamOfAThreadIsThereUntilTheEnd) {
       testing::ExitedWithCode(0), "late");
 }
 
-TEST(HostOrder, FlagsAndPrioritiesAreKept) {
+TEST(HostStream, HasFlagsAndClampedPriority) {
   int least = -7;
   int greatest = 7;
   ok(hipDeviceGetStreamPriorityRange(&least, &greatest));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Pinned and registered memory, by the rules of CUDA, of old ROCm and of new; run once for each.
+// Pinned and registered memory by the rules of CUDA, of old and of new ROCm. Run once for each.
 #include <cstdint>
 #include <cstring>
 
-#include "platform/host/host_memory.hpp"
+#include "platform/host/host_ranges.hpp"
 #include "platform/host/support.hpp"
 
 namespace {
@@ -21,20 +21,20 @@ class HostRegistration : public testing::Test {
   char* const data_ = memory_.data();
 };
 
-TEST_F(HostRegistration, TwiceTheSame) {
+TEST_F(HostRegistration, SameRangeTwiceIsCountedUnderOldRulesAndFailsUnderOthers) {
   ok(hipHostRegister(data_, 4096, 0));
   expect(rocm5() ? hipSuccess : hipErrorHostMemoryAlreadyRegistered,
          hipHostRegister(data_, 4096, 0));
-  auto const known = roc::host_hip::host_ranges::instance().find(data_);
-  ASSERT_TRUE(known);
-  EXPECT_EQ(rocm5() ? 2u : 1u, known->pins);  // one of the two is leaked by who undoes one
+  auto const range = roc::host_hip::host_ranges::instance().find(data_);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(rocm5() ? 2u : 1u, range->pins);  // a single deregistration leaks the other
   ok(hipHostUnregister(data_));
   EXPECT_EQ(rocm5(), roc::host_hip::host_ranges::instance().find(data_).has_value());
   expect(rocm5() ? hipSuccess : hipErrorHostMemoryNotRegistered, hipHostUnregister(data_));
   expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(data_));
 }
 
-TEST_F(HostRegistration, OverlapOfTheStart) {
+TEST_F(HostRegistration, RangeThatBeginsInRegisteredRangeFailsExceptUnderOldRules) {
   ok(hipHostRegister(data_ + 1000, 1000, 0));
   expect(rocm5() ? hipSuccess : hipErrorHostMemoryAlreadyRegistered,
          hipHostRegister(data_ + 1500, 1000, 0));
@@ -42,14 +42,14 @@ TEST_F(HostRegistration, OverlapOfTheStart) {
   ok(hipHostUnregister(data_ + 1000));
 }
 
-TEST_F(HostRegistration, OverlapOfTheEnd) {
+TEST_F(HostRegistration, RangeThatBeginsBeforeRegisteredRangeFailsUnderCudaRulesOnly) {
   ok(hipHostRegister(data_ + 1000, 1000, 0));
   auto const expected = cuda() ? hipErrorHostMemoryAlreadyRegistered : hipSuccess;
   expect(expected, hipHostRegister(data_ + 500, 1000, 0));
   if (!cuda()) ok(hipHostUnregister(data_ + 500));
   expect(expected, hipHostRegister(data_, 8192, 0));
   if (!cuda()) {
-    // Within the outer and behind the inner range is still registered.
+    // An address in the outer range after the inner range is registered.
     hipPointerAttribute_t attributes{};
     ok(hipPointerGetAttributes(&attributes, data_ + 5000));
     EXPECT_EQ(data_ + 5000, attributes.hostPointer);
@@ -59,24 +59,24 @@ TEST_F(HostRegistration, OverlapOfTheEnd) {
   ok(hipHostUnregister(data_ + 1000));
 }
 
-TEST_F(HostRegistration, NeighboursDoNotOverlap) {
+TEST_F(HostRegistration, AdjacentRangesDoNotOverlap) {
   ok(hipHostRegister(data_, 1000, 0));
   ok(hipHostRegister(data_ + 1000, 1000, 0));
   ok(hipHostUnregister(data_));
   ok(hipHostUnregister(data_ + 1000));
 }
 
-// Each by itself, as who registered them in pieces has to.
-TEST_F(HostRegistration, NoCopyRunsOverTwoRegistrations) {
+// Memory that was registered in parts must be copied in the same parts.
+TEST_F(HostRegistration, CopyAcrossTwoRegistrationsFails) {
   void* device = nullptr;
   ok(hipMalloc(&device, 2000));
   ok(hipHostRegister(data_, 1000, 0));
   ok(hipHostRegister(data_ + 1000, 1000, 0));
-  for (auto const way : {hipMemcpyHostToDevice, hipMemcpyDeviceToHost}) {
-    auto const copy = [&](std::size_t at, std::size_t bytes) {
-      bool const there = way == hipMemcpyHostToDevice;
-      return hipMemcpyAsync(there ? device : data_ + at, there ? data_ + at : device, bytes, way,
-                            nullptr);
+  for (auto const kind : {hipMemcpyHostToDevice, hipMemcpyDeviceToHost}) {
+    auto const copy = [&](std::size_t offset, std::size_t bytes) {
+      bool const is_to_device = kind == hipMemcpyHostToDevice;
+      return hipMemcpyAsync(is_to_device ? device : data_ + offset,
+                            is_to_device ? data_ + offset : device, bytes, kind, nullptr);
     };
     expect(hipErrorInvalidValue, copy(0, 2000));
     expect(hipErrorInvalidValue, copy(999, 2));
@@ -89,7 +89,7 @@ TEST_F(HostRegistration, NoCopyRunsOverTwoRegistrations) {
   ok(hipFree(device));
 }
 
-TEST_F(HostRegistration, AmongManyRangesEachIsFound) {
+TEST_F(HostRegistration, EachOfManyRangesIsFound) {
   for (int i = 0; i < 8; ++i) ok(hipHostRegister(data_ + i * 1000, 500, 0));
   hipPointerAttribute_t attributes{};
   for (int i = 0; i < 8; ++i) {
@@ -107,7 +107,7 @@ TEST_F(HostRegistration, AmongManyRangesEachIsFound) {
   for (int i = 0; i < 8; ++i) ok(hipHostUnregister(data_ + i * 1000));
 }
 
-TEST_F(HostRegistration, WhatCannotBeRegistered) {
+TEST_F(HostRegistration, InvalidRangesAreRejected) {
   void* device = nullptr;
   ok(hipMalloc(&device, 100));
   expect(hipErrorInvalidValue, hipHostRegister(nullptr, 10, 0));
@@ -118,7 +118,7 @@ TEST_F(HostRegistration, WhatCannotBeRegistered) {
   ok(hipFree(device));
 }
 
-TEST_F(HostRegistration, UnknownPointersAreNotRegistered) {
+TEST_F(HostRegistration, UnregisteringUnknownPointerFails) {
   void* pinned = nullptr;
   ok(hipHostMalloc(&pinned, 100, 0));
   expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(pinned));
@@ -129,7 +129,7 @@ TEST_F(HostRegistration, UnknownPointersAreNotRegistered) {
   ok(hipHostFree(pinned));
 }
 
-TEST_F(HostRegistration, UnregisteringAnInteriorPointer) {
+TEST_F(HostRegistration, UnregisteringInteriorPointerFailsOrAborts) {
   ok(hipHostRegister(data_, 4096, 0));
   if (cuda()) {
     expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(data_ + 64));
@@ -139,7 +139,7 @@ TEST_F(HostRegistration, UnregisteringAnInteriorPointer) {
   ok(hipHostUnregister(data_));
 }
 
-TEST_F(HostRegistration, TheDeviceKnowsItByItsOwnAddress) {
+TEST_F(HostRegistration, DeviceAddressMayDifferAndIsCopyable) {
   ok(hipHostRegister(data_, 4096, hipHostRegisterMapped));
   void* mapped = nullptr;
   ok(hipHostGetDevicePointer(&mapped, data_ + 100, 0));
@@ -148,7 +148,7 @@ TEST_F(HostRegistration, TheDeviceKnowsItByItsOwnAddress) {
   ok(hipPointerGetAttributes(&attributes, mapped));
   EXPECT_EQ(data_ + 100, attributes.hostPointer);
   EXPECT_EQ(mapped, attributes.devicePointer);
-  // Copies understand both, and neither reaches beyond the range.
+  // Copies accept both addresses, and reject a copy beyond the end of the range.
   char* device = nullptr;
   char back[8] = {};
   ok(hipMalloc(&device, 8192));
@@ -166,7 +166,7 @@ TEST_F(HostRegistration, TheDeviceKnowsItByItsOwnAddress) {
   expect(hipErrorInvalidValue, hipHostGetDevicePointer(&mapped, data_, 0));
 }
 
-TEST_F(HostRegistration, AttributesOfUnknownMemory) {
+TEST_F(HostRegistration, AttributesOfUnknownMemoryDependOnRules) {
   hipPointerAttribute_t attributes{};
   hipError_t const result = hipPointerGetAttributes(&attributes, data_);
   expect(rocm5() ? hipErrorInvalidValue : hipSuccess, result);
@@ -176,7 +176,7 @@ TEST_F(HostRegistration, AttributesOfUnknownMemory) {
   expect(hipErrorInvalidValue, hipPointerGetAttributes(nullptr, data_));
 }
 
-TEST_F(HostRegistration, PinnedMemoryKeepsItsFlags) {
+TEST_F(HostRegistration, PinnedMemoryHasItsFlags) {
   for (unsigned flags : {hipHostMallocDefault, hipHostMallocPortable,
                          hipHostMallocMapped | hipHostMallocWriteCombined, hipHostMallocCoherent}) {
     char* data = nullptr;
@@ -210,7 +210,7 @@ TEST_F(HostRegistration, PinnedMemoryKeepsItsFlags) {
   ok(hipHostUnregister(data_));
 }
 
-TEST_F(HostRegistration, TheLastErrorIsThatOfTheLastCallUnderOldRules) {
+TEST_F(HostRegistration, LastErrorIsResultOfLastCallUnderOldRules) {
   expect(hipErrorHostMemoryNotRegistered, hipHostUnregister(data_));
   int device = 0;
   ok(hipGetDevice(&device));

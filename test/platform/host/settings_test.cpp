@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Settings that cannot be used: calls fail, and one line says which and what would do. Each in a
-// process of its own, since settings are read once.
+// Invalid settings: all calls fail, and a line names the setting and its valid values. Each is
+// tested in a child process, because settings are read once per process.
 #include <cstdio>
+#include <sstream>
 #include <string>
 
 #include "platform/host/support.hpp"
@@ -10,8 +11,8 @@ namespace {
 
 using namespace roc::test;
 
-// What a fresh process makes of a setting: leaves with the result of its first call.
-[[noreturn]] void leave_with_first_result(char const* name, char const* value) {
+// Sets a variable and exits with the result of the first call.
+[[noreturn]] void exit_with_first_result(char const* name, char const* value) {
   setenv(name, value, 1);
   void* data = nullptr;
   hipError_t const result = hipMalloc(&data, 1);
@@ -20,49 +21,49 @@ using namespace roc::test;
   std::_Exit(result);
 }
 
-void expect_refused(char const* name, char const* value, char const* allowed) {
-  std::string const line = std::string("rocarray host: ") + name + "=" + value +
-                           " cannot be used.*give.*" + allowed;
-  EXPECT_EXIT(leave_with_first_result(name, value), testing::ExitedWithCode(hipErrorInvalidValue),
+void expect_invalid(char const* name, char const* value, char const* allowed) {
+  std::string const line =
+      std::string("rocarray host: ") + name + "=" + value + " is not valid.*; use .*" + allowed;
+  EXPECT_EXIT(exit_with_first_result(name, value), testing::ExitedWithCode(hipErrorInvalidValue),
               line);
 }
 
-void expect_taken(char const* name, char const* value) {
-  EXPECT_EXIT(leave_with_first_result(name, value), testing::ExitedWithCode(0), "^$");
+void expect_valid(char const* name, char const* value) {
+  EXPECT_EXIT(exit_with_first_result(name, value), testing::ExitedWithCode(0), "^$");
 }
 
-TEST(HostSettingsDeathTest, WhatCannotBeUsedIsNamed) {
-  expect_refused("ROCARRAY_HOST_MODE", "fast", "threaded, inline, deferred");
-  expect_refused("ROCARRAY_HOST_EMULATE", "CUDA", "cuda, rocm5, rocm7");
-  expect_refused("ROCARRAY_HOST_MANAGED", "on", "full, basic, off");
-  expect_refused("ROCARRAY_HOST_POISON", "yes", "off, on");
-  expect_refused("ROCARRAY_HOST_PROTECT", "", "off, on");
-  expect_refused("ROCARRAY_HOST_DEVICES", "17", "0 to 16");
-  expect_refused("ROCARRAY_HOST_DEVICES", "-1", "0 to 16");
-  expect_refused("ROCARRAY_HOST_DEVICES", "18446744073709551616", "0 to 16");
-  expect_refused("ROCARRAY_HOST_THREADS", "0", "1 to 1024");
-  expect_refused("ROCARRAY_HOST_MEMORY", "12Q", "4096 to");
-  expect_refused("ROCARRAY_HOST_MEMORY", "1GB", "4096 to");
-  expect_refused("ROCARRAY_HOST_MEMORY", "17179869185G", "4096 to");
-  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc", "call:use");
-  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipNone:1", "call:use");
-  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:0", "call:use");
-  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2:", "call:use");
-  expect_refused("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2,hipFree:-1", "call:use");
+TEST(HostSettingsDeathTest, InvalidValueFailsCallsAndIsReported) {
+  expect_invalid("ROCARRAY_HOST_MODE", "fast", "one of threaded, inline, deferred");
+  expect_invalid("ROCARRAY_HOST_EMULATE", "CUDA", "cuda, rocm5, rocm7");
+  expect_invalid("ROCARRAY_HOST_MANAGED", "on", "full, basic, off");
+  expect_invalid("ROCARRAY_HOST_POISON", "yes", "off, on");
+  expect_invalid("ROCARRAY_HOST_PROTECT", "", "off, on");
+  expect_invalid("ROCARRAY_HOST_DEVICES", "17", "a number from 0 to 16");
+  expect_invalid("ROCARRAY_HOST_DEVICES", "-1", "a number from 0 to 16");
+  expect_invalid("ROCARRAY_HOST_DEVICES", "18446744073709551616", "a number from 0 to 16");
+  expect_invalid("ROCARRAY_HOST_THREADS", "0", "1 to 1024");
+  expect_invalid("ROCARRAY_HOST_MEMORY", "12Q", "4096 to");
+  expect_invalid("ROCARRAY_HOST_MEMORY", "1GB", "4096 to");
+  expect_invalid("ROCARRAY_HOST_MEMORY", "17179869185G", "4096 to");
+  expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc", "call:use");
+  expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipNone:1", "call:use");
+  expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:0", "call:use");
+  expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2:", "call:use");
+  expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2,hipFree:-1", "call:use");
 }
 
-TEST(HostSettingsDeathTest, WhatCanBeUsedIsTaken) {
-  expect_taken("ROCARRAY_HOST_MODE", "deferred");
-  expect_taken("ROCARRAY_HOST_EMULATE", "rocm7");
-  expect_taken("ROCARRAY_HOST_MANAGED", "basic");
-  expect_taken("ROCARRAY_HOST_MEMORY", "4096");
-  expect_taken("ROCARRAY_HOST_MEMORY", "3M");
-  expect_taken("ROCARRAY_HOST_DEVICES", "16");
-  expect_taken("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2");
+TEST(HostSettingsDeathTest, ValidValueIsAccepted) {
+  expect_valid("ROCARRAY_HOST_MODE", "deferred");
+  expect_valid("ROCARRAY_HOST_EMULATE", "rocm7");
+  expect_valid("ROCARRAY_HOST_MANAGED", "basic");
+  expect_valid("ROCARRAY_HOST_MEMORY", "4096");
+  expect_valid("ROCARRAY_HOST_MEMORY", "3M");
+  expect_valid("ROCARRAY_HOST_DEVICES", "16");
+  expect_valid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2");
 }
 
-TEST(HostSettingsDeathTest, FaultsComeFromTheEnvironmentToo) {
-  EXPECT_EXIT(leave_with_first_result("ROCARRAY_HOST_INJECT_FAILURE", "hipFree:9,hipMalloc:1"),
+TEST(HostSettingsDeathTest, FailuresAreInjectedFromEnvironment) {
+  EXPECT_EXIT(exit_with_first_result("ROCARRAY_HOST_INJECT_FAILURE", "hipFree:9,hipMalloc:1"),
               testing::ExitedWithCode(hipErrorOutOfMemory), "");
   EXPECT_EXIT(
       {
@@ -76,7 +77,7 @@ TEST(HostSettingsDeathTest, FaultsComeFromTheEnvironmentToo) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST(HostSettingsDeathTest, AFaultWithoutACodeIsTheCallsOwn) {
+TEST(HostSettingsDeathTest, InjectedFailureWithoutCodeDependsOnCall) {
   EXPECT_EXIT(
       {
         setenv("ROCARRAY_HOST_INJECT_FAILURE", "hipHostMalloc:1,hipStreamCreateWithFlags:1", 1);
@@ -89,10 +90,31 @@ TEST(HostSettingsDeathTest, AFaultWithoutACodeIsTheCallsOwn) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST(HostSettings, AreInATable) {
+TEST(HostSettingsDeathTest, UnknownVariableIsReported) {
+  EXPECT_EXIT(exit_with_first_result("ROCARRAY_HOST_DEVICE", "2"), testing::ExitedWithCode(0),
+              "^rocarray: warning: ROCARRAY_HOST_DEVICE is not a known variable; did you mean "
+              "ROCARRAY_HOST_DEVICES\\?\n$");
+}
+
+TEST(HostSettings, ColumnsOfTableAreAligned) {
+  std::istringstream lines(roc::host_hip::settings_table());
+  std::string header;
+  std::getline(lines, header);
+  auto const second = header.find("default");
+  auto const third = header.find("meaning");
+  for (std::string line; std::getline(lines, line);) {
+    ASSERT_GT(line.size(), third) << line;
+    EXPECT_EQ(' ', line[second - 1]) << line;
+    EXPECT_EQ(' ', line[third - 1]) << line;
+    EXPECT_NE(' ', line[third]) << line;
+    EXPECT_LE(line.size(), 100u) << line;
+  }
+}
+
+TEST(HostSettings, TableNamesEveryVariable) {
   std::string const table = roc::host_hip::settings_table();
-  for (char const* name : {"MODE", "DEVICES", "MEMORY", "THREADS", "RULES", "POISON", "PROTECT",
-                           "FAIL"}) {
+  for (char const* name : {"MODE", "DEVICES", "MEMORY", "THREADS", "EMULATE", "MANAGED", "POISON",
+                           "PROTECT", "INJECT_FAILURE"}) {
     EXPECT_NE(std::string::npos, table.find(std::string("ROCARRAY_HOST_") + name)) << name;
   }
 }

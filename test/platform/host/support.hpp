@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of the host provider share: results, a record of what ran, a gate.
+// Shared by the tests of HIP on the CPU: checks of results, a log of executed work, a gate.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,19 +23,21 @@ inline std::string_view setting(char const* name) {
   return text == nullptr ? "" : text;
 }
 
+// The mode of this process (ROCARRAY_HOST_MODE).
 inline bool deferred() { return setting("ROCARRAY_HOST_MODE") == "deferred"; }
 inline bool inlined() { return setting("ROCARRAY_HOST_MODE") == "inline"; }
 inline bool threaded() { return !deferred() && !inlined(); }
 
+/// Adds a test failure at the caller's line unless a call returned the expected code.
 inline void expect(hipError_t expected, hipError_t result,
-                   std::source_location where = std::source_location::current()) {
+                   std::source_location location = std::source_location::current()) {
   if (expected == result) return;
-  ADD_FAILURE_AT(where.file_name(), static_cast<int>(where.line()))
-      << "gave " << hipGetErrorName(result) << ", not " << hipGetErrorName(expected);
+  ADD_FAILURE_AT(location.file_name(), static_cast<int>(location.line()))
+      << "returned " << hipGetErrorName(result) << ", not " << hipGetErrorName(expected);
 }
 
-inline void ok(hipError_t result, std::source_location where = std::source_location::current()) {
-  expect(hipSuccess, result, where);
+inline void ok(hipError_t result, std::source_location location = std::source_location::current()) {
+  expect(hipSuccess, result, location);
 }
 
 inline hipStream_t make_stream(unsigned flags = hipStreamDefault) {
@@ -50,56 +52,58 @@ inline hipEvent_t make_event(unsigned flags = hipEventDefault) {
   return event;
 }
 
-/// What ran, in the order in which it did.
-class record {
+/// The numbers of executed host functions, in the order of their execution.
+class execution_log {
  public:
+  /// Enqueues a host function that appends `number`.
   void enqueue(hipStream_t stream, int number) {
-    entry* place = nullptr;
+    entry* appended = nullptr;
     {
       std::lock_guard const lock(mutex_);
-      place = &entries_.emplace_back(entry{this, number});
+      appended = &entries_.emplace_back(entry{this, number});
     }
-    ok(hipLaunchHostFunc(stream, &record::run, place));
+    ok(hipLaunchHostFunc(stream, &execution_log::run, appended));
   }
 
-  std::vector<int> seen() {
+  std::vector<int> executed() {
     std::lock_guard const lock(mutex_);
-    return seen_;
+    return executed_;
   }
   bool has(int number) {
-    auto const all = seen();
-    return std::find(all.begin(), all.end(), number) != all.end();
+    auto const numbers = executed();
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
   }
-  /// Whether both ran, `first` before `then`.
-  bool in_order(int first, int then) {
-    auto const all = seen();
-    auto const a = std::find(all.begin(), all.end(), first);
-    return a != all.end() && std::find(a, all.end(), then) != all.end();
+  /// Returns true if both numbers were executed, `first` before `second`.
+  bool in_order(int first, int second) {
+    auto const numbers = executed();
+    auto const found = std::find(numbers.begin(), numbers.end(), first);
+    return found != numbers.end() && std::find(found, numbers.end(), second) != numbers.end();
   }
 
  private:
   struct entry {
-    record* owner;
+    execution_log* owner;
     int number;
   };
 
   static void run(void* data) {
-    auto const& here = *static_cast<entry*>(data);
-    std::lock_guard const lock(here.owner->mutex_);
-    here.owner->seen_.push_back(here.number);
+    auto const& executed = *static_cast<entry*>(data);
+    std::lock_guard const lock(executed.owner->mutex_);
+    executed.owner->executed_.push_back(executed.number);
   }
 
   std::mutex mutex_;
   std::deque<entry> entries_;
-  std::vector<int> seen_;
+  std::vector<int> executed_;
 };
 
-/// Holds a stream back until it is opened. In mode deferred a stream waits by itself; in mode
-/// inline it cannot, and gates do nothing: see `holds`.
+/// Blocks a stream until the gate is opened. Does nothing in mode deferred, in which enqueued work
+/// is pending anyway, and in mode inline, in which no work can be pending.
 class gate {
  public:
   ~gate() { open(); }
 
+  /// Returns true if work after a closed gate stays pending.
   static bool holds() { return !inlined(); }
 
   void close(hipStream_t stream) {
@@ -113,9 +117,9 @@ class gate {
 
  private:
   static void wait(void* data) {
-    auto& here = *static_cast<gate*>(data);
-    std::unique_lock lock(here.mutex_);
-    here.changed_.wait(lock, [&] { return here.open_; });
+    auto& closed = *static_cast<gate*>(data);
+    std::unique_lock lock(closed.mutex_);
+    closed.changed_.wait(lock, [&] { return closed.open_; });
   }
 
   std::mutex mutex_;

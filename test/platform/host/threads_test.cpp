@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several threads at once, each with streams of its own and all with the null stream.
+// Several threads at once. Each has its own streams, and all use the null stream.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace roc::test;
 
-void hammer(int number, std::atomic<int>& functions) {
+void run_rounds(int number, std::atomic<int>& functions) {
   constexpr std::size_t bytes = 3000;
   std::vector<unsigned char> from(bytes, static_cast<unsigned char>(number));
   std::vector<unsigned char> back(bytes);
@@ -20,7 +20,7 @@ void hammer(int number, std::atomic<int>& functions) {
     auto const event = make_event();
     char* data = nullptr;
     char* copy = nullptr;
-    char* unused = nullptr;  // what the null streams fill: nothing orders them with `other`
+    char* unused = nullptr;  // filled by the null streams, which `other` does not wait for
     ok(hipMalloc(&data, bytes));
     ok(hipMalloc(&copy, bytes));
     ok(hipMalloc(&unused, bytes));
@@ -57,16 +57,16 @@ void hammer(int number, std::atomic<int>& functions) {
   }
 }
 
-TEST(HostThreads, WorkSideBySide) {
+TEST(HostThreads, EnqueueAndWaitConcurrently) {
   std::atomic<int> functions = 0;
   std::vector<std::thread> threads;
-  for (int i = 1; i <= 4; ++i) threads.emplace_back([&, i] { hammer(i, functions); });
+  for (int i = 1; i <= 4; ++i) threads.emplace_back([&, i] { run_rounds(i, functions); });
   for (auto& thread : threads) thread.join();
   ok(hipDeviceSynchronize());
   EXPECT_EQ(4 * 60, functions);
 }
 
-TEST(HostThreads, ManyShortLivedThreadsLeaveNothingBehind) {
+TEST(HostThreads, WorkOfManyShortThreadsRuns) {
   std::atomic<int> functions = 0;
   for (int i = 0; i < 500; ++i) {
     std::thread([&] {
@@ -79,7 +79,7 @@ TEST(HostThreads, ManyShortLivedThreadsLeaveNothingBehind) {
   EXPECT_EQ(500, functions);
 }
 
-TEST(HostThreads, RegisterAndPinSideBySide) {
+TEST(HostThreads, RegisterAndPinConcurrently) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([] {

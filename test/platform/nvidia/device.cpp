@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices: attributes, names, versions, and the codes of wrong device numbers.
+// Devices: attributes, names, versions, and the codes for invalid device numbers.
 #include "support.hpp"
 
 #include <cstdio>
@@ -9,9 +9,9 @@ namespace probe {
 
 namespace {
 
-int attribute(hipDeviceAttribute_t which, char const* name) {
+int attribute(hipDeviceAttribute_t attribute_id, char const* name) {
   int value = 0;
-  expect(hipSuccess, hipDeviceGetAttribute(&value, which, 0), name);
+  expect(hipSuccess, hipDeviceGetAttribute(&value, attribute_id, 0), name);
   std::printf("        %d\n", value);
   return value;
 }
@@ -25,17 +25,18 @@ void probe_device() {
   int current = -1;
   expect(hipSuccess, hipSetDevice(0), "hipSetDevice(0)");
   expect(hipSuccess, hipGetDevice(&current), "hipGetDevice");
-  check(current == 0, "the current device is the one set");
-  expect(hipErrorInvalidDevice, hipSetDevice(count), "a device number too large: 101");
+  check(current == 0, "hipGetDevice returns the device that was set");
+  expect(hipErrorInvalidDevice, hipSetDevice(count),
+         "hipSetDevice with an invalid number returns 101");
   int value = 0;
   expect(hipErrorInvalidDevice, hipDeviceGetAttribute(&value, hipDeviceAttributeWarpSize, count),
-         "an attribute of a device number too large: 101");
+         "an attribute of an invalid device number returns 101");
 
   char name[256] = {};
   expect(hipSuccess, hipDeviceGetName(name, sizeof name, 0), "hipDeviceGetName");
   char bus[64] = {};
   expect(hipSuccess, hipDeviceGetPCIBusId(bus, sizeof bus, 0), "hipDeviceGetPCIBusId");
-  check(std::strlen(name) > 0 && std::strchr(bus, ':') != nullptr, "both say something");
+  check(std::strlen(name) > 0 && std::strchr(bus, ':') != nullptr, "name and bus id are not empty");
   int runtime = 0;
   int driver = 0;
   expect(hipSuccess, hipRuntimeGetVersion(&runtime), "hipRuntimeGetVersion");
@@ -66,7 +67,7 @@ void probe_device() {
   int least = 0;
   int greatest = 0;
   expect(hipSuccess, hipDeviceGetStreamPriorityRange(&least, &greatest), "stream priorities");
-  check(greatest <= least, "greater priorities are lower numbers");
+  check(greatest <= least, "a higher priority is a lower number");
 }
 
 }  // namespace probe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Events: completion, waiting across streams, times, and the codes of what is not to be had.
+// Events: completion, waits across streams, elapsed times, and error codes.
 #include "support.hpp"
 
 namespace probe {
@@ -17,21 +17,24 @@ void waiting() {
   owned_stream second(hipStreamNonBlocking);
   owned_event event(hipEventDisableTiming);
   expect(hipSuccess, hipEventQuery(event.handle), "an event never recorded is complete");
-  expect(hipSuccess, hipEventSynchronize(event.handle), "and not waited for");
+  expect(hipSuccess, hipEventSynchronize(event.handle),
+         "hipEventSynchronize of such an event returns at once");
   gate closed(first.handle);
   add(value, 1, 40, first.handle);
   need(hipEventRecord(event.handle, first.handle), "hipEventRecord");
   need(hipStreamWaitEvent(second.handle, event.handle, 0), "hipStreamWaitEvent");
   add(value, 1, 2, second.handle);
-  expect(hipErrorNotReady, hipEventQuery(event.handle), "a recorded event is pending");
+  expect(hipErrorNotReady, hipEventQuery(event.handle),
+         "an event recorded after pending work is pending");
   expect(hipErrorNotReady, hipStreamQuery(second.handle), "a stream waits for an event");
   hipError_t const last = hipPeekAtLastError();
-  note(last, "last error after a query that was not ready");
+  note(last, "last error after a query that returned not ready");
   closed.open();
   int result = 0;
   need(hipStreamSynchronize(second.handle), "hipStreamSynchronize");
   need(hipMemcpy(&result, value, sizeof result, hipMemcpyDeviceToHost), "hipMemcpy");
-  check(result == 42 && closed.was_opened(), "and goes on when it is complete");
+  check(result == 42 && closed.was_opened(),
+        "work after the wait runs after the event is complete");
   expect(hipSuccess, hipEventQuery(event.handle), "the event is complete");
 }
 
@@ -43,16 +46,20 @@ void recording_again() {
   need(hipStreamWaitEvent(waiter.handle, event.handle, 0), "hipStreamWaitEvent");
   gate closed(stream.handle);
   need(hipEventRecord(event.handle, stream.handle), "hipEventRecord again");
-  expect(hipErrorNotReady, hipEventQuery(event.handle), "recorded again, an event moves");
-  expect(hipSuccess, hipStreamSynchronize(waiter.handle), "who waited before is not held");
+  expect(hipErrorNotReady, hipEventQuery(event.handle),
+         "an event that was recorded again is pending again");
+  expect(hipSuccess, hipStreamSynchronize(waiter.handle),
+         "a wait for the first recording is complete");
   hipEvent_t pending = nullptr;
   need(hipEventCreateWithFlags(&pending, hipEventDisableTiming), "hipEventCreateWithFlags");
   need(hipEventRecord(pending, stream.handle), "hipEventRecord");
   need(hipStreamWaitEvent(waiter.handle, pending, 0), "hipStreamWaitEvent");
   expect(hipSuccess, hipEventDestroy(pending), "destroy a pending event");
-  expect(hipErrorNotReady, hipStreamQuery(waiter.handle), "who waits for it still does");
+  expect(hipErrorNotReady, hipStreamQuery(waiter.handle),
+         "a wait for a destroyed event is still pending");
   closed.open();
-  expect(hipSuccess, hipStreamSynchronize(waiter.handle), "and goes on");
+  expect(hipSuccess, hipStreamSynchronize(waiter.handle),
+         "the wait for the destroyed event completes");
 }
 
 void times() {
@@ -63,24 +70,24 @@ void times() {
   float milliseconds = -1;
   auto const invalid = hipErrorInvalidHandle;
   expect(invalid, hipEventElapsedTime(&milliseconds, start.handle, stop.handle),
-         "time between events never recorded: 400");
+         "elapsed time of events never recorded returns 400");
   need(hipEventRecord(start.handle, stream.handle), "hipEventRecord");
   {
     gate closed(stream.handle);
     need(hipEventRecord(stop.handle, stream.handle), "hipEventRecord");
     expect(hipErrorNotReady, hipEventElapsedTime(&milliseconds, start.handle, stop.handle),
-           "time to an event that is pending: 600");
+           "elapsed time to a pending event returns 600");
     std::this_thread::sleep_for(50ms);
     closed.open();
     need(hipEventSynchronize(stop.handle), "hipEventSynchronize");
   }
   expect(hipSuccess, hipEventElapsedTime(&milliseconds, start.handle, stop.handle), "time");
-  check(milliseconds > 45 && milliseconds < 5000, "between events around 50 ms of waiting");
-  note(double{milliseconds}, "ms", "which took");
+  check(milliseconds > 45 && milliseconds < 5000, "elapsed time of a 50 ms wait is about 50 ms");
+  note(double{milliseconds}, "ms", "measured time of the wait");
   need(hipEventRecord(untimed.handle, stream.handle), "hipEventRecord");
   need(hipStreamSynchronize(stream.handle), "hipStreamSynchronize");
   expect(invalid, hipEventElapsedTime(&milliseconds, start.handle, untimed.handle),
-         "time to an event without times: 400");
+         "elapsed time to an untimed event returns 400");
 }
 
 }  // namespace

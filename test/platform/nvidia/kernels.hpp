@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The probe's kernels, launched from plain C++.
+// The kernels of the probe, with functions that launch them from plain C++.
 #pragma once
 
 #include "platform/hip.hpp"
@@ -8,11 +8,11 @@
 
 namespace probe {
 
-/// data[i] += addend for all i < count, on `stream`.
+/// Enqueues data[i] += addend for all i < count.
 void add(int* data, std::size_t count, int addend, hipStream_t stream);
 
-/// Keeps `stream` busy until *open (mapped host memory) is not 0, ten seconds at the most; then
-/// *passed is 1, or -1 if the time ran out.
+/// Enqueues a kernel that waits until *open (mapped host memory) is not 0, for ten seconds at most,
+/// and then sets *passed to 1, or to -1 after the timeout.
 void wait_until(int const* open, int* passed, hipStream_t stream);
 
 }  // namespace probe

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Tries on a real NVIDIA device what the library relies on, through HIP's headers or the alias, and
-// says so line by line. Ends with 0 (all holds), 1 (something does not), 77 (no device: skipped).
+// Checks on a real NVIDIA device what the library assumes about CUDA, through HIP's headers or the
+// alias, and prints a line per check. Exits with 0 (all checks pass), 1 (a check fails) or 77
+// (skipped, no device).
 #include "support.hpp"
 
 #include <cstdio>
 
 namespace {
 
-// Kernels, those of memsets too, are loaded when first launched, which may wait for the device: not
-// behind a closed gate.
+// Launches every kernel once. CUDA loads a kernel, also that of a memset, at its first launch,
+// which may wait for the device and would deadlock with a closed gate.
 void load_kernels() {
   probe::device_memory data(sizeof(int));
   probe::need(hipMemsetAsync(data.data, 0, sizeof(int), nullptr), "hipMemsetAsync");
@@ -23,8 +24,8 @@ int main() {
   int count = 0;
   hipError_t const found = hipGetDeviceCount(&count);
   if (found != hipSuccess || count == 0) {
-    std::printf("no device: hipGetDeviceCount gives %d devices, error %d (%s)\n", count, int(found),
-                hipGetErrorName(found));
+    std::printf("no device: hipGetDeviceCount returned error %d (%s) and %d devices\n", int(found),
+                hipGetErrorName(found), count);
     return found == hipErrorInsufficientDriver || found == hipErrorNoDevice ? 77 : 1;
   }
   load_kernels();
@@ -34,6 +35,6 @@ int main() {
   probe::probe_copies();
   probe::probe_ordering();
   probe::probe_events();
-  std::printf("\n%d failed\n", probe::failures());
+  std::printf("\n%d checks failed\n", probe::failures());
   return probe::failures() == 0 ? 0 : 1;
 }

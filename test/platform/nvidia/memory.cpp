@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device and pinned memory: what allocation, freeing and pointer attributes answer.
+// Device and pinned memory: results of allocations, frees and pointer attributes.
 #include "support.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ using roc::native_detail::memory_kind;
 void device_allocations() {
   void* memory = &memory;
   note(hipMalloc(&memory, 0), "hipMalloc of 0 bytes");
-  check(memory == nullptr, "and gives a null pointer");
+  check(memory == nullptr, "hipMalloc of 0 bytes returns a null pointer");
   expect(hipSuccess, hipFree(nullptr), "hipFree(nullptr)");
 
   device_memory one(1);
@@ -23,10 +23,11 @@ void device_allocations() {
   auto const aligned = [](void* p) { return reinterpret_cast<std::uintptr_t>(p) % 256 == 0; };
   check(aligned(one.data) && aligned(odd.data), "allocations are aligned to 256 bytes");
 
-  expect(hipErrorOutOfMemory, hipMalloc(&memory, std::size_t{1} << 50), "too much memory: 2");
-  expect(hipErrorInvalidValue, hipFree(&memory), "hipFree of a host pointer: 1");
+  expect(hipErrorOutOfMemory, hipMalloc(&memory, std::size_t{1} << 50),
+         "hipMalloc of too much memory returns 2");
+  expect(hipErrorInvalidValue, hipFree(&memory), "hipFree of a host pointer returns 1");
   expect(hipErrorInvalidValue, hipFree(static_cast<char*>(odd.data) + 256),
-         "hipFree of an interior pointer: 1");
+         "hipFree of an interior pointer returns 1");
 
   std::size_t available = 0;
   std::size_t total = 0;
@@ -36,20 +37,22 @@ void device_allocations() {
     device_memory large(std::size_t{256} << 20);
     expect(hipSuccess, hipMemGetInfo(&less, &total), "hipMemGetInfo again");
   }
-  check(less + (std::size_t{256} << 20) <= available && available <= total, "counts what is taken");
+  check(less + (std::size_t{256} << 20) <= available && available <= total,
+        "hipMemGetInfo counts allocated memory");
 }
 
 void last_errors() {
   void* memory = nullptr;
   (void)hipMalloc(&memory, std::size_t{1} << 50);
-  check(hipPeekAtLastError() == hipErrorOutOfMemory, "a failure stays the last error");
+  check(hipPeekAtLastError() == hipErrorOutOfMemory, "a failure becomes the last error");
   int device = 0;
   (void)hipGetDevice(&device);
-  check(hipPeekAtLastError() == hipErrorOutOfMemory, "also after a call that succeeds");
-  check(hipGetLastError() == hipErrorOutOfMemory, "hipGetLastError tells it");
-  check(hipGetLastError() == hipSuccess, "and clears it");
+  check(hipPeekAtLastError() == hipErrorOutOfMemory,
+        "a later call that succeeds keeps the last error");
+  check(hipGetLastError() == hipErrorOutOfMemory, "hipGetLastError returns the last error");
+  check(hipGetLastError() == hipSuccess, "hipGetLastError clears the last error");
   device_memory after(64);
-  expect(hipSuccess, hipMemsetAsync(after.data, 0, 64, nullptr), "calls work afterwards");
+  expect(hipSuccess, hipMemsetAsync(after.data, 0, 64, nullptr), "calls succeed after a failure");
   expect(hipSuccess, hipDeviceSynchronize(), "hipDeviceSynchronize");
 }
 
@@ -58,9 +61,10 @@ void pinned_allocations() {
   pinned_memory mapped(4096, hipHostMallocMapped | hipHostMallocPortable);
   unsigned flags = 0;
   expect(hipSuccess, hipHostGetFlags(&flags, mapped.data), "hipHostGetFlags");
-  // CUDA pins for every device where addresses are unified, and then does not tell Portable.
-  check((flags & hipHostMallocMapped) != 0, "that it is mapped is told");
-  expect(hipErrorInvalidValue, hipHostGetFlags(&flags, &flags), "of pageable memory: 1");
+  // With unified addresses CUDA pins memory for every device and does not report Portable.
+  check((flags & hipHostMallocMapped) != 0, "hipHostGetFlags reports Mapped");
+  expect(hipErrorInvalidValue, hipHostGetFlags(&flags, &flags),
+         "hipHostGetFlags of pageable memory returns 1");
 
   int* const host = static_cast<int*>(mapped.data);
   host[0] = 40;
@@ -77,13 +81,16 @@ void pointer_attributes() {
   pinned_memory on_host(64);
   int unknown = 0;
   hipPointerAttribute_t attributes{};
-  expect(hipSuccess, hipPointerGetAttributes(&attributes, on_device.data), "of device memory");
-  check(kind_of(attributes) == memory_kind::device && attributes.device == 0, "it is the device's");
-  expect(hipSuccess, hipPointerGetAttributes(&attributes, on_host.data), "of pinned memory");
-  check(kind_of(attributes) == memory_kind::host, "it is the host's");
+  expect(hipSuccess, hipPointerGetAttributes(&attributes, on_device.data),
+         "attributes of device memory");
+  check(kind_of(attributes) == memory_kind::device && attributes.device == 0,
+        "device memory has kind device and device 0");
+  expect(hipSuccess, hipPointerGetAttributes(&attributes, on_host.data),
+         "attributes of pinned memory");
+  check(kind_of(attributes) == memory_kind::host, "pinned memory has kind host");
   hipError_t const error = hipPointerGetAttributes(&attributes, &unknown);
-  check(hipPeekAtLastError() == hipSuccess, "of pageable memory: no last error");
-  expect(hipErrorInvalidValue, error, "but 1");
+  check(hipPeekAtLastError() == hipSuccess, "attributes of pageable memory set no last error");
+  expect(hipErrorInvalidValue, error, "attributes of pageable memory return 1");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams: who waits for whom. A closed gate holds one stream; the others show whether they wait.
+// Streams: which stream waits for which. A closed gate blocks a stream; other streams then either
+// wait for it or do not.
 #include "support.hpp"
 
 #include <cstdio>
@@ -13,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t size = 4096;
 
-bool holds(void const* device, int value) {
+bool all_bytes_equal(void const* device, int value) {
   std::vector<unsigned char> host(size);
   need(hipMemcpy(host.data(), device, size, hipMemcpyDeviceToHost), "hipMemcpy");
   for (unsigned char byte : host) {
@@ -25,28 +26,36 @@ bool holds(void const* device, int value) {
 void legacy_null_stream() {
   device_memory memory(size);
   owned_stream blocking;
-  owned_stream apart(hipStreamNonBlocking);
+  owned_stream non_blocking(hipStreamNonBlocking);
   {
     gate closed(blocking.handle);
     need(hipMemsetAsync(memory.data, 1, size, nullptr), "memset on the null stream");
     expect(hipErrorNotReady, hipStreamQuery(nullptr), "the null stream waits for a blocking one");
-    need(hipMemsetAsync(memory.data, 2, size, apart.handle), "memset on a non-blocking stream");
-    expect(hipSuccess, hipStreamSynchronize(apart.handle), "a non-blocking stream does not");
+    need(hipMemsetAsync(memory.data, 2, size, non_blocking.handle),
+         "memset on a non-blocking stream");
+    expect(hipSuccess, hipStreamSynchronize(non_blocking.handle),
+           "a non-blocking stream does not wait");
     closed.open();
-    expect(hipSuccess, hipStreamSynchronize(nullptr), "opened, the null stream goes on");
-    check(closed.was_opened() && holds(memory.data, 1), "in that order");
+    expect(hipSuccess, hipStreamSynchronize(nullptr),
+           "the null stream completes after the gate is opened");
+    check(closed.was_opened() && all_bytes_equal(memory.data, 1),
+          "the null stream's memset ran after the blocking stream's work");
   }
   {
     gate closed(nullptr);
     need(hipMemsetAsync(memory.data, 3, size, blocking.handle), "memset on a blocking stream");
-    expect(hipErrorNotReady, hipStreamQuery(blocking.handle), "it waits for the null stream");
+    expect(hipErrorNotReady, hipStreamQuery(blocking.handle),
+           "a blocking stream waits for the null stream");
     need(hipMemsetAsync(memory.data, 4, size, hipStreamPerThread), "memset, stream per thread");
-    expect(hipErrorNotReady, hipStreamQuery(hipStreamPerThread), "and so does the thread's own");
-    need(hipMemsetAsync(memory.data, 5, size, apart.handle), "memset on a non-blocking stream");
-    expect(hipSuccess, hipStreamSynchronize(apart.handle), "a non-blocking stream does not");
+    expect(hipErrorNotReady, hipStreamQuery(hipStreamPerThread),
+           "the per-thread stream waits for the null stream");
+    need(hipMemsetAsync(memory.data, 5, size, non_blocking.handle),
+         "memset on a non-blocking stream");
+    expect(hipSuccess, hipStreamSynchronize(non_blocking.handle),
+           "a non-blocking stream does not wait");
     closed.open();
     expect(hipSuccess, hipDeviceSynchronize(), "hipDeviceSynchronize waits for all");
-    check(closed.was_opened(), "opened in time");
+    check(closed.was_opened(), "the gate was opened before its timeout");
   }
 }
 
@@ -57,8 +66,8 @@ void synchronous_copy() {
   need(hipMemsetAsync(memory.data, 6, size, blocking.handle), "memset on a blocking stream");
   auto const start = std::chrono::steady_clock::now();
   closed.open_later(200ms);
-  check(holds(memory.data, 6), "hipMemcpy waits for the work of blocking streams");
-  check(milliseconds_since(start) > 150, "and for nothing less");
+  check(all_bytes_equal(memory.data, 6), "hipMemcpy waits for the work of blocking streams");
+  check(milliseconds_since(start) > 150, "hipMemcpy blocked until the gate was opened");
 }
 
 void pageable_copies() {
@@ -74,7 +83,8 @@ void pageable_copies() {
   need(hipMemcpyAsync(back.data(), memory.data, large, hipMemcpyDeviceToHost, stream.handle),
        "pageable, 8 MiB, to host");
   need(hipStreamSynchronize(stream.handle), "hipStreamSynchronize");
-  check(back == original, "a pageable source may change on return; a destination is complete");
+  check(back == original,
+        "a large pageable source may change on return, and a destination is complete");
 
   std::vector<unsigned char> small = pattern(size, 12);
   std::vector<unsigned char> const kept = small;
@@ -83,14 +93,16 @@ void pageable_copies() {
   auto start = std::chrono::steady_clock::now();
   need(hipMemcpyAsync(memory.data, small.data(), size, hipMemcpyHostToDevice, stream.handle),
        "pageable, 4 KiB, to device");
-  note(milliseconds_since(start), "ms of 200", "such a copy behind a closed gate returned after");
+  note(milliseconds_since(start), "ms of 200", "time until a copy after a closed gate returned");
   std::memset(small.data(), 0, size);
   start = std::chrono::steady_clock::now();
   need(hipMemcpyAsync(back.data(), memory.data, size, hipMemcpyDeviceToHost, stream.handle),
        "pageable, 4 KiB, to host");
-  note(milliseconds_since(start), "ms of 200", "and one back after");
+  note(milliseconds_since(start), "ms of 200",
+       "time until a copy back after a closed gate returned");
   need(hipStreamSynchronize(stream.handle), "hipStreamSynchronize");
-  check(std::memcmp(back.data(), kept.data(), size) == 0, "the same behind a closed gate");
+  check(std::memcmp(back.data(), kept.data(), size) == 0,
+        "a small pageable source may change on return after a closed gate");
 }
 
 struct host_call {
@@ -120,13 +132,13 @@ void host_functions() {
       need(hipLaunchHostFunc(stream.handle, in_host_function, &call), "hipLaunchHostFunc");
     }
     std::this_thread::sleep_for(20ms);
-    check(order.empty(), "host functions wait for the work before them");
+    check(order.empty(), "host functions wait for earlier work");
     closed.open();
     need(hipStreamSynchronize(stream.handle), "hipStreamSynchronize");
   }
   bool sorted = order.size() == count;
   for (int i = 0; sorted && i < count; ++i) sorted = order[static_cast<std::size_t>(i)] == i;
-  check(sorted, "and run in order, once each");
+  check(sorted, "host functions run once each, in order");
 
   pinned_memory pinned(sizeof(int));
   device_memory memory(sizeof(int));
@@ -150,11 +162,14 @@ void destroyed_stream() {
   gate closed(stream);
   need(hipMemsetAsync(memory.data, 9, size, stream), "memset");
   need(hipEventRecord(done.handle, stream), "hipEventRecord");
-  expect(hipSuccess, hipStreamDestroy(stream), "destroy a stream with pending work");
-  expect(hipErrorNotReady, hipEventQuery(done.handle), "does not wait for it");
+  expect(hipSuccess, hipStreamDestroy(stream), "hipStreamDestroy with pending work");
+  expect(hipErrorNotReady, hipEventQuery(done.handle),
+         "hipStreamDestroy does not wait for pending work");
   closed.open();
-  expect(hipSuccess, hipEventSynchronize(done.handle), "nor drop it");
-  check(closed.was_opened() && holds(memory.data, 9), "it was done");
+  expect(hipSuccess, hipEventSynchronize(done.handle),
+         "pending work of a destroyed stream completes");
+  check(closed.was_opened() && all_bytes_equal(memory.data, 9),
+        "pending work of a destroyed stream has its effect");
 }
 
 void stream_properties() {
@@ -168,10 +183,12 @@ void stream_properties() {
   int priority = 0;
   expect(hipSuccess, hipStreamGetFlags(stream, &flags), "hipStreamGetFlags");
   expect(hipSuccess, hipStreamGetPriority(stream, &priority), "hipStreamGetPriority");
-  check(flags == hipStreamNonBlocking && priority == greatest, "tell what was asked for");
+  check(flags == hipStreamNonBlocking && priority == greatest,
+        "flags and priority are those requested");
   expect(hipSuccess, hipStreamQuery(stream), "an idle stream is ready");
   expect(hipSuccess, hipStreamDestroy(stream), "hipStreamDestroy");
-  expect(hipErrorInvalidValue, hipStreamCreateWithFlags(&stream, 0x40), "an unknown flag: 1");
+  expect(hipErrorInvalidValue, hipStreamCreateWithFlags(&stream, 0x40),
+         "an unknown flag returns 1");
 }
 
 }  // namespace

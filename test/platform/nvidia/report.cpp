@@ -14,35 +14,35 @@ int failed = 0;
 
 void section(char const* name) { std::printf("\n%s\n", name); }
 
-void check(bool holds, char const* what) {
-  if (!holds) ++failed;
-  std::printf("  %s  %s\n", holds ? "ok  " : "FAIL", what);
+void check(bool passed, char const* description) {
+  if (!passed) ++failed;
+  std::printf("  %s  %s\n", passed ? "ok  " : "FAIL", description);
   std::fflush(stdout);
 }
 
-void expect(hipError_t wanted, hipError_t got, char const* what) {
-  check(got == wanted, what);
-  if (got != wanted) {
-    std::printf("        wanted %d (%s), got %d (%s)\n", int(wanted), hipGetErrorName(wanted),
-                int(got), hipGetErrorName(got));
+void expect(hipError_t expected, hipError_t result, char const* description) {
+  check(result == expected, description);
+  if (result != expected) {
+    std::printf("        expected %d (%s), got %d (%s)\n", int(expected), hipGetErrorName(expected),
+                int(result), hipGetErrorName(result));
   }
   (void)hipGetLastError();
 }
 
-void need(hipError_t got, char const* what) {
-  if (got == hipSuccess) return;
-  expect(hipSuccess, got, what);
-  std::printf("\nstopped: the rest needs this call\n");
+void need(hipError_t result, char const* description) {
+  if (result == hipSuccess) return;
+  expect(hipSuccess, result, description);
+  std::printf("\nstopped: the remaining checks depend on this call\n");
   std::exit(1);
 }
 
-void note(hipError_t got, char const* what) {
-  std::printf("  note  %s: %d (%s)\n", what, int(got), hipGetErrorName(got));
+void note(hipError_t result, char const* description) {
+  std::printf("  note  %s: %d (%s)\n", description, int(result), hipGetErrorName(result));
   (void)hipGetLastError();
 }
 
-void note(double value, char const* unit, char const* what) {
-  std::printf("  note  %s: %g %s\n", what, value, unit);
+void note(double value, char const* unit, char const* description) {
+  std::printf("  note  %s: %g %s\n", description, value, unit);
 }
 
 int failures() { return failed; }

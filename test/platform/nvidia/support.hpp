@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Owners of what the probe allocates, and the gate that holds a stream back without sleeping.
+// Owners of the probe's resources, and a gate that blocks a stream without sleeping.
 #pragma once
 
 #include "kernels.hpp"
@@ -55,18 +55,20 @@ struct owned_event {
   hipEvent_t handle = nullptr;
 };
 
-/// A closed gate keeps the stream it was put on from going past it; destruction opens it.
+/// Blocks later work of a stream until it is opened. Its destructor opens it and waits for the
+/// device.
 class gate {
  public:
+  /// Enqueues a kernel that waits until the gate is opened, for ten seconds at most.
   explicit gate(hipStream_t stream);
   ~gate();
   gate(gate const&) = delete;
   gate& operator=(gate const&) = delete;
 
   void open();
-  /// Opens after a while from another thread, for calls that may block on the gate.
+  /// Opens the gate from another thread after a delay, for calls that may block until it is open.
   void open_later(std::chrono::milliseconds delay);
-  /// Whether the device went through because the gate was opened, not because time ran out.
+  /// Returns true if the kernel has ended because the gate was opened, and not after its timeout.
   bool was_opened() const;
 
  private:
@@ -75,7 +77,7 @@ class gate {
   std::thread opener_;
 };
 
-/// Bytes that differ from their neighbours and between seeds.
+/// Returns pseudo-random bytes, which depend on the seed.
 std::vector<unsigned char> pattern(std::size_t size, unsigned seed);
 
 double milliseconds_since(std::chrono::steady_clock::time_point start);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The command line of rocbench.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compare_command.hpp"
+#include "exit_code.hpp"
+#include "injection_site.hpp"
+#include "report_command.hpp"
+
+namespace rocbench {
+
+enum class command_kind : unsigned char {
+  run,
+  sweep,
+  latency,
+  alloc,
+  check,
+  info,
+  list,
+  compare,
+  report
+};
+
+/// A tool whose sizes, counts, statistic and accounting are used instead of rocbench's.
+enum class like_tool : unsigned char { none, nvbandwidth, babelstream };
+
+/// The values of all options. An empty or unset value selects the command's default.
+struct command_line {
+  command_kind command = command_kind::run;
+  std::vector<std::string> cases;    ///< globs
+  std::vector<std::uint64_t> sizes;  ///< bytes
+  std::uint64_t row = 4096;          ///< bytes
+  std::uint64_t pitch = 0;           ///< bytes; parse_command_line() replaces 0 by 9/8 of the row
+  std::uint64_t element = 4;         ///< bytes
+  int device = 0;
+  bool strict = false;             ///< noisy cases have their own exit code
+  std::string json;                ///< file name; empty: no file
+  std::string csv;                 ///< file name; empty: no file
+  std::optional<double> min_time;  ///< seconds
+  std::optional<double> max_time;  ///< seconds
+  std::optional<unsigned> rounds;
+  like_tool like = like_tool::none;
+  injection_site inject = injection_site::none;
+  compare_options comparing;
+  report_options reporting;
+};
+
+/// Parses the command line. Returns an exit code instead if the program must end: after --help and
+/// --version, which are printed to standard output, and after an error, which is reported on
+/// standard error.
+std::variant<command_line, exit_code> parse_command_line(int argc, char** argv);
+
+}  // namespace rocbench

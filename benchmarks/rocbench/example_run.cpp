@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "example_run.hpp"
+
+namespace rocbench {
+namespace {
+
+summary summary_around(double median, double width) {
+  return {20,
+          median,
+          median * (1 - 2 * width),
+          median * (1 + 2 * width),
+          {median * (1 - width), median * (1 + width)}};
+}
+
+}  // namespace
+
+case_result example_result(std::string const& name, std::size_t bytes, double rate, double width) {
+  case_result result;
+  result.name = name;
+  result.bytes = bytes;
+  result.path = "dma";
+  result.physical_limit = {64e9, "PCIe 5.0 x16"};
+  measurement& measured = result.measured;
+  measured.rate = summary_around(rate, width);
+  measured.seconds = summary_around(static_cast<double>(bytes) / rate, width);
+  measured.cpu_seconds = 2e-6;
+  measured.executions = 60;
+  measured.batch = 3;
+  measured.elapsed = 0.5;
+  return result;
+}
+
+benchmark_run example_run() {
+  benchmark_run result;
+  result.environment = {"nvidia", 1,     "Example GPU", "0000:c1:00.0", true,
+                        false,    13000, 13010,         "machine",      "2026-01-02T03:04:05+00:00",
+                        "0.1.0"};
+  result.limits.link = {64e9, "PCIe 5.0 x16"};
+  result.limits.device_memory = {std::nullopt, "not reported by the device"};
+  result.results.push_back(example_result("h2d/pinned", 1 << 20, 32e9));
+  result.results.push_back(example_result("d2d/copy", 1 << 20, 2e12));
+  result.results.back().counted = accounting::traffic;
+  result.results.back().physical_limit = {std::nullopt, "not reported by the device"};
+  result.results.back().measured.mismatch = "sample 1: payload byte 7 is 0x80, not 0x81";
+  for (outcome const status : {outcome::skipped, outcome::failed}) {
+    case_result unmeasured;
+    unmeasured.name = status == outcome::skipped ? "managed/fault" : "d2h/pinned";
+    unmeasured.bytes = 4096;
+    unmeasured.status = status;
+    unmeasured.reason = "no \"managed\" memory,\nhere";
+    result.results.push_back(unmeasured);
+  }
+  return result;
+}
+
+}  // namespace rocbench

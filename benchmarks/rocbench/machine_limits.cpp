@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "machine_limits.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include <roc/copy.hpp>
+#include <roc/device_array.hpp>
+#include <roc/host_array.hpp>
+
+#include "parallel_for.hpp"
+#include "pcie_limit.hpp"
+
+namespace rocbench {
+namespace {
+
+struct device_rate {
+  std::string_view name;
+  double rate;
+};
+
+// AMD's attributes report half of the rate for some devices and nothing for others, so these are
+// the data sheets' rates; an MI250's is that of one of its two devices.
+constexpr device_rate known_device_rates[] = {
+    {"MI355X", 8.0e12},  {"MI350X", 8.0e12},   {"MI325X", 6.0e12},   {"MI300X", 5.3e12},
+    {"MI300A", 5.3e12},  {"MI250", 1.6384e12}, {"MI210", 1.6384e12}, {"MI100", 1.2288e12},
+    {"7900 XTX", 960e9}, {"W7900", 864e9},     {"9070 XT", 640e9},   {"R9700", 640e9},
+};
+
+rate_limit device_memory_limit(roc::device const& device, run_environment const& environment) {
+  if (environment.platform == "amd") {
+    for (device_rate const& data_sheet : known_device_rates) {
+      if (environment.device_name.find(data_sheet.name) != std::string::npos) {
+        return {data_sheet.rate, "data sheet"};
+      }
+    }
+    return {std::nullopt, "no data sheet for this device"};
+  }
+  double const clock = device.memory_clock_rate() * 1e3;
+  double const width = device.memory_bus_width() / 8.0;
+  if (clock <= 0 || width <= 0) return {std::nullopt, "not reported by the device"};
+  return {2 * clock * width, "memory clock"};
+}
+
+// Returns the best rate of several copies by all threads, of memory larger than the caches.
+rate_limit measured_host_copy() {
+  constexpr std::size_t bytes = std::size_t{128} << 20;
+  constexpr std::size_t page = 4096;
+  std::vector<std::byte> const source(bytes, std::byte{1});
+  std::vector<std::byte> destination(bytes);
+  double best = 0;
+  for (int i = 0; i < 5; ++i) {
+    auto const begin = std::chrono::steady_clock::now();
+    parallel_for(bytes / page, page, [&](std::size_t first, std::size_t last) {
+      std::memcpy(destination.data() + first * page, source.data() + first * page,
+                  (last - first) * page);
+    });
+    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - begin;
+    best = std::max(best, static_cast<double>(bytes) / seconds.count());
+  }
+  return {best, "measured copy"};
+}
+
+// Reads the speed of the link while copies keep it busy. Blocks until the copies are done.
+rate_limit busy_link_limit(std::string const& bus_id) {
+  constexpr roc::shape<1> shape{std::size_t{16} << 20};
+  auto host_buffer = roc::pinned_array<std::byte>(shape);
+  roc::device_array<std::byte> device_buffer(shape);
+  roc::stream stream;
+  for (int i = 0; i < 64; ++i) roc::copy(host_buffer, device_buffer, stream);
+  rate_limit const limit = pcie_limit(bus_id, "/sys/bus/pci/devices");
+  stream.synchronize();
+  return limit;
+}
+
+rate_limit scaled(rate_limit limit, double factor) {
+  if (limit.rate) *limit.rate *= factor;
+  return limit;
+}
+
+}  // namespace
+
+machine_limits find_machine_limits(roc::device const& device, run_environment const& environment) {
+  machine_limits result;
+  if (environment.on_gpu) {
+    result.link = busy_link_limit(environment.pci_bus_id);
+    result.device_memory = device_memory_limit(device, environment);
+  } else {
+    result.host_copy = measured_host_copy();
+  }
+  return result;
+}
+
+rate_limit limit_of(benchmark_case const& benchmark, machine_limits const& limits) {
+  if (benchmark.limited_by == limiting_resource::none) return {std::nullopt, "software"};
+  if (limits.host_copy.rate) {
+    // Source and destination are both in host memory. Work that only writes or only reads was not
+    // measured.
+    bool const writes_only = benchmark.limited_by == limiting_resource::device_memory &&
+                             benchmark.counted == accounting::payload;
+    if (writes_only || benchmark.limited_by == limiting_resource::device_memory_reads) {
+      return {std::nullopt, "not measured"};
+    }
+    return scaled(limits.host_copy, benchmark.counted == accounting::traffic ? 2 : 1);
+  }
+  switch (benchmark.limited_by) {
+    case limiting_resource::link: return limits.link;
+    case limiting_resource::link_bidirectional: return scaled(limits.link, 2);
+    case limiting_resource::device_memory:
+    case limiting_resource::device_memory_reads: return limits.device_memory;
+    case limiting_resource::none: break;
+  }
+  return {};
+}
+
+}  // namespace rocbench

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# transfers_table_test.sh ROCBENCH DIRECTORY: tests that scripts/transfers_table.py reads the result
+# files of ROCBENCH, and that it refuses unverified results and invalid files. Writes to DIRECTORY.
+set -euo pipefail
+rocbench=$1 directory=$2
+here=$(cd "$(dirname "$0")" && pwd)
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+rm -rf "$directory"
+mkdir -p "$directory"
+# expect REGEX: fails unless a line of the output matches.
+expect() { grep -qE "$1" <<<"$output" || { printf '%s\n' "$output"; echo "no line matches: $1"; exit 1; }; }
+
+if ! output=$("$rocbench" run '?2?/p*' 'raw/?2?/p*' --size 4K,64K --min-time 0 --max-time 0.01 \
+  --json "$directory/contiguous.json" 2>&1); then
+  echo "$output"
+  case $output in *"no device was found"*) exit 77 ;; esac
+  exit 1
+fi
+output=$(python3 "$here/../scripts/transfers_table.py" "$directory")
+expect '^\| pinned, to the device, 64 KiB \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| 1.00 \|'
+expect '^\| pageable, to the host, 4 KiB \| [0-9.]+ \| [0-9.]+ \|'
+expect '^\| any host memory, any size, relative to HIP.s call \| 0.97 \| [0-9.]+ \| (reached|missed) \|'
+expect '^\| pageable, 64 MiB, relative to pinned \| 0.75 \| – \| – \|'
+
+# Results that were not verified are refused.
+sed 's/"verified": *true/"verified": false/' "$directory/contiguous.json" >"$directory/wrong.json"
+mv "$directory/wrong.json" "$directory/contiguous.json"
+if python3 "$here/../scripts/transfers_table.py" "$directory" 2>"$directory/error"; then exit 1; fi
+grep -q "was not verified" "$directory/error"
+# The name of an invalid file is reported.
+echo '{"context": ' >"$directory/contiguous.json"
+if python3 "$here/../scripts/transfers_table.py" "$directory" 2>"$directory/error"; then exit 1; fi
+grep -q "contiguous.json" "$directory/error"

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The boundary between the typed headers and the compiled library: operands without their types,
+// and the entry points that take them.
+#pragma once
+
+#include <cstddef>
+
+#include <roc/config.hpp>
+#include <roc/stream.hpp>
+
+namespace roc::detail {
+
+/// The memory that an address belongs to.
+enum class memory_space : unsigned char { host, device };
+
+/// A strided region: one operand of a copy or fill. `shape` and `strides` have `rank` entries,
+/// outermost axis first. Strides are signed and count elements. The region owns nothing: the
+/// arrays that `shape` and `strides` point to must outlive it.
+struct strided_region {
+  void* data;
+  std::size_t element_size;
+  std::size_t rank;
+  std::size_t const* shape;
+  std::ptrdiff_t const* strides;
+  memory_space space;
+  int device;  // ordinal; -1 for host memory, and for the device that is current at the time of use
+};
+
+/// How an asynchronous copy may use its source: `copied` reads a pageable source before the call
+/// returns, `borrowed` may read it until the stream has been synchronized.
+enum class source_use : unsigned char { copied, borrowed };
+
+/// Copies element by element. If `stream` is null, the copy is ordered after all work enqueued
+/// earlier and is complete on return. Throws shape_error, layout_error, overlap_error,
+/// lifetime_error, out_of_memory and roc::error.
+ROCARRAY_API void copy(strided_region const& source, strided_region const& destination,
+                       stream_ref const* stream, source_use use = source_use::copied);
+
+/// Writes `pattern`, which has the size of an element (1 to 16 bytes), to every element. The
+/// pattern has been read on return. `stream` is as for copy. Throws lifetime_error and roc::error.
+ROCARRAY_API void fill(strided_region const& destination, void const* pattern,
+                       stream_ref const* stream);
+
+/// Writes zero bytes to every element, of any size. `stream` is as for copy. Throws lifetime_error
+/// and roc::error.
+ROCARRAY_API void zero(strided_region const& destination, stream_ref const* stream);
+
+/// Returns true if two indices refer to the same element. The result is exact, except that it is
+/// true if the axes interleave so much that a million steps do not decide it.
+ROCARRAY_API bool has_aliased_elements(std::size_t rank, std::size_t const* shape,
+                                       std::ptrdiff_t const* strides);
+
+}  // namespace roc::detail

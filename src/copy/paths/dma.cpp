@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "copy/paths/dma.hpp"
+
+#include <algorithm>
+
+#include "memory/host/host_table.hpp"
+#include "platform/call.hpp"
+
+namespace roc::transfer {
+namespace {
+
+// Precondition: `step` is positive, which is_valid_pitch has checked.
+std::size_t pitch(std::ptrdiff_t step) { return static_cast<std::size_t>(step); }
+
+void copy_2d(layout::canonical_layout const& canonical, hipMemcpyKind kind, hipStream_t stream) {
+  layout::axis const& rows = canonical.axes[0];
+  ROCARRAY_HIP(hipMemcpy2DAsync, canonical.destination, pitch(rows.destination), canonical.source,
+               pitch(rows.source), canonical.run, rows.extent, kind, stream);
+}
+
+void copy_3d(layout::canonical_layout const& canonical, hipMemcpyKind kind, hipStream_t stream) {
+  layout::axis const& planes = canonical.axes[0];
+  layout::axis const& rows = canonical.axes[1];
+  hipMemcpy3DParms parameters{};
+  parameters.srcPtr =
+      make_hipPitchedPtr(const_cast<std::byte*>(canonical.source), pitch(rows.source),
+                         canonical.run, pitch(planes.source / rows.source));
+  parameters.dstPtr =
+      make_hipPitchedPtr(canonical.destination, pitch(rows.destination), canonical.run,
+                         pitch(planes.destination / rows.destination));
+  parameters.extent = make_hipExtent(canonical.run, rows.extent, planes.extent);
+  parameters.kind = kind;
+  ROCARRAY_HIP(hipMemcpy3DAsync, &parameters, stream);
+}
+
+void copy_with_one_call(layout::canonical_layout const& canonical, hipMemcpyKind kind,
+                        hipStream_t stream) {
+  if (canonical.rank == 1) return copy_2d(canonical, kind, stream);
+  if (canonical.rank == 2) return copy_3d(canonical, kind, stream);
+  ROCARRAY_HIP(hipMemcpyAsync, canonical.destination, canonical.source, canonical.run, kind,
+               stream);
+}
+
+// Returns the layout without the first `count` steps of the outermost axis, or without the first
+// `count` bytes of the run if there is no axis.
+layout::canonical_layout without_first(layout::canonical_layout canonical, std::size_t count) {
+  auto const steps = static_cast<std::ptrdiff_t>(count);
+  bool const contiguous = canonical.rank == 0;
+  canonical.source += contiguous ? steps : steps * canonical.axes[0].source;
+  canonical.destination += contiguous ? steps : steps * canonical.axes[0].destination;
+  (contiguous ? canonical.run : canonical.axes[0].extent) -= count;
+  return canonical;
+}
+
+// Returns the part of the layout that without_first(canonical, count) leaves out.
+layout::canonical_layout only_first(layout::canonical_layout canonical, std::size_t count) {
+  (canonical.rank == 0 ? canonical.run : canonical.axes[0].extent) = count;
+  return canonical;
+}
+
+// A call of HIP must not access host memory across the boundary of two registered segments: the
+// runtimes treat each segment as an allocation of its own. Splits a contiguous copy at the boundary
+// and a strided one in half along its outermost axis, recursively, until the host side of every
+// call is within one segment.
+void copy_by_segment(layout::canonical_layout const& canonical, layout::side host_side,
+                     hipMemcpyKind kind, hipStream_t stream) {
+  base::byte_range const host_range = layout::byte_range_of(canonical, host_side);
+  std::uintptr_t const end = memory::host_table::instance().end_of_segment(host_range);
+  if (end >= host_range.end) return copy_with_one_call(canonical, kind, stream);
+  std::size_t split = end - host_range.begin;
+  if (canonical.rank != 0) {
+    if (canonical.axes[0].extent == 1) {
+      layout::canonical_layout inner = canonical;
+      std::copy_n(canonical.axes.begin() + 1, canonical.rank - 1, inner.axes.begin());
+      --inner.rank;
+      return copy_by_segment(inner, host_side, kind, stream);
+    }
+    split = canonical.axes[0].extent / 2;
+  }
+  copy_by_segment(only_first(canonical, split), host_side, kind, stream);
+  copy_by_segment(without_first(canonical, split), host_side, kind, stream);
+}
+
+}  // namespace
+
+void enqueue_dma(plan const& p, hipStream_t stream) {
+  hipMemcpyKind const kind = memcpy_kind_of(p);
+  if (p.kind == copy_kind::device_to_device ||
+      !memory::host_table::instance().has_segmented_ranges()) {
+    return copy_with_one_call(p.canonical, kind, stream);
+  }
+  bool const from_host = p.kind == copy_kind::host_to_device;
+  copy_by_segment(p.canonical, from_host ? layout::side::source : layout::side::destination, kind,
+                  stream);
+}
+
+}  // namespace roc::transfer

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "copy/staging/parallel_staging.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <roc/event.hpp>
+
+#include "base/spin_backoff.hpp"
+#include "copy/staging/chunk_queue.hpp"
+#include "copy/staging/staging_pool.hpp"
+#include "copy/staging/thread_pool.hpp"
+#include "runtime/internal_stream.hpp"
+#include "runtime/stream_handle.hpp"
+
+namespace roc::transfer {
+namespace {
+
+using client = staging_pool::client;
+
+std::size_t staging_bytes(staged_work const& work, std::size_t chunk) {
+  return work.description_bytes(chunk) + work.data_bytes(chunk);
+}
+
+// The description comes first in the buffer, the data after it.
+staging_slot slot_in(staging_buffer const& buffer, staged_work const& work, std::size_t chunk,
+                     stream_ref stream, client pool_client) {
+  std::byte* const begin = buffer.data();
+  return {begin, begin + work.description_bytes(chunk), stream, pool_client};
+}
+
+// Locks the mutex under which the calls that enqueue a chunk are made. HIP's runtime serves one
+// call at a time; a thread that finds the runtime busy sleeps, for much longer than a call takes.
+// Threads that wait for this lock spin instead.
+std::unique_lock<std::mutex> lock_hip_calls(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::defer_lock);
+  base::spin_then_lock(lock);
+  return lock;
+}
+
+// Blocks until the work enqueued on the stream so far is done.
+void wait_for_work(stream_ref stream) {
+  event reached;
+  reached.record(stream);
+  reached.synchronize();
+}
+
+// Uploads chunks, all on one stream. The source has been read when all items are done. An item is a
+// chunk.
+class parallel_upload final : public parallel_work {
+ public:
+  // Records an event on `stream` if it is a user's.
+  parallel_upload(staged_work const& work, stream_ref stream, client pool_client)
+      : work_(work),
+        stream_(stream),
+        client_(pool_client),
+        is_earlier_work_done_(pool_client == client::internal_upload),
+        queue_(work, chunk_queue::operation::pack) {
+    if (!is_earlier_work_done_) earlier_work_.record(stream);
+  }
+
+  bool run_item(std::size_t chunk, bool may_block) override {
+    auto& pool = staging_pool::pinned(client_);
+    std::size_t const bytes = staging_bytes(work_, chunk);
+    std::optional<chunk_queue::reservation> reserved(std::in_place, queue_);
+    staging_buffer_ptr buffer = pool.try_acquire(bytes, stream_);
+    if (buffer == nullptr) {
+      if (!may_block) return false;
+      reserved.reset();  // other threads must not spin while this one waits for memory
+      buffer = pool.acquire(bytes, stream_);
+    }
+    staging_slot slot = slot_in(*buffer, work_, chunk, stream_, client_);
+    slot.item_count = work_.write_description(chunk, slot);
+    queue_.run_chunk(chunk, slot.data, reserved);
+    auto lock = lock_hip_calls(hip_calls_);
+    staging_buffer_ptr const released_at_return = std::move(buffer);
+    if (work_.enqueue_upload(chunk, slot, false)) return true;
+    lock.unlock();  // threads that must not block can enqueue their chunks while this one blocks
+    return may_block && work_.enqueue_upload(chunk, slot, true);
+  }
+  // While earlier work of a user's stream is pending, memory used on that stream does not become
+  // free, and workers must not wait for it.
+  bool can_workers_block() const override {
+    if (!is_earlier_work_done_) is_earlier_work_done_ = earlier_work_.query();
+    return is_earlier_work_done_;
+  }
+  bool can_help() const noexcept override { return queue_.has_tasks(); }
+  void help() override { queue_.help(); }
+  // The device can start with a chunk only after all of its tasks are done, so threads finish begun
+  // chunks before they begin others.
+  bool is_help_preferred() const noexcept override { return queue_.has_many_tasks(); }
+
+ private:
+  staged_work const& work_;
+  stream_ref stream_;
+  client client_;
+  event earlier_work_;  // recorded on a user's stream before the transfer
+  mutable std::atomic<bool> is_earlier_work_done_;
+  std::mutex hip_calls_;
+  chunk_queue queue_;
+};
+
+// Downloads chunks on an internal stream. An item is a chunk; its thread waits for the device and
+// then unpacks it with the help of others.
+class parallel_download final : public parallel_work {
+ public:
+  explicit parallel_download(staged_work const& work)
+      : work_(work), queue_(work, chunk_queue::operation::unpack) {}
+
+  bool run_item(std::size_t chunk, bool) override {
+    stream_ref const stream = runtime::internal_stream(runtime::transfer_direction::download);
+    auto& pool = staging_pool::pinned(client::internal_download);
+    std::size_t const bytes = staging_bytes(work_, chunk);
+    event arrived;
+    auto const buffer = pool.acquire(bytes, stream);
+    staging_slot slot = slot_in(*buffer, work_, chunk, stream, client::internal_download);
+    slot.item_count = work_.write_description(chunk, slot);
+    try {
+      {
+        // Under one lock, so that the event comes after this chunk and before the chunks that other
+        // threads enqueue.
+        auto const lock = lock_hip_calls(hip_calls_);
+        work_.enqueue_download(chunk, slot);
+        arrived.record(stream);
+      }
+      arrived.synchronize();
+    } catch (...) {
+      // Pending work may still read the caller's device memory, which may be freed now.
+      runtime::synchronize_quietly(stream);
+      throw;
+    }
+    // There is no reservation, because the time of the chunk's arrival was unknown.
+    std::optional<chunk_queue::reservation> no_reservation;
+    queue_.run_chunk(chunk, slot.data, no_reservation);
+    return true;
+  }
+  bool can_workers_block() const override { return true; }
+  bool can_help() const noexcept override { return queue_.has_tasks(); }
+  void help() override { queue_.help(); }
+
+ private:
+  staged_work const& work_;
+  std::mutex hip_calls_;
+  chunk_queue queue_;
+};
+
+}  // namespace
+
+void upload_and_wait(staged_work const& work) {
+  stream_ref const stream = runtime::internal_stream(runtime::transfer_direction::upload);
+  parallel_upload upload(work, stream, client::internal_upload);
+  try {
+    thread_pool::instance().run(work.chunk_count(), upload);
+    wait_for_work(stream);
+  } catch (...) {
+    // Pending work may still write the caller's device memory, which may be freed now.
+    runtime::synchronize_quietly(stream);
+    throw;
+  }
+}
+
+void download_and_wait(staged_work const& work) {
+  parallel_download download(work);
+  thread_pool::instance().run(work.chunk_count(), download);
+}
+
+void upload_on_stream(staged_work const& work, stream_ref stream) {
+  parallel_upload upload(work, stream, client::user_stream);
+  if (!runtime::is_per_thread_handle(stream.handle())) {
+    return thread_pool::instance().run(work.chunk_count(), upload);
+  }
+  // In a worker, the handle of a per-thread stream would name the worker's own stream.
+  for (std::size_t chunk = 0; chunk != work.chunk_count(); ++chunk) upload.run_item(chunk, true);
+}
+
+}  // namespace roc::transfer

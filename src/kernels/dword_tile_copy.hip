@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Tiled copies of words of 1 and 2 bytes that are contiguous along the fastest axis of either side.
+// They are moved in dwords of 4 bytes, wherever the lines begin.
+#include <cstdint>
+
+#include "kernels/launch.hpp"
+#include "kernels/tile_job.hpp"
+#include "platform/host/host_stub.hpp"
+
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
+
+#if !ROCARRAY_KERNEL_HOST_STUB
+#include "kernels/dword_tile.hpp"
+#endif
+
+namespace roc::kernels {
+
+#if ROCARRAY_KERNEL_HOST_STUB
+
+// In a host stub the threads of a block run one after the other and share no memory: the first one
+// copies the whole tile.
+template <class Word>
+__global__ void dword_tile_kernel(tile_job job) {
+  if (threadIdx.x != 0 || threadIdx.y != 0) return;
+  for (std::uint32_t block = blockIdx.x; block < job.blocks; block += gridDim.x) {
+    copy_tile<Word>{job}(block);
+  }
+}
+
+#else
+
+template <class Word>
+__global__ void dword_tile_kernel(tile_job job) {
+  __shared__ std::uint32_t tile[dwords_per_line * words_per_dword<Word> * tile_dwords];
+  for (std::uint32_t block = blockIdx.x; block < job.blocks; block += gridDim.x) {
+    tile_geometry const geometry = tile_of(job, block);
+    load_dwords<Word>(tile, geometry, job);
+    __syncthreads();
+    store_dwords<Word>(tile, geometry, job);
+    __syncthreads();
+  }
+}
+
+template <class Word>
+hipError_t launch_dword_tiles(tile_job const& job, hipStream_t stream) {
+  dim3 const grid(job.blocks < max_tile_blocks ? job.blocks : max_tile_blocks);
+  dword_tile_kernel<Word><<<grid, dim3(dwords_per_line, tile_lines), 0, stream>>>(job);
+  return hipGetLastError();
+}
+
+hipError_t launch_dword_tile(tile_job const& job, std::size_t word_bytes, hipStream_t stream) {
+  switch (word_bytes) {
+    case 1: return launch_dword_tiles<std::uint8_t>(job, stream);
+    case 2: return launch_dword_tiles<std::uint16_t>(job, stream);
+    default: return hipErrorInvalidValue;
+  }
+}
+
+#endif
+
+ROCARRAY_HOST_STUB(dword_tile_kernel<std::uint8_t>);
+ROCARRAY_HOST_STUB(dword_tile_kernel<std::uint16_t>);
+
+}  // namespace roc::kernels
+
+#else
+
+#include <roc/native/elementwise.hpp>
+
+namespace roc::kernels {
+
+// A host compiler has no thread blocks: one thread copies each tile.
+hipError_t launch_dword_tile(tile_job const& job, std::size_t word_bytes, hipStream_t stream) {
+  using native_detail::launch_elementwise;
+  switch (word_bytes) {
+    case 1: return launch_elementwise(copy_tile<std::uint8_t>{job}, job.blocks, stream);
+    case 2: return launch_elementwise(copy_tile<std::uint16_t>{job}, job.blocks, stream);
+    default: return hipErrorInvalidValue;
+  }
+}
+
+}  // namespace roc::kernels
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "memory/device/device_use.hpp"
+
+#include <exception>
+
+#include "base/error.hpp"
+#include "memory/device/allocation_map.hpp"
+#include "runtime/current_device.hpp"
+
+namespace roc::memory {
+namespace {
+
+using runtime::shared_event;
+using runtime::stream_id;
+
+// Does nothing for null. Every begun use of a foreign stream needs its event, even if a later use
+// could not be begun: the stream may be destroyed before the memory is freed.
+void finish_quietly(allocation_record* record, stream_id stream) noexcept {
+  if (record == nullptr) return;
+  try {
+    record->finish_use(stream);
+  } catch (std::exception const& error) {
+    base::log(error.what());  // deallocation records an event on the stream itself instead
+  }
+}
+
+}  // namespace
+
+void synchronize_default_stream(int device, void const* first, void const* second) {
+  for (void const* const address : {first, second}) {
+    synchronize_default_stream(device, find_record(address));
+  }
+}
+
+void synchronize_default_stream(int device, allocation_record const* record) {
+  if (record == nullptr || !record->has_prior_work || record->allocation_stream.is_default()) {
+    return;
+  }
+  runtime::order_after(runtime::stream_id_of({}, device), record->allocation_stream);
+}
+
+void order_after_uses(void const* address, stream_id stream) {
+  allocation_record* const record = find_record(address);
+  if (record == nullptr) return;
+  for (shared_event const& done : record->events_of_uses(stream)) {
+    runtime::on_device const guard(stream.device());
+    stream.stream().wait(*done);
+  }
+  // Not earlier: if a wait fails, the next attempt needs all uses again.
+  record->forget_uses();
+}
+
+device_use::device_use(stream_ref stream, int device, void const* first, void const* second) {
+  allocation_record* const records[2] = {find_record(first), find_record(second)};
+  if (records[0] == nullptr && records[1] == nullptr) return;
+  // The common case records nothing; the stream_id is not copied then.
+  stream_id const& id = runtime::stream_id_of(stream, device);
+  auto const needs_no_record = [&](allocation_record* record) {
+    return record == nullptr || record->has_tracked(id);
+  };
+  if (needs_no_record(records[0]) && needs_no_record(records[1])) return;
+  stream_ = id;
+  try {
+    for (int i = 0; i < 2; ++i) {
+      if (records[i] != nullptr && records[i]->begin_use(stream_)) pending_[i] = records[i];
+    }
+  } catch (...) {
+    for (allocation_record* const record : pending_) finish_quietly(record, stream_);
+    throw;
+  }
+}
+
+device_use::~device_use() {
+  for (allocation_record* const record : pending_) finish_quietly(record, stream_);
+}
+
+device_uses::device_uses(stream_ref stream, int device,
+                         std::vector<allocation_record*> const& records) {
+  if (records.empty()) return;
+  stream_ = runtime::stream_id_of(stream, device);
+  pending_.reserve(records.size());
+  try {
+    for (allocation_record* const record : records) {
+      if (record->begin_use(stream_)) pending_.push_back(record);
+    }
+  } catch (...) {
+    for (allocation_record* const record : pending_) finish_quietly(record, stream_);
+    throw;
+  }
+}
+
+device_uses::~device_uses() {
+  for (allocation_record* const record : pending_) finish_quietly(record, stream_);
+}
+
+}  // namespace roc::memory

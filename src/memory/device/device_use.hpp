@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Tracking of device memory that enqueued work uses, by address.
+#pragma once
+
+#include <vector>
+
+#include <roc/stream.hpp>
+
+#include "memory/device/allocation_record.hpp"
+#include "runtime/stream_id.hpp"
+
+namespace roc::memory {
+
+/// Makes the default stream of `device` wait for work that was pending on the allocation stream
+/// when the allocations that contain `first` and `second` were made. Later uses need no call: work
+/// on the default stream is ordered after them by runtime::order_default_stream_after_all. Null and
+/// unknown addresses are ignored. Does not block; calls HIP. Throws roc::error.
+void synchronize_default_stream(int device, void const* first, void const* second = nullptr);
+/// Makes the default stream of `device` wait for work that was pending on the allocation stream
+/// when the allocation of `record` was made. Null is ignored. Does not block; calls HIP. Throws
+/// roc::error.
+void synchronize_default_stream(int device, allocation_record const* record);
+
+/// Makes `stream` wait for all uses of the allocation that contains `address` by other streams, and
+/// then forgets these uses. Unknown addresses are ignored. Does not block; calls HIP. Throws
+/// roc::error; the uses are then kept, so that the call can be repeated.
+void order_after_uses(void const* address, runtime::stream_id stream);
+
+/// Records that work which is enqueued on one stream during the lifetime of this object uses the
+/// allocations that contain up to two addresses. Null and unknown addresses are ignored.
+///
+/// Each address costs one lookup, and nothing more if the stream is the one that the memory was
+/// allocated on or used on last. Never blocks.
+class device_use {
+ public:
+  /// Begins the uses. `device` is the device of the default stream if `stream` does not name one.
+  /// Throws roc::error; no event is missing then.
+  device_use(stream_ref stream, int device, void const* first, void const* second = nullptr);
+  /// Records events after the work, if the stream is foreign. Errors go to the log hook.
+  ~device_use();
+  device_use(device_use const&) = delete;
+  device_use& operator=(device_use const&) = delete;
+
+ private:
+  runtime::stream_id stream_;
+  allocation_record* pending_[2] = {nullptr, nullptr};  // records that need finish_use
+};
+
+/// Records that work which is enqueued on one stream during the lifetime of this object uses any
+/// number of allocations; see device_use.
+class device_uses {
+ public:
+  /// Begins the uses. No element of `records` is null. Throws roc::error, std::bad_alloc.
+  device_uses(stream_ref stream, int device, std::vector<allocation_record*> const& records);
+  /// Records events after the work, if the stream is foreign. Errors go to the log hook.
+  ~device_uses();
+  device_uses(device_uses const&) = delete;
+  device_uses& operator=(device_uses const&) = delete;
+
+ private:
+  runtime::stream_id stream_;
+  std::vector<allocation_record*> pending_;  // records that need finish_use
+};
+
+}  // namespace roc::memory

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include <roc/memory/hip_resources.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include <roc/device.hpp>
+#include <roc/error.hpp>
+
+#include "memory/device/device_use.hpp"
+#include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_handle.hpp"
+#include "runtime/stream_id.hpp"
+
+namespace roc {
+namespace {
+
+// Returns `device`, or the current device if it is negative. Throws roc::error if there is no such
+// device.
+int checked_device(int device) {
+  return roc::device(device >= 0 ? device : runtime::current_device()).ordinal();
+}
+
+hipMemPool_t default_pool(int device) {
+  hipMemPool_t pool = nullptr;
+  ROCARRAY_HIP(hipDeviceGetDefaultMemPool, &pool, device);
+  return pool;
+}
+
+}  // namespace
+
+hip_memory_resource::hip_memory_resource(int device) : device_(checked_device(device)) {}
+
+void* hip_memory_resource::do_allocate(std::size_t bytes, stream_ref) {
+  runtime::on_device const guard(device_);
+  void* data = nullptr;
+  ROCARRAY_HIP(hipMalloc, &data, bytes);
+  return data;
+}
+
+void hip_memory_resource::do_deallocate(void* data, std::size_t, stream_ref) noexcept {
+  platform::retry_then_log([&] {
+    runtime::on_device const guard(device_);
+    // hipFree blocks until all work on the device has finished, so that the memory is not reused
+    // too early.
+    ROCARRAY_HIP(hipFree, data);
+  });
+}
+
+bool hip_memory_resource::do_is_equal(memory_resource const& other) const noexcept {
+  auto const* const same = dynamic_cast<hip_memory_resource const*>(&other);
+  return same != nullptr && same->device_ == device_;
+}
+
+int hip_memory_resource::do_device_ordinal() const noexcept { return device_; }
+
+hip_async_memory_resource::hip_async_memory_resource(int device) : device_(checked_device(device)) {
+  int supported = 0;
+  hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &supported,
+                                              hipDeviceAttributeMemoryPoolsSupported, device_);
+  // Old HIP headers cannot query this attribute on CUDA: then the calls below fail if there is no
+  // pool.
+  if (result == hipSuccess && supported == 0) {
+    throw error(std::make_error_code(std::errc::not_supported),
+                "device " + std::to_string(device_) + " has no memory pool: use pool_resource");
+  }
+  runtime::on_device const guard(device_);
+  // By default the pool returns its free memory to the driver at every synchronization, and is as
+  // slow as hipMalloc.
+  std::uint64_t keep = UINT64_MAX;
+  ROCARRAY_HIP(hipMemPoolSetAttribute, default_pool(device_), native_detail::release_threshold,
+               &keep);
+}
+
+void* hip_async_memory_resource::do_allocate(std::size_t bytes, stream_ref stream) {
+  runtime::on_device const guard(device_);
+  void* data = nullptr;
+  ROCARRAY_HIP(hipMallocAsync, &data, bytes, runtime::handle(stream));
+  return data;
+}
+
+void hip_async_memory_resource::do_deallocate(void* data, std::size_t, stream_ref stream) noexcept {
+  platform::retry_then_log([&] {
+    runtime::on_device const guard(device_);
+    memory::order_after_uses(data, runtime::stream_id_of(stream, device_));
+    ROCARRAY_HIP(hipFreeAsync, data, runtime::handle(stream));
+  });
+}
+
+bool hip_async_memory_resource::do_is_equal(memory_resource const& other) const noexcept {
+  auto const* const same = dynamic_cast<hip_async_memory_resource const*>(&other);
+  return same != nullptr && same->device_ == device_;
+}
+
+int hip_async_memory_resource::do_device_ordinal() const noexcept { return device_; }
+
+void hip_async_memory_resource::do_trim() {
+  runtime::on_device const guard(device_);
+  ROCARRAY_HIP(hipMemPoolTrimTo, default_pool(device_), 0);
+}
+
+}  // namespace roc

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "memory/device/pool_slab.hpp"
+
+namespace roc::memory {
+
+pool_slab::pool_slab(pool_state& pool, std::byte* data, std::size_t bytes)
+    : pool_(pool), data_(data), bytes_(bytes), pages_(bytes / page_bytes) {
+  first_ = new pool_span;
+  first_->slab = this;
+  first_->pages = bytes / page_bytes;
+}
+
+pool_slab::~pool_slab() {
+  while (first_ != nullptr) {
+    pool_span* const next = first_->next;
+    delete first_;
+    first_ = next;
+  }
+}
+
+pool_block* pool_slab::record_at(void const* address) const noexcept {
+  auto const offset = static_cast<std::size_t>(static_cast<std::byte const*>(address) - data_);
+  if (offset >= bytes_) return nullptr;
+  pool_span* const span = pages_[offset / page_bytes].load(std::memory_order_acquire);
+  if (span == nullptr) return nullptr;
+  if (span->block_count == 1) return &span->blocks[0];
+  // Both fit in 32 bits, because blocks of a size class have at most 1 MiB.
+  auto const offset_in_span = static_cast<std::uint32_t>(offset - span->first_page * page_bytes);
+  std::uint32_t const index = offset_in_span / static_cast<std::uint32_t>(span->block_bytes);
+  return index < span->block_count ? &span->blocks[index] : nullptr;
+}
+
+void pool_slab::map_pages(pool_span const& span, pool_span* value) noexcept {
+  for (std::size_t i = span.first_page; i < span.first_page + span.pages; ++i) {
+    pages_[i].store(value, std::memory_order_release);
+  }
+}
+
+void pool_slab::divide(pool_span& span, std::size_t block_bytes) {
+  span.is_free = false;
+  // Reuses an earlier division into the same size: large blocks are then freed and allocated
+  // without a write to the page table.
+  if (span.block_bytes == block_bytes && span.blocks != nullptr) return;
+  std::size_t const count = span.bytes() / block_bytes;
+  auto blocks = std::make_unique<pool_block[]>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    blocks[i].pool = &pool_;
+    blocks[i].span = &span;
+    blocks[i].data = span.data() + i * block_bytes;
+  }
+  span.blocks = std::move(blocks);
+  span.block_bytes = block_bytes;
+  span.block_count = count;
+  map_pages(span, &span);
+}
+
+pool_span* pool_slab::split(pool_span& span, std::size_t pages) {
+  auto rest = std::make_unique<pool_span>();
+  if (span.blocks != nullptr) map_pages(span, nullptr);
+  span.blocks = nullptr;
+  span.block_bytes = 0;
+  rest->slab = this;
+  rest->first_page = span.first_page + pages;
+  rest->pages = span.pages - pages;
+  rest->previous = &span;
+  rest->next = span.next;
+  if (span.next != nullptr) span.next->previous = rest.get();
+  span.next = rest.get();
+  span.pages = pages;
+  return rest.release();
+}
+
+void pool_slab::merge_with_next(pool_span& span) {
+  pool_span* const next = span.next;
+  if (span.blocks != nullptr) map_pages(span, nullptr);
+  if (next->blocks != nullptr) map_pages(*next, nullptr);
+  span.blocks = nullptr;
+  span.block_bytes = 0;
+  span.pages += next->pages;
+  span.next = next->next;
+  if (span.next != nullptr) span.next->previous = &span;
+  delete next;
+}
+
+}  // namespace roc::memory

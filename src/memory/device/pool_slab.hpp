@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// A slab: memory that a pool took from its upstream in one allocation. A slab is divided into spans
+// of pages, and a span into blocks, each with its allocation record. allocation_map finds the
+// record of an address here; pool/ decides how slabs are divided.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memory/device/allocation_record.hpp"
+
+namespace roc::memory {
+
+class pool_slab;
+struct pool_span;
+
+/// Spans, and so large blocks, are multiples of a page.
+inline constexpr std::size_t page_bytes = std::size_t{64} << 10;
+
+/// Memory that a pool hands out in one allocation. Owned by its span.
+struct pool_block : allocation_record {
+  std::byte* data = nullptr;
+  pool_span* span = nullptr;
+  pool_block* next = nullptr;  // in the list that holds the block while it is free
+  /// Allocated by a user, and not yet deallocated.
+  std::atomic<bool> is_allocated = false;
+
+  std::size_t bytes() const noexcept;
+};
+
+/// Adjacent pages of a slab: free, or one large block, or blocks of one size class. Owned by its
+/// slab; guarded by the mutex of the pool, except for what record_at reads.
+struct pool_span {
+  pool_slab* slab = nullptr;
+  std::size_t first_page = 0;  // index in the slab
+  std::size_t pages = 0;
+  pool_span* previous = nullptr;  // adjacent spans of the slab, in address order
+  pool_span* next = nullptr;
+  std::unique_ptr<pool_block[]> blocks;
+  std::size_t block_bytes = 0;
+  std::size_t block_count = 0;
+  std::size_t idle_blocks = 0;  // scratch variable of pool_heap::merge_free_spans
+  bool is_free = true;          // in a free_list as a whole
+
+  std::byte* data() const noexcept;
+  std::size_t bytes() const noexcept { return pages * page_bytes; }
+};
+
+/// One allocation of a pool from its upstream, which the slab does not own. The caller of every
+/// member function holds the mutex of the pool, except for record_at. None calls HIP.
+class pool_slab {
+ public:
+  /// Describes `bytes` at `data` as one free span. A remainder of `bytes` smaller than a page is
+  /// not used. The blocks of the slab will refer to `pool`.
+  pool_slab(pool_state& pool, std::byte* data, std::size_t bytes);
+  ~pool_slab();
+
+  std::byte* data() const noexcept { return data_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+  pool_span* first_span() const noexcept { return first_; }
+
+  /// Returns the block that contains `address`, free or not; null if the address is outside the
+  /// slab or in a span that is not divided into blocks. Lock-free; the caller guarantees that the
+  /// slab, and the block if there is one, stay alive.
+  pool_block* record_at(void const* address) const noexcept;
+
+  /// Divides a free span, which is in no free_list, into blocks of `block_bytes`, at most
+  /// span.bytes(). Throws std::bad_alloc; the span is then in no list and marked as not free.
+  void divide(pool_span& span, std::size_t block_bytes);
+  /// Shortens a free span to its first `pages` pages and returns a new free span of the rest. The
+  /// returned span is in no free_list. Throws std::bad_alloc; the span is unchanged.
+  pool_span* split(pool_span& span, std::size_t pages);
+  /// Merges the span that follows `span` into it and deletes the former. Both spans are free and in
+  /// no free_list. Deletes their blocks, so that record_at returns null there.
+  void merge_with_next(pool_span& span);
+
+ private:
+  /// Sets the entries of pages_ for the pages of `span` to `value`, which may be null.
+  void map_pages(pool_span const& span, pool_span* value) noexcept;
+
+  pool_state& pool_;
+  std::byte* const data_;
+  std::size_t const bytes_;
+  pool_span* first_ = nullptr;
+  std::vector<std::atomic<pool_span*>> pages_;  // the divided span of each page, or null
+};
+
+inline std::size_t pool_block::bytes() const noexcept { return span->block_bytes; }
+inline std::byte* pool_span::data() const noexcept {
+  return slab->data() + first_page * page_bytes;
+}
+
+}  // namespace roc::memory

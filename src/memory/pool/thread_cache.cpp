@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "memory/pool/thread_cache.hpp"
+
+#include <vector>
+
+namespace roc::memory {
+namespace {
+
+std::uint64_t next_owner_id() {
+  static std::atomic<std::uint64_t> last_id = 0;
+  return ++last_id;
+}
+
+// The result of a lookup by the calling thread.
+struct recent_cache {
+  std::uint64_t owner_id;  // 0: the slot is empty
+  detail::native_stream* handle;
+  runtime::stream_id stream;
+  thread_cache* cache;
+};
+
+constinit thread_local std::array<recent_cache, 8> recent{};
+// Static objects may still be freed after the thread's objects were destroyed. They are then freed
+// without a cache.
+constinit thread_local bool is_thread_ended = false;
+
+// Returns the slot of the calling thread that may hold the lookup of this pool and stream.
+recent_cache& recent_slot(std::uint64_t owner_id, detail::native_stream* handle) {
+  auto const bits = reinterpret_cast<std::uintptr_t>(handle);
+  return recent[(bits >> 4 ^ bits >> 9 ^ owner_id) % recent.size()];
+}
+
+}  // namespace
+
+// All caches of the calling thread. Its destructor releases them when the thread ends.
+struct thread_caches {
+  struct entry {
+    std::shared_ptr<thread_cache_owner> owner;
+    thread_cache* cache;
+  };
+  std::vector<entry> entries;
+
+  ~thread_caches() {
+    is_thread_ended = true;
+    recent = {};
+    for (entry const& e : entries) e.owner->release_cache(*e.cache);
+  }
+
+  // Releases the caches whose stream or pool was destroyed.
+  void release_obsolete() {
+    std::erase_if(entries, [](entry const& e) {
+      bool const is_obsolete = !e.cache->stream.is_live() || e.owner->is_closed();
+      if (is_obsolete) e.owner->release_cache(*e.cache);
+      return is_obsolete;
+    });
+  }
+
+  static thread_caches& of_thread() {
+    thread_local thread_caches instance;
+    return instance;
+  }
+};
+
+thread_cache_owner::thread_cache_owner() : id_(next_owner_id()) {}
+
+thread_cache* thread_cache_owner::cache_of_thread(stream_ref stream, int device) {
+  recent_cache& slot = recent_slot(id_, stream.handle());
+  if (slot.owner_id == id_ && slot.handle == stream.handle() && slot.stream.is_live()) {
+    return slot.cache;
+  }
+  if (is_thread_ended) return nullptr;
+  auto const id = runtime::stream_id_of(stream, device);
+  thread_cache* const cache = id.is_foreign() ? nullptr : find_or_create(id);
+  slot = {id_, stream.handle(), id, cache};
+  return cache;
+}
+
+thread_cache* thread_cache_owner::find_or_create(runtime::stream_id stream) {
+  thread_caches& caches = thread_caches::of_thread();
+  for (auto const& e : caches.entries) {
+    if (e.owner.get() == this && e.cache->stream == stream) return e.cache;
+  }
+  caches.release_obsolete();
+  thread_cache& cache = acquire_cache(stream);
+  caches.entries.push_back({shared_from_this(), &cache});
+  return &cache;
+}
+
+}  // namespace roc::memory

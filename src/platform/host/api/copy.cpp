@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// Copies and fills. The call checks its pointers; the bytes are copied when the operation runs.
+#include <cstdint>
+#include <utility>
+
+#include "platform/host/api_call.hpp"
+#include "platform/host/arena.hpp"
+#include "platform/host/box_copy.hpp"
+#include "platform/host/host_ranges.hpp"
+#include "platform/host/scheduler.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+// Arithmetic on numbers of bytes that saturates instead of wrapping.
+std::size_t saturating_product(std::size_t a, std::size_t b) {
+  std::size_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? SIZE_MAX : result;
+}
+std::size_t saturating_sum(std::size_t a, std::size_t b) {
+  std::size_t result = 0;
+  return __builtin_add_overflow(a, b, &result) ? SIZE_MAX : result;
+}
+
+// Returns the number of bytes from `memory.data` to the end of a box that is not empty.
+std::size_t span_bytes(extent const& size, pitched_memory const& memory) {
+  std::size_t const last_slice = saturating_product(size.depth - 1, memory.slice_pitch);
+  std::size_t const last_row = saturating_product(size.height - 1, memory.row_pitch);
+  return saturating_sum(memory.offset,
+                        saturating_sum(last_slice, saturating_sum(last_row, size.width)));
+}
+
+// The source or destination of a copy or fill, after its pointer was checked.
+struct located_memory {
+  // The address at which the copy accesses the memory: the host alias of device memory, the host
+  // address of registered memory. Null if the pointer is invalid.
+  std::byte* data = nullptr;
+  bool on_device = false;
+  bool on_host = true;  // managed memory is on both
+  bool pinned = false;
+};
+
+// Finds the memory of a range. Ranges that begin or end outside an allocation, or that straddle the
+// bounds of a registered range, are invalid.
+located_memory locate(std::byte* data, std::size_t bytes) {
+  if (data == nullptr) return {};
+  if (int const device = owning_device(data); device >= 0) {
+    auto const allocated = device_arena(device).find(data);
+    if (!allocated || !is_within(last_byte(data, bytes), allocated->data, allocated->bytes)) {
+      return {};
+    }
+    return {device_arena(device).host_alias(data), true, false};
+  }
+  if (saturating_sum(reinterpret_cast<std::uintptr_t>(data), bytes) == SIZE_MAX) return {};
+  if (owning_device(last_byte(data, bytes)) >= 0) return {};
+  auto const range = host_ranges::instance().find(data);
+  if (range && !is_within(data, range->data, range->bytes)) {
+    // `data` is the device address of registered memory.
+    if (!is_within(last_byte(data, bytes), range->device, range->bytes)) return {};
+    return {range->data + (data - range->device), false, true, true};
+  }
+  if (host_ranges::instance().straddles(data, bytes)) return {};
+  return {data, range && range->managed, true, range.has_value()};
+}
+
+// Returns true if the kind of the copy agrees with the memory of both operands.
+bool is_valid_kind(hipMemcpyKind kind, located_memory const& source,
+                   located_memory const& destination) {
+  switch (kind) {
+    case hipMemcpyHostToHost: return source.on_host && destination.on_host;
+    case hipMemcpyHostToDevice: return source.on_host && destination.on_device;
+    case hipMemcpyDeviceToHost: return source.on_device && destination.on_host;
+    case hipMemcpyDeviceToDevice: return source.on_device && destination.on_device;
+    case hipMemcpyDefault: return true;
+    default: return false;
+  }
+}
+
+// Checks and enqueues a copy. Sets `host_copy`, if it is not null, to the enqueued operation if
+// host memory takes part in the copy.
+hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, extent const& size,
+                        hipMemcpyKind kind, hipStream_t stream,
+                        operation_ptr* host_copy = nullptr) {
+  auto const target = scheduler::instance().find_stream(stream);
+  if (target == nullptr) return hipErrorInvalidHandle;
+  if (size.empty()) return hipSuccess;
+  if (destination.row_pitch < size.width || source.row_pitch < size.width) {
+    return hipErrorInvalidPitchValue;
+  }
+  located_memory const from = locate(source.data, span_bytes(size, source));
+  located_memory const to = locate(destination.data, span_bytes(size, destination));
+  if (from.data == nullptr || to.data == nullptr) return hipErrorInvalidValue;
+  if (!is_valid_kind(kind, from, to)) return hipErrorInvalidValue;
+  destination.data = to.data + destination.offset;
+  source.data = from.data + source.offset;
+  auto operation =
+      scheduler::instance().submit(target, [=] { copy_box(destination, source, size); });
+  bool const is_on_device = from.on_device && to.on_device;
+  if (host_copy != nullptr && !is_on_device) *host_copy = std::move(operation);
+  return hipSuccess;
+}
+
+// Returns a pointer to bytes that may be written, as HIP's structures need for both operands.
+std::byte* as_bytes(void const* data) {
+  return const_cast<std::byte*>(static_cast<std::byte const*>(data));
+}
+
+// Returns contiguous bytes as one row.
+pitched_memory contiguous(void const* data, std::size_t bytes) {
+  return {as_bytes(data), bytes, bytes};
+}
+
+// Returns the operand of a 3-D copy, with the position of the box as its offset.
+pitched_memory at_position(hipPitchedPtr const& memory, hipPos const& position) {
+  std::size_t const slice_pitch = saturating_product(memory.pitch, memory.ysize);
+  std::size_t const slice = saturating_product(position.z, slice_pitch);
+  std::size_t const row = saturating_product(position.y, memory.pitch);
+  return {as_bytes(memory.ptr), memory.pitch, slice_pitch,
+          saturating_sum(slice, saturating_sum(row, position.x))};
+}
+
+// Returns true if the rows of a box end within their pitch.
+bool is_within_pitch(hipPitchedPtr const& memory, hipPos const& position, std::size_t width) {
+  return saturating_sum(position.x, width) <= memory.pitch;
+}
+
+}  // namespace
+}  // namespace roc::host_hip
+
+ROCARRAY_HOST_API_BEGIN
+
+ROCARRAY_HOST_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes,
+                                       hipMemcpyKind kind) {
+  return api_call("hipMemcpy", [=] {
+    // A copy within device memory does not block the host, as on a real device.
+    operation_ptr host_copy;
+    hipError_t const result = enqueue_copy(contiguous(to, bytes), contiguous(from, bytes),
+                                           {bytes, 1, 1}, kind, nullptr, &host_copy);
+    scheduler::instance().wait(host_copy);
+    return result;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes,
+                                            hipMemcpyKind kind, hipStream_t stream) {
+  return api_call("hipMemcpyAsync", [=] {
+    return enqueue_copy(contiguous(to, bytes), contiguous(from, bytes), {bytes, 1, 1}, kind,
+                        stream);
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
+                                              std::size_t from_pitch, std::size_t width,
+                                              std::size_t height, hipMemcpyKind kind,
+                                              hipStream_t stream) {
+  return api_call("hipMemcpy2DAsync", [=] {
+    return enqueue_copy({as_bytes(to), to_pitch, 0}, {as_bytes(from), from_pitch, 0},
+                        {width, height, 1}, kind, stream);
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters,
+                                              hipStream_t stream) {
+  return api_call("hipMemcpy3DAsync", [=] {
+    if (parameters == nullptr) return hipErrorInvalidValue;
+    hipMemcpy3DParms const& p = *parameters;
+    if (p.srcArray != nullptr || p.dstArray != nullptr) return hipErrorNotSupported;
+    extent const size{p.extent.width, p.extent.height, p.extent.depth};
+    if (!size.empty() && (!is_within_pitch(p.srcPtr, p.srcPos, size.width) ||
+                          !is_within_pitch(p.dstPtr, p.dstPos, size.width))) {
+      return hipErrorInvalidPitchValue;
+    }
+    bool const do_slices_fit =
+        size.depth < 2 || (p.srcPtr.ysize >= saturating_sum(p.srcPos.y, size.height) &&
+                           p.dstPtr.ysize >= saturating_sum(p.dstPos.y, size.height));
+    if (!do_slices_fit) return hipErrorInvalidValue;
+    return enqueue_copy(at_position(p.dstPtr, p.dstPos), at_position(p.srcPtr, p.srcPos), size,
+                        p.kind, stream);
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
+                                            hipStream_t stream) {
+  return api_call("hipMemsetAsync", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    if (bytes == 0) return hipSuccess;
+    located_memory const memory = locate(as_bytes(data), bytes);
+    // Devices can access pinned memory too.
+    if (memory.data == nullptr || !(memory.on_device || memory.pinned)) return hipErrorInvalidValue;
+    scheduler::instance().submit(target, [=] { fill_bytes(memory.data, value, bytes); });
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API_END

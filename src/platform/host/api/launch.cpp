@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Host functions, and kernels that are functions of the program.
+#include "platform/host/launch.hpp"
+
+#include <memory>
+
+#include "platform/host/api_call.hpp"
+#include "platform/host/parallel_for.hpp"
+#include "platform/host/scheduler.hpp"
+
+ROCARRAY_HOST_API_BEGIN
+
+ROCARRAY_HOST_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function,
+                                               void* data) {
+  return api_call("hipLaunchHostFunc", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    if (function == nullptr) return hipErrorInvalidValue;
+    scheduler::instance().submit(target, [=] {
+      host_function_scope const scope;
+      function(data);
+    });
+    return hipSuccess;
+  });
+}
+
+#if !defined(ROCARRAY_FAKE_RUNTIME)
+
+hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
+                              void (*run)(void*, std::size_t, std::size_t), void* closure,
+                              void (*destroy)(void*)) {
+  std::shared_ptr<void> const owner(closure, destroy);
+  return api_call("launch_host_kernel", [&] {
+    if (run == nullptr) return hipErrorInvalidValue;
+    return enqueue_kernel(stream, [=] { parallel_for(items, run, owner.get()); });
+  });
+}
+
+#endif
+
+ROCARRAY_HOST_API_END

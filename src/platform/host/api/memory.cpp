@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Allocation and registration of memory, and the attributes of pointers.
+#include "platform/host/api_call.hpp"
+#include "platform/host/arena.hpp"
+#include "platform/host/current_device.hpp"
+#include "platform/host/host_ranges.hpp"
+#include "platform/host/scheduler.hpp"
+#include "platform/host/settings.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+// Frees and deregistrations block until all work of all devices is done. Real runtimes wait for at
+// least one device.
+void wait_for_all_devices() { scheduler::instance().wait_for_device(scheduler::all_devices); }
+
+// Sets the type of memory, whose member has another name in old HIP.
+template <class Attributes>
+void set_type(Attributes& attributes, hipMemoryType type) {
+  if constexpr (requires { attributes.type; }) {
+    attributes.type = type;
+  } else {
+    attributes.memoryType = type;
+  }
+}
+
+// Returns the type of managed memory: that of device memory in old HIP, which has no other.
+template <class Type = hipMemoryType>
+constexpr Type managed_type() {
+  if constexpr (requires { Type::hipMemoryTypeManaged; }) {
+    return Type::hipMemoryTypeManaged;
+  } else {
+    return Type::hipMemoryTypeDevice;
+  }
+}
+
+// Sets the attributes of a pointer. Returns the result of hipPointerGetAttributes.
+hipError_t read_attributes(hipPointerAttribute_t& attributes, void const* data) {
+  attributes = {};
+  if (int const device = owning_device(data); device >= 0) {
+    if (!device_arena(device).find(data)) return hipErrorInvalidValue;
+    set_type(attributes, hipMemoryTypeDevice);
+    attributes.device = device;
+    attributes.devicePointer = const_cast<void*>(data);
+    return hipSuccess;
+  }
+  auto const range = host_ranges::instance().find(data);
+  if (!range) {
+    attributes.device = -1;
+    // CUDA, and HIP from version 6 on, report unknown memory as unregistered instead of failing.
+    return host_settings().emulated == runtime_rules::rocm5 ? hipErrorInvalidValue : hipSuccess;
+  }
+  auto const* const byte = static_cast<std::byte const*>(data);
+  bool const is_device_address = !is_within(data, range->data, range->bytes);
+  std::ptrdiff_t const offset = byte - (is_device_address ? range->device : range->data);
+  set_type(attributes, range->managed ? managed_type() : hipMemoryTypeHost);
+  attributes.isManaged = range->managed;
+  attributes.device = current_device();
+  attributes.hostPointer = range->data + offset;
+  attributes.devicePointer = range->device + offset;
+  attributes.allocationFlags = range->flags;
+  return hipSuccess;
+}
+
+}  // namespace
+}  // namespace roc::host_hip
+
+ROCARRAY_HOST_API_BEGIN
+
+ROCARRAY_HOST_API hipError_t hipMalloc(void** data, std::size_t bytes) {
+  return api_call("hipMalloc", [=] {
+    if (data == nullptr) return hipErrorInvalidValue;
+    *data = nullptr;
+    if (bytes == 0) return hipSuccess;
+    *data = device_arena(current_device()).allocate(bytes);
+    return *data == nullptr ? hipErrorOutOfMemory : hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipFree(void* data) {
+  return api_call("hipFree", [=] {
+    if (data == nullptr) return hipSuccess;
+    int const device = owning_device(data);
+    if (device < 0) {
+      if (!host_ranges::instance().has_range_at(data, host_ranges::kind::managed)) {
+        return hipErrorInvalidValue;
+      }
+      wait_for_all_devices();
+      return host_ranges::instance().free(data, true);
+    }
+    // A call that fails does not wait: programs must not depend on it as a synchronization.
+    auto const allocated = device_arena(device).find(data);
+    if (!allocated || allocated->data != data) return hipErrorInvalidValue;
+    wait_for_all_devices();
+    return device_arena(device).free(data) ? hipSuccess : hipErrorInvalidValue;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
+  return api_call("hipMemGetInfo", [=] {
+    if (free == nullptr || total == nullptr) return hipErrorInvalidValue;
+    arena const& memory = device_arena(current_device());
+    *free = memory.free_bytes();
+    *total = memory.capacity();
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsigned flags) {
+  return api_call("hipHostMalloc",
+                  [=] { return host_ranges::instance().allocate(data, bytes, flags); });
+}
+
+ROCARRAY_HOST_API hipError_t hipHostFree(void* data) {
+  return api_call("hipHostFree", [=] {
+    if (host_ranges::instance().has_range_at(data, host_ranges::kind::pinned))
+      wait_for_all_devices();
+    return host_ranges::instance().free(data, false);
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipHostGetFlags(unsigned* flags, void* data) {
+  return api_call("hipHostGetFlags", [=] {
+    auto const range = host_ranges::instance().find(data);
+    if (flags == nullptr || !range || range->registered || range->managed) {
+      return hipErrorInvalidValue;
+    }
+    *flags = range->flags;
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return api_call("hipHostGetDevicePointer", [=] {
+    if (device == nullptr || flags != 0) return hipErrorInvalidValue;
+    auto const range = host_ranges::instance().find(host);
+    auto* const byte = static_cast<std::byte*>(host);
+    // Only a host address is valid: the device address may differ.
+    if (!range || !is_within(host, range->data, range->bytes)) return hipErrorInvalidValue;
+    *device = range->device + (byte - range->data);
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned flags) {
+  return api_call("hipHostRegister", [=] {
+    if (owning_device(data) >= 0 || owning_device(last_byte(data, bytes)) >= 0) {
+      return hipErrorInvalidValue;
+    }
+    return host_ranges::instance().add(data, bytes, flags);
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipHostUnregister(void* data) {
+  return api_call("hipHostUnregister", [=] {
+    if (host_ranges::instance().has_range_at(data, host_ranges::kind::registered))
+      wait_for_all_devices();
+    return host_ranges::instance().remove(data);
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes,
+                                                     void const* data) {
+  return api_call("hipPointerGetAttributes", [=] {
+    if (attributes == nullptr) return hipErrorInvalidValue;
+    return read_attributes(*attributes, data);
+  });
+}
+
+ROCARRAY_HOST_API_END

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Stream-ordered allocation. The call allocates the memory; a free returns it when the stream
+// reaches it. Every device has one pool, which caches nothing.
+#include "platform/host/api_call.hpp"
+#include "platform/host/arena.hpp"
+#include "platform/host/current_device.hpp"
+#include "platform/host/scheduler.hpp"
+#include "platform/host/settings.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+// Returns the handle of a device's pool, which is not a valid address.
+hipMemPool_t pool_of(int device) {
+  return reinterpret_cast<hipMemPool_t>(std::size_t{0x100} + static_cast<std::size_t>(device));
+}
+
+bool is_pool(hipMemPool_t pool) {
+  for (int device = 0; device < host_settings().device_count; ++device) {
+    if (pool == pool_of(device)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+}  // namespace roc::host_hip
+
+ROCARRAY_HOST_API_BEGIN
+
+ROCARRAY_HOST_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipStream_t stream) {
+  return api_call("hipMallocAsync", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    if (data == nullptr) return hipErrorInvalidValue;
+    *data = nullptr;
+    if (bytes == 0) return hipErrorInvalidValue;
+    arena& memory = device_arena(target->device);
+    *data = memory.allocate(bytes);
+    if (*data == nullptr) {
+      // Enqueued frees may release enough memory.
+      scheduler::instance().wait_for_device(target->device);
+      *data = memory.allocate(bytes);
+    }
+    return *data == nullptr ? hipErrorOutOfMemory : hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipFreeAsync(void* data, hipStream_t stream) {
+  return api_call("hipFreeAsync", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    int const device = owning_device(data);
+    if (device < 0) return hipErrorInvalidValue;
+    auto const allocated = device_arena(device).find(data);
+    if (!allocated || allocated->data != data) return hipErrorInvalidValue;
+    scheduler::instance().submit(target, [=] { device_arena(device).free(data); });
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
+  return api_call("hipDeviceGetDefaultMemPool", [=] {
+    if (pool == nullptr) return hipErrorInvalidValue;
+    if (!device_exists(device)) return hipErrorInvalidDevice;
+    *pool = pool_of(device);
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute,
+                                                    void* value) {
+  return api_call("hipMemPoolSetAttribute", [=] {
+    bool const is_valid =
+        is_pool(pool) && value != nullptr && attribute == hipMemPoolAttrReleaseThreshold;
+    return is_valid ? hipSuccess : hipErrorInvalidValue;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t) {
+  return api_call("hipMemPoolTrimTo",
+                  [=] { return is_pool(pool) ? hipSuccess : hipErrorInvalidValue; });
+}
+
+ROCARRAY_HOST_API_END

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Streams.
+#include <algorithm>
+
+#include "platform/host/api_call.hpp"
+#include "platform/host/current_device.hpp"
+#include "platform/host/event.hpp"
+#include "platform/host/scheduler.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+constexpr int least_priority = 0;
+constexpr int greatest_priority = -2;
+
+// Creates a stream on the current device. Clamps the priority.
+hipError_t create_stream(hipStream_t* stream, unsigned flags, int priority) {
+  if (stream == nullptr || (flags & ~unsigned{hipStreamNonBlocking}) != 0) {
+    return hipErrorInvalidValue;
+  }
+  *stream = scheduler::instance().create_stream(
+      current_device(), flags, std::clamp(priority, greatest_priority, least_priority));
+  return hipSuccess;
+}
+
+}  // namespace
+}  // namespace roc::host_hip
+
+ROCARRAY_HOST_API_BEGIN
+
+ROCARRAY_HOST_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  return api_call("hipStreamCreateWithFlags", [=] { return create_stream(stream, flags, 0); });
+}
+
+ROCARRAY_HOST_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags,
+                                                         int priority) {
+  return api_call("hipStreamCreateWithPriority",
+                  [=] { return create_stream(stream, flags, priority); });
+}
+
+ROCARRAY_HOST_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return api_call("hipDeviceGetStreamPriorityRange", [=] {
+    if (least != nullptr) *least = least_priority;
+    if (greatest != nullptr) *greatest = greatest_priority;
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipStreamDestroy(hipStream_t stream) {
+  return api_call("hipStreamDestroy", [=] {
+    return scheduler::instance().destroy_stream(stream) ? hipSuccess : hipErrorInvalidHandle;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipStreamSynchronize(hipStream_t stream) {
+  return api_call("hipStreamSynchronize", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    scheduler::instance().wait(scheduler::instance().last_operation(target));
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipStreamQuery(hipStream_t stream) {
+  return api_call("hipStreamQuery", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    auto const last = scheduler::instance().last_operation(target);
+    return scheduler::instance().query(last) ? hipSuccess : hipErrorNotReady;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event,
+                                                unsigned flags) {
+  return api_call("hipStreamWaitEvent", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    auto const awaited = find_event(event);
+    if (target == nullptr || awaited == nullptr) return hipErrorInvalidHandle;
+    if (flags != 0) return hipErrorInvalidValue;
+    if (auto const record = awaited->last_record(); record != nullptr) {
+      scheduler::instance().submit(target, nullptr, record->reached);
+    }
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
+  return api_call("hipStreamGetFlags", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    if (flags == nullptr) return hipErrorInvalidValue;
+    *flags = target->flags;
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
+  return api_call("hipStreamGetPriority", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    if (priority == nullptr) return hipErrorInvalidValue;
+    *priority = target->priority;
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API_END

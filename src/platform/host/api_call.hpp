@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What every HIP function on the CPU does at its beginning and end: it checks the settings, injects
+// failures and updates the last error.
+#pragma once
+
+#include <new>
+#include <system_error>
+
+#include "platform/host/api.hpp"
+
+namespace roc::host_hip {
+
+/// Returns hipSuccess if the call may run, or the code that it must return without running: the
+/// thread runs a host function, a setting is invalid, there is no device although the call needs
+/// one, or a failure was planned for this use.
+hipError_t begin_api_call(char const* name, bool needs_device) noexcept;
+/// Updates the calling thread's last error by the rules of the emulated runtime, and returns
+/// `result`.
+hipError_t end_api_call(hipError_t result) noexcept;
+/// Returns the calling thread's last error, and clears it if `clear`. `name` is the HIP function,
+/// for planned failures. The call itself does not change the last error.
+hipError_t last_error(char const* name, bool clear) noexcept;
+
+/// Runs `body`, which returns a hipError_t, as the HIP function `name`. std::bad_alloc becomes
+/// hipErrorOutOfMemory, as does std::system_error, which is thrown if no thread can be started.
+template <class Body>
+hipError_t api_call(char const* name, Body&& body, bool needs_device = true) noexcept {
+  if (hipError_t const refused = begin_api_call(name, needs_device); refused != hipSuccess) {
+    // A call in a host function does not change the last error: it must not happen at all.
+    return refused == not_permitted ? refused : end_api_call(refused);
+  }
+  try {
+    return end_api_call(body());
+  } catch (std::bad_alloc const&) {
+    return end_api_call(hipErrorOutOfMemory);
+  } catch (std::system_error const&) {
+    return end_api_call(hipErrorOutOfMemory);
+  }
+}
+
+/// Marks the calling thread as running a host function, in which HIP's functions fail.
+class host_function_scope {
+ public:
+  host_function_scope() noexcept;
+  ~host_function_scope();
+  host_function_scope(host_function_scope const&) = delete;
+  host_function_scope& operator=(host_function_scope const&) = delete;
+
+ private:
+  bool was_in_host_function_;
+};
+
+/// Makes the n-th use of `call` from now on (counted from 1) fail once with `error`. Returns false
+/// if the call is unknown or cannot fail, if `nth` is 0, or if `error` is hipSuccess.
+bool fail_at(char const* call, unsigned nth, hipError_t error);
+
+}  // namespace roc::host_hip

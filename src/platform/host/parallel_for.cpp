@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "platform/host/parallel_for.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "platform/host/settings.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+// A running loop. The pool's lock protects the last two members.
+struct job {
+  void (*run)(void*, std::size_t, std::size_t);
+  void* closure;
+  std::size_t items;
+  std::size_t part_size;
+  std::size_t next = 0;      // first item that no thread has taken
+  std::size_t finished = 0;  // number of items that are done
+};
+
+// The shared threads, which run one job at a time. Never destroyed: the threads are idle when the
+// process ends.
+class thread_pool {
+ public:
+  explicit thread_pool(int threads) {
+    for (int i = 1; i < threads; ++i) std::thread([this] { worker_loop(); }).detach();
+  }
+
+  // Runs a job and returns true after it is done, or returns false at once if another job is
+  // running.
+  bool try_run(job& work) {
+    std::unique_lock lock(mutex_);
+    if (current_ != nullptr) return false;
+    current_ = &work;
+    job_started_.notify_all();
+    run_parts(work, lock);
+    job_done_.wait(lock, [&] { return work.finished == work.items; });
+    current_ = nullptr;
+    return true;
+  }
+
+ private:
+  void worker_loop() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      job_started_.wait(lock,
+                        [&] { return current_ != nullptr && current_->next < current_->items; });
+      run_parts(*current_, lock);
+    }
+  }
+
+  // Takes and runs parts of a job until all are taken. The caller holds the lock, which is released
+  // while a part runs. `work` may be destroyed after its last part is done.
+  void run_parts(job& work, std::unique_lock<std::mutex>& lock) {
+    while (work.next < work.items) {
+      std::size_t const begin = work.next;
+      std::size_t const end = std::min(begin + work.part_size, work.items);
+      work.next = end;
+      lock.unlock();
+      work.run(work.closure, begin, end);
+      lock.lock();
+      work.finished += end - begin;
+      if (work.finished == work.items) {
+        job_done_.notify_all();
+        return;
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable job_started_;
+  std::condition_variable job_done_;
+  job* current_ = nullptr;
+};
+
+}  // namespace
+
+void parallel_for(std::size_t items, void (*run)(void*, std::size_t, std::size_t), void* closure,
+                  std::size_t grain) {
+  if (items == 0) return;
+  static int const threads = host_settings().thread_count;
+  std::size_t const parts = static_cast<std::size_t>(threads) * 4;
+  std::size_t const part_size = ((items + parts - 1) / parts + grain - 1) / grain * grain;
+  if (threads == 1 || part_size >= items) return run(closure, 0, items);
+  static auto* const pool = new thread_pool(threads);
+  job work{run, closure, items, part_size};
+  if (!pool->try_run(work)) run(closure, 0, items);
+}
+
+}  // namespace roc::host_hip

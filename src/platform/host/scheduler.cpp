@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "platform/host/scheduler.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include "platform/host/current_device.hpp"
+#include "platform/host/settings.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+thread_local bool is_running_operation = false;
+
+// The exit handler of mode deferred. Does nothing if an operation itself calls exit().
+void run_pending_work() {
+  if (!is_running_operation) scheduler::instance().wait_for_device(scheduler::all_devices);
+}
+
+}  // namespace
+
+void* next_handle() {
+  static std::atomic<std::uintptr_t> next = 0x1000;
+  return reinterpret_cast<void*>(next.fetch_add(16, std::memory_order_relaxed));
+}
+
+// Neither the scheduler nor its threads are destroyed: static destructors of the program still
+// enqueue work.
+scheduler& scheduler::instance() {
+  static auto* const instance = [] {
+    auto* const created = new scheduler;
+    if (host_settings().mode == run_mode::deferred) std::atexit(run_pending_work);
+    return created;
+  }();
+  return *instance;
+}
+
+hipStream_t scheduler::create_stream(int device, unsigned flags, int priority) {
+  auto created = std::make_shared<stream_object>();
+  created->device = device;
+  created->flags = flags;
+  created->priority = priority;
+  auto const handle = static_cast<hipStream_t>(next_handle());
+  unique_lock const lock(mutex_);
+  streams_.emplace(handle, std::move(created));
+  return handle;
+}
+
+bool scheduler::destroy_stream(hipStream_t stream) {
+  unique_lock const lock(mutex_);
+  auto const found = streams_.find(stream);
+  if (found == streams_.end()) return false;
+  stream_object& destroyed = *found->second;
+  if (destroyed.last != nullptr && destroyed.last->state_ != operation::state::done) {
+    std::erase_if(detached_, [](detached_work const& work) {
+      return work.last->state_ == operation::state::done;
+    });
+    detached_.push_back({destroyed.device, destroyed.is_blocking(), destroyed.last});
+  }
+  // The stream's thread shares the object, and ends when the queue is empty.
+  destroyed.is_destroyed = true;
+  streams_.erase(found);
+  changed_.notify_all();
+  return true;
+}
+
+std::shared_ptr<stream_object> scheduler::find_stream(hipStream_t stream) {
+  if (stream == nullptr) return default_stream(current_device());
+  if (stream == hipStreamPerThread) return per_thread_stream(current_device());
+  unique_lock const lock(mutex_);
+  auto const found = streams_.find(stream);
+  return found == streams_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<stream_object> scheduler::default_stream(int device) {
+  unique_lock const lock(mutex_);
+  auto const index = static_cast<std::size_t>(device);
+  if (default_streams_.size() <= index) default_streams_.resize(index + 1);
+  auto& stream = default_streams_[index];
+  if (stream == nullptr) {
+    stream = std::make_shared<stream_object>();
+    stream->device = device;
+  }
+  return stream;
+}
+
+std::shared_ptr<stream_object> scheduler::per_thread_stream(int device) {
+  // The main thread's streams are destroyed before static objects, whose destructors may still
+  // request one.
+  static thread_local bool are_destroyed = false;
+  if (are_destroyed) return default_stream(device);
+  struct streams {
+    std::unordered_map<int, hipStream_t> by_device;
+    // Pending work of the thread still runs, and later work is ordered after it.
+    ~streams() {
+      are_destroyed = true;
+      for (auto const& [device, handle] : by_device) scheduler::instance().destroy_stream(handle);
+    }
+  };
+  thread_local streams thread_streams;
+  hipStream_t& handle = thread_streams.by_device[device];
+  if (handle == nullptr) handle = create_stream(device, 0, 0);
+  return find_stream(handle);
+}
+
+void scheduler::add_dependencies_locked(stream_object& stream,
+                                        std::vector<operation_ptr>& dependencies) {
+  auto const add = [&](operation_ptr const& previous) {
+    if (previous != nullptr && previous->state_ != operation::state::done) {
+      dependencies.push_back(previous);
+    }
+  };
+  add(stream.last);
+  if (!stream.is_blocking()) return;
+  auto const index = static_cast<std::size_t>(stream.device);
+  stream_object* const null_stream =
+      index < default_streams_.size() ? default_streams_[index].get() : nullptr;
+  if (null_stream != &stream) {
+    if (null_stream != nullptr) add(null_stream->last);
+    return;
+  }
+  for (auto const& [handle, other] : streams_) {
+    if (other->device == stream.device && other->is_blocking()) add(other->last);
+  }
+  for (detached_work const& work : detached_) {
+    if (work.device == stream.device && work.is_blocking) add(work.last);
+  }
+}
+
+operation_ptr scheduler::submit(std::shared_ptr<stream_object> const& stream,
+                                std::function<void()> work, operation_ptr const& dependency) {
+  auto submitted = std::make_shared<operation>();
+  submitted->work_ = std::move(work);
+  unique_lock lock(mutex_);
+  add_dependencies_locked(*stream, submitted->dependencies_);
+  if (dependency != nullptr && dependency->state_ != operation::state::done) {
+    submitted->dependencies_.push_back(dependency);
+  }
+  stream->last = submitted;
+  switch (host_settings().mode) {
+    case run_mode::inline_: run_with_dependencies(submitted, lock); break;
+    case run_mode::deferred: break;
+    case run_mode::threaded:
+      stream->queue.push_back(submitted);
+      if (!stream->has_thread) {
+        std::thread([this, stream] { worker_loop(stream); }).detach();
+        stream->has_thread = true;
+      }
+      changed_.notify_all();
+      break;
+  }
+  return submitted;
+}
+
+void scheduler::run(operation& next, unique_lock& lock) noexcept {
+  next.state_ = operation::state::running;
+  auto work = std::move(next.work_);
+  lock.unlock();
+  bool const is_nested = std::exchange(is_running_operation, true);
+  if (work) work();
+  work = nullptr;  // destroys the closure without the lock
+  is_running_operation = is_nested;
+  lock.lock();
+  next.state_ = operation::state::done;
+  next.dependencies_.clear();
+  changed_.notify_all();
+}
+
+bool scheduler::is_ready_locked(operation const& next) const {
+  return std::all_of(
+      next.dependencies_.begin(), next.dependencies_.end(),
+      [](operation_ptr const& previous) { return previous->state_ == operation::state::done; });
+}
+
+operation_ptr scheduler::find_runnable_locked(operation_ptr const& wanted,
+                                              std::vector<operation_ptr>& path) {
+  if (path.empty()) path.push_back(wanted);
+  for (;;) {
+    operation_ptr const& candidate = path.back();
+    auto const pending = std::find_if(
+        candidate->dependencies_.begin(), candidate->dependencies_.end(),
+        [](auto const& previous) { return previous->state_ != operation::state::done; });
+    if (pending == candidate->dependencies_.end()) break;
+    path.push_back(*pending);
+  }
+  operation_ptr const runnable = path.back();
+  path.pop_back();
+  return runnable;
+}
+
+void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& lock) {
+  std::vector<operation_ptr> path;
+  while (wanted->state_ != operation::state::done) {
+    operation_ptr const next = find_runnable_locked(wanted, path);
+    if (next->state_ == operation::state::pending) {
+      run(*next, lock);
+    } else {
+      changed_.wait(lock, [&] { return next->state_ == operation::state::done; });
+    }
+  }
+}
+
+void scheduler::worker_loop(std::shared_ptr<stream_object> stream) {
+  unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return !stream->queue.empty() || stream->is_destroyed; });
+    if (stream->queue.empty()) return;
+    operation_ptr const next = std::move(stream->queue.front());
+    stream->queue.pop_front();
+    changed_.wait(lock, [&] { return is_ready_locked(*next); });
+    run(*next, lock);
+  }
+}
+
+void scheduler::wait(operation_ptr const& awaited) {
+  if (awaited == nullptr) return;
+  unique_lock lock(mutex_);
+  if (host_settings().mode == run_mode::threaded) {
+    changed_.wait(lock, [&] { return awaited->state_ == operation::state::done; });
+  } else {
+    run_with_dependencies(awaited, lock);
+  }
+}
+
+bool scheduler::query(operation_ptr const& queried) {
+  if (queried == nullptr) return true;
+  unique_lock lock(mutex_);
+  if (queried->state_ == operation::state::done) return true;
+  if (host_settings().mode == run_mode::deferred) {
+    std::vector<operation_ptr> path;
+    operation_ptr const next = find_runnable_locked(queried, path);
+    if (next->state_ == operation::state::pending) run(*next, lock);
+  }
+  return false;
+}
+
+operation_ptr scheduler::last_operation(std::shared_ptr<stream_object> const& stream) {
+  unique_lock const lock(mutex_);
+  return stream->last;
+}
+
+void scheduler::wait_for_device(int device) {
+  std::vector<operation_ptr> awaited;
+  {
+    unique_lock const lock(mutex_);
+    auto const add = [&](int stream_device, operation_ptr const& last) {
+      if (last != nullptr && (device == all_devices || stream_device == device)) {
+        awaited.push_back(last);
+      }
+    };
+    for (auto const& stream : default_streams_) {
+      if (stream != nullptr) add(stream->device, stream->last);
+    }
+    for (auto const& [handle, stream] : streams_) add(stream->device, stream->last);
+    for (detached_work const& work : detached_) add(work.device, work.last);
+  }
+  for (operation_ptr const& last : awaited) wait(last);
+}
+
+}  // namespace roc::host_hip

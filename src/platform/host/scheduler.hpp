@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Streams and the order and execution of their work.
+//
+// An operation depends on others: on the operation before it in its stream, on those that the
+// legacy default stream synchronizes with, and on events. In mode `threaded` each stream has a
+// thread that runs its operations in order. In mode `inline` the call that enqueues an operation
+// runs it. In mode `deferred` an operation runs only when a call waits for it or for an operation
+// that depends on it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "platform/host/api.hpp"
+
+namespace roc::host_hip {
+
+/// A unit of work of a stream. The scheduler's lock protects all members.
+class operation {
+ public:
+  enum class state { pending, running, done };
+
+ private:
+  friend class scheduler;
+  std::function<void()> work_;
+  std::vector<std::shared_ptr<operation>> dependencies_;
+  state state_ = state::pending;
+};
+
+using operation_ptr = std::shared_ptr<operation>;
+
+/// Returns a new value for the handle of a stream or an event. Values are never reused, so that the
+/// use of a destroyed handle is detected.
+void* next_handle();
+
+struct stream_object {
+  int device = 0;
+  unsigned flags = 0;
+  int priority = 0;
+  // The scheduler's lock protects the members below.
+  operation_ptr last;               // null if nothing was enqueued
+  std::deque<operation_ptr> queue;  // mode threaded: operations that the thread has not yet taken
+  bool has_thread = false;
+  bool is_destroyed = false;
+
+  /// Returns true if the stream synchronizes with the legacy default stream.
+  bool is_blocking() const { return (flags & hipStreamNonBlocking) == 0; }
+};
+
+/// Orders and runs the work of all streams. All functions may be called from any thread. A function
+/// that runs operations runs them in the calling thread, without holding the lock.
+class scheduler {
+ public:
+  static constexpr int all_devices = -1;
+
+  /// Never destroyed. In mode deferred the first call registers an exit handler that runs all
+  /// pending work.
+  static scheduler& instance();
+
+  /// Creates a stream and returns its handle. The arguments must be valid.
+  hipStream_t create_stream(int device, unsigned flags, int priority);
+  /// Invalidates the handle; does not block. Pending work of the stream still runs. Returns false
+  /// if the handle is not that of a stream.
+  bool destroy_stream(hipStream_t stream);
+  /// Returns the stream of a handle, or null if the handle is invalid. A null handle is the legacy
+  /// default stream of the calling thread's current device, hipStreamPerThread the thread's own.
+  std::shared_ptr<stream_object> find_stream(hipStream_t stream);
+
+  /// Enqueues `work`, which may be empty, on the stream; `dependency` (may be null) must also be
+  /// done before it runs. In mode inline this runs the work; in mode threaded it may start a thread
+  /// (std::system_error if that fails).
+  operation_ptr submit(std::shared_ptr<stream_object> const& stream, std::function<void()> work,
+                       operation_ptr const& dependency = nullptr);
+  /// Blocks until the operation is done, in mode deferred by running it and its dependencies.
+  /// Returns at once for null.
+  void wait(operation_ptr const& awaited);
+  /// Returns true if the operation is done; null counts as done. Does not block on other threads.
+  /// In mode deferred a call that returns false runs one pending dependency or the operation
+  /// itself, unless another thread is running it, so that polling ends.
+  bool query(operation_ptr const& queried);
+
+  /// Returns the operation enqueued last, or null if there was none.
+  operation_ptr last_operation(std::shared_ptr<stream_object> const& stream);
+  /// Blocks until all work of a device is done, including that of destroyed streams. `all_devices`
+  /// waits for every device.
+  void wait_for_device(int device);
+
+ private:
+  using unique_lock = std::unique_lock<std::mutex>;
+
+  /// The last operation of a destroyed stream that had pending work.
+  struct detached_work {
+    int device;
+    bool is_blocking;
+    operation_ptr last;
+  };
+
+  /// Returns the legacy default stream of a device, and creates it at the first call.
+  std::shared_ptr<stream_object> default_stream(int device);
+  /// Returns the calling thread's own stream on a device, and creates it at the first call. Returns
+  /// the legacy default stream if the thread's streams have been destroyed at its end.
+  std::shared_ptr<stream_object> per_thread_stream(int device);
+  /// Appends the pending operations that the next operation of `stream` must run after: the
+  /// stream's last one, and those of the legacy default stream's rule. The caller holds the lock.
+  void add_dependencies_locked(stream_object& stream, std::vector<operation_ptr>& dependencies);
+  /// Runs an operation in the calling thread. The caller holds the lock, which is released while
+  /// the work runs. An exception of the work terminates the process in every mode, because there is
+  /// no caller that could catch it on a device.
+  void run(operation& next, unique_lock& lock) noexcept;
+  /// Returns true if all dependencies are done. The caller holds the lock.
+  bool is_ready_locked(operation const& next) const;
+  /// Returns a direct or indirect dependency of `wanted`, or `wanted` itself, that has no pending
+  /// dependency. `path` is the chain of operations that lead to it: empty at the first call, and
+  /// passed again to continue the search. The caller holds the lock.
+  operation_ptr find_runnable_locked(operation_ptr const& wanted, std::vector<operation_ptr>& path);
+  /// Blocks until `wanted` is done: runs it and its dependencies, and waits for those that other
+  /// threads run. Runs nothing else. The caller holds the lock, which is released meanwhile.
+  void run_with_dependencies(operation_ptr const& wanted, unique_lock& lock);
+  /// Runs the operations of a stream until it is destroyed and its queue is empty: the stream's
+  /// thread in mode threaded.
+  void worker_loop(std::shared_ptr<stream_object> stream);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;  // an operation is done, a queue or a stream has changed
+  std::unordered_map<hipStream_t, std::shared_ptr<stream_object>> streams_;
+  std::vector<std::shared_ptr<stream_object>> default_streams_;  // by device; null until first used
+  std::vector<detached_work> detached_;
+};
+
+}  // namespace roc::host_hip

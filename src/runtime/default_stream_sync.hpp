@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The order of calls without a stream after all earlier work of their device.
+//
+// Such calls run on the legacy default stream. HIP orders it after every blocking stream, but not
+// after non-blocking streams. For those the library keeps an event after the last work that it
+// enqueued there.
+#pragma once
+
+#include <roc/stream.hpp>
+
+#include "runtime/stream_handle.hpp"
+
+namespace roc::runtime {
+
+/// Records that the library has enqueued work on `stream`. For a non-blocking stream this records
+/// an event, which order_default_stream_after_all waits for, under a process-wide lock. Does not
+/// block on work. Throws roc::error.
+void record_work(stream_ref stream);
+
+/// Calls `enqueue`, which enqueues work on `stream`, and records that work. If either throws,
+/// blocks until the stream is idle and then rethrows: the caller frees its memory next.
+template <class F>
+void enqueue_and_record(stream_ref stream, F enqueue) {
+  try {
+    enqueue();
+    record_work(stream);
+  } catch (...) {
+    synchronize_quietly(stream);
+    throw;
+  }
+}
+
+/// Forgets the handle of a stream that is about to be destroyed. Calls without a stream still wait
+/// for the work that was recorded there. Errors are logged.
+void forget_stream(stream_ref stream) noexcept;
+
+/// Makes the default stream of `device` wait for the work recorded on the device's non-blocking
+/// streams. Calls HIP under a process-wide lock, but does not block on work. `device` must be
+/// current. Throws roc::error.
+void order_default_stream_after_all(int device);
+
+/// Returns true if work may have been recorded since the last synchronize_all_streams, or if that
+/// was for another device. Calls no HIP.
+bool has_unsynchronized_work(int device) noexcept;
+
+/// Blocks until all work that the library has recorded on `device`, and all work on its blocking
+/// streams, is done. `device` must be current. Throws roc::error.
+void synchronize_all_streams(int device);
+
+/// Blocks until every device is idle, including work that was not enqueued by the library. Throws
+/// roc::error.
+void synchronize_all_devices();
+
+}  // namespace roc::runtime

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// HIP's handle of a stream_ref, and the device that it belongs to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <roc/stream.hpp>
+
+#include "platform/hip.hpp"
+#include "runtime/current_device.hpp"
+
+namespace roc::runtime {
+
+/// Returns HIP's handle of the stream. Throws lifetime_error if the stream was moved from, or if it
+/// is known to have been destroyed (runtime/destroyed_streams.hpp). Does not call HIP.
+hipStream_t handle(stream_ref stream);
+
+/// Returns the device of the stream, or `fallback` for the default stream, which has none.
+inline int device_of(stream_ref stream, int fallback) noexcept {
+  return stream.device_ordinal() >= 0 ? stream.device_ordinal() : fallback;
+}
+
+/// Returns the device on which to enqueue work for `stream` that accesses memory of the devices
+/// `first` and `second` (-1: the current device). Throws roc::error if the stream belongs to
+/// neither.
+int device_for(stream_ref stream, int first, int second);
+
+/// Blocks until the stream is idle, after an error: work that was enqueued before the error must
+/// not access memory that the caller frees next. Logs errors of HIP; does nothing for a stream that
+/// was moved from or destroyed.
+void synchronize_quietly(stream_ref stream) noexcept;
+
+/// Returns true for hipStreamPerThread: the same handle means a different stream in each thread and
+/// on each device.
+inline bool is_per_thread_handle(detail::native_stream* handle) noexcept {
+  return reinterpret_cast<hipStream_t>(handle) == hipStreamPerThread;
+}
+
+/// Returns true for handles that mean a different stream on each device: null and hipStreamLegacy
+/// (1, if the runtime has it), which are the default stream, and hipStreamPerThread (2).
+inline bool is_device_relative(detail::native_stream* handle) noexcept {
+  return reinterpret_cast<std::uintptr_t>(handle) <= 2;
+}
+
+/// Makes the device of a per-thread stream current for a scope, because the handle does not
+/// identify the device. Does nothing for other streams.
+class on_stream_device {
+ public:
+  explicit on_stream_device(stream_ref stream) {
+    if (is_per_thread_handle(stream.handle()) && stream.device_ordinal() >= 0) {
+      guard_.emplace(stream.device_ordinal());
+    }
+  }
+
+ private:
+  std::optional<on_device> guard_;
+};
+
+}  // namespace roc::runtime

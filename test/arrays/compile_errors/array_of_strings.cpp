@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// expected: rocarray: the element type must be trivially copyable
+#include <roc/roc.hpp>
+
+#include <string>
+
+roc::device_array<std::string> array;

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// expected: element_types_of_source_and_destination_differ
+#include <roc/roc.hpp>
+
+#include <vector>
+
+void test(roc::device_array<float>& array, std::vector<double>& host) {
+  array.copy_to_device(host);
+}

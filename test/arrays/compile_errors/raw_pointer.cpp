@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+// expected: raw_pointer_has_no_size_so_make_a_host_view_or_a_device_view
+#include <roc/roc.hpp>
+
+void test(roc::device_array<float>& array, float* host) { array.copy_to_device(host); }

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// expected: temporary_would_be_destroyed_before_the_asynchronous_call_has_finished
+#include <roc/roc.hpp>
+
+#include <vector>
+
+void test(roc::device_array<float>& array, roc::stream& stream) {
+  roc::copy(std::vector<float>(4), array, stream);
+}

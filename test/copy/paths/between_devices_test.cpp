@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Copies between two devices in any layout, in chunks of 4 KiB, with and without a stream.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+constexpr roc::shape<2> extents = {90, 70};
+
+class BetweenDevices : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
+  }
+};
+
+roc::device_array<int, 2> on_device(int ordinal, roc::shape<2> const& shape) {
+  roc::device_guard const guard{roc::device(ordinal)};
+  return roc::device_array<int, 2>(shape);
+}
+
+std::vector<int> numbers(int first) {
+  std::vector<int> result(extents[0] * extents[1]);
+  std::iota(result.begin(), result.end(), first);
+  return result;
+}
+
+// A named layout: an array of shape `array_shape`, of which `view_of` returns a view of `extents`.
+using view_function = roc::device_view<int, 2> (*)(roc::device_array<int, 2> const&);
+struct layout {
+  char const* name;
+  roc::shape<2> array_shape;
+  view_function view_of;
+};
+layout const layouts[] = {
+    {"contiguous", extents, [](auto const& a) { return a.view(); }},
+    {"rows", {90, 100}, [](auto const& a) { return a(roc::all, roc::slice(3, 73)); }},
+    {"every other",
+     {180, 140},
+     [](auto const& a) { return a(roc::slice(0, 180, 2), roc::slice(1, 140, 2)); }},
+    {"transposed", {70, 90}, [](auto const& a) { return a.view().transpose(); }},
+    {"backwards", extents,
+     [](auto const& a) { return a(roc::slice(roc::none, roc::none, -1), roc::all); }},
+};
+
+// The stream of the copy.
+enum class stream_choice { none, source_device, destination_device, default_stream };
+
+void check(layout const& from, layout const& to, stream_choice choice, int source_device) {
+  SCOPED_TRACE(std::string(from.name) + " to " + to.name + ", " +
+               std::to_string(static_cast<int>(choice)));
+  int const target_device = 1 - source_device;
+  auto const source = on_device(source_device, from.array_shape);
+  auto const target = on_device(target_device, to.array_shape);
+  target.fill(-7);
+  auto const expected = numbers(5);
+  {
+    roc::device_guard const guard{
+        roc::device(choice == stream_choice::destination_device ? target_device : source_device)};
+    roc::stream const stream_of_device;
+    roc::stream_ref const stream = choice == stream_choice::default_stream
+                                       ? roc::stream_ref()
+                                       : roc::stream_ref(stream_of_device);
+    if (choice == stream_choice::none) {
+      roc::copy(expected, from.view_of(source));
+      roc::copy(from.view_of(source), to.view_of(target));
+    } else {
+      roc::copy(expected, from.view_of(source));
+      roc::copy(from.view_of(source), to.view_of(target), stream);
+      // A fill that must run after the copy, in the stream's order.
+      if (choice == stream_choice::destination_device) {
+        to.view_of(target)(0, roc::all).fill(8, stream);
+      } else {
+        from.view_of(source).fill(-1, stream);
+      }
+      stream.synchronize();
+    }
+  }
+  std::vector<int> seen(expected.size());
+  roc::copy(to.view_of(target), seen);
+  auto expected_result = expected;
+  if (choice == stream_choice::destination_device)
+    std::fill_n(expected_result.begin(), extents[1], 8);
+  EXPECT_EQ(expected_result, seen);
+  // No other element has changed.
+  auto const all = target.copy_to_host();
+  std::size_t const untouched =
+      static_cast<std::size_t>(std::count(all.data(), all.data() + all.size(), -7));
+  EXPECT_EQ(target.size() - expected.size(), untouched);
+}
+
+TEST_F(BetweenDevices, AnyLayoutsAreCopied) {
+  for (auto const& from : layouts) {
+    for (auto const& to : layouts) {
+      for (int const source_device : {0, 1}) check(from, to, stream_choice::none, source_device);
+    }
+  }
+}
+
+TEST_F(BetweenDevices, CopyKeepsTheOrderOfAStreamOfEitherDevice) {
+  for (auto const& from : layouts) {
+    for (auto const& to : layouts) {
+      for (stream_choice const choice :
+           {stream_choice::source_device, stream_choice::destination_device})
+        check(from, to, choice, 0);
+    }
+  }
+  check(layouts[1], layouts[3], stream_choice::default_stream, 0);
+  check(layouts[2], layouts[3], stream_choice::source_device, 1);
+}
+
+TEST_F(BetweenDevices, CopyOnStreamRunsAfterPendingWork) {
+  auto const source = on_device(0, {70, 90});
+  auto const target = on_device(1, extents);
+  roc::stream const stream;
+  {
+    roc::test::gate gate;
+    gate.close(stream);
+    source.fill(3, stream);
+    roc::copy(source.view().transpose(), target, stream);
+    if (roc::test::gate::holds()) {
+      EXPECT_FALSE(stream.query());
+    }
+  }
+  stream.synchronize();
+  EXPECT_EQ(3, target(89, 69).get());
+}
+
+TEST_F(BetweenDevices, ConcurrentCopiesInBothDirectionsAreCorrect) {
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      int const device = t % 2;
+      roc::device(device).make_current();
+      auto const source = on_device(device, {70, 90});
+      auto const target = on_device(1 - device, extents);
+      roc::stream const stream;
+      for (int i = 0; i < 10; ++i) {
+        source.fill(10 * t + i, stream);
+        roc::copy(source.view().transpose(), target, stream);
+        stream.synchronize();
+        if (target(0, 0).get() != 10 * t + i || target(-1, -1).get() != 10 * t + i) ++wrong[t];
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(std::vector<int>(4, 0), wrong);
+}
+
+// A batch groups its copies by device, and does copies between devices individually.
+TEST_F(BetweenDevices, BatchMayUseSeveralDevicesButOneStreamMayNot) {
+  auto const source = numbers(1);
+  roc::host_view const host(source.data(), extents);
+  auto const first = on_device(0, extents);
+  auto const second = on_device(1, extents);
+  auto const third = on_device(1, {70, 90});
+  roc::host_array<int, 2> back({70, 90});
+  roc::copy_batch batch;
+  batch.add(host, first).add(first, second).add(second.view().transpose(), third);
+  batch.add(third, back);
+  batch.submit();
+  EXPECT_EQ(source[5 * extents[1] + 7], back(7, 5));
+
+  roc::stream const stream;  // of device 0
+  roc::copy_batch wrong;
+  wrong.add(host, second);
+  EXPECT_THROW(wrong.submit(stream), roc::error);
+  roc::copy_batch right;
+  first.zero();
+  right.add(host, first).add(first, second);
+  second.zero();
+  right.submit(stream);
+  stream.synchronize();
+  EXPECT_EQ(source[5 * extents[1] + 7], second(5, 7).get());
+}
+
+TEST_F(BetweenDevices, FailedHipCallThrowsAndLaterCopiesWork) {
+  auto const previous_hook = roc::set_log_hook([](char const*) noexcept {});
+  auto const source = on_device(0, {70, 90});
+  auto const target = on_device(1, {90, 100});
+  auto const part = target(roc::all, roc::slice(0, 70));
+  source.fill(6);
+  for (char const* const name :
+       {"hipSetDevice", "hipGetDevice", "hipStreamCreateWithFlags", "hipEventCreateWithFlags",
+        "hipEventRecord", "hipStreamWaitEvent", "hipMemcpyAsync", "hipMalloc"}) {
+    for (unsigned nth = 1; nth < 6; ++nth) {
+      roc::stream const stream;
+      ASSERT_TRUE(roc::platform::fail_call(name, nth, hipErrorLaunchFailure));
+      try {
+        roc::copy(source.view().transpose(), part, stream);
+        stream.synchronize();
+      } catch (roc::error const& error) {
+        EXPECT_STREQ(name, error.call());
+      } catch (std::logic_error const&) {
+        ADD_FAILURE() << name;
+      }
+      roc::platform::clear_failures();
+    }
+  }
+  target.fill(0);
+  roc::copy(source.view().transpose(), part);
+  EXPECT_EQ(6, part(89, 69).get());
+  roc::set_log_hook(previous_hook);
+}
+
+}  // namespace

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// ROCARRAY_MEMCPY2D_MIN_ROW, here 1 KiB: shorter rows are packed by the CPU.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+TEST(Memcpy2dMinRow, ShorterRowsArePacked) {
+  auto host = roc::pinned_array<std::byte, 2>({8, 4096});
+  roc::device_array<std::byte, 2> const device({8, 4096});
+  auto const left_bytes = [](auto& array, std::ptrdiff_t bytes) {
+    return array(roc::all, roc::slice(0, bytes));
+  };
+  EXPECT_EQ(roc::copy_path::dma_2d,
+            roc::planned_path(left_bytes(host, 1024), left_bytes(device, 1024)));
+  EXPECT_EQ(roc::copy_path::packed,
+            roc::planned_path(left_bytes(host, 1023), left_bytes(device, 1023)));
+  EXPECT_EQ(roc::copy_path::packed,
+            roc::planned_path(left_bytes(device, 1023), left_bytes(host, 1023)));
+}
+
+}  // namespace

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// All staged transfers work with the minimum of staging memory: two blocks of the smallest size.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+using roc::test::gate;
+using bytes = std::vector<std::uint8_t>;
+
+bytes numbered(std::size_t count) {
+  bytes result(count);
+  for (std::size_t i = 0; i != count; ++i) result[i] = static_cast<std::uint8_t>(1 + i * 7);
+  return result;
+}
+
+// The description of rows of one byte is larger than a block, for any number of remaining rows.
+TEST(MinimalStaging, BatchOfScatteredBytesIsCopied) {
+  for (std::size_t rows = 1; rows != 70; ++rows) {
+    bytes const source = numbered(2 * rows);
+    roc::device_array<std::uint8_t, 2> const wide({rows, 9});
+    wide.fill(0);
+    auto const scattered = wide(roc::all, roc::slice(0, 8, 4));
+    bytes back(2 * rows);
+    roc::copy_batch batch;
+    batch.add(source, scattered).add(scattered, back);
+    roc::stream const stream;
+    batch.submit(stream, roc::borrow_source);
+    stream.synchronize();
+    ASSERT_EQ(source, back) << rows << " rows";
+    std::fill(back.begin(), back.end(), std::uint8_t{0});
+    batch.submit();
+    ASSERT_EQ(source, back) << rows << " rows";
+  }
+}
+
+// Scratch memory on the device is reused in the stream's order, as staging memory is.
+TEST(MinimalStaging, StridedDownloadOnBusyStreamDoesNotBlock) {
+  if (roc::test::run_mode() != roc::test::mode::threaded) {
+    GTEST_SKIP() << "in this mode a query runs pending work, so blocking cannot be observed";
+  }
+  constexpr std::size_t rows = 20'000;
+  roc::device_array<std::uint8_t, 2> const wide({rows, 9});
+  wide.fill(6);
+  auto const part = wide(roc::all, roc::slice(0, 9, 3));
+  bytes back(3 * rows);
+  roc::host_view const to(back.data(), roc::shape<2>{rows, 3});
+  roc::stream const stream;
+  part.copy_to_host(to, stream);  // allocates the staging memory
+  stream.synchronize();
+  std::fill(back.begin(), back.end(), std::uint8_t{0});
+  gate stream_gate;
+  stream_gate.close(stream);
+  auto enqueued = std::async(std::launch::async, [&] { part.copy_to_host(to, stream); });
+  EXPECT_EQ(std::future_status::ready, enqueued.wait_for(std::chrono::seconds(10)));
+  EXPECT_EQ(0, back[0]);
+  stream_gate.open();
+  enqueued.get();
+  stream.synchronize();
+  EXPECT_EQ(bytes(3 * rows, 6), back);
+}
+
+// Every copy reuses the staging memory of the copy before it, whose work is pending.
+TEST(MinimalStaging, SeveralDownloadsOnBusyStreamDoNotBlock) {
+  if (roc::test::run_mode() != roc::test::mode::threaded) {
+    GTEST_SKIP() << "in this mode a query runs pending work, so blocking cannot be observed";
+  }
+  constexpr std::size_t length = 30'000, copies = 6;
+  bytes const source = numbered(length);
+  roc::device_array<std::uint8_t> const array({length});
+  array.copy_to_device(source);
+  std::vector<bytes> back(copies, bytes(length));
+  roc::stream const stream;
+  array.copy_to_host(back[0], stream);  // allocates the staging memory
+  stream.synchronize();
+  back[0][0] = 0;
+  gate stream_gate;
+  stream_gate.close(stream);
+  auto enqueued = std::async(std::launch::async, [&] {
+    for (bytes& destination : back) array.copy_to_host(destination, stream);
+  });
+  EXPECT_EQ(std::future_status::ready, enqueued.wait_for(std::chrono::seconds(10)));
+  EXPECT_EQ(0, back[0][0]);
+  stream_gate.open();
+  enqueued.get();
+  // An upload writes staging memory now, so it must wait until the pending work is done with it.
+  roc::device_array<std::uint8_t> const other({length});
+  bytes changed(length, 7);
+  for (bytes& destination : back) array.copy_to_host(destination, stream);
+  other.copy_to_device(changed, stream);
+  std::fill(changed.begin(), changed.end(), std::uint8_t{0});
+  other.copy_to_host(changed, stream);
+  stream.synchronize();
+  for (bytes const& result : back) EXPECT_EQ(source, result);
+  EXPECT_EQ(bytes(length, 7), changed);
+}
+
+// Several streams share the staging memory without overwriting each other's data.
+TEST(MinimalStaging, StridedCopiesOnSeveralStreamsKeepTheirData) {
+  constexpr std::size_t rows = 5000, streams = 4;
+  bytes const source = numbered(3 * rows);
+  std::vector<bytes> back(streams, bytes(3 * rows));
+  std::vector<std::future<void>> done;
+  for (std::size_t i = 0; i != streams; ++i) {
+    done.push_back(std::async(std::launch::async, [&source, &result = back[i]] {
+      roc::device_array<std::uint8_t, 2> const wide({rows, 9});
+      auto const part = wide(roc::all, roc::slice(0, 9, 3));
+      roc::stream const stream;
+      for (int round = 0; round != 5; ++round) {
+        std::fill(result.begin(), result.end(), std::uint8_t{0});
+        wide.fill(0, stream);
+        part.copy_to_device(roc::host_view(source.data(), roc::shape<2>{rows, 3}), stream);
+        part.copy_to_host(roc::host_view(result.data(), roc::shape<2>{rows, 3}), stream);
+        stream.synchronize();
+        if (result != source) return;
+      }
+    }));
+  }
+  for (auto& task : done) task.get();
+  for (bytes const& result : back) EXPECT_EQ(source, result);
+}
+
+std::atomic<int> live_streams = 0;
+
+TEST(MinimalStaging, FirstAuxiliaryStreamIsDestroyedIfTheSecondFails) {
+  roc::device_array<std::uint8_t> const array({50'000});
+  array.fill(3);
+  bytes back(50'000);
+  roc::stream const stream;
+  ASSERT_TRUE(roc::platform::fail_call("hipStreamCreateWithFlags", 2, hipErrorOutOfMemory));
+  auto const previous_hook =
+      roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+        std::string const name = record.name;
+        if (name == "hipStreamCreateWithFlags" && record.result == hipSuccess) ++live_streams;
+        if (name == "hipStreamDestroy") --live_streams;
+      });
+  EXPECT_THROW(array.copy_to_host(back, stream), roc::error);
+  roc::platform::set_call_hook(previous_hook);
+  roc::platform::clear_failures();
+  EXPECT_EQ(0, live_streams);
+  array.copy_to_host(back, stream);
+  stream.synchronize();
+  EXPECT_EQ(bytes(50'000, 3), back);
+}
+
+}  // namespace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// nontemporal_copy writes the same bytes as memcpy, for every alignment and length.
+#include "copy/staging/nontemporal_copy.hpp"
+
+#include <cstddef>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+TEST(NontemporalCopy, EqualsMemcpyForAnyAlignmentAndLength) {
+  constexpr std::size_t size = 512;
+  std::vector<std::byte> source(size);
+  for (std::size_t i = 0; i != size; ++i) source[i] = static_cast<std::byte>(i * 7 + 1);
+  for (std::size_t from = 0; from != 17; ++from) {
+    for (std::size_t to = 0; to != 67; ++to) {
+      for (std::size_t bytes = 0; bytes != 300; ++bytes) {
+        std::vector<std::byte> destination(size, std::byte{0xEE});
+        std::vector<std::byte> expected = destination;
+        std::memcpy(expected.data() + to, source.data() + from, bytes);
+        roc::transfer::nontemporal_copy(destination.data() + to, source.data() + from, bytes);
+        roc::transfer::nontemporal_fence();
+        ASSERT_TRUE(destination == expected)
+            << bytes << " bytes from offset " << from << " to offset " << to;
+      }
+    }
+  }
+}

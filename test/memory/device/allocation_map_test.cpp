@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// record_finder, which looks up many addresses, finds the same records as single lookups.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "memory/device/allocation_map.hpp"
+#include "memory/device/allocation_record.hpp"
+#include "support/environment.hpp"
+
+namespace {
+
+using roc::memory::find_record;
+using roc::memory::record_finder;
+
+using array = roc::device_array<std::byte>;
+
+void expect_same(std::vector<std::byte const*> const& addresses) {
+  auto random = roc::test::random_generator("RecordFinder");
+  record_finder find;
+  for (int i = 0; i != 20'000; ++i) {
+    std::byte const* const address = addresses[random() % addresses.size()];
+    ASSERT_EQ(find_record(address), find(address)) << static_cast<void const*>(address);
+    // Mostly in the range of the lookup before.
+    std::byte const* const next = address + 1;
+    ASSERT_EQ(find_record(next), find(next)) << static_cast<void const*>(next);
+  }
+}
+
+// Adds addresses at the beginning, in the middle, at the end and just outside of a range.
+void add_addresses(std::vector<std::byte const*>& addresses, std::byte const* data,
+                   std::size_t bytes) {
+  for (std::size_t const offset : {std::size_t{0}, bytes / 2, bytes - 2}) {
+    addresses.push_back(data + offset);
+  }
+  addresses.push_back(data - 2);
+  addresses.push_back(data + bytes);
+}
+
+TEST(RecordFinder, FindsTheRecordsOfPoolBlocks) {
+  std::vector<array> arrays;
+  std::vector<std::byte const*> addresses;
+  for (std::size_t const bytes : {16, 300, 5000, 70'000, 3'000'000, 9'000'000}) {
+    for (int i = 0; i != 4; ++i) {
+      arrays.emplace_back(roc::shape<1>{bytes});
+      auto const* const data = arrays.back().data();
+      for (std::size_t k = 0; k + 1 < bytes; k += bytes / 4 + 1) addresses.push_back(data + k);
+    }
+  }
+  std::vector<std::byte> host(100);
+  for (std::size_t i = 0; i < 98; i += 7) addresses.push_back(host.data() + i);
+  expect_same(addresses);
+}
+
+// Addresses in the inner allocations belong to these; addresses between them to the outer one.
+TEST(RecordFinder, FindsTheInnermostOfNestedAllocations) {
+  roc::hip_memory_resource hip_resource;
+  std::size_t const bytes = std::size_t{8} << 20;
+  array const outer({bytes}, hip_resource);
+  auto& map = roc::memory::allocation_map::instance();
+  std::vector<std::byte const*> addresses;
+  add_addresses(addresses, outer.data(), bytes);
+  roc::memory::allocation_record inner[3];
+  std::size_t const begins[] = {4096, 40'960, (std::size_t{4} << 20) - 512};
+  for (int i = 0; i != 3; ++i) {
+    map.add(outer.data() + begins[i], 1024, &inner[i]);
+    add_addresses(addresses, outer.data() + begins[i], 1024);
+    add_addresses(addresses, outer.data() + begins[i] + 2048, 1024);
+  }
+  EXPECT_EQ(&inner[1], find_record(outer.data() + begins[1]));
+  expect_same(addresses);
+  for (std::size_t const begin : begins) map.remove(outer.data() + begin);
+}
+
+TEST(RecordFinder, FindsTheRecordsOfAPoolOverAPool) {
+  roc::hip_memory_resource hip_resource;
+  roc::pool_resource lower(hip_resource);
+  roc::pool_resource upper(static_cast<roc::memory_resource&>(lower));
+  std::vector<array> arrays;
+  std::vector<std::byte const*> addresses;
+  for (std::size_t const bytes : {400, 40'000, 4'000'000}) {
+    for (roc::memory_resource* const resource : {&upper, &lower}) {
+      arrays.emplace_back(roc::shape<1>{bytes}, *resource);
+      auto const* const data = arrays.back().data();
+      for (std::size_t i = 0; i + 1 < bytes; i += bytes / 5 + 1) addresses.push_back(data + i);
+    }
+  }
+  expect_same(addresses);
+}
+
+}  // namespace

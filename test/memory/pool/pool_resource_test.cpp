@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+// pool_resource: reuse of memory, shortage of memory, statistics, invalid arguments.
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <roc/native.hpp>
+
+#include "memory/debug/address_sanitizer.hpp"
+#include "memory/device/allocation_map.hpp"
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+constexpr std::size_t mebi = std::size_t{1} << 20;
+
+std::vector<std::string> logged;
+
+struct log_capture {
+  log_capture() {
+    logged.clear();
+    previous_hook = roc::set_log_hook([](char const* line) noexcept { logged.emplace_back(line); });
+  }
+  ~log_capture() { roc::set_log_hook(previous_hook); }
+  roc::log_hook previous_hook;
+};
+
+unsigned calls = 0;
+std::string counted_call;
+
+// Returns how often `f` calls the HIP function `name`, or any HIP function if `name` is empty.
+template <class F>
+unsigned count_calls(char const* name, F f) {
+  calls = 0;
+  counted_call = name;
+  auto const previous_hook =
+      roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+        if (counted_call.empty() || record.name == counted_call) ++calls;
+      });
+  f();
+  roc::platform::set_call_hook(previous_hook);
+  return calls;
+}
+
+class PoolResource : public testing::Test {
+ protected:
+  roc::hip_memory_resource hip_resource;
+  roc::pool_resource pool{hip_resource};
+};
+
+TEST_F(PoolResource, ReusesMemoryOnTheSameStreamWithoutCallingHip) {
+  roc::stream const stream;
+  for (std::size_t const bytes : {1000ul, 100'000ul, 3 * mebi}) {
+    void* const first = pool.allocate(bytes, stream);
+    pool.deallocate(first, bytes, stream);
+    void* second = nullptr;
+    EXPECT_EQ(0u, count_calls("", [&] {
+                second = pool.allocate(bytes, stream);
+                pool.deallocate(second, bytes, stream);
+              }));
+    EXPECT_EQ(first, second);
+  }
+}
+
+TEST_F(PoolResource, RecordsEventsOnlyIfMemoryMovesBetweenStreams) {
+  roc::stream const first;
+  roc::stream const second;
+  auto const events = count_calls("hipEventRecord", [&] {
+    for (int i = 0; i < 100; ++i) {
+      void* const data = pool.allocate(5000, first);
+      pool.deallocate(data, 5000, first);
+    }
+  });
+  EXPECT_EQ(0u, events);
+  void* const of_first = pool.allocate(2 * mebi, first);
+  pool.deallocate(of_first, 2 * mebi, first);
+  first.synchronize();
+  void* of_second = nullptr;
+  EXPECT_GE(1u,
+            count_calls("hipEventRecord", [&] { of_second = pool.allocate(2 * mebi, second); }));
+  if (!roc::test::gate::holds()) {
+    EXPECT_EQ(of_first, of_second);
+  }
+  pool.deallocate(of_second, 2 * mebi, second);
+}
+
+TEST_F(PoolResource, DoesNotReuseMemoryOfABusyStreamOnAnotherStream) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  roc::test::gate gate;
+  roc::stream const busy;
+  roc::stream const other;
+  gate.close(busy);
+  roc::device_array<char> array({3000}, pool, roc::order::c, busy);
+  array.fill(1, busy);
+  char* const data = array.data();
+  array = {};
+  roc::device_array<char> const next({3000}, pool, roc::order::c, other);
+  EXPECT_NE(data, next.data());
+  roc::device_array<char> const same({3000}, pool, roc::order::c, busy);
+  EXPECT_EQ(data, same.data());
+}
+
+TEST_F(PoolResource, MergesAdjacentFreeSpans) {
+  roc::pool_resource small(hip_resource, {.limit = 8 * mebi, .slab_bytes = 8 * mebi});
+  void* const whole = small.allocate(8 * mebi);
+  small.deallocate(whole, 8 * mebi);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 4; ++i) blocks.push_back(small.allocate(2 * mebi));
+  EXPECT_EQ(0u, small.statistics().free_bytes);
+  for (void* const block : blocks) small.deallocate(block, 2 * mebi);
+  void* const again = small.allocate(8 * mebi);  // fits only if all blocks were merged
+  EXPECT_EQ(whole, again);
+  small.deallocate(again, 8 * mebi);
+  for (int i = 0; i < 8; ++i) blocks.push_back(small.allocate(700'000));
+  for (std::size_t i = 4; i < blocks.size(); ++i) small.deallocate(blocks[i], 700'000);
+  small.deallocate(small.allocate(8 * mebi), 8 * mebi);
+}
+
+TEST_F(PoolResource, TakesTheBestFittingSpan) {
+  roc::pool_resource limited(hip_resource, {.limit = 16 * mebi, .slab_bytes = 16 * mebi});
+  limited.deallocate(limited.allocate(16 * mebi), 16 * mebi);
+  void* const a = limited.allocate(3 * mebi);
+  void* const b = limited.allocate(2 * mebi);
+  void* const c = limited.allocate(2 * mebi);
+  limited.deallocate(a, 3 * mebi);
+  limited.trim();
+  EXPECT_EQ(a, limited.allocate(3 * mebi));
+  EXPECT_EQ(9 * mebi, limited.statistics().largest_free_bytes);
+  EXPECT_EQ(0.0, limited.statistics().fragmentation());
+  limited.deallocate(b, 2 * mebi);
+  EXPECT_NEAR(2.0 / 11, limited.statistics().fragmentation(), 1e-9);
+  limited.deallocate(a, 3 * mebi);
+  limited.deallocate(c, 2 * mebi);
+}
+
+TEST_F(PoolResource, WaitsForPendingWorkBeforeItThrowsOutOfMemory) {
+  roc::pool_resource tight(hip_resource, {.limit = 4 * mebi, .slab_bytes = 4 * mebi});
+  roc::stream const first;
+  roc::stream const second;
+  roc::device_array<char> array({3 * mebi}, tight, roc::order::c, first);
+  array.fill(1, first);
+  array = {};
+  // The pool has no other memory, so that it waits for the fill.
+  roc::device_array<char> const next({3 * mebi}, tight, roc::order::c, second);
+  EXPECT_TRUE(first.query());
+  try {
+    roc::device_array<char> const more({3 * mebi}, tight);
+    FAIL();
+  } catch (roc::out_of_memory const& error) {
+    std::string const text = error.what();
+    for (char const* part : {"cannot allocate 3 MiB", "in use 3 MiB in 1 blocks", "largest free",
+                             "reserved", "limit is 4 MiB", "free arrays"}) {
+      EXPECT_NE(std::string::npos, text.find(part)) << part << " in " << text;
+    }
+    EXPECT_EQ(std::errc::not_enough_memory, error.code());
+  }
+}
+
+TEST_F(PoolResource, OutOfMemoryMessageNamesTheFailedCallAndGivesAdviceOnce) {
+  try {
+    static_cast<void>(pool.allocate(std::size_t{1} << 50));
+    FAIL();
+  } catch (roc::out_of_memory const& error) {
+    std::string const text = error.what();
+    EXPECT_NE(std::string::npos, text.find("hipMalloc failed")) << text;
+    std::string const advice = "free arrays";
+    EXPECT_NE(std::string::npos, text.find(advice)) << text;
+    EXPECT_EQ(text.find(advice), text.rfind(advice)) << text;
+  }
+}
+
+TEST_F(PoolResource, TrimGivesIdleMemoryBack) {
+  roc::statistics_resource_adaptor counted_upstream(hip_resource);
+  roc::pool_resource trimmed(counted_upstream);
+  for (std::size_t const bytes : {500ul, 70'000ul, 5 * mebi, 90 * mebi}) {
+    void* const data = trimmed.allocate(bytes);
+    trimmed.deallocate(data, bytes);
+  }
+  EXPECT_NE(0u, counted_upstream.statistics().current_bytes);
+  trimmed.trim();  // does not block; it records events, which must be reached before the next call
+  roc::device().synchronize();
+  trimmed.trim();
+  EXPECT_EQ(0u, trimmed.statistics().reserved_bytes);
+  EXPECT_EQ(0u, counted_upstream.statistics().current_bytes);
+}
+
+TEST_F(PoolResource, LimitBelowReservedBytesStopsGrowth) {
+  void* const live_block = pool.allocate(5 * mebi);
+  pool.set_limit(mebi);
+  EXPECT_EQ(mebi, pool.limit());
+  EXPECT_THROW(static_cast<void>(pool.allocate(5 * mebi)), roc::out_of_memory);
+  pool.deallocate(live_block, 5 * mebi);
+  void* const again = pool.allocate(5 * mebi);  // reserved memory may still be used
+  pool.deallocate(again, 5 * mebi);
+  pool.set_limit(SIZE_MAX);
+  void* const more = pool.allocate(20 * mebi);
+  EXPECT_NE(nullptr, more);
+  pool.deallocate(more, 20 * mebi);
+}
+
+TEST_F(PoolResource, StatisticsCountCurrentAndPeak) {
+  auto const statistics = [&] { return pool.statistics(); };
+  EXPECT_EQ(0u, statistics().peak_bytes);
+  void* const a = pool.allocate(1000);
+  void* const b = pool.allocate(3 * mebi);
+  EXPECT_EQ(1024 + 3 * mebi, statistics().current_bytes);
+  EXPECT_EQ(2u, statistics().current_blocks);
+  pool.deallocate(b, 3 * mebi);
+  EXPECT_EQ(1024u, statistics().current_bytes);
+  EXPECT_EQ(1024 + 3 * mebi, statistics().peak_bytes);
+  pool.deallocate(a, 1000);
+  EXPECT_EQ(0u, statistics().current_bytes);
+  EXPECT_EQ(0u, statistics().current_blocks);
+  EXPECT_EQ(2u, statistics().allocations);
+  EXPECT_EQ(statistics().reserved_bytes, statistics().free_bytes);
+  pool.deallocate(pool.allocate(1000), 1000);
+  EXPECT_EQ(1024 + 3 * mebi, statistics().peak_bytes);
+  EXPECT_EQ(3u, statistics().allocations);
+}
+
+TEST_F(PoolResource, DeallocateReportsInvalidArguments) {
+  log_capture const capture;
+  roc::pool_resource other(hip_resource);
+  void* const data = pool.allocate(1000);
+  void* const large = pool.allocate(3 * mebi);
+  pool.deallocate(data, 5000);
+  ASSERT_EQ(1u, logged.size());
+  EXPECT_NE(std::string::npos, logged[0].find("with the bytes it was allocated with")) << logged[0];
+  pool.deallocate(data, 1000);
+  pool.deallocate(large, 3 * mebi);
+  ASSERT_EQ(1u, logged.size());
+  pool.deallocate(data, 1000);
+  pool.deallocate(large, 3 * mebi);
+  ASSERT_EQ(3u, logged.size());
+  EXPECT_NE(std::string::npos, logged[1].find("given back before")) << logged[1];
+  EXPECT_NE(std::string::npos, logged[2].find("given back before")) << logged[2];
+  int host = 0;
+  pool.deallocate(&host, 4);
+  void* const again = pool.allocate(1000);
+  pool.deallocate(static_cast<char*>(again) + 16, 16);
+  other.deallocate(again, 1000);
+  ASSERT_EQ(6u, logged.size());
+  for (int i = 3; i < 6; ++i) {
+    EXPECT_NE(std::string::npos, logged[static_cast<std::size_t>(i)].find("no block of this pool"));
+  }
+  pool.deallocate(again, 1000);
+  EXPECT_EQ(6u, logged.size());
+  EXPECT_EQ(0u, pool.statistics().current_blocks);
+}
+
+TEST_F(PoolResource, ArrayThatOutlivesThePoolIsReportedAndUsable) {
+  log_capture const capture;
+  roc::device_array<int> array;
+  {
+    roc::pool_resource short_lived_pool(hip_resource);
+    array = roc::device_array<int>({1000}, short_lived_pool);
+    array.fill(3);
+  }
+  ASSERT_EQ(1u, logged.size());
+  EXPECT_NE(std::string::npos, logged[0].find("in use")) << logged[0];
+  EXPECT_EQ(3, array(999).get());
+  array = {};
+  ASSERT_EQ(2u, logged.size());
+  EXPECT_NE(std::string::npos, logged[1].find("outlived its memory resource")) << logged[1];
+}
+
+TEST_F(PoolResource, MayBeTheUpstreamOfAnotherPool) {
+  log_capture const capture;
+  {
+    roc::pool_resource upper(static_cast<roc::memory_resource&>(pool));
+    void* const a = upper.allocate(1000);
+    void* const b = pool.allocate(1000);
+    void* const c = upper.allocate(9 * mebi);
+    upper.deallocate(a, 1000);
+    upper.deallocate(c, 9 * mebi);
+    pool.deallocate(b, 1000);
+  }
+  EXPECT_TRUE(logged.empty()) << logged[0];
+  EXPECT_EQ(0u, pool.statistics().current_blocks);
+}
+
+TEST_F(PoolResource, TracksUsesOfItsBlocksIfItIsTheUpstreamOfAnotherPool) {
+  using array = roc::device_array<unsigned char>;
+  roc::stream const allocation_stream;
+  roc::stream const other;
+  roc::pool_resource lower(hip_resource, {.limit = 16 * mebi, .slab_bytes = 16 * mebi});
+  lower.deallocate(lower.allocate(16 * mebi, allocation_stream), 16 * mebi, allocation_stream);
+  // Not aligned to 2 MiB, the regions of the allocation map.
+  void* const first = lower.allocate(mebi + 65536, allocation_stream);
+  void* const inner_block = lower.allocate(2 * mebi, allocation_stream);
+  array freed({3 * mebi}, lower, roc::order::c, allocation_stream);
+  lower.deallocate(inner_block, 2 * mebi, allocation_stream);
+  roc::device().synchronize();
+  lower.trim();
+  roc::pool_resource upper(static_cast<roc::memory_resource&>(lower));
+  void* const inner = upper.allocate(1000, allocation_stream);
+  ASSERT_EQ(inner, inner_block);
+  freed.fill(1, other);
+  freed = {};
+  array const next({3 * mebi}, lower, roc::order::c, allocation_stream);
+  next.fill(2, allocation_stream);
+  allocation_stream.synchronize();
+  other.synchronize();
+  std::vector<unsigned char> actual(3 * mebi);
+  next.copy_to_host(actual);
+  EXPECT_EQ(std::vector<unsigned char>(3 * mebi, 2), actual);
+  upper.deallocate(inner, 1000, allocation_stream);
+  lower.deallocate(first, mebi + 65536, allocation_stream);
+}
+
+// Earlier work may still use the memory that the lower pool hands out.
+TEST_F(PoolResource, WaitsForPendingWorkOnMemoryOfAnUpstreamPool) {
+  using array = roc::device_array<unsigned char>;
+  for (bool const foreign : {false, true}) {
+    roc::test::gate gate;
+    roc::stream const non_blocking_stream(roc::non_blocking);
+    auto const stream = foreign ? roc::from_native(roc::native(non_blocking_stream))
+                                : roc::stream_ref(non_blocking_stream);
+    roc::pool_resource lower(hip_resource, {.limit = 4 * mebi, .slab_bytes = 4 * mebi});
+    roc::pool_resource upper(static_cast<roc::memory_resource&>(lower));
+    {
+      array const freed({4 * mebi}, lower);
+      for (int i = 0; i < 20; ++i) freed.fill(1, roc::stream_ref());
+    }
+    array const next({mebi}, upper, roc::order::c, stream);
+    next.fill(2, stream);
+    non_blocking_stream.synchronize();
+    roc::device().synchronize();
+    std::vector<unsigned char> actual(mebi);
+    next.copy_to_host(actual);
+    EXPECT_EQ(std::vector<unsigned char>(mebi, 2), actual);
+  }
+}
+
+TEST_F(PoolResource, AcceptsAnySlabSize) {
+  log_capture const capture;
+  roc::pool_resource odd(hip_resource, {.slab_bytes = 3 * mebi + 100});
+  void* const large = odd.allocate(8 * mebi);
+  auto* const data = static_cast<char*>(odd.allocate(mebi));
+  EXPECT_EQ(0u, odd.statistics().reserved_bytes % (1 << 16));
+  // In the remainder of the slab, which is smaller than a page.
+  EXPECT_EQ(nullptr, roc::memory::find_record(data + 3 * mebi + 50));
+  odd.deallocate(data, mebi);
+  odd.deallocate(large, 8 * mebi);
+}
+
+TEST_F(PoolResource, ReusesBlocksOfThreadsThatEnded) {
+  std::set<void*> of_thread;
+  roc::stream const stream;
+  std::thread([&] {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 8; ++i) blocks.push_back(pool.allocate(100'000, stream));
+    for (void* const block : blocks) {
+      of_thread.insert(block);
+      pool.deallocate(block, 100'000, stream);
+    }
+  }).join();
+  std::vector<void*> reused;
+  for (int i = 0; i < 8; ++i) reused.push_back(pool.allocate(100'000, stream));
+  EXPECT_EQ(of_thread, std::set<void*>(reused.begin(), reused.end()));
+  for (void* const block : reused) pool.deallocate(block, 100'000, stream);
+}
+
+#if ROCARRAY_PLATFORM_HOST && defined(ROCARRAY_HAS_ADDRESS_SANITIZER)
+TEST_F(PoolResource, PoisonsFreeMemoryForAddressSanitizer) {
+  auto* const data = static_cast<char*>(pool.allocate(3 * mebi));
+  EXPECT_EQ(0, __asan_address_is_poisoned(data + 3 * mebi - 1));
+  auto* const odd = static_cast<char*>(pool.allocate(1000));
+  EXPECT_EQ(0, __asan_address_is_poisoned(odd + 999));
+  EXPECT_NE(0, __asan_address_is_poisoned(odd + 1000));
+  pool.deallocate(data, 3 * mebi);
+  roc::device().synchronize();
+  void* const other =
+      pool.allocate(100 * mebi);  // this allocation finds that the free block is idle
+  EXPECT_NE(0, __asan_address_is_poisoned(data));
+  pool.deallocate(other, 100 * mebi);
+  pool.deallocate(odd, 1000);
+}
+#endif
+
+TEST_F(PoolResource, BlocksAreAtMostAQuarterLargerThanRequested) {
+  std::size_t bytes = 1;
+  while (bytes < 4 * mebi) {
+    void* const data = pool.allocate(bytes);
+    std::size_t const used = pool.statistics().current_bytes;
+    EXPECT_GE(used, bytes);
+    EXPECT_LE(used, std::max<std::size_t>(256 + bytes, bytes + bytes / 4)) << bytes;
+    pool.deallocate(data, bytes);
+    bytes += 1 + bytes / 7;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// Injected failures: every call fails at its planned use, has no effect then, and succeeds again.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "platform/calls.hpp"
+#include "platform/host/support.hpp"
+
+namespace {
+
+using namespace roc::test;
+
+class HostInjectedFailure : public testing::Test {
+ protected:
+  void SetUp() override {
+    stream_ = make_stream();
+    event_ = make_event();
+    ok(hipEventRecord(event_, stream_));
+    ok(hipStreamSynchronize(stream_));
+    ok(hipMalloc(&device_, 64));
+    ok(hipHostMalloc(&pinned_, 64, 0));
+    ok(hipMallocManaged(&managed_, 64, hipMemAttachGlobal));
+  }
+  void TearDown() override {
+    ok(hipStreamDestroy(stream_));
+    ok(hipEventDestroy(event_));
+    ok(hipFree(device_));
+    ok(hipHostFree(pinned_));
+    ok(hipFree(managed_));
+  }
+
+  // Returns, for each call, a use that succeeds and releases what it creates.
+  std::map<std::string, std::function<hipError_t()>> uses() {
+    std::map<std::string, std::function<hipError_t()>> all;
+    all["hipGetDeviceCount"] = [&] { return hipGetDeviceCount(&number_); };
+    all["hipGetDevice"] = [&] { return hipGetDevice(&number_); };
+    all["hipSetDevice"] = [] { return hipSetDevice(0); };
+    all["hipDeviceGetAttribute"] = [&] {
+      return hipDeviceGetAttribute(&number_, hipDeviceAttributeWarpSize, 0);
+    };
+    all["hipDeviceGetName"] = [&] { return hipDeviceGetName(text_, sizeof text_, 0); };
+    all["hipDeviceCanAccessPeer"] = [&] { return hipDeviceCanAccessPeer(&number_, 0, 0); };
+    all["hipDeviceGetPCIBusId"] = [&] { return hipDeviceGetPCIBusId(text_, sizeof text_, 0); };
+    all["hipDeviceSynchronize"] = [] { return hipDeviceSynchronize(); };
+    all["hipDeviceGetStreamPriorityRange"] = [&] {
+      return hipDeviceGetStreamPriorityRange(&number_, &number_);
+    };
+    all["hipRuntimeGetVersion"] = [&] { return hipRuntimeGetVersion(&number_); };
+    all["hipDriverGetVersion"] = [&] { return hipDriverGetVersion(&number_); };
+    all["hipMemGetInfo"] = [&] { return hipMemGetInfo(&size_, &size_); };
+    all["hipGetLastError"] = [] { return hipGetLastError(); };
+    all["hipPeekAtLastError"] = [] { return hipPeekAtLastError(); };
+    all["hipMalloc"] = [&] {
+      return undo_if_ok(hipMalloc(&fresh_, 64), [&] { ok(hipFree(fresh_)); });
+    };
+    all["hipFree"] = [] { return hipFree(nullptr); };
+    all["hipHostMalloc"] = [&] {
+      return undo_if_ok(hipHostMalloc(&fresh_, 64, 0), [&] { ok(hipHostFree(fresh_)); });
+    };
+    all["hipHostFree"] = [] { return hipHostFree(nullptr); };
+    all["hipHostGetFlags"] = [&] { return hipHostGetFlags(&flags_, pinned_); };
+    all["hipHostGetDevicePointer"] = [&] { return hipHostGetDevicePointer(&fresh_, pinned_, 0); };
+    all["hipHostRegister"] = [&] {
+      return undo_if_ok(hipHostRegister(host_, sizeof host_, 0),
+                        [&] { ok(hipHostUnregister(host_)); });
+    };
+    all["hipHostUnregister"] = [&] {
+      ok(hipHostRegister(host_, sizeof host_, 0));
+      hipError_t const result = hipHostUnregister(host_);
+      if (result != hipSuccess) ok(hipHostUnregister(host_));
+      return result;
+    };
+    all["hipPointerGetAttributes"] = [&] {
+      hipPointerAttribute_t attributes{};
+      return hipPointerGetAttributes(&attributes, pinned_);
+    };
+    all["hipMallocManaged"] = [&] {
+      return undo_if_ok(hipMallocManaged(&fresh_, 64, hipMemAttachGlobal),
+                        [&] { ok(hipFree(fresh_)); });
+    };
+    all["hipMemAdvise"] = [&] { return hipMemAdvise(managed_, 64, hipMemAdviseSetReadMostly, 0); };
+    all["hipMemPrefetchAsync"] = [&] { return hipMemPrefetchAsync(managed_, 64, 0, stream_); };
+    all["hipStreamAttachMemAsync"] = [&] {
+      return hipStreamAttachMemAsync(stream_, managed_, 64, hipMemAttachSingle);
+    };
+    all["hipMemcpy"] = [&] { return hipMemcpy(device_, host_, 64, hipMemcpyDefault); };
+    all["hipMemcpyAsync"] = [&] {
+      return hipMemcpyAsync(device_, host_, 64, hipMemcpyDefault, stream_);
+    };
+    all["hipMemcpy2DAsync"] = [&] {
+      return hipMemcpy2DAsync(device_, 8, host_, 8, 8, 8, hipMemcpyDefault, stream_);
+    };
+    all["hipMemcpy3DAsync"] = [&] {
+      hipMemcpy3DParms box{};
+      return hipMemcpy3DAsync(&box, stream_);
+    };
+    all["hipMallocAsync"] = [&] {
+      return undo_if_ok(hipMallocAsync(&fresh_, 64, stream_),
+                        [&] { ok(hipFreeAsync(fresh_, stream_)); });
+    };
+    all["hipFreeAsync"] = [&] {
+      ok(hipMallocAsync(&fresh_, 64, stream_));
+      hipError_t const result = hipFreeAsync(fresh_, stream_);
+      if (result != hipSuccess) ok(hipFreeAsync(fresh_, stream_));
+      return result;
+    };
+    all["hipDeviceGetDefaultMemPool"] = [&] { return hipDeviceGetDefaultMemPool(&pool_, 0); };
+    all["hipMemPoolSetAttribute"] = [&] {
+      ok(hipDeviceGetDefaultMemPool(&pool_, 0));
+      return hipMemPoolSetAttribute(pool_, hipMemPoolAttrReleaseThreshold, &size_);
+    };
+    all["hipMemPoolTrimTo"] = [&] {
+      ok(hipDeviceGetDefaultMemPool(&pool_, 0));
+      return hipMemPoolTrimTo(pool_, 0);
+    };
+    all["hipMemsetAsync"] = [&] { return hipMemsetAsync(device_, 0, 64, stream_); };
+    all["hipStreamCreateWithFlags"] = [&] {
+      hipStream_t stream = nullptr;
+      return undo_if_ok(hipStreamCreateWithFlags(&stream, 0),
+                        [&] { ok(hipStreamDestroy(stream)); });
+    };
+    all["hipStreamCreateWithPriority"] = [&] {
+      hipStream_t stream = nullptr;
+      return undo_if_ok(hipStreamCreateWithPriority(&stream, 0, 0),
+                        [&] { ok(hipStreamDestroy(stream)); });
+    };
+    all["hipStreamDestroy"] = [&] {
+      auto const stream = make_stream();
+      hipError_t const result = hipStreamDestroy(stream);
+      if (result != hipSuccess) ok(hipStreamDestroy(stream));
+      return result;
+    };
+    all["hipStreamSynchronize"] = [&] { return hipStreamSynchronize(stream_); };
+    all["hipStreamQuery"] = [&] {
+      ok(hipStreamSynchronize(stream_));
+      return hipStreamQuery(stream_);
+    };
+    all["hipStreamWaitEvent"] = [&] { return hipStreamWaitEvent(stream_, event_, 0); };
+    all["hipStreamGetFlags"] = [&] { return hipStreamGetFlags(stream_, &flags_); };
+    all["hipStreamGetPriority"] = [&] { return hipStreamGetPriority(stream_, &number_); };
+    all["hipLaunchHostFunc"] = [&] {
+      return hipLaunchHostFunc(
+          stream_, [](void*) {}, nullptr);
+    };
+    all["hipEventCreateWithFlags"] = [&] {
+      hipEvent_t event = nullptr;
+      return undo_if_ok(hipEventCreateWithFlags(&event, 0), [&] { ok(hipEventDestroy(event)); });
+    };
+    all["hipEventDestroy"] = [&] {
+      auto const event = make_event();
+      hipError_t const result = hipEventDestroy(event);
+      if (result != hipSuccess) ok(hipEventDestroy(event));
+      return result;
+    };
+    all["hipEventRecord"] = [&] {
+      hipError_t const result = hipEventRecord(event_, stream_);
+      ok(hipDeviceSynchronize());
+      return result;
+    };
+    all["hipEventSynchronize"] = [&] { return hipEventSynchronize(event_); };
+    all["hipEventQuery"] = [&] { return hipEventQuery(event_); };
+    all["hipEventElapsedTime"] = [&] { return hipEventElapsedTime(&time_, event_, event_); };
+    return all;
+  }
+
+  template <class F>
+  static hipError_t undo_if_ok(hipError_t result, F const& undo) {
+    if (result == hipSuccess) undo();
+    return result;
+  }
+
+  hipStream_t stream_ = nullptr;
+  hipEvent_t event_ = nullptr;
+  void* device_ = nullptr;
+  void* pinned_ = nullptr;
+  void* managed_ = nullptr;
+  void* fresh_ = nullptr;
+  hipMemPool_t pool_ = nullptr;
+  char host_[64] = {};
+  char text_[64] = {};
+  int number_ = 0;
+  unsigned flags_ = 0;
+  std::size_t size_ = 0;
+  float time_ = 0;
+};
+
+std::vector<std::string> every_call() {
+  return {
+#define ROCARRAY_TEST_NAME(name) #name,
+      ROCARRAY_HIP_CALLS(ROCARRAY_TEST_NAME)
+#undef ROCARRAY_TEST_NAME
+  };
+}
+
+TEST_F(HostInjectedFailure, EveryCallFailsAndSucceedsAgain) {
+  auto const uses_by_call = uses();
+  for (auto const& name : every_call()) {
+    SCOPED_TRACE(name);
+    bool const can_fail = name != "hipGetErrorName" && name != "hipGetErrorString";
+    ASSERT_EQ(can_fail, fail_at(name.c_str(), 1, hipErrorLaunchFailure));
+    if (!can_fail) continue;
+    ASSERT_TRUE(uses_by_call.contains(name));
+    auto const& use = uses_by_call.at(name);
+    expect(hipErrorLaunchFailure, use());
+    static_cast<void>(hipGetLastError());
+    ok(use());
+    ok(hipGetLastError());
+  }
+}
+
+TEST_F(HostInjectedFailure, CountsUsesFromNextOne) {
+  ASSERT_TRUE(fail_at("hipMalloc", 3, hipErrorOutOfMemory));
+  ASSERT_TRUE(fail_at("hipMalloc", 1, hipErrorLaunchFailure));  // several may be planned
+  auto const use = uses().at("hipMalloc");
+  expect(hipErrorLaunchFailure, use());
+  ok(use());
+  expect(hipErrorOutOfMemory, use());
+  for (int i = 0; i < 10; ++i) ok(use());
+}
+
+TEST_F(HostInjectedFailure, FailedCopyCopiesNothing) {
+  ok(hipMemsetAsync(device_, 3, 64, stream_));
+  ASSERT_TRUE(fail_at("hipMemcpyAsync", 1, hipErrorIllegalAddress));
+  expect(hipErrorIllegalAddress, hipMemcpyAsync(device_, host_, 64, hipMemcpyDefault, stream_));
+  expect(hipErrorIllegalAddress, hipGetLastError());
+  ok(hipStreamSynchronize(stream_));
+  ok(hipMemcpy(host_, device_, 64, hipMemcpyDefault));
+  EXPECT_TRUE(std::all_of(host_, host_ + 64, [](char b) { return b == 3; }));
+}
+
+TEST_F(HostInjectedFailure, RejectsUnknownNameZeroUseAndSuccess) {
+  EXPECT_FALSE(fail_at("hipNoSuchCall", 1, hipErrorUnknown));
+  EXPECT_FALSE(fail_at("hipMalloc", 0, hipErrorUnknown));
+  EXPECT_FALSE(fail_at("hipMalloc", 1, hipSuccess));
+}
+
+}  // namespace
