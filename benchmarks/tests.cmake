@@ -219,6 +219,14 @@ rocarray_add_message_test(like_babelstream_prints_columns
   "Arrays of 64 KiB instead of BabelStream's 2 GiB: as given by --size.*Function +MBytes/sec +Min .sec. +Max +Average[^\n]*\n[^\n]*stream/${row}.*raw/stream/${row}"
   --like babelstream run *stream/triad --size 64K)
 
+# The output says if the figures are not those of a GPU.
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
+  rocarray_add_message_test(says_that_the_cpu_was_measured "Measured on the CPU: " run d2d/copy ${quick})
+elseif(ROCARRAY_ON_FAKE_RUNTIME)
+  rocarray_add_message_test(says_that_the_fake_runtime_was_measured "Measured with the fake HIP runtime"
+    run d2d/copy ${quick})
+endif()
+
 rocarray_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)
 rocarray_add_exit_code_test(planning 0 planning --benchmark_min_time=0.001
   "--benchmark_filter=/(64|512)$|<[0-9]>$")

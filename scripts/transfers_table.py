@@ -302,7 +302,7 @@ def main():
     if versions:
         print("Peers: " + ", ".join(f"{name} {version}" for name, version in versions.items()) + ".")
     if environment.get("on_gpu") is False:
-        print("Measured on the CPU: these figures say nothing about a GPU.")
+        print("Measured on the CPU: these are not figures of a GPU.")
     for print_section in (targets, contiguous, strided, on_device, batches, scaling):
         print_section(results)
 

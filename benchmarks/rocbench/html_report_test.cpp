@@ -149,7 +149,7 @@ TEST(HtmlReport, EscapesTexts) {
 TEST(HtmlReport, WarnsIfDeviceIsNoGpu) {
   benchmark_run run = example_run();
   run.environment.on_gpu = false;
-  EXPECT_TRUE(contains(html_report(run), "these figures say nothing about a GPU"));
+  EXPECT_TRUE(contains(html_report(run), "these are not figures of a GPU"));
   run.environment.is_fake_runtime = true;
   EXPECT_TRUE(contains(html_report(run), "these figures are meaningless"));
 }

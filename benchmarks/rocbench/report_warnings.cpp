@@ -9,7 +9,7 @@ std::vector<std::string> report_warnings(benchmark_run const& run) {
     warnings.emplace_back(
         "Measured with the fake HIP runtime on the CPU: these figures are meaningless.");
   } else if (!run.environment.on_gpu) {
-    warnings.emplace_back("Measured on the CPU: these figures say nothing about a GPU.");
+    warnings.emplace_back("Measured on the CPU: these are not figures of a GPU.");
   }
   for (case_result const& result : run.results) {
     if (result.measured.mismatch)

@@ -87,7 +87,7 @@ void print_environment(std::FILE* file, run_environment const& environment,
     fmt::print(file,
                "Measured with the fake HIP runtime on the CPU: these figures are meaningless.\n");
   } else if (!environment.on_gpu) {
-    fmt::print(file, "Measured on the CPU: these figures say nothing about a GPU.\n");
+    fmt::print(file, "Measured on the CPU: these are not figures of a GPU.\n");
   }
   fmt::print(file, "Physical limits:\n");
   if (environment.on_gpu) {

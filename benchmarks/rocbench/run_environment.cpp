@@ -50,8 +50,7 @@ run_environment describe_environment(roc::device const& device) {
   result.ordinal = device.ordinal();
   result.device_name = device.name();
   result.pci_bus_id = device.pci_bus_id();
-  // The fake HIP runtime names its devices after the library.
-  result.is_fake_runtime = result.device_name.starts_with("rocarray ");
+  result.is_fake_runtime = result.device_name.starts_with("rocarray fake HIP runtime");
   ROCARRAY_HIP(hipRuntimeGetVersion, &result.runtime_version);
   ROCARRAY_HIP(hipDriverGetVersion, &result.driver_version);
   result.host_name = host_name();

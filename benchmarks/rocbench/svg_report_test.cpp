@@ -61,7 +61,7 @@ TEST(SvgReport, WarnsOfWrongDataAndMissingGpu) {
   run.results.push_back(example_result("d2h/pinned", 1 << 20, 1e9));
   run.results.back().measured.mismatch = "sample 1: payload byte 7 is 0x80, not 0x81";
   std::string const picture = svg_report(run);
-  EXPECT_TRUE(contains(picture, "these figures say nothing about a GPU"));
+  EXPECT_TRUE(contains(picture, "these are not figures of a GPU"));
   EXPECT_TRUE(contains(picture, "class=\"bad\""));
   EXPECT_TRUE(contains(picture, "d2h/pinned: sample 1: payload byte 7"));
   EXPECT_FALSE(contains(picture, ">d2h/pinned</text>"));
