@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 # layers.sh REPOSITORY: checks the include directives of src and include/roc against the layers.
 #
-# Fails if a file includes a header of a higher layer, if a public header includes one of src, or if
-# files include each other in a cycle (foo.hpp and foo.cpp count as one). Prints the arrows between
-# the layers with the number of include directives of each.
+# Fails if a file includes a header of a higher layer, if a public header includes one of src, if files
+# include each other in a cycle (foo.hpp and foo.cpp count as one), or if a source has no header of its
+# name; src/platform/host/api implements HIP's own header. Prints the arrows between the layers with
+# the number of include directives of each.
 set -euo pipefail
 cd "$1"
 
@@ -69,6 +70,15 @@ awk 'NR == FNR { layers[++count] = $1; next }
     }
     exit bad
   }' "$scratch/layers" "$scratch/includes" || status=1
+
+# A source implements the header of its name: beside it, or a public one.
+while read -r source; do
+  name=$(basename "$source" .cpp)
+  [ -e "${source%.cpp}.hpp" ] || grep -qE "^include/roc/(.*/)?$name\.hpp$" "$scratch/files" || {
+    echo "$source has no header of its name"
+    status=1
+  }
+done < <(grep -E '^src/.*\.cpp$' "$scratch/files" | grep -v '^src/platform/host/api/' || true)
 
 # tsort names the members of every cycle.
 sed -E 's/\.(hpp|cpp|hip)( |$)/\2/g' "$scratch/includes" | awk '$1 != $2' >"$scratch/graph"

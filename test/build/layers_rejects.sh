@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # layers_rejects.sh DIRECTORY: layers.sh fails, and names the files, for an include of a higher layer,
-# for a cycle, and for a directory that is in no layer.
+# for a cycle, for a directory that is in no layer, and for a source without a header.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$1/tree
@@ -31,3 +31,4 @@ expect() {
 expect "src/base/a.hpp includes src/copy/b.hpp of a higher layer" src/base/a.hpp src/copy/b.hpp
 expect "src/base/b" src/base/a.cpp src/base/b.hpp src/base/b.cpp src/base/a.hpp
 expect "src/attic/a.hpp is in no layer" src/attic/a.hpp src/base/b.hpp
+expect "src/base/a.cpp has no header of its name" src/base/a.cpp src/base/b.hpp
