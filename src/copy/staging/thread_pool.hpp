@@ -57,9 +57,9 @@ class thread_pool {
   struct job {
     parallel_work& work;
     std::size_t count;
-    std::size_t next = 0;     // the first item not yet begun
-    std::size_t running = 0;  // threads that run an item or help
-    bool starved = false;     // a worker found no memory: only the caller begins items for now
+    std::size_t next = 0;               // the first item not yet begun
+    std::size_t running = 0;            // threads that run an item or help
+    bool starved = false;               // a worker found no memory: only the caller begins items
     std::vector<std::size_t> deferred;  // begun items that found no memory; to be run again
     std::exception_ptr failure;         // the first one
 
