@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where --inject corrupts a byte to show that verification finds it.
+// The place at which --inject corrupts a byte, to show that verification finds it.
 #pragma once
 
 namespace rocbench {
