@@ -7,14 +7,26 @@
 
 namespace roc {
 
+class event_base;
+
 namespace detail {
 
 struct native_event;  // a hipEvent_t points to one
 
 }  // namespace detail
 
+namespace runtime {
+
+struct stream_slot;
+class stream_id;
+void record(event_base& recorded, stream_id const& stream);
+void wait(stream_id const& later, event_base const& earlier);
+
+}  // namespace runtime
+
 /// The common part of event and timed_event. Move-only. A recorded event may be destroyed at any
-/// time; the destructor does not block.
+/// time; the destructor does not block. The roc::stream that recorded an event may be destroyed
+/// before it. A foreign stream (roc::from_native) must outlive the events that it recorded.
 ///
 /// Members throw roc::error (errors of HIP) and lifetime_error (moved-from event).
 class ROCARRAY_API event_base {
@@ -43,6 +55,21 @@ class ROCARRAY_API event_base {
   void swap(event_base& other) noexcept;
 
   detail::native_event* handle_;  ///< null after a move
+
+ private:
+  friend void runtime::record(event_base& recorded, runtime::stream_id const& stream);
+  friend void runtime::wait(runtime::stream_id const& later, event_base const& earlier);
+  friend class stream_ref;
+
+  /// Records the event on a native stream. `slot` and `generation` identify a stream that may be
+  /// destroyed before the event; `slot` is null for other streams.
+  void record_on(detail::native_stream* stream, runtime::stream_slot* slot,
+                 unsigned long long generation);
+  /// Makes a native stream wait for the event.
+  void make_wait(detail::native_stream* stream) const;
+
+  runtime::stream_slot* slot_ = nullptr;  // of the stream that recorded the event; may be null
+  unsigned long long generation_ = 0;     // of the slot
 };
 
 /// An event for ordering (hipEventDisableTiming), the cheapest kind. It cannot measure time.

@@ -28,12 +28,7 @@ auxiliary_streams_guard::auxiliary_streams_guard() {
   if (device_pairs.size() == max_pairs) return;
   auto created = std::make_unique<auxiliary_streams>();
   created->first = create_internal_stream();
-  try {
-    created->second = create_internal_stream();
-  } catch (...) {
-    ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(created->first.handle()));
-    throw;
-  }
+  created->second = create_internal_stream();
   device_pairs.push_back(std::move(created));
   pair_ = device_pairs.back().get();
 }

@@ -3,32 +3,23 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
-#include <list>
 #include <map>
 #include <mutex>
-#include <utility>
 
 #include <roc/device.hpp>
 #include <roc/event.hpp>
 
-#include "base/error.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream_uses.hpp"
 
 namespace roc::runtime {
 namespace {
 
-// For each non-blocking stream, an event after the last work that was recorded there.
+// The work that was recorded on non-blocking streams, by device.
 struct recorded_work {
-  using event_map = std::map<std::pair<int, detail::native_stream*>, event>;
-
-  std::mutex mutex;  // of all members
-  // By device and handle. The entries of streams that the library did not create are never removed:
-  // they are few, and an event is small.
-  event_map last_work;
-  // The entries of destroyed streams, until the event has been reached.
-  std::list<event_map::node_type> last_work_of_destroyed;
+  std::mutex mutex;
+  std::map<int, stream_uses> by_device;  // guarded by mutex
 };
 
 // The number of record_work calls.
@@ -52,39 +43,16 @@ recorded_work& state() {
 void record_work(stream_ref stream) {
   work_count.fetch_add(1);
   if (stream.kind() != detail::stream_kind::non_blocking) return;
-  on_device const guard(stream.device_ordinal());
+  stream_id const& id = stream_id_of(stream, stream.device_ordinal());
   std::lock_guard const lock(state().mutex);
-  auto const [entry, inserted] =
-      state().last_work.try_emplace({stream.device_ordinal(), stream.handle()});
-  auto& last_work = entry->second;
-  // The entry may belong to a destroyed stream that had the same handle: recording the event again
-  // must not lose that stream's work.
-  if (!inserted && !last_work.query()) stream.wait(last_work);
-  last_work.record(stream);
-}
-
-void forget_stream(stream_ref stream) noexcept {
-  if (stream.kind() != detail::stream_kind::non_blocking) return;
-  try {
-    std::lock_guard const lock(state().mutex);
-    auto& of_destroyed = state().last_work_of_destroyed;
-    of_destroyed.remove_if([](auto const& node) { return node.mapped().query(); });
-    auto const entry = state().last_work.find({stream.device_ordinal(), stream.handle()});
-    if (entry == state().last_work.end()) return;
-    of_destroyed.emplace_back(state().last_work.extract(entry));
-  } catch (std::exception const& error) {
-    base::log(error.what());
-  }
+  state().by_device[stream.device_ordinal()].add_with_event(id);
 }
 
 void order_default_stream_after_all(int device) {
   std::lock_guard const lock(state().mutex);
-  for (auto& [key, last_work] : state().last_work) {
-    if (key.first == device) stream_ref().wait(last_work);
-  }
-  for (auto const& node : state().last_work_of_destroyed) {
-    if (node.key().first == device) stream_ref().wait(node.mapped());
-  }
+  auto const work = state().by_device.find(device);
+  if (work == state().by_device.end() || work->second.empty()) return;
+  work->second.order_before(stream_id_of({}, device));
 }
 
 bool has_unsynchronized_work(int device) noexcept {

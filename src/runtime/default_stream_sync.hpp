@@ -30,10 +30,6 @@ void enqueue_and_record(stream_ref stream, F enqueue) {
   }
 }
 
-/// Forgets the handle of a stream that is about to be destroyed. Calls without a stream still wait
-/// for the work that was recorded there. Errors are logged.
-void forget_stream(stream_ref stream) noexcept;
-
 /// Makes the default stream of `device` wait for the work recorded on the device's non-blocking
 /// streams. Calls HIP under a process-wide lock, but does not block on work. `device` must be
 /// current. Throws roc::error.

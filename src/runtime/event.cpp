@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <roc/event.hpp>
 
+#include <optional>
 #include <utility>
 
 #include <roc/error.hpp>
@@ -8,6 +9,7 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc {
 namespace {
@@ -27,7 +29,9 @@ event_base::~event_base() {
 }
 
 event_base::event_base(event_base&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)) {}
+    : handle_(std::exchange(other.handle_, nullptr)),
+      slot_(other.slot_),
+      generation_(other.generation_) {}
 
 event_base& event_base::operator=(event_base&& other) noexcept {
   // The temporary destroys the event that is replaced.
@@ -35,7 +39,11 @@ event_base& event_base::operator=(event_base&& other) noexcept {
   return *this;
 }
 
-void event_base::swap(event_base& other) noexcept { std::swap(handle_, other.handle_); }
+void event_base::swap(event_base& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(slot_, other.slot_);
+  std::swap(generation_, other.generation_);
+}
 
 detail::native_event* event_base::handle() const {
   if (handle_ == nullptr) {
@@ -45,19 +53,44 @@ detail::native_event* event_base::handle() const {
 }
 
 void event_base::record(stream_ref stream) {
-  hipEvent_t const native_event = native(handle());
-  hipStream_t const native_stream = runtime::handle(stream);
+  static_cast<void>(handle());
+  static_cast<void>(runtime::handle(stream));
   runtime::on_stream_device const guard(stream);
-  ROCARRAY_HIP(hipEventRecord, native_event, native_stream);
+  if (runtime::is_device_relative(stream.handle())) return record_on(stream.handle(), nullptr, 0);
+  runtime::stream_id const& id = runtime::stream_id_of(stream, stream.device_ordinal());
+  bool const may_be_destroyed = !id.is_foreign() && !id.is_permanent();
+  record_on(stream.handle(), may_be_destroyed ? id.slot() : nullptr, id.generation());
+}
+
+void event_base::record_on(detail::native_stream* stream, runtime::stream_slot* slot,
+                           unsigned long long generation) {
+  hipEvent_t const native_event = native(handle());
+  ROCARRAY_HIP(hipEventRecord, native_event, reinterpret_cast<hipStream_t>(stream));
+  slot_ = slot;
+  generation_ = generation;
+}
+
+// The functions below do not call HIP if the stream that recorded the event was destroyed: all its
+// work was done then, and some runtimes would access the destroyed stream.
+
+void event_base::make_wait(detail::native_stream* stream) const {
+  hipEvent_t const native_event = native(handle());
+  std::optional<runtime::stream_keepalive> keepalive;
+  if (slot_ != nullptr && !keepalive.emplace(slot_, generation_)) return;
+  ROCARRAY_HIP(hipStreamWaitEvent, reinterpret_cast<hipStream_t>(stream), native_event, 0);
 }
 
 void event_base::synchronize() const {
   hipEvent_t const native_event = native(handle());
+  std::optional<runtime::stream_keepalive> keepalive;
+  if (slot_ != nullptr && !keepalive.emplace(slot_, generation_)) return;
   ROCARRAY_HIP(hipEventSynchronize, native_event);
 }
 
 bool event_base::query() const {
   hipEvent_t const native_event = native(handle());
+  std::optional<runtime::stream_keepalive> keepalive;
+  if (slot_ != nullptr && !keepalive.emplace(slot_, generation_)) return true;
   return ROCARRAY_HIP_READY(hipEventQuery, native_event);
 }
 

@@ -7,7 +7,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "runtime/destroyed_streams.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc::runtime {
 
@@ -15,9 +15,15 @@ stream_ref create_internal_stream() {
   int const device = current_device();
   hipStream_t native = nullptr;
   ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
-  auto* const handle = reinterpret_cast<detail::native_stream*>(native);
-  mark_handle_alive(handle);  // the runtime reuses handles of destroyed streams
-  return {handle, device, detail::stream_kind::non_blocking};
+  stream_ref const created(reinterpret_cast<detail::native_stream*>(native), device,
+                           detail::stream_kind::non_blocking);
+  try {
+    begin_identity(created, true);
+  } catch (...) {
+    ROCARRAY_HIP_QUIET(hipStreamDestroy, native);
+    throw;
+  }
+  return created;
 }
 
 stream_ref internal_stream(transfer_direction direction) {

@@ -15,7 +15,6 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
-#include "runtime/destroyed_streams.hpp"
 #include "runtime/host_function_errors.hpp"
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
@@ -52,7 +51,6 @@ detail::native_stream* create(unsigned flags, int priority) {
     ROCARRAY_HIP(hipStreamCreateWithPriority, &native, flags, priority);
   }
   auto* const handle = reinterpret_cast<detail::native_stream*>(native);
-  mark_handle_alive(handle);
   base::log_line(base::log_level::debug, "stream %p, priority %d%s", static_cast<void*>(handle),
                  priority, flags == hipStreamNonBlocking ? ", non-blocking" : "");
   return handle;
@@ -106,9 +104,9 @@ bool stream_ref::query() const {
 }
 
 void stream_ref::wait(event_base const& event) const {
-  hipStream_t const native = runtime::handle(*this);
+  static_cast<void>(runtime::handle(*this));
   runtime::on_stream_device const guard(*this);
-  ROCARRAY_HIP(hipStreamWaitEvent, native, reinterpret_cast<hipEvent_t>(event.handle()), 0);
+  event.make_wait(handle_);
 }
 
 int stream_ref::priority() const {
@@ -140,14 +138,17 @@ stream::stream(non_blocking_t, int priority)
 }
 
 void stream::begin(unsigned flags, int priority) {
-  handle_ = runtime::create(flags, priority);
-  kind_ = flags == hipStreamNonBlocking ? stream_kind::non_blocking : stream_kind::blocking;
+  detail::native_stream* const created = runtime::create(flags, priority);
+  stream_kind const kind =
+      flags == hipStreamNonBlocking ? stream_kind::non_blocking : stream_kind::blocking;
   try {
-    runtime::begin_identity(*this);
+    runtime::begin_identity({created, device_, kind});
   } catch (...) {
-    destroy();
+    ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(created));
     throw;
   }
+  handle_ = created;
+  kind_ = kind;
 }
 
 stream::~stream() { destroy(); }
@@ -169,11 +170,7 @@ void stream::destroy() noexcept {
   if (kind_ == stream_kind::none) return;
   base::log_line(base::log_level::debug, "stream %p is destroyed", static_cast<void*>(handle_));
   runtime::detach_host_errors(*this);
-  runtime::forget_stream(*this);
-  runtime::end_identity(*this);
-  // Before hipStreamDestroy: another thread's new stream may get the handle right after.
-  runtime::mark_handle_destroyed(handle_);
-  ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(handle_));
+  runtime::retire(*this);
 }
 
 }  // namespace roc

@@ -1,17 +1,59 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/stream_handle.hpp"
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <string>
 #include <system_error>
 
 #include <roc/error.hpp>
 
 #include "platform/call.hpp"
-#include "runtime/destroyed_streams.hpp"
+#include "runtime/current_device.hpp"
 
 namespace roc::runtime {
+namespace {
+
+// The handles that the library destroyed recently: a lossy hash set with one handle per slot.
+// Constant-initialized and trivially destructible: static objects may create and destroy streams
+// before and after every other static object.
+class destroyed_handle_set {
+ public:
+  void add(detail::native_stream* handle) noexcept {
+    slot_of(handle).store(handle, std::memory_order_relaxed);
+  }
+  void remove(detail::native_stream* handle) noexcept {
+    slot_of(handle).compare_exchange_strong(handle, nullptr, std::memory_order_relaxed);
+  }
+  bool contains(detail::native_stream* handle) noexcept {
+    return slot_of(handle).load(std::memory_order_relaxed) == handle;
+  }
+
+ private:
+  static constexpr unsigned bits = 10;
+
+  std::atomic<detail::native_stream*>& slot_of(detail::native_stream* handle) noexcept {
+    auto const number = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
+    return slots_[static_cast<std::size_t>((number * 0x9E3779B97F4A7C15u) >> (64 - bits))];
+  }
+
+  std::array<std::atomic<detail::native_stream*>, std::size_t{1} << bits> slots_{};
+};
+
+constinit destroyed_handle_set destroyed_handles;
+
+}  // namespace
 
 using detail::stream_kind;
+
+void mark_handle_destroyed(detail::native_stream* handle) noexcept { destroyed_handles.add(handle); }
+
+void mark_handle_alive(detail::native_stream* handle) noexcept { destroyed_handles.remove(handle); }
+
+bool is_handle_destroyed(detail::native_stream* handle) noexcept {
+  return handle != nullptr && destroyed_handles.contains(handle);
+}
 
 hipStream_t handle(stream_ref stream) {
   if (stream.kind() == stream_kind::none) {
@@ -41,9 +83,19 @@ int device_for(stream_ref stream, int first, int second) {
   return work_device;
 }
 
-void synchronize_quietly(stream_ref stream) noexcept {
-  if (stream.kind() == stream_kind::none || is_handle_destroyed(stream.handle())) return;
-  ROCARRAY_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream.handle()));
+bool synchronize_quietly(stream_ref stream) noexcept {
+  if (stream.kind() == stream_kind::none || is_handle_destroyed(stream.handle())) return true;
+  if (ROCARRAY_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream.handle()))) {
+    return true;
+  }
+  int previous = -1;
+  bool const is_other_device = stream.device_ordinal() >= 0 &&
+                               ROCARRAY_HIP_QUIET(hipGetDevice, &previous) &&
+                               previous != stream.device_ordinal();
+  if (is_other_device && !ROCARRAY_HIP_QUIET(hipSetDevice, stream.device_ordinal())) return false;
+  bool const is_idle = ROCARRAY_HIP_QUIET(hipDeviceSynchronize);
+  if (is_other_device) ROCARRAY_HIP_QUIET(hipSetDevice, previous);
+  return is_idle;
 }
 
 }  // namespace roc::runtime

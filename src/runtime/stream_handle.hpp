@@ -13,7 +13,7 @@
 namespace roc::runtime {
 
 /// Returns HIP's handle of the stream. Throws lifetime_error if the stream was moved from, or if it
-/// is known to have been destroyed (runtime/destroyed_streams.hpp). Does not call HIP.
+/// is known to have been destroyed (is_handle_destroyed). Does not call HIP.
 hipStream_t handle(stream_ref stream);
 
 /// Returns the device of the stream, or `fallback` for the default stream, which has none.
@@ -27,9 +27,22 @@ inline int device_of(stream_ref stream, int fallback) noexcept {
 int device_for(stream_ref stream, int first, int second);
 
 /// Blocks until the stream is idle, after an error: work that was enqueued before the error must
-/// not access memory that the caller frees next. Logs errors of HIP; does nothing for a stream that
-/// was moved from or destroyed.
-void synchronize_quietly(stream_ref stream) noexcept;
+/// not access memory that the caller frees next. If that fails, blocks until the stream's device is
+/// idle. Logs errors of HIP; does nothing for a stream that was moved from or destroyed.
+/// Returns false if both failed: work may still be pending, and what it uses must not be freed.
+bool synchronize_quietly(stream_ref stream) noexcept;
+
+// Detection of stream_refs that are used after their stream was destroyed. HIP may crash if it
+// receives such a handle, so the library remembers the handles that it destroyed recently, in a
+// lossy set: a newer handle may replace an older one. No function takes a lock.
+
+/// Remembers a handle as destroyed. Call this before hipStreamDestroy: another thread's new stream
+/// may get the handle right after.
+void mark_handle_destroyed(detail::native_stream* handle) noexcept;
+/// Forgets that a handle was destroyed, because a new stream has it.
+void mark_handle_alive(detail::native_stream* handle) noexcept;
+/// Returns true only if the stream of this handle was destroyed; false if it is alive or unknown.
+bool is_handle_destroyed(detail::native_stream* handle) noexcept;
 
 /// Returns true for hipStreamPerThread: the same handle means a different stream in each thread and
 /// on each device.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The identity of streams. HIP reuses the handle of a destroyed stream for a new one; a stream_id
-// is never reused.
+// The identity and the lifetime of streams. HIP reuses the handle of a destroyed stream for a new
+// one; a stream_id is never reused. This is the only code that deals with reused handles.
 #pragma once
 
 #include <atomic>
@@ -10,23 +10,26 @@
 #include <roc/event.hpp>
 #include <roc/stream.hpp>
 
+#include "platform/hip.hpp"
+
 namespace roc::runtime {
 
-using shared_event = std::shared_ptr<event const>;
-
 /// The record of a stream, reused for another stream after its end. Slots are never freed, so that
-/// a stream_id can always be checked. `device`, `stream` and `foreign` do not change while a stream
-/// has the slot.
+/// a stream_id can always be checked. `device`, `stream`, `is_foreign` and `is_permanent` do not
+/// change while a stream has the slot.
 struct stream_slot {
-  /// The number of the stream that has the slot: odd, and unique in the process. Incremented, and
-  /// so even, once the stream has ended.
+  /// The state of the stream that has the slot. The number of a live stream is unique in the
+  /// process. It is incremented once when the stream ends, and again when all work of the stream is
+  /// done and its native stream is destroyed. Numbers of later streams are greater.
   std::atomic<std::uint64_t> generation = 0;
-  std::atomic<bool> used = false;     ///< a stream_id of the stream has been handed out
   std::atomic<unsigned> callers = 0;  ///< the number of stream_keepalive objects
   int device = -1;
   stream_ref stream;
-  bool foreign = false;  ///< not created by class stream: its end is noticed late or never
-  shared_event end;      ///< after the last work of a stream that has ended; under the table's lock
+  bool is_foreign = false;    ///< not created by the library: its end is noticed late or never
+  bool is_permanent = false;  ///< an internal stream of the library, which is never destroyed
+  /// For foreign streams; see record. Created by the first use, never destroyed.
+  std::atomic<detail::native_stream*> relay = nullptr;
+  stream_slot* next = nullptr;  ///< in a list of the table; guarded by its mutex
 };
 
 /// The identity of one stream. A value: it holds copies of the slot's members, because the slot may
@@ -35,13 +38,14 @@ class stream_id {
  public:
   /// An empty identity: no stream.
   stream_id() = default;
-  /// The identity of the stream that has the slot. The caller holds the table's lock.
+  /// The identity of the stream that has the slot. The caller holds the table's mutex.
   explicit stream_id(stream_slot& slot) noexcept
       : slot_(&slot),
         generation_(slot.generation.load(std::memory_order_acquire)),
         stream_(slot.stream),
         device_(slot.device),
-        foreign_(slot.foreign) {}
+        is_foreign_(slot.is_foreign),
+        is_permanent_(slot.is_permanent) {}
 
   bool is_empty() const noexcept { return slot_ == nullptr; }
   stream_slot* slot() const noexcept { return slot_; }
@@ -53,12 +57,15 @@ class stream_id {
   }
   bool is_default() const noexcept { return stream_.handle() == nullptr; }
   bool is_blocking() const noexcept { return stream_.kind() != detail::stream_kind::non_blocking; }
-  /// Returns true if class stream did not create the stream, so that its end is noticed late or
+  /// Returns true if the library did not create the stream, so that its end is noticed late or
   /// never.
-  bool is_foreign() const noexcept { return foreign_; }
+  bool is_foreign() const noexcept { return is_foreign_; }
+  /// Returns true for an internal stream, which is never destroyed.
+  bool is_permanent() const noexcept { return is_permanent_; }
   int device() const noexcept { return device_; }
   /// Returns the stream. Use it only while the stream is alive (stream_keepalive).
   stream_ref stream() const noexcept { return stream_; }
+  hipStream_t native() const noexcept { return reinterpret_cast<hipStream_t>(stream_.handle()); }
 
   friend bool operator==(stream_id const& a, stream_id const& b) noexcept {
     return a.generation_ == b.generation_;
@@ -69,18 +76,23 @@ class stream_id {
   std::uint64_t generation_ = 0;
   stream_ref stream_;
   int device_ = -1;
-  bool foreign_ = false;
+  bool is_foreign_ = false;
+  bool is_permanent_ = false;
 };
 
-/// Prevents the destruction of a stream for a scope, so that a thread that has only its stream_id
-/// can call HIP with it. Converts to false if the stream has ended. Does not block; ~stream waits
-/// for the scope's end, so keep it short.
+/// Prevents the destruction of a native stream for a scope, so that a thread that has only a
+/// stream_id, or an event of the stream, can call HIP. The stream may have been destroyed by the
+/// user: its native stream exists until its work is done. Converts to false if it does not exist
+/// any more, and so all work of the stream is done. Does not block; ~stream does not wait for it.
 class stream_keepalive {
  public:
-  /// Keeps the stream of `id` alive, unless it has ended. `id` must not be empty.
-  explicit stream_keepalive(stream_id id) noexcept : slot_(id.slot()) {
+  /// Keeps the native stream of `id`, which must not be empty.
+  explicit stream_keepalive(stream_id const& id) noexcept
+      : stream_keepalive(id.slot(), id.generation()) {}
+  /// Keeps the native stream that had the slot at this generation.
+  stream_keepalive(stream_slot* slot, std::uint64_t generation) noexcept : slot_(slot) {
     slot_->callers.fetch_add(1);
-    if (slot_->generation.load() != id.generation()) end();
+    if (slot_->generation.load() != generation) keep_ended(generation);
   }
   ~stream_keepalive() { end(); }
   stream_keepalive(stream_keepalive const&) = delete;
@@ -93,33 +105,51 @@ class stream_keepalive {
   }
 
  private:
+  /// Completes the construction for a stream that is not live. Takes the table's mutex.
+  void keep_ended(std::uint64_t generation) noexcept;
+
   stream_slot* slot_;
 };
 
 /// Returns the identity of a stream; `device` is used for the default stream, which has no device
 /// of its own. The reference is valid until the thread's next call. Takes a process-wide lock
 /// unless the thread used the stream recently. Throws lifetime_error for a moved-from or destroyed
-/// stream.
+/// stream, and std::bad_alloc.
 stream_id const& stream_id_of(stream_ref stream, int device);
 
-/// Records an event after all work enqueued on the stream so far, and returns it. If the stream has
-/// ended, returns the event after its last work, or null if that work is done. For a per-thread
-/// stream the event waits for the device's other blocking streams too. Does not block. Throws
-/// roc::error.
-shared_event record(stream_id id);
+using shared_event = std::shared_ptr<event>;
+
+/// Records `recorded` after all work enqueued on the stream so far. If the stream is foreign and
+/// events do not outlive streams on this platform, the event is recorded on a relay: an internal
+/// stream that waits for the foreign one. For a per-thread stream it waits for the device's other
+/// blocking streams too. The native stream must be kept alive by the caller, and be of the device
+/// on which the event was created. Does not block. Throws roc::error.
+void record(event_base& recorded, stream_id const& stream);
+/// Creates an event, records it as above and returns it. Returns null if all work of the stream is
+/// known to be done, because its native stream was destroyed. Does not block. Throws roc::error.
+shared_event record(stream_id const& stream);
 /// Returns true if the stream has ended and all its work is done. Does not block. Throws
 /// roc::error.
-bool is_finished(stream_id id);
-/// Makes work enqueued on `later`, which must be alive, from now on wait for the work enqueued on
-/// `earlier` so far. Does nothing if HIP orders them already: they are the same stream, or one is
-/// the default stream and both are blocking. Does not block. Throws roc::error.
-void order_after(stream_id later, stream_id earlier);
+bool is_finished(stream_id const& stream);
+/// Makes work enqueued on `later` from now on wait for the event. Does nothing if the native stream
+/// of `later` was destroyed. Does not block. Throws roc::error.
+void wait(stream_id const& later, event_base const& earlier);
+/// Makes work enqueued on `later` from now on wait for the work enqueued on `earlier` so far. Does
+/// nothing if HIP orders them already: they are the same stream, or one is the default stream and
+/// both are blocking. Does not block. Throws roc::error.
+void order_after(stream_id const& later, stream_id const& earlier);
 
-/// Begins the identity of a stream that class stream has just created. Throws std::bad_alloc.
-void begin_identity(stream_ref stream);
-/// Ends the identity of a stream that class stream is about to destroy. Records an event after its
-/// last work, and blocks until other threads have destroyed their stream_keepalive objects. Errors
-/// are logged.
-void end_identity(stream_ref stream) noexcept;
+/// Begins the identity of a stream that the library has just created and will never destroy, or
+/// will pass to retire. Throws std::bad_alloc; the caller then destroys the native stream.
+void begin_identity(stream_ref stream, bool is_permanent = false);
+/// Ends the identity of a stream of the library and destroys its native stream: now if it is idle,
+/// otherwise in a later call of begin_identity, retire or destroy_idle_streams after its work is
+/// done. HIP may block in hipStreamDestroy until the stream is idle (AMD does), and events of a
+/// destroyed stream cannot be queried there. Does not block and does not allocate. Errors are
+/// logged.
+void retire(stream_ref stream) noexcept;
+/// Destroys the native streams of ended streams whose work is done. Does not block; errors are
+/// logged.
+void destroy_idle_streams() noexcept;
 
 }  // namespace roc::runtime

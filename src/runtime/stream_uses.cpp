@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/stream_uses.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_handle.hpp"
+
+namespace roc::runtime {
+namespace {
+
+// From this number of uses on, those that have finished are removed before one is added.
+constexpr std::size_t many_uses = 8;
+
+}  // namespace
+
+stream_uses::use* stream_uses::find(stream_id const& stream) noexcept {
+  auto const found = std::find_if(uses_.begin(), uses_.end(),
+                                  [&](use const& item) { return item.stream == stream; });
+  return found == uses_.end() ? nullptr : &*found;
+}
+
+stream_uses::use& stream_uses::find_or_add(stream_id const& stream) {
+  if (use* const found = find(stream)) return *found;
+  if (uses_.size() >= many_uses) remove_finished();
+  return uses_.emplace_back(use{stream, nullptr});
+}
+
+void stream_uses::remove(stream_id const& stream) noexcept {
+  std::erase_if(uses_, [&](use const& item) { return item.stream == stream; });
+}
+
+void stream_uses::begin(stream_id const& stream) {
+  use& item = find_or_add(stream);
+  // A use by a stream of the library needs an event after its last work. The event of a foreign one
+  // stays, because it may be the only trace of earlier work; add replaces it.
+  if (!stream.is_foreign()) item.done = nullptr;
+}
+
+void stream_uses::add(stream_id const& stream) {
+  if (stream.is_foreign()) return add_with_event(stream);
+  begin(stream);
+}
+
+void stream_uses::add_with_event(stream_id const& stream) {
+  use& item = find_or_add(stream);
+  stream_keepalive const keepalive(stream);
+  if (!keepalive) return remove(stream);  // destroyed, so its work is done
+  on_device const guard(stream.device());
+  if (item.done != nullptr && stream.is_foreign() && !item.done->query()) {
+    // The handle may now belong to another foreign stream, which is not ordered after the event.
+    runtime::wait(stream, *item.done);
+  }
+  if (item.done == nullptr || item.done.use_count() != 1) {
+    auto reached = std::make_shared<event>();
+    runtime::record(*reached, stream);
+    item.done = std::move(reached);
+  } else {
+    runtime::record(*item.done, stream);
+  }
+}
+
+void stream_uses::add_all(stream_uses const& other) {
+  uses_.insert(uses_.end(), other.uses_.begin(), other.uses_.end());
+}
+
+shared_event const& stream_uses::event_of(use& item) {
+  if (item.done == nullptr) item.done = runtime::record(item.stream);
+  return item.done;
+}
+
+void stream_uses::record_events() {
+  for (use& item : uses_) event_of(item);
+}
+
+bool stream_uses::has_finished(use const& item) {
+  return item.done != nullptr ? item.done->query() : is_finished(item.stream);
+}
+
+bool stream_uses::have_finished() const {
+  for (use const& item : uses_) {
+    if (!has_finished(item)) return false;
+  }
+  return true;
+}
+
+bool stream_uses::remove_finished() {
+  // Not std::erase_if: a query may throw, and the elements must then be intact.
+  for (std::size_t i = 0; i != uses_.size();) {
+    if (has_finished(uses_[i])) {
+      std::swap(uses_[i], uses_.back());
+      uses_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+  return uses_.empty();
+}
+
+void stream_uses::order_before(stream_id const& later) {
+  for (use& item : uses_) {
+    if (item.stream == later) continue;
+    if (shared_event const& done = event_of(item); done != nullptr && !done->query()) {
+      runtime::wait(later, *done);
+    }
+  }
+}
+
+void stream_uses::wait() {
+  std::exception_ptr failure;
+  for (std::size_t i = 0; i != uses_.size();) {
+    try {
+      if (shared_event const done = event_of(uses_[i]); done != nullptr) done->synchronize();
+      std::swap(uses_[i], uses_.back());
+      uses_.pop_back();
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+      ++i;
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+bool stream_uses::wait_quietly() noexcept {
+  if (platform::log_if_throws([&] { wait(); })) return true;
+  bool is_idle = true;
+  for (use const& item : uses_) {
+    bool const done = platform::log_if_throws([&] {
+      stream_keepalive const keepalive(item.stream);
+      if (!keepalive) return;
+      on_device const guard(item.stream.device());
+      // A foreign stream may not exist any more, so that only its device can be waited for.
+      hipStream_t const native = item.stream.native();
+      if (!item.stream.is_foreign() && ROCARRAY_HIP_QUIET(hipStreamSynchronize, native)) return;
+      ROCARRAY_HIP(hipDeviceSynchronize);
+    });
+    is_idle = is_idle && done;
+  }
+  if (is_idle) uses_.clear();
+  return is_idle;
+}
+
+}  // namespace roc::runtime
