@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "runtime/stream_id.hpp"
+#include "runtime/stream_uses.hpp"
+#include "support/environment.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+using roc::runtime::stream_id;
+using roc::runtime::stream_id_of;
+using roc::runtime::stream_uses;
+using roc::test::gate;
+
+stream_id id_of(roc::stream_ref stream) { return stream_id_of(stream, 0); }
+
+// A stream that the library did not create.
+class foreign_stream {
+ public:
+  foreign_stream() { ROCARRAY_HIP(hipStreamCreateWithFlags, &native_, hipStreamNonBlocking); }
+  ~foreign_stream() { destroy(); }
+  foreign_stream(foreign_stream const&) = delete;
+  foreign_stream& operator=(foreign_stream const&) = delete;
+  void destroy() {
+    if (native_ != nullptr) ROCARRAY_HIP(hipStreamDestroy, native_);
+    native_ = nullptr;
+  }
+  roc::stream_ref ref() const { return roc::from_native(native_); }
+
+ private:
+  hipStream_t native_ = nullptr;
+};
+
+std::size_t queries = 0;
+std::size_t destroyed = 0;
+
+void count_calls(roc::platform::call_record const& record) {
+  if (std::string_view(record.name) == "hipEventQuery") ++queries;
+  if (std::string_view(record.name) == "hipStreamDestroy") ++destroyed;
+}
+
+// Counts calls for a scope.
+class call_counter {
+ public:
+  call_counter() : previous_(roc::platform::set_call_hook(count_calls)) { queries = destroyed = 0; }
+  ~call_counter() { roc::platform::set_call_hook(previous_); }
+
+ private:
+  roc::platform::call_hook previous_;
+};
+
+TEST(StreamUses, AreFinishedWithoutUses) {
+  stream_uses uses;
+  EXPECT_TRUE(uses.empty());
+  EXPECT_TRUE(uses.have_finished());
+  EXPECT_NO_THROW(uses.wait());
+  EXPECT_TRUE(uses.wait_quietly());
+}
+
+TEST(StreamUses, ArePendingUntilTheWorkIsDone) {
+  if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  roc::stream const stream;
+  stream_uses uses;
+  gate hold;
+  hold.close(stream);
+  uses.add(id_of(stream));
+  uses.record_events();
+  EXPECT_FALSE(uses.have_finished());
+  hold.open();
+  uses.wait();
+  EXPECT_TRUE(uses.empty());
+}
+
+TEST(StreamUses, AddCallsNoHipForAStreamOfTheLibrary) {
+  roc::stream const stream;
+  stream_id const id = id_of(stream);
+  stream_uses uses;
+  static std::size_t calls = 0;
+  calls = 0;
+  auto const previous = roc::platform::set_call_hook([](auto const&) { ++calls; });
+  uses.add(id);
+  uses.add(id);
+  roc::platform::set_call_hook(previous);
+  EXPECT_EQ(calls, 0u);
+  EXPECT_TRUE(uses.contains(id));
+}
+
+TEST(StreamUses, OrderBeforeMakesAnotherStreamWait) {
+  roc::stream const earlier(roc::non_blocking);
+  roc::stream const later(roc::non_blocking);
+  gate hold;
+  hold.close(earlier);
+  int order = 0;
+  int first = 0;
+  int second = 0;
+  earlier.launch_host_function([&] { first = ++order; });
+  stream_uses uses;
+  uses.add(id_of(earlier));
+  uses.order_before(id_of(later));
+  later.launch_host_function([&] { second = ++order; });
+  hold.open();
+  later.synchronize();
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 2);
+  earlier.synchronize();
+}
+
+TEST(StreamUses, OrderBeforeIgnoresUsesByTheSameStream) {
+  roc::stream const stream;
+  stream_uses uses;
+  uses.add(id_of(stream));
+  call_counter const counter;
+  uses.order_before(id_of(stream));
+  EXPECT_EQ(queries, 0u);
+}
+
+TEST(StreamUses, OfADestroyedStreamFinishWithItsWork) {
+  stream_uses uses;
+  bool done = false;
+  gate hold;
+  {
+    roc::stream const stream;
+    hold.close(stream);
+    stream.launch_host_function([&] { done = true; });
+    uses.add(id_of(stream));
+  }
+  // In mode `deferred`, the second query of a stream lets its work run.
+  if (roc::test::run_mode() == roc::test::mode::threaded) {
+    EXPECT_FALSE(uses.have_finished());
+  }
+  hold.open();
+  uses.wait();
+  EXPECT_TRUE(done);
+}
+
+TEST(StreamUses, QueryNoEventOfADestroyedStream) {
+  stream_uses uses;
+  {
+    roc::stream const stream;
+    uses.add_with_event(id_of(stream));
+    stream.synchronize();
+  }
+  call_counter const counter;
+  EXPECT_TRUE(uses.have_finished());
+  EXPECT_EQ(queries, 0u);
+}
+
+TEST(StreamUses, TellStreamsWithTheSameHandleApart) {
+  std::optional<roc::stream> stream(std::in_place);
+  stream_id const first = id_of(*stream);
+  stream_uses uses;
+  uses.add(first);
+  stream->synchronize();
+  stream.reset();
+  for (int i = 0; i != 8; ++i) {
+    roc::stream const next;
+    EXPECT_FALSE(uses.contains(id_of(next)));
+  }
+  EXPECT_TRUE(uses.remove_finished());
+}
+
+TEST(StreamUses, OfAForeignStreamSurviveItsEnd) {
+  stream_uses uses;
+  bool done = false;
+  foreign_stream stream;
+  roc::stream_ref const ref = stream.ref();
+  ref.launch_host_function([&] { done = true; });
+  uses.add(id_of(ref));
+  stream.destroy();
+  uses.wait();
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(uses.empty());
+}
+
+TEST(StreamUses, OfForeignStreamsWithOneHandleAreAllWaitedFor) {
+  stream_uses uses;
+  int done = 0;
+  for (int i = 0; i != 5; ++i) {
+    foreign_stream stream;
+    roc::stream_ref const ref = stream.ref();
+    ref.launch_host_function([&] { ++done; });
+    uses.add(id_of(ref));
+  }
+  uses.wait();
+  EXPECT_EQ(done, 5);
+}
+
+TEST(StreamUses, DoNotAccumulateShortLivedStreams) {
+  stream_uses uses;
+  std::vector<stream_id> ids;
+  for (int i = 0; i != 100; ++i) {
+    roc::stream const stream;
+    uses.add(id_of(stream));
+    ids.push_back(id_of(stream));
+    stream.synchronize();
+  }
+  std::size_t remaining = 0;
+  for (stream_id const& id : ids) remaining += uses.contains(id) ? 1 : 0;
+  EXPECT_LE(remaining, 9u);
+}
+
+TEST(StreamUses, AreIntactAfterAFailedQuery) {
+  roc::stream const first;
+  roc::stream const second;
+  stream_uses uses;
+  uses.add_with_event(id_of(first));
+  uses.add_with_event(id_of(second));
+  first.synchronize();
+  second.synchronize();
+  ASSERT_TRUE(roc::platform::fail_call("hipEventQuery", 2, hipErrorUnknown));
+  EXPECT_THROW(uses.remove_finished(), roc::error);
+  roc::platform::clear_failures();
+  EXPECT_TRUE(uses.remove_finished());
+}
+
+TEST(StreamUses, WaitKeepsAUseThatCouldNotBeAwaited) {
+  roc::stream const stream;
+  stream_uses uses;
+  uses.add(id_of(stream));
+  ASSERT_TRUE(roc::platform::fail_call("hipEventSynchronize", 1, hipErrorUnknown));
+  EXPECT_THROW(uses.wait(), roc::error);
+  roc::platform::clear_failures();
+  EXPECT_TRUE(uses.contains(id_of(stream)));
+  EXPECT_NO_THROW(uses.wait());
+}
+
+TEST(StreamUses, WaitQuietlyWaitsForTheStreamIfTheEventFails) {
+  roc::stream const stream;
+  bool done = false;
+  stream.launch_host_function([&] { done = true; });
+  stream_uses uses;
+  uses.add(id_of(stream));
+  ASSERT_TRUE(roc::platform::fail_call("hipEventRecord", 1, hipErrorUnknown));
+  EXPECT_TRUE(uses.wait_quietly());
+  roc::platform::clear_failures();
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(uses.empty());
+}
+
+TEST(StreamUses, WaitQuietlyReportsThatWorkMayBePending) {
+  roc::stream const stream;
+  stream_uses uses;
+  uses.add(id_of(stream));
+  ASSERT_TRUE(roc::platform::fail_call("hipEventSynchronize", 1, hipErrorUnknown));
+  ASSERT_TRUE(roc::platform::fail_call("hipStreamSynchronize", 1, hipErrorUnknown));
+  ASSERT_TRUE(roc::platform::fail_call("hipDeviceSynchronize", 1, hipErrorUnknown));
+  EXPECT_FALSE(uses.wait_quietly());
+  roc::platform::clear_failures();
+  EXPECT_TRUE(uses.contains(id_of(stream)));
+}
+
+TEST(StreamDestructor, DoesNotDestroyABusyNativeStream) {
+  if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  std::optional<roc::stream> stream(std::in_place);
+  roc::stream const another;
+  gate hold;
+  hold.close(*stream);
+  bool done = false;
+  stream->launch_host_function([&] { done = true; });
+  stream_uses uses;
+  uses.add(id_of(*stream));
+  {
+    call_counter const counter;
+    stream.reset();
+    EXPECT_EQ(destroyed, 0u);
+  }
+  hold.open();
+  uses.wait();
+  EXPECT_TRUE(done);
+  call_counter const counter;
+  roc::device(0).synchronize();
+  roc::runtime::destroy_idle_streams();
+  EXPECT_GE(destroyed, 1u);
+}
+
+TEST(StreamDestructor, DestroysAnIdleNativeStreamAtOnce) {
+  roc::device(0).synchronize();
+  roc::runtime::destroy_idle_streams();
+  std::optional<roc::stream> stream(std::in_place);
+  call_counter const counter;
+  stream.reset();
+  EXPECT_EQ(destroyed, 1u);
+}
+
+TEST(Event, OutlivesTheStreamThatRecordedIt) {
+  roc::event event;
+  {
+    roc::stream const stream;
+    event.record(stream);
+    stream.synchronize();
+  }
+  roc::runtime::destroy_idle_streams();
+  call_counter const counter;
+  EXPECT_TRUE(event.query());
+  EXPECT_NO_THROW(event.synchronize());
+  roc::stream const later;
+  EXPECT_NO_THROW(later.wait(event));
+  EXPECT_EQ(queries, 0u);
+}
+
+TEST(Event, OfADestroyedStreamIsPendingUntilItsWorkIsDone) {
+  if (roc::test::run_mode() != roc::test::mode::threaded) {
+    GTEST_SKIP() << "work is done by the call that enqueues it, or by the second query";
+  }
+  roc::event event;
+  gate hold;
+  {
+    roc::stream const stream;
+    hold.close(stream);
+    event.record(stream);
+  }
+  EXPECT_FALSE(event.query());
+  hold.open();
+  event.synchronize();
+  EXPECT_TRUE(event.query());
+}
+
+TEST(StreamKeepalive, KeepsTheNativeStreamOfADestroyedStream) {
+  std::optional<roc::stream> stream(std::in_place);
+  stream_id const id = id_of(*stream);
+  std::optional<roc::runtime::stream_keepalive> keepalive(std::in_place, id);
+  ASSERT_TRUE(*keepalive);
+  stream.reset();
+  EXPECT_FALSE(id.is_live());
+  EXPECT_NE(roc::runtime::record(id), nullptr);
+  keepalive.reset();
+  roc::device(0).synchronize();
+  roc::runtime::destroy_idle_streams();
+  EXPECT_EQ(roc::runtime::record(id), nullptr);
+  EXPECT_TRUE(roc::runtime::is_finished(id));
+}
+
+TEST(StreamKeepalive, ThreadsMayRecordWhileStreamsAreDestroyed) {
+  constexpr int rounds = 200;
+  for (int i = 0; i != rounds; ++i) {
+    std::optional<roc::stream> stream(std::in_place);
+    stream_id const id = id_of(*stream);
+    std::thread other([&] {
+      for (int j = 0; j != 5; ++j) {
+        auto const reached = roc::runtime::record(id);
+        if (reached != nullptr) reached->synchronize();
+      }
+    });
+    stream.reset();
+    other.join();
+  }
+  roc::device(0).synchronize();
+  roc::runtime::destroy_idle_streams();
+}
+
+}  // namespace
