@@ -6,8 +6,8 @@
 #include <mutex>
 #include <vector>
 
-#include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc::runtime {
 
@@ -28,7 +28,12 @@ auxiliary_streams_guard::auxiliary_streams_guard() {
   if (device_pairs.size() == max_pairs) return;
   auto created = std::make_unique<auxiliary_streams>();
   created->first = create_internal_stream();
-  created->second = create_internal_stream();
+  try {
+    created->second = create_internal_stream();
+  } catch (...) {
+    retire(created->first);
+    throw;
+  }
   device_pairs.push_back(std::move(created));
   pair_ = device_pairs.back().get();
 }

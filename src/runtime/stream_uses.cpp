@@ -51,17 +51,13 @@ void stream_uses::add_with_event(stream_id const& stream) {
   stream_keepalive const keepalive(stream);
   if (!keepalive) return remove(stream);  // destroyed, so its work is done
   on_device const guard(stream.device());
-  if (item.done != nullptr && stream.is_foreign() && !item.done->query()) {
-    // The handle may now belong to another foreign stream, which is not ordered after the event.
-    runtime::wait(stream, *item.done);
-  }
-  if (item.done == nullptr || item.done.use_count() != 1) {
-    auto reached = std::make_shared<event>();
-    runtime::record(*reached, stream);
-    item.done = std::move(reached);
-  } else {
-    runtime::record(*item.done, stream);
-  }
+  // The handle may now belong to another foreign stream, which is not ordered after the event.
+  if (item.done != nullptr && stream.is_foreign()) runtime::wait(stream, *item.done);
+  // An older event must not remain if this fails.
+  shared_event done = std::exchange(item.done, nullptr);
+  if (done == nullptr || done.use_count() != 1) done = std::make_shared<event>();
+  runtime::record(*done, stream);
+  item.done = std::move(done);
 }
 
 void stream_uses::add_all(stream_uses const& other) {
@@ -81,9 +77,9 @@ bool stream_uses::has_finished(use const& item) {
   return item.done != nullptr ? item.done->query() : is_finished(item.stream);
 }
 
-bool stream_uses::have_finished() const {
+bool stream_uses::have_finished(stream_id const& except) const {
   for (use const& item : uses_) {
-    if (!has_finished(item)) return false;
+    if (!(item.stream == except) && !has_finished(item)) return false;
   }
   return true;
 }
@@ -103,7 +99,8 @@ bool stream_uses::remove_finished() {
 
 void stream_uses::order_before(stream_id const& later) {
   for (use& item : uses_) {
-    if (item.stream == later) continue;
+    // Foreign streams that had the same handle cannot be told apart.
+    if (item.stream == later && !later.is_foreign()) continue;
     if (shared_event const& done = event_of(item); done != nullptr && !done->query()) {
       runtime::wait(later, *done);
     }

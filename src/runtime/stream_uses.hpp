@@ -42,21 +42,21 @@ class stream_uses {
   void begin(stream_id const& stream);
   /// Records that work enqueued on `stream` so far uses the resource, with an event recorded now, so
   /// that later work of the stream is not waited for. Uses of one stream share one event. Throws
-  /// roc::error, std::bad_alloc.
+  /// roc::error, and the use is then without an event; std::bad_alloc, and the use may be missing.
   void add_with_event(stream_id const& stream);
   /// Adds the uses of `other`. Throws std::bad_alloc.
   void add_all(stream_uses const& other);
   /// Records an event for each use that has none. Calls HIP. Throws roc::error, std::bad_alloc.
   void record_events();
 
-  /// Returns true if all uses have finished. A use by a live stream that has no event counts as
-  /// pending. Calls HIP. Throws roc::error.
-  bool have_finished() const;
+  /// Returns true if all uses by streams other than `except` have finished. A use by a live stream
+  /// that has no event counts as pending. Calls HIP. Throws roc::error.
+  bool have_finished(stream_id const& except = {}) const;
   /// Removes the uses that have finished, and returns true if none is left. Calls HIP. Throws
   /// roc::error.
   bool remove_finished();
-  /// Makes work enqueued on `later` from now on wait for all uses by other streams. Calls HIP.
-  /// Throws roc::error, std::bad_alloc.
+  /// Makes work enqueued on `later` from now on wait for all uses, which it does anyway for uses by
+  /// the same stream. Calls HIP. Throws roc::error, std::bad_alloc.
   void order_before(stream_id const& later);
   /// Blocks until all uses have finished, and removes them. Throws roc::error if that failed for a
   /// use, after it has waited for the others; that use is kept.

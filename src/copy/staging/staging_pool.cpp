@@ -43,19 +43,10 @@ void* allocate_on_device(std::size_t bytes) {
   return data;
 }
 
-// Returns true if work enqueued on `stream` from now on runs after all `uses`. Makes the stream
-// wait if its handle was reused for a new stream. Returns false if another stream's use is pending.
-template <class Uses>
-bool try_order_after(stream_ref stream, Uses const& uses) {
-  // The handle of per-thread default streams is the same for the streams of all threads.
-  if (runtime::is_per_thread_handle(stream.handle())) return false;
-  for (auto const& use : uses) {
-    if (use.done.query()) continue;
-    if (use.stream != stream) return false;
-    // The use may be of a destroyed stream with the same handle.
-    stream.wait(use.done);
-  }
-  return true;
+// Returns the identity of a stream, which is on the current device if it does not name one.
+runtime::stream_id const& id_of(stream_ref stream) {
+  return runtime::stream_id_of(stream,
+                               runtime::device_of(stream, runtime::current_device()));
 }
 
 // The pools of one kind of memory, by device and client. Leaked on purpose: copies run until the
@@ -112,7 +103,7 @@ staging_buffer_ptr staging_pool::acquire(std::size_t bytes, stream_ref stream, a
   std::unique_lock lock(mutex_);
   block* chosen = find_block_locked(bytes, stream, mode);
   while (chosen == nullptr) {
-    chosen = add_block_locked();
+    chosen = add_block(lock);
     if (chosen == nullptr) {
       wait_for_block(lock);
       chosen = find_block_locked(bytes, stream, mode);
@@ -123,9 +114,9 @@ staging_buffer_ptr staging_pool::acquire(std::size_t bytes, stream_ref stream, a
 
 staging_buffer_ptr staging_pool::try_acquire(std::size_t bytes, stream_ref stream, access mode) {
   bytes = aligned(bytes);
-  std::lock_guard const lock(mutex_);
+  std::unique_lock lock(mutex_);
   block* chosen = find_block_locked(bytes, stream, mode);
-  if (chosen == nullptr) chosen = add_block_locked();
+  if (chosen == nullptr) chosen = add_block(lock);
   return chosen == nullptr ? nullptr : make_buffer_locked(*chosen, bytes, stream);
 }
 
@@ -140,22 +131,22 @@ staging_buffer_ptr staging_pool::make_buffer_locked(block& parent, std::size_t b
 
 staging_pool::block* staging_pool::find_block_locked(std::size_t bytes, stream_ref stream,
                                                      access mode) {
+  runtime::stream_id const& id = id_of(stream);
+  // The handle of per-thread default streams is the same for the streams of all threads.
+  bool const is_ordered =
+      mode == access::stream_ordered && !runtime::is_per_thread_handle(stream.handle());
   for (auto candidate = blocks_.begin(); candidate != blocks_.end(); ++candidate) {
     if (candidate->unusable) continue;
     bool const is_of_other_stream =
-        candidate->exclusive_stream.has_value() &&
-        (mode == access::immediate || *candidate->exclusive_stream != stream);
+        !candidate->exclusive_stream.is_empty() &&
+        (mode == access::immediate || !(candidate->exclusive_stream == id));
     if (is_of_other_stream || candidate->used_bytes + bytes > block_bytes_) {
       if (candidate->live_buffers != 0) continue;
-      bool const idle = std::all_of(candidate->uses.begin(), candidate->uses.end(),
-                                    [](stream_use const& use) { return use.done.query(); });
-      if (!idle && (mode == access::immediate || !try_order_after(stream, candidate->uses))) {
-        continue;
-      }
-      // The next uses of the same streams reuse the finished events, unless there are many.
+      bool const is_idle = candidate->uses.have_finished();
+      if (!is_idle && (!is_ordered || !candidate->uses.have_finished(id))) continue;
+      if (!is_idle) candidate->uses.order_before(id);
       candidate->used_bytes = 0;
-      candidate->exclusive_stream = idle ? std::nullopt : std::optional(stream);
-      if (idle && candidate->uses.size() > 8) candidate->uses.clear();
+      candidate->exclusive_stream = is_idle ? runtime::stream_id() : id;
     }
     // Moved to the end, so that the front blocks are those used longest ago.
     blocks_.splice(blocks_.end(), blocks_, candidate);
@@ -164,74 +155,89 @@ staging_pool::block* staging_pool::find_block_locked(std::size_t bytes, stream_r
   return nullptr;
 }
 
-staging_pool::block* staging_pool::add_block_locked() {
-  if (blocks_.size() >= max_blocks_) return nullptr;
+staging_pool::block* staging_pool::add_block(std::unique_lock<std::mutex>& lock) {
+  if (blocks_.size() + blocks_in_allocation_ >= max_blocks_) return nullptr;
+  std::list<block> added(1);
+  ++blocks_in_allocation_;
+  lock.unlock();
+  std::exception_ptr failure;
   try {
-    void* const data = allocate_(block_bytes_);
-    blocks_.emplace_back().data = static_cast<std::byte*>(data);
-    base::log_line(base::log_level::info, "%zu bytes of %s memory for copies: block %zu of %zu",
-                   block_bytes_, allocate_ == allocate_pinned ? "pinned" : "device", blocks_.size(),
-                   max_blocks_);
-  } catch (out_of_memory const&) {
-    bool const has_usable_block = std::any_of(blocks_.begin(), blocks_.end(),
-                                              [](block const& entry) { return !entry.unusable; });
-    if (!has_usable_block) throw;
-    return nullptr;
+    added.front().data = static_cast<std::byte*>(allocate_(block_bytes_));
+  } catch (...) {
+    failure = std::current_exception();
   }
+  lock.lock();
+  --blocks_in_allocation_;
+  released_.notify_all();  // threads that wait for this block must look again
+  if (failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (out_of_memory const&) {
+      if (!has_usable_block_locked() && blocks_in_allocation_ == 0) throw;
+      return nullptr;
+    }
+  }
+  blocks_.splice(blocks_.end(), added);
+  base::log_line(base::log_level::info, "%zu bytes of %s memory for copies: block %zu of %zu",
+                 block_bytes_, allocate_ == allocate_pinned ? "pinned" : "device", blocks_.size(),
+                 max_blocks_);
   return &blocks_.back();
+}
+
+bool staging_pool::has_usable_block_locked() const {
+  return std::any_of(blocks_.begin(), blocks_.end(),
+                     [](block const& entry) { return !entry.unusable; });
 }
 
 void staging_pool::wait_for_block(std::unique_lock<std::mutex>& lock) {
   for (block& oldest : blocks_) {
     if (oldest.unusable || oldest.live_buffers != 0) continue;
     ++oldest.live_buffers;  // prevents other threads from reusing the block while this one waits
-    auto const pending = std::exchange(oldest.uses, {});
+    auto pending = std::exchange(oldest.uses, {});
     lock.unlock();
-    std::exception_ptr failure;
-    try {
-      for (stream_use const& use : pending) use.done.synchronize();
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    bool const is_idle = pending.wait_quietly();
     lock.lock();
     --oldest.live_buffers;
-    if (failure) oldest.unusable = true;  // its work may still be pending
+    oldest.unusable = !is_idle;
     released_.notify_all();
-    if (failure) std::rethrow_exception(failure);
     return;
   }
-  bool const has_usable_block = std::any_of(blocks_.begin(), blocks_.end(),
-                                            [](block const& entry) { return !entry.unusable; });
-  if (!has_usable_block) {
+  if (has_usable_block_locked() || blocks_in_allocation_ != 0) return released_.wait(lock);
+  if (!revive_blocks(lock)) {
     throw out_of_memory(
         std::make_error_code(std::errc::not_enough_memory),
-        "no staging memory is left: failed HIP calls have made all blocks unusable; restart the "
-        "process");
+        "no staging memory is left: after failed calls of HIP, the device has not become idle; "
+        "synchronize the device, and restart the process if that fails too");
   }
-  released_.wait(lock);
+}
+
+bool staging_pool::revive_blocks(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  bool const is_idle = ROCARRAY_HIP_QUIET(hipDeviceSynchronize);
+  lock.lock();
+  if (!is_idle) return false;
+  bool revived = false;
+  for (block& entry : blocks_) {
+    if (!entry.unusable || entry.live_buffers != 0) continue;
+    entry.unusable = false;
+    revived = true;
+  }
+  released_.notify_all();
+  return revived;
 }
 
 void staging_pool::release(block& parent, stream_ref stream) noexcept {
-  std::lock_guard const lock(mutex_);
-  --parent.live_buffers;
+  std::unique_lock lock(mutex_);
   try {
-    // A new event belongs to the current device. It must be that of the stream, although the buffer
-    // may be destroyed while another device is current.
-    runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
-    auto use = std::find_if(parent.uses.begin(), parent.uses.end(),
-                            [&](stream_use const& entry) { return entry.stream == stream; });
-    if (use == parent.uses.end()) {
-      parent.uses.push_back({stream, event()});
-      use = std::prev(parent.uses.end());
-    }
-    // If the handle of a destroyed stream was reused, the event may still be pending for work that
-    // is not of this stream. Internal streams are never destroyed.
-    if (client_ == client::user_stream && !use->done.query()) stream.wait(use->done);
-    use->done.record(stream);
+    parent.uses.add_with_event(id_of(stream));
   } catch (std::exception const& error) {
-    parent.unusable = true;
     base::log(error.what());
+    lock.unlock();
+    bool const is_idle = runtime::synchronize_quietly(stream);
+    lock.lock();
+    if (!is_idle) parent.unusable = true;
   }
+  --parent.live_buffers;
   released_.notify_all();
 }
 

@@ -11,8 +11,9 @@
 #include <optional>
 #include <vector>
 
-#include <roc/event.hpp>
 #include <roc/stream.hpp>
+
+#include "runtime/stream_uses.hpp"
 
 namespace roc::transfer {
 
@@ -68,18 +69,13 @@ class staging_pool {
  private:
   friend class staging_buffer;
 
-  struct stream_use {
-    stream_ref stream;
-    event done;  // recorded after the last work of the stream that uses the block
-  };
   struct block {
     std::byte* data = nullptr;
-    std::size_t used_bytes = 0;    // allocated to buffers since the block was last empty
-    unsigned live_buffers = 0;     // buffers not yet released
-    bool unusable = false;         // an error left its last use unknown: never reused
-    std::vector<stream_use> uses;  // since the block was last empty, one for each stream
-    std::optional<stream_ref>
-        exclusive_stream;  // set if reused while work of this stream is pending
+    std::size_t used_bytes = 0;  // allocated to buffers since the block was last empty
+    unsigned live_buffers = 0;   // buffers not yet released
+    bool unusable = false;       // its last use is unknown after an error: see revive_blocks
+    runtime::stream_uses uses;   // by released buffers
+    runtime::stream_id exclusive_stream;  // set if reused while work of this stream is pending
   };
 
   // The functions ending in _locked need mutex_ held.
@@ -87,23 +83,29 @@ class staging_pool {
   staging_buffer_ptr make_buffer_locked(block& parent, std::size_t bytes, stream_ref stream);
   // Returns a block with `bytes` free, or null. Polls events; does not block.
   block* find_block_locked(std::size_t bytes, stream_ref stream, access mode);
-  // Allocates a block. Returns null if the pool is at its limit, or if allocation failed and a
-  // usable block exists that can be waited for.
-  block* add_block_locked();
+  // Allocates a block; releases `lock` meanwhile. Returns null if the pool is at its limit, or if
+  // allocation failed and a usable block exists that can be waited for.
+  block* add_block(std::unique_lock<std::mutex>& lock);
   // Blocks until a block may have become free; releases `lock` while it blocks. Throws
   // out_of_memory if no usable block exists.
   void wait_for_block(std::unique_lock<std::mutex>& lock);
+  // Makes blocks usable again that an error made unusable, after it has waited for the current
+  // device; releases `lock` meanwhile. Returns false if that failed, or if there is no such block.
+  bool revive_blocks(std::unique_lock<std::mutex>& lock);
+  bool has_usable_block_locked() const;
   // Returns a buffer's memory: records an event on `stream` after the buffer's work. Called by the
-  // buffer's destructor; takes the lock and calls HIP. Logs errors and marks the block as unusable.
+  // buffer's destructor; takes the lock and calls HIP. Logs errors; if the work could not be
+  // recorded, blocks until the stream is idle, and marks the block as unusable if that fails too.
   void release(block& parent, stream_ref stream) noexcept;
 
   std::size_t const block_bytes_;
   std::size_t const max_blocks_;
   client const client_;
   allocate_function const allocate_;
-  std::mutex mutex_;                  // guards blocks_ and their members
+  std::mutex mutex_;                  // guards the members below
   std::condition_variable released_;  // a block may have become free
   std::list<block> blocks_;           // the block used longest ago comes first
+  std::size_t blocks_in_allocation_ = 0;
 };
 
 /// Part of a block of a staging_pool, for work on one stream. The destructor records an event on
