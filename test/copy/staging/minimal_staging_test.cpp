@@ -133,6 +133,35 @@ TEST(MinimalStaging, StridedCopiesOnSeveralStreamsKeepTheirData) {
   for (bytes const& result : back) EXPECT_EQ(source, result);
 }
 
+// Three failures in a row make a block unusable, because its work may still be pending. Once the
+// device is idle, the block is used again: with two blocks, eight lost ones would end all copies.
+TEST(MinimalStaging, BlocksAreUsedAgainAfterFailedSynchronization) {
+  constexpr std::size_t length = 30'000;
+  bytes const source = numbered(length);
+  roc::device_array<std::uint8_t> const array({length});
+  roc::stream const stream;
+  bytes back(length);
+  array.copy_to_device(source, stream);
+  stream.synchronize();
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  for (unsigned nth = 1; nth != 9; ++nth) {
+    ASSERT_TRUE(roc::platform::fail_call("hipEventRecord", nth, hipErrorUnknown));
+    ASSERT_TRUE(roc::platform::fail_call("hipStreamSynchronize", 1, hipErrorUnknown));
+    ASSERT_TRUE(roc::platform::fail_call("hipDeviceSynchronize", 1, hipErrorUnknown));
+    try {
+      array.copy_to_host(back, stream);
+    } catch (roc::error const&) {
+    }
+    roc::platform::clear_failures();
+    stream.synchronize();
+  }
+  roc::set_log_hook(log);
+  std::fill(back.begin(), back.end(), std::uint8_t{0});
+  array.copy_to_host(back, stream);
+  stream.synchronize();
+  EXPECT_EQ(source, back);
+}
+
 std::atomic<int> live_streams = 0;
 
 TEST(MinimalStaging, FirstAuxiliaryStreamIsDestroyedIfTheSecondFails) {
