@@ -16,9 +16,9 @@
 #include <roc/host_array.hpp>
 
 #include "copy/batch/batch.hpp"
-#include "copy/batch/independent_groups.hpp"
+#include "copy/batch/conflicts.hpp"
 #include "copy/batch/routing.hpp"
-#include "copy/batch/staged_batch.hpp"
+#include "copy/batch/staging.hpp"
 
 namespace {
 

@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: MIT
-# awk -f test_summary.awk OUTPUT-OF-CTEST LastTest.log: prints the number of tests of each build that
-# passed, failed and were skipped, and the reasons of the skipped ones. A test's name begins with the name
-# of its build. If one test of CTest is a program, the tests in the program are counted.
+# awk -v limits="BUILD=N ..." -f test_summary.awk OUTPUT-OF-CTEST LastTest.log: prints the number of tests
+# of each build that passed, failed and were skipped, and the reasons of the skipped ones. Fails if more
+# than N tests of a build were skipped. A test's name begins with the name of its build. If one test of
+# CTest is a program, the tests in the program are counted.
 
-BEGIN { split("passed failed skipped", kinds) }
+BEGIN {
+  split("passed failed skipped", kinds)
+  split(limits, entries)
+  for (i in entries) {
+    split(entries[i], parts, "=")
+    limit[parts[1]] = parts[2]
+  }
+}
 
 # Returns the name of the build that a test belongs to.
 function build_of(name) {
@@ -75,4 +83,12 @@ END {
     list[why] = list[why] "\n  " names[i]
   }
   for (i = 1; i <= count; ++i) printf "\nskipped: %s%s\n", reasons[i], list[reasons[i]]
+  for (i = 1; i <= builds; ++i) {
+    build = order[i]
+    if (!(build in limit) || tests[build, "skipped"] <= limit[build]) continue
+    printf "\n%s: %d tests were skipped, at most %d are expected; see the reasons above, or raise the " \
+      "limit in scripts/test\n", build, tests[build, "skipped"], limit[build]
+    exceeded = 1
+  }
+  exit exceeded
 }

@@ -74,16 +74,16 @@ class device_array {
   /// Creates an array with strides, in elements. Throws layout_error if a stride is negative or two
   /// indices refer to the same element.
   device_array(roc::shape<N> const& shape, roc::strides<N> const& strides, stream_ref stream = {})
-      : device_array(detail::device_storage(detail::device_memory(
-                         detail::allocation_bytes(shape, strides, sizeof(T)), stream)),
-                     0, shape, strides, stream) {}
+      : device_array(
+            detail::device_storage(detail::allocation_bytes(shape, strides, sizeof(T)), stream), 0,
+            shape, strides, stream) {}
   /// Creates a compact array with memory from `resource`, which must outlive the array.
   device_array(roc::shape<N> const& shape, memory_resource& resource, order o = order::c,
                stream_ref stream = {})
       : device_array(
-            detail::device_storage(detail::device_memory(
+            detail::device_storage(
                 detail::allocation_bytes(shape, layout::compact_strides(shape, o), sizeof(T)),
-                stream, resource)),
+                stream, resource),
             0, shape, layout::compact_strides(shape, o), stream) {}
   /// Creates an array with padding (katsdpsigproc: `padded_shape`): see roc::padding. zero() and
   /// padded_view() include the padding; copies and fill() do not. Throws layout_error if the
@@ -471,8 +471,8 @@ class device_array {
   friend device_array<U, M> adopt(U*, roc::shape<M> const&, roc::strides<M> const&, F);
 
   /// An array whose first element is `offset_bytes` after the beginning of the storage.
-  device_array(detail::device_storage storage, std::size_t offset_bytes, roc::shape<N> const& shape,
-               roc::strides<N> const& strides, stream_ref stream)
+  device_array(detail::device_storage&& storage, std::size_t offset_bytes,
+               roc::shape<N> const& shape, roc::strides<N> const& strides, stream_ref stream)
       : storage_(std::move(storage)),
         shape_(shape),
         strides_(strides),
@@ -536,7 +536,7 @@ void device_array<T, N>::swap(device_array& other) noexcept {
 template <class T, std::size_t N>
 T* device_array<T, N>::release() {
   T* const data = checked(data_);
-  if (!storage_.is_sole()) {
+  if (storage_.is_shared()) {
     detail::throw_lifetime_error(
         "cannot release an array that shares its allocation with others; copy it to an array of "
         "its own");

@@ -67,8 +67,9 @@ using registration_misuse = first_misuse<host_misuse<H>..., temporary_misuse<H..
 /// Move-only.
 ///
 /// The destructor deregisters the ranges, also while an exception unwinds. It blocks until the
-/// copies that use them have finished, and never throws: errors go to the log hook. `deregister`
-/// does the same early and can throw. `release` leaves the ranges registered until roc::deregister,
+/// copies that use a part of them have finished, and never throws: errors go to the log hook. If
+/// HIP cannot wait or deregister, the range stays registered. `deregister` does the same early and
+/// can throw. `release` leaves the ranges registered until roc::deregister,
 /// as numba.roc's `register` does outside a with-block.
 class [[nodiscard]] ROCARRAY_API registration {
  public:
@@ -113,6 +114,9 @@ class [[nodiscard]] ROCARRAY_API registration {
 ///   message names both), or if the runtime has registered it already (see adopt_registered);
 ///   roc::error
 ///
+/// *Synchronization:* a range that is registered only in part, or by several registrations, is
+/// copied as pageable memory is, and after every pending copy that touches a part of it.
+///
 /// *Lifetime:* the memory must stay allocated until it is deregistered.
 template <detail::host_argument... H>
   requires detail::correct_use<detail::registration_misuse<H...>>
@@ -146,9 +150,10 @@ template <detail::host_argument... H>
 /// Deregisters ranges (hipHostUnregister; numba.roc: `roc.deregister`): all of them or none.
 ///
 /// @throws registration_error for a range that is not registered, or an address inside one;
-///   roc::error
+///   roc::error if HIP fails: the range stays registered, and can be deregistered again
 ///
-/// *Synchronization:* blocks until the copies that use the ranges have finished.
+/// *Synchronization:* blocks until the copies that use a part of the ranges have finished. Errors
+/// of the copies go to the log hook.
 template <detail::host_argument... H>
 void deregister(H&&... ranges) {
   detail::host_extent const extents[] = {detail::extent_of(ranges)..., {nullptr, 0}};

@@ -56,6 +56,11 @@ if(ROCARRAY_TEST_SCALE)
   list(APPEND ROCARRAY_TEST_ENVIRONMENT ROCARRAY_TEST_SCALE=${ROCARRAY_TEST_SCALE})
 endif()
 
+# The fake HIP runtime emulates a version of ROCm. The tests of these modules, in which versions
+# differ, also run under the rules of ROCm 5.
+set(ROCARRAY_FAKE_RUNTIME_ENVIRONMENT ROCARRAY_HOST_EMULATE=rocm6)
+set(ROCARRAY_ROCM5_TEST_MODULES runtime memory copy)
+
 # Poisoned and protected memory detects the errors that a GPU would. Both are on by default in the
 # fake HIP runtime.
 set(ROCARRAY_HOST_TEST_ENVIRONMENT ROCARRAY_HOST_POISON=on ROCARRAY_HOST_PROTECT=on
@@ -98,12 +103,19 @@ function(rocarray_add_test name)
     # The program is linked with the installed libamdhip64. With DT_RUNPATH, LD_LIBRARY_PATH takes
     # precedence over its directory.
     target_link_options(${name} PRIVATE -Wl,--enable-new-dtags)
+    list(PREPEND environment ${ROCARRAY_FAKE_RUNTIME_ENVIRONMENT})
     list(APPEND environment
       LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY} ROCARRAY_HOST_STUBS=${host_stubs})
   endif()
   if(ROCARRAY_TEST_COMMAND_PREFIX)
+    # CMake from 3.29 on reads TEST_LAUNCHER, older ones CROSSCOMPILING_EMULATOR (CMP0158). To set both
+    # would start the tests with two launchers.
+    set(launcher_property CROSSCOMPILING_EMULATOR)
+    if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.29)
+      set(launcher_property TEST_LAUNCHER)
+    endif()
     set_target_properties(${name} PROPERTIES
-      CROSSCOMPILING_EMULATOR "${ROCARRAY_TEST_COMMAND_PREFIX}")
+      ${launcher_property} "${ROCARRAY_TEST_COMMAND_PREFIX}")
   endif()
   set(modes "")
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
@@ -119,6 +131,11 @@ function(rocarray_add_test name)
     set(modes device)
   endif()
   _rocarray_register_all(${name} "" "${modes}" "${environment}" "${arg_NO_DEVICE}" "${arg_FRESH}")
+  get_filename_component(module ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  if(ROCARRAY_ON_FAKE_RUNTIME AND module IN_LIST ROCARRAY_ROCM5_TEST_MODULES)
+    _rocarray_register(${name} rocm5. deferred "${environment};ROCARRAY_HOST_EMULATE=rocm5"
+      "${arg_FRESH}")
+  endif()
   foreach(setting IN LISTS arg_ALSO_WITH)
     string(REGEX REPLACE "^[^=]*=" "" value ${setting})
     _rocarray_register_all(${name} ${value}. "${modes}" "${environment};${setting}"
@@ -189,7 +206,7 @@ function(rocarray_add_program_test test target)
     add_dependencies(${target}
       rocarray_library_host_stubs rocarray_example_host_stubs rocarray_fake_runtime)
     target_link_options(${target} PRIVATE -Wl,--enable-new-dtags)
-    list(APPEND environment
+    list(APPEND environment ${ROCARRAY_FAKE_RUNTIME_ENVIRONMENT}
       LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY} ROCARRAY_HOST_STUBS=${host_stubs})
     set(modes threaded deferred)
   endif()

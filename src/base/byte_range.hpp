@@ -49,6 +49,14 @@ inline std::string to_string(byte_range range) {
 template <class Entry>
 using byte_range_map = std::map<std::uintptr_t, Entry>;
 
+/// Calls f(entry) for each entry of a byte_range_map that overlaps `range`, in ascending order.
+template <class Map, class F>
+void for_each_overlap(Map& entries, byte_range range, F f) {
+  auto next = entries.upper_bound(range.begin);
+  if (next != entries.begin() && std::prev(next)->second.range.overlaps(range)) --next;
+  for (; next != entries.end() && next->second.range.overlaps(range); ++next) f(next->second);
+}
+
 /// Returns the first entry of a byte_range_map that overlaps `range`, or null if there is none.
 template <class Map>
 auto* find_overlap(Map& entries, byte_range range) {

@@ -44,6 +44,7 @@ constexpr std::array variable_names = {
     "ROCARRAY_HOST_MODE"sv,
     "ROCARRAY_HOST_POISON"sv,
     "ROCARRAY_HOST_PROTECT"sv,
+    "ROCARRAY_HOST_STRICT"sv,
     "ROCARRAY_HOST_STUBS"sv,
     "ROCARRAY_HOST_THREADS"sv,
     // tests and scripts

@@ -23,6 +23,17 @@ inline copy_kind copy_kind_of(detail::strided_region const& source,
   return to_host ? copy_kind::device_to_host : copy_kind::device_to_device;
 }
 
+/// Returns the enumerator's name.
+constexpr char const* to_string(copy_kind kind) noexcept {
+  switch (kind) {
+    case copy_kind::host_to_device: return "host_to_device";
+    case copy_kind::device_to_host: return "device_to_host";
+    case copy_kind::device_to_device: return "device_to_device";
+    case copy_kind::host_to_host: break;
+  }
+  return "host_to_host";
+}
+
 /// Returns true if the source is host memory.
 constexpr bool is_from_host(copy_kind kind) noexcept {
   return kind == copy_kind::host_to_device || kind == copy_kind::host_to_host;

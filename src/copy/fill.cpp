@@ -3,22 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
+#include <optional>
 
 #include <roc/detail/strided_region.hpp>
-#include <roc/device.hpp>
 #include <roc/error.hpp>
 
+#include "copy/host_function.hpp"
+#include "copy/operation.hpp"
 #include "copy/staging/pack.hpp"
-#include "copy/trace_scope.hpp"
 #include "copy/validate.hpp"
 #include "kernels/fill.hpp"
 #include "layout/canonical_layout.hpp"
-#include "memory/device/device_use.hpp"
+#include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
-#include "runtime/current_device.hpp"
-#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc {
@@ -56,33 +54,6 @@ void enqueue_on_device(canonical_layout const& canonical, fill_pattern const& pa
   }
 }
 
-// A fill of host memory as a host function of a stream.
-struct host_fill {
-  canonical_layout canonical;
-  fill_pattern pattern;
-
-  // The host function; owns `argument`.
-  static void run(void* argument) {
-    std::unique_ptr<host_fill> const self(static_cast<host_fill*>(argument));
-    transfer::fill_on_host(self->canonical, self->pattern.bytes.data(), self->pattern.size);
-  }
-};
-
-base::byte_range destination_range(canonical_layout const& canonical) {
-  return layout::byte_range_of(canonical, layout::side::destination);
-}
-
-// Enqueues the fill on `stream` and records it as a pending write of the host memory.
-void enqueue_on_host(canonical_layout const& canonical, fill_pattern const& pattern,
-                     stream_ref stream) {
-  auto job = std::make_unique<host_fill>(host_fill{canonical, pattern});
-  ROCARRAY_HIP(hipLaunchHostFunc, runtime::handle(stream), &host_fill::run, job.get());
-  static_cast<void>(job.release());  // run deletes it
-  auto const range = destination_range(canonical);
-  memory::host_table::instance().record_write(range, stream);
-  memory::host_table::instance().record_use(range, stream);
-}
-
 // Fills in the order of `*stream`. If `stream` is null, fills after all earlier work and blocks
 // until complete.
 void fill_region(detail::strided_region const& destination, fill_pattern const& pattern,
@@ -94,41 +65,32 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
   }
   auto const canonical = layout::canonicalize(destination, destination, layout::side::destination);
   bool const on_device = destination.space == detail::memory_space::device;
-  transfer::trace_scope const trace(canonical, on_device);
-  if (stream == nullptr) {
-    if (!on_device && device::count() == 0) {
-      return transfer::fill_on_host(canonical, pattern.bytes.data(), pattern.size);
-    }
-    int const device = destination.device >= 0 ? destination.device : runtime::current_device();
-    runtime::on_device const guard(device);
-    if (!on_device) {
-      // The CPU writes the memory now, so all work that uses it must be done.
-      runtime::synchronize_all_streams(device);
-      return transfer::fill_on_host(canonical, pattern.bytes.data(), pattern.size);
-    }
-    memory::synchronize_default_stream(device, destination.data);
-    runtime::order_default_stream_after_all(device);
-    enqueue_on_device(canonical, pattern, nullptr);
-    return stream_ref().synchronize();
+  auto const range = layout::byte_range_of(canonical, layout::side::destination);
+  auto const host_range = on_device ? memory::device_aliases::instance().host_range_of(range)
+                                    : std::optional(range);
+
+  transfer::operation op;
+  op.device = destination.device;
+  op.on_host_only = !on_device;
+  op.uses_default_stream = on_device;
+  if (on_device) op.device_memory[0] = destination.data;
+  if (host_range) op.host_writes = {&*host_range, 1};
+  if (!on_device) {
+    op.access = transfer::host_access::by_cpu;
+    auto const memory = memory::host_table::instance().query_access(range, false);
+    op.has_partly_pinned = memory.partly_pinned;
+    op.are_writes_by_cpu = true;
   }
-  // Host memory may be filled on a stream of any device.
-  int const stream_device =
-      on_device ? runtime::device_for(*stream, destination.device, destination.device)
-                : runtime::device_of(*stream, runtime::current_device());
-  runtime::on_device const guard(stream_device);
-  runtime::enqueue_and_record(*stream, [&] {
-    if (on_device) {
-      memory::device_use const recorded_use(*stream, destination.device, destination.data);
-      enqueue_on_device(canonical, pattern, runtime::handle(*stream));
-      auto& table = memory::host_table::instance();
-      if (auto const host_range =
-              table.host_range_of_device_address(destination_range(canonical))) {
-        table.record_use(*host_range, *stream);
-      }
-    } else {
-      enqueue_on_host(canonical, pattern, *stream);
-    }
-  });
+  transfer::run_operation(transfer::trace_scope(canonical, on_device), op, stream,
+                          [&](stream_ref target) {
+                            if (on_device)
+                              return enqueue_on_device(canonical, pattern, runtime::handle(target));
+                            auto const fill = [canonical, pattern]() noexcept {
+                              transfer::fill_on_host(canonical, pattern.bytes.data(), pattern.size);
+                            };
+                            if (stream == nullptr) return fill();
+                            transfer::enqueue_host_function(runtime::handle(target), fill);
+                          });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/options.hpp"
+#include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
 
 namespace roc::transfer {
@@ -39,11 +40,13 @@ bool is_3d(layout::canonical_layout const& canonical, std::size_t min_row) {
 }
 
 // Returns true for small contiguous copies of pageable memory. HIP's runtime copies them itself,
-// and one call is then the whole cost. Downloads block in that call, which only a copy without a
-// stream may do.
+// and one call is then the whole cost. It reads the source during the call, so that a copy on a
+// stream must be allowed to. Downloads block in that call, which only a copy without a stream may
+// do. HIP rejects memory that is pinned in part.
 bool is_left_to_runtime(plan const& p, timing when) {
+  if (p.host_partly_pinned) return false;
   if (when == timing::now) return p.canonical.run <= base::options().staging_threshold;
-  return p.kind == copy_kind::host_to_device &&
+  return p.kind == copy_kind::host_to_device && p.reads_source_now &&
          p.canonical.run <= base::options().staging_threshold_on_stream;
 }
 
@@ -73,7 +76,7 @@ copy_path fastest_path(plan const& p, timing when) {
 // Returns true if the copy engines can execute the copy in the required order. For pageable memory,
 // HIP's runtime does not keep the order of the stream.
 bool can_use_engines(plan const& p, timing when) {
-  return is_within_device(p) || p.host_pinned || when == timing::now;
+  return is_within_device(p) || p.host_pinned || (when == timing::now && !p.host_partly_pinned);
 }
 
 // Returns true if the copy can take `path`.
@@ -101,37 +104,69 @@ copy_path choose_path(plan const& p, timing when) {
   return fastest_path(p, when);
 }
 
-// Plans a copy of at least one element; the shapes have been checked.
-plan plan_nonempty(detail::strided_region const& source, detail::strided_region const& destination,
-                   copy_kind kind, timing when) {
-  plan result(source, destination, kind);
+// Sets the members that depend on the kinds of memory, and the path. The other members are set.
+void complete(plan& p, timing when, detail::source_use use) {
+  using layout::side;
   auto const& table = memory::host_table::instance();
-  if (result.kind != copy_kind::device_to_device) {
-    bool const reads_host = result.kind != copy_kind::device_to_host;
-    auto const host_range = layout::byte_range_of(
-        result.canonical, reads_host ? layout::side::source : layout::side::destination);
-    auto const memory = table.query_access(host_range, !reads_host);
-    result.host_pinned = memory.pinned;
-    result.host_managed = memory.managed;
-  }
-  auto const is_mapped = [&](detail::strided_region const& region, layout::side side) {
-    return region.space == detail::memory_space::device &&
-           table.host_range_of_device_address(layout::byte_range_of(result.canonical, side));
+  bool const from_host = is_from_host(p.kind);
+  bool const to_host = is_to_host(p.kind);
+  auto const host_range_of = [&](side host_side) -> base::byte_range& {
+    return p.host_ranges[static_cast<std::size_t>(host_side)];
   };
-  result.mapped = table.has_device_aliases() && (is_mapped(source, layout::side::source) ||
-                                                 is_mapped(destination, layout::side::destination));
-  result.path = choose_path(result, when);
+  if (from_host || to_host) {
+    side const host_side = from_host ? side::source : side::destination;
+    auto const range = layout::byte_range_of(p.canonical, host_side);
+    auto const memory = table.query_access(range, !from_host);
+    host_range_of(host_side) = range;
+    p.host_pinned = memory.pinned;
+    p.host_managed = memory.managed;
+    p.host_partly_pinned = memory.partly_pinned;
+  }
+  if (from_host && to_host) {
+    auto const range = layout::byte_range_of(p.canonical, side::destination);
+    host_range_of(side::destination) = range;
+    // The CPU may write memory that the device must not.
+    if (table.query_access(range, false).partly_pinned) p.host_partly_pinned = true;
+  }
+  auto const& aliases = memory::device_aliases::instance();
+  if (!aliases.empty()) [[unlikely]] {
+    for (side const s : {side::source, side::destination}) {
+      if (s == side::source ? from_host : to_host) continue;
+      auto const range = aliases.host_range_of(layout::byte_range_of(p.canonical, s));
+      if (!range) continue;
+      host_range_of(s) = *range;
+      p.mapped = true;
+    }
+  }
+  bool const is_copied_at_once = !p.host_pinned && use == detail::source_use::copied;
+  p.reads_source_now = from_host && (when == timing::now || is_copied_at_once);
+  p.path = choose_path(p, when);
+}
+
+// Plans a copy of at least one element; the shapes have been checked. A function of its own, so
+// that the result is constructed in place.
+plan plan_nonempty(detail::strided_region const& source, detail::strided_region const& destination,
+                   copy_kind kind, timing when, detail::source_use use) {
+  plan result(source, destination, kind);
+  complete(result, when, use);
   return result;
 }
 
 }  // namespace
 
 plan make_plan(detail::strided_region const& source, detail::strided_region const& destination,
-               timing when) {
+               timing when, detail::source_use use) {
   check_shapes(source, destination);
   copy_kind const kind = copy_kind_of(source, destination);
   if (is_empty(source)) return plan(kind);
-  return plan_nonempty(source, destination, kind, when);
+  return plan_nonempty(source, destination, kind, when, use);
+}
+
+plan make_plan(layout::canonical_layout const& validated, copy_kind kind, int source_device,
+               int destination_device, timing when, detail::source_use use) {
+  plan result(validated, kind, source_device, destination_device);
+  complete(result, when, use);
+  return result;
 }
 
 hipMemcpyKind memcpy_kind_of(plan const& p) {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The plan of a copy: how it is executed. All copies are planned here; planning enqueues nothing.
+// The plan of a copy: how it is executed. Single copies, the copies that a batch executes
+// individually, and planned_path use it; planning enqueues nothing.
 #pragma once
+
+#include <array>
+#include <cstddef>
 
 #include <roc/copy_path.hpp>
 #include <roc/detail/strided_region.hpp>
 
+#include "base/byte_range.hpp"
 #include "copy/copy_kind.hpp"
 #include "copy/validate.hpp"
 #include "layout/canonical_layout.hpp"
@@ -12,35 +17,61 @@
 
 namespace roc::transfer {
 
-/// The result of planning a copy: its path, its kind, its canonical layout and the properties of
-/// its memory. A value that owns no resources.
-struct plan {
-  /// Creates the plan of a copy of no elements, with path none.
-  explicit plan(copy_kind space_kind) : kind(space_kind) {}
-  /// Creates a plan with a validated canonical layout; make_plan fills in the other members. The
-  /// layout is constructed in place because it is large and every copy makes a plan. Throws what
-  /// validate_and_canonicalize throws.
-  plan(detail::strided_region const& source, detail::strided_region const& destination,
-       copy_kind space_kind)
-      : kind(space_kind), canonical(validate_and_canonicalize(source, destination, space_kind)) {}
-
-  copy_path path = copy_path::none;
-  copy_kind kind = copy_kind::host_to_host;
-  bool host_pinned = false;   // DMA can access the host side; the source for host_to_host
-  bool host_managed = false;  // the host side is managed memory, which kernels can access too
-  bool mapped = false;        // a device side is the device address of mapped host memory
-  layout::canonical_layout canonical;
-};
-
 /// When a copy happens: before its call returns, or in the order of a stream.
 enum class timing : unsigned char { now, enqueued };
 
+/// All decisions about the execution of a copy. A value that owns no resources.
+struct plan {
+  /// Creates the plan of a copy of no elements, with path none.
+  explicit plan(copy_kind space_kind) : kind(space_kind) {}
+  /// Creates a plan with a validated canonical layout; make_plan sets the other members. The layout
+  /// is constructed in place because it is large and every copy makes a plan. Throws what
+  /// validate_and_canonicalize throws.
+  plan(detail::strided_region const& source, detail::strided_region const& destination,
+       copy_kind space_kind)
+      : kind(space_kind),
+        source_device(source.device),
+        destination_device(destination.device),
+        canonical(validate_and_canonicalize(source, destination, space_kind)) {}
+  /// As above, with a layout that has been validated before.
+  plan(layout::canonical_layout const& validated, copy_kind space_kind, int from, int to)
+      : kind(space_kind), source_device(from), destination_device(to), canonical(validated) {}
+
+  copy_path path = copy_path::none;
+  copy_kind kind = copy_kind::host_to_host;
+  bool host_pinned = false;         // DMA can access the host side; the source for host_to_host
+  bool host_managed = false;        // the host side is managed memory, which kernels can access too
+  bool host_partly_pinned = false;  // a host side is pinned in part: only the CPU may access it
+  bool mapped = false;              // a device side is the device address of mapped host memory
+  /// A host source is read before the call returns: without a stream, or if it is pageable and not
+  /// borrowed. Otherwise it is read in the stream's order, in which earlier work may still write
+  /// it.
+  bool reads_source_now = false;
+  int source_device = -1;       // -1: host memory, or memory of the current device
+  int destination_device = -1;  // -1: host memory, or memory of the current device
+  /// The host memory of each side, by layout::side; empty for device memory that is not mapped.
+  std::array<base::byte_range, 2> host_ranges{};
+  layout::canonical_layout canonical;
+};
+
+/// Returns true if the copy engines or a kernel execute the copy, without the CPU.
+constexpr bool runs_on_device(copy_path path) noexcept {
+  return path == copy_path::dma || path == copy_path::dma_2d || path == copy_path::dma_3d ||
+         path == copy_path::kernel;
+}
+
 /// Validates the two sides and chooses the copy path: the one named by ROCARRAY_COPY_PATH if the
 /// copy can take it, else the fastest. Looks up the host memory in the host table, whose lock it
-/// takes; calls no HIP function. Throws shape_error, layout_error, overlap_error, lifetime_error,
-/// and registration_error if the destination is registered as read-only.
+/// takes; calls no HIP function. `use` matters only to an enqueued copy. Throws shape_error,
+/// layout_error, overlap_error, lifetime_error, and registration_error if the destination is
+/// registered as read-only.
 plan make_plan(detail::strided_region const& source, detail::strided_region const& destination,
-               timing when);
+               timing when, detail::source_use use = detail::source_use::copied);
+
+/// Does the same for a copy of at least one element whose layout has been validated. The devices
+/// are -1 for host memory, and for memory of the current device.
+plan make_plan(layout::canonical_layout const& validated, copy_kind kind, int source_device,
+               int destination_device, timing when, detail::source_use use);
 
 /// Returns the kind that HIP must be given for this copy and for copies between its device side and
 /// staging memory: hipMemcpyDefault if a device side is mapped host memory.

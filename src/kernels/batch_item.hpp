@@ -46,13 +46,15 @@ ROCARRAY_HOST_DEVICE void copy_item_words(batch_item const& item, unsigned lane,
     for (unsigned k = 0; k < in_flight; ++k) {
       std::uint32_t const i = first + k * lanes;
       if (i >= count) break;
-      words[k] = *reinterpret_cast<Word const*>(item.source + offset(i, item.source_step));
+      copy_word_to(words[k],
+                   *reinterpret_cast<Word const*>(item.source + offset(i, item.source_step)));
     }
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < in_flight; ++k) {
       std::uint32_t const i = first + k * lanes;
       if (i >= count) break;
-      *reinterpret_cast<Word*>(item.destination + offset(i, item.destination_step)) = words[k];
+      copy_word_to(*reinterpret_cast<Word*>(item.destination + offset(i, item.destination_step)),
+                   words[k]);
     }
   }
 }

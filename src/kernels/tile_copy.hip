@@ -41,13 +41,13 @@ __device__ void load_tile(Word* tile, unsigned pitch, tile_geometry const& geome
     for (unsigned i = 0; i < lines; ++i) {
       unsigned const b = threadIdx.y + i * tile_lines;
       if (b < geometry.extent_b) {
-        words[i] = *reinterpret_cast<Word const*>(step_by(begin, b, job.source_b));
+        copy_word_to(words[i], *reinterpret_cast<Word const*>(step_by(begin, b, job.source_b)));
       }
     }
     ROCARRAY_UNROLL
     for (unsigned i = 0; i < lines; ++i) {
       unsigned const b = threadIdx.y + i * tile_lines;
-      if (b < geometry.extent_b) tile[b * pitch + a] = words[i];
+      if (b < geometry.extent_b) copy_word_to(tile[b * pitch + a], words[i]);
     }
   }
 }

@@ -15,6 +15,17 @@ struct alignas(16) vector_word {
   std::uint64_t high;
 };
 
+/// Copies a word. The members of a vector_word are copied one by one: hipcc keeps arrays of structs
+/// that are copied whole in scratch memory, and joins the two accesses again.
+template <class Word>
+ROCARRAY_HOST_DEVICE void copy_word_to(Word& destination, Word const& source) {
+  destination = source;
+}
+ROCARRAY_HOST_DEVICE inline void copy_word_to(vector_word& destination, vector_word const& source) {
+  destination.low = source.low;
+  destination.high = source.high;
+}
+
 /// Returns the word with the order of its elements reversed. An element has `bytes` bytes: 1, 2, 4
 /// or 8, and fewer than the word.
 ROCARRAY_HOST_DEVICE inline std::uint64_t reversed(std::uint64_t word, unsigned bytes) {

@@ -26,7 +26,10 @@ int attribute(int ordinal, hipDeviceAttribute_t id) {
   int value = 0;
   hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &value, id, ordinal);
   if (result == hipErrorInvalidValue) return 0;
-  if (result != hipSuccess) ROCARRAY_HIP(hipDeviceGetAttribute, &value, id, ordinal);
+  if (result != hipSuccess) {
+    platform::detail::fail(platform::call::call_hipDeviceGetAttribute, result,
+                           std::source_location::current());
+  }
   return value;
 }
 

@@ -9,6 +9,7 @@
 
 #include <roc/error.hpp>
 
+#include "base/error.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 
@@ -85,16 +86,24 @@ int device_for(stream_ref stream, int first, int second) {
 
 bool synchronize_quietly(stream_ref stream) noexcept {
   if (stream.kind() == stream_kind::none || is_handle_destroyed(stream.handle())) return true;
-  if (ROCARRAY_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream.handle()))) {
-    return true;
-  }
+  auto* const native = reinterpret_cast<hipStream_t>(stream.handle());
   int previous = -1;
-  bool const is_other_device = stream.device_ordinal() >= 0 &&
-                               ROCARRAY_HIP_QUIET(hipGetDevice, &previous) &&
-                               previous != stream.device_ordinal();
-  if (is_other_device && !ROCARRAY_HIP_QUIET(hipSetDevice, stream.device_ordinal())) return false;
-  bool const is_idle = ROCARRAY_HIP_QUIET(hipDeviceSynchronize);
-  if (is_other_device) ROCARRAY_HIP_QUIET(hipSetDevice, previous);
+  bool const changes_device = stream.device_ordinal() >= 0 &&
+                              ROCARRAY_HIP_QUIET(hipGetDevice, &previous) &&
+                              previous != stream.device_ordinal() &&
+                              ROCARRAY_HIP_QUIET(hipSetDevice, stream.device_ordinal());
+  bool is_idle = ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);
+  if (!is_idle) {
+    hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceSynchronize);
+    // After the runtime has shut down, nothing is pending.
+    is_idle = result == hipSuccess || result == hipErrorDeinitialized;
+  }
+  if (changes_device) ROCARRAY_HIP_QUIET(hipSetDevice, previous);
+  if (!is_idle) {
+    base::log(
+        "a failed call cannot wait for the work that it enqueued: the work may still access the "
+        "call's arrays; keep them until the process ends");
+  }
   return is_idle;
 }
 

@@ -27,9 +27,10 @@ inline int device_of(stream_ref stream, int fallback) noexcept {
 int device_for(stream_ref stream, int first, int second);
 
 /// Blocks until the stream is idle, after an error: work that was enqueued before the error must
-/// not access memory that the caller frees next. If that fails, blocks until the stream's device is
-/// idle. Logs errors of HIP; does nothing for a stream that was moved from or destroyed.
-/// Returns false if both failed: work may still be pending, and what it uses must not be freed.
+/// not access memory that the caller frees next. If the stream cannot be awaited, blocks until its
+/// device is idle. Logs errors of HIP. Returns false, after logging what that means, if work may
+/// still be pending: memory of the library that it uses must then be leaked. Does nothing and
+/// returns true for a stream that was moved from or destroyed.
 bool synchronize_quietly(stream_ref stream) noexcept;
 
 // Detection of stream_refs that are used after their stream was destroyed. HIP may crash if it

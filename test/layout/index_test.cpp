@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -211,7 +212,8 @@ TEST(Index, MatchesEnumerationOfAllIndices) {
     slice const first = random_slice(random, m.shape[0]);
     slice const last = random_slice(random, m.shape[2]);
     auto const n = static_cast<std::ptrdiff_t>(m.shape[1]);
-    std::ptrdiff_t const middle = random.between(-n - (random.one_in(20) ? 1 : 0), n - 1);
+    std::ptrdiff_t const lowest = -n - (random.one_in(20) ? 1 : 0);
+    std::ptrdiff_t const middle = random.between(lowest, std::max(lowest, n - 1));
     auto const rows = selected_indices(first, m.shape[0]);
     auto const columns = selected_indices(last, m.shape[2]);
     bool const is_valid = rows && columns && middle >= -n && n > 0;

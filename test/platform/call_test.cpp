@@ -16,16 +16,15 @@ namespace {
 namespace platform = roc::platform;
 
 TEST(CheckedCall, ErrorHasCodeNameAndLocation) {
-  void* data = nullptr;
   try {
-    ROCARRAY_HIP(hipHostMalloc, &data, 64, 0x1234u);
-    FAIL() << "unknown flags were accepted";
+    ROCARRAY_HIP(hipSetDevice, -1);
+    FAIL() << "device -1 was accepted";
   } catch (roc::error const& error) {
     EXPECT_EQ(roc::hip_category(), error.code().category());
     EXPECT_NE(0, error.code().value());
-    EXPECT_STREQ("hipHostMalloc", error.call());
+    EXPECT_STREQ("hipSetDevice", error.call());
     EXPECT_NE(0u, error.location().line());
-    EXPECT_NE(std::string::npos, std::string(error.what()).find("hipHostMalloc")) << error.what();
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("hipSetDevice")) << error.what();
     EXPECT_EQ(std::string::npos, std::string(error.what()).find('/')) << error.what();
   }
   EXPECT_EQ(hipSuccess, hipGetLastError());

@@ -41,6 +41,13 @@ TEST(Device, ReportsNameAndMemory) {
   EXPECT_LE(memory.free, memory.total);
 }
 
+TEST(DeviceAttributes, ThrowIfTheFirstCallFails) {
+  roc::device const device;
+  ASSERT_TRUE(roc::platform::fail_call("hipDeviceGetAttribute", 1, hipErrorLaunchFailure));
+  EXPECT_THROW(static_cast<void>(device.warp_size()), roc::error);
+  roc::platform::clear_failures();
+}
+
 TEST(DeviceAttributes, ArePlausible) {
   roc::device const device;
   EXPECT_GE(device.max_threads_per_block(), device.warp_size());

@@ -8,11 +8,18 @@
 #include <roc/config.hpp>
 #include <roc/memory/host_memory.hpp>
 
+namespace roc::memory {
+
+struct pinned_block;
+
+}  // namespace roc::memory
+
 namespace roc::detail {
 
 /// Owns uninitialized host memory, registered in the library's table of host memory. Null for zero
 /// bytes, and after a move. Its destructor blocks until the copies that use the memory have
-/// finished; errors there go to the log hook. Move-only.
+/// finished; errors there go to the log hook, and memory whose copies could not be waited for is
+/// leaked. Move-only.
 class ROCARRAY_API host_storage {
  public:
   host_storage() = default;
@@ -28,9 +35,7 @@ class ROCARRAY_API host_storage {
   void swap(host_storage& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
-    std::swap(block_bytes_, other.block_bytes_);
-    std::swap(native_flags_, other.native_flags_);
-    std::swap(device_, other.device_);
+    std::swap(block_, other.block_);
     std::swap(kind_, other.kind_);
   }
 
@@ -54,9 +59,7 @@ class ROCARRAY_API host_storage {
 
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-  std::size_t block_bytes_ = 0;  // allocated by HIP, if pinned
-  unsigned native_flags_ = 0;
-  int device_ = -1;  // if the memory is pinned for one device only
+  memory::pinned_block* block_ = nullptr;  // if pinned or mapped; owned
   host_memory kind_ = host_memory::pageable;
 };
 

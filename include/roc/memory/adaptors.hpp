@@ -14,6 +14,10 @@ namespace roc {
 
 /// Base class of the adaptors. Forwards all calls to the upstream resource.
 ///
+/// An adaptor of your own may divide or cache the blocks of its upstream, so that its arrays track
+/// the streams that use them by themselves. The adaptors of the library hand out the blocks of
+/// their upstream unchanged.
+///
 /// *Lifetime:* the upstream resource must outlive the adaptor.
 class ROCARRAY_API resource_adaptor : public memory_resource {
  public:
@@ -54,8 +58,9 @@ class ROCARRAY_API statistics_resource_adaptor final : public resource_adaptor {
   void reset_peak() noexcept;
 
  private:
-  void* do_allocate(std::size_t bytes, stream_ref stream) override;
-  void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+  detail::resource_block do_allocate_block(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                           stream_ref stream) noexcept override;
   memory_statistics do_statistics() const override;
 
   std::atomic<std::size_t> current_ = 0;  // bytes
@@ -81,8 +86,9 @@ class ROCARRAY_API limiting_resource_adaptor final : public resource_adaptor {
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
 
  private:
-  void* do_allocate(std::size_t bytes, stream_ref stream) override;
-  void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+  detail::resource_block do_allocate_block(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                           stream_ref stream) noexcept override;
 
   std::atomic<std::size_t> limit_;        // bytes
   std::atomic<std::size_t> current_ = 0;  // bytes
@@ -100,8 +106,9 @@ class ROCARRAY_API logging_resource_adaptor final : public resource_adaptor {
       : resource_adaptor(upstream), sink_(sink) {}
 
  private:
-  void* do_allocate(std::size_t bytes, stream_ref stream) override;
-  void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+  detail::resource_block do_allocate_block(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                           stream_ref stream) noexcept override;
   void write(char const* operation, std::size_t bytes, void const* data,
              stream_ref stream) noexcept;
 
@@ -124,7 +131,9 @@ class ROCARRAY_API failing_resource_adaptor final : public resource_adaptor {
   std::size_t failures() const noexcept { return failures_; }
 
  private:
-  void* do_allocate(std::size_t bytes, stream_ref stream) override;
+  detail::resource_block do_allocate_block(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                           stream_ref stream) noexcept override;
 
   std::atomic<std::size_t> first_ = 0;  // the first allocation that fails
   std::atomic<std::size_t> end_ = 0;    // one past the last that fails
@@ -143,7 +152,9 @@ class ROCARRAY_API zeroing_resource_adaptor final : public resource_adaptor {
   explicit zeroing_resource_adaptor(memory_resource& upstream) : resource_adaptor(upstream) {}
 
  private:
-  void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+  detail::resource_block do_allocate_block(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                           stream_ref stream) noexcept override;
 };
 
 }  // namespace roc

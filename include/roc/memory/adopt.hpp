@@ -27,17 +27,20 @@ namespace roc {
 /// @throws shape_error if the size overflows
 /// @throws roc::error if `data` is neither device nor managed memory
 ///
-/// *Synchronization:* the last owner blocks until all work on the devices has finished and then
-/// calls the deleter.
+/// *Synchronization:* the last owner blocks until the work that uses the memory has finished and
+/// then calls the deleter. That is work that the library enqueued, work on the default stream of
+/// the device, and work of streams passed to record_stream; other work is unknown to the library
+/// and must have finished. If the memory overlaps an array or other adopted memory, the last owner
+/// waits for all work of all devices. If the wait fails, the memory is leaked, which the log hook
+/// reports.
 ///
 /// *Lifetime:* after an exception the memory still belongs to the caller; the deleter is not
 /// called.
 template <class T, std::size_t N, class F>
 [[nodiscard]] device_array<T, N> adopt(T* data, shape<N> const& extents, strides<N> const& steps,
                                        F deleter) {
-  if (detail::allocation_bytes(extents, steps, sizeof(T)) == 0) {
-    return device_array<T, N>(extents, steps);
-  }
+  std::size_t const bytes = detail::allocation_bytes(extents, steps, sizeof(T));
+  if (bytes == 0) return device_array<T, N>(extents, steps);
   if (data == nullptr) {
     detail::throw_lifetime_error("cannot adopt a null pointer; use device memory");
   }
@@ -45,9 +48,9 @@ template <class T, std::size_t N, class F>
     detail::throw_layout_error(
         "cannot adopt memory that is not aligned to {} bytes, as its elements require", alignof(T));
   }
-  detail::block_owner block(new detail::adopted_block<F>(data, std::move(deleter)));
-  stream_ref const stream(nullptr, block->device(), detail::stream_kind::default_stream);
-  return {detail::device_storage(std::move(block)), 0, extents, steps, stream};
+  auto storage = detail::device_storage::adopt(data, bytes, std::move(deleter));
+  stream_ref const stream(nullptr, storage.device(), detail::stream_kind::default_stream);
+  return {std::move(storage), 0, extents, steps, stream};
 }
 /// Returns an array that owns contiguous device memory in order `o`. Otherwise the same as the
 /// overload with strides.

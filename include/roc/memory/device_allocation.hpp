@@ -29,16 +29,14 @@ class device_allocation {
   /// @param stream the stream on which the memory is used first
   /// @throws out_of_memory, roc::error
   explicit device_allocation(std::size_t bytes, stream_ref stream = {})
-      : block_(new detail::device_block(detail::device_memory(bytes, stream))),
-        bytes_(bytes),
-        stream_(stream) {}
+      : storage_(bytes, stream), bytes_(bytes), stream_(stream) {}
   /// Leaves the source without memory.
   device_allocation(device_allocation&&) noexcept = default;
   /// Drops this object's ownership of its memory and leaves the source without memory.
   device_allocation& operator=(device_allocation&&) noexcept = default;
 
   /// Returns the size in bytes, or 0 if this was moved from.
-  std::size_t size_bytes() const noexcept { return block_ ? bytes_ : 0; }
+  std::size_t size_bytes() const noexcept { return storage_ ? bytes_ : 0; }
 
   /// Returns a contiguous array in order `o` that begins at `offset`.
   /// @param offset in bytes
@@ -57,7 +55,7 @@ class device_allocation {
   [[nodiscard]] device_array<T, N> array(std::size_t offset, shape<N> const& extents,
                                          strides<N> const& steps) const {
     check_fits(offset, detail::allocation_bytes(extents, steps, sizeof(T)), alignof(T));
-    return {detail::device_storage(block_), offset, extents, steps, stream_};
+    return {storage_.share(), offset, extents, steps, stream_};
   }
   /// Returns an array with padding that begins at `offset`. Throws as the overload for contiguous
   /// arrays, and layout_error if the offset is not aligned for padded rows, or if the constraints
@@ -74,7 +72,7 @@ class device_allocation {
 
  private:
   void check_fits(std::size_t offset, std::size_t bytes, std::size_t alignment) const {
-    if (!block_) {
+    if (!storage_) {
       detail::throw_lifetime_error("device_allocation was moved from and cannot be used");
     }
     if (offset > bytes_ || bytes > bytes_ - offset) {
@@ -93,7 +91,7 @@ class device_allocation {
                                alignment, alignment);
   }
 
-  detail::block_owner block_;
+  detail::device_storage storage_;
   std::size_t bytes_;
   stream_ref stream_;
 };

@@ -82,7 +82,8 @@ void advise(H&& array, roc::advice hint, memory_location location) {
 /// @throws roc::error
 ///
 /// *Synchronization:* runs in the order of `stream`. The destructor of a managed array waits for
-/// it.
+/// it. On AMD, hipMemPrefetchAsync itself blocks until the work that was enqueued on the stream
+/// before it has finished; prefetch from another thread if the caller must not wait.
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H>)
 void prefetch(H&& array, memory_location location, stream_ref stream) {

@@ -48,7 +48,7 @@ namespace detail {
 /// device can. `stream` null: waits for all work on the current device. Throws roc::error.
 ROCARRAY_API void map_host(host_extent extent, stream_ref const* stream);
 /// Prefetches managed memory to the device if the device can; does nothing for other memory.
-/// `stream` null: complete on return. Throws roc::error.
+/// `stream` null: complete on return. Throws roc::error. May block on AMD; see prefetch.
 ROCARRAY_API void unmap_host(host_extent extent, stream_ref const* stream);
 /// Passes the message of a destructor's error to the log hook.
 ROCARRAY_API void log_unmap_error(char const* message) noexcept;
@@ -111,7 +111,8 @@ class [[nodiscard]] mapping {
   /// is mapped for reading.
   /// @throws lifetime_error if already unmapped, and what roc::copy throws; the array stays mapped
   ///
-  /// *Synchronization:* complete on return, or enqueued if the mapping has a stream.
+  /// *Synchronization:* complete on return, or enqueued if the mapping has a stream. Unmapping
+  /// managed memory may block on AMD; see prefetch.
   void unmap() {
     check_mapped();
     stream_ref const* const stream = stream_ ? &*stream_ : nullptr;

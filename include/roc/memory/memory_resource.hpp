@@ -32,6 +32,12 @@ struct memory_statistics {
   }
 };
 
+class memory_resource;
+
+namespace memory {
+class allocation_record;
+}
+
 namespace detail {
 
 /// Records whether a resource exists. It is never freed, so that it outlives its resource.
@@ -45,12 +51,22 @@ class ROCARRAY_API weak_resource_ref {
   /// @param number the value of the record while the resource exists
   weak_resource_ref(resource_generation* generation, std::uint64_t number)
       : generation_(generation), number_(number) {}
-  /// Returns true if the resource still exists. Costs one load.
-  bool is_valid() const noexcept;
+  /// Returns the resource, or null if it was destroyed.
+  memory_resource* get() const noexcept;
 
  private:
   resource_generation* generation_ = nullptr;
   std::uint64_t number_ = 0;
+};
+
+/// An allocation of a memory resource, and what the resource knows about it.
+struct resource_block {
+  void* data = nullptr;
+  /// The record of the streams that use the memory, owned by the resource; null if the resource
+  /// has none.
+  memory::allocation_record* record = nullptr;
+  /// False if no work that was enqueued before the allocation uses the memory.
+  bool has_prior_work = true;
 };
 
 }  // namespace detail
@@ -92,6 +108,16 @@ class ROCARRAY_API memory_resource {
   /// @param stream the stream on which the memory was used last
   void deallocate(void* data, std::size_t bytes, stream_ref stream = {}) noexcept;
 
+  /// Allocates as allocate does. Used by the arrays and pools of the library, which need the record
+  /// of the memory.
+  [[nodiscard]] detail::resource_block allocate_block(std::size_t bytes, stream_ref stream = {});
+  /// Deallocates a result of allocate_block. If the block has a record, the memory is reused only
+  /// after the work of the streams in the record; otherwise only after that of `stream`.
+  void deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                        stream_ref stream) noexcept;
+  /// Returns true if hipFree may free the memory, so that arrays can be released.
+  bool can_release() const noexcept { return do_can_release(); }
+
   /// Returns the device that the memory is on, or -1 if the resource does not name one.
   int device_ordinal() const noexcept { return do_device_ordinal(); }
   /// Returns a snapshot of the counters.
@@ -123,6 +149,17 @@ class ROCARRAY_API memory_resource {
   virtual void do_trim();
 
  private:
+  /// Implements allocate_block and allocate. Default: calls do_allocate, and knows nothing about
+  /// the memory. Resources of the library that forward the blocks of another one, or have records,
+  /// override this.
+  virtual detail::resource_block do_allocate_block(std::size_t bytes, stream_ref stream);
+  /// Implements deallocate_block and deallocate, for which the block has no record. Default: calls
+  /// do_deallocate.
+  virtual void do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                                   stream_ref stream) noexcept;
+  /// Implements can_release. Default: false.
+  virtual bool do_can_release() const noexcept;
+
   detail::resource_generation* generation_;
 };
 

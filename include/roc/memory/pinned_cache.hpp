@@ -27,7 +27,8 @@ struct pinned_cache_information {
 [[nodiscard]] ROCARRAY_API pinned_cache_information pinned_cache();
 
 /// Frees cached blocks, oldest first, until at most `keep` bytes remain. Errors are reported to
-/// the log hook.
+/// the log hook. If HIP cannot wait for the copies that use a block, the block is leaked, and the
+/// log hook is told its size.
 ///
 /// *Synchronization:* blocks until the copies that use a freed block have finished; hipHostFree
 /// blocks until the device is idle.

@@ -37,6 +37,10 @@ struct pool_options {
 /// short, an allocation waits for pending work, returns free memory to the upstream resource, tries
 /// again, and throws out_of_memory only then. All members may be called from any thread.
 ///
+/// trim() returns all memory whose work has finished, so after device::synchronize() all memory
+/// that is not in use. It does not wait for pending work. To find out which work has finished, it
+/// may record events, and waits up to 10 ms for them.
+///
 /// *Lifetime:* a stream of another library (from_native) must outlive the blocks that are allocated
 /// or deallocated on it.
 ///
@@ -59,6 +63,9 @@ class ROCARRAY_API pool_resource final : public memory_resource {
   std::size_t limit() const;
 
  private:
+  detail::resource_block do_allocate_block(std::size_t bytes, stream_ref stream) override;
+  void do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                           stream_ref stream) noexcept override;
   void* do_allocate(std::size_t bytes, stream_ref stream) override;
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
   int do_device_ordinal() const noexcept override;

@@ -59,6 +59,8 @@ enum hipMemoryAdvise : int {
   hipMemAdviseUnsetPreferredLocation = 4,
   hipMemAdviseSetAccessedBy = 5,
   hipMemAdviseUnsetAccessedBy = 6,
+  hipMemAdviseSetCoarseGrain = 100,
+  hipMemAdviseUnsetCoarseGrain = 101,
 };
 
 enum hipMemcpyKind : int {
@@ -124,6 +126,7 @@ inline constexpr unsigned hipHostMallocDefault = 0x0;
 inline constexpr unsigned hipHostMallocPortable = 0x1;
 inline constexpr unsigned hipHostMallocMapped = 0x2;
 inline constexpr unsigned hipHostMallocWriteCombined = 0x4;
+inline constexpr unsigned hipHostMallocNumaUser = 0x20000000;
 inline constexpr unsigned hipHostMallocCoherent = 0x40000000;
 inline constexpr unsigned hipHostMallocNonCoherent = 0x80000000;
 inline constexpr unsigned hipHostRegisterDefault = 0x0;
@@ -141,6 +144,9 @@ inline constexpr unsigned hipEventDefault = 0x0;
 inline constexpr unsigned hipEventBlockingSync = 0x1;
 inline constexpr unsigned hipEventDisableTiming = 0x2;
 inline constexpr unsigned hipEventInterprocess = 0x4;
+inline constexpr unsigned hipEventDisableSystemFence = 0x20000000;
+inline constexpr unsigned hipEventReleaseToDevice = 0x40000000;
+inline constexpr unsigned hipEventReleaseToSystem = 0x80000000;
 
 ROCARRAY_API hipError_t hipGetDeviceCount(int* count);
 ROCARRAY_API hipError_t hipGetDevice(int* device);

@@ -28,6 +28,7 @@
   X(hipErrorLaunchFailure, 719, "unspecified launch failure")                             \
   X(hipErrorNotPermitted, 800, "operation not permitted")                                 \
   X(hipErrorNotSupported, 801, "operation not supported")                                 \
+  X(hipErrorCapturedEvent, 907, "operation not permitted on a captured event")            \
   X(hipErrorUnknown, 999, "unknown error")
 
 // The fake HIP runtime is the same implementation with the real runtime's enumeration.

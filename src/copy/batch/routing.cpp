@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "memory/device/allocation_map.hpp"
+#include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
 #include "runtime/current_device.hpp"
 
@@ -65,11 +66,10 @@ class router {
         current_device_(runtime::current_device()),
         upload_kinds_(batch, first, end, copy_kind::host_to_device),
         download_kinds_(batch, first, end, copy_kind::device_to_host) {
-    auto const& table = host_table::instance();
+    auto const& aliases = memory::device_aliases::instance();
     for (layout::side const side : {layout::side::source, layout::side::destination}) {
       may_have_mapped_ =
-          may_have_mapped_ ||
-          table.has_device_aliases(batch.bounds(side).in(detail::memory_space::device));
+          may_have_mapped_ || aliases.overlap(batch.bounds(side).in(detail::memory_space::device));
     }
   }
 
@@ -86,8 +86,8 @@ class router {
  private:
   // Returns true if a device side is the device address of mapped host memory.
   bool is_mapped(batch_copy const& copy, layout::side side) const {
-    return may_have_mapped_ && host_table::instance()
-                                   .host_range_of_device_address(batch_.range_of(copy, side))
+    return may_have_mapped_ && memory::device_aliases::instance()
+                                   .host_range_of(batch_.range_of(copy, side))
                                    .has_value();
   }
 
@@ -113,22 +113,23 @@ class router {
     bool const stream_ordered =
         !is_synchronous_ && (host.pinned || use_ == detail::source_use::borrowed);
     (stream_ordered ? route.stream_ordered_uploads : route.uploads).push_back(index);
-    if (is_synchronous_) return;
-    (stream_ordered ? route.stream_ordered_uses : route.read_now)
+    if (host.partly_pinned) route.has_partly_pinned = true;
+    if (is_synchronous_ && !host.partly_pinned) return;
+    (stream_ordered || is_synchronous_ ? route.host_reads : route.read_now)
         .push_back(batch_.range_of(copy, layout::side::source));
   }
 
   void route_download(std::size_t index, batch_copy const& copy) {
-    if (is_individual(copy, download_kinds_.next()) || is_mapped(copy, layout::side::source)) {
+    host_table::host_memory_properties const host = download_kinds_.next();
+    if (is_individual(copy, host) || is_mapped(copy, layout::side::source)) {
       return result_.individual.push_back(index);
     }
     device_route& route = route_on(copy.source_device);
     add_record(route, source_records_(copy.source));
     route.downloads.push_back(index);
-    if (is_synchronous_) return;
-    byte_range const range = batch_.range_of(copy, layout::side::destination);
-    route.stream_ordered_uses.push_back(range);
-    route.stream_ordered_writes.push_back(range);
+    if (host.partly_pinned) route.has_partly_pinned = true;
+    if (is_synchronous_ && !host.partly_pinned) return;
+    route.host_writes.push_back(batch_.range_of(copy, layout::side::destination));
   }
 
   void route_device_copy(std::size_t index, batch_copy const& copy) {

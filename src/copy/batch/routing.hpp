@@ -16,16 +16,18 @@
 namespace roc::transfer {
 
 /// The copies on one device that are executed together, by mechanism, and the memory that they use.
-/// The ranges of host memory are empty for a batch without a stream.
+/// For a batch without a stream, the only ranges of host memory are those that are pinned in part,
+/// in host_reads and host_writes.
 struct device_route {
   copy_selection uploads;                 // the source is read while the batch is submitted
   copy_selection stream_ordered_uploads;  // the source is read in the stream's order
   copy_selection downloads;
   copy_selection within_device;
-  std::vector<base::byte_range> read_now;               // the sources of `uploads`
-  std::vector<base::byte_range> stream_ordered_uses;    // by stream_ordered_uploads and downloads
-  std::vector<base::byte_range> stream_ordered_writes;  // by downloads
-  std::vector<memory::allocation_record*> records;      // device memory; sorted, without duplicates
+  std::vector<base::byte_range> read_now;           // the sources of `uploads`
+  std::vector<base::byte_range> host_reads;         // by stream_ordered_uploads
+  std::vector<base::byte_range> host_writes;        // by downloads
+  std::vector<memory::allocation_record*> records;  // device memory; sorted, without duplicates
+  bool has_partly_pinned = false;                   // some host memory is pinned in part
 
   bool uses_host_memory() const noexcept {
     return !uploads.empty() || !stream_ordered_uploads.empty() || !downloads.empty();
@@ -35,7 +37,7 @@ struct device_route {
 /// The mechanisms that execute a group of independent copies of a batch.
 struct routed_copies {
   std::map<int, device_route> devices;
-  std::vector<std::size_t> individual;  // indices of copies that roc::copy executes
+  std::vector<std::size_t> individual;  // indices of copies
 };
 
 /// Chooses a mechanism for each of the copies [first, end) of a batch, by the kinds of their memory
@@ -43,7 +45,7 @@ struct routed_copies {
 /// host memories, copies of managed memory, copies by the device address of mapped memory, and
 /// large contiguous copies of pinned memory.
 /// @param is_synchronous true if the batch is submitted without a stream. Then all sources may be
-///   read now, and the ranges of host memory are not collected.
+///   read now.
 /// Takes the host table's lock. Calls HIP only to get the current device. Throws registration_error
 /// if a destination is registered as read-only, and roc::error.
 routed_copies route_copies(batch const& batch, std::size_t first, std::size_t end,

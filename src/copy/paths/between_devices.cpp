@@ -2,11 +2,9 @@
 #include "copy/paths/between_devices.hpp"
 
 #include <algorithm>
-#include <exception>
 
 #include <roc/event.hpp>
 
-#include "base/error.hpp"
 #include "base/options.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "kernels/strided_copy.hpp"
@@ -45,18 +43,8 @@ void order(endpoint const& earlier, endpoint const& later) {
   later.stream.wait(reached);
 }
 
-// Blocks until the work of the endpoint's stream is done. Errors are logged.
-void synchronize_quietly(endpoint const& side) noexcept {
-  try {
-    runtime::on_device const guard(side.device);
-    runtime::synchronize_quietly(side.stream);
-  } catch (std::exception const& error) {
-    base::log(error.what());
-  }
-}
-
-// Enqueues the bytes `range` of the copy. Blocks until scratch memory is free. If it throws, no
-// work is pending on either stream.
+// Enqueues the bytes `range` of the copy. Blocks until scratch memory is free. If it throws, some
+// of its work may be pending on either stream.
 void copy_chunk(layout::canonical_layout const& canonical, layout::packed_range range,
                 endpoint const& from, endpoint const& to) {
   std::size_t const bytes = range.end - range.begin;
@@ -64,7 +52,7 @@ void copy_chunk(layout::canonical_layout const& canonical, layout::packed_range 
   // cannot wait for each other's scratch memory.
   bool const from_first = from.device < to.device;
   staging_buffer_ptr gathered = from_first ? from.acquire_scratch(bytes) : nullptr;
-  staging_buffer_ptr const received = to.acquire_scratch(bytes);
+  staging_buffer_ptr received = to.acquire_scratch(bytes);
   if (!from_first) gathered = from.acquire_scratch(bytes);
   try {
     order(to, from);  // earlier work on the destination's stream is done with the memory sent to
@@ -83,9 +71,12 @@ void copy_chunk(layout::canonical_layout const& canonical, layout::packed_range 
       kernels::scatter(canonical, range, received->data(), runtime::handle(to.stream));
     }
   } catch (...) {
-    // The scratch memory is released now: no pending work may still write it.
-    synchronize_quietly(from);
-    synchronize_quietly(to);
+    // No pending work may still use the scratch memory when it is released.
+    bool const is_from_idle = runtime::synchronize_quietly(from.stream);
+    if (!runtime::synchronize_quietly(to.stream) || !is_from_idle) {
+      static_cast<void>(gathered.release());
+      static_cast<void>(received.release());
+    }
     throw;
   }
 }
@@ -116,8 +107,8 @@ void copy_between_devices(layout::canonical_layout const& canonical, int from_de
     }
     if (is_on_source) order(to, from);
   } catch (...) {
-    synchronize_quietly(from);
-    synchronize_quietly(to);
+    runtime::synchronize_quietly(from.stream);
+    runtime::synchronize_quietly(to.stream);
     throw;
   }
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "memory/host/host_table.hpp"
+#include "memory/host/host_registrations.hpp"
 #include "platform/call.hpp"
 
 namespace roc::transfer {
@@ -65,7 +65,7 @@ layout::canonical_layout only_first(layout::canonical_layout canonical, std::siz
 void copy_by_segment(layout::canonical_layout const& canonical, layout::side host_side,
                      hipMemcpyKind kind, hipStream_t stream) {
   base::byte_range const host_range = layout::byte_range_of(canonical, host_side);
-  std::uintptr_t const end = memory::host_table::instance().end_of_segment(host_range);
+  std::uintptr_t const end = memory::host_registrations::instance().end_of_segment(host_range);
   if (end >= host_range.end) return copy_with_one_call(canonical, kind, stream);
   std::size_t split = end - host_range.begin;
   if (canonical.rank != 0) {
@@ -86,7 +86,7 @@ void copy_by_segment(layout::canonical_layout const& canonical, layout::side hos
 void enqueue_dma(plan const& p, hipStream_t stream) {
   hipMemcpyKind const kind = memcpy_kind_of(p);
   if (p.kind == copy_kind::device_to_device ||
-      !memory::host_table::instance().has_segmented_ranges()) {
+      !memory::host_registrations::instance().has_segmented_ranges()) {
     return copy_with_one_call(p.canonical, kind, stream);
   }
   bool const from_host = p.kind == copy_kind::host_to_device;

@@ -114,7 +114,7 @@ class parallel_download final : public parallel_work {
     auto& pool = staging_pool::pinned(client::internal_download);
     std::size_t const bytes = staging_bytes(work_, chunk);
     event arrived;
-    auto const buffer = pool.acquire(bytes, stream);
+    auto buffer = pool.acquire(bytes, stream);
     staging_slot slot = slot_in(*buffer, work_, chunk, stream, client::internal_download);
     slot.item_count = work_.write_description(chunk, slot);
     try {
@@ -127,8 +127,8 @@ class parallel_download final : public parallel_work {
       }
       arrived.synchronize();
     } catch (...) {
-      // Pending work may still read the caller's device memory, which may be freed now.
-      runtime::synchronize_quietly(stream);
+      // No pending work may still read the caller's memory, or use the buffer after its release.
+      if (!runtime::synchronize_quietly(stream)) static_cast<void>(buffer.release());
       throw;
     }
     // There is no reservation, because the time of the chunk's arrival was unknown.
@@ -155,7 +155,7 @@ void upload_and_wait(staged_work const& work) {
     thread_pool::instance().run(work.chunk_count(), upload);
     wait_for_work(stream);
   } catch (...) {
-    // Pending work may still write the caller's device memory, which may be freed now.
+    // No pending work may still write the caller's memory. The buffers belong to the stream.
     runtime::synchronize_quietly(stream);
     throw;
   }

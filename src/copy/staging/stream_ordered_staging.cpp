@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
+#include "copy/host_function.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "copy/staging/thread_pool.hpp"
-#include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
 #include "runtime/stream_handle.hpp"
 
@@ -18,23 +18,26 @@ namespace {
 constexpr auto user_stream = staging_pool::client::user_stream;
 
 // Packs or unpacks one chunk in a host function of a stream, together with the thread pool. An item
-// is a task. The host function runs on a thread of the runtime, which must not call HIP and must
-// not wait for a thread that does: a call such as hipFree on another thread may hold a lock of the
-// runtime until this chunk is done.
+// is a task.
 struct host_step final : public parallel_work {
   std::shared_ptr<staged_work const> work;
   std::size_t chunk = 0;
   std::byte* data = nullptr;
   bool packs = false;
-  thread_pool* threads = nullptr;  // of the device; looking it up here would call HIP
+  thread_pool* threads = nullptr;  // of the device; looking it up in a host function would call HIP
 
-  // The host function; owns `argument`.
-  static void run_all(void* argument) {
-    std::unique_ptr<host_step> const self(static_cast<host_step*>(argument));
-    self->threads->run(self->work->task_count(self->chunk), *self);
+  // Runs all tasks.
+  void operator()() noexcept {
+    std::size_t const tasks = work->task_count(chunk);
+    try {
+      threads->run(tasks, *this);
+    } catch (...) {
+      // The pool had no memory to queue the tasks. A task that runs twice does no harm.
+      for (std::size_t task = 0; task != tasks; ++task) run_item(task, true);
+    }
   }
 
-  bool run_item(std::size_t task, bool) override {
+  bool run_item(std::size_t task, bool) noexcept override {
     if (packs) {
       work->pack(chunk, task, data);
     } else {
@@ -44,19 +47,6 @@ struct host_step final : public parallel_work {
   }
   bool can_workers_block() const override { return true; }
 };
-
-// Enqueues a host_step as a host function on `stream`.
-void enqueue_host_step(std::shared_ptr<staged_work const> work, std::size_t chunk, std::byte* data,
-                       bool packs, hipStream_t stream) {
-  auto step = std::make_unique<host_step>();
-  step->work = std::move(work);
-  step->chunk = chunk;
-  step->data = data;
-  step->packs = packs;
-  step->threads = &thread_pool::instance();
-  ROCARRAY_HIP(hipLaunchHostFunc, stream, &host_step::run_all, step.get());
-  static_cast<void>(step.release());  // run_all deletes it
-}
 
 // Enqueues the two steps of each chunk. To the device, the CPU packs and then the device transfers;
 // from the device, the device transfers and then the CPU unpacks.
@@ -75,8 +65,13 @@ class chunk_steps {
  private:
   void enqueue(bool on_cpu, std::size_t chunk, staging_slot const& slot) const {
     if (on_cpu) {
-      enqueue_host_step(work_, chunk, slot.data, is_upload_, runtime::handle(slot.stream));
-      return;
+      host_step step;
+      step.work = work_;
+      step.chunk = chunk;
+      step.data = slot.data;
+      step.packs = is_upload_;
+      step.threads = &thread_pool::instance();
+      return enqueue_host_function(runtime::handle(slot.stream), std::move(step));
     }
     staging_slot described = slot;
     described.item_count = work_->write_description(chunk, slot);
@@ -166,9 +161,12 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
     auxiliary.done.record(auxiliary.second);
     stream.wait(auxiliary.done);
   } catch (...) {
-    // Pending work may still use memory that the caller frees now.
-    runtime::synchronize_quietly(auxiliary.first);
-    runtime::synchronize_quietly(auxiliary.second);
+    // No pending work may still use the caller's memory, or the buffers after their release: their
+    // stream is not ordered after the auxiliary streams yet.
+    bool const is_first_idle = runtime::synchronize_quietly(auxiliary.first);
+    if (!runtime::synchronize_quietly(auxiliary.second) || !is_first_idle) {
+      for (staging_buffer_ptr& buffer : buffers) static_cast<void>(buffer.release());
+    }
     throw;
   }
 }

@@ -8,8 +8,14 @@
 #include <map>
 #include <mutex>
 
+#include "base/byte_range.hpp"
 #include "base/call_site.hpp"
+#include "base/error.hpp"
+#include "base/format_bytes.hpp"
 #include "base/log.hpp"
+#include "base/no_destructor.hpp"
+#include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 
 namespace roc::memory {
 namespace {
@@ -29,9 +35,9 @@ struct allocation_table {
   std::map<void const*, allocation> allocations;  // guarded by mutex
 };
 
-// Leaked on purpose: the report reads it after all static objects have been destroyed.
-allocation_table& table() {
-  static auto* const instance = new allocation_table;
+// Never destroyed: the report reads it after all static objects have been destroyed.
+allocation_table& table() noexcept {
+  static base::no_destructor<allocation_table> instance;
   return *instance;
 }
 
@@ -102,6 +108,18 @@ void record_free(void const* data) noexcept {
   if (!is_report_enabled()) return;
   std::lock_guard const lock(table().mutex);
   table().allocations.erase(data);
+}
+
+void log_leaked_host_memory(void const* data, std::size_t bytes) noexcept {
+  int device = 0;
+  // The runtime may shut down before static objects are destroyed. The process is about to end
+  // then.
+  if (ROCARRAY_HIP_CODE(hipGetDevice, &device) == hipErrorDeinitialized) return;
+  platform::log_if_throws([&] {
+    base::log("host memory is leaked, because waiting for the work that may use it failed: " +
+              base::format_bytes(bytes) + ", " + to_string(base::byte_range::of(data, bytes)) +
+              "; see the errors logged before, and restart the process if memory runs short");
+  });
 }
 
 std::string leak_report() {

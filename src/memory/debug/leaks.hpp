@@ -21,6 +21,10 @@ void record_allocation(void const* data, std::size_t bytes, char const* kind, in
 /// enabled.
 void record_free(void const* data) noexcept;
 
+/// Passes an error to the log hook: the library leaks host memory, because work may still use it.
+/// Does nothing after the HIP runtime has shut down.
+void log_leaked_host_memory(void const* data, std::size_t bytes) noexcept;
+
 /// Returns the report of all recorded allocations: a heading, and the size, address and call site
 /// of each allocation; empty if there are none. Takes a global mutex. When the process ends, after
 /// the destructors of static objects, the library writes the report to stderr if the log level

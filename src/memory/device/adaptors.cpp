@@ -8,7 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/format_bytes.hpp"
-#include "memory/device/device_use.hpp"
+#include "memory/device/allocation_map.hpp"
+#include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
@@ -42,19 +43,21 @@ void resource_adaptor::do_trim() { upstream_.trim(); }
 
 void statistics_resource_adaptor::reset_peak() noexcept { peak_ = current_.load(); }
 
-void* statistics_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
-  void* const data = resource_adaptor::do_allocate(bytes, stream);
+detail::resource_block statistics_resource_adaptor::do_allocate_block(std::size_t bytes,
+                                                                      stream_ref stream) {
+  auto const block = upstream().allocate_block(bytes, stream);
   ++blocks_;
   ++allocations_;
   update_maximum(peak_, current_ += bytes);
-  return data;
+  return block;
 }
 
-void statistics_resource_adaptor::do_deallocate(void* data, std::size_t bytes,
-                                                stream_ref stream) noexcept {
+void statistics_resource_adaptor::do_deallocate_block(detail::resource_block const& block,
+                                                      std::size_t bytes,
+                                                      stream_ref stream) noexcept {
   current_ -= bytes;
   --blocks_;
-  resource_adaptor::do_deallocate(data, bytes, stream);
+  upstream().deallocate_block(block, bytes, stream);
 }
 
 memory_statistics statistics_resource_adaptor::do_statistics() const {
@@ -66,7 +69,8 @@ memory_statistics statistics_resource_adaptor::do_statistics() const {
   return result;
 }
 
-void* limiting_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
+detail::resource_block limiting_resource_adaptor::do_allocate_block(std::size_t bytes,
+                                                                    stream_ref stream) {
   std::size_t in_use = current_.load();
   do {
     std::size_t const limit = limit_;
@@ -79,16 +83,16 @@ void* limiting_resource_adaptor::do_allocate(std::size_t bytes, stream_ref strea
     }
   } while (!current_.compare_exchange_weak(in_use, in_use + bytes));
   try {
-    return resource_adaptor::do_allocate(bytes, stream);
+    return upstream().allocate_block(bytes, stream);
   } catch (...) {
     current_ -= bytes;
     throw;
   }
 }
 
-void limiting_resource_adaptor::do_deallocate(void* data, std::size_t bytes,
-                                              stream_ref stream) noexcept {
-  resource_adaptor::do_deallocate(data, bytes, stream);
+void limiting_resource_adaptor::do_deallocate_block(detail::resource_block const& block,
+                                                    std::size_t bytes, stream_ref stream) noexcept {
+  upstream().deallocate_block(block, bytes, stream);
   current_ -= bytes;
 }
 
@@ -104,21 +108,22 @@ void logging_resource_adaptor::write(char const* operation, std::size_t bytes, v
   }
 }
 
-void* logging_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
+detail::resource_block logging_resource_adaptor::do_allocate_block(std::size_t bytes,
+                                                                   stream_ref stream) {
   try {
-    void* const data = resource_adaptor::do_allocate(bytes, stream);
-    write("allocate", bytes, data, stream);
-    return data;
+    auto const block = upstream().allocate_block(bytes, stream);
+    write("allocate", bytes, block.data, stream);
+    return block;
   } catch (...) {
     write("allocate failed", bytes, nullptr, stream);
     throw;
   }
 }
 
-void logging_resource_adaptor::do_deallocate(void* data, std::size_t bytes,
-                                             stream_ref stream) noexcept {
-  write("deallocate", bytes, data, stream);
-  resource_adaptor::do_deallocate(data, bytes, stream);
+void logging_resource_adaptor::do_deallocate_block(detail::resource_block const& block,
+                                                   std::size_t bytes, stream_ref stream) noexcept {
+  write("deallocate", bytes, block.data, stream);
+  upstream().deallocate_block(block, bytes, stream);
 }
 
 void failing_resource_adaptor::fail_at(std::size_t nth, std::size_t times) noexcept {
@@ -127,27 +132,43 @@ void failing_resource_adaptor::fail_at(std::size_t nth, std::size_t times) noexc
   first_ = nth;
 }
 
-void* failing_resource_adaptor::do_allocate(std::size_t bytes, stream_ref stream) {
+detail::resource_block failing_resource_adaptor::do_allocate_block(std::size_t bytes,
+                                                                   stream_ref stream) {
   std::size_t const number = ++count_;
   if (number >= first_ && number < end_) {
     ++failures_;
     throw out_of_memory(no_memory(), "allocation " + std::to_string(number) + " of " +
                                          base::format_bytes(bytes) + " fails as requested");
   }
-  return resource_adaptor::do_allocate(bytes, stream);
+  return upstream().allocate_block(bytes, stream);
 }
 
-void zeroing_resource_adaptor::do_deallocate(void* data, std::size_t bytes,
-                                             stream_ref stream) noexcept {
+void failing_resource_adaptor::do_deallocate_block(detail::resource_block const& block,
+                                                   std::size_t bytes, stream_ref stream) noexcept {
+  upstream().deallocate_block(block, bytes, stream);
+}
+
+detail::resource_block zeroing_resource_adaptor::do_allocate_block(std::size_t bytes,
+                                                                   stream_ref stream) {
+  return upstream().allocate_block(bytes, stream);
+}
+
+void zeroing_resource_adaptor::do_deallocate_block(detail::resource_block const& block,
+                                                   std::size_t bytes, stream_ref stream) noexcept {
   // Memory that could not be cleared must not be reused.
   bool const cleared = platform::retry_then_log([&] {
     int const device = runtime::device_of(
         stream, device_ordinal() >= 0 ? device_ordinal() : runtime::current_device());
     runtime::on_device const guard(device);
-    memory::order_after_uses(data, runtime::stream_id_of(stream, device));
-    ROCARRAY_HIP(hipMemsetAsync, data, 0, bytes, runtime::handle(stream));
+    runtime::stream_id const id = runtime::stream_id_of(stream, device);
+    if (block.record != nullptr) {
+      block.record->move_to(id);
+    } else if (memory::allocation_record* const record = memory::find_record(block.data)) {
+      record->order_before(id);
+    }
+    ROCARRAY_HIP(hipMemsetAsync, block.data, 0, bytes, runtime::handle(stream));
   });
-  if (cleared) resource_adaptor::do_deallocate(data, bytes, stream);
+  if (cleared) upstream().deallocate_block(block, bytes, stream);
 }
 
 }  // namespace roc

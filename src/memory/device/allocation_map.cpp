@@ -39,20 +39,36 @@ allocation_map& allocation_map::instance() {
 }
 
 void allocation_map::add(void const* data, std::size_t bytes, pool_slab* slab) {
-  insert(data, bytes, {0, 0, slab, nullptr, nullptr});
+  std::unique_lock const lock(mutex_);
+  insert_locked(data, bytes, slab, nullptr);
 }
 
 void allocation_map::add(void const* data, std::size_t bytes, allocation_record* record) {
-  insert(data, bytes, {0, 0, nullptr, record, nullptr});
+  std::unique_lock const lock(mutex_);
+  insert_locked(data, bytes, nullptr, record);
 }
 
-void allocation_map::insert(void const* data, std::size_t bytes, entry added) {
+bool allocation_map::add_if_disjoint(void const* data, std::size_t bytes,
+                                     allocation_record* record) {
+  std::uintptr_t const begin = address_of(data);
   std::unique_lock const lock(mutex_);
-  added.begin = address_of(data);
-  added.end = added.begin + bytes;
-  added.enclosing = innermost_entry(added.begin);
-  entries_.emplace(added.begin, added);
-  update_regions(added.begin, added.end);
+  auto const next = entries_.lower_bound(begin);
+  bool const is_disjoint =
+      innermost_entry(begin) == nullptr && (next == entries_.end() || next->first >= begin + bytes);
+  if (is_disjoint) insert_locked(data, bytes, nullptr, record);
+  return is_disjoint;
+}
+
+void allocation_map::insert_locked(void const* data, std::size_t bytes, pool_slab* slab,
+                                   allocation_record* record) {
+  std::uintptr_t const begin = address_of(data);
+  std::uintptr_t const end = begin + bytes;
+  // First the nodes of the tree, so that nothing can throw after the entry was added.
+  for (std::uintptr_t region = begin >> region_bits; region <= (end - 1) >> region_bits; ++region) {
+    region_slot(region);
+  }
+  entries_.emplace(begin, entry{begin, end, slab, record, innermost_entry(begin)});
+  update_regions(begin, end);
 }
 
 void allocation_map::remove(void const* data) noexcept {
@@ -137,7 +153,7 @@ std::atomic<std::uintptr_t>& allocation_map::region_slot(std::uintptr_t region) 
   return l.load(std::memory_order_relaxed)->regions[region & level_mask];
 }
 
-void allocation_map::update_regions(std::uintptr_t begin, std::uintptr_t end) {
+void allocation_map::update_regions(std::uintptr_t begin, std::uintptr_t end) noexcept {
   for (std::uintptr_t region = begin >> region_bits; region <= (end - 1) >> region_bits; ++region) {
     std::uintptr_t const last = ((region + 1) << region_bits) - 1;
     std::uintptr_t const first = region << region_bits;

@@ -13,7 +13,7 @@
 
 namespace roc::memory {
 
-struct allocation_record;
+class allocation_record;
 class pool_slab;
 
 /// A process-wide map of the slabs of pools and of single allocations of other resources. Entries
@@ -29,9 +29,11 @@ class allocation_map {
 
   /// Adds `bytes` at `data`. The map does not own the slab or the record; the caller removes the
   /// entry before it destroys them. Holds the mutex exclusively for a short time. Throws
-  /// std::bad_alloc.
+  /// std::bad_alloc; the map is then unchanged.
   void add(void const* data, std::size_t bytes, pool_slab* slab);
   void add(void const* data, std::size_t bytes, allocation_record* record);
+  /// Adds `bytes` at `data` as add does, unless the range overlaps an entry: then returns false.
+  bool add_if_disjoint(void const* data, std::size_t bytes, allocation_record* record);
   /// Removes the entry that begins at `data`, the innermost one if there are several. Does nothing
   /// if there is none. Holds the mutex exclusively for a short time.
   void remove(void const* data) noexcept;
@@ -68,8 +70,9 @@ class allocation_map {
     std::array<std::atomic<leaf*>, 4096> leaves{};
   };
 
-  /// Sets begin, end and enclosing of `added` and adds it. Takes the mutex.
-  void insert(void const* data, std::size_t bytes, entry added);
+  /// Adds an entry. The caller holds the mutex. Throws std::bad_alloc; the map is then unchanged.
+  void insert_locked(void const* data, std::size_t bytes, pool_slab* slab,
+                     allocation_record* record);
   /// Returns the innermost entry that contains the address, or null. The caller holds the mutex,
   /// shared at least.
   entry const* innermost_entry(std::uintptr_t address) const noexcept;
@@ -80,10 +83,11 @@ class allocation_map {
   /// Lock-free.
   std::uintptr_t load_region(std::uintptr_t region) const noexcept;
   /// Returns a reference to the value of a region, and creates missing nodes. The caller holds the
-  /// mutex. Throws std::bad_alloc.
+  /// mutex. Throws std::bad_alloc, but not if the region was in an entry before.
   std::atomic<std::uintptr_t>& region_slot(std::uintptr_t region);
-  /// Recomputes the values of the regions that overlap [begin, end). The caller holds the mutex.
-  void update_regions(std::uintptr_t begin, std::uintptr_t end);
+  /// Recomputes the values of the regions that overlap [begin, end), for which region_slot has been
+  /// called. The caller holds the mutex.
+  void update_regions(std::uintptr_t begin, std::uintptr_t end) noexcept;
 
   std::shared_mutex mutex_;  // guards entries_, and writes to the tree
   // Ordered by first address; if nested entries begin at the same address, the innermost is last.

@@ -5,15 +5,10 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <system_error>
-#include <typeinfo>
-#include <utility>
 
 #include <roc/error.hpp>
-#include <roc/memory/hip_resources.hpp>
-#include <roc/memory/pool_resource.hpp>
 
 #include "base/error.hpp"
 #include "base/format_bytes.hpp"
@@ -21,7 +16,6 @@
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
 #include "memory/device/device_use.hpp"
-#include "memory/device/innermost_resource.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
@@ -33,6 +27,19 @@ namespace {
 
 using memory::allocation_record;
 using native_detail::memory_kind;
+
+// Reports memory that is never freed, because the wait for work that may use it failed.
+void log_leak(char const* kind, void const* data) noexcept {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "%s at %p is never freed: the device does not respond, and work may still use it; "
+                "see the error before",
+                kind, data);
+  base::log(text);
+}
+
+// Returns the calling thread's current device. Throws roc::error if there is no device.
+int current_device() { return runtime::has_one_device() ? 0 : runtime::current_device(); }
 
 // Returns the device on which to allocate: that of the resource, else of the stream, else the
 // current one. Throws roc::error if resource and stream belong to different devices.
@@ -46,14 +53,65 @@ int allocation_device(memory_resource const& resource, stream_ref stream) {
                     ": use a stream of the resource's device");
   }
   if (resource_device >= 0) return resource_device;
-  return stream_device >= 0 ? stream_device : runtime::current_device();
+  return stream_device >= 0 ? stream_device : current_device();
 }
 
-// Returns true if each allocation from the resource is one block of a pool, whose record can be
-// used for the allocation.
-bool is_backed_by_pool(memory_resource const& resource) {
-  std::type_info const& pool = typeid(pool_resource);
-  return typeid(resource) == pool || typeid(memory::innermost_resource(resource)) == pool;
+// The record of memory that is not a block of a pool. Owned with the memory.
+struct own_record final : allocation_record {
+  explicit own_record(finalizer f = {nullptr, nullptr, nullptr}) : deleter(f) {}
+  ~own_record() {
+    if (is_adopted()) deleter.destroy(deleter.closure);
+  }
+  own_record(own_record const&) = delete;
+  own_record& operator=(own_record const&) = delete;
+
+  bool is_adopted() const noexcept { return deleter.run != nullptr; }
+
+  finalizer deleter;      // of adopted memory
+  bool is_mapped = true;  // in the allocation_map
+};
+
+// Removes the record from the allocation_map and deletes it.
+void delete_record(own_record* record, void* data) noexcept {
+  if (record->is_mapped) memory::allocation_map::instance().remove(data);
+  delete record;
+}
+
+// Blocks until all work of all devices is done, or the runtime has shut down. Logs errors.
+bool wait_for_all_devices() noexcept {
+  try {
+    runtime::synchronize_all_devices();
+    return true;
+  } catch (error const& failure) {
+    if (platform::is_runtime_shut_down(failure)) return true;
+    base::log(failure.what());
+  }
+  return false;
+}
+
+// Frees adopted memory after all recorded uses. Leaks it if it may still be in use then.
+void finalize(own_record* record, void* data) noexcept {
+  // If the memory was known to the library before, its uses may be in other records.
+  bool const is_idle = record->is_mapped ? record->wait_for_uses() : wait_for_all_devices();
+  finalizer const deleter = record->deleter;
+  if (is_idle) {
+    // Before the deleter, which may give the memory to somebody else.
+    if (record->is_mapped) memory::allocation_map::instance().remove(data);
+    record->is_mapped = false;
+    try {
+      deleter.run(deleter.closure, data);
+    } catch (std::exception const& error) {
+      char text[300];
+      std::snprintf(text, sizeof text, "the finalizer of adopted memory threw an exception: %s",
+                    error.what());
+      base::log(text);
+    } catch (...) {
+      base::log("the finalizer of adopted memory threw an exception that is not a std::exception");
+    }
+  } else {
+    log_leak("adopted memory", data);
+  }
+  delete_record(record, data);
 }
 
 // Returns `stream` with `device` in place of the current device, if the stream does not name one.
@@ -80,97 +138,123 @@ int device_of_foreign_memory(void const* data) {
 
 }  // namespace
 
-device_memory::device_memory(std::size_t bytes, stream_ref stream)
-    : device_(runtime::device_of(stream, -1)) {
-  if (device_ < 0) device_ = runtime::current_device();
-  if (bytes != 0) take(bytes, stream, device_resource(device_));
+device_storage::device_storage(std::size_t bytes, stream_ref stream)
+    : device_(stream.device_ordinal() >= 0 ? stream.device_ordinal() : current_device()) {
+  if (bytes != 0) allocate(bytes, stream, device_resource(device_));
 }
 
-device_memory::device_memory(std::size_t bytes, stream_ref stream, memory_resource& from)
-    : device_(allocation_device(from, stream)) {
-  if (bytes != 0) take(bytes, stream, from);
+device_storage::device_storage(std::size_t bytes, stream_ref stream, memory_resource& resource)
+    : device_(allocation_device(resource, stream)) {
+  if (bytes != 0) allocate(bytes, stream, resource);
 }
 
-void device_memory::take(std::size_t bytes, stream_ref stream, memory_resource& from) {
+void device_storage::allocate(std::size_t bytes, stream_ref stream, memory_resource& resource) {
   stream = on_device(stream, device_);
-  auto const id = runtime::stream_id_of(stream, device_);
-  void* const data = from.allocate(bytes, stream);
-  allocation_record* record = is_backed_by_pool(from) ? memory::find_record(data) : nullptr;
-  if (record == nullptr) {
-    // The resource has no records, so this object owns one.
+  resource_block const block = resource.allocate_block(bytes, stream);
+  record_ = block.record;
+  if (record_ == nullptr) {
     try {
-      auto own_record = std::make_unique<allocation_record>();
-      own_record->allocation_stream = id;
-      own_record->has_prior_work = dynamic_cast<hip_memory_resource const*>(&from) == nullptr;
-      memory::allocation_map::instance().add(data, bytes, own_record.get());
-      record = own_record.release();
+      auto own = std::make_unique<own_record>();
+      own->allocation_stream = runtime::stream_id_of(stream, device_);
+      own->has_prior_work = block.has_prior_work;
+      memory::allocation_map::instance().add(block.data, bytes, own.get());
+      record_ = own.release();
     } catch (...) {
-      from.deallocate(data, bytes, stream);
+      resource.deallocate_block(block, bytes, stream);
       throw;
     }
-    owns_record_ = true;
   }
-  data_ = data;
+  data_ = block.data;
   bytes_ = bytes;
-  resource_ = &from;
-  weak_resource_ = from.weak_ref();
-  record_ = record;
+  resource_ = resource.weak_ref();
   memory::record_allocation(data_, bytes_, "device memory", device_);
 }
 
-void device_memory::free() noexcept {
+device_storage::device_storage(void* data, std::size_t bytes, finalizer f) {
+  auto own = [&] {
+    try {
+      return std::make_unique<own_record>(f);
+    } catch (...) {
+      f.destroy(f.closure);
+      throw;
+    }
+  }();
+  int const device = device_of_foreign_memory(data);
+  // The array's own stream: its uses need no record_stream.
+  own->allocation_stream = runtime::stream_id_of({}, device);
+  own->finish_use(own->allocation_stream);
+  own->is_mapped = memory::allocation_map::instance().add_if_disjoint(data, bytes, own.get());
+  record_ = own.release();
+  data_ = data;
+  bytes_ = bytes;
+  device_ = device;
+}
+
+device_storage device_storage::share() const noexcept {
+  device_storage result(*this);
+  result.is_shared_ = true;
+  if (data_ != nullptr) record_->more_owners.fetch_add(1, std::memory_order_relaxed);
+  return result;
+}
+
+void device_storage::drop() noexcept {
+  auto& more_owners = record_->more_owners;
+  bool const is_shared = more_owners.load(std::memory_order_acquire) != 0;
+  if (is_shared && more_owners.fetch_sub(1, std::memory_order_acq_rel) != 0) return;
+  more_owners.store(0, std::memory_order_relaxed);
+
+  own_record* const own = record_->pool == nullptr ? static_cast<own_record*>(record_) : nullptr;
+  if (own != nullptr && own->is_adopted()) return finalize(own, data_);
   memory::record_free(data_);
-  if (!weak_resource_.is_valid()) {
+  memory_resource* const resource = resource_.get();
+  if (resource == nullptr) {
     char text[200];
     std::snprintf(text, sizeof text,
                   "array of %s at %p outlived its memory resource, and its memory is never freed: "
                   "destroy arrays before their resource",
                   base::format_bytes(bytes_).c_str(), data_);
     base::log(text);
+    if (own != nullptr) delete_record(own, data_);
+    return;
   }
-  stream_ref stream(nullptr, device_, stream_kind::default_stream);
-  runtime::stream_id const allocation_stream = record_->allocation_stream;
-  // Another thread may destroy the stream while this function uses it. A pool does not need the
-  // keepalive: it checks its streams itself, later and only if needed.
-  std::optional<runtime::stream_keepalive> keepalive;
-  if (owns_record_) keepalive.emplace(allocation_stream);
-  auto const order_stream = [&] {
-    // Work on the default stream comes after all work of a stream that was destroyed, and after
-    // that of per-thread streams, whose handle means another stream in this thread.
-    bool const can_enqueue = allocation_stream.is_live() &&
-                             !runtime::is_per_thread_handle(allocation_stream.stream().handle());
-    if (can_enqueue) {
-      stream = allocation_stream.stream();
-    } else {
-      record_->record_past_use(allocation_stream);
-    }
-    if (owns_record_) memory::order_after_uses(data_, runtime::stream_id_of(stream, device_));
-  };
-  bool const can_deallocate =
-      weak_resource_.is_valid() && (platform::log_if_throws(order_stream) ||
-                                    platform::log_if_throws(runtime::synchronize_all_devices));
-  if (owns_record_) {
-    memory::allocation_map::instance().remove(data_);
-    delete record_;
-  }
-  if (can_deallocate) resource_->deallocate(data_, bytes_, stream);
+  // Nothing can be enqueued on a stream that was destroyed. The handle of a per-thread stream means
+  // another stream in this thread.
+  runtime::stream_id const& allocation_stream = record_->allocation_stream;
+  bool const can_enqueue = allocation_stream.is_live() &&
+                           !runtime::is_per_thread_handle(allocation_stream.stream().handle());
+  stream_ref const stream = can_enqueue ? allocation_stream.stream()
+                                        : stream_ref(nullptr, device_, stream_kind::default_stream);
+  if (own == nullptr) return resource->deallocate_block({data_, record_}, bytes_, stream);
+
+  // Another thread may destroy the stream while this function uses it.
+  runtime::stream_keepalive const keepalive(allocation_stream);
+  bool const is_ordered =
+      platform::log_if_throws([&] { own->move_to(runtime::stream_id_of(stream, device_)); }) ||
+      wait_for_all_devices();
+  delete_record(own, data_);
+  if (!is_ordered) return log_leak("device memory", data_);
+  resource->deallocate_block({data_}, bytes_, stream);
 }
 
-void* device_memory::release() {
-  if (data_ == nullptr) return nullptr;
-  if (!weak_resource_.is_valid()) {
-    throw lifetime_error(
-        "cannot release memory whose resource was destroyed: release arrays before their resource");
+void device_storage::release() {
+  if (data_ == nullptr) return;
+  auto* const own = record_->pool == nullptr ? static_cast<own_record*>(record_) : nullptr;
+  if (own == nullptr || !own->is_adopted()) {
+    memory_resource const* const resource = resource_.get();
+    if (resource == nullptr) {
+      throw lifetime_error(
+          "cannot release memory whose resource was destroyed: release arrays before their "
+          "resource");
+    }
+    if (own == nullptr || !resource->can_release()) {
+      throw lifetime_error(
+          "cannot release memory that hipFree cannot free, because it belongs to a pool: allocate "
+          "the array from a hip_memory_resource");
+    }
+    memory::record_free(data_);
   }
-  if (dynamic_cast<hip_memory_resource const*>(resource_) == nullptr) {
-    throw lifetime_error(
-        "cannot release memory that hipFree cannot free, because it belongs to a pool: allocate "
-        "the array from a hip_memory_resource");
-  }
-  memory::record_free(data_);
-  memory::allocation_map::instance().remove(data_);
-  delete record_;
-  return std::exchange(data_, nullptr);
+  delete_record(own, data_);
+  data_ = nullptr;
 }
 
 void record_stream(void const* data, int device, stream_ref stream) {
@@ -178,41 +262,6 @@ void record_stream(void const* data, int device, stream_ref stream) {
   // A stream that names no device is a default stream of the current device, as in all calls.
   int const work_device = stream.device_ordinal() >= 0 ? device : runtime::current_device();
   memory::device_use const use(stream, work_device, data);
-}
-
-device_block::device_block(device_memory memory)
-    : memory_(std::move(memory)), device_(memory_.device()) {}
-
-device_block::device_block(void* foreign)
-    : foreign_(foreign), device_(device_of_foreign_memory(foreign)) {}
-
-device_block::~device_block() = default;
-
-void device_block::give_back(void*) {}
-
-void device_block::add_owner() noexcept {
-  std::atomic_ref(owners_).fetch_add(1, std::memory_order_relaxed);
-}
-
-bool device_block::has_one_owner() const noexcept {
-  return std::atomic_ref(const_cast<std::size_t&>(owners_)).load(std::memory_order_acquire) == 1;
-}
-
-void device_block::drop_owner() noexcept {
-  if (std::atomic_ref(owners_).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (foreign_ != nullptr) {
-    // The memory may also be used by kernels on non-blocking streams, whose use was not recorded,
-    // and by copies to and from other devices.
-    platform::log_if_throws(runtime::synchronize_all_devices);
-    try {
-      give_back(foreign_);
-    } catch (std::exception const& error) {
-      base::log(std::string("the finalizer of adopted memory threw an exception: ") + error.what());
-    } catch (...) {
-      base::log("the finalizer of adopted memory threw an exception that is not a std::exception");
-    }
-  }
-  delete this;
 }
 
 }  // namespace roc::detail

@@ -5,17 +5,15 @@
 
 #include "base/error.hpp"
 #include "memory/device/allocation_map.hpp"
-#include "runtime/current_device.hpp"
 
 namespace roc::memory {
 namespace {
 
-using runtime::shared_event;
 using runtime::stream_id;
 
 // Does nothing for null. Every begun use of a foreign stream needs its event, even if a later use
 // could not be begun: the stream may be destroyed before the memory is freed.
-void finish_quietly(allocation_record* record, stream_id stream) noexcept {
+void finish_quietly(allocation_record* record, stream_id const& stream) noexcept {
   if (record == nullptr) return;
   try {
     record->finish_use(stream);
@@ -37,17 +35,6 @@ void synchronize_default_stream(int device, allocation_record const* record) {
     return;
   }
   runtime::order_after(runtime::stream_id_of({}, device), record->allocation_stream);
-}
-
-void order_after_uses(void const* address, stream_id stream) {
-  allocation_record* const record = find_record(address);
-  if (record == nullptr) return;
-  for (shared_event const& done : record->events_of_uses(stream)) {
-    runtime::on_device const guard(stream.device());
-    stream.stream().wait(*done);
-  }
-  // Not earlier: if a wait fails, the next attempt needs all uses again.
-  record->forget_uses();
 }
 
 device_use::device_use(stream_ref stream, int device, void const* first, void const* second) {

@@ -21,11 +21,6 @@ void synchronize_default_stream(int device, void const* first, void const* secon
 /// roc::error.
 void synchronize_default_stream(int device, allocation_record const* record);
 
-/// Makes `stream` wait for all uses of the allocation that contains `address` by other streams, and
-/// then forgets these uses. Unknown addresses are ignored. Does not block; calls HIP. Throws
-/// roc::error; the uses are then kept, so that the call can be repeated.
-void order_after_uses(void const* address, runtime::stream_id stream);
-
 /// Records that work which is enqueued on one stream during the lifetime of this object uses the
 /// allocations that contain up to two addresses. Null and unknown addresses are ignored.
 ///

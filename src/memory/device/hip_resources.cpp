@@ -7,12 +7,10 @@
 #include <roc/device.hpp>
 #include <roc/error.hpp>
 
-#include "memory/device/device_use.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
-#include "runtime/stream_id.hpp"
 
 namespace roc {
 namespace {
@@ -39,6 +37,15 @@ void* hip_memory_resource::do_allocate(std::size_t bytes, stream_ref) {
   ROCARRAY_HIP(hipMalloc, &data, bytes);
   return data;
 }
+
+detail::resource_block hip_memory_resource::do_allocate_block(std::size_t bytes,
+                                                              stream_ref stream) {
+  // hipFree blocks until all work on the device has finished, so that no work uses what hipMalloc
+  // returns.
+  return {do_allocate(bytes, stream), nullptr, false};
+}
+
+bool hip_memory_resource::do_can_release() const noexcept { return true; }
 
 void hip_memory_resource::do_deallocate(void* data, std::size_t, stream_ref) noexcept {
   platform::retry_then_log([&] {
@@ -84,7 +91,6 @@ void* hip_async_memory_resource::do_allocate(std::size_t bytes, stream_ref strea
 void hip_async_memory_resource::do_deallocate(void* data, std::size_t, stream_ref stream) noexcept {
   platform::retry_then_log([&] {
     runtime::on_device const guard(device_);
-    memory::order_after_uses(data, runtime::stream_id_of(stream, device_));
     ROCARRAY_HIP(hipFreeAsync, data, runtime::handle(stream));
   });
 }

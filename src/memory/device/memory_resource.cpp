@@ -21,7 +21,8 @@ namespace roc {
 // Shows whether a resource still exists. Never freed, but reused for a later resource.
 struct detail::resource_generation {
   std::atomic<std::uint64_t> number = 0;  // odd while the resource exists; never decreases
-  resource_generation* next = nullptr;    // in the list of unused generations
+  memory_resource* resource = nullptr;
+  resource_generation* next = nullptr;  // in the list of unused generations
 };
 
 namespace {
@@ -75,8 +76,10 @@ std::atomic<memory_resource*>& current_slot(int ordinal) {
 
 }  // namespace
 
-bool detail::weak_resource_ref::is_valid() const noexcept {
-  return generation_ != nullptr && generation_->number.load(std::memory_order_acquire) == number_;
+memory_resource* detail::weak_resource_ref::get() const noexcept {
+  bool const exists =
+      generation_ != nullptr && generation_->number.load(std::memory_order_acquire) == number_;
+  return exists ? generation_->resource : nullptr;
 }
 
 memory_resource::memory_resource() : generation_(nullptr) {
@@ -87,6 +90,7 @@ memory_resource::memory_resource() : generation_(nullptr) {
   } else {
     registry().unused_generations = generation_->next;
   }
+  generation_->resource = this;
   generation_->number.fetch_add(1, std::memory_order_release);
 }
 
@@ -101,19 +105,39 @@ memory_resource::~memory_resource() {
 }
 
 void* memory_resource::allocate(std::size_t bytes, stream_ref stream) {
-  if (bytes == 0) return nullptr;
+  return allocate_block(bytes, stream).data;
+}
+
+void memory_resource::deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
+  deallocate_block({data}, bytes, stream);
+}
+
+detail::resource_block memory_resource::allocate_block(std::size_t bytes, stream_ref stream) {
+  if (bytes == 0) return {};
   platform::refuse_in_host_function("memory_resource::allocate");
   if (bytes > PTRDIFF_MAX) {
     throw out_of_memory(std::make_error_code(std::errc::not_enough_memory),
                         "cannot allocate " + std::to_string(bytes) +
                             " bytes: the size is larger than the address space");
   }
-  return do_allocate(bytes, stream);
+  return do_allocate_block(bytes, stream);
 }
 
-void memory_resource::deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
-  if (data != nullptr) do_deallocate(data, bytes, stream);
+void memory_resource::deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                                       stream_ref stream) noexcept {
+  if (block.data != nullptr) do_deallocate_block(block, bytes, stream);
 }
+
+detail::resource_block memory_resource::do_allocate_block(std::size_t bytes, stream_ref stream) {
+  return {do_allocate(bytes, stream)};
+}
+
+void memory_resource::do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                                          stream_ref stream) noexcept {
+  do_deallocate(block.data, bytes, stream);
+}
+
+bool memory_resource::do_can_release() const noexcept { return false; }
 
 detail::weak_resource_ref memory_resource::weak_ref() const noexcept {
   return {generation_, generation_->number.load(std::memory_order_relaxed)};

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "memory/device/pool_slab.hpp"
 
+#include <utility>
+
 namespace roc::memory {
 
-pool_slab::pool_slab(pool_state& pool, std::byte* data, std::size_t bytes)
-    : pool_(pool), data_(data), bytes_(bytes), pages_(bytes / page_bytes) {
-  first_ = new pool_span;
-  first_->slab = this;
-  first_->pages = bytes / page_bytes;
+pool_span::pool_span(pool_slab* owner, std::size_t first, std::size_t count)
+    : slab(owner), first_page(first), pages(count) {
+  span_set set;
+  set.insert(this);
+  node = set.extract(set.begin());
+}
+
+pool_slab::pool_slab(pool_state& pool, detail::resource_block const& source, std::size_t bytes)
+    : pool_(pool),
+      source_(source),
+      data_(static_cast<std::byte*>(source.data)),
+      bytes_(bytes),
+      pages_(bytes / page_bytes) {
+  first_ = new pool_span(this, 0, bytes / page_bytes);
 }
 
 pool_slab::~pool_slab() {
@@ -36,13 +47,34 @@ void pool_slab::map_pages(pool_span const& span, pool_span* value) noexcept {
   }
 }
 
-void pool_slab::divide(pool_span& span, std::size_t block_bytes) {
-  span.is_free = false;
+void pool_slab::remove_blocks(pool_span& span) noexcept {
+  if (span.blocks != nullptr) map_pages(span, nullptr);
+  span.blocks = nullptr;
+  span.block_bytes = 0;
+  span.block_count = 0;
+}
+
+pool_span* pool_slab::divide(pool_span& span, std::size_t pages, std::size_t block_bytes) {
   // Reuses an earlier division into the same size: large blocks are then freed and allocated
   // without a write to the page table.
-  if (span.block_bytes == block_bytes && span.blocks != nullptr) return;
-  std::size_t const count = span.bytes() / block_bytes;
-  auto blocks = std::make_unique<pool_block[]>(count);
+  bool const is_divided =
+      span.pages == pages && span.block_bytes == block_bytes && span.blocks != nullptr;
+  std::size_t const count = pages * page_bytes / block_bytes;
+  // Everything that may throw comes first.
+  auto blocks = is_divided ? nullptr : std::make_unique<pool_block[]>(count);
+  auto rest = span.pages == pages
+                  ? nullptr
+                  : std::make_unique<pool_span>(this, span.first_page + pages, span.pages - pages);
+  span.is_free = false;
+  if (is_divided) return nullptr;
+  remove_blocks(span);
+  if (rest != nullptr) {
+    rest->previous = &span;
+    rest->next = span.next;
+    if (span.next != nullptr) span.next->previous = rest.get();
+    span.next = rest.get();
+    span.pages = pages;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     blocks[i].pool = &pool_;
     blocks[i].span = &span;
@@ -52,30 +84,13 @@ void pool_slab::divide(pool_span& span, std::size_t block_bytes) {
   span.block_bytes = block_bytes;
   span.block_count = count;
   map_pages(span, &span);
-}
-
-pool_span* pool_slab::split(pool_span& span, std::size_t pages) {
-  auto rest = std::make_unique<pool_span>();
-  if (span.blocks != nullptr) map_pages(span, nullptr);
-  span.blocks = nullptr;
-  span.block_bytes = 0;
-  rest->slab = this;
-  rest->first_page = span.first_page + pages;
-  rest->pages = span.pages - pages;
-  rest->previous = &span;
-  rest->next = span.next;
-  if (span.next != nullptr) span.next->previous = rest.get();
-  span.next = rest.get();
-  span.pages = pages;
   return rest.release();
 }
 
 void pool_slab::merge_with_next(pool_span& span) {
   pool_span* const next = span.next;
-  if (span.blocks != nullptr) map_pages(span, nullptr);
-  if (next->blocks != nullptr) map_pages(*next, nullptr);
-  span.blocks = nullptr;
-  span.block_bytes = 0;
+  remove_blocks(span);
+  remove_blocks(*next);
   span.pages += next->pages;
   span.next = next->next;
   if (span.next != nullptr) span.next->previous = &span;

@@ -8,7 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
+
+#include <roc/memory/memory_resource.hpp>
 
 #include "memory/device/allocation_record.hpp"
 
@@ -31,9 +34,21 @@ struct pool_block : allocation_record {
   std::size_t bytes() const noexcept;
 };
 
+/// Orders spans by their number of pages, then by address.
+struct fewer_pages {
+  using is_transparent = void;
+  bool operator()(pool_span const* a, std::size_t pages) const noexcept;
+  bool operator()(std::size_t pages, pool_span const* a) const noexcept;
+  bool operator()(pool_span const* a, pool_span const* b) const noexcept;
+};
+using span_set = std::set<pool_span*, fewer_pages>;
+
 /// Adjacent pages of a slab: free, or one large block, or blocks of one size class. Owned by its
 /// slab; guarded by the mutex of the pool, except for what record_at reads.
 struct pool_span {
+  /// Creates a free span, which is in no free_list. Throws std::bad_alloc.
+  pool_span(pool_slab* owner, std::size_t first, std::size_t count);
+
   pool_slab* slab = nullptr;
   std::size_t first_page = 0;  // index in the slab
   std::size_t pages = 0;
@@ -42,8 +57,9 @@ struct pool_span {
   std::unique_ptr<pool_block[]> blocks;
   std::size_t block_bytes = 0;
   std::size_t block_count = 0;
-  std::size_t idle_blocks = 0;  // scratch variable of pool_heap::merge_free_spans
+  std::size_t free_blocks = 0;  // scratch variable of pool_heap::merge_free_spans
   bool is_free = true;          // in a free_list as a whole
+  span_set::node_type node;     // this span's element of a span_set, while it is in none
 
   std::byte* data() const noexcept;
   std::size_t bytes() const noexcept { return pages * page_bytes; }
@@ -53,11 +69,16 @@ struct pool_span {
 /// member function holds the mutex of the pool, except for record_at. None calls HIP.
 class pool_slab {
  public:
-  /// Describes `bytes` at `data` as one free span. A remainder of `bytes` smaller than a page is
-  /// not used. The blocks of the slab will refer to `pool`.
-  pool_slab(pool_state& pool, std::byte* data, std::size_t bytes);
+  /// Describes `bytes` of `source`, an allocation of the upstream, as one free span. A remainder of
+  /// `bytes` smaller than a page is not used. The blocks of the slab will refer to `pool`. Throws
+  /// std::bad_alloc.
+  pool_slab(pool_state& pool, detail::resource_block const& source, std::size_t bytes);
   ~pool_slab();
+  pool_slab(pool_slab const&) = delete;
+  pool_slab& operator=(pool_slab const&) = delete;
 
+  /// Returns the allocation of the upstream.
+  detail::resource_block const& source() const noexcept { return source_; }
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
   pool_span* first_span() const noexcept { return first_; }
@@ -67,12 +88,10 @@ class pool_slab {
   /// slab, and the block if there is one, stay alive.
   pool_block* record_at(void const* address) const noexcept;
 
-  /// Divides a free span, which is in no free_list, into blocks of `block_bytes`, at most
-  /// span.bytes(). Throws std::bad_alloc; the span is then in no list and marked as not free.
-  void divide(pool_span& span, std::size_t block_bytes);
-  /// Shortens a free span to its first `pages` pages and returns a new free span of the rest. The
-  /// returned span is in no free_list. Throws std::bad_alloc; the span is unchanged.
-  pool_span* split(pool_span& span, std::size_t pages);
+  /// Shortens a free span to its first `pages` pages, and divides these into blocks of
+  /// `block_bytes`. Returns a new free span of the other pages, or null if there are none. Both
+  /// spans are in no free_list. Throws std::bad_alloc; the span is then unchanged.
+  pool_span* divide(pool_span& span, std::size_t pages, std::size_t block_bytes);
   /// Merges the span that follows `span` into it and deletes the former. Both spans are free and in
   /// no free_list. Deletes their blocks, so that record_at returns null there.
   void merge_with_next(pool_span& span);
@@ -80,8 +99,11 @@ class pool_slab {
  private:
   /// Sets the entries of pages_ for the pages of `span` to `value`, which may be null.
   void map_pages(pool_span const& span, pool_span* value) noexcept;
+  /// Deletes the blocks of a free span, so that record_at returns null there.
+  void remove_blocks(pool_span& span) noexcept;
 
   pool_state& pool_;
+  detail::resource_block const source_;
   std::byte* const data_;
   std::size_t const bytes_;
   pool_span* first_ = nullptr;
@@ -91,6 +113,16 @@ class pool_slab {
 inline std::size_t pool_block::bytes() const noexcept { return span->block_bytes; }
 inline std::byte* pool_span::data() const noexcept {
   return slab->data() + first_page * page_bytes;
+}
+
+inline bool fewer_pages::operator()(pool_span const* a, std::size_t pages) const noexcept {
+  return a->pages < pages;
+}
+inline bool fewer_pages::operator()(std::size_t pages, pool_span const* a) const noexcept {
+  return pages < a->pages;
+}
+inline bool fewer_pages::operator()(pool_span const* a, pool_span const* b) const noexcept {
+  return a->pages != b->pages ? a->pages < b->pages : a->data() < b->data();
 }
 
 }  // namespace roc::memory

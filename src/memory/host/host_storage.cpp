@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include <roc/detail/host_storage.hpp>
 
-#include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
 
 #include <roc/error.hpp>
 
-#include "base/error.hpp"
 #include "base/format_bytes.hpp"
 #include "memory/debug/leaks.hpp"
+#include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
 #include "memory/host/huge_pages.hpp"
 #include "memory/host/managed.hpp"
 #include "memory/host/pinned_cache.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 
 namespace roc::detail {
 namespace {
@@ -75,14 +76,12 @@ bool is_pinned(host_memory kind) {
 
 host_storage::host_storage(std::size_t bytes, host_memory kind, host_flags flags)
     : bytes_(bytes), kind_(kind) {
-  if (is_pinned(kind)) native_flags_ = native_flags(kind, flags);
+  unsigned const hip_flags = is_pinned(kind) ? native_flags(kind, flags) : 0;
   if (kind == host_memory::managed) memory::check_managed();
   if (bytes == 0) return;
   if (is_pinned(kind)) {
-    auto const block = memory::pinned_cache::instance().take(bytes, native_flags_);
-    data_ = block.data;
-    block_bytes_ = block.bytes;
-    device_ = block.device;
+    block_ = memory::pinned_cache::instance().take(bytes, hip_flags).release();
+    data_ = block_->data;
   } else if (kind == host_memory::managed) {
     ROCARRAY_HIP(hipMallocManaged, &data_, bytes, hipMemAttachGlobal);
   } else {
@@ -90,7 +89,7 @@ host_storage::host_storage(std::size_t bytes, host_memory kind, host_flags flags
   }
   try {
     memory::host_table::instance().add_allocation(base::byte_range::of(data_, bytes), kind,
-                                                  (native_flags_ & hipHostMallocMapped) != 0);
+                                                  (hip_flags & hipHostMallocMapped) != 0);
   } catch (...) {
     release(false);
     throw;
@@ -103,25 +102,25 @@ host_storage::~host_storage() { release(true); }
 
 void host_storage::release(bool wait) noexcept {
   if (data_ == nullptr) return;
-  memory::record_free(data_);
-  auto pending =
-      memory::host_table::instance().remove_allocation(base::byte_range::of(data_, bytes_));
+  auto const range = base::byte_range::of(data_, bytes_);
   void* const data = std::exchange(data_, nullptr);
-  if (wait || !is_pinned(kind_)) {
-    try {
-      pending.wait();
-    } catch (std::exception const& error) {
-      base::log(error.what());
-    }
-    pending = {};
+  std::unique_ptr<memory::pinned_block> block(std::exchange(block_, nullptr));
+  memory::device_aliases::instance().remove(range);
+  auto uses = memory::host_table::instance().remove_allocation(range);
+  bool const must_wait = uses != nullptr && (wait || block == nullptr);
+  if (must_wait && !uses->wait_quietly()) {
+    return memory::log_leaked_host_memory(data, bytes_);
   }
+  memory::record_free(data);
   switch (kind_) {
     case host_memory::pageable: ::operator delete(data, alignment_of(bytes_)); break;
-    case host_memory::managed: ROCARRAY_HIP_QUIET(hipFree, data); break;
+    case host_memory::managed:
+      platform::retry_then_log([&] { ROCARRAY_HIP(hipFree, data); });
+      break;
     case host_memory::pinned:
     case host_memory::mapped:
-      memory::pinned_cache::instance().put({data, block_bytes_, native_flags_, device_},
-                                           std::move(pending));
+      block->uses = std::move(uses);
+      memory::pinned_cache::instance().put(std::move(block));
       break;
   }
 }

@@ -10,200 +10,113 @@
 
 #include <roc/error.hpp>
 
-#include "base/sort_ranges.hpp"
-#include "memory/host/hip_registration.hpp"
-#include "platform/call.hpp"
+#include "base/lookup_cache.hpp"
+#include "base/no_destructor.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc::memory {
 namespace {
 
-[[noreturn]] void throw_overlap(base::byte_range range, base::byte_range other,
-                                char const* description) {
-  throw registration_error("register_host: " + to_string(range) + " overlaps " + description + " " +
-                           to_string(other) +
-                           ": deregister that range first, or register exactly the same");
+// The part of a map around a range: one entry that contains the range, or the gap between two
+// entries. Empty if the range is only partly in an entry.
+template <class Entry>
+struct neighborhood {
+  Entry const* found = nullptr;
+  base::byte_range range;
+};
+
+template <class Entry>
+neighborhood<Entry> find_neighborhood(base::byte_range_map<Entry> const& entries,
+                                      base::byte_range range) {
+  auto const next = entries.upper_bound(range.begin);
+  base::byte_range gap{0, std::numeric_limits<std::uintptr_t>::max()};
+  if (next != entries.end()) gap.end = next->first;
+  if (next != entries.begin()) {
+    Entry const& previous = std::prev(next)->second;
+    if (previous.range.contains(range)) return {&previous, previous.range};
+    gap.begin = previous.range.end;
+  }
+  if (!gap.contains(range)) return {};
+  return {nullptr, gap};
+}
+
+// Returns the identity of a stream; that of the current device for a default stream. May call HIP.
+runtime::stream_id identity_of(stream_ref stream) {
+  int const device = stream.device_ordinal();
+  return runtime::stream_id_of(stream, device >= 0 ? device : runtime::current_device());
 }
 
 }  // namespace
 
-void host_table::add_allocation(base::byte_range range, host_memory kind, bool mapped) {
-  std::lock_guard const lock(mutex_);
-  invalidate_queries_locked();
-  allocations_.emplace(range.begin, allocation{range, kind, mapped, {}});
+host_table& host_table::instance() noexcept {
+  static base::no_destructor<host_table> table;
+  return *table;
 }
 
-pending_uses host_table::remove_allocation(base::byte_range range) {
+// Entries
+
+void host_table::add_allocation(base::byte_range range, host_memory kind, bool mapped) {
+  entry added{.range = range, .kind = kind, .is_mapped = mapped || kind == host_memory::managed};
   std::lock_guard const lock(mutex_);
   invalidate_queries_locked();
-  forget_aliases_locked(range);
-  auto node = allocations_.extract(range.begin);
-  return node.empty() ? pending_uses() : std::move(node.mapped().pending);
+  allocations_.emplace(range.begin, std::move(added));
+}
+
+std::shared_ptr<host_uses> host_table::remove_allocation(base::byte_range range) noexcept {
+  std::lock_guard const lock(mutex_);
+  invalidate_queries_locked();
+  auto const node = allocations_.extract(range.begin);
+  return node.empty() ? nullptr : std::move(node.mapped().uses);
+}
+
+std::shared_ptr<host_uses> host_table::add_registration(base::byte_range range, bool mapped,
+                                                        bool read_only) {
+  entry added{.range = range, .is_mapped = mapped, .is_read_only = read_only, .is_usable = false};
+  auto uses = added.uses;
+  std::lock_guard const lock(mutex_);
+  invalidate_queries_locked();
+  registrations_.emplace(range.begin, std::move(added));
+  return uses;
+}
+
+void host_table::set_usable(base::byte_range range, bool usable) noexcept {
+  std::lock_guard const lock(mutex_);
+  invalidate_queries_locked();
+  registrations_.find(range.begin)->second.is_usable = usable;
+}
+
+void host_table::remove_registration(base::byte_range range) noexcept {
+  std::lock_guard const lock(mutex_);
+  invalidate_queries_locked();
+  registrations_.erase(range.begin);
+}
+
+std::optional<host_table::block> host_table::find_pinned_array(base::byte_range range) const {
+  std::optional<block> result;
+  std::lock_guard const lock(mutex_);
+  for_each_overlap(allocations_, range, [&](entry const& array) {
+    if (array.is_pinned() && !result) result = {array.range, array.kind};
+  });
+  return result;
+}
+
+std::optional<host_table::block> host_table::find_mapped(base::byte_range range) const {
+  std::lock_guard const lock(mutex_);
+  for (entry_map const* const entries : {&registrations_, &allocations_}) {
+    entry const* const found = find_neighborhood(*entries, range).found;
+    if (found != nullptr && found->is_mapped && found->is_usable) {
+      return block{found->range, found->kind};
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<base::byte_range> host_table::managed_array_of(base::byte_range range) const {
-  std::lock_guard const lock(mutex_);
-  auto const* const array = find_overlap(allocations_, range);
-  if (array == nullptr || array->kind != host_memory::managed) return std::nullopt;
-  return array->range.contains(range) ? std::optional(array->range) : std::nullopt;
-}
-
-// Registrations
-//
-// HIP is called without the mutex: registration takes seconds for gigabytes, and deregistration
-// waits for the device. Meanwhile the entry is busy: copies of the memory are staged, and threads
-// that want to register or deregister the same range block.
-
-bool host_table::increment_count_locked(base::byte_range range, unsigned flags, table_lock& lock) {
-  for (;;) {
-    auto* const entry = find_overlap(registrations_, range);
-    if (entry == nullptr) break;
-    if (entry->range != range) throw_overlap(range, entry->range, "the registered range");
-    if (entry->busy) {
-      entry_ready_.wait(lock);
-      continue;
-    }
-    if (entry->flags != flags) {
-      throw registration_error("register_host: " + to_string(range) +
-                               " is registered with other options: deregister it first, or "
-                               "register it with the same options");
-    }
-    ++entry->count;
-    return true;
-  }
-  if (auto const* const array = find_overlap(allocations_, range);
-      array != nullptr && array->kind != host_memory::pageable) {
-    throw_overlap(range, array->range,
-                  array->kind == host_memory::managed ? "the managed array" : "the pinned array");
-  }
-  return false;
-}
-
-void host_table::register_range(base::byte_range range, unsigned flags) {
-  table_lock lock(mutex_);
-  if (increment_count_locked(range, flags, lock)) return;
-  invalidate_queries_locked();
-  registrations_.emplace(range.begin, registered{.range = range, .flags = flags});
-  lock.unlock();
-  std::vector<base::byte_range> segments;
-  try {
-    check_not_pinned(range);
-    segments = register_segments(range, flags);
-  } catch (...) {
-    lock.lock();
-    invalidate_queries_locked();
-    registrations_.erase(range.begin);
-    entry_ready_.notify_all();
-    throw;
-  }
-  lock.lock();
-  invalidate_queries_locked();
-  registered& entry = registrations_.find(range.begin)->second;
-  entry.segmented = segments.size() > 1;
-  if (entry.segmented) ++segmented_ranges_;
-  entry.segments = std::move(segments);
-  entry.usable = true;
-  entry.busy = false;
-  entry_ready_.notify_all();
-}
-
-void host_table::adopt(base::byte_range range) {
-  table_lock lock(mutex_);
-  if (increment_count_locked(range, hipHostRegisterDefault, lock)) return;
-  check_pinned(range);
-  invalidate_queries_locked();
-  registrations_.emplace(
-      range.begin, registered{.range = range, .adopted = true, .busy = false, .usable = true});
-}
-
-host_table::registered& host_table::find_registered_locked(base::byte_range range,
-                                                           table_lock& lock) {
-  for (;;) {
-    auto const found = registrations_.find(range.begin);
-    if (found == registrations_.end() || found->second.range != range) {
-      auto const* const other = find_overlap(registrations_, range);
-      std::string const problem = other == nullptr
-                                      ? " is not registered"
-                                      : " is not the registered range " + to_string(other->range);
-      throw registration_error("deregister: " + to_string(range) + problem +
-                               ": use exactly the range that was registered");
-    }
-    if (!found->second.busy) return found->second;
-    entry_ready_.wait(lock);
-  }
-}
-
-void host_table::check_registered(base::byte_range range) {
-  table_lock lock(mutex_);
-  static_cast<void>(find_registered_locked(range, lock));
-}
-
-void host_table::deregister(base::byte_range range) {
-  table_lock lock(mutex_);
-  registered& entry = find_registered_locked(range, lock);
-  if (entry.count > 1) {
-    --entry.count;
-    return;
-  }
-  // No other thread removes a busy entry, so that the reference remains valid without the mutex.
-  invalidate_queries_locked();
-  entry.busy = true;
-  entry.usable = false;
-  auto pending = std::exchange(entry.pending, {});
-  lock.unlock();
-  try {
-    pending.wait();
-    while (!entry.segments.empty()) {
-      ROCARRAY_HIP(hipHostUnregister, entry.segments.back().data());
-      lock.lock();
-      entry.segments.pop_back();
-      lock.unlock();
-    }
-  } catch (...) {
-    if (!lock.owns_lock()) lock.lock();
-    invalidate_queries_locked();
-    entry.busy = false;
-    // If all segments are still registered, the range can be used as before.
-    entry.usable =
-        entry.adopted || (!entry.segments.empty() && entry.segments.back().end == entry.range.end);
-    entry_ready_.notify_all();
-    throw;
-  }
-  lock.lock();
-  invalidate_queries_locked();
-  if (entry.segmented) --segmented_ranges_;
-  forget_aliases_locked(range);
-  registrations_.erase(range.begin);
-  entry_ready_.notify_all();
-}
-
-void host_table::check_writable(base::byte_range range, char const* operation) const {
-  std::lock_guard const lock(mutex_);
-  check_writable(find_overlap(registrations_, range), range, operation);
-}
-
-bool host_table::is_read_only(registered const& entry) noexcept {
-  return (entry.flags & hipHostRegisterReadOnly) != 0;
-}
-
-void host_table::check_writable(registered const* entry, base::byte_range range,
-                                char const* operation) {
-  if (entry == nullptr || !is_read_only(*entry)) return;
-  throw registration_error(std::string(operation) + " " + to_string(range) +
-                           " is not possible: " + to_string(entry->range) +
-                           " is registered as read-only; deregister it, or register it without "
-                           "read_only");
-}
-
-std::uintptr_t host_table::end_of_segment(base::byte_range range) const {
-  if (!has_segmented_ranges()) return range.end;
-  std::lock_guard const lock(mutex_);
-  auto const* const entry = find_overlap(registrations_, range);
-  if (entry == nullptr) return range.end;
-  for (base::byte_range const segment : entry->segments) {
-    if (segment.begin <= range.begin && range.begin < segment.end) return segment.end;
-  }
-  return range.end;
+  auto const found = find_mapped(range);
+  if (!found || found->kind != host_memory::managed) return std::nullopt;
+  return found->range;
 }
 
 // Properties that copies need
@@ -211,97 +124,110 @@ std::uintptr_t host_table::end_of_segment(base::byte_range range) const {
 // Most copies use memory that the same thread has used before: its cached query is valid while the
 // table has not changed, and costs no lock.
 
-// A query about memory of which all parts have the same properties: one entry that no other entry
-// overlaps, or a registered range within one array.
-struct host_table::cached_query {
+// A query about memory of which all parts have the same properties.
+struct host_table::query {
+  struct tracked_use {
+    runtime::stream_id stream;
+    bool is_write = false;
+  };
+
   std::uint64_t version = 0;  // of the table; 0: empty
   base::byte_range range;
   host_memory_properties properties;
-  bool read_only = false;
-  runtime::stream_id tracked;  // a stream in the pending uses of the memory; may be empty
+  bool has_entries = false;
+  // The last two streams in the uses of the memory, the later one first; may be empty.
+  std::array<tracked_use, 2> tracked;
 
   bool covers(base::byte_range part, std::uint64_t current_version) const noexcept {
     return version == current_version && range.contains(part);
   }
-  // A default stream is never tracked here, because its device is not part of its handle.
-  bool has_tracked(stream_ref stream) const noexcept {
-    return !tracked.is_empty() && tracked.stream().handle() == stream.handle() && tracked.is_live();
+  bool allows(bool written) const noexcept { return !(written && properties.read_only); }
+  // Does not call HIP, so that a default stream of the current device is found only if there is no
+  // other device.
+  bool has_tracked(stream_ref stream, access kind) const {
+    for (tracked_use const& use : tracked) {
+      if (use.stream.is_empty() || use.stream.stream().handle() != stream.handle()) continue;
+      bool const is_same = !use.stream.is_default() ||
+                           use.stream.device() == stream.device_ordinal() ||
+                           (stream.device_ordinal() < 0 && runtime::has_one_device());
+      if (is_same) return (kind == access::read || use.is_write) && use.stream.is_live();
+    }
+    return false;
   }
-  // Stores `stream` as tracked. Does nothing for a foreign stream, whose every use needs an event,
-  // and for a default stream.
-  void track(stream_ref stream) {
-    if (stream.handle() == nullptr || stream.device_ordinal() < 0) return;
-    runtime::stream_id const& id = runtime::stream_id_of(stream, stream.device_ordinal());
-    if (!id.is_foreign()) tracked = id;
+  // Stores that a use of the stream is recorded. Does nothing for a foreign stream, whose every use
+  // needs an event.
+  void track(runtime::stream_id const& stream, access kind) {
+    if (stream.is_foreign()) return;
+    if (tracked[0].stream != stream) std::swap(tracked[0], tracked[1]);
+    if (tracked[0].stream != stream) tracked[0] = {stream, false};
+    if (kind == access::write) tracked[0].is_write = true;
   }
 };
 
-host_table::cached_query& host_table::query_slot(base::byte_range range) noexcept {
-  thread_local std::array<cached_query, 8> queries;
-  return queries[(range.begin >> 6 ^ range.begin >> 12) % queries.size()];
+void host_table::invalidate_queries_locked() noexcept { version_.store(next_version.fetch_add(1)); }
+
+host_table::query& host_table::query_slot(base::byte_range range) noexcept {
+  static constinit thread_local base::lookup_cache<query> queries;
+  return queries.slot_of(range.begin);
 }
 
-void host_table::fill_query_locked(base::byte_range range, cached_query& query) const {
-  auto const* const array = find_overlap(allocations_, range);
-  auto const* const entry = find_overlap(registrations_, range);
-  query = {};
-  if (array == nullptr && entry == nullptr) return;
-  base::byte_range const whole = entry != nullptr ? entry->range : array->range;
-  bool is_uniform = whole.contains(range);
-  if (entry == nullptr) {
-    is_uniform = is_uniform && find_overlap(registrations_, whole) == nullptr;
-  } else if (array == nullptr) {
-    is_uniform = is_uniform && find_overlap(allocations_, whole) == nullptr;
-  } else {
-    is_uniform = is_uniform && array->range.contains(whole);
-  }
-  if (!is_uniform) return;
-  bool const read_only = entry != nullptr && is_read_only(*entry);
-  query = {version_.load(std::memory_order_relaxed),
-           whole,
-           properties_locked(range, false),
-           read_only,
-           {}};
+host_table::query host_table::make_query_locked(base::byte_range range) const {
+  auto const array = find_neighborhood(allocations_, range);
+  auto const registered = find_neighborhood(registrations_, range);
+  query result;
+  result.range = {std::max(array.range.begin, registered.range.begin),
+                  std::min(array.range.end, registered.range.end)};
+  if (!result.range.contains(range)) return {};
+  result.version = version_.load(std::memory_order_relaxed);
+  result.properties = properties_locked(range, false);
+  result.has_entries = array.found != nullptr || registered.found != nullptr;
+  return result;
+}
+
+host_table::query& host_table::find_query(base::byte_range range) const {
+  query& cached = query_slot(range);
+  if (!cached.covers(range, version_.load())) [[unlikely]]
+    update_query(cached, range);
+  return cached;
+}
+
+// Not inline, as query_properties: this code would cost 8 ns in the usual case too, which is on the
+// path of every copy.
+[[gnu::noinline]] void host_table::update_query(query& cached, base::byte_range range) const {
+  std::lock_guard const lock(mutex_);
+  cached = make_query_locked(range);
 }
 
 host_table::host_memory_properties host_table::properties_locked(base::byte_range range,
                                                                  bool written) const {
-  auto const* const entry = find_overlap(registrations_, range);
-  if (written) check_writable(entry, range, "copy to");
-  auto const* const array = find_overlap(allocations_, range);
-  if (array != nullptr && array->kind != host_memory::pageable && array->range.contains(range)) {
-    return {true, array->kind == host_memory::managed};
-  }
-  return {entry != nullptr && entry->usable && entry->range.contains(range), false};
-}
-
-bool host_table::has_entry_locked(base::byte_range range) const {
-  return find_overlap(registrations_, range) != nullptr ||
-         find_overlap(allocations_, range) != nullptr;
-}
-
-base::byte_range host_table::gap_around_locked(base::byte_range range) const {
-  base::byte_range gap{0, std::numeric_limits<std::uintptr_t>::max()};
-  auto const narrow = [&](auto const& entries) {
-    auto const next = entries.upper_bound(range.begin);
-    if (next != entries.end()) gap.end = std::min(gap.end, next->first);
-    if (next != entries.begin()) {
-      gap.begin = std::max(gap.begin, std::prev(next)->second.range.end);
+  host_memory_properties result;
+  auto const add = [&](entry const& item) {
+    result.read_only = result.read_only || item.is_read_only;
+    if (!item.is_pinned()) return;
+    if (item.is_usable && item.range.contains(range)) {
+      result.pinned = true;
+      result.managed = item.kind == host_memory::managed;
+    } else {
+      result.partly_pinned = true;
     }
   };
-  narrow(allocations_);
-  narrow(registrations_);
-  return gap;
+  for_each_overlap(registrations_, range, add);
+  for_each_overlap(allocations_, range, add);
+  if (result.pinned) result.partly_pinned = false;
+  if (written && result.read_only) check_writable_locked(range, "copy to");
+  return result;
 }
 
 host_table::host_memory_properties host_table::query_access(base::byte_range range,
                                                             bool written) const {
-  cached_query& query = query_slot(range);
-  if (query.covers(range, version_.load()) && !(written && query.read_only)) {
-    return query.properties;
-  }
+  query const& found = find_query(range);
+  if (found.range.contains(range) && found.allows(written)) return found.properties;
+  return query_properties(range, written);
+}
+
+[[gnu::noinline]] host_table::host_memory_properties host_table::query_properties(
+    base::byte_range range, bool written) const {
   std::lock_guard const lock(mutex_);
-  fill_query_locked(range, query);
   return properties_locked(range, written);
 }
 
@@ -311,149 +237,102 @@ std::vector<host_table::host_memory_properties> host_table::query_access(
   results.reserve(ranges.size());
   std::lock_guard const lock(mutex_);
   // Most ranges are in the same array, or in the same gap between arrays, as the one before.
-  cached_query last;
+  query last;
   for (base::byte_range const range : ranges) {
-    if (!last.range.contains(range)) {
-      fill_query_locked(range, last);
-      if (!has_entry_locked(range)) last.range = gap_around_locked(range);
-    }
-    bool const is_cached = last.range.contains(range) && !(written && last.read_only);
-    results.push_back(is_cached ? last.properties : properties_locked(range, written));
+    if (!last.range.contains(range)) last = make_query_locked(range);
+    bool const is_known = last.range.contains(range) && last.allows(written);
+    results.push_back(is_known ? last.properties : properties_locked(range, written));
   }
   return results;
 }
 
 std::optional<host_table::host_memory_properties> host_table::query_uniform_access(
     base::byte_range whole, bool written) const {
-  cached_query& query = query_slot(whole);
-  auto const is_cached = [&] {
-    return query.covers(whole, version_.load()) && !(written && query.read_only);
+  query const& found = find_query(whole);
+  if (!found.range.contains(whole) || !found.allows(written)) return std::nullopt;
+  return found.properties;
+}
+
+void host_table::check_writable(base::byte_range range, char const* operation) const {
+  std::lock_guard const lock(mutex_);
+  check_writable_locked(range, operation);
+}
+
+void host_table::check_writable_locked(base::byte_range range, char const* operation) const {
+  for_each_overlap(registrations_, range, [&](entry const& item) {
+    if (!item.is_read_only) return;
+    throw registration_error(std::string(operation) + " " + to_string(range) +
+                             " is not possible: " + to_string(item.range) +
+                             " is registered as read-only; deregister it, or register it without "
+                             "read_only");
+  });
+}
+
+// Pending uses
+
+std::vector<std::shared_ptr<host_uses>> host_table::uses_of(
+    std::span<base::byte_range const> ranges, bool only_pinned) const {
+  std::vector<std::shared_ptr<host_uses>> result;
+  auto const add = [&](entry const& item) {
+    if (item.is_pinned() || !only_pinned) result.push_back(item.uses);
   };
-  if (is_cached()) return query.properties;
-  std::lock_guard const lock(mutex_);
-  if (!has_entry_locked(whole)) return host_memory_properties{};
-  fill_query_locked(whole, query);
-  return is_cached() ? std::optional(query.properties) : std::nullopt;
-}
-
-void* host_table::device_address(base::byte_range range) {
-  std::lock_guard const lock(mutex_);
-  base::byte_range host;
-  if (auto const* const array = find_overlap(allocations_, range);
-      array != nullptr && array->range.contains(range)) {
-    if (array->kind == host_memory::managed) return range.data();
-    if (array->mapped) host = array->range;
+  {
+    std::lock_guard const lock(mutex_);
+    query last;
+    for (base::byte_range const range : ranges) {
+      if (last.range.contains(range)) continue;
+      if (ranges.size() > 1) last = make_query_locked(range);
+      for_each_overlap(registrations_, range, add);
+      for_each_overlap(allocations_, range, add);
+    }
   }
-  if (auto const* const entry = find_overlap(registrations_, range);
-      entry != nullptr && entry->usable && entry->range.contains(range)) {
-    if (entry->adopted || (entry->flags & hipHostRegisterMapped) != 0) host = entry->range;
-  }
-  if (host.bytes() == 0) {
-    throw registration_error("device view of " + to_string(range) +
-                             " is not possible, because the memory is not mapped: allocate it with "
-                             "mapped_array, or register it with the option mapped");
-  }
-  // Queries the beginning, because not every runtime accepts addresses inside an allocation.
-  void* first = nullptr;
-  ROCARRAY_HIP(hipHostGetDevicePointer, &first, host.data(), 0);
-  base::byte_range const device = base::byte_range::of(first, host.bytes());
-  device_aliases_.insert_or_assign(device.begin, device_alias{device, host});
-  alias_count_.store(device_aliases_.size(), std::memory_order_relaxed);
-  return static_cast<std::byte*>(first) + (range.begin - host.begin);
+  if (ranges.size() == 1) return result;
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
 }
 
-bool host_table::has_device_aliases(base::byte_range device) const {
-  if (!has_device_aliases()) return false;
-  std::lock_guard const lock(mutex_);
-  return find_overlap(device_aliases_, device) != nullptr;
+void host_table::record_use(base::byte_range range, stream_ref stream, access kind) {
+  query& known = find_query(range);
+  bool const is_uniform = known.range.contains(range);
+  if (is_uniform && (!known.has_entries || known.has_tracked(stream, kind))) return;
+  runtime::stream_id const id = identity_of(stream);
+  for (auto const& uses : uses_of({&range, 1}, false)) uses->record(id, kind);
+  if (is_uniform) known.track(id, kind);
 }
 
-std::optional<base::byte_range> host_table::host_range_of_device_address(
-    base::byte_range device) const {
-  if (!has_device_aliases()) return std::nullopt;
-  std::lock_guard const lock(mutex_);
-  auto const* const alias = find_overlap(device_aliases_, device);
-  if (alias == nullptr) return std::nullopt;
-  std::uintptr_t const begin = alias->host.begin + (device.begin - alias->range.begin);
-  return base::byte_range{begin, begin + device.bytes()};
-}
-
-void host_table::forget_aliases_locked(base::byte_range host) {
-  std::erase_if(device_aliases_, [&](auto const& item) { return item.second.host == host; });
-  alias_count_.store(device_aliases_.size(), std::memory_order_relaxed);
-}
-
-void host_table::record_use(base::byte_range range, stream_ref stream) {
-  cached_query& query = query_slot(range);
-  if (query.covers(range, version_.load()) && query.has_tracked(stream)) return;
-  std::lock_guard const lock(mutex_);
-  if (auto* const array = find_overlap(allocations_, range)) array->pending.record_use(stream);
-  if (auto* const entry = find_overlap(registrations_, range)) entry->pending.record_use(stream);
-  if (!query.covers(range, version_.load(std::memory_order_relaxed))) {
-    fill_query_locked(range, query);
-  }
-  if (query.covers(range, version_.load(std::memory_order_relaxed))) query.track(stream);
-}
-
-void host_table::record_uses(std::span<base::byte_range const> ranges, stream_ref stream) {
-  if (ranges.empty()) return;
-  base::byte_range bounds = ranges.front();
-  for (base::byte_range const range : ranges) bounds = bounding_range(bounds, range);
-  std::lock_guard const lock(mutex_);
-  if (!has_entry_locked(bounds)) return;
-  // Each entry is recorded once, because foreign streams cost calls of HIP.
-  std::vector<pending_uses*> used;
-  auto const add = [&](auto& entries, auto*& last, base::byte_range range) {
-    if (last != nullptr && last->range.contains(range)) return;
-    last = find_overlap(entries, range);
-    if (last != nullptr) used.push_back(&last->pending);
-  };
-  allocation* array = nullptr;
-  registered* entry = nullptr;
-  for (base::byte_range const range : ranges) {
-    add(allocations_, array, range);
-    add(registrations_, entry, range);
-  }
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
-  for (pending_uses* const pending : used) pending->record_use(stream);
+void host_table::record_uses(std::span<base::byte_range const> ranges, stream_ref stream,
+                             access kind) {
+  auto const all_uses = uses_of(ranges, false);
+  if (all_uses.empty()) return;
+  runtime::stream_id const id = identity_of(stream);
+  for (auto const& uses : all_uses) uses->record(id, kind);
 }
 
 void host_table::record_writes(std::vector<base::byte_range> ranges, stream_ref stream) {
-  if (ranges.empty()) return;
-  auto done = std::make_shared<event>();
-  done->record(stream);
-  base::sort_ranges(ranges);
-  auto last = ranges.begin();
-  for (auto next = std::next(last); next != ranges.end(); ++next) {
-    if (next->begin <= last->end) {
-      last->end = std::max(last->end, next->end);
-    } else {
-      *++last = *next;
-    }
-  }
-  ranges.erase(std::next(last), ranges.end());
-  std::lock_guard const lock(writes_mutex_);
-  std::erase_if(writes_, [](pending_write const& write) { return write.done->query(); });
-  writes_.push_back({std::move(ranges), std::move(done)});
+  if (!ranges.empty()) cpu_writes_.record(std::move(ranges), identity_of(stream));
 }
 
-void host_table::wait_for_writes(std::span<base::byte_range const> ranges) {
-  // The writes remain in the table, because other readers must wait for them too.
-  std::vector<std::shared_ptr<event>> overlapping;
-  {
-    std::lock_guard const lock(writes_mutex_);
-    for (pending_write const& write : writes_) {
-      bool const overlaps = std::any_of(ranges.begin(), ranges.end(), [&](base::byte_range read) {
-        auto const next = std::upper_bound(
-            write.ranges.begin(), write.ranges.end(), read.begin,
-            [](std::uintptr_t address, base::byte_range range) { return address < range.end; });
-        return next != write.ranges.end() && next->overlaps(read);
-      });
-      if (overlaps) overlapping.push_back(write.done);
-    }
+runtime::stream_uses host_table::pending_uses(std::span<base::byte_range const> ranges,
+                                              bool only_writes) {
+  runtime::stream_uses pending;
+  cpu_writes_.add_overlapping(ranges, pending);
+  auto const has_uses = [&] {
+    if (ranges.size() != 1) return !ranges.empty();
+    query const& known = find_query(ranges.front());
+    if (!known.range.contains(ranges.front())) return true;
+    // Only the CPU writes pageable memory.
+    return only_writes ? known.properties.pinned || known.properties.partly_pinned
+                       : known.has_entries;
+  };
+  if (has_uses()) {
+    for (auto const& uses : uses_of(ranges, only_writes)) uses->add_to(pending, only_writes);
   }
-  for (auto const& done : overlapping) done->synchronize();
+  return pending;
+}
+
+void host_table::order_after_uses(std::span<base::byte_range const> ranges, stream_ref stream) {
+  pending_uses(ranges, false).order_before(identity_of(stream));
 }
 
 }  // namespace roc::memory

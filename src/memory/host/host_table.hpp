@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The process-wide table of host memory: the allocations and registrations of the library, and the
-// copies that may still use them. Copies look up the kind of host memory here instead of calling
-// HIP.
+// What the library knows about host memory: the kinds of its ranges, and the work that may still
+// use them. Copies look up host memory here instead of calling HIP.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -14,79 +11,69 @@
 #include <span>
 #include <vector>
 
-#include <roc/event.hpp>
 #include <roc/memory/host_memory.hpp>
 #include <roc/stream.hpp>
 
 #include "base/byte_range.hpp"
-#include "memory/host/pending_uses.hpp"
+#include "memory/host/cpu_writes.hpp"
+#include "memory/host/host_uses.hpp"
 
 namespace roc::memory {
 
-/// Members are safe to call from any thread. They take the mutex of the table for a short time, and
+/// The table of the allocations and registrations of host memory. Members are safe to call from any
+/// thread. They take the mutex of the table for a short time, and never during a call of HIP; they
 /// do not block otherwise or call HIP, unless stated otherwise. Ranges are never empty.
 class host_table {
  public:
-  /// Returns the one table of the process. Leaked on purpose: arrays with static lifetime are freed
-  /// after every other static object.
-  static host_table& instance() {
-    static auto* const table = new host_table;
-    return *table;
-  }
+  /// Returns the one table of the process, which is never destroyed. Does not allocate.
+  static host_table& instance() noexcept;
 
-  // Allocations
+  // Entries
 
   /// Adds memory that the library allocated. `mapped` means that kernels can access it. Throws
   /// std::bad_alloc.
   void add_allocation(base::byte_range range, host_memory kind, bool mapped);
-  /// Removes an allocation and returns the copies that may still use it; empty if the range is
-  /// unknown.
-  pending_uses remove_allocation(base::byte_range range);
+  /// Removes an allocation. Returns its uses, which may still be pending; null if it is unknown.
+  std::shared_ptr<host_uses> remove_allocation(base::byte_range range) noexcept;
+  /// Adds memory that is about to be registered or adopted, and returns its uses. DMA cannot use it
+  /// until set_usable. Throws std::bad_alloc.
+  std::shared_ptr<host_uses> add_registration(base::byte_range range, bool mapped, bool read_only);
+  /// Sets whether DMA can use all of a registration.
+  void set_usable(base::byte_range range, bool usable) noexcept;
+  /// Removes a registration. Does nothing if it is unknown.
+  void remove_registration(base::byte_range range) noexcept;
+
+  struct block {
+    base::byte_range range;
+    host_memory kind;  // pinned for registered memory
+  };
+  /// Returns the first pinned, mapped or managed array that overlaps the range; nullopt if there is
+  /// none.
+  std::optional<block> find_pinned_array(base::byte_range range) const;
+  /// Returns the array or registration that contains the range and that kernels can access; nullopt
+  /// if there is none.
+  std::optional<block> find_mapped(base::byte_range range) const;
   /// Returns the managed array that contains the range; nullopt if there is none.
   std::optional<base::byte_range> managed_array_of(base::byte_range range) const;
 
-  // Registrations
-
-  /// Registers a range with flags of hipHostRegister, a large one in segments, or increments its
-  /// count if it is registered already. Blocks while another thread registers or deregisters the
-  /// range. Calls HIP without holding the mutex. Throws registration_error if the range overlaps
-  /// another one, is registered with other flags, or is already pinned; roc::error if HIP fails.
-  /// Nothing remains registered then.
-  void register_range(base::byte_range range, unsigned flags);
-  /// Adds a range that other code pinned, or increments its count. Blocks while another thread
-  /// registers or deregisters the range. Calls HIP with the mutex held. Throws registration_error
-  /// if the range is not pinned, or overlaps another one.
-  void adopt(base::byte_range range);
-  /// Decrements the count of a range. At zero, blocks until pending copies have finished, and then
-  /// unregisters the range from HIP, or only removes it if it was adopted. Holds the mutex neither
-  /// while it waits nor during calls of HIP. Throws registration_error if the range is not
-  /// registered exactly; roc::error if HIP fails, and the range can then be deregistered again.
-  void deregister(base::byte_range range);
-  /// Throws the registration_error that deregister would throw. Blocks while another thread
-  /// registers or deregisters the range. Does not call HIP.
-  void check_registered(base::byte_range range);
-  /// Throws registration_error if the device must not write a part of the range, because it is
-  /// registered as read-only. The message begins with `operation`.
-  void check_writable(base::byte_range range, char const* operation) const;
-  /// Returns the end of the segment of registered memory that contains range.begin; range.end if
-  /// there is none or it has one segment only. One copy must not cross the end of a segment.
-  std::uintptr_t end_of_segment(base::byte_range range) const;
-  /// Returns true if any range is registered in several segments. Lock-free.
-  bool has_segmented_ranges() const noexcept {
-    return segmented_ranges_.load(std::memory_order_relaxed) != 0;
-  }
-
   // Properties that copies need
 
-  struct host_memory_properties {
-    /// The whole range is pinned, managed or registered, so that DMA can access it.
+  /// Aligned so that it is returned and copied in one register: every copy makes a query.
+  struct alignas(4) host_memory_properties {
+    /// The whole range is pinned or managed by one array, or registered by one registration, so
+    /// that DMA can access it.
     bool pinned = false;
     /// The range is in one managed array.
     bool managed = false;
+    /// The range is not `pinned`, but a part of it is, or is being registered or deregistered. HIP
+    /// does not accept the range: it must be staged, whatever its size.
+    bool partly_pinned = false;
+    /// The device must not write a part of the range, which is registered as read-only.
+    bool read_only = false;
   };
   /// Returns the properties of memory that a copy is about to use. Takes no lock if the calling
-  /// thread has queried the same array before and the table has not changed since. If `written`,
-  /// throws registration_error as check_writable does.
+  /// thread has queried memory of the same array, or between the same arrays, before and the table
+  /// has not changed since. If `written`, throws registration_error as check_writable does.
   host_memory_properties query_access(base::byte_range range, bool written) const;
   /// Returns the properties of each of the ranges that copies are about to use, in their order.
   /// Takes the mutex once. Throws as the form for one range does.
@@ -96,116 +83,94 @@ class host_table {
   /// lookup. Returns nullopt if parts differ, or if query_access would throw.
   std::optional<host_memory_properties> query_uniform_access(base::byte_range whole,
                                                              bool written) const;
-
-  // Device addresses of host memory
-
-  /// Returns the address of the range on the current device. Calls HIP with the mutex held. Throws
-  /// roc::error, and registration_error if the memory is not mapped, managed, registered with the
-  /// option `mapped`, or adopted.
-  void* device_address(base::byte_range range);
-  /// Returns the host memory of a range of device addresses that device_address returned; nullopt
-  /// if it returned none of them. Takes no lock if there are no such addresses.
-  std::optional<base::byte_range> host_range_of_device_address(base::byte_range device) const;
-  /// Returns true if device_address has returned an address that is still valid. Lock-free.
-  bool has_device_aliases() const noexcept {
-    return alias_count_.load(std::memory_order_relaxed) != 0;
-  }
-  /// Returns true if `device`, a range of device addresses, contains an address that device_address
-  /// has returned and that is still valid. Takes no lock if there are no such addresses.
-  bool has_device_aliases(base::byte_range device) const;
+  /// Throws registration_error if the device must not write a part of the range, because it is
+  /// registered as read-only. The message begins with `operation`.
+  void check_writable(base::byte_range range, char const* operation) const;
 
   // Pending uses
 
-  /// Records that work enqueued on `stream` uses the range, if the table contains its memory. Takes
-  /// no lock if the calling thread has recorded a use of the same array on the same stream before
-  /// and the table has not changed since. Calls HIP if the stream is foreign. Throws roc::error.
-  void record_use(base::byte_range range, stream_ref stream);
-  /// Records that work enqueued on `stream` uses the ranges, if the table contains their memory.
-  /// Takes the mutex once. Calls HIP if the stream is foreign. Throws roc::error.
-  void record_uses(std::span<base::byte_range const> ranges, stream_ref stream);
-  /// Records that a host function enqueued on `stream` writes the range, for example because a copy
-  /// to pageable memory is staged. The write is pending until all work enqueued so far is done.
-  /// Records an event. Throws roc::error.
+  /// Records that work enqueued on `stream` uses the range: it is a use of every allocation and
+  /// registration that the range overlaps. Takes no lock if the calling thread has recorded the
+  /// same use of the same memory before and the table has not changed since. Calls HIP if the
+  /// stream is foreign. Throws roc::error, std::bad_alloc.
+  void record_use(base::byte_range range, stream_ref stream, access kind);
+  /// Does what record_use does for each of the ranges. Takes the mutex of the table once.
+  void record_uses(std::span<base::byte_range const> ranges, stream_ref stream, access kind);
+  /// Records that host functions enqueued on `stream` write the ranges, for example because copies
+  /// to pageable memory are staged. Records an event. Throws roc::error, std::bad_alloc.
   void record_write(base::byte_range range, stream_ref stream) { record_writes({range}, stream); }
   void record_writes(std::vector<base::byte_range> ranges, stream_ref stream);
-  /// Blocks until all recorded writes that overlap the range have finished, because the CPU is
-  /// about to read it. Does not hold a lock while it blocks. Throws roc::error.
+  /// Blocks until no pending work, by the device or by the CPU, writes a part of the ranges,
+  /// because the CPU is about to read them. Waits for all pending writes of an array or
+  /// registration that is pinned. Does not hold a lock while it blocks. Takes no lock for one
+  /// pageable range if the conditions of query_access are met and no write is recorded. Throws
+  /// roc::error, std::bad_alloc.
   void wait_for_writes(base::byte_range range) { wait_for_writes({&range, 1}); }
-  void wait_for_writes(std::span<base::byte_range const> ranges);
+  void wait_for_writes(std::span<base::byte_range const> ranges) {
+    pending_uses(ranges, true).wait();
+  }
+  /// Blocks until no pending work uses the arrays and registrations that the ranges overlap,
+  /// because the CPU is about to write them. Does not hold a lock while it blocks. Throws
+  /// roc::error, std::bad_alloc.
+  void wait_for_uses(base::byte_range range) { wait_for_uses({&range, 1}); }
+  void wait_for_uses(std::span<base::byte_range const> ranges) {
+    pending_uses(ranges, false).wait();
+  }
+  /// Makes work enqueued on `stream` from now on wait for the work that wait_for_uses would wait for.
+  /// Does not block; calls HIP. Throws roc::error, std::bad_alloc.
+  void order_after_uses(std::span<base::byte_range const> ranges, stream_ref stream);
 
  private:
-  using table_lock = std::unique_lock<std::mutex>;
+  struct entry {
+    base::byte_range range;
+    host_memory kind = host_memory::pinned;  // of an array; pinned for registrations
+    bool is_mapped = false;                  // kernels can access it
+    bool is_read_only = false;               // registered as read-only
+    bool is_usable = true;                   // false: not, or not completely, registered with HIP
+    std::shared_ptr<host_uses> uses = std::make_shared<host_uses>();
 
-  struct allocation {
-    base::byte_range range;
-    host_memory kind;
-    bool mapped;
-    pending_uses pending;
+    bool is_pinned() const noexcept { return kind != host_memory::pageable; }
   };
-  struct registered {
-    base::byte_range range;
-    unsigned flags = 0;  // of hipHostRegister
-    unsigned count = 1;
-    bool adopted = false;
-    /// A thread registers or deregisters the range and has released the mutex. No other thread may
-    /// remove the entry; DMA must not use the memory.
-    bool busy = true;
-    bool usable = false;                          // all of the range is registered
-    bool segmented = false;                       // in more than one segment
-    std::vector<base::byte_range> segments = {};  // registered with HIP; empty if adopted
-    pending_uses pending = {};
-  };
-  struct device_alias {
-    base::byte_range range;  // of device addresses
-    base::byte_range host;
-  };
-  struct pending_write {
-    std::vector<base::byte_range> ranges;  // sorted and disjoint
-    std::shared_ptr<event> done;
-  };
-  struct cached_query;
+  using entry_map = base::byte_range_map<entry>;
+  struct query;
 
   // The caller of the functions that end in _locked holds mutex_.
 
-  /// Makes the cached queries of all threads invalid. To be called before each change of an entry
-  /// that a query depends on.
-  void invalidate_queries_locked() noexcept { version_.fetch_add(1); }
-  /// Returns the calling thread's cache entry for the range.
-  static cached_query& query_slot(base::byte_range range) noexcept;
-  /// Stores the properties of the memory around the range in `query`, if all parts have the same;
-  /// otherwise empties it.
-  void fill_query_locked(base::byte_range range, cached_query& query) const;
-  /// Looks up the properties of the range. If `written`, throws as check_writable does.
+  /// Makes the queries that threads have cached invalid. To be called before each change of an
+  /// entry.
+  void invalidate_queries_locked() noexcept;
+  /// Returns the calling thread's query for memory near the range. It may be out of date.
+  static query& query_slot(base::byte_range range) noexcept;
+  /// Returns the query for the range: the calling thread's, after updating it if necessary. It does
+  /// not cover the range if parts of the range have different properties. Valid until the thread's
+  /// next call.
+  query& find_query(base::byte_range range) const;
+  /// Stores the query for the range in `cached`. Takes the mutex.
+  void update_query(query& cached, base::byte_range range) const;
+  /// Returns the query for the largest range around `range` that has the same entries; an empty one
+  /// if parts of `range` have different entries.
+  query make_query_locked(base::byte_range range) const;
+  /// Returns the properties of the range. If `written`, throws as check_writable does.
   host_memory_properties properties_locked(base::byte_range range, bool written) const;
-  /// Returns true if an allocation or a registration overlaps the range.
-  bool has_entry_locked(base::byte_range range) const;
-  /// Returns the range between the entries before and after a range that has no entry.
-  base::byte_range gap_around_locked(base::byte_range range) const;
+  /// Does what properties_locked does. Takes the mutex.
+  host_memory_properties query_properties(base::byte_range range, bool written) const;
+  void check_writable_locked(base::byte_range range, char const* operation) const;
+  /// Returns the uses of the entries that overlap one of the ranges, without duplicates; if
+  /// `only_pinned`, not those of pageable arrays. Throws std::bad_alloc.
+  std::vector<std::shared_ptr<host_uses>> uses_of(std::span<base::byte_range const> ranges,
+                                                  bool only_pinned) const;
+  /// Returns the pending uses of the ranges, or only the writes. They remain recorded, because other
+  /// threads may have to wait for them too.
+  runtime::stream_uses pending_uses(std::span<base::byte_range const> ranges, bool only_writes);
 
-  static bool is_read_only(registered const& entry) noexcept;
-  /// Throws registration_error if `entry` is not null and is read-only.
-  static void check_writable(registered const* entry, base::byte_range range,
-                             char const* operation);
-  /// Increments the count of a range that is registered and returns true. Returns false if nothing
-  /// that overlaps it is registered. Releases `lock` while it blocks for a busy entry. Throws
-  /// registration_error if the range cannot be registered.
-  bool increment_count_locked(base::byte_range range, unsigned flags, table_lock& lock);
-  /// Returns the entry of exactly this range, which is not busy. Releases `lock` while it blocks
-  /// for a busy entry. Throws registration_error if there is none.
-  registered& find_registered_locked(base::byte_range range, table_lock& lock);
-  /// Removes the device addresses of an allocation or registration.
-  void forget_aliases_locked(base::byte_range host);
+  mutable std::mutex mutex_;  // guards the two maps
+  entry_map allocations_;
+  entry_map registrations_;  // they may overlap pageable allocations
+  /// Changes with the maps. The values of two tables differ.
+  std::atomic<std::uint64_t> version_ = next_version.fetch_add(1);
+  cpu_writes cpu_writes_;
 
-  mutable std::mutex mutex_;             // guards the three maps
-  std::condition_variable entry_ready_;  // an entry is no longer busy
-  std::atomic<std::uint64_t> version_ = 1;
-  base::byte_range_map<allocation> allocations_;
-  base::byte_range_map<registered> registrations_;
-  base::byte_range_map<device_alias> device_aliases_;
-  std::atomic<std::size_t> segmented_ranges_ = 0;  // number of segmented registrations
-  std::atomic<std::size_t> alias_count_ = 0;       // size of device_aliases_; 0 in most programs
-  std::mutex writes_mutex_;
-  std::vector<pending_write> writes_;  // guarded by writes_mutex_
+  static constinit inline std::atomic<std::uint64_t> next_version = 1;
 };
 
 }  // namespace roc::memory

@@ -112,7 +112,7 @@ void detail::prefetch(host_extent extent, memory_location location, stream_ref s
   runtime::enqueue_and_record(stream, [&] {
     ROCARRAY_HIP(hipMemPrefetchAsync, range.data(), range.bytes(), native(location),
                  runtime::handle(stream));
-    memory::host_table::instance().record_use(range, stream);
+    memory::host_table::instance().record_use(range, stream, memory::access::write);
   });
 }
 
@@ -141,7 +141,7 @@ void detail::attach(host_extent extent, stream_ref stream, attachment target) {
   runtime::enqueue_and_record(stream, [&] {
     // HIP accepts whole allocations only, named by their first address and 0 bytes.
     ROCARRAY_HIP(hipStreamAttachMemAsync, runtime::handle(stream), range.data(), 0, native(target));
-    memory::host_table::instance().record_use(range, stream);
+    memory::host_table::instance().record_use(range, stream, memory::access::write);
   });
 }
 

@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <exception>
 #include <utility>
 
-#include <roc/error.hpp>
-
-#include "base/error.hpp"
+#include "base/no_destructor.hpp"
 #include "base/options.hpp"
 #include "memory/debug/address_sanitizer.hpp"
+#include "memory/debug/leaks.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 
 namespace roc::memory {
@@ -32,56 +31,69 @@ bool fits(std::size_t block_bytes, std::size_t bytes) {
   return block_bytes >= bytes && block_bytes - bytes <= bytes / 4;
 }
 
-// Frees the block after the uses have finished; blocks until then. Logs errors.
-void free_pinned(pinned_block const& block, pending_uses& pending) noexcept {
-  try {
-    pending.wait();
-  } catch (std::exception const& error) {
-    base::log(error.what());
+bool has_finished(pinned_block const& block) {
+  return block.uses == nullptr || block.uses->have_finished();
+}
+
+// Blocks until the uses of the block have finished and frees its memory. Leaks it if that cannot be
+// waited for. Logs errors.
+void free_pinned(std::unique_ptr<pinned_block> block) noexcept {
+  if (block->uses != nullptr && !block->uses->wait_quietly()) {
+    log_leaked_host_memory(block->data, block->bytes);
+    return;
   }
-  unpoison_host_memory(block.data, block.bytes);
-  ROCARRAY_HIP_QUIET(hipHostFree, block.data);
+  unpoison_host_memory(block->data, block->bytes);
+  platform::retry_then_log([&] { ROCARRAY_HIP(hipHostFree, block->data); });
 }
 
 }  // namespace
 
-// Leaked on purpose: arrays with static lifetime are freed after every other static object.
-pinned_cache& pinned_cache::instance() {
-  static auto* const cache = new pinned_cache;
+pinned_cache& pinned_cache::instance() noexcept {
+  static base::no_destructor<pinned_cache> cache;
   return *cache;
 }
 
-bool pinned_cache::find_locked(std::size_t bytes, unsigned flags, int device, pinned_block& found) {
-  auto best = blocks_.end();
-  for (auto i = blocks_.begin(); i != blocks_.end(); ++i) {
-    pinned_block const& block = i->block;
-    if (block.flags != flags || block.device != device || !fits(block.bytes, bytes)) continue;
-    if (best != blocks_.end() && block.bytes >= best->block.bytes) continue;
-    if (i->pending.has_finished()) best = i;
-  }
-  if (best == blocks_.end()) return false;
-  found = best->block;
-  bytes_ -= found.bytes;
-  blocks_.erase(best);
-  return true;
+std::unique_ptr<pinned_block> pinned_cache::remove_locked(
+    std::unique_ptr<pinned_block>& link) noexcept {
+  auto removed = std::move(link);
+  link = std::move(removed->next);
+  bytes_ -= removed->bytes;
+  --blocks_;
+  return removed;
 }
 
-pinned_block pinned_cache::take(std::size_t bytes, unsigned flags) {
+std::unique_ptr<pinned_block> pinned_cache::find_locked(pinned_block const& wanted) noexcept {
+  std::unique_ptr<pinned_block>* best = nullptr;
+  for (auto* link = &oldest_; *link != nullptr; link = &(*link)->next) {
+    pinned_block const& block = **link;
+    if (block.flags != wanted.flags || block.device != wanted.device) continue;
+    if (!fits(block.bytes, wanted.bytes)) continue;
+    if (best != nullptr && block.bytes >= (*best)->bytes) continue;
+    bool is_idle = false;
+    platform::log_if_throws([&] { is_idle = has_finished(block); });
+    if (is_idle) best = link;
+  }
+  return best == nullptr ? nullptr : remove_locked(*best);
+}
+
+std::unique_ptr<pinned_block> pinned_cache::take(std::size_t bytes, unsigned flags) {
   bool const is_portable = (flags & hipHostMallocPortable) != 0;
   int const device = is_portable ? -1 : runtime::current_device();
-  pinned_block block{nullptr, rounded(bytes), flags, device};
+  auto block = std::make_unique<pinned_block>(pinned_block{nullptr, rounded(bytes), flags, device});
   {
-    std::lock_guard const lock(mutex_);
-    if (find_locked(block.bytes, flags, block.device, block)) {
+    std::unique_lock lock(mutex_);
+    if (auto found = find_locked(*block)) {
       ++reused_;
-      unpoison_host_memory(block.data, block.bytes);
-      return block;
+      lock.unlock();
+      unpoison_host_memory(found->data, found->bytes);
+      found->uses = nullptr;
+      return found;
     }
   }
-  hipError_t const result = ROCARRAY_HIP_CODE(hipHostMalloc, &block.data, block.bytes, flags);
+  hipError_t const result = ROCARRAY_HIP_CODE(hipHostMalloc, &block->data, block->bytes, flags);
   if (result == hipErrorOutOfMemory && information().blocks != 0) {
     trim(0);
-    ROCARRAY_HIP(hipHostMalloc, &block.data, block.bytes, flags);
+    ROCARRAY_HIP(hipHostMalloc, &block->data, block->bytes, flags);
   } else if (result != hipSuccess) {
     platform::detail::fail(platform::call::call_hipHostMalloc, result,
                            std::source_location::current());
@@ -91,41 +103,43 @@ pinned_block pinned_cache::take(std::size_t bytes, unsigned flags) {
   return block;
 }
 
-void pinned_cache::put(pinned_block const& block, pending_uses pending) noexcept {
+void pinned_cache::put(std::unique_ptr<pinned_block> block) noexcept {
   // Mapped memory is not cached, because kernels may still use it.
-  bool const can_cache = block.bytes <= limit() && (block.flags & hipHostMallocMapped) == 0;
-  if (!can_cache) return free_pinned(block, pending);
-  try {
-    pending.record_events();
-    // A pending copy must not be reported as an access by the program.
-    if (pending.has_finished()) poison_host_memory(block.data, block.bytes);
-    std::list<cached_block> added;
-    added.push_back({block, std::move(pending)});
+  bool const can_cache = block->bytes <= limit() && (block->flags & hipHostMallocMapped) == 0;
+  // The events come before later work of the streams that use the block.
+  bool const is_recorded = can_cache && platform::log_if_throws([&] {
+                             if (block->uses != nullptr) block->uses->record_events();
+                             // A pending copy must not be reported as an access by the program.
+                             if (has_finished(*block))
+                               poison_host_memory(block->data, block->bytes);
+                           });
+  if (!is_recorded) return free_pinned(std::move(block));
+  {
     std::lock_guard const lock(mutex_);
-    blocks_.splice(blocks_.end(), added);
-    bytes_ += block.bytes;
-  } catch (std::exception const& error) {
-    base::log(error.what());
-    return free_pinned(block, pending);
+    bytes_ += block->bytes;
+    ++blocks_;
+    auto* end = &oldest_;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = std::move(block);
   }
   trim(limit());
 }
 
 void pinned_cache::trim(std::size_t keep) noexcept {
-  std::list<cached_block> removed;
-  {
-    std::lock_guard const lock(mutex_);
-    while (bytes_ > keep) {
-      bytes_ -= blocks_.front().block.bytes;
-      removed.splice(removed.end(), blocks_, blocks_.begin());
+  for (;;) {
+    std::unique_ptr<pinned_block> removed;
+    {
+      std::lock_guard const lock(mutex_);
+      if (bytes_ <= keep) return;
+      removed = remove_locked(oldest_);
     }
+    free_pinned(std::move(removed));
   }
-  for (cached_block& item : removed) free_pinned(item.block, item.pending);
 }
 
 pinned_cache_information pinned_cache::information() {
   std::lock_guard const lock(mutex_);
-  return {bytes_, blocks_.size(), limit(), reused_, pinned_};
+  return {bytes_, blocks_, limit(), reused_, pinned_};
 }
 
 }  // namespace roc::memory

@@ -7,6 +7,8 @@
 #include <roc/error.hpp>
 
 #include "base/error.hpp"
+#include "memory/host/device_aliases.hpp"
+#include "memory/host/host_registrations.hpp"
 #include "memory/host/host_table.hpp"
 #include "memory/host/huge_pages.hpp"
 #include "platform/hip.hpp"
@@ -28,10 +30,11 @@ unsigned flags_of(registration_options options) {
 namespace detail {
 
 device_address device_address_of(void const* data, std::size_t bytes, bool for_writing) {
-  auto& table = memory::host_table::instance();
   auto const range = base::byte_range::of(data, bytes);
-  if (for_writing) table.check_writable(range, "writable device view of");
-  return {table.device_address(range), runtime::current_device()};
+  if (for_writing) {
+    memory::host_table::instance().check_writable(range, "writable device view of");
+  }
+  return {memory::device_aliases::instance().device_address(range), runtime::current_device()};
 }
 
 namespace {
@@ -56,26 +59,27 @@ void add_all(host_extent const* extents, std::size_t count, F add) {
 void register_extents(host_extent const* extents, std::size_t count, registration_options options) {
   add_all(extents, count, [&](base::byte_range range) {
     if (options.huge_pages) memory::advise_huge_pages(range);
-    memory::host_table::instance().register_range(range, flags_of(options));
+    memory::host_registrations::instance().register_range(range, flags_of(options));
   });
 }
 
 void adopt_extents(host_extent const* extents, std::size_t count) {
   add_all(extents, count,
-          [](base::byte_range range) { memory::host_table::instance().adopt(range); });
+          [](base::byte_range range) { memory::host_registrations::instance().adopt(range); });
 }
 
 void deregister_extent(host_extent extent) {
   if (extent.bytes == 0) return;
-  memory::host_table::instance().deregister(base::byte_range::of(extent.data, extent.bytes));
+  memory::host_registrations::instance().deregister(
+      base::byte_range::of(extent.data, extent.bytes));
 }
 
 // Deregisters nothing if one of the extents is not registered exactly.
 void deregister_extents(host_extent const* extents, std::size_t count) {
-  auto& table = memory::host_table::instance();
+  auto& registrations = memory::host_registrations::instance();
   for (std::size_t i = 0; i < count; ++i) {
     if (extents[i].bytes == 0) continue;
-    table.check_registered(base::byte_range::of(extents[i].data, extents[i].bytes));
+    registrations.check_registered(base::byte_range::of(extents[i].data, extents[i].bytes));
   }
   for (std::size_t i = 0; i < count; ++i) deregister_extent(extents[i]);
 }

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstddef>
-#include <set>
+#include <utility>
 
 #include "memory/device/pool_slab.hpp"
 #include "memory/pool/size_class.hpp"
@@ -26,24 +26,11 @@ struct block_request {
 };
 
 /// Free blocks and spans, all of which become reusable after the same work. Not thread-safe: the
-/// caller of every member holds the mutex of the pool. No member calls HIP.
+/// caller of every member holds the mutex of the pool. No member calls HIP. Only take allocates
+/// host memory.
 struct free_list {
-  /// Orders spans by their number of pages, then by address.
-  struct less_pages {
-    using is_transparent = void;
-    bool operator()(pool_span const* a, std::size_t pages) const noexcept {
-      return a->pages < pages;
-    }
-    bool operator()(std::size_t pages, pool_span const* a) const noexcept {
-      return pages < a->pages;
-    }
-    bool operator()(pool_span const* a, pool_span const* b) const noexcept {
-      return a->pages != b->pages ? a->pages < b->pages : a->data() < b->data();
-    }
-  };
-
   std::array<pool_block*, size_class_count> small{};  // linked lists of blocks by size class
-  std::set<pool_span*, less_pages> large;             // free spans
+  span_set large;                                     // free spans
   std::size_t bytes = 0;                              // of all blocks and spans
 
   /// Adds a small block.
@@ -61,32 +48,34 @@ struct free_list {
     bytes -= block->bytes();
     return block;
   }
-  /// Adds a span and marks it as free. Throws std::bad_alloc; the span is then in no list.
-  void insert(pool_span& span) {
+  /// Adds a span, which is in no list, and marks it as free.
+  void insert(pool_span& span) noexcept {
     span.is_free = true;
-    large.insert(&span);
+    large.insert(std::move(span.node));
     bytes += span.bytes();
   }
+  /// Removes a span of the list.
   void erase(pool_span& span) noexcept {
-    large.erase(&span);
+    span.node = large.extract(&span);
     bytes -= span.bytes();
   }
-  /// Adds a deallocated block, small or large. Throws std::bad_alloc.
-  void put(pool_block& block) {
+  /// Returns true if the span is in the list.
+  bool contains(pool_span& span) const noexcept { return span.is_free && large.contains(&span); }
+  /// Adds a deallocated block, small or large.
+  void put(pool_block& block) noexcept {
     if (block.bytes() <= small_limit) {
       push(block);
     } else {
       insert(*block.span);
     }
   }
-  /// Moves everything from `other` to this list. Throws std::bad_alloc.
-  void take_all(free_list& other) {
+  /// Moves everything from `other` to this list.
+  void take_all(free_list& other) noexcept {
     for (unsigned i = 0; i < size_class_count; ++i) {
       while (pool_block* const block = other.pop(i)) push(*block);
     }
-    for (pool_span* const span : other.large) insert(*span);
-    other.large.clear();
-    other.bytes = 0;
+    large.merge(other.large);
+    bytes += std::exchange(other.bytes, 0);
   }
 
   /// Returns the bytes of the largest span; 0 if there is none.
@@ -101,7 +90,7 @@ struct free_list {
   /// Removes and returns a block for the request: a block of its size class, or the beginning of
   /// the smallest span that is large enough. The rest of that span stays in the list. With
   /// `close_fit`, a span more than a quarter larger than needed is not divided. Returns null if
-  /// nothing fits. Throws std::bad_alloc.
+  /// nothing fits. Throws std::bad_alloc; the list is then unchanged.
   pool_block* take(block_request const& request, bool close_fit) {
     if (request.is_small) {
       if (pool_block* const block = pop(request.size_class)) return block;
@@ -119,10 +108,19 @@ struct free_list {
     return found == large.end() ? nullptr : *found;
   }
   /// Divides a span of the list and returns its first block; everything else stays in the list.
+  /// Throws std::bad_alloc; the list is then unchanged.
   pool_block* divide(pool_span& span, block_request const& request) {
+    std::size_t const block_bytes =
+        request.is_small ? size_class_bytes(request.size_class) : request.pages * page_bytes;
     erase(span);
-    if (span.pages > request.pages) insert(*span.slab->split(span, request.pages));
-    span.slab->divide(span, request.is_small ? size_class_bytes(request.size_class) : span.bytes());
+    pool_span* rest = nullptr;
+    try {
+      rest = span.slab->divide(span, request.pages, block_bytes);
+    } catch (...) {
+      insert(span);
+      throw;
+    }
+    if (rest != nullptr) insert(*rest);
     for (std::size_t i = span.block_count; i-- > 1;) push(span.blocks[i]);
     return &span.blocks[0];
   }

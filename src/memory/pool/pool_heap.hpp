@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <list>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include <roc/memory/memory_resource.hpp>
 #include <roc/memory/pool_resource.hpp>
@@ -21,11 +20,6 @@ namespace roc::memory {
 /// otherwise.
 class pool_heap {
  public:
-  /// Memory of a removed slab, to be returned to the upstream.
-  struct upstream_block {
-    std::byte* data;
-    std::size_t bytes;
-  };
   /// Why the heap could not grow.
   struct growth_failure {
     std::string message;
@@ -39,31 +33,28 @@ class pool_heap {
   free_list& idle() noexcept { return idle_; }
   free_list const& idle() const noexcept { return idle_; }
   /// Adds a block that no work uses. Does not call HIP.
-  void put_idle(pool_block& block);
+  void put_idle(pool_block& block) noexcept;
   /// Moves everything from `list`, whose memory no work uses any more, to the idle memory. Does not
   /// call HIP.
-  void move_to_idle(free_list& list);
-  /// Turns spans whose small blocks are all idle back into free spans, and coalesces adjacent idle
-  /// spans. Spans that work may still use are not merged, because they become reusable after
-  /// different work. Does not call HIP.
-  void merge_free_spans();
+  void move_to_idle(free_list& list) noexcept;
+  /// Turns spans whose small blocks are all in the list, the idle memory or another one of the
+  /// pool, back into free spans, and coalesces adjacent spans of the list. Does not call HIP.
+  void merge_free_spans(free_list& list) noexcept;
 
-  /// Takes a slab from the upstream that is large enough for the request, and returns its one free
-  /// span, which is in no free_list. Returns null, and sets last_failure, if the limit or the
-  /// upstream does not permit it. Calls the upstream, which may call HIP and block. Throws
-  /// roc::error for other failures; the heap is unchanged.
-  pool_span* grow(block_request const& request);
+  /// Takes a slab from the upstream that is large enough for the request, and adds its one free
+  /// span to the idle memory, or to `pending` if work of the default stream may still use it.
+  /// Returns false, and sets last_failure, if the limit or the upstream does not permit it. Calls
+  /// the upstream, which may call HIP and block. Throws roc::error for other failures,
+  /// std::bad_alloc; the heap is unchanged.
+  bool grow(block_request const& request, free_list& pending);
   growth_failure const& last_failure() const noexcept { return failure_; }
-  /// Returns true if new slabs are idle on every stream, because the upstream waits for all work
-  /// when memory is freed. Otherwise, work on the default stream may still use a new slab.
-  bool grows_idle() const noexcept { return upstream_is_idle_; }
 
   /// Removes all slabs that are completely idle. The caller releases the mutex of the pool and then
   /// calls return_to_upstream, which may block. Does not call HIP.
-  std::vector<upstream_block> remove_idle_slabs();
+  std::list<pool_slab> remove_idle_slabs() noexcept;
   /// Deallocates removed slabs from the upstream. The caller does not hold the mutex of the pool:
   /// the call may block until all work on the device has finished.
-  void return_to_upstream(std::vector<upstream_block> const& blocks) noexcept;
+  void return_to_upstream(std::list<pool_slab> const& removed) noexcept;
 
   /// Returns the block of this pool that contains `data`; null if there is none. O(slabs).
   pool_block* find_block(void const* data) const noexcept;
@@ -75,14 +66,13 @@ class pool_heap {
 
  private:
   /// Takes a slab of `bytes`; see grow.
-  pool_span* add_slab(std::size_t bytes);
+  bool add_slab(std::size_t bytes, free_list& pending);
 
   pool_state& pool_;
   memory_resource& upstream_;
-  bool const upstream_is_idle_;
   std::size_t limit_;
   std::size_t const slab_bytes_;  // maximum size of a slab, unless one block needs more
-  std::vector<std::unique_ptr<pool_slab>> slabs_;
+  std::list<pool_slab> slabs_;
   free_list idle_;
   std::size_t reserved_ = 0;  // bytes of all slabs
   growth_failure failure_;

@@ -14,12 +14,21 @@ void pool_resource::set_limit(std::size_t bytes) { state_->set_limit(bytes); }
 
 std::size_t pool_resource::limit() const { return state_->limit(); }
 
-void* pool_resource::do_allocate(std::size_t bytes, stream_ref stream) {
+detail::resource_block pool_resource::do_allocate_block(std::size_t bytes, stream_ref stream) {
   return state_->allocate(bytes, stream);
 }
 
+void pool_resource::do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                                        stream_ref stream) noexcept {
+  state_->deallocate(block, bytes, stream);
+}
+
+void* pool_resource::do_allocate(std::size_t bytes, stream_ref stream) {
+  return do_allocate_block(bytes, stream).data;
+}
+
 void pool_resource::do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
-  state_->deallocate(data, bytes, stream);
+  do_deallocate_block({data}, bytes, stream);
 }
 
 int pool_resource::do_device_ordinal() const noexcept { return state_->device(); }

@@ -19,13 +19,8 @@
 namespace roc::memory {
 namespace {
 
-// Never destroys `pool`, whose blocks are still in use: their owners may still look up its records.
-void keep_alive_forever(std::shared_ptr<thread_cache_owner> pool) {
-  static auto* const pools = new std::vector<std::shared_ptr<thread_cache_owner>>;
-  static std::mutex mutex;
-  std::lock_guard const lock(mutex);
-  pools->push_back(std::move(pool));
-}
+// The pools that are never destroyed, linked: reachable for leak checkers.
+constinit std::atomic<pool_state*> kept_alive = nullptr;
 
 // Throws roc::error if the upstream does not name its device.
 int device_of(memory_resource const& upstream) {
@@ -41,7 +36,7 @@ pool_state::pool_state(memory_resource& upstream, pool_options const& options)
 
 pool_state::~pool_state() = default;
 
-void* pool_state::allocate(std::size_t bytes, stream_ref stream) {
+detail::resource_block pool_state::allocate(std::size_t bytes, stream_ref stream) {
   bool const is_small = bytes <= small_limit;
   thread_cache* const cache = is_small ? cache_of_thread(stream, device_) : nullptr;
   if (cache != nullptr && cache->try_enter()) {
@@ -52,10 +47,9 @@ void* pool_state::allocate(std::size_t bytes, stream_ref stream) {
       ++cache->allocations;
       is_maximum = cache->count_allocated(size_class_bytes(size_class));
     }
-    stream_id const id = cache->stream;
     cache->leave();
     if (is_maximum) update_peak();
-    if (block != nullptr) return hand_out(*block, bytes, id, true);
+    if (block != nullptr) return hand_out(*block, bytes, cache->stream, true);
   }
   bool has_prior_work = false;
   stream_id const id = runtime::stream_id_of(stream, device_);
@@ -67,19 +61,19 @@ void* pool_state::allocate(std::size_t bytes, stream_ref stream) {
   return hand_out(*block, bytes, id, has_prior_work);
 }
 
-void* pool_state::hand_out(pool_block& block, std::size_t bytes, stream_id stream,
-                           bool has_prior_work) noexcept {
-  if (block.used_by_other_streams.load(std::memory_order_relaxed)) block.forget_uses();
-  block.allocation_stream = stream;
+detail::resource_block pool_state::hand_out(pool_block& block, std::size_t bytes,
+                                            stream_id const& stream, bool has_prior_work) noexcept {
+  if (block.is_used_by_other_streams()) block.forget_uses();
+  if (block.allocation_stream != stream) block.allocation_stream = stream;
   block.has_prior_work = has_prior_work;
   block.is_allocated.store(true, std::memory_order_relaxed);
   unpoison_device_memory(block.data, block.bytes());
   // Prior work may still access the rest of the block.
   if (!has_prior_work) poison_device_memory(block.data + bytes, block.bytes() - bytes);
-  return block.data;
+  return {block.data, &block, has_prior_work};
 }
 
-pool_block* pool_state::allocate_slow_path(block_request const& request, stream_id stream,
+pool_block* pool_state::allocate_slow_path(block_request const& request, stream_id const& stream,
                                            bool& has_prior_work) {
   pool_lock lock(mutex_);
   pool_block* block = nullptr;
@@ -97,7 +91,7 @@ pool_block* pool_state::allocate_slow_path(block_request const& request, stream_
   if (block == nullptr) {
     empty_caches_locked(false);
     bins_.reclaim_all();
-    heap_.merge_free_spans();
+    bins_.merge_free_spans(stream);
     if (!try_take()) block = bins_.grow_and_take(request, stream, has_prior_work);
   }
   if (block == nullptr) {
@@ -105,7 +99,7 @@ pool_block* pool_state::allocate_slow_path(block_request const& request, stream_
     // exchange idle slabs for a larger one.
     empty_caches_locked(false);
     bins_.wait_for_all(lock);
-    heap_.merge_free_spans();
+    bins_.merge_free_spans(stream);
     if (!try_take()) {
       auto const removed = heap_.remove_idle_slabs();
       lock.unlock();
@@ -149,91 +143,127 @@ pool_block* pool_state::checked_block(void* data, std::size_t bytes) noexcept {
   return nullptr;
 }
 
-void pool_state::deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept {
-  pool_block* const block = checked_block(data, bytes);
-  if (block == nullptr) return;
-  try {
-    bool const has_one_stream = !block->used_by_other_streams.load(std::memory_order_acquire);
-    thread_cache* const cache =
-        block->bytes() <= small_limit ? cache_of_thread(stream, device_) : nullptr;
-    if (cache != nullptr && cache->try_enter()) {
-      unsigned const size_class = size_class_of(block->bytes());
-      cache->allocated_bytes -= static_cast<std::ptrdiff_t>(block->bytes());
-      if (has_one_stream) cache->push(*block, size_class);
-      bool const is_full = cache->counts[size_class] > thread_cache::capacity(size_class);
-      cache->leave();
-      if (is_full) flush_half(*cache, size_class);
-      if (has_one_stream) return;
-    }
-    deallocate_slow_path(*block, runtime::stream_id_of(stream, device_));
-  } catch (error const& failure) {
-    if (platform::is_runtime_shut_down(failure)) return;
-    base::log(failure.what());
-    if (platform::log_if_throws(runtime::synchronize_all_devices)) return put_idle(*block);
-    base::log(
-        "a block of a pool is lost, because the device does not respond and work may still use it");
-  } catch (std::exception const& failure) {
-    base::log(std::string("a block of a pool is lost: ") + failure.what());
+void pool_state::deallocate(detail::resource_block const& block, std::size_t bytes,
+                            stream_ref stream) noexcept {
+  auto* const recorded = static_cast<pool_block*>(block.record);
+  if (recorded != nullptr && recorded->is_allocated.load(std::memory_order_relaxed)) {
+    recorded->is_allocated.store(false, std::memory_order_relaxed);
+    return put(*recorded);
   }
+  pool_block* const found = checked_block(block.data, bytes);
+  if (found == nullptr) return;
+  try {
+    stream_id const& id = runtime::stream_id_of(stream, device_);
+    if (found->allocation_stream != id) found->allocation_stream = id;
+  } catch (std::exception const& failure) {
+    base::log(failure.what());
+    return wait_and_put(*found);
+  }
+  put(*found);
 }
 
-void pool_state::deallocate_slow_path(pool_block& block, stream_id stream) {
-  std::vector<runtime::shared_event> events = block.events_of_uses(stream);
-  if (stream.is_foreign()) {
+void pool_state::put(pool_block& block) noexcept {
+  std::size_t const bytes = block.bytes();
+  thread_cache* const cache =
+      bytes <= small_limit ? cache_of_thread(block.allocation_stream) : nullptr;
+  if (cache == nullptr || !cache->try_enter()) return put_slow_path(block);
+  bool const has_one_stream = !block.is_used_by_other_streams();
+  unsigned const size_class = size_class_of(bytes);
+  cache->allocated_bytes -= static_cast<std::ptrdiff_t>(bytes);
+  if (has_one_stream) cache->push(block, size_class);
+  bool const is_full = cache->counts[size_class] > thread_cache::capacity(size_class);
+  cache->leave();
+  if (is_full) flush_half(*cache, size_class);
+  if (!has_one_stream) put_slow_path(block);
+}
+
+void pool_state::put_slow_path(pool_block& block) noexcept {
+  if (block.allocation_stream.is_foreign()) {
     // The stream may be destroyed without notice, so an event after its work replaces it.
-    if (runtime::shared_event done = runtime::record(stream); done != nullptr && !done->query()) {
-      events.push_back(std::move(done));
+    try {
+      block.finish_use(block.allocation_stream);
+      block.allocation_stream = {};
+    } catch (error const& failure) {
+      if (!platform::is_runtime_shut_down(failure)) base::log(failure.what());
+      return wait_and_put(block);
+    } catch (std::exception const& failure) {
+      base::log(failure.what());
+      return wait_and_put(block);
     }
   }
-  if (block.used_by_other_streams.load(std::memory_order_relaxed)) block.forget_uses();
+  if (block.is_used_by_other_streams()) {
+    // Events recorded now let the memory be reused earlier. If this fails, poll does it again.
+    try {
+      block.remove_finished_uses();
+    } catch (std::exception const&) {
+    }
+  }
   pool_lock const lock(mutex_);
   count_returned_locked(block);
-  if (stream.is_foreign()) stream = {};
-  if (events.empty()) return bins_.put(block, stream);
-  bins_.put_pending(block, stream, std::move(events));
+  bins_.put(block);
 }
 
-void pool_state::put_idle(pool_block& block) noexcept {
-  platform::log_if_throws([&] {
-    block.forget_uses();
-    pool_lock const lock(mutex_);
-    count_returned_locked(block);
-    bins_.put(block, {});
-  });
+void pool_state::wait_and_put(pool_block& block) noexcept {
+  if (!platform::log_if_throws(runtime::synchronize_all_devices)) {
+    char text[200];
+    std::snprintf(
+        text, sizeof text,
+        "memory of a pool at %p is never freed: the device does not respond, and work may "
+        "still use it; see the error before",
+        static_cast<void const*>(block.data));
+    return base::log(text);
+  }
+  block.forget_uses();
+  block.allocation_stream = {};
+  pool_lock const lock(mutex_);
+  count_returned_locked(block);
+  bins_.put(block);
 }
 
 void pool_state::trim() {
-  std::vector<pool_heap::upstream_block> removed;
+  std::list<pool_slab> removed;
   {
-    pool_lock const lock(mutex_);
+    pool_lock lock(mutex_);
     empty_caches_locked(false);
-    bins_.poll();
-    bins_.fence_all();
-    bins_.poll();
+    bins_.reclaim_finished(lock);
     removed = heap_.remove_idle_slabs();
   }
   heap_.return_to_upstream(removed);
 }
 
 void pool_state::close() noexcept {
+  closed_ = true;
+  char text[200];
   try {
     pool_lock lock(mutex_);
-    closed_ = true;
     empty_caches_locked(false);
-    bins_.wait_for_all(lock);
+    try {
+      bins_.wait_for_all(lock);
+    } catch (std::exception const&) {
+      bins_.wait_for_all(lock);  // no transient failure leaks memory
+    }
     auto const removed = heap_.remove_idle_slabs();
     std::size_t const blocks = outstanding_blocks_;
     std::size_t const bytes = outstanding_bytes_;
     lock.unlock();
     heap_.return_to_upstream(removed);
     if (blocks == 0) return;
-    base::log("pool_resource was destroyed while blocks are in use: " + std::to_string(blocks) +
-              " blocks with " + base::format_bytes(bytes) +
-              ", which are never freed; destroy the arrays first");
-    keep_alive_forever(shared_from_this());
+    std::snprintf(text, sizeof text,
+                  "pool_resource was destroyed while blocks are in use: %zu blocks with %s, which "
+                  "are never freed; destroy the arrays first",
+                  blocks, base::format_bytes(bytes).c_str());
   } catch (std::exception const& error) {
-    base::log(error.what());
-    keep_alive_forever(shared_from_this());
+    std::snprintf(text, sizeof text,
+                  "pool_resource was destroyed, but its memory is never freed: %s", error.what());
+  }
+  base::log(text);
+  keep_alive_forever();
+}
+
+void pool_state::keep_alive_forever() noexcept {
+  self_ = shared_from_this();
+  next_kept_alive_ = kept_alive.load();
+  while (!kept_alive.compare_exchange_weak(next_kept_alive_, this)) {
   }
 }
 
@@ -252,13 +282,9 @@ void pool_state::set_limit(std::size_t bytes) {
   if (is_exceeded) trim();
 }
 
-bool pool_state::is_closed() {
+thread_cache& pool_state::acquire_cache(stream_id const& stream) {
   pool_lock const lock(mutex_);
-  return closed_;
-}
-
-thread_cache& pool_state::acquire_cache(stream_id stream) {
-  pool_lock const lock(mutex_);
+  stream_bin& bin = bins_.bin_of(stream);
   thread_cache* found = nullptr;
   for (auto const& cache : caches_) {
     if (!cache->is_used) found = cache.get();
@@ -268,45 +294,43 @@ thread_cache& pool_state::acquire_cache(stream_id stream) {
     found = caches_.back().get();
   }
   found->stream = stream;
+  found->bin = &bin;
   found->is_used = true;
+  ++bin.caches;
   return *found;
 }
 
 void pool_state::release_cache(thread_cache& cache) noexcept {
-  try {
-    pool_lock const lock(mutex_);
-    empty_locked(cache);
-    cache.is_used = false;
-  } catch (std::exception const& error) {
-    base::log(error.what());
-  }
+  pool_lock const lock(mutex_);
+  empty_locked(cache);
+  --cache.bin->caches;
+  cache.bin = nullptr;
+  cache.is_used = false;
 }
 
-void pool_state::flush_half(thread_cache& cache, unsigned size_class) {
+void pool_state::flush_half(thread_cache& cache, unsigned size_class) noexcept {
   pool_lock const lock(mutex_);
-  free_list& list = bins_.list_of(cache.stream);
   cache.enter();
   for (std::uint32_t i = cache.counts[size_class] / 2; i != 0; --i) {
     pool_block* const block = cache.pop(size_class);
     count_returned_locked(*block);
-    list.push(*block);
+    cache.bin->unfenced.push(*block);
   }
   cache.leave();
 }
 
-void pool_state::empty_locked(thread_cache& cache) {
-  free_list& list = bins_.list_of(cache.stream);
+void pool_state::empty_locked(thread_cache& cache) noexcept {
   cache.enter();
   for (unsigned i = 0; i < size_class_count; ++i) {
     while (pool_block* const block = cache.pop(i)) {
       count_returned_locked(*block);
-      list.push(*block);
+      cache.bin->unfenced.push(*block);
     }
   }
   cache.leave();
 }
 
-void pool_state::empty_caches_locked(bool only_destroyed_streams) {
+void pool_state::empty_caches_locked(bool only_destroyed_streams) noexcept {
   for (auto const& cache : caches_) {
     if (cache->is_used && (!only_destroyed_streams || !cache->stream.is_live())) {
       empty_locked(*cache);
@@ -314,7 +338,8 @@ void pool_state::empty_caches_locked(bool only_destroyed_streams) {
   }
 }
 
-pool_block* pool_state::steal_locked(block_request const& request, stream_id stream) {
+pool_block* pool_state::steal_locked(block_request const& request,
+                                     stream_id const& stream) noexcept {
   if (!request.is_small) return nullptr;
   for (auto const& cache : caches_) {
     if (!cache->is_used || cache->stream != stream) continue;

@@ -2,6 +2,7 @@
 // The implementation of pool_resource.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -38,12 +39,15 @@ class pool_state final : public thread_cache_owner {
   /// Returns memory for work enqueued on `stream` from now on. Takes no lock and does not call HIP
   /// if the thread's cache has a block. Blocks only if memory is short. Throws out_of_memory,
   /// roc::error.
-  void* allocate(std::size_t bytes, stream_ref stream);
-  /// Deallocates memory; work enqueued on `stream` so far may still use it. Takes no lock and does
-  /// not call HIP for small blocks that no other stream used. Blocks only after a failure of HIP.
-  /// Logs invalid arguments.
-  void deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept;
-  /// Returns idle slabs to the upstream. Blocks only if the upstream does.
+  detail::resource_block allocate(std::size_t bytes, stream_ref stream);
+  /// Deallocates memory. If the block has a record, work of the streams in it may still use the
+  /// memory; otherwise work enqueued on `stream` so far. Takes no lock and does not call HIP for
+  /// small blocks that no other stream used. Loses no memory if host memory is exhausted. Blocks
+  /// only after a failure of HIP. Logs invalid arguments.
+  void deallocate(detail::resource_block const& block, std::size_t bytes,
+                  stream_ref stream) noexcept;
+  /// Returns all slabs that no work uses to the upstream. Blocks if the upstream does, and for up
+  /// to 10 ms otherwise.
   void trim();
   /// Returns all memory that is not in use to the upstream, because the pool_resource is being
   /// destroyed. Blocks until pending work has finished. Errors, and blocks in use, go to the log.
@@ -59,43 +63,48 @@ class pool_state final : public thread_cache_owner {
   using pool_lock = std::unique_lock<std::mutex>;
   using stream_id = runtime::stream_id;
 
-  thread_cache& acquire_cache(stream_id stream) override;
+  thread_cache& acquire_cache(stream_id const& stream) override;
   void release_cache(thread_cache& cache) noexcept override;
-  bool is_closed() override;
+  bool is_closed() const noexcept override { return closed_.load(); }
 
   /// Returns a block from anywhere but the thread's cache. Takes the mutex, and blocks without it
   /// if memory is short. Sets `has_prior_work` as stream_bins::take does. Throws out_of_memory,
   /// roc::error.
-  pool_block* allocate_slow_path(block_request const& request, stream_id stream,
+  pool_block* allocate_slow_path(block_request const& request, stream_id const& stream,
                                  bool& has_prior_work);
-  /// Frees a block that other streams used, or that is not put into a cache. Takes the mutex; does
-  /// not block; calls HIP. Throws roc::error before it changes the block; if it throws
-  /// std::bad_alloc, the block is lost.
-  void deallocate_slow_path(pool_block& block, stream_id stream);
-  /// Frees a block that no work uses any more. Takes the mutex; errors go to the log hook.
-  void put_idle(pool_block& block) noexcept;
-  /// Marks a block as allocated and returns its memory. The caller owns the block; takes no lock of
-  /// the pool.
-  static void* hand_out(pool_block& block, std::size_t bytes, stream_id stream,
-                        bool has_prior_work) noexcept;
+  /// Frees a block whose memory work of its allocation_stream, and work in its record, may still
+  /// use. Takes the mutex unless the thread's cache takes the block.
+  void put(pool_block& block) noexcept;
+  /// Frees a block that is not put into a cache. Takes the mutex; calls HIP if other streams used
+  /// the block or its stream is foreign.
+  void put_slow_path(pool_block& block) noexcept;
+  /// Frees a block after all work of all devices has finished; leaks it if the wait fails.
+  void wait_and_put(pool_block& block) noexcept;
+  /// Marks a block as allocated and returns it. The caller owns the block; takes no lock of the
+  /// pool.
+  static detail::resource_block hand_out(pool_block& block, std::size_t bytes,
+                                         stream_id const& stream, bool has_prior_work) noexcept;
   /// Returns the block to be freed and marks it as not allocated. Returns null, and logs a message,
   /// if the arguments are not those of a live allocation of this pool.
   pool_block* checked_block(void* data, std::size_t bytes) noexcept;
 
   /// Moves half of the cache's blocks of the size class to the bin of its stream. Takes the mutex
   /// and enters the cache.
-  void flush_half(thread_cache& cache, unsigned size_class);
+  void flush_half(thread_cache& cache, unsigned size_class) noexcept;
   /// Takes the mutex and updates the peak.
   void update_peak();
+  /// Never destroys this pool, whose blocks are still in use: their owners may still use the
+  /// records.
+  void keep_alive_forever() noexcept;
 
   // The caller of the following functions holds the mutex. They enter the caches that they use.
 
   /// Moves all blocks of the cache to the bin of its stream.
-  void empty_locked(thread_cache& cache);
+  void empty_locked(thread_cache& cache) noexcept;
   /// Empties all caches in use, or only those whose stream was destroyed.
-  void empty_caches_locked(bool only_destroyed_streams);
+  void empty_caches_locked(bool only_destroyed_streams) noexcept;
   /// Takes a block for the request from any thread's cache for the stream; null if there is none.
-  pool_block* steal_locked(block_request const& request, stream_id stream);
+  pool_block* steal_locked(block_request const& request, stream_id const& stream) noexcept;
   /// Subtracts a block from the counts of outstanding blocks.
   void count_returned_locked(pool_block const& block) noexcept;
   /// Returns the bytes of the blocks that users hold.
@@ -105,8 +114,10 @@ class pool_state final : public thread_cache_owner {
   [[noreturn]] void throw_out_of_memory_locked(block_request const& request);
 
   int const device_;
+  std::atomic<bool> closed_ = false;
+  std::shared_ptr<thread_cache_owner> self_;  // set by keep_alive_forever, as the next member
+  pool_state* next_kept_alive_ = nullptr;
   std::mutex mutex_;  // guards everything below
-  bool closed_ = false;
   pool_heap heap_;
   stream_bins bins_;
   std::vector<std::unique_ptr<thread_cache>> caches_;  // never removed; unused ones are reused

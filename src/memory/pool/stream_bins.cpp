@@ -2,31 +2,59 @@
 #include "memory/pool/stream_bins.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
+#include <vector>
 
+#include "base/spin_backoff.hpp"
 #include "platform/call.hpp"
-#include "runtime/current_device.hpp"
-#include "runtime/default_stream_sync.hpp"
-#include "runtime/stream_handle.hpp"
+#include "runtime/stream_uses.hpp"
 
 namespace roc::memory {
+namespace {
 
-pool_block* stream_bins::take(block_request const& request, stream_id stream,
+// Releases a lock for a scope.
+class unlock_guard {
+ public:
+  explicit unlock_guard(std::unique_lock<std::mutex>& lock) : lock_(lock) { lock_.unlock(); }
+  ~unlock_guard() { lock_.lock(); }
+  unlock_guard(unlock_guard const&) = delete;
+  unlock_guard& operator=(unlock_guard const&) = delete;
+
+ private:
+  std::unique_lock<std::mutex>& lock_;
+};
+
+// Returns true if `stream` may take memory of the bin. Work of a blocking stream is ordered after
+// that of the default stream by HIP.
+bool may_take(stream_bin const& bin, runtime::stream_id const& stream) noexcept {
+  return bin.stream == stream || (bin.stream.is_default() && stream.is_blocking());
+}
+
+}  // namespace
+
+stream_bin& stream_bins::bin_of(stream_id const& stream) {
+  for (stream_bin& bin : bins_) {
+    if (bin.stream == stream) return bin;
+  }
+  stream_bin& added = bins_.emplace_back();
+  added.stream = stream;
+  return added;
+}
+
+pool_block* stream_bins::take(block_request const& request, stream_id const& stream,
                               bool& has_prior_work) {
   has_prior_work = true;
+  // Before memory is taken, because it may throw. The deallocation will need the bin too.
+  stream_bin* const own_bin = stream.is_foreign() ? nullptr : &bin_of(stream);
   for (bool const close_fit : {true, false}) {
-    for (bin& b : bins_) {
-      // Work of a blocking stream is ordered after that of the default stream by HIP.
-      bool const is_same_stream = b.stream == stream;
-      bool const is_ordered = b.stream.is_default() && stream.is_blocking() && b.stream.is_live();
-      if (!is_same_stream && !is_ordered) continue;
-      for (free_list* const list : {&b.unfenced, &b.fenced}) {
+    for (stream_bin& bin : bins_) {
+      if (!may_take(bin, stream)) continue;
+      for (free_list* const list : {&bin.unfenced, &bin.fenced}) {
         pool_block* const block = list->take(request, close_fit);
         if (block == nullptr) continue;
-        if (!is_same_stream && !stream.is_foreign()) {
-          bin_of(stream).has_default_stream_memory = true;
-        }
+        if (own_bin != nullptr && own_bin != &bin) own_bin->has_default_stream_memory = true;
         return block;
       }
     }
@@ -39,168 +67,186 @@ pool_block* stream_bins::take(block_request const& request, stream_id stream,
   return nullptr;
 }
 
-pool_block* stream_bins::grow_and_take(block_request const& request, stream_id stream,
+pool_block* stream_bins::grow_and_take(block_request const& request, stream_id const& stream,
                                        bool& has_prior_work) {
-  pool_span* const span = heap_.grow(request);
-  if (span == nullptr) return nullptr;
-  if (heap_.grows_idle()) {
-    heap_.idle().insert(*span);
-    return take(request, stream, has_prior_work);
-  }
   stream_id const default_stream = runtime::stream_id_of({}, device_);
-  bin_of(default_stream).unfenced.insert(*span);
-  if (stream.is_blocking()) return take(request, stream, has_prior_work);
+  free_list& pending = bin_of(default_stream).unfenced;
+  if (!heap_.grow(request, pending)) return nullptr;
+  if (pool_block* const block = take(request, stream, has_prior_work)) return block;
+  // The slab is in the bin of the default stream, for which `stream` does not wait.
   runtime::order_after(stream, default_stream);
-  has_prior_work = true;
-  return bin_of(default_stream).unfenced.take(request, false);
+  return pending.take(request, false);
 }
 
-void stream_bins::put(pool_block& block, stream_id stream) {
-  if (stream.is_empty()) {
-    heap_.put_idle(block);
-  } else {
-    bin_of(stream).unfenced.put(block);
+void stream_bins::merge_free_spans(stream_id const& stream) noexcept {
+  heap_.merge_free_spans(heap_.idle());
+  for (stream_bin& bin : bins_) {
+    if (!may_take(bin, stream)) continue;
+    heap_.merge_free_spans(bin.unfenced);
+    heap_.merge_free_spans(bin.fenced);
   }
 }
 
-void stream_bins::put_pending(pool_block& block, stream_id stream,
-                              std::vector<runtime::shared_event> events) {
-  pending_.push_back({&block, stream, std::move(events)});
+void stream_bins::put(pool_block& block) noexcept {
+  if (!block.is_used_by_other_streams()) {
+    if (block.allocation_stream.is_empty()) return heap_.put_idle(block);
+    for (stream_bin& bin : bins_) {
+      if (bin.stream == block.allocation_stream) return bin.unfenced.put(block);
+    }
+  }
+  // poll creates the bin, if it is missing: here an exception would lose the block.
+  block.next = pending_;
+  pending_ = &block;
   pending_block_bytes_ += block.bytes();
 }
 
-stream_bins::bin& stream_bins::bin_of(stream_id stream) {
-  for (bin& b : bins_) {
-    if (b.stream == stream) return b;
-  }
-  bins_.emplace_back().stream = stream;
-  return bins_.back();
+void stream_bins::fence(stream_bin& bin) {
+  if (bin.fence != nullptr || bin.bytes() == 0) return;
+  bin.fence = runtime::record(bin.stream);
+  bin.fenced.take_all(bin.unfenced);
+  if (bin.fence == nullptr) heap_.move_to_idle(bin.fenced);  // the stream and its work have ended
 }
 
-void stream_bins::fence(bin& b) {
-  if (b.fence != nullptr) return;
-  if (b.unfenced.bytes == 0 && b.fenced.bytes == 0) return;
-  b.fence = runtime::record(b.stream);
-  b.fenced.take_all(b.unfenced);
-  if (b.fence == nullptr) heap_.move_to_idle(b.fenced);  // the stream and its work have ended
+void stream_bins::fence_all_memory(stream_bin& bin) {
+  // An older event does not cover memory that was deallocated later.
+  if (bin.unfenced.bytes != 0) bin.fence = nullptr;
+  fence(bin);
 }
 
-bool stream_bins::collect(bin& b) {
-  if (b.fence == nullptr || !b.fence->query()) return false;
-  b.fence = nullptr;
-  bool const had_memory = b.fenced.bytes != 0;
-  heap_.move_to_idle(b.fenced);
+bool stream_bins::collect(stream_bin& bin) {
+  if (bin.fence == nullptr || !bin.fence->query()) return false;
+  bin.fence = nullptr;
+  bool const had_memory = bin.fenced.bytes != 0;
+  heap_.move_to_idle(bin.fenced);
   return had_memory;
 }
 
-bool stream_bins::reclaim(bin& b, bool may_fence) {
-  runtime::stream_keepalive keepalive(b.stream);  // another thread may destroy the stream
-  if (keepalive && b.unfenced.bytes + b.fenced.bytes != 0) {
-    runtime::on_device const guard(b.stream.device());
-    hipStream_t const stream = runtime::handle(b.stream.stream());
-    // A blocking stream that has no work of its own does not wait for the default stream.
-    bool const is_idle =
-        ROCARRAY_HIP_READY(hipStreamQuery, stream) &&
-        (!b.has_default_stream_memory || ROCARRAY_HIP_READY(hipStreamQuery, nullptr));
-    if (is_idle) {
-      b.has_default_stream_memory = false;
-      b.fence = nullptr;
-      heap_.move_to_idle(b.unfenced);
-      heap_.move_to_idle(b.fenced);
+bool stream_bins::reclaim(stream_bin& bin, bool may_fence) {
+  if (bin.bytes() == 0) return false;
+  bool const has_collected = collect(bin);
+  if (bin.bytes() == 0) return has_collected;
+  // The query of an idle stream tells at once what an event tells later. The default stream is not
+  // queried: on AMD that enqueues work there which waits for all blocking streams. A blocking
+  // stream without work of its own does not wait for the default stream.
+  if (!bin.stream.is_default() && !bin.has_default_stream_memory) {
+    runtime::stream_keepalive const keepalive(bin.stream);  // another thread may destroy it
+    hipStream_t const native = bin.stream.native();
+    if (!keepalive || ROCARRAY_HIP_READY(hipStreamQuery, native)) {
+      bin.fence = nullptr;
+      heap_.move_to_idle(bin.unfenced);
+      heap_.move_to_idle(bin.fenced);
       return true;
     }
   }
-  keepalive.end();
-  if (may_fence) fence(b);
-  return collect(b);
+  if (may_fence) fence(bin);
+  return collect(bin) || has_collected;
 }
 
 bool stream_bins::reclaim_all() {
   bool changed = false;
-  // An event on the default stream would make each stream wait for all others.
-  for (bin& b : bins_) changed = reclaim(b, !b.stream.is_default()) || changed;
+  for (stream_bin& bin : bins_) changed = reclaim(bin, !bin.stream.is_default()) || changed;
   return changed;
 }
 
-bool stream_bins::reclaim_fitting(block_request const& request, stream_id stream) {
+bool stream_bins::reclaim_fitting(block_request const& request, stream_id const& stream) {
   bool changed = false;
-  for (bin& b : bins_) {
-    if (b.stream == stream) continue;
-    // An event on the default stream would make each stream wait for all others.
-    if (b.stream.is_default() && stream.is_blocking()) continue;
-    if (!b.unfenced.can_serve(request) && !b.fenced.can_serve(request)) continue;
-    changed = reclaim(b, true) || changed;
+  for (stream_bin& bin : bins_) {
+    if (may_take(bin, stream)) continue;
+    if (!bin.unfenced.can_serve(request) && !bin.fenced.can_serve(request)) continue;
+    changed = reclaim(bin, true) || changed;
   }
   return changed;
 }
 
-void stream_bins::fence_all() {
-  for (bin& b : bins_) fence(b);
+bool stream_bins::poll_pending() {
+  bool changed = false;
+  for (pool_block** link = &pending_; *link != nullptr;) {
+    pool_block& block = **link;
+    if (!block.remove_finished_uses()) {
+      link = &block.next;
+      continue;
+    }
+    if (!block.allocation_stream.is_empty()) bin_of(block.allocation_stream);
+    *link = block.next;
+    pending_block_bytes_ -= block.bytes();
+    put(block);
+    changed = true;
+  }
+  return changed;
 }
 
 bool stream_bins::poll() {
-  bool changed = false;
-  for (auto i = pending_.begin(); i != pending_.end();) {
-    bool const is_done = std::all_of(i->events.begin(), i->events.end(),
-                                     [](auto const& event) { return event->query(); });
-    if (!is_done) {
-      ++i;
-      continue;
-    }
-    pending_block const ready = std::move(*i);
-    i = pending_.erase(i);
-    pending_block_bytes_ -= ready.block->bytes();
-    put(*ready.block, ready.stream);
-    changed = true;
-  }
-  for (auto i = bins_.begin(); i != bins_.end();) {
-    if (!i->stream.is_live()) fence(*i);
-    changed = collect(*i) || changed;
-    bool const is_obsolete = !i->stream.is_live() && i->fence == nullptr &&
-                             i->unfenced.bytes == 0 && i->fenced.bytes == 0;
-    i = is_obsolete ? bins_.erase(i) : std::next(i);
+  bool changed = poll_pending();
+  for (auto bin = bins_.begin(); bin != bins_.end();) {
+    bool const is_live = bin->stream.is_live();
+    if (!is_live) fence(*bin);
+    changed = collect(*bin) || changed;
+    bool const is_obsolete =
+        !is_live && bin->fence == nullptr && bin->bytes() == 0 && bin->caches == 0;
+    bin = is_obsolete ? bins_.erase(bin) : std::next(bin);
   }
   return changed;
 }
 
-void stream_bins::wait_for_all(std::unique_lock<std::mutex>& lock) {
-  std::vector<runtime::shared_event> awaited;
-  auto const wait = [&] {
-    auto const events = std::exchange(awaited, {});
-    lock.unlock();
-    try {
-      for (auto const& event : events) event->synchronize();
-    } catch (...) {
-      lock.lock();
-      throw;
+bool stream_bins::has_unreached_events() const noexcept {
+  return pending_ != nullptr || std::any_of(bins_.begin(), bins_.end(), [](stream_bin const& bin) {
+           return bin.fence != nullptr;
+         });
+}
+
+void stream_bins::reclaim_finished(std::unique_lock<std::mutex>& lock) {
+  using clock = std::chrono::steady_clock;
+  auto const end = clock::now() + std::chrono::milliseconds(10);
+  base::spin_backoff backoff;
+  for (bool is_first = true;; is_first = false) {
+    // Pending blocks move to the bins of their streams, which are then checked again.
+    if (poll() || is_first) {
+      for (stream_bin& bin : bins_) {
+        reclaim(bin, false);
+        fence_all_memory(bin);
+      }
     }
-    lock.lock();
-    poll();
-  };
+    if (!has_unreached_events() || clock::now() >= end) return;
+    unlock_guard const unlocked(lock);
+    backoff.pause();
+  }
+}
+
+void stream_bins::wait_for_all(std::unique_lock<std::mutex>& lock) {
+  poll();
   // First the pending blocks: they move to the bins of their streams and are awaited there again.
-  for (pending_block const& pending : pending_) {
-    awaited.insert(awaited.end(), pending.events.begin(), pending.events.end());
+  runtime::stream_uses uses;
+  for (pool_block* block = pending_; block != nullptr; block = block->next) {
+    uses.add_all(block->uses());
   }
-  wait();
-  for (bin& b : bins_) {
-    // An older event does not cover memory that was deallocated later.
-    if (b.unfenced.bytes != 0) b.fence = nullptr;
-    fence(b);
-    if (b.fence != nullptr) awaited.push_back(b.fence);
+  {
+    unlock_guard const unlocked(lock);
+    uses.wait();
   }
-  wait();
+  poll();
+  std::vector<runtime::shared_event> fences;
+  for (stream_bin& bin : bins_) {
+    fence_all_memory(bin);
+    if (bin.fence != nullptr) fences.push_back(bin.fence);
+  }
+  {
+    unlock_guard const unlocked(lock);
+    for (runtime::shared_event const& fence : fences) fence->synchronize();
+  }
+  poll();
 }
 
 std::size_t stream_bins::pending_bytes() const noexcept {
   std::size_t bytes = pending_block_bytes_;
-  for (bin const& b : bins_) bytes += b.unfenced.bytes + b.fenced.bytes;
+  for (stream_bin const& bin : bins_) bytes += bin.bytes();
   return bytes;
 }
 
 std::size_t stream_bins::largest_span_bytes() const noexcept {
   std::size_t largest = 0;
-  for (bin const& b : bins_) {
-    largest = std::max({largest, b.unfenced.largest_span_bytes(), b.fenced.largest_span_bytes()});
+  for (stream_bin const& bin : bins_) {
+    largest =
+        std::max({largest, bin.unfenced.largest_span_bytes(), bin.fenced.largest_span_bytes()});
   }
   return largest;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "memory/pool/thread_cache.hpp"
 
+#include <exception>
 #include <vector>
+
+#include "base/lookup_cache.hpp"
 
 namespace roc::memory {
 namespace {
@@ -13,21 +16,20 @@ std::uint64_t next_owner_id() {
 
 // The result of a lookup by the calling thread.
 struct recent_cache {
-  std::uint64_t owner_id;  // 0: the slot is empty
+  std::uint64_t owner_id;  // 0: the entry is empty
   detail::native_stream* handle;
   runtime::stream_id stream;
   thread_cache* cache;
 };
 
-constinit thread_local std::array<recent_cache, 8> recent{};
+constinit thread_local base::lookup_cache<recent_cache> recent_caches{};
 // Static objects may still be freed after the thread's objects were destroyed. They are then freed
 // without a cache.
 constinit thread_local bool is_thread_ended = false;
 
-// Returns the slot of the calling thread that may hold the lookup of this pool and stream.
-recent_cache& recent_slot(std::uint64_t owner_id, detail::native_stream* handle) {
-  auto const bits = reinterpret_cast<std::uintptr_t>(handle);
-  return recent[(bits >> 4 ^ bits >> 9 ^ owner_id) % recent.size()];
+// Returns the entry of the calling thread that may hold the lookup of this pool and stream.
+recent_cache& recent_entry(std::uint64_t owner_id, detail::native_stream* handle) {
+  return recent_caches.slot_of(reinterpret_cast<std::uintptr_t>(handle), owner_id);
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ struct thread_caches {
 
   ~thread_caches() {
     is_thread_ended = true;
-    recent = {};
+    recent_caches.clear();
     for (entry const& e : entries) e.owner->release_cache(*e.cache);
   }
 
@@ -64,23 +66,34 @@ struct thread_caches {
 thread_cache_owner::thread_cache_owner() : id_(next_owner_id()) {}
 
 thread_cache* thread_cache_owner::cache_of_thread(stream_ref stream, int device) {
-  recent_cache& slot = recent_slot(id_, stream.handle());
-  if (slot.owner_id == id_ && slot.handle == stream.handle() && slot.stream.is_live()) {
-    return slot.cache;
-  }
+  recent_cache const& recent = recent_entry(id_, stream.handle());
+  bool const is_found =
+      recent.owner_id == id_ && recent.handle == stream.handle() && recent.stream.is_live();
+  return is_found ? recent.cache : cache_of_thread(runtime::stream_id_of(stream, device));
+}
+
+thread_cache* thread_cache_owner::cache_of_thread(runtime::stream_id const& stream) noexcept {
+  if (!stream.is_live()) return nullptr;
+  recent_cache& recent = recent_entry(id_, stream.stream().handle());
+  if (recent.owner_id == id_ && recent.stream == stream) return recent.cache;
   if (is_thread_ended) return nullptr;
-  auto const id = runtime::stream_id_of(stream, device);
-  thread_cache* const cache = id.is_foreign() ? nullptr : find_or_create(id);
-  slot = {id_, stream.handle(), id, cache};
+  thread_cache* cache = nullptr;
+  try {
+    if (!stream.is_foreign()) cache = find_or_create(stream);
+  } catch (std::exception const&) {
+    return nullptr;
+  }
+  recent = {id_, stream.stream().handle(), stream, cache};
   return cache;
 }
 
-thread_cache* thread_cache_owner::find_or_create(runtime::stream_id stream) {
+thread_cache* thread_cache_owner::find_or_create(runtime::stream_id const& stream) {
   thread_caches& caches = thread_caches::of_thread();
   for (auto const& e : caches.entries) {
     if (e.owner.get() == this && e.cache->stream == stream) return e.cache;
   }
   caches.release_obsolete();
+  caches.entries.reserve(caches.entries.size() + 1);  // before a cache exists that could be lost
   thread_cache& cache = acquire_cache(stream);
   caches.entries.push_back({shared_from_this(), &cache});
   return &cache;

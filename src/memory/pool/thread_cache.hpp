@@ -18,6 +18,8 @@
 
 namespace roc::memory {
 
+struct stream_bin;
+
 /// The small free blocks of one pool that one thread caches for one stream. Owned by the pool,
 /// which may reuse the cache for another thread later.
 ///
@@ -27,6 +29,7 @@ struct thread_cache {
   std::atomic<bool> is_entered = false;
   bool is_used = true;  // by a thread; guarded by the mutex of the pool
   runtime::stream_id stream;
+  stream_bin* bin = nullptr;  // of the stream, while the cache is used
   // The following members belong to the thread that has entered the cache.
   std::array<pool_block*, size_class_count> heads{};
   std::array<std::uint32_t, size_class_count> counts{};
@@ -79,10 +82,12 @@ class thread_cache_owner : public std::enable_shared_from_this<thread_cache_owne
  public:
   /// Returns the calling thread's cache for `stream`, and creates it at the first call. `device` is
   /// the device of the default stream if `stream` does not name one. Returns null if threads cache
-  /// no blocks of the stream: it is foreign, or the thread's static objects are being destroyed.
-  /// Takes no lock if the thread has used the cache before. Does not call HIP. Throws
-  /// lifetime_error for a moved-from stream, std::bad_alloc.
+  /// no blocks of the stream: it is foreign, or the thread's static objects are being destroyed, or
+  /// the cache cannot be created. Takes no lock if the thread has used the cache recently. Does not
+  /// call HIP. Throws lifetime_error for a moved-from or destroyed stream, std::bad_alloc.
   thread_cache* cache_of_thread(stream_ref stream, int device);
+  /// As above. Returns null also for a stream that was destroyed.
+  thread_cache* cache_of_thread(runtime::stream_id const& stream) noexcept;
 
  protected:
   thread_cache_owner();
@@ -93,16 +98,17 @@ class thread_cache_owner : public std::enable_shared_from_this<thread_cache_owne
 
   /// Returns an empty cache for the stream, to be used by the calling thread. Takes the mutex of
   /// the pool.
-  virtual thread_cache& acquire_cache(runtime::stream_id stream) = 0;
+  /// Throws std::bad_alloc.
+  virtual thread_cache& acquire_cache(runtime::stream_id const& stream) = 0;
   /// Moves the blocks of the cache to the pool; the thread no longer uses it. Takes the mutex of
-  /// the pool. Errors go to the log hook.
+  /// the pool.
   virtual void release_cache(thread_cache& cache) noexcept = 0;
-  /// Returns true if the pool_resource was destroyed. Takes the mutex of the pool.
-  virtual bool is_closed() = 0;
+  /// Returns true if the pool_resource was destroyed.
+  virtual bool is_closed() const noexcept = 0;
 
   /// Returns the calling thread's cache for the stream, never null. Releases obsolete caches before
   /// it creates one. Takes the mutex of pools. Throws std::bad_alloc.
-  thread_cache* find_or_create(runtime::stream_id stream);
+  thread_cache* find_or_create(runtime::stream_id const& stream);
 
   std::uint64_t const id_;  // unique among all pools of the process
 };

@@ -53,4 +53,7 @@ inline constexpr bool is_fake_runtime = false;
 /// it.
 inline constexpr hipError_t not_permitted = static_cast<hipError_t>(800);
 
+/// hipErrorCapturedEvent. ROCm may return it for an event whose stream has been destroyed.
+inline constexpr hipError_t captured_event = static_cast<hipError_t>(907);
+
 }  // namespace roc::host_hip

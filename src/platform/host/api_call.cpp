@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -36,7 +37,7 @@ bool can_fail(std::string_view call) {
   if (call == #name) return true;
   ROCARRAY_HIP_CALLS(ROCARRAY_HOST_IS_CALL)
 #undef ROCARRAY_HOST_IS_CALL
-  return call == "launch_host_kernel" || call == "hipLaunchKernel";
+  return call == "launch_host_kernel" || call == "hipLaunchKernel" || call == "start_thread";
 }
 
 // Adds a failure. Returns false if it is invalid (see fail_at).
@@ -55,7 +56,8 @@ bool add_failure_from_text(failure_plan& plan, std::string_view entry) {
   std::string_view const name = entry.substr(0, colon);
   char const* const last = entry.data() + entry.size();
   unsigned nth = 0;
-  int error = name.ends_with("Malloc") ? hipErrorOutOfMemory : hipErrorUnknown;
+  bool const is_exhaustion = name.ends_with("Malloc") || name == "start_thread";
+  int error = is_exhaustion ? hipErrorOutOfMemory : hipErrorUnknown;
   auto parsed = std::from_chars(entry.data() + colon + 1, last, nth);
   if (parsed.ec == std::errc{} && parsed.ptr != last && *parsed.ptr == ':') {
     parsed = std::from_chars(parsed.ptr + 1, last, error);
@@ -88,8 +90,12 @@ failure_plan& planned_failures() {
   return *instance;
 }
 
-// Counts one use of `call`. Returns the code of the failure planned for it, or hipSuccess.
-hipError_t injected_failure(std::string_view call) noexcept {
+thread_local bool in_host_function = false;
+thread_local hipError_t stored_error = hipSuccess;
+
+}  // namespace
+
+hipError_t injected_failure(std::string_view call) {
   failure_plan& plan = planned_failures();
   if (!plan.is_active.load(std::memory_order_relaxed)) return hipSuccess;
   std::lock_guard const lock(plan.mutex);
@@ -103,12 +109,13 @@ hipError_t injected_failure(std::string_view call) noexcept {
   return error;
 }
 
-thread_local bool in_host_function = false;
-thread_local hipError_t stored_error = hipSuccess;
+hipError_t undefined_call(char const* message, hipError_t result) {
+  std::fprintf(stderr, "rocarray host: %s\n", message);
+  if (host_settings().strict) std::abort();
+  return result;
+}
 
-}  // namespace
-
-hipError_t begin_api_call(char const* name, bool needs_device) noexcept {
+hipError_t begin_api_call(char const* name, bool needs_device) {
   if (in_host_function) return not_permitted;
   settings const& options = host_settings();
   if (!options.valid || !planned_failures().valid) return hipErrorInvalidValue;
@@ -117,8 +124,9 @@ hipError_t begin_api_call(char const* name, bool needs_device) noexcept {
 }
 
 hipError_t end_api_call(hipError_t result) noexcept {
-  if (host_settings().emulated == runtime_rules::rocm5) {
-    stored_error = result;  // old ROCm keeps the result of the last call, a success too
+  runtime_rules const rules = host_settings().emulated;
+  if (rules == runtime_rules::rocm5 || rules == runtime_rules::rocm6) {
+    stored_error = result;  // ROCm before 7 keeps the result of the last call, a success too
   } else if (result != hipSuccess && result != hipErrorNotReady) {
     stored_error = result;
   }
@@ -127,7 +135,11 @@ hipError_t end_api_call(hipError_t result) noexcept {
 
 hipError_t last_error(char const* name, bool clear) noexcept {
   if (in_host_function) return not_permitted;
-  if (hipError_t const error = injected_failure(name); error != hipSuccess) return error;
+  try {
+    if (hipError_t const error = injected_failure(name); error != hipSuccess) return error;
+  } catch (std::bad_alloc const&) {
+    return hipErrorOutOfMemory;
+  }
   hipError_t const error = stored_error;
   if (clear) stored_error = hipSuccess;
   return error;

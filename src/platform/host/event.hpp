@@ -13,6 +13,7 @@ namespace roc::host_hip {
 
 /// One recording of an event. Each hipEventRecord creates a new one.
 struct event_record {
+  std::shared_ptr<stream_object> stream;       // in which the event was recorded
   operation_ptr reached;                       // done when the stream has reached the recording
   std::chrono::steady_clock::time_point time;  // valid after `reached` is done
 };

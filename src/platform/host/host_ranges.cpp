@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
+#include <memory>
 #include <new>
 
+#include "platform/host/api_call.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
@@ -17,18 +19,60 @@ namespace {
 
 constexpr std::align_val_t page{4096};
 
+std::size_t page_size() {
+  static auto const size = static_cast<std::size_t>(getpagesize());
+  return size;
+}
+
+// Returns the distance from the device address of a range to its snapshot: the bytes that both
+// addresses had when they were last compared.
+std::size_t snapshot_offset(std::size_t bytes) {
+  return (bytes + page_size() - 1) / page_size() * page_size();
+}
+
 // Returns the device address of registered memory. Under the rules of ROCm it differs from the host
 // address and is inaccessible, so that a program that confuses the two faults. Returns `data` if
 // address space is exhausted.
 std::byte* map_device_address(std::byte* data, std::size_t bytes) {
-  if (host_settings().emulated == runtime_rules::cuda) return data;
-  void* const shadow =
-      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (!emulates_rocm()) return data;
+  void* const shadow = mmap(nullptr, 2 * snapshot_offset(bytes), PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return shadow == MAP_FAILED ? data : static_cast<std::byte*>(shadow);
 }
 
 void unmap_device_address(host_range const& range) {
-  if (range.device != range.data) munmap(range.device, range.bytes);
+  if (range.device != range.data) munmap(range.device, 2 * snapshot_offset(range.bytes));
+}
+
+// Changes the access to the device address and the snapshot of a range.
+void protect_device_address(host_range const& range, int protection) noexcept {
+  mprotect(range.device, 2 * snapshot_offset(range.bytes), protection);
+}
+
+// Copies each byte that differs from the snapshot on one side to the other side. The program may
+// use other bytes of the range meanwhile, whose comparison is a data race without effect.
+__attribute__((no_sanitize("thread"))) void exchange_changes(std::byte* host, std::byte* device,
+                                                             std::byte* snapshot,
+                                                             std::size_t bytes) noexcept {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  auto const word_at = [](std::byte const* data) {
+    std::uint64_t value = 0;
+    __builtin_memcpy(&value, data, word);
+    return value;
+  };
+  for (std::size_t i = 0; i < bytes; ++i) {
+    while (bytes - i > word && word_at(host + i) == word_at(snapshot + i) &&
+           word_at(device + i) == word_at(snapshot + i)) {
+      i += word;
+    }
+    std::byte const on_host = host[i];
+    std::byte const on_device = device[i];
+    if (on_host != snapshot[i]) {
+      device[i] = snapshot[i] = on_host;
+    } else if (on_device != snapshot[i]) {
+      host[i] = snapshot[i] = on_device;
+    }
+  }
 }
 
 // Returns true if `bytes` exceeds the physical memory: pinned memory cannot be overcommitted.
@@ -38,13 +82,30 @@ bool exceeds_physical_memory(std::size_t bytes) {
   return bytes > physical;
 }
 
-// Returns true if all pages of the range are mapped: only mapped pages can be pinned.
-bool is_mapped(void* data, std::size_t bytes) {
-  static auto const page_size = static_cast<std::uintptr_t>(getpagesize());
-  auto const begin = reinterpret_cast<std::uintptr_t>(data) / page_size * page_size;
-  auto const end = reinterpret_cast<std::uintptr_t>(data) + bytes;
-  // MS_ASYNC checks the mappings and writes nothing.
-  return msync(reinterpret_cast<void*>(begin), end - begin, MS_ASYNC) == 0;
+// Returns true if all pages of the range are mapped and allow the access that a registration needs:
+// to write, or only to read. Throws std::bad_alloc if the mappings cannot be read.
+bool is_accessible(void const* data, std::size_t bytes, bool read_only) {
+  struct closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, closer> const maps(std::fopen("/proc/self/maps", "re"));
+  if (maps == nullptr) throw std::bad_alloc();
+  auto next = reinterpret_cast<std::uintptr_t>(data);
+  auto const last = reinterpret_cast<std::uintptr_t>(last_byte(data, bytes));
+  // Mappings are listed in the order of their addresses.
+  for (char line[256]; std::fgets(line, sizeof line, maps.get()) != nullptr;) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    char access[5] = {};
+    bool const is_mapping =
+        std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, access) == 3;
+    // The rest of a long line is not a mapping.
+    if (!is_mapping || end <= next) continue;
+    if (begin > next || access[read_only ? 0 : 1] != (read_only ? 'r' : 'w')) return false;
+    if (end > last) return true;
+    next = end;
+  }
+  return false;
 }
 
 // Returns the key of an address in the table.
@@ -62,16 +123,19 @@ host_ranges& host_ranges::instance() {
 hipError_t host_ranges::allocate(void** data, std::size_t bytes, unsigned flags) {
   constexpr unsigned coherent = 0x40000000u;
   constexpr unsigned non_coherent = 0x80000000u;
-  constexpr unsigned valid_flags = 0x7u | coherent | non_coherent;
+  constexpr unsigned valid_flags = 0x7u | hipHostMallocNumaUser | coherent | non_coherent;
   constexpr unsigned contradictory = coherent | non_coherent;
-  if ((flags & ~valid_flags) != 0 || (flags & contradictory) == contradictory) {
+  bool const accepts_unknown_flags = host_settings().emulated >= runtime_rules::rocm6;
+  bool const has_unknown_flags = (flags & ~valid_flags) != 0;
+  if ((has_unknown_flags && !accepts_unknown_flags) || (flags & contradictory) == contradictory) {
     return hipErrorInvalidValue;
   }
   return add_allocated(data, bytes, flags, false);
 }
 
 hipError_t host_ranges::allocate_managed(void** data, std::size_t bytes, unsigned flags) {
-  if (flags != hipMemAttachGlobal && flags != hipMemAttachHost) return hipErrorInvalidValue;
+  bool const is_attachment = flags == hipMemAttachGlobal || flags == hipMemAttachHost;
+  if (bytes == 0 || !is_attachment) return hipErrorInvalidValue;
   return add_allocated(data, bytes, flags, true);
 }
 
@@ -91,25 +155,18 @@ hipError_t host_ranges::add_allocated(void** data, std::size_t bytes, unsigned f
   return hipSuccess;
 }
 
-hipError_t host_ranges::free(void* data, bool managed) {
-  if (data == nullptr) return hipSuccess;
+hipError_t host_ranges::free(void* data) {
   std::lock_guard const lock(mutex_);
   auto const found = ranges_.find(static_cast<std::byte*>(data));
-  kind const expected = managed ? kind::managed : kind::pinned;
-  if (found == ranges_.end() || kind_of(found->second) != expected) return hipErrorInvalidValue;
+  if (found == ranges_.end() || found->second.registered) return hipErrorInvalidValue;
   ranges_.erase(found);
   ::operator delete(data, page);
   return hipSuccess;
 }
 
-host_ranges::kind host_ranges::kind_of(host_range const& range) {
-  if (range.registered) return kind::registered;
-  return range.managed ? kind::managed : kind::pinned;
-}
-
 bool host_ranges::overlaps_locked(void const* data, std::size_t bytes) const {
   void const* const last = last_byte(data, bytes);
-  if (host_settings().emulated == runtime_rules::cuda) {
+  if (!emulates_rocm()) {
     // The ranges of the table do not overlap each other. So only the last one that begins before
     // the end of [data, data + bytes) can overlap it.
     auto const next = ranges_.upper_bound(mutable_byte(last));
@@ -128,15 +185,24 @@ hipError_t host_ranges::add(void* data, std::size_t bytes, unsigned flags) {
   constexpr unsigned valid_flags = 0xFu;
   if (data == nullptr || bytes == 0 || (flags & ~valid_flags) != 0) return hipErrorInvalidValue;
   if (bytes - 1 > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(data)) return hipErrorInvalidValue;
-  if (!is_mapped(data, bytes)) return hipErrorInvalidValue;
+  constexpr unsigned read_only = 0x8u;  // hipHostRegisterReadOnly, which old HIP has no name for
+  bool const is_read_only = (flags & read_only) != 0;
+  if (!is_accessible(data, bytes, is_read_only)) return hipErrorInvalidValue;
   auto* const first = static_cast<std::byte*>(data);
   std::lock_guard const lock(mutex_);
   if (overlaps_locked(first, bytes)) {
+    auto const enclosing = find_locked(data);
+    bool const is_in_allocation = enclosing != ranges_.end() && !enclosing->second.registered;
+    if (emulates_rocm() && is_in_allocation) return hipErrorInvalidValue;
     switch (host_settings().emulated) {
       case runtime_rules::cuda: return hipErrorHostMemoryAlreadyRegistered;
       case runtime_rules::rocm7:
         // New ROCm refuses a range whose first byte is registered, and no other overlap.
-        if (find_locked(data) != ranges_.end()) return hipErrorHostMemoryAlreadyRegistered;
+        if (enclosing != ranges_.end()) return hipErrorHostMemoryAlreadyRegistered;
+        break;
+      case runtime_rules::rocm6:
+        // ROCm 6 refuses no overlap and does not count: the second registration of an address
+        // replaces the first one, whose device address stays mapped.
         break;
       case runtime_rules::rocm5:
         // Old ROCm refuses no overlap, and counts registrations of the same address.
@@ -155,16 +221,21 @@ hipError_t host_ranges::add(void* data, std::size_t bytes, unsigned flags) {
 hipError_t host_ranges::remove(void* data) {
   std::lock_guard const lock(mutex_);
   auto const found = ranges_.find(static_cast<std::byte*>(data));
-  if (found == ranges_.end() || !found->second.registered) {
-    bool const is_interior = found == ranges_.end() && find_locked(data) != ranges_.end();
-    if (is_interior && host_settings().emulated != runtime_rules::cuda) {
-      std::fputs(
-          "rocarray host: hipHostUnregister was called with an interior pointer, which aborts the "
-          "process under ROCm; pass the pointer that was registered\n",
-          stderr);
-      std::abort();
+  if (found == ranges_.end()) {
+    if (!emulates_rocm() || find_locked(data) == ranges_.end()) {
+      return hipErrorHostMemoryNotRegistered;
     }
-    return hipErrorHostMemoryNotRegistered;
+    return undefined_call(
+        "hipHostUnregister was called with an interior pointer, which may abort the process under "
+        "ROCm; pass the pointer that was registered",
+        hipErrorHostMemoryNotRegistered);
+  }
+  if (!found->second.registered) {
+    if (!emulates_rocm()) return hipErrorHostMemoryNotRegistered;
+    return undefined_call(
+        "hipHostUnregister was called with memory of hipHostMalloc or hipMallocManaged, which is "
+        "torn down under ROCm; free it instead",
+        hipErrorHostMemoryNotRegistered);
   }
   if (--found->second.pins == 0) {
     unmap_device_address(found->second);
@@ -179,7 +250,7 @@ host_ranges::table::const_iterator host_ranges::find_locked(void const* address)
     --range;
     if (is_within(address, range->second.data, range->second.bytes)) return range;
     // Under CUDA's rules ranges do not overlap, and device addresses equal host addresses.
-    if (host_settings().emulated == runtime_rules::cuda) return ranges_.end();
+    if (!emulates_rocm()) return ranges_.end();
   }
   return std::find_if(ranges_.begin(), ranges_.end(), [&](auto const& entry) {
     host_range const& range = entry.second;
@@ -194,16 +265,62 @@ std::optional<host_range> host_ranges::find(void const* address) const {
   return found->second;
 }
 
-bool host_ranges::has_range_at(void const* address, kind expected) const {
+bool host_ranges::is_registered_at(void const* address) const {
   std::lock_guard const lock(mutex_);
   auto const found = ranges_.find(mutable_byte(address));
-  return found != ranges_.end() && kind_of(found->second) == expected;
+  return found != ranges_.end() && found->second.registered;
+}
+
+std::byte* host_ranges::device_address(void const* host) {
+  std::lock_guard const lock(mutex_);
+  auto const found = find_locked(host);
+  if (found == ranges_.end() || !is_within(host, found->second.data, found->second.bytes)) {
+    return nullptr;
+  }
+  host_range& range = ranges_.find(found->first)->second;
+  if (range.device != range.data && !range.is_exposed) {
+    range.is_exposed = true;
+    if (open_count_ != 0) {
+      protect_device_address(range, PROT_READ | PROT_WRITE);
+      exchange_changes_locked();
+    }
+  }
+  return range.device + (static_cast<std::byte const*>(host) - range.data);
+}
+
+void host_ranges::exchange_changes_locked() noexcept {
+  for (auto const& [address, range] : ranges_) {
+    if (!range.is_exposed) continue;
+    exchange_changes(range.data, range.device, range.device + snapshot_offset(range.bytes),
+                     range.bytes);
+  }
+}
+
+void host_ranges::open_device_addresses() noexcept {
+  std::lock_guard const lock(mutex_);
+  if (open_count_++ == 0) {
+    for (auto const& [address, range] : ranges_) {
+      if (range.is_exposed) protect_device_address(range, PROT_READ | PROT_WRITE);
+    }
+  }
+  exchange_changes_locked();
+}
+
+void host_ranges::close_device_addresses() noexcept {
+  std::lock_guard const lock(mutex_);
+  exchange_changes_locked();
+  if (--open_count_ != 0) return;
+  for (auto const& [address, range] : ranges_) {
+    if (range.is_exposed) protect_device_address(range, PROT_NONE);
+  }
 }
 
 bool host_ranges::straddles(void const* address, std::size_t bytes) const {
   std::lock_guard const lock(mutex_);
   if (!overlaps_locked(address, bytes)) return false;
   auto const found = find_locked(address);
+  // ROCm looks only for a range that contains the first byte.
+  if (found == ranges_.end() && emulates_rocm()) return false;
   return found == ranges_.end() ||
          !is_within(last_byte(address, bytes), found->second.data, found->second.bytes);
 }

@@ -4,19 +4,23 @@
 #include <utility>
 
 #include "platform/host/arena.hpp"
+#include "platform/host/host_ranges.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
 namespace {
 
-// Makes the memory of all devices accessible to the program: kernels may use peer memory.
+// Makes the memory of all devices, which kernels may use as peer memory, and the device addresses
+// of registered memory accessible to the program.
 class device_access_scope {
  public:
   device_access_scope() {
     for (int i = 0; i < host_settings().device_count; ++i) device_arena(i).open();
+    host_ranges::instance().open_device_addresses();
   }
   ~device_access_scope() {
+    host_ranges::instance().close_device_addresses();
     for (int i = 0; i < host_settings().device_count; ++i) device_arena(i).close();
   }
   device_access_scope(device_access_scope const&) = delete;

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
+#include <new>
+#include <system_error>
 
 #include "platform/host/settings.hpp"
+#include "platform/host/start_thread.hpp"
 
 namespace roc::host_hip {
 namespace {
@@ -25,8 +27,13 @@ struct job {
 // process ends.
 class thread_pool {
  public:
-  explicit thread_pool(int threads) {
-    for (int i = 1; i < threads; ++i) std::thread([this] { worker_loop(); }).detach();
+  // Starts up to `threads` - 1 threads: fewer if the system refuses more, which only costs time.
+  explicit thread_pool(int threads) noexcept {
+    try {
+      for (int i = 1; i < threads; ++i) start_thread([this] { worker_loop(); });
+    } catch (std::system_error const&) {
+    } catch (std::bad_alloc const&) {
+    }
   }
 
   // Runs a job and returns true after it is done, or returns false at once if another job is
@@ -85,7 +92,9 @@ void parallel_for(std::size_t items, void (*run)(void*, std::size_t, std::size_t
   std::size_t const parts = static_cast<std::size_t>(threads) * 4;
   std::size_t const part_size = ((items + parts - 1) / parts + grain - 1) / grain * grain;
   if (threads == 1 || part_size >= items) return run(closure, 0, items);
-  static auto* const pool = new thread_pool(threads);
+  // In static memory, because operations run where no caller could handle std::bad_alloc.
+  alignas(thread_pool) static std::byte memory[sizeof(thread_pool)];
+  static auto* const pool = ::new (memory) thread_pool(threads);
   job work{run, closure, items, part_size};
   if (!pool->try_run(work)) run(closure, 0, items);
 }

@@ -5,11 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <thread>
+#include <new>
 #include <utility>
 
 #include "platform/host/current_device.hpp"
 #include "platform/host/settings.hpp"
+#include "platform/host/start_thread.hpp"
 
 namespace roc::host_hip {
 namespace {
@@ -50,22 +51,26 @@ hipStream_t scheduler::create_stream(int device, unsigned flags, int priority) {
   return handle;
 }
 
-bool scheduler::destroy_stream(hipStream_t stream) {
+bool scheduler::destroy_stream(hipStream_t stream) noexcept {
   unique_lock const lock(mutex_);
-  auto const found = streams_.find(stream);
-  if (found == streams_.end()) return false;
-  stream_object& destroyed = *found->second;
-  if (destroyed.last != nullptr && destroyed.last->state_ != operation::state::done) {
-    std::erase_if(detached_, [](detached_work const& work) {
-      return work.last->state_ == operation::state::done;
-    });
-    detached_.push_back({destroyed.device, destroyed.is_blocking(), destroyed.last});
-  }
+  auto node = streams_.extract(stream);
+  if (!node) return false;
+  std::erase_if(destroyed_streams_, [](auto const& entry) {
+    return entry.second->last->state_ == operation::state::done;
+  });
+  stream_object& destroyed = *node.mapped();
   // The stream's thread shares the object, and ends when the queue is empty.
   destroyed.is_destroyed = true;
-  streams_.erase(found);
+  if (destroyed.last != nullptr && destroyed.last->state_ != operation::state::done) {
+    destroyed_streams_.insert(std::move(node));
+  }
   changed_.notify_all();
   return true;
+}
+
+bool scheduler::is_destroyed(stream_object const& stream) {
+  unique_lock const lock(mutex_);
+  return stream.is_destroyed;
 }
 
 std::shared_ptr<stream_object> scheduler::find_stream(hipStream_t stream) {
@@ -94,7 +99,7 @@ std::shared_ptr<stream_object> scheduler::per_thread_stream(int device) {
   static thread_local bool are_destroyed = false;
   if (are_destroyed) return default_stream(device);
   struct streams {
-    std::unordered_map<int, hipStream_t> by_device;
+    std::map<int, hipStream_t> by_device;
     // Pending work of the thread still runs, and later work is ordered after it.
     ~streams() {
       are_destroyed = true;
@@ -123,11 +128,10 @@ void scheduler::add_dependencies_locked(stream_object& stream,
     if (null_stream != nullptr) add(null_stream->last);
     return;
   }
-  for (auto const& [handle, other] : streams_) {
-    if (other->device == stream.device && other->is_blocking()) add(other->last);
-  }
-  for (detached_work const& work : detached_) {
-    if (work.device == stream.device && work.is_blocking) add(work.last);
+  for (stream_map const* streams : {&streams_, &destroyed_streams_}) {
+    for (auto const& [handle, other] : *streams) {
+      if (other->device == stream.device && other->is_blocking()) add(other->last);
+    }
   }
 }
 
@@ -140,19 +144,15 @@ operation_ptr scheduler::submit(std::shared_ptr<stream_object> const& stream,
   if (dependency != nullptr && dependency->state_ != operation::state::done) {
     submitted->dependencies_.push_back(dependency);
   }
-  stream->last = submitted;
-  switch (host_settings().mode) {
-    case run_mode::inline_: run_with_dependencies(submitted, lock); break;
-    case run_mode::deferred: break;
-    case run_mode::threaded:
-      stream->queue.push_back(submitted);
-      if (!stream->has_thread) {
-        std::thread([this, stream] { worker_loop(stream); }).detach();
-        stream->has_thread = true;
-      }
-      changed_.notify_all();
-      break;
+  if (host_settings().mode == run_mode::threaded) {
+    // Before anything is enqueued, because both may fail.
+    if (!stream->has_thread) start_thread([this, stream] { worker_loop(stream); });
+    stream->has_thread = true;
+    stream->queue.push_back(submitted);
+    changed_.notify_all();
   }
+  stream->last = submitted;
+  if (host_settings().mode == run_mode::inline_) run_with_dependencies(submitted, lock);
   return submitted;
 }
 
@@ -177,22 +177,27 @@ bool scheduler::is_ready_locked(operation const& next) const {
 }
 
 operation_ptr scheduler::find_runnable_locked(operation_ptr const& wanted,
-                                              std::vector<operation_ptr>& path) {
-  if (path.empty()) path.push_back(wanted);
+                                              std::vector<operation_ptr>& path) noexcept {
+  operation_ptr candidate = wanted;
+  if (!path.empty()) {
+    candidate = std::move(path.back());
+    path.pop_back();
+  }
   for (;;) {
-    operation_ptr const& candidate = path.back();
     auto const pending = std::find_if(
         candidate->dependencies_.begin(), candidate->dependencies_.end(),
         [](auto const& previous) { return previous->state_ != operation::state::done; });
-    if (pending == candidate->dependencies_.end()) break;
-    path.push_back(*pending);
+    if (pending == candidate->dependencies_.end()) return candidate;
+    try {
+      path.push_back(candidate);
+    } catch (std::bad_alloc const&) {
+      path.clear();
+    }
+    candidate = *pending;
   }
-  operation_ptr const runnable = path.back();
-  path.pop_back();
-  return runnable;
 }
 
-void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& lock) {
+void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& lock) noexcept {
   std::vector<operation_ptr> path;
   while (wanted->state_ != operation::state::done) {
     operation_ptr const next = find_runnable_locked(wanted, path);
@@ -204,7 +209,7 @@ void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& 
   }
 }
 
-void scheduler::worker_loop(std::shared_ptr<stream_object> stream) {
+void scheduler::worker_loop(std::shared_ptr<stream_object> stream) noexcept {
   unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return !stream->queue.empty() || stream->is_destroyed; });
@@ -243,6 +248,19 @@ operation_ptr scheduler::last_operation(std::shared_ptr<stream_object> const& st
   return stream->last;
 }
 
+std::vector<operation_ptr> scheduler::awaited_operations(
+    std::shared_ptr<stream_object> const& stream) {
+  std::vector<operation_ptr> awaited;
+  unique_lock const lock(mutex_);
+  auto const index = static_cast<std::size_t>(stream->device);
+  if (index < default_streams_.size() && default_streams_[index] == stream) {
+    add_dependencies_locked(*stream, awaited);
+  } else if (stream->last != nullptr) {
+    awaited.push_back(stream->last);
+  }
+  return awaited;
+}
+
 void scheduler::wait_for_device(int device) {
   std::vector<operation_ptr> awaited;
   {
@@ -255,8 +273,9 @@ void scheduler::wait_for_device(int device) {
     for (auto const& stream : default_streams_) {
       if (stream != nullptr) add(stream->device, stream->last);
     }
-    for (auto const& [handle, stream] : streams_) add(stream->device, stream->last);
-    for (detached_work const& work : detached_) add(work.device, work.last);
+    for (stream_map const* streams : {&streams_, &destroyed_streams_}) {
+      for (auto const& [handle, stream] : *streams) add(stream->device, stream->last);
+    }
   }
   for (operation_ptr const& last : awaited) wait(last);
 }

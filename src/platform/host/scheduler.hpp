@@ -11,9 +11,9 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "platform/host/api.hpp"
@@ -64,16 +64,17 @@ class scheduler {
 
   /// Creates a stream and returns its handle. The arguments must be valid.
   hipStream_t create_stream(int device, unsigned flags, int priority);
-  /// Invalidates the handle; does not block. Pending work of the stream still runs. Returns false
-  /// if the handle is not that of a stream.
-  bool destroy_stream(hipStream_t stream);
+  /// Invalidates the handle; does not block and does not throw. Pending work of the stream still
+  /// runs. Returns false if the handle is not that of a stream.
+  bool destroy_stream(hipStream_t stream) noexcept;
+  bool is_destroyed(stream_object const& stream);
   /// Returns the stream of a handle, or null if the handle is invalid. A null handle is the legacy
   /// default stream of the calling thread's current device, hipStreamPerThread the thread's own.
   std::shared_ptr<stream_object> find_stream(hipStream_t stream);
 
   /// Enqueues `work`, which may be empty, on the stream; `dependency` (may be null) must also be
-  /// done before it runs. In mode inline this runs the work; in mode threaded it may start a thread
-  /// (std::system_error if that fails).
+  /// done before it runs. In mode inline this runs the work; in mode threaded it may start a
+  /// thread. If it throws std::bad_alloc or std::system_error, nothing was enqueued.
   operation_ptr submit(std::shared_ptr<stream_object> const& stream, std::function<void()> work,
                        operation_ptr const& dependency = nullptr);
   /// Blocks until the operation is done, in mode deferred by running it and its dependencies.
@@ -86,6 +87,9 @@ class scheduler {
 
   /// Returns the operation enqueued last, or null if there was none.
   operation_ptr last_operation(std::shared_ptr<stream_object> const& stream);
+  /// Returns the pending operations that a wait for the stream waits for: its last one, and for the
+  /// legacy default stream also those of all blocking streams of its device.
+  std::vector<operation_ptr> awaited_operations(std::shared_ptr<stream_object> const& stream);
   /// Blocks until all work of a device is done, including that of destroyed streams. `all_devices`
   /// waits for every device.
   void wait_for_device(int device);
@@ -93,12 +97,8 @@ class scheduler {
  private:
   using unique_lock = std::unique_lock<std::mutex>;
 
-  /// The last operation of a destroyed stream that had pending work.
-  struct detached_work {
-    int device;
-    bool is_blocking;
-    operation_ptr last;
-  };
+  // Moving a stream from one map to the other needs no memory.
+  using stream_map = std::map<hipStream_t, std::shared_ptr<stream_object>>;
 
   /// Returns the legacy default stream of a device, and creates it at the first call.
   std::shared_ptr<stream_object> default_stream(int device);
@@ -116,20 +116,22 @@ class scheduler {
   bool is_ready_locked(operation const& next) const;
   /// Returns a direct or indirect dependency of `wanted`, or `wanted` itself, that has no pending
   /// dependency. `path` is the chain of operations that lead to it: empty at the first call, and
-  /// passed again to continue the search. The caller holds the lock.
-  operation_ptr find_runnable_locked(operation_ptr const& wanted, std::vector<operation_ptr>& path);
+  /// passed again to continue the search. Without memory for the path, each search begins at
+  /// `wanted`. The caller holds the lock.
+  operation_ptr find_runnable_locked(operation_ptr const& wanted,
+                                     std::vector<operation_ptr>& path) noexcept;
   /// Blocks until `wanted` is done: runs it and its dependencies, and waits for those that other
   /// threads run. Runs nothing else. The caller holds the lock, which is released meanwhile.
-  void run_with_dependencies(operation_ptr const& wanted, unique_lock& lock);
+  void run_with_dependencies(operation_ptr const& wanted, unique_lock& lock) noexcept;
   /// Runs the operations of a stream until it is destroyed and its queue is empty: the stream's
   /// thread in mode threaded.
-  void worker_loop(std::shared_ptr<stream_object> stream);
+  void worker_loop(std::shared_ptr<stream_object> stream) noexcept;
 
   std::mutex mutex_;
   std::condition_variable changed_;  // an operation is done, a queue or a stream has changed
-  std::unordered_map<hipStream_t, std::shared_ptr<stream_object>> streams_;
+  stream_map streams_;
+  stream_map destroyed_streams_;  // those that had pending work when they were destroyed
   std::vector<std::shared_ptr<stream_object>> default_streams_;  // by device; null until first used
-  std::vector<detached_work> detached_;
 };
 
 }  // namespace roc::host_hip

@@ -32,8 +32,9 @@ char const* const table =
     "                                                     (suffixes K, M, G)\n"
     "ROCARRAY_HOST_THREADS         the machine's          threads that kernels and large copies\n"
     "                                                     share\n"
-    "ROCARRAY_HOST_EMULATE         cuda (fake runtime:    rules of registration and of the last\n"
-    "                              by its version)        error: cuda, rocm5, rocm7\n"
+    "ROCARRAY_HOST_EMULATE         cuda (fake runtime:    the runtime whose rules apply: cuda, "
+    "rocm5,\n"
+    "                              by its version)        rocm6, rocm7\n"
     "ROCARRAY_HOST_MANAGED         full                   managed memory: full, basic (no access\n"
     "                                                     while the device works, no advice, no\n"
     "                                                     prefetch), off\n"
@@ -42,6 +43,9 @@ char const* const table =
     "ROCARRAY_HOST_PROTECT         off (fake runtime: on) only kernels and copies can access "
     "device\n"
     "                                                     memory: the program's accesses fault\n"
+    "ROCARRAY_HOST_STRICT          off (fake runtime: on) calls that are undefined under the "
+    "emulated\n"
+    "                                                     runtime abort the process\n"
     "ROCARRAY_HOST_INJECT_FAILURE  none                   call:use[:code],... makes calls fail,\n"
     "                                                     once each\n";
 
@@ -114,16 +118,19 @@ settings read_environment() {
   result.device_bytes = pages / 2 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   result.thread_count = static_cast<int>(std::thread::hardware_concurrency());
   if (result.thread_count < 1) result.thread_count = 1;
-  result.poison = result.protect = is_fake_runtime;
+  result.poison = result.protect = result.strict = is_fake_runtime;
 #if defined(ROCARRAY_FAKE_RUNTIME)
-  result.emulated = HIP_VERSION_MAJOR < 6 ? runtime_rules::rocm5 : runtime_rules::rocm7;
+  result.emulated = HIP_VERSION_MAJOR < 6    ? runtime_rules::rocm5
+                    : HIP_VERSION_MAJOR == 6 ? runtime_rules::rocm6
+                                             : runtime_rules::rocm7;
 #endif
   environment_reader environment(result);
   environment.read_choice("ROCARRAY_HOST_MODE", {"threaded", "inline", "deferred"},
                           {run_mode::threaded, run_mode::inline_, run_mode::deferred}, result.mode);
-  environment.read_choice("ROCARRAY_HOST_EMULATE", {"cuda", "rocm5", "rocm7"},
-                          {runtime_rules::cuda, runtime_rules::rocm5, runtime_rules::rocm7},
-                          result.emulated);
+  environment.read_choice(
+      "ROCARRAY_HOST_EMULATE", {"cuda", "rocm5", "rocm6", "rocm7"},
+      {runtime_rules::cuda, runtime_rules::rocm5, runtime_rules::rocm6, runtime_rules::rocm7},
+      result.emulated);
   environment.read_choice("ROCARRAY_HOST_MANAGED", {"full", "basic", "off"},
                           {managed_support::full, managed_support::basic, managed_support::off},
                           result.managed);
@@ -133,6 +140,7 @@ settings read_environment() {
   environment.read_number("ROCARRAY_HOST_THREADS", 1, 1024, result.thread_count);
   environment.read_flag("ROCARRAY_HOST_POISON", result.poison);
   environment.read_flag("ROCARRAY_HOST_PROTECT", result.protect);
+  environment.read_flag("ROCARRAY_HOST_STRICT", result.strict);
   return result;
 }
 

@@ -13,8 +13,9 @@ enum class run_mode {
   deferred,  // it runs only when a call must wait for it
 };
 
-/// The runtime whose rules of registration and of the last error apply (ROCARRAY_HOST_EMULATE).
-enum class runtime_rules { cuda, rocm5, rocm7 };
+/// The runtime whose rules apply (ROCARRAY_HOST_EMULATE). Those of ROCm differ from those of CUDA
+/// in registration, frees, the last error, the calls that block, and several error codes.
+enum class runtime_rules { cuda, rocm5, rocm6, rocm7 };
 
 /// The level of support for managed memory (ROCARRAY_HOST_MANAGED).
 enum class managed_support {
@@ -32,12 +33,16 @@ struct settings {
   int thread_count = 1;
   bool poison = false;
   bool protect = false;
+  bool strict = false;
   bool valid = true;  // false if a variable has an invalid value: every call fails
 };
 
 /// Returns the settings. The first call reads them from the environment and reports invalid values
 /// on stderr.
 settings const& host_settings();
+
+/// Returns true if the rules of a version of ROCm apply.
+inline bool emulates_rocm() { return host_settings().emulated != runtime_rules::cuda; }
 
 /// Returns a table of the variables, their defaults and their meanings.
 char const* settings_table();

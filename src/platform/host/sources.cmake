@@ -3,5 +3,5 @@
 set(ROCARRAY_HOST_HIP_SOURCES
   api/copy.cpp api/device.cpp api/error.cpp api/event.cpp api/launch.cpp api/managed.cpp
   api/memory.cpp api/memory_pool.cpp api/stream.cpp
-  api_call.cpp arena.cpp box_copy.cpp current_device.cpp event.cpp host_ranges.cpp launch.cpp
-  parallel_for.cpp scheduler.cpp settings.cpp)
+  api_call.cpp arena.cpp box_copy.cpp current_device.cpp event.cpp host_function.cpp
+  host_ranges.cpp launch.cpp parallel_for.cpp scheduler.cpp settings.cpp)

@@ -10,8 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "copy/batch/batch_items.hpp"
-#include "copy/batch/staged_batch.hpp"
+#include "copy/batch/staging.hpp"
 #include "kernels/batch_item.hpp"
 #include "support/environment.hpp"
 

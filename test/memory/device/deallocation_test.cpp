@@ -9,6 +9,7 @@
 #include <chrono>
 #include <future>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -292,11 +293,98 @@ TEST(AdoptedArrayDestructor, CallsTheFinalizerAfterWorkOnNonBlockingStreams) {
     adopted.record_stream(roc::from_native(native));
     // Several: in mode deferred, a query of the stream runs one of them.
     for (int i = 0; i < 4; ++i) ROCARRAY_HIP(hipMemsetAsync, data, i, bytes, native);
+    adopted.record_stream(roc::from_native(native));  // the library does not know the work
   }
   EXPECT_TRUE(done);
   ROCARRAY_HIP(hipFree, data);
   ROCARRAY_HIP(hipStreamDestroy, native);
 }
+
+// The finalizer must wait only for work that uses the memory.
+TEST(AdoptedArrayDestructor, DoesNotWaitForOtherStreams) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  roc::stream const used(roc::non_blocking);
+  roc::stream const other(roc::non_blocking);
+  array const unrelated({bytes}, roc::order::c, other);
+  void* data = nullptr;
+  ROCARRAY_HIP(hipMalloc, &data, bytes);
+  roc::test::gate gate;
+  int calls = 0;
+  gate.close(other);
+  for (int i = 0; i < 4; ++i) unrelated.fill(1, other);
+  {
+    auto const adopted = roc::adopt(static_cast<unsigned char*>(data), roc::shape<1>{bytes},
+                                    [&](void*) { ++calls; });
+    adopted.fill(1, used);
+  }
+  EXPECT_EQ(1, calls);
+  EXPECT_TRUE(used.query());
+  EXPECT_FALSE(other.query());
+  gate.open();
+  ROCARRAY_HIP(hipFree, data);
+}
+
+// Two arrays adopt the same memory, as two imports of one tensor do.
+TEST(AdoptedArrayDestructor, WaitsForTheWorkOfEachArrayThatAdoptsTheMemory) {
+  roc::stream const stream(roc::non_blocking);
+  void* data = nullptr;
+  ROCARRAY_HIP(hipMalloc, &data, bytes);
+  auto host = roc::pinned_array<unsigned char>(bytes);
+  int seen[2] = {-1, -1};
+  auto const adopt = [&](int index) {
+    return std::make_optional(roc::adopt(
+        static_cast<unsigned char*>(data), roc::shape<1>{bytes},
+        [&, index](void*) { seen[index] = host(static_cast<std::ptrdiff_t>(bytes) - 1); }));
+  };
+  auto first = adopt(0);
+  auto second = adopt(1);
+  auto const fill_and_copy = [&](array const& a, unsigned char value) {
+    a.fill(value, stream);
+    a.copy_to_host(host, stream);
+  };
+  fill_and_copy(*first, 1);
+  fill_and_copy(*second, 2);
+  first.reset();
+  EXPECT_EQ(2, seen[0]);
+  fill_and_copy(*second, 3);
+  second.reset();
+  EXPECT_EQ(3, seen[1]);
+  ROCARRAY_HIP(hipFree, data);
+}
+
+#if ROCARRAY_PLATFORM_HOST
+std::string logged;
+
+// Lets every wait of the library fail.
+void fail_waits(roc::platform::call_record const&) {
+  for (char const* const name :
+       {"hipEventSynchronize", "hipStreamSynchronize", "hipDeviceSynchronize"}) {
+    roc::platform::fail_call(name, 1, hipErrorLaunchFailure);
+  }
+}
+
+TEST(AdoptedArrayDestructor, LeaksTheMemoryIfEveryWaitFails) {
+  logged.clear();
+  auto const log = roc::set_log_hook([](char const* line) noexcept { logged += line; });
+  void* data = nullptr;
+  ROCARRAY_HIP(hipMalloc, &data, bytes);
+  int calls = 0;
+  {
+    auto const adopted = roc::adopt(static_cast<unsigned char*>(data), roc::shape<1>{bytes},
+                                    [&](void*) { ++calls; });
+    roc::platform::call_record const none{};
+    fail_waits(none);
+    roc::platform::set_call_hook(fail_waits);
+  }
+  roc::platform::set_call_hook(nullptr);
+  roc::platform::clear_failures();
+  roc::set_log_hook(log);
+  EXPECT_EQ(0, calls);
+  EXPECT_NE(std::string::npos, logged.find("adopted memory at")) << logged;
+  EXPECT_NE(std::string::npos, logged.find("is never freed")) << logged;
+  ROCARRAY_HIP(hipFree, data);
+}
+#endif
 
 std::thread::id querying_thread;
 std::promise<void>* query_begins = nullptr;
@@ -324,12 +412,11 @@ TEST(PoolResource, AllocateToleratesDestructionOfAQueriedStream) {
     short_lived_stream.reset();
     end.set_value();
   });
-  // Destroys the stream after the pool has checked that it exists, and before it queries the
-  // stream.
+  // Destroys the stream after the pool has queried it, and before the pool records an event.
   auto const previous_hook =
       roc::platform::set_call_hook([](roc::platform::call_record const& record) {
         if (std::this_thread::get_id() != querying_thread || query_begins == nullptr) return;
-        if (std::string_view(record.name) != "hipGetDevice") return;
+        if (std::string_view(record.name) != "hipStreamQuery") return;
         std::exchange(query_begins, nullptr)->set_value();
         stream_is_destroyed->wait_for(std::chrono::milliseconds(200));
       });

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "memory/host/host_table.hpp"
@@ -17,8 +17,8 @@ namespace {
 using roc::base::byte_range;
 using roc::memory::host_table;
 
-std::pair<bool, bool> as_pair(host_table::host_memory_properties properties) {
-  return {properties.pinned, properties.managed};
+std::array<bool, 4> as_array(host_table::host_memory_properties properties) {
+  return {properties.pinned, properties.managed, properties.partly_pinned, properties.read_only};
 }
 
 // Uses ranges between, inside and across arrays of several kinds, and a registered part of a
@@ -51,11 +51,11 @@ TEST(HostTable, QueryOfManyRangesEqualsQueriesOfEach) {
   auto const properties = table.query_access(queried, true);
   ASSERT_EQ(queried.size(), properties.size());
   for (std::size_t i = 0; i != queried.size(); ++i) {
-    auto const expected = as_pair(table.query_access(queried[i], true));
-    EXPECT_EQ(expected, as_pair(properties[i])) << i;
+    auto const expected = as_array(table.query_access(queried[i], true));
+    EXPECT_EQ(expected, as_array(properties[i])) << i;
     // Properties of all parts are those of the whole.
     if (auto const parts = table.query_uniform_access(queried[i], true)) {
-      EXPECT_EQ(expected, as_pair(*parts)) << i;
+      EXPECT_EQ(expected, as_array(*parts)) << i;
     }
   }
   EXPECT_TRUE(table.query_uniform_access(known[0], true).has_value());

@@ -136,6 +136,8 @@ TEST_F(ManagedArray, MigrateIsOrderedAfterEarlierWork) {
   EXPECT_EQ(2, array(-1));
 }
 
+#if !ROCARRAY_PLATFORM_AMD  // whose hipMemPrefetchAsync blocks until the work before it is done
+
 TEST_F(ManagedArray, PrefetchDoesNotBlock) {
   if (!has_concurrent_access()) GTEST_SKIP() << "no concurrent managed access";
   if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
@@ -146,6 +148,8 @@ TEST_F(ManagedArray, PrefetchDoesNotBlock) {
   roc::prefetch(array, roc::device(), stream);  // does not block
   gate.open();
 }
+
+#endif
 
 TEST_F(ManagedArray, DestructorBlocksUntilPrefetchHasFinished) {
   if (!has_concurrent_access()) GTEST_SKIP() << "no concurrent managed access";

@@ -176,6 +176,114 @@ TEST_F(PoolResource, OutOfMemoryMessageNamesTheFailedCallAndGivesAdviceOnce) {
   }
 }
 
+// Memory of all kinds of streams, of streams that were destroyed, and used by other streams.
+TEST_F(PoolResource, TrimFreesAllMemoryThatIsNotInUseOnceTheDeviceIsIdle) {
+  using array = roc::device_array<unsigned char>;
+  roc::pool_resource trimmed(hip_resource, {.slab_bytes = 2 * mebi});
+  roc::stream const blocking;
+  roc::stream const non_blocking(roc::non_blocking);
+  roc::stream const owner_of_foreign;
+  array in_use;
+  for (int round = 0; round < 3; ++round) {
+    roc::stream const short_lived;
+    for (roc::stream_ref const stream :
+         {roc::stream_ref(), roc::stream_ref(blocking), roc::stream_ref(non_blocking),
+          roc::stream_ref(short_lived), roc::per_thread_stream(),
+          roc::from_native(roc::native(owner_of_foreign))}) {
+      for (std::size_t const bytes : {500ul, 70'000ul, 5 * mebi}) {
+        array const a({bytes}, trimmed, roc::order::c, stream);
+        a.fill(1, stream);
+        a.fill(2, blocking);
+        a.fill(3, short_lived);
+      }
+      std::thread([&] {
+        array const small({2000}, trimmed, roc::order::c, stream);
+        small.fill(1, stream);
+      }).join();
+    }
+    if (round == 1) in_use = array({3 * mebi}, trimmed, roc::order::c, non_blocking);
+  }
+  roc::device().synchronize();
+  trimmed.trim();
+  auto const statistics = trimmed.statistics();
+  EXPECT_EQ(statistics.current_bytes, 3 * mebi);
+  EXPECT_LE(statistics.reserved_bytes, 8 * mebi);  // the slab of the array
+  in_use = {};
+  trimmed.trim();
+  EXPECT_EQ(0u, trimmed.statistics().reserved_bytes);
+}
+
+TEST_F(PoolResource, TrimDoesNotBlockOnPendingWork) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  roc::test::gate gate;
+  roc::stream const busy;
+  gate.close(busy);
+  {
+    roc::device_array<char> const freed({3 * mebi}, pool, roc::order::c, busy);
+    for (int i = 0; i < 20'000; ++i) freed(0).fill(1, busy);  // a query may run one of them
+  }
+  pool.trim();
+  EXPECT_FALSE(busy.query());
+  EXPECT_NE(0u, pool.statistics().reserved_bytes);
+}
+
+// On AMD the query of the default stream enqueues work that waits for all blocking streams.
+TEST_F(PoolResource, NeitherQueriesTheDefaultStreamNorRecordsEventsThereToGrow) {
+  std::vector<void*> blocks;
+  unsigned records = 0;
+  auto const queries = count_calls("hipStreamQuery", [&] {
+    for (std::size_t bytes = 1000; bytes < 40 * mebi; bytes *= 2) {
+      for (int i = 0; i < 3; ++i) blocks.push_back(pool.allocate(bytes));
+      for (void* const block : blocks) pool.deallocate(block, bytes);
+      blocks.clear();
+    }
+  });
+  EXPECT_EQ(0u, queries);
+  records = count_calls("hipEventRecord", [&] { pool.deallocate(pool.allocate(mebi), mebi); });
+  EXPECT_EQ(0u, records);
+}
+
+TEST_F(PoolResource, MergesFreeMemoryOfOneStreamBeforeItGrows) {
+  void* const whole = pool.allocate(8 * mebi);
+  pool.deallocate(whole, 8 * mebi);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 4; ++i) blocks.push_back(pool.allocate(2 * mebi));
+  for (void* const block : blocks) pool.deallocate(block, 2 * mebi);
+  std::size_t const reserved = pool.statistics().reserved_bytes;
+  void* again = nullptr;
+  EXPECT_EQ(0u, count_calls("", [&] { again = pool.allocate(8 * mebi); }));
+  EXPECT_EQ(reserved, pool.statistics().reserved_bytes);
+  pool.deallocate(again, 8 * mebi);
+}
+
+// Each call fails once: while the blocks are freed, or in the allocation after.
+TEST_F(PoolResource, LosesNoMemoryIfACallFails) {
+  using array = roc::device_array<unsigned char>;
+  log_capture const capture;
+  roc::stream const streams[3];
+  for (char const* const name : {"hipEventCreateWithFlags", "hipEventRecord", "hipEventQuery",
+                                 "hipStreamQuery", "hipStreamWaitEvent", "hipMalloc"}) {
+    for (unsigned nth = 1; nth <= 8; ++nth) {
+      std::vector<array> arrays;
+      for (std::size_t const bytes : {3000ul, 3000ul, 3 * mebi, 5 * mebi}) {
+        arrays.emplace_back(roc::shape<1>{bytes}, pool, roc::order::c, streams[0]);
+        for (auto const& stream : streams) arrays.back().fill(1, stream);
+      }
+      ASSERT_TRUE(roc::platform::fail_call(name, nth, hipErrorLaunchFailure));
+      arrays.clear();
+      try {
+        array const next({12 * mebi}, pool, roc::order::c, streams[1]);
+      } catch (roc::error const& error) {
+        EXPECT_STREQ(name, error.call());
+      }
+      roc::platform::clear_failures();
+      roc::device().synchronize();
+      pool.trim();
+      EXPECT_EQ(0u, pool.statistics().reserved_bytes) << name << " " << nth;
+    }
+  }
+}
+
 TEST_F(PoolResource, TrimGivesIdleMemoryBack) {
   roc::statistics_resource_adaptor counted_upstream(hip_resource);
   roc::pool_resource trimmed(counted_upstream);
@@ -184,7 +292,6 @@ TEST_F(PoolResource, TrimGivesIdleMemoryBack) {
     trimmed.deallocate(data, bytes);
   }
   EXPECT_NE(0u, counted_upstream.statistics().current_bytes);
-  trimmed.trim();  // does not block; it records events, which must be reached before the next call
   roc::device().synchronize();
   trimmed.trim();
   EXPECT_EQ(0u, trimmed.statistics().reserved_bytes);
@@ -370,12 +477,13 @@ TEST_F(PoolResource, ReusesBlocksOfThreadsThatEnded) {
 
 #if ROCARRAY_PLATFORM_HOST && defined(ROCARRAY_HAS_ADDRESS_SANITIZER)
 TEST_F(PoolResource, PoisonsFreeMemoryForAddressSanitizer) {
-  auto* const data = static_cast<char*>(pool.allocate(3 * mebi));
+  roc::stream const stream;
+  auto* const data = static_cast<char*>(pool.allocate(3 * mebi, stream));
   EXPECT_EQ(0, __asan_address_is_poisoned(data + 3 * mebi - 1));
   auto* const odd = static_cast<char*>(pool.allocate(1000));
   EXPECT_EQ(0, __asan_address_is_poisoned(odd + 999));
   EXPECT_NE(0, __asan_address_is_poisoned(odd + 1000));
-  pool.deallocate(data, 3 * mebi);
+  pool.deallocate(data, 3 * mebi, stream);
   roc::device().synchronize();
   void* const other =
       pool.allocate(100 * mebi);  // this allocation finds that the free block is idle

@@ -103,6 +103,20 @@ TEST(HostLastError, IsPerThread) {
   ok(hipGetLastError());
 }
 
+TEST(HostManagedMemory, ZeroBytesAreRejected) {
+  void* data = nullptr;
+  expect(hipErrorInvalidValue, hipMallocManaged(&data, 0, hipMemAttachGlobal));
+}
+
+TEST(HostManagedMemory, AdviceOnCoherenceIsAccepted) {
+  void* data = nullptr;
+  ok(hipMallocManaged(&data, 64, hipMemAttachGlobal));
+  ok(hipMemAdvise(data, 64, hipMemAdviseSetCoarseGrain, 0));
+  ok(hipMemAdvise(data, 64, hipMemAdviseUnsetCoarseGrain, 0));
+  expect(hipErrorInvalidValue, hipMemAdvise(data, 64, static_cast<hipMemoryAdvise>(102), 0));
+  ok(hipFree(data));
+}
+
 TEST(HostErrorCodes, HaveNamesAndTexts) {
   EXPECT_STREQ("hipErrorOutOfMemory", hipGetErrorName(hipErrorOutOfMemory));
   EXPECT_STREQ("out of memory", hipGetErrorString(hipErrorOutOfMemory));

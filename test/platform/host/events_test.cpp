@@ -170,6 +170,19 @@ TEST(HostEvent, ElapsedTimeFailsWithoutTwoTimedCompleteRecordings) {
   for (auto event : {timed, never, untimed}) ok(hipEventDestroy(event));
 }
 
+TEST(HostEvent, ReleaseFlagsAreAccepted) {
+  for (unsigned flags : {hipEventReleaseToDevice, hipEventReleaseToSystem,
+                         hipEventDisableTiming | hipEventDisableSystemFence}) {
+    auto const event = make_event(flags);
+    ok(hipEventRecord(event, nullptr));
+    ok(hipEventSynchronize(event));
+    ok(hipEventDestroy(event));
+  }
+  hipEvent_t event = nullptr;
+  expect(hipErrorInvalidValue,
+         hipEventCreateWithFlags(&event, hipEventReleaseToDevice | hipEventReleaseToSystem));
+}
+
 TEST(HostEvent, InvalidFlagsAreRejected) {
   hipEvent_t event = nullptr;
   expect(hipErrorInvalidValue, hipEventCreateWithFlags(&event, 0x100));

@@ -101,6 +101,52 @@ TEST(HostNullStream, OrdersBlockingStreams) {
   ok(hipStreamDestroy(b));
 }
 
+TEST(HostNullStream, SynchronizeWaitsForBlockingStreamsOnly) {
+  execution_log log;
+  gate blocked;
+  auto const blocking = make_stream();
+  auto const other = make_stream(hipStreamNonBlocking);
+  blocked.close(other);
+  log.enqueue(other, 2);
+  log.enqueue(blocking, 1);
+  ok(hipStreamSynchronize(nullptr));  // nothing was enqueued on the null stream itself
+  EXPECT_TRUE(log.has(1));
+  EXPECT_EQ(!gate::holds(), log.has(2));
+  blocked.open();
+  ok(hipStreamSynchronize(other));
+  ok(hipStreamDestroy(blocking));
+  ok(hipStreamDestroy(other));
+}
+
+TEST(HostNullStream, QueryCoversBlockingStreamsOnly) {
+  execution_log log;
+  gate blocked;
+  auto const blocking = make_stream();
+  auto const other = make_stream(hipStreamNonBlocking);
+  ok(hipStreamQuery(nullptr));
+  log.enqueue(other, 2);
+  ok(hipStreamQuery(nullptr));
+  blocked.close(blocking);
+  log.enqueue(blocking, 1);
+  expect(gate::holds() ? hipErrorNotReady : hipSuccess, hipStreamQuery(nullptr));
+  blocked.open();
+  while (hipStreamQuery(nullptr) == hipErrorNotReady) std::this_thread::yield();
+  EXPECT_TRUE(log.has(1));
+  ok(hipStreamQuery(nullptr));
+  ok(hipDeviceSynchronize());
+  ok(hipStreamDestroy(blocking));
+  ok(hipStreamDestroy(other));
+}
+
+TEST(HostNullStream, SynchronizeWaitsForDestroyedBlockingStream) {
+  execution_log log;
+  auto const stream = make_stream();
+  log.enqueue(stream, 1);
+  ok(hipStreamDestroy(stream));
+  ok(hipStreamSynchronize(nullptr));
+  EXPECT_TRUE(log.has(1));
+}
+
 TEST(HostPerThreadStream, IsPerThreadAndBlocking) {
   execution_log log;
   gate blocked;

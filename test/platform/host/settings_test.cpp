@@ -34,10 +34,11 @@ void expect_valid(char const* name, char const* value) {
 
 TEST(HostSettingsDeathTest, InvalidValueFailsCallsAndIsReported) {
   expect_invalid("ROCARRAY_HOST_MODE", "fast", "one of threaded, inline, deferred");
-  expect_invalid("ROCARRAY_HOST_EMULATE", "CUDA", "cuda, rocm5, rocm7");
+  expect_invalid("ROCARRAY_HOST_EMULATE", "CUDA", "cuda, rocm5, rocm6, rocm7");
   expect_invalid("ROCARRAY_HOST_MANAGED", "on", "full, basic, off");
   expect_invalid("ROCARRAY_HOST_POISON", "yes", "off, on");
   expect_invalid("ROCARRAY_HOST_PROTECT", "", "off, on");
+  expect_invalid("ROCARRAY_HOST_STRICT", "1", "off, on");
   expect_invalid("ROCARRAY_HOST_DEVICES", "17", "a number from 0 to 16");
   expect_invalid("ROCARRAY_HOST_DEVICES", "-1", "a number from 0 to 16");
   expect_invalid("ROCARRAY_HOST_DEVICES", "18446744073709551616", "a number from 0 to 16");
@@ -54,7 +55,7 @@ TEST(HostSettingsDeathTest, InvalidValueFailsCallsAndIsReported) {
 
 TEST(HostSettingsDeathTest, ValidValueIsAccepted) {
   expect_valid("ROCARRAY_HOST_MODE", "deferred");
-  expect_valid("ROCARRAY_HOST_EMULATE", "rocm7");
+  expect_valid("ROCARRAY_HOST_EMULATE", "rocm6");
   expect_valid("ROCARRAY_HOST_MANAGED", "basic");
   expect_valid("ROCARRAY_HOST_MEMORY", "4096");
   expect_valid("ROCARRAY_HOST_MEMORY", "3M");
@@ -114,7 +115,7 @@ TEST(HostSettings, ColumnsOfTableAreAligned) {
 TEST(HostSettings, TableNamesEveryVariable) {
   std::string const table = roc::host_hip::settings_table();
   for (char const* name : {"MODE", "DEVICES", "MEMORY", "THREADS", "EMULATE", "MANAGED", "POISON",
-                           "PROTECT", "INJECT_FAILURE"}) {
+                           "PROTECT", "STRICT", "INJECT_FAILURE"}) {
     EXPECT_NE(std::string::npos, table.find(std::string("ROCARRAY_HOST_") + name)) << name;
   }
 }

@@ -99,4 +99,59 @@ TEST(HostThreads, RegisterAndPinConcurrently) {
   for (auto& thread : threads) thread.join();
 }
 
+// A stream's thread is started before its first operation is enqueued.
+TEST(HostThreadStart, CallFailsAndEnqueuesNothingIfNoThreadCanStart) {
+  if (!threaded()) GTEST_SKIP() << "needs mode threaded";
+  execution_log log;
+  auto const stream = make_stream();
+  auto const event = make_event();
+  auto const no_function = [](void*) { std::abort(); };
+  void* device = nullptr;
+  ok(hipMalloc(&device, 64));
+  char host[64] = {};
+  auto const failing = [](auto call) {
+    ASSERT_TRUE(roc::host_hip::fail_at("start_thread", 1, hipErrorUnknown));
+    expect(hipErrorOutOfMemory, call());
+  };
+  failing([&] { return hipLaunchHostFunc(stream, no_function, nullptr); });
+  failing([&] { return hipMemcpyAsync(device, host, 64, hipMemcpyHostToDevice, stream); });
+  failing([&] { return hipMemsetAsync(device, 1, 64, stream); });
+  failing([&] { return hipEventRecord(event, stream); });
+  failing([&] {
+    return launch_host_kernel(
+        stream, 1, [](void*, std::size_t, std::size_t) { std::abort(); }, nullptr, [](void*) {});
+  });
+  // No later wait hangs, and nothing of the failed calls runs.
+  ok(hipStreamSynchronize(stream));
+  ok(hipEventSynchronize(event));
+  ok(hipStreamQuery(stream));
+  ok(hipDeviceSynchronize());
+  log.enqueue(stream, 1);
+  ok(hipStreamSynchronize(stream));
+  EXPECT_EQ(std::vector<int>{1}, log.executed());
+  ok(hipEventDestroy(event));
+  ok(hipFree(device));
+  ok(hipStreamDestroy(stream));
+}
+
+// In its own process, because the shared threads are started once.
+TEST(HostThreadStartDeathTest, LargeCopyWorksWithoutSharedThreads) {
+  EXPECT_EXIT(
+      {
+        std::vector<char> host(std::size_t{8} << 20, 'h');
+        std::vector<char> back(host.size());
+        auto const stream = make_stream();
+        void* data = nullptr;
+        ok(hipMalloc(&data, host.size()));
+        ok(hipMemsetAsync(data, 0, 1, stream));  // starts the stream's thread
+        roc::host_hip::fail_at("start_thread", 1, hipErrorUnknown);
+        ok(hipMemcpyAsync(data, host.data(), host.size(), hipMemcpyHostToDevice, stream));
+        ok(hipStreamSynchronize(stream));
+        ok(hipMemcpyAsync(back.data(), data, host.size(), hipMemcpyDeviceToHost, stream));
+        ok(hipStreamSynchronize(stream));
+        std::_Exit(host == back ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "^$");
+}
+
 }  // namespace

@@ -8,6 +8,7 @@
 #include "platform/host/box_copy.hpp"
 #include "platform/host/host_ranges.hpp"
 #include "platform/host/scheduler.hpp"
+#include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
 namespace {
@@ -30,14 +31,19 @@ std::size_t span_bytes(extent const& size, pitched_memory const& memory) {
                         saturating_sum(last_slice, saturating_sum(last_row, size.width)));
 }
 
+enum class memory_kind { pageable, pinned, managed, device };
+
 // The source or destination of a copy or fill, after its pointer was checked.
 struct located_memory {
   // The address at which the copy accesses the memory: the host alias of device memory, the host
   // address of registered memory. Null if the pointer is invalid.
   std::byte* data = nullptr;
-  bool on_device = false;
-  bool on_host = true;  // managed memory is on both
-  bool pinned = false;
+  memory_kind kind = memory_kind::pageable;
+
+  // Pinned, registered and managed memory is on both sides.
+  bool on_device() const { return kind != memory_kind::pageable; }
+  bool on_host() const { return kind != memory_kind::device; }
+  bool is_migrated() const { return kind == memory_kind::managed || kind == memory_kind::device; }
 };
 
 // Finds the memory of a range. Ranges that begin or end outside an allocation, or that straddle the
@@ -49,7 +55,7 @@ located_memory locate(std::byte* data, std::size_t bytes) {
     if (!allocated || !is_within(last_byte(data, bytes), allocated->data, allocated->bytes)) {
       return {};
     }
-    return {device_arena(device).host_alias(data), true, false};
+    return {device_arena(device).host_alias(data), memory_kind::device};
   }
   if (saturating_sum(reinterpret_cast<std::uintptr_t>(data), bytes) == SIZE_MAX) return {};
   if (owning_device(last_byte(data, bytes)) >= 0) return {};
@@ -57,27 +63,32 @@ located_memory locate(std::byte* data, std::size_t bytes) {
   if (range && !is_within(data, range->data, range->bytes)) {
     // `data` is the device address of registered memory.
     if (!is_within(last_byte(data, bytes), range->device, range->bytes)) return {};
-    return {range->data + (data - range->device), false, true, true};
+    return {range->data + (data - range->device), memory_kind::pinned};
   }
   if (host_ranges::instance().straddles(data, bytes)) return {};
-  return {data, range && range->managed, true, range.has_value()};
+  if (!range) return {data, memory_kind::pageable};
+  return {data, range->managed ? memory_kind::managed : memory_kind::pinned};
 }
 
-// Returns true if the kind of the copy agrees with the memory of both operands.
+// Returns true if the kind of the copy agrees with the memory of both operands. ROCm accepts every
+// kind and looks at the memory.
 bool is_valid_kind(hipMemcpyKind kind, located_memory const& source,
                    located_memory const& destination) {
+  bool const accepts_all = emulates_rocm();
   switch (kind) {
-    case hipMemcpyHostToHost: return source.on_host && destination.on_host;
-    case hipMemcpyHostToDevice: return source.on_host && destination.on_device;
-    case hipMemcpyDeviceToHost: return source.on_device && destination.on_host;
-    case hipMemcpyDeviceToDevice: return source.on_device && destination.on_device;
+    case hipMemcpyHostToHost: return accepts_all || (source.on_host() && destination.on_host());
+    case hipMemcpyHostToDevice: return accepts_all || (source.on_host() && destination.on_device());
+    case hipMemcpyDeviceToHost: return accepts_all || (source.on_device() && destination.on_host());
+    case hipMemcpyDeviceToDevice:
+      return accepts_all || (source.on_device() && destination.on_device());
     case hipMemcpyDefault: return true;
     default: return false;
   }
 }
 
 // Checks and enqueues a copy. Sets `host_copy`, if it is not null, to the enqueued operation if
-// host memory takes part in the copy.
+// host memory takes part in the copy. Under the rules of ROCm, blocks until the copy is done if its
+// destination is pageable.
 hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, extent const& size,
                         hipMemcpyKind kind, hipStream_t stream,
                         operation_ptr* host_copy = nullptr) {
@@ -95,7 +106,8 @@ hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, exten
   source.data = from.data + source.offset;
   auto operation =
       scheduler::instance().submit(target, [=] { copy_box(destination, source, size); });
-  bool const is_on_device = from.on_device && to.on_device;
+  if (emulates_rocm() && to.kind == memory_kind::pageable) scheduler::instance().wait(operation);
+  bool const is_on_device = from.is_migrated() && to.is_migrated();
   if (host_copy != nullptr && !is_on_device) *host_copy = std::move(operation);
   return hipSuccess;
 }
@@ -168,11 +180,12 @@ ROCARRAY_HOST_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters
     extent const size{p.extent.width, p.extent.height, p.extent.depth};
     if (!size.empty() && (!is_within_pitch(p.srcPtr, p.srcPos, size.width) ||
                           !is_within_pitch(p.dstPtr, p.dstPos, size.width))) {
-      return hipErrorInvalidPitchValue;
+      return emulates_rocm() ? hipErrorInvalidValue : hipErrorInvalidPitchValue;
     }
-    bool const do_slices_fit =
-        size.depth < 2 || (p.srcPtr.ysize >= saturating_sum(p.srcPos.y, size.height) &&
-                           p.dstPtr.ysize >= saturating_sum(p.dstPos.y, size.height));
+    // ROCm checks this even for one slice.
+    bool const do_slices_fit = (size.depth < 2 && !emulates_rocm()) ||
+                               (p.srcPtr.ysize >= saturating_sum(p.srcPos.y, size.height) &&
+                                p.dstPtr.ysize >= saturating_sum(p.dstPos.y, size.height));
     if (!do_slices_fit) return hipErrorInvalidValue;
     return enqueue_copy(at_position(p.dstPtr, p.dstPos), at_position(p.srcPtr, p.srcPos), size,
                         p.kind, stream);
@@ -187,7 +200,7 @@ ROCARRAY_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t b
     if (bytes == 0) return hipSuccess;
     located_memory const memory = locate(as_bytes(data), bytes);
     // Devices can access pinned memory too.
-    if (memory.data == nullptr || !(memory.on_device || memory.pinned)) return hipErrorInvalidValue;
+    if (memory.data == nullptr || !memory.on_device()) return hipErrorInvalidValue;
     scheduler::instance().submit(target, [=] { fill_bytes(memory.data, value, bytes); });
     return hipSuccess;
   });

@@ -5,16 +5,33 @@
 #include "platform/host/api_call.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/scheduler.hpp"
+#include "platform/host/settings.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+// Returns true if the event's last recording is in a stream that has been destroyed. ROCm then
+// accesses the destroyed stream.
+bool would_access_destroyed_stream(event_record const& record) {
+  return emulates_rocm() && scheduler::instance().is_destroyed(*record.stream);
+}
+
+}  // namespace
+}  // namespace roc::host_hip
 
 ROCARRAY_HOST_API_BEGIN
 
 ROCARRAY_HOST_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
   return api_call("hipEventCreateWithFlags", [=] {
-    constexpr unsigned valid_flags =
-        hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess;
+    constexpr unsigned release_flags = hipEventReleaseToDevice | hipEventReleaseToSystem;
+    constexpr unsigned disable_system_fence = 0x20000000;  // which old HIP has no name for
+    constexpr unsigned valid_flags = hipEventBlockingSync | hipEventDisableTiming |
+                                     hipEventInterprocess | release_flags | disable_system_fence;
     bool const is_timed_interprocess =
         (flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0;
-    if (event == nullptr || (flags & ~valid_flags) != 0 || is_timed_interprocess) {
+    bool const is_contradictory = (flags & release_flags) == release_flags;
+    if (event == nullptr || (flags & ~valid_flags) != 0 || is_timed_interprocess ||
+        is_contradictory) {
       return hipErrorInvalidValue;
     }
     *event = create_event(current_device(), flags);
@@ -35,6 +52,7 @@ ROCARRAY_HOST_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream
       return hipErrorInvalidHandle;
     }
     auto const record = std::make_shared<event_record>();
+    record->stream = target;
     // The operation holds a weak pointer, because the record owns the operation.
     record->reached =
         scheduler::instance().submit(target, [weak = std::weak_ptr<event_record>(record)] {
@@ -49,7 +67,15 @@ ROCARRAY_HOST_API hipError_t hipEventSynchronize(hipEvent_t event) {
   return api_call("hipEventSynchronize", [=] {
     auto const awaited = find_event(event);
     if (awaited == nullptr) return hipErrorInvalidHandle;
-    if (auto const record = awaited->last_record()) scheduler::instance().wait(record->reached);
+    auto const record = awaited->last_record();
+    if (record == nullptr) return hipSuccess;
+    if (would_access_destroyed_stream(*record)) {
+      return undefined_call(
+          "hipEventSynchronize was called with an event whose stream has been destroyed, which "
+          "accesses freed memory under ROCm; the event has been reached, do not wait for it",
+          captured_event);
+    }
+    scheduler::instance().wait(record->reached);
     return hipSuccess;
   });
 }
@@ -59,8 +85,14 @@ ROCARRAY_HOST_API hipError_t hipEventQuery(hipEvent_t event) {
     auto const queried = find_event(event);
     if (queried == nullptr) return hipErrorInvalidHandle;
     auto const record = queried->last_record();
-    bool const is_done = record == nullptr || scheduler::instance().query(record->reached);
-    return is_done ? hipSuccess : hipErrorNotReady;
+    if (record == nullptr) return hipSuccess;
+    if (would_access_destroyed_stream(*record)) {
+      return undefined_call(
+          "hipEventQuery was called with an event whose stream has been destroyed, which accesses "
+          "freed memory under ROCm; the event has been reached, do not query it",
+          captured_event);
+    }
+    return scheduler::instance().query(record->reached) ? hipSuccess : hipErrorNotReady;
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Managed memory: ordinary host memory, which all devices can access. Advice and prefetches are
-// checked and ordered in their stream, and have no other effect.
+// checked and ordered in their stream, and have no other effect. Under the rules of ROCm a prefetch
+// blocks until the work before it is done.
 #include <cstddef>
 #include <optional>
 
@@ -49,7 +50,8 @@ ROCARRAY_HOST_API hipError_t hipMemAdvise(void const* data, std::size_t bytes,
                                           hipMemoryAdvise advice, int device) {
   return api_call("hipMemAdvise", [=] {
     bool const is_valid =
-        advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy;
+        (advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy) ||
+        advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain;
     return is_valid ? check_location(data, bytes, device) : hipErrorInvalidValue;
   });
 }
@@ -62,7 +64,8 @@ ROCARRAY_HOST_API hipError_t hipMemPrefetchAsync(void const* data, std::size_t b
     if (hipError_t const failure = check_location(data, bytes, device); failure != hipSuccess) {
       return failure;
     }
-    scheduler::instance().submit(target, [] {});
+    auto const prefetch = scheduler::instance().submit(target, nullptr);
+    if (emulates_rocm()) scheduler::instance().wait(prefetch);
     return hipSuccess;
   });
 }

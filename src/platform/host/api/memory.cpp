@@ -34,9 +34,18 @@ constexpr Type managed_type() {
   }
 }
 
+// Returns true if attributes can tell unknown memory from other memory: not with the header of HIP
+// 5, in which the type 0 is host memory.
+template <class Type = hipMemoryType>
+constexpr bool has_unregistered_type() {
+  return requires { Type::hipMemoryTypeUnregistered; };
+}
+
 // Sets the attributes of a pointer. Returns the result of hipPointerGetAttributes.
 hipError_t read_attributes(hipPointerAttribute_t& attributes, void const* data) {
+  constexpr int no_device = -2;
   attributes = {};
+  if (data == nullptr && emulates_rocm()) return hipErrorInvalidValue;
   if (int const device = owning_device(data); device >= 0) {
     if (!device_arena(device).find(data)) return hipErrorInvalidValue;
     set_type(attributes, hipMemoryTypeDevice);
@@ -46,9 +55,11 @@ hipError_t read_attributes(hipPointerAttribute_t& attributes, void const* data) 
   }
   auto const range = host_ranges::instance().find(data);
   if (!range) {
-    attributes.device = -1;
+    attributes.device = no_device;
     // CUDA, and HIP from version 6 on, report unknown memory as unregistered instead of failing.
-    return host_settings().emulated == runtime_rules::rocm5 ? hipErrorInvalidValue : hipSuccess;
+    bool const is_reported =
+        has_unregistered_type() && host_settings().emulated != runtime_rules::rocm5;
+    return is_reported ? hipSuccess : hipErrorInvalidValue;
   }
   auto const* const byte = static_cast<std::byte const*>(data);
   bool const is_device_address = !is_within(data, range->data, range->bytes);
@@ -57,9 +68,30 @@ hipError_t read_attributes(hipPointerAttribute_t& attributes, void const* data) 
   attributes.isManaged = range->managed;
   attributes.device = current_device();
   attributes.hostPointer = range->data + offset;
-  attributes.devicePointer = range->device + offset;
+  attributes.devicePointer = host_ranges::instance().device_address(range->data + offset);
   attributes.allocationFlags = range->flags;
   return hipSuccess;
+}
+
+// Frees memory for hipHostFree if `is_host_call`, else for hipFree. Under the rules of ROCm both
+// free memory of every kind, also by an address inside it.
+hipError_t free_memory(void* data, bool is_host_call) {
+  if (data == nullptr) return hipSuccess;
+  // A call that fails does not wait: programs must not depend on it as a synchronization.
+  if (int const device = owning_device(data); device >= 0) {
+    auto const allocated = device_arena(device).find(data);
+    if (!allocated) return hipErrorInvalidValue;
+    bool const is_exact = !is_host_call && allocated->data == data;
+    if (!is_exact && !emulates_rocm()) return hipErrorInvalidValue;
+    wait_for_all_devices();
+    return device_arena(device).free(allocated->data) ? hipSuccess : hipErrorInvalidValue;
+  }
+  auto const range = host_ranges::instance().find(data);
+  if (!range || range->registered) return hipErrorInvalidValue;
+  bool const is_exact = range->managed != is_host_call && range->data == data;
+  if (!is_exact && !emulates_rocm()) return hipErrorInvalidValue;
+  wait_for_all_devices();
+  return host_ranges::instance().free(range->data);
 }
 
 }  // namespace
@@ -78,30 +110,16 @@ ROCARRAY_HOST_API hipError_t hipMalloc(void** data, std::size_t bytes) {
 }
 
 ROCARRAY_HOST_API hipError_t hipFree(void* data) {
-  return api_call("hipFree", [=] {
-    if (data == nullptr) return hipSuccess;
-    int const device = owning_device(data);
-    if (device < 0) {
-      if (!host_ranges::instance().has_range_at(data, host_ranges::kind::managed)) {
-        return hipErrorInvalidValue;
-      }
-      wait_for_all_devices();
-      return host_ranges::instance().free(data, true);
-    }
-    // A call that fails does not wait: programs must not depend on it as a synchronization.
-    auto const allocated = device_arena(device).find(data);
-    if (!allocated || allocated->data != data) return hipErrorInvalidValue;
-    wait_for_all_devices();
-    return device_arena(device).free(data) ? hipSuccess : hipErrorInvalidValue;
-  });
+  return api_call("hipFree", [=] { return free_memory(data, false); });
 }
 
 ROCARRAY_HOST_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
   return api_call("hipMemGetInfo", [=] {
-    if (free == nullptr || total == nullptr) return hipErrorInvalidValue;
+    bool const is_incomplete = free == nullptr || total == nullptr;
+    if (is_incomplete && !emulates_rocm()) return hipErrorInvalidValue;
     arena const& memory = device_arena(current_device());
-    *free = memory.free_bytes();
-    *total = memory.capacity();
+    if (free != nullptr) *free = memory.free_bytes();
+    if (total != nullptr) *total = memory.capacity();
     return hipSuccess;
   });
 }
@@ -112,11 +130,7 @@ ROCARRAY_HOST_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsig
 }
 
 ROCARRAY_HOST_API hipError_t hipHostFree(void* data) {
-  return api_call("hipHostFree", [=] {
-    if (host_ranges::instance().has_range_at(data, host_ranges::kind::pinned))
-      wait_for_all_devices();
-    return host_ranges::instance().free(data, false);
-  });
+  return api_call("hipHostFree", [=] { return free_memory(data, true); });
 }
 
 ROCARRAY_HOST_API hipError_t hipHostGetFlags(unsigned* flags, void* data) {
@@ -133,11 +147,10 @@ ROCARRAY_HOST_API hipError_t hipHostGetFlags(unsigned* flags, void* data) {
 ROCARRAY_HOST_API hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {
   return api_call("hipHostGetDevicePointer", [=] {
     if (device == nullptr || flags != 0) return hipErrorInvalidValue;
-    auto const range = host_ranges::instance().find(host);
-    auto* const byte = static_cast<std::byte*>(host);
     // Only a host address is valid: the device address may differ.
-    if (!range || !is_within(host, range->data, range->bytes)) return hipErrorInvalidValue;
-    *device = range->device + (byte - range->data);
+    std::byte* const address = host_ranges::instance().device_address(host);
+    if (address == nullptr) return hipErrorInvalidValue;
+    *device = address;
     return hipSuccess;
   });
 }
@@ -153,8 +166,8 @@ ROCARRAY_HOST_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsi
 
 ROCARRAY_HOST_API hipError_t hipHostUnregister(void* data) {
   return api_call("hipHostUnregister", [=] {
-    if (host_ranges::instance().has_range_at(data, host_ranges::kind::registered))
-      wait_for_all_devices();
+    if (data == nullptr) return hipErrorInvalidValue;
+    if (host_ranges::instance().is_registered_at(data)) wait_for_all_devices();
     return host_ranges::instance().remove(data);
   });
 }

@@ -33,7 +33,7 @@ ROCARRAY_HOST_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipS
     if (target == nullptr) return hipErrorInvalidHandle;
     if (data == nullptr) return hipErrorInvalidValue;
     *data = nullptr;
-    if (bytes == 0) return hipErrorInvalidValue;
+    if (bytes == 0) return emulates_rocm() ? hipSuccess : hipErrorInvalidValue;
     arena& memory = device_arena(target->device);
     *data = memory.allocate(bytes);
     if (*data == nullptr) {

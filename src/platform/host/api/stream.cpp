@@ -5,13 +5,15 @@
 #include "platform/host/api_call.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/event.hpp"
+#include "platform/host/host_function.hpp"
 #include "platform/host/scheduler.hpp"
+#include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
 namespace {
 
-constexpr int least_priority = 0;
-constexpr int greatest_priority = -2;
+int least_priority() { return emulates_rocm() ? 1 : 0; }
+int greatest_priority() { return emulates_rocm() ? -1 : -2; }
 
 // Creates a stream on the current device. Clamps the priority.
 hipError_t create_stream(hipStream_t* stream, unsigned flags, int priority) {
@@ -19,7 +21,7 @@ hipError_t create_stream(hipStream_t* stream, unsigned flags, int priority) {
     return hipErrorInvalidValue;
   }
   *stream = scheduler::instance().create_stream(
-      current_device(), flags, std::clamp(priority, greatest_priority, least_priority));
+      current_device(), flags, std::clamp(priority, greatest_priority(), least_priority()));
   return hipSuccess;
 }
 
@@ -40,14 +42,22 @@ ROCARRAY_HOST_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, un
 
 ROCARRAY_HOST_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return api_call("hipDeviceGetStreamPriorityRange", [=] {
-    if (least != nullptr) *least = least_priority;
-    if (greatest != nullptr) *greatest = greatest_priority;
+    if (least != nullptr) *least = least_priority();
+    if (greatest != nullptr) *greatest = greatest_priority();
     return hipSuccess;
   });
 }
 
 ROCARRAY_HOST_API hipError_t hipStreamDestroy(hipStream_t stream) {
   return api_call("hipStreamDestroy", [=] {
+    if (stream == nullptr || stream == hipStreamPerThread) return hipErrorInvalidHandle;
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    if (emulates_rocm()) {
+      // Also the destruction of an idle stream blocks while a host function of another one runs.
+      scheduler::instance().wait(scheduler::instance().last_operation(target));
+      wait_for_host_function();
+    }
     return scheduler::instance().destroy_stream(stream) ? hipSuccess : hipErrorInvalidHandle;
   });
 }
@@ -56,7 +66,9 @@ ROCARRAY_HOST_API hipError_t hipStreamSynchronize(hipStream_t stream) {
   return api_call("hipStreamSynchronize", [=] {
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
-    scheduler::instance().wait(scheduler::instance().last_operation(target));
+    for (auto const& awaited : scheduler::instance().awaited_operations(target)) {
+      scheduler::instance().wait(awaited);
+    }
     return hipSuccess;
   });
 }
@@ -65,8 +77,18 @@ ROCARRAY_HOST_API hipError_t hipStreamQuery(hipStream_t stream) {
   return api_call("hipStreamQuery", [=] {
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
-    auto const last = scheduler::instance().last_operation(target);
-    return scheduler::instance().query(last) ? hipSuccess : hipErrorNotReady;
+    auto awaited = scheduler::instance().awaited_operations(target);
+    if (emulates_rocm() && stream == nullptr) {
+      // ROCm enqueues a marker, which the later work of blocking streams waits for.
+      auto const last = scheduler::instance().last_operation(target);
+      bool const is_ordered = std::all_of(awaited.begin(), awaited.end(),
+                                          [&](auto const& pending) { return pending == last; });
+      if (!is_ordered) awaited = {scheduler::instance().submit(target, nullptr)};
+    }
+    bool const is_done = std::all_of(awaited.begin(), awaited.end(), [](auto const& pending) {
+      return scheduler::instance().query(pending);
+    });
+    return is_done ? hipSuccess : hipErrorNotReady;
   });
 }
 
@@ -88,7 +110,8 @@ ROCARRAY_HOST_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* fla
   return api_call("hipStreamGetFlags", [=] {
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
-    if (flags == nullptr) return hipErrorInvalidValue;
+    bool const is_refused_default = emulates_rocm() && stream == nullptr;
+    if (flags == nullptr || is_refused_default) return hipErrorInvalidValue;
     *flags = target->flags;
     return hipSuccess;
   });

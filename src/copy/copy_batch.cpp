@@ -4,24 +4,20 @@
 #include <roc/copy_batch.hpp>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <vector>
 
 #include "base/options.hpp"
 #include "copy/batch/batch.hpp"
-#include "copy/batch/independent_groups.hpp"
+#include "copy/batch/conflicts.hpp"
 #include "copy/batch/routing.hpp"
-#include "copy/batch/staged_batch.hpp"
+#include "copy/batch/staging.hpp"
+#include "copy/execute.hpp"
+#include "copy/operation.hpp"
 #include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "copy/staging/stream_ordered_staging.hpp"
-#include "copy/trace_scope.hpp"
-#include "memory/device/device_use.hpp"
-#include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
-#include "runtime/current_device.hpp"
-#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc {
@@ -43,8 +39,6 @@ struct detail::batch_storage {
 
 namespace transfer {
 namespace {
-
-using memory::host_table;
 
 // Returns limits for chunks that are small, so that transfers begin early and many threads can
 // pack.
@@ -88,117 +82,73 @@ void enqueue_within_device(shared_batch const& batch, device_route const& route,
   }
 }
 
-// Executes the copies after all work enqueued on the current device and blocks until they are
-// complete.
-void copy_and_wait(shared_batch const& batch, device_route const& route) {
-  if (!route.within_device.empty()) {
-    runtime::order_default_stream_after_all(runtime::current_device());
-    try {
-      enqueue_within_device(batch, route, {});
-    } catch (...) {
-      // Pending work may still use memory that the caller frees now.
-      runtime::synchronize_quietly({});
-      throw;
-    }
-  }
-  // The CPU accesses host memory now, so all work that uses it must be done. Copies within the
-  // device are ordered on the device instead.
-  if (route.uses_host_memory()) runtime::synchronize_all_streams(runtime::current_device());
-  for (auto const& work : make_staged_batches(batch, route.uploads, copy_kind::host_to_device,
-                                              limits_for_parallel_packing(*batch, route.uploads))) {
+// Executes the copies: those within the device are enqueued on `stream`, the others are complete on
+// return.
+void copy_now(shared_batch const& batch, device_route const& route, stream_ref stream) {
+  enqueue_within_device(batch, route, stream);
+  auto const upload_limits = limits_for_parallel_packing(*batch, route.uploads);
+  for (auto const& work :
+       make_staged_batches(batch, route.uploads, copy_kind::host_to_device, upload_limits)) {
     upload_and_wait(*work);
   }
+  auto const download_limits = limits_for_parallel_packing(*batch, route.downloads);
   for (auto const& work :
-       make_staged_batches(batch, route.downloads, copy_kind::device_to_host,
-                           limits_for_parallel_packing(*batch, route.downloads))) {
+       make_staged_batches(batch, route.downloads, copy_kind::device_to_host, download_limits)) {
     download_and_wait(*work);
   }
-  if (!route.within_device.empty()) stream_ref().synchronize();
 }
 
-// Enqueues the copies on `stream` and records them as uses of their host memory. Blocks until
-// staging memory is free, and until pending writes of the sources that are read now are done.
+// Enqueues the copies on `stream`. Blocks until staging memory is free.
 void enqueue(shared_batch const& batch, device_route const& route, stream_ref stream) {
-  auto& table = host_table::instance();
-  if (!route.within_device.empty()) enqueue_within_device(batch, route, stream);
+  enqueue_within_device(batch, route, stream);
+  auto const enqueue_all = [&](copy_selection const& selection, copy_kind kind) {
+    for (auto const& work :
+         make_staged_batches(batch, selection, kind, limits_for_stream_order())) {
+      enqueue_stream_ordered(work, kind, stream);
+    }
+  };
+  enqueue_all(route.stream_ordered_uploads, copy_kind::host_to_device);
+  enqueue_all(route.downloads, copy_kind::device_to_host);
+  // The uploads that read now come last, because they may block while the other work runs.
+  auto const limits = limits_for_parallel_packing(*batch, route.uploads);
   for (auto const& work :
-       make_staged_batches(batch, route.stream_ordered_uploads, copy_kind::host_to_device,
-                           limits_for_stream_order())) {
-    enqueue_stream_ordered(work, copy_kind::host_to_device, stream);
-  }
-  for (auto const& work : make_staged_batches(batch, route.downloads, copy_kind::device_to_host,
-                                              limits_for_stream_order())) {
-    enqueue_stream_ordered(work, copy_kind::device_to_host, stream);
-  }
-  table.record_uses(route.stream_ordered_uses, stream);
-  // The uploads that read now come last, because they may block while the other work runs. The
-  // wait comes before record_writes: the bounding ranges that this group reads may overlap those
-  // that it writes, and it must not wait for its own writes.
-  table.wait_for_writes(route.read_now);
-  table.record_writes(route.stream_ordered_writes, stream);
-  for (auto const& work : make_staged_batches(batch, route.uploads, copy_kind::host_to_device,
-                                              limits_for_parallel_packing(*batch, route.uploads))) {
+       make_staged_batches(batch, route.uploads, copy_kind::host_to_device, limits)) {
     upload_on_stream(*work, stream);
   }
 }
 
-// Executes one copy of a batch through roc::copy, with elements of one byte. Throws what roc::copy
-// throws.
-void copy_individually(batch const& batch, std::size_t index, stream_ref const* stream,
-                       detail::source_use use) {
-  batch_copy const& copy = batch.copies[index];
-  layout::canonical_layout const canonical = batch.layout_of(copy);
-  std::array<std::size_t, layout::max_axes + 1> extents;
-  std::array<std::ptrdiff_t, layout::max_axes + 1> source_strides;
-  std::array<std::ptrdiff_t, layout::max_axes + 1> destination_strides;
-  for (std::size_t i = 0; i != canonical.rank; ++i) {
-    extents[i] = canonical.axes[i].extent;
-    source_strides[i] = canonical.axes[i].source;
-    destination_strides[i] = canonical.axes[i].destination;
-  }
-  extents[canonical.rank] = canonical.run;
-  source_strides[canonical.rank] = destination_strides[canonical.rank] = 1;
-  auto const space = [](bool is_host) {
-    return is_host ? detail::memory_space::host : detail::memory_space::device;
-  };
-  detail::strided_region const source{const_cast<std::byte*>(canonical.source),
-                                      1,
-                                      canonical.rank + 1,
-                                      extents.data(),
-                                      source_strides.data(),
-                                      space(is_from_host(copy.kind())),
-                                      copy.source_device};
-  detail::strided_region const destination{
-      canonical.destination,      1,
-      canonical.rank + 1,         extents.data(),
-      destination_strides.data(), space(is_to_host(copy.kind())),
-      copy.destination_device};
-  detail::copy(source, destination, stream, use);
+// Executes the copies of one route; see submit_group.
+void submit_route(trace_scope const& trace, shared_batch const& batch, int device,
+                  device_route const& route, stream_ref const* stream) {
+  operation op;
+  op.device = device;
+  op.uses_default_stream = !route.within_device.empty();
+  op.access = route.uses_host_memory() ? host_access::by_cpu : host_access::by_device;
+  op.has_partly_pinned = route.has_partly_pinned;
+  op.records = &route.records;
+  op.host_reads = route.host_reads;
+  op.host_writes = route.host_writes;
+  op.are_writes_by_cpu = true;
+  op.read_now = route.read_now;
+  run_operation(trace, op, stream, [&](stream_ref target) {
+    return stream == nullptr ? copy_now(batch, route, target) : enqueue(batch, route, target);
+  });
 }
 
 // Executes the independent copies [first, end) in the order of `*stream`. If `stream` is null,
 // executes them after all earlier work and blocks until they are complete.
-void submit_group(shared_batch const& batch, std::size_t first, std::size_t end,
-                  stream_ref const* stream, detail::source_use use) {
+void submit_group(trace_scope const& trace, shared_batch const& batch, std::size_t first,
+                  std::size_t end, stream_ref const* stream, detail::source_use use) {
+  timing const when = stream == nullptr ? timing::now : timing::enqueued;
   routed_copies const routed = route_copies(*batch, first, end, stream == nullptr, use);
   for (auto const& [device, route] : routed.devices) {
-    if (stream == nullptr) {
-      runtime::on_device const guard(device);
-      for (memory::allocation_record const* const record : route.records) {
-        memory::synchronize_default_stream(device, record);
-      }
-      copy_and_wait(batch, route);
-      continue;
-    }
-    int const stream_device = runtime::device_for(*stream, device, device);
-    runtime::on_device const guard(stream_device);
-    runtime::enqueue_and_record(*stream, [&] {
-      memory::device_uses const recorded_uses(*stream, stream_device, route.records);
-      enqueue(batch, route, *stream);
-    });
+    submit_route(trace, batch, device, route, stream);
   }
   for (std::size_t const index : routed.individual) {
-    copy_individually(*batch, index, stream, use);
+    batch_copy const& copy = batch->copies[index];
+    execute(make_plan(batch->layout_of(copy), copy.kind(), copy.source_device,
+                      copy.destination_device, when, use),
+            stream);
   }
 }
 
@@ -209,10 +159,16 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
   trace_scope const trace(storage->batch->copies.size(), storage->batch->bytes);
   if (storage->group_ends.empty()) storage->group_ends = independent_groups(*storage->batch);
   if (stream != nullptr) storage->is_shared = true;
-  std::size_t first = 0;
-  for (std::size_t const end : storage->group_ends) {
-    submit_group(storage->batch, first, end, stream, use);
-    first = end;
+  try {
+    std::size_t first = 0;
+    for (std::size_t const end : storage->group_ends) {
+      submit_group(trace, storage->batch, first, end, stream, use);
+      first = end;
+    }
+  } catch (...) {
+    // The work of earlier groups may be pending.
+    if (stream != nullptr) runtime::synchronize_quietly(*stream);
+    throw;
   }
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "copy/batch/batch.hpp"
-#include "copy/batch/independent_groups.hpp"
+#include "copy/batch/conflicts.hpp"
 #include "support/environment.hpp"
 
 namespace {

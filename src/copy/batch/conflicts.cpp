@@ -1,20 +1,47 @@
 // SPDX-License-Identifier: MIT
-#include "copy/batch/access_range.hpp"
+#include "copy/batch/conflicts.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <span>
+#include <utility>
 
+#include "base/byte_range.hpp"
 #include "base/sort_ranges.hpp"
-#include "memory/host/host_table.hpp"
+#include "layout/overlap.hpp"
+#include "memory/host/device_aliases.hpp"
 
 namespace roc::transfer {
 namespace {
 
 using base::byte_range;
-using memory::host_table;
+using memory::device_aliases;
+
+// One side of a copy, which it reads or writes.
+struct access_range {
+  byte_range range;  // from the first to the last byte
+  std::size_t copy;  // index in the batch
+  layout::side side;
+
+  bool is_write() const noexcept { return side == layout::side::destination; }
+};
+
+// Returns the access by one side of copy number `index`. Device addresses of mapped host memory are
+// translated to host addresses, so that both names of the memory compare equal. Takes the lock
+// of the aliases for a device side.
+access_range access_range_of(batch const& batch, std::size_t index, layout::side side) {
+  batch_copy const& copy = batch.copies[index];
+  byte_range const range = batch.range_of(copy, side);
+  bool const is_host =
+      side == layout::side::source ? is_from_host(copy.kind()) : is_to_host(copy.kind());
+  if (is_host) return {range, index, side};
+  auto const host_range = device_aliases::instance().host_range_of(range);
+  return {host_range.value_or(range), index, side};
+}
 
 std::vector<byte_range> sorted_ranges(batch const& batch, layout::side side) {
   std::vector<byte_range> ranges;
@@ -152,23 +179,14 @@ std::vector<std::size_t> periods_of(batch const& batch, std::span<access_range c
   return periods;
 }
 
-}  // namespace
-
-access_range access_range_of(batch const& batch, std::size_t index, layout::side side) {
-  batch_copy const& copy = batch.copies[index];
-  byte_range const range = batch.range_of(copy, side);
-  bool const is_host =
-      side == layout::side::source ? is_from_host(copy.kind()) : is_to_host(copy.kind());
-  if (is_host) return {range, index, side};
-  auto const host_range = host_table::instance().host_range_of_device_address(range);
-  return {host_range.value_or(range), index, side};
-}
-
+// Returns true if the bounding ranges prove that the copies are independent: no copy writes what
+// another one reads or writes. O(n log n); O(n) for ascending or evenly spaced ranges. Returns
+// false if device addresses of mapped host memory are used.
 bool are_bounds_disjoint(batch const& batch) {
-  auto const& table = host_table::instance();
+  auto const& aliases = device_aliases::instance();
   for (layout::side const side : {layout::side::source, layout::side::destination}) {
     // Device addresses of mapped memory cannot be compared with host addresses.
-    if (table.has_device_aliases(batch.bounds(side).in(detail::memory_space::device))) return false;
+    if (aliases.overlap(batch.bounds(side).in(detail::memory_space::device))) return false;
   }
   bool const may_read_written = batch.destinations.overlap(batch.sources);
   if (!may_read_written && batch.destinations.is_ascending()) return true;
@@ -177,6 +195,8 @@ bool are_bounds_disjoint(batch const& batch) {
   return !may_read_written || !any_overlap(written, sorted_ranges(batch, layout::side::source));
 }
 
+// Returns all writes of the batch, followed by all reads if the bounds of reads and writes overlap.
+// If they do not overlap, no read can conflict.
 std::vector<access_range> possible_conflicts(batch const& batch) {
   std::size_t const count = batch.copies.size();
   std::vector<access_range> ranges;
@@ -195,10 +215,138 @@ std::vector<access_range> possible_conflicts(batch const& batch) {
   return ranges;
 }
 
+// Returns true if no range of `ranges` that is written shares a byte with another range. Also
+// recognizes ranges that interleave in a common pattern: columns, tiles and boxes of one array.
+// O(n log n). Returns false if only an exact test could decide.
 bool are_disjoint(batch const& batch, std::vector<access_range> ranges) {
   if (are_bounding_ranges_disjoint(ranges)) return true;
   auto const periods = periods_of(batch, ranges);
   return !periods.empty() && periodic_test(batch, ranges).are_disjoint(ranges, periods);
+}
+
+// The reads, or the writes, of one group: clusters of accesses whose bounding ranges overlap. The
+// ranges of different clusters do not overlap.
+class access_set {
+ public:
+  void clear() noexcept { clusters_.clear(); }
+
+  // Adds an access and merges the clusters that it connects.
+  void add(access_range const& access) {
+    cluster merged{access.range, {}};
+    for (auto position = first_overlapping(access.range);
+         position != clusters_.end() && position->second.range.overlaps(access.range);
+         position = clusters_.erase(position)) {
+      merged.range = bounding_range(merged.range, position->second.range);
+      // The smaller list is appended to the larger, so that repeated merging stays O(n log n).
+      auto& members = position->second.members;
+      if (merged.members.size() < members.size()) merged.members.swap(members);
+      merged.members.insert(merged.members.end(), members.begin(), members.end());
+    }
+    merged.members.push_back(access);
+    clusters_.emplace(merged.range.begin, std::move(merged));
+  }
+
+  // Returns true if `conflicts(member, access)` is true for a member whose bounding range overlaps
+  // that of `access`. Subtracts the number of members visited from `budget`; returns true if the
+  // budget is exhausted.
+  template <class Conflicts>
+  bool any_conflict(access_range const& access, std::size_t& budget, Conflicts conflicts) {
+    for (auto position = first_overlapping(access.range);
+         position != clusters_.end() && position->second.range.overlaps(access.range); ++position) {
+      for (access_range const& member : position->second.members) {
+        if (budget == 0) return true;
+        --budget;
+        if (member.range.overlaps(access.range) && conflicts(member, access)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  struct cluster {
+    byte_range range;  // of all members
+    std::vector<access_range> members;
+  };
+  std::map<std::uintptr_t, cluster> clusters_;  // by the first address
+
+  // Returns the first cluster that overlaps `range`, or one that does not overlap it.
+  std::map<std::uintptr_t, cluster>::iterator first_overlapping(byte_range range) {
+    auto next = clusters_.upper_bound(range.begin);
+    if (next != clusters_.begin() && std::prev(next)->second.range.overlaps(range)) --next;
+    return next;
+  }
+};
+
+// Divides a batch: a new group begins at each copy that conflicts with an earlier copy of its
+// group.
+class conflict_partitioner {
+ public:
+  explicit conflict_partitioner(batch const& batch)
+      : batch_(batch), visit_budget_(4096 + 64 * batch.copies.size()) {
+    layouts_.reserve(batch.copies.size());
+    for (batch_copy const& copy : batch.copies) layouts_.push_back(batch.layout_of(copy));
+  }
+
+  // Returns the ends of the groups.
+  std::vector<std::size_t> partition() {
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i != batch_.copies.size(); ++i) {
+      access_range const source = access_range_of(batch_, i, layout::side::source);
+      access_range const destination = access_range_of(batch_, i, layout::side::destination);
+      auto const conflicts = [this](access_range const& a, access_range const& b) {
+        return have_conflict(a, b);
+      };
+      if (writes_.any_conflict(destination, visit_budget_, conflicts) ||
+          writes_.any_conflict(source, visit_budget_, conflicts) ||
+          reads_.any_conflict(destination, visit_budget_, conflicts)) {
+        ends.push_back(i);
+        writes_.clear();
+        reads_.clear();
+      }
+      writes_.add(destination);
+      reads_.add(source);
+    }
+    ends.push_back(batch_.copies.size());
+    return ends;
+  }
+
+ private:
+  // Returns true if the accesses, whose bounding ranges overlap, share a byte, or if that cannot be
+  // decided with the remaining number of exact tests.
+  bool have_conflict(access_range const& a, access_range const& b) {
+    batch_copy const& first = batch_.copies[a.copy];
+    batch_copy const& second = batch_.copies[b.copy];
+    if (first.rank == 0 && second.rank == 0) return true;
+    if (is_translated(a) || is_translated(b)) return true;
+    layout::canonical_layout const& first_layout = layouts_[a.copy];
+    layout::canonical_layout const& second_layout = layouts_[b.copy];
+    if (layout::provably_disjoint(first_layout, a.side, second_layout, b.side)) return false;
+    if (exact_test_budget_ == 0) return true;
+    --exact_test_budget_;
+    return layout::regions_overlap(first_layout, a.side, second_layout, b.side);
+  }
+
+  // Returns true if the access range was translated from device addresses to host addresses; the
+  // layout of the copy, which has the device addresses, cannot be compared then.
+  bool is_translated(access_range const& access) const {
+    return layout::byte_range_of(layouts_[access.copy], access.side) != access.range;
+  }
+
+  batch const& batch_;
+  std::vector<layout::canonical_layout> layouts_;
+  access_set writes_;
+  access_set reads_;
+  std::size_t visit_budget_;
+  std::size_t exact_test_budget_ = 256;
+};
+
+}  // namespace
+
+std::vector<std::size_t> independent_groups(batch const& batch) {
+  if (are_bounds_disjoint(batch) || are_disjoint(batch, possible_conflicts(batch))) {
+    return {batch.copies.size()};
+  }
+  return conflict_partitioner(batch).partition();
 }
 
 }  // namespace roc::transfer

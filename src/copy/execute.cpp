@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "copy/execute.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "copy/host_function.hpp"
+#include "copy/operation.hpp"
+#include "copy/paths/between_devices.hpp"
+#include "copy/paths/dma.hpp"
+#include "copy/staging/pack.hpp"
+#include "copy/staging/parallel_staging.hpp"
+#include "copy/staging/staged_copy.hpp"
+#include "copy/staging/stream_ordered_staging.hpp"
+#include "kernels/strided_copy.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_handle.hpp"
+
+namespace roc::transfer {
+namespace {
+
+// Enqueues a copy between host memories as a host function.
+void enqueue_on_host(plan const& p, hipStream_t stream) {
+  if (!p.reads_source_now) {
+    return enqueue_host_function(stream,
+                                 [canonical = p.canonical]() noexcept { copy_on_host(canonical); });
+  }
+  std::vector<std::byte> packed(p.canonical.bytes());
+  pack(p.canonical, {0, packed.size()}, packed.data());
+  enqueue_host_function(stream, [canonical = p.canonical, source = std::move(packed)]() noexcept {
+    unpack(canonical, {0, source.size()}, source.data());
+  });
+}
+
+// Copies through staging memory. Complete on return if `when` is now, else enqueued on `stream`.
+void copy_staged(plan const& p, timing when, stream_ref stream) {
+  bool const is_upload = p.kind == copy_kind::host_to_device;
+  if (when == timing::now) {
+    auto const work = staged_copy::for_parallel_packing(p);
+    return is_upload ? upload_and_wait(work) : download_and_wait(work);
+  }
+  if (p.reads_source_now) return upload_on_stream(staged_copy::for_parallel_packing(p), stream);
+  enqueue_stream_ordered(std::make_shared<staged_copy>(staged_copy::for_stream_order(p)), p.kind,
+                         stream);
+}
+
+// Executes the path of a copy on its device, which is current. Complete on return, or enqueued on
+// `stream`: a copy on the device is always enqueued.
+void execute_path(plan const& p, timing when, stream_ref stream) {
+  switch (p.path) {
+    case copy_path::none: return;
+    case copy_path::dma:
+    case copy_path::dma_2d:
+    case copy_path::dma_3d: return enqueue_dma(p, runtime::handle(stream));
+    case copy_path::kernel: return kernels::permute(p.canonical, runtime::handle(stream));
+    case copy_path::staged:
+    case copy_path::packed: return copy_staged(p, when, stream);
+    case copy_path::host:
+      if (when == timing::now) return copy_on_host(p.canonical);
+      return enqueue_on_host(p, runtime::handle(stream));
+  }
+}
+
+// Returns null for host memory.
+void const* device_address(void const* data, bool is_host) { return is_host ? nullptr : data; }
+
+}  // namespace
+
+void execute(plan const& p, stream_ref const* stream) {
+  if (p.path == copy_path::none) return;
+  timing const when = stream == nullptr ? timing::now : timing::enqueued;
+  bool const on_device = runs_on_device(p.path);
+  bool const reads_pageable_now = p.reads_source_now && !p.host_pinned;
+
+  operation op;
+  op.device = p.kind == copy_kind::device_to_host ? p.source_device : p.destination_device;
+  op.source_device = p.source_device;
+  if (p.kind == copy_kind::device_to_device && op.device < 0) op.device = runtime::current_device();
+  op.on_host_only = p.kind == copy_kind::host_to_host;
+  op.needs_current_device = !on_device || p.path == copy_path::kernel;
+  op.uses_default_stream = on_device;
+  op.access = !on_device           ? host_access::by_cpu
+              : reads_pageable_now ? host_access::by_hip_call
+                                   : host_access::by_device;
+  op.has_partly_pinned = p.host_partly_pinned;
+  op.device_memory = {device_address(p.canonical.source, is_from_host(p.kind)),
+                      device_address(p.canonical.destination, is_to_host(p.kind))};
+  if (stream != nullptr || p.host_partly_pinned) {
+    // A source that is read now is not used after the call.
+    bool const is_read_now = p.reads_source_now && stream != nullptr;
+    bool const reads_later = p.host_ranges[0].bytes() != 0 && !is_read_now;
+    bool const writes = p.host_ranges[1].bytes() != 0;
+    op.host_reads = std::span(p.host_ranges).first(reads_later ? 1 : 0);
+    op.host_writes = std::span(p.host_ranges).last(writes ? 1 : 0);
+    op.are_writes_by_cpu = is_to_host(p.kind) && !on_device;
+    if (is_read_now) op.read_now = std::span(p.host_ranges).first(1);
+  }
+
+  // Kernels access the memory of their own device only.
+  bool const needs_two_devices = p.path == copy_path::kernel && p.source_device >= 0 &&
+                                 p.kind == copy_kind::device_to_device &&
+                                 p.source_device != op.device;
+  run_operation(trace_scope(p), op, stream, [&](stream_ref target) {
+    if (!needs_two_devices) return execute_path(p, when, target);
+    int const device = runtime::device_of(target, runtime::current_device());
+    copy_between_devices(p.canonical, p.source_device, op.device,
+                         {target.handle(), device, target.kind()});
+  });
+}
+
+}  // namespace roc::transfer

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "copy/operation.hpp"
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+
+#include "memory/host/host_table.hpp"
+
+namespace roc::transfer {
+
+using memory::host_table;
+
+void trace_scope::begin_copy(plan const& p) {
+  begin("roc::copy %s %s %zu bytes", to_string(p.kind), roc::to_string(p.path),
+        p.canonical.bytes());
+}
+
+void trace_scope::begin(char const* format, ...) {
+  std::array<char, 96> name;
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(name.data(), name.size(), format, arguments);
+  va_end(arguments);
+  base::log_line(base::log_level::trace, "%s", name.data());
+  range_.emplace(name.data());
+}
+
+void order_after_earlier_work(operation const& op, int device) {
+  memory::synchronize_default_stream(device, op.device_memory[0], op.device_memory[1]);
+  if (op.records != nullptr) {
+    for (memory::allocation_record const* const record : *op.records) {
+      memory::synchronize_default_stream(device, record);
+    }
+  }
+  bool const must_block =
+      op.access == host_access::by_cpu ||
+      (op.access == host_access::by_hip_call && runtime::has_unsynchronized_work(device));
+  if (must_block) {
+    runtime::synchronize_all_streams(device);
+  } else {
+    runtime::order_default_stream_after_all(device);
+  }
+  // Pending uses may be on streams of other devices too.
+  if (op.has_partly_pinned) {
+    host_table::instance().wait_for_writes(op.host_reads);
+    host_table::instance().wait_for_uses(op.host_writes);
+  }
+}
+
+void order_after_host_uses(operation const& op, stream_ref stream) {
+  auto& table = host_table::instance();
+  if (!op.read_now.empty()) table.wait_for_writes(op.read_now);
+  if (!op.has_partly_pinned) return;
+  table.order_after_uses(op.host_reads, stream);
+  table.order_after_uses(op.host_writes, stream);
+}
+
+void record_host_uses(operation const& op, stream_ref stream) {
+  using memory::access;
+  auto& table = host_table::instance();
+  if (op.are_writes_by_cpu && !op.host_writes.empty()) {
+    table.record_writes({op.host_writes.begin(), op.host_writes.end()}, stream);
+  }
+  auto const record = [&](std::span<base::byte_range const> ranges, access kind) {
+    // One range is mostly known to the calling thread's cache.
+    if (ranges.size() == 1) return table.record_use(ranges.front(), stream, kind);
+    if (!ranges.empty()) table.record_uses(ranges, stream, kind);
+  };
+  record(op.host_reads, access::read);
+  record(op.host_writes, access::write);
+}
+
+}  // namespace roc::transfer

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// What copies, fills and batches have in common: the trace, the current device, the order after
+// earlier work, the record of the memory that is used, and the wait after an error.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <roc/device.hpp>
+#include <roc/profiler_range.hpp>
+#include <roc/stream.hpp>
+
+#include "base/byte_range.hpp"
+#include "base/log.hpp"
+#include "copy/plan.hpp"
+#include "memory/device/device_use.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_handle.hpp"
+
+namespace roc::transfer {
+
+/// Writes one log line of level trace and opens a profiler range, which ends with the scope. Does
+/// nothing if neither a profiler nor the trace level is active.
+class trace_scope {
+ public:
+  /// Traces a copy.
+  explicit trace_scope(plan const& p) {
+    if (is_enabled()) [[unlikely]]
+      begin_copy(p);
+  }
+  /// Traces a fill of device memory or host memory.
+  trace_scope(layout::canonical_layout const& canonical, bool on_device) {
+    if (is_enabled()) [[unlikely]]
+      begin("roc::fill %s %zu bytes", on_device ? "device" : "host", canonical.bytes());
+  }
+  /// Traces a batch of `copies` copies with `bytes` bytes in total.
+  trace_scope(std::size_t copies, std::size_t bytes) {
+    if (is_enabled()) [[unlikely]]
+      begin("roc::copy_batch %zu copies %zu bytes", copies, bytes);
+  }
+
+ private:
+  static bool is_enabled() noexcept {
+    return profiler_range::active() || base::logs(base::log_level::trace);
+  }
+  // Out of line, because every copy passes here.
+  void begin_copy(plan const& p);
+  // Writes the log line and opens the range. The format is printf's.
+  [[gnu::format(printf, 2, 3)]] void begin(char const* format, ...);
+
+  std::optional<profiler_range> range_;
+};
+
+/// Who accesses the host memory of an operation without a stream, which decides how earlier work is
+/// awaited.
+enum class host_access : unsigned char {
+  by_device,    // nobody else: the device, in the order of the default stream
+  by_hip_call,  // HIP's runtime, during the call: it reads pageable memory
+  by_cpu,       // threads of the library, during the call
+};
+
+/// What run_operation has to know about a copy, a fill or the copies of a batch on one device. Owns
+/// nothing.
+struct operation {
+  /// The device that executes the work, or -1: the current one.
+  int device = -1;
+  /// The device of a source in another device's memory, or -1: there is none.
+  int source_device = -1;
+  /// All memory is host memory: needs no device, and may use a stream of any device.
+  bool on_host_only = false;
+  /// False if HIP executes the work of a stream, whichever device is current.
+  bool needs_current_device = true;
+  /// Without a stream, the work includes work on the default stream, which has to be awaited.
+  bool uses_default_stream = true;
+  host_access access = host_access::by_device;
+  /// Part of some host memory is pinned (host_memory_properties::partly_pinned), so that the work
+  /// must come after all pending uses of it.
+  bool has_partly_pinned = false;
+
+  /// Addresses in the device memory that is used; null for host memory.
+  std::array<void const*, 2> device_memory{};
+  /// Further device memory that is used; may be null.
+  std::vector<memory::allocation_record*> const* records = nullptr;
+  /// The host memory that is read and written after the call returns, and the pageable memory that
+  /// the CPU reads before the call returns. All are of an operation with a stream; without one, the
+  /// first two are used only if has_partly_pinned.
+  std::span<base::byte_range const> host_reads{};
+  std::span<base::byte_range const> host_writes{};
+  std::span<base::byte_range const> read_now{};
+  /// Host functions, not the device, write `host_writes`.
+  bool are_writes_by_cpu = false;
+};
+
+/// Blocks until all work is done that an operation without a stream comes after, or makes the
+/// default stream of `device`, which must be current, wait for it. Throws roc::error.
+void order_after_earlier_work(operation const& op, int device);
+/// Blocks until writes of the memory that is read now are done, and makes `stream` wait for pending
+/// uses of memory that is pinned in part. Throws roc::error.
+void order_after_host_uses(operation const& op, stream_ref stream);
+/// Records the uses of host memory by work that has been enqueued on `stream`. Throws roc::error.
+void record_host_uses(operation const& op, stream_ref stream);
+
+/// Runs `work(stream)`, which executes an operation on one device. The trace is that of the whole
+/// call, which may consist of several operations.
+///
+/// With a stream, `work` enqueues on it; its memory stays recorded as in use. If `stream` is null,
+/// `work` is called with the default stream after all earlier work, and is complete on return.
+/// If anything throws, blocks until no work of the operation is pending and then rethrows: the
+/// caller frees its memory next.
+template <class Work>
+void run_operation(trace_scope const&, operation const& op, stream_ref const* stream, Work work) {
+  if (op.on_host_only && stream == nullptr && roc::device::count() == 0) {
+    return work(stream_ref());  // no device, so no earlier work to wait for
+  }
+  int const device = op.device >= 0 ? op.device : runtime::current_device();
+  int const source_device = op.source_device >= 0 ? op.source_device : device;
+  static constexpr stream_ref default_stream;
+  stream_ref const& target = stream != nullptr ? *stream : default_stream;
+  int work_device = device;
+  if (stream != nullptr) {
+    work_device = op.on_host_only ? runtime::device_of(target, device)
+                                  : runtime::device_for(target, device, source_device);
+  }
+  if (stream == nullptr && source_device != device) {
+    runtime::on_device const guard(source_device);
+    runtime::synchronize_all_streams(source_device);
+  }
+  std::optional<runtime::on_device> guard;
+  bool const needs_guard = op.needs_current_device || source_device != device ||
+                           runtime::is_device_relative(target.handle());
+  if (needs_guard && !runtime::has_one_device()) guard.emplace(work_device);
+  if (stream == nullptr) {
+    order_after_earlier_work(op, device);
+  } else if (op.has_partly_pinned || !op.read_now.empty()) {
+    order_after_host_uses(op, target);
+  }
+  try {
+    std::optional<memory::device_use> device_use;
+    std::optional<memory::device_uses> device_uses;
+    if (stream != nullptr) {
+      device_use.emplace(target, work_device, op.device_memory[0], op.device_memory[1]);
+      if (op.records != nullptr) device_uses.emplace(target, work_device, *op.records);
+    }
+    work(target);
+    if (stream != nullptr) {
+      record_host_uses(op, target);
+      runtime::record_work(target);
+    } else if (op.uses_default_stream) {
+      target.synchronize();
+    }
+  } catch (...) {
+    if (stream != nullptr || op.uses_default_stream) runtime::synchronize_quietly(target);
+    throw;
+  }
+}
+
+}  // namespace roc::transfer

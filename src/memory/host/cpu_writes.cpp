@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "memory/host/cpu_writes.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/sort_ranges.hpp"
+
+namespace roc::memory {
+namespace {
+
+// More than one write is removed for each that is added, so that finished writes do not accumulate.
+constexpr std::size_t checks_per_record = 8;
+
+// Sorts the ranges, and joins those that overlap or touch. There must be at least one.
+void sort_and_join(std::vector<base::byte_range>& ranges) {
+  base::sort_ranges(ranges);
+  auto last = ranges.begin();
+  for (auto next = std::next(last); next != ranges.end(); ++next) {
+    if (next->begin <= last->end) {
+      last->end = std::max(last->end, next->end);
+    } else {
+      *++last = *next;
+    }
+  }
+  ranges.erase(std::next(last), ranges.end());
+}
+
+// Returns true if one of the sorted, disjoint ranges overlaps `other`.
+bool overlap(std::vector<base::byte_range> const& ranges, base::byte_range other) {
+  auto const next = std::upper_bound(
+      ranges.begin(), ranges.end(), other.begin,
+      [](std::uintptr_t address, base::byte_range range) { return address < range.end; });
+  return next != ranges.end() && next->overlaps(other);
+}
+
+}  // namespace
+
+void cpu_writes::remove_finished() {
+  std::vector<std::shared_ptr<write const>> finished;
+  {
+    std::lock_guard const lock(mutex_);
+    std::size_t const checked = std::min(writes_.size(), checks_per_record);
+    finished.assign(writes_.begin(), writes_.begin() + static_cast<std::ptrdiff_t>(checked));
+  }
+  for (std::size_t i = 0; i != finished.size();) {
+    if (finished[i]->uses.have_finished()) {
+      ++i;
+    } else {
+      finished.erase(finished.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  if (finished.empty()) return;
+  std::lock_guard const lock(mutex_);
+  std::erase_if(writes_, [&](auto const& item) {
+    return std::find(finished.begin(), finished.end(), item) != finished.end();
+  });
+  count_.store(writes_.size());
+}
+
+void cpu_writes::record(std::vector<base::byte_range> ranges, runtime::stream_id const& stream) {
+  if (ranges.empty()) return;
+  sort_and_join(ranges);
+  auto added = std::make_shared<write>();
+  added->ranges = std::move(ranges);
+  added->uses.add_with_event(stream);
+  remove_finished();
+  std::lock_guard const lock(mutex_);
+  writes_.push_back(std::move(added));
+  count_.store(writes_.size());
+}
+
+void cpu_writes::add_overlapping(std::span<base::byte_range const> ranges,
+                                 runtime::stream_uses& uses) const {
+  if (count() == 0) return;
+  std::lock_guard const lock(mutex_);
+  for (auto const& item : writes_) {
+    bool const overlaps = std::any_of(ranges.begin(), ranges.end(), [&](base::byte_range range) {
+      return overlap(item->ranges, range);
+    });
+    if (overlaps) uses.add_all(item->uses);
+  }
+}
+
+}  // namespace roc::memory

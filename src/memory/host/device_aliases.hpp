@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Device addresses of mapped host memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+
+#include "base/byte_range.hpp"
+
+namespace roc::memory {
+
+/// The device addresses of host memory that the library has given out, which may differ from its
+/// host addresses: a copy or a fill by device address uses the host memory. Members are safe to
+/// call from any thread. They take the mutex for a short time, and never during a call of HIP.
+class device_aliases {
+ public:
+  /// Returns the one object of the process, which is never destroyed. Does not allocate.
+  static device_aliases& instance() noexcept;
+
+  /// Returns the address of host memory on the current device, and adds it unless the memory is
+  /// managed: it has one address. Calls HIP. Throws roc::error, std::bad_alloc, and
+  /// registration_error if the memory is not mapped, managed, registered with the option `mapped`,
+  /// or adopted.
+  void* device_address(base::byte_range host);
+  /// Removes the addresses of an allocation or registration.
+  void remove(base::byte_range host) noexcept;
+
+  /// Returns true if there are no addresses, as in most programs. Lock-free.
+  bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+  /// Returns true if a range of device addresses overlaps one that was added. Takes no lock if
+  /// there are none.
+  bool overlap(base::byte_range device) const;
+  /// Returns the host memory of a range of device addresses; nullopt if they were not added. Takes
+  /// no lock if there are none.
+  std::optional<base::byte_range> host_range_of(base::byte_range device) const;
+
+ private:
+  struct alias {
+    base::byte_range range;  // of device addresses
+    base::byte_range host;
+  };
+
+  mutable std::mutex mutex_;
+  base::byte_range_map<alias> aliases_;  // guarded by mutex_
+  std::atomic<std::size_t> count_ = 0;   // the size of aliases_
+};
+
+}  // namespace roc::memory

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Failures of operator new. A program that uses this header also compiles failing_new.cpp.
+#pragma once
+
+#include <new>
+
+#include <roc/error.hpp>
+
+namespace roc::test {
+
+/// Makes the n-th operator new of the calling thread (counted from 1) throw std::bad_alloc once,
+/// during the scope of the object. Does not apply to over-aligned memory.
+class failing_new {
+ public:
+  explicit failing_new(long nth) noexcept;
+  ~failing_new();
+  failing_new(failing_new const&) = delete;
+  failing_new& operator=(failing_new const&) = delete;
+
+  /// Returns true if an allocation has failed.
+  bool has_failed() const noexcept;
+};
+
+/// Calls f(); in the n-th call its n-th allocation fails. Returns the number of failures once there
+/// was none. Catches std::bad_alloc, and roc::out_of_memory of HIP on the CPU.
+template <class F>
+long fail_each_new(F f) {
+  for (long nth = 1;; ++nth) {
+    failing_new const failure(nth);
+    try {
+      f();
+    } catch (std::bad_alloc const&) {
+    } catch (out_of_memory const&) {
+    }
+    if (!failure.has_failed()) return nth - 1;
+  }
+}
+
+}  // namespace roc::test
