@@ -7,6 +7,7 @@
 #include <roc/config.hpp>
 #include <roc/copy_path.hpp>
 #include <roc/detail/copy_operand.hpp>
+#include <roc/options.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
@@ -57,18 +58,51 @@ void copy(S&& from, D&& to, stream_ref stream, borrow_source_t) {
                         detail::source_use::borrowed);
 }
 
+/// As the copy without the last argument, on the path and with the number of worker threads that
+/// `how` names: `roc::copy(from, to, {.path = roc::copy_path::staged})`.
+///
+/// @throws roc::error also if the copy cannot take that path, or if a member of `how` is invalid,
+///   with the code `std::errc::invalid_argument`; nothing is copied then
+///@{
+template <detail::copy_argument S, detail::writable_argument D>
+  requires detail::copyable_to<S, D>
+void copy(S&& from, D&& to, copy_options how) {
+  detail::options_override const scope(how);
+  detail::copy_operands(detail::operand_of(from), detail::operand_of(to), nullptr);
+}
+template <detail::copy_argument S, detail::writable_argument D>
+  requires detail::async_copyable_to<S, D>
+void copy(S&& from, D&& to, stream_ref stream, copy_options how) {
+  detail::options_override const scope(how);
+  detail::copy_operands(detail::operand_of(from), detail::operand_of(to), &stream);
+}
+template <detail::copy_argument S, detail::writable_argument D>
+  requires detail::async_copyable_to<S, D>
+void copy(S&& from, D&& to, stream_ref stream, borrow_source_t, copy_options how) {
+  detail::options_override const scope(how);
+  detail::copy_operands(detail::operand_of(from), detail::operand_of(to), &stream,
+                        detail::source_use::borrowed);
+}
+///@}
+
 /// Deleted: selected for arguments that cannot be copied, so that the compiler shows the reason.
 ///@{
 template <class S, class D, detail::incorrect_use Reason = detail::copy_misuse<S, D>>
 void copy(S&& from, D&& to) = delete;
+template <class S, class D, detail::incorrect_use Reason = detail::copy_misuse<S, D>>
+void copy(S&& from, D&& to, copy_options how) = delete;
 template <class S, class D, detail::incorrect_use Reason = detail::async_copy_misuse<S, D>>
 void copy(S&& from, D&& to, stream_ref stream) = delete;
 template <class S, class D, detail::incorrect_use Reason = detail::async_copy_misuse<S, D>>
+void copy(S&& from, D&& to, stream_ref stream, copy_options how) = delete;
+template <class S, class D, detail::incorrect_use Reason = detail::async_copy_misuse<S, D>>
 void copy(S&& from, D&& to, stream_ref stream, borrow_source_t) = delete;
+template <class S, class D, detail::incorrect_use Reason = detail::async_copy_misuse<S, D>>
+void copy(S&& from, D&& to, stream_ref stream, borrow_source_t, copy_options how) = delete;
 template <class S, class D, class X,
           detail::incorrect_use Reason =
               detail::first_misuse<detail::copy_misuse<S, D>, detail::stream_misuse<X>>>
-  requires(!std::convertible_to<X, stream_ref>)
+  requires(!std::convertible_to<X, stream_ref> && !std::convertible_to<X, copy_options>)
 void copy(S&& from, D&& to, X&& stream) = delete;
 ///@}
 

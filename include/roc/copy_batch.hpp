@@ -8,6 +8,7 @@
 #include <roc/config.hpp>
 #include <roc/copy.hpp>
 #include <roc/detail/copy_operand.hpp>
+#include <roc/options.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
@@ -28,7 +29,8 @@ struct batch_storage;
 /// contiguous copies, and for columns, tiles and boxes of one array; otherwise for some hundred
 /// copies. A batch is split before a copy that depends on an earlier one. The following copies are
 /// executed individually: between two devices, between host memories, of managed memory, through
-/// the device address of mapped memory, and contiguous copies of pinned memory of 32 KiB or more.
+/// the device address of mapped memory, and contiguous copies of pinned memory of 32 KiB or more;
+/// and all copies if submit() is given a path.
 ///
 /// A batch does not own the memory that it refers to. That memory must live until the batch is
 /// submitted, and after that as long as `copy` requires. A batch can be submitted repeatedly; a
@@ -89,6 +91,27 @@ class ROCARRAY_API copy_batch {
   /// Enqueues all copies on `stream` and borrows the sources: they must live, and must not change,
   /// until the stream has been synchronized.
   void submit(stream_ref stream, borrow_source_t);
+
+  /// As the function without the last argument, with the path and the number of worker threads that
+  /// `how` names. A path other than `copy_path::none` is that of every copy of the batch, which are
+  /// then executed individually.
+  ///
+  /// @throws roc::error also if one of the copies cannot take that path, or if a member of `how` is
+  ///   invalid, with the code `std::errc::invalid_argument`
+  ///@{
+  void submit(copy_options how) {
+    detail::options_override const scope(how);
+    submit();
+  }
+  void submit(stream_ref stream, copy_options how) {
+    detail::options_override const scope(how);
+    submit(stream);
+  }
+  void submit(stream_ref stream, borrow_source_t, copy_options how) {
+    detail::options_override const scope(how);
+    submit(stream, borrow_source);
+  }
+  ///@}
 
  private:
   void add_regions(detail::strided_region const& source, detail::strided_region const& destination);

@@ -92,14 +92,11 @@ class ROCARRAY_API lifetime_error : public error {
 /// A function that receives late errors: errors that cannot be thrown, because they occur in a
 /// destructor or after their scope has ended. It is called from any thread and must not throw.
 ///
-/// All other messages go to stderr, one per line. The environment variable ROCARRAY_LOG selects the
-/// level; each level includes those before it: `off`, `error` (late errors), `warning` (the
-/// default: invalid settings, leaks), `info` (staging memory, the profiler), `debug` (allocations,
-/// streams), `trace` (every copy and fill).
+/// All other messages go to stderr, one per line, filtered by options::log.
 using log_hook = void (*)(char const* message) noexcept;
 
 /// Sets the receiver of late errors and returns the previous one. Null restores the default, which
-/// writes one line to stderr unless ROCARRAY_LOG=off.
+/// writes one line to stderr unless options::log is `off`.
 ROCARRAY_API log_hook set_log_hook(log_hook hook) noexcept;
 
 }  // namespace roc

@@ -14,9 +14,9 @@ namespace roc {
 /// For a call with a stream the range covers the enqueueing, not the work.
 ///
 /// The profiler is searched for once, when the first range begins. Nothing is linked, and without a
-/// profiler a range costs a load and a branch. ROCARRAY_PROFILER=off in the environment disables
-/// ranges. ROCARRAY_PROFILER=/path/library.so selects the library (with roctxRangePushA and
-/// roctxRangePop, or NVTX's functions). If it cannot be loaded, a message goes to stderr. Never
+/// profiler a range costs two loads and a branch. options::profiler_ranges enables ranges.
+/// ROCARRAY_PROFILER=/path/library.so in the environment selects the library (with roctxRangePushA
+/// and roctxRangePop, or NVTX's functions). If it cannot be loaded, a message goes to stderr. Never
 /// throws.
 class [[nodiscard]] ROCARRAY_API profiler_range {
  public:
@@ -28,6 +28,9 @@ class [[nodiscard]] ROCARRAY_API profiler_range {
 
   /// Returns true if a profiler records ranges. Use it to skip building names that are costly.
   static bool active() noexcept;
+
+ private:
+  int (*end_)();  // null if no profiler was active at the beginning
 };
 
 }  // namespace roc

@@ -36,11 +36,12 @@
 #include <roc/memory/memory_resource.hpp>
 #include <roc/memory/pool_resource.hpp>
 
-// Devices, streams, events, errors.
+// Devices, streams, events, errors, options.
 #include <roc/config.hpp>
 #include <roc/device.hpp>
 #include <roc/error.hpp>
 #include <roc/event.hpp>
+#include <roc/options.hpp>
 #include <roc/profiler_range.hpp>
 #include <roc/stream.hpp>
 #include <roc/stream_pool.hpp>

@@ -8,9 +8,11 @@
 # reason.
 #
 # DEVICE_SOURCES  sources for the device compiler; for the fake HIP runtime also built as host stubs
-# ENVIRONMENT     environment variables of the tests
+# ENVIRONMENT     environment variables of the tests: the emulated machine, and those that are
+#                 themselves tested. Options of the library are set in the sources
+#                 (test/support/options.hpp)
 # ALSO_WITH       runs the tests once more with each of these variables added to ENVIRONMENT, and
-#                 adds its value to the tests' names; for settings that are read once per process
+#                 adds its value to the tests' names; for other emulated machines
 # MODES           the modes to run in, if not all
 # HOST_ONLY       adds the tests on the host platform only
 # NO_DEVICE       the tests need no device and also run on machines without one
@@ -36,7 +38,8 @@ if(NOT rocarray_test_prefix)
 endif()
 set_property(DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY LABELS ${rocarray_test_prefix})
 
-# With this threshold, small copies of pageable memory are staged too.
+# With this threshold, small copies of pageable memory are staged too. Programs with
+# test/support/main.cpp set it themselves.
 set(ROCARRAY_TEST_ENVIRONMENT ROCARRAY_STAGING_THRESHOLD=0)
 if(ROCARRAY_SANITIZE MATCHES "thread")
   # Otherwise every program with detached threads, such as the copy threads, sleeps for a second at
@@ -87,6 +90,7 @@ function(rocarray_add_test name)
   target_link_libraries(${name} PRIVATE rocarray_static rocarray_test_support GTest::gtest)
   target_precompile_headers(${name} REUSE_FROM rocarray_test_support)
   set(environment ${ROCARRAY_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
+  list(REMOVE_ITEM environment ROCARRAY_STAGING_THRESHOLD=0)
   if(arg_DEVICE_SOURCES)
     rocarray_target_device_sources(${name} ${arg_DEVICE_SOURCES})
   endif()

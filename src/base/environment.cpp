@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdlib>
-
-#include "base/log.hpp"
 
 namespace roc::base {
 namespace {
@@ -78,23 +75,6 @@ std::size_t edit_distance(std::string_view name, std::string_view known_name) no
   return row[known_name.size()];
 }
 
-// Logs a warning for each unknown variable. Returns true, to initialize a static variable.
-bool log_unknown_variables() noexcept {
-  for (char const* const* variable = environ; variable != nullptr && *variable != nullptr;
-       ++variable) {
-    std::string_view const text = *variable;
-    if (!text.starts_with(prefix)) continue;
-    std::string_view const name = text.substr(0, text.find('='));
-    if (std::find(variable_names.begin(), variable_names.end(), name) != variable_names.end())
-      continue;
-    std::string_view const nearest = nearest_known_variable(name);
-    base::log_line(base::log_level::warning, "%.*s is not a known variable; did you mean %.*s?",
-                   static_cast<int>(name.size()), name.data(), static_cast<int>(nearest.size()),
-                   nearest.data());
-  }
-  return true;
-}
-
 }  // namespace
 
 std::span<std::string_view const> known_variables() noexcept { return variable_names; }
@@ -106,8 +86,17 @@ std::string_view nearest_known_variable(std::string_view name) noexcept {
                            });
 }
 
-void report_unknown_variables() noexcept {
-  [[maybe_unused]] static bool const reported = log_unknown_variables();
+void for_each_unknown_variable(void (*report)(void const* context, std::string_view name) noexcept,
+                               void const* context) noexcept {
+  for (char const* const* variable = environ; variable != nullptr && *variable != nullptr;
+       ++variable) {
+    std::string_view const text = *variable;
+    if (!text.starts_with(prefix)) continue;
+    std::string_view const name = text.substr(0, text.find('='));
+    if (std::find(variable_names.begin(), variable_names.end(), name) == variable_names.end()) {
+      report(context, name);
+    }
+  }
 }
 
 }  // namespace roc::base

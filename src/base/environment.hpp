@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names of all environment variables with the prefix ROCARRAY_, and a report of misspelled
+// The names of all environment variables with the prefix ROCARRAY_, and a search for misspelled
 // ones.
 #pragma once
 
@@ -15,10 +15,10 @@ std::span<std::string_view const> known_variables() noexcept;
 /// Returns the known variable with the smallest edit distance to `name`; the first of several.
 std::string_view nearest_known_variable(std::string_view name) noexcept;
 
-/// Logs a warning for each variable in the environment that has the prefix ROCARRAY_ and is not
-/// known. Only the first call in a process does so; concurrent calls block until it returns. Code
-/// that reads settings calls this first. Does not allocate. As getenv, it must not run concurrently
-/// with a change of the environment.
-void report_unknown_variables() noexcept;
+/// Calls `report` with the name of each variable in the environment that has the prefix ROCARRAY_
+/// and is not known. Does not allocate. As getenv, it must not run concurrently with a change of
+/// the environment.
+void for_each_unknown_variable(void (*report)(void const* context, std::string_view name) noexcept,
+                               void const* context) noexcept;
 
 }  // namespace roc::base

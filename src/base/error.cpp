@@ -94,7 +94,7 @@ void throw_lifetime_error(char const* message) { throw lifetime_error(message); 
 
 namespace base {
 
-void log(char const* message) noexcept { hook.load()(message); }
+void log_error(char const* message) noexcept { hook.load()(message); }
 
 }  // namespace base
 }  // namespace roc

@@ -11,7 +11,7 @@ namespace roc::base {
 /// Passes an error to the log hook (roc::set_log_hook), on the calling thread. Destructors and
 /// threads of the library or the runtime use it, because no caller can catch their exceptions. The
 /// default hook writes the message to stderr, unless the log level is `off`.
-void log(char const* message) noexcept;
-inline void log(std::string const& message) noexcept { log(message.c_str()); }
+void log_error(char const* message) noexcept;
+inline void log_error(std::string const& message) noexcept { log_error(message.c_str()); }
 
 }  // namespace roc::base

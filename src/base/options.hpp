@@ -1,47 +1,62 @@
 // SPDX-License-Identifier: MIT
-// The library's settings, read from the environment once.
+// The options in effect for the calling thread.
 #pragma once
 
-#include <cstddef>
+#include <atomic>
+#include <cstdarg>
 
-#include <roc/copy_path.hpp>
+#include <roc/options.hpp>
 
 namespace roc::base {
 
-/// The memory resource that device arrays use by default.
-enum class default_resource { pool, hip, hip_async };
+using detail::active_options;
+using roc::default_resource;
 
-/// The settings that environment variables choose. Sizes are in bytes.
-struct library_options {
-  /// ROCARRAY_STAGING_LIMIT: the pinned memory of one staging pool. A device has three pools.
-  std::size_t staging_limit;
-  /// ROCARRAY_STAGING_BLOCK: the size of the blocks that a staging pool allocates.
-  std::size_t staging_block;
-  /// ROCARRAY_STAGING_CHUNK: the largest chunk of a staged copy; a multiple of 256.
-  std::size_t staging_chunk;
-  /// ROCARRAY_COPY_THREADS: threads per device that pack, unpack and stage.
-  std::size_t copy_threads;
-  /// ROCARRAY_STAGING_THRESHOLD: pageable copies up to this size are staged by the HIP
-  /// runtime.
-  std::size_t staging_threshold;
-  /// The same limit for host-to-device copies on a stream; at most `staging_threshold`.
-  std::size_t staging_threshold_on_stream;
-  /// ROCARRAY_PINNED_CACHE: the limit of freed pinned memory that is kept for reuse; 0 disables
-  /// the cache.
-  std::size_t pinned_cache;
-  /// ROCARRAY_MEMCPY2D_MIN_ROW: the shortest row that the copy engines (hipMemcpy2D) copy.
-  std::size_t memcpy2d_min_row;
-  /// ROCARRAY_COPY_PATH: the path of every copy that supports it; `none` selects the fastest
-  /// path for each copy.
-  copy_path forced_path;
-  /// ROCARRAY_MEMORY_RESOURCE: the default memory resource.
-  default_resource memory_resource;
-  /// ROCARRAY_REGISTER_CHUNK: memory is registered in calls of this size; a multiple of 64 KiB.
-  std::size_t register_chunk;
+/// The options of the calling thread's innermost scope; null if it is in none.
+extern constinit thread_local active_options const* thread_options;
+/// The options of the process; null until the environment has been read. What it points to is
+/// never changed or freed.
+extern constinit std::atomic<active_options const*> process_options;
+/// The number of reasons to report the library's calls of HIP: options with trace_calls that are in
+/// effect, and what platform/call.cpp adds to it. A checked call takes the slow path unless it is
+/// 0.
+extern constinit std::atomic<unsigned> call_observers;
+
+/// Reads the environment, unless that was done already, and returns the options of the process.
+/// Warns of values that cannot be used, which are replaced by their defaults, and of unknown
+/// variables. Does not allocate. Only options() calls it.
+active_options const& read_environment() noexcept;
+
+/// Returns the options in effect for the calling thread; the first call in a process reads the
+/// environment. The reference is valid until the thread's innermost scope ends.
+inline active_options const& options() noexcept {
+  if (thread_options != nullptr) return *thread_options;
+  active_options const* const of_process = process_options.load(std::memory_order_acquire);
+  return of_process != nullptr ? *of_process : read_environment();
+}
+
+/// Lets the calling thread use `values`, which must outlive the scope: of the thread that enqueued
+/// the work that this one does.
+class options_scope {
+ public:
+  explicit options_scope(active_options const& values) noexcept : previous_(thread_options) {
+    thread_options = &values;
+  }
+  /// Keeps the options in effect for the whole of a call, although another thread may change those
+  /// of the process meanwhile.
+  options_scope() noexcept : options_scope(options()) {}
+  ~options_scope() { thread_options = previous_; }
+  options_scope(options_scope const&) = delete;
+  options_scope& operator=(options_scope const&) = delete;
+
+ private:
+  active_options const* previous_;
 };
 
-/// Returns the settings. The first call reads the environment; a value that cannot be used is
-/// reported as a warning and replaced by its default.
-library_options const& options();
+/// Writes the line of log_line, without asking for the level.
+void write_line(log_level level, char const* format, std::va_list arguments) noexcept;
+
+/// Throws the error of a copy that cannot take the path of its copy_options.
+[[noreturn]] void throw_impossible_path(copy_path path);
 
 }  // namespace roc::base

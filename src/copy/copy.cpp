@@ -2,6 +2,7 @@
 // The entry point of every copy.
 #include <roc/copy.hpp>
 
+#include "base/options.hpp"
 #include "copy/execute.hpp"
 #include "copy/plan.hpp"
 #include "platform/call.hpp"
@@ -12,6 +13,7 @@ void detail::copy(strided_region const& source, strided_region const& destinatio
                   stream_ref const* stream, source_use use) {
   using transfer::timing;
   platform::refuse_in_host_function("roc::copy");
+  base::options_scope const options;  // the same options from the plan to the last chunk
   timing const when = stream == nullptr ? timing::now : timing::enqueued;
   transfer::execute(transfer::make_plan(source, destination, when, use), stream);
 }

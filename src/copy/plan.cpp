@@ -96,11 +96,12 @@ bool is_possible(plan const& p, timing when, copy_path path) {
   return false;
 }
 
-// Returns the path that ROCARRAY_COPY_PATH names if it is possible, else the fastest. The plan must
-// be complete except for its path.
+// Returns the path of the options if it is possible, else the fastest. Throws if the path is not
+// possible and comes from copy_options. The plan must be complete except for its path.
 copy_path choose_path(plan const& p, timing when) {
-  copy_path const requested = base::options().forced_path;
+  copy_path const requested = base::options().path;
   if (requested != copy_path::none && is_possible(p, when, requested)) return requested;
+  if (base::options().is_path_required) base::throw_impossible_path(requested);
   return fastest_path(p, when);
 }
 

@@ -34,14 +34,15 @@ struct instrumentation {
   std::mutex mutex;
   std::vector<planned_failure> failures;
   call_hook hook = nullptr;
-  bool print_calls = false;
   unsigned running_host_functions = 0;  // in all threads
+  bool is_observer = false;             // counted in base::call_observers
 
-  // Stores whether anything is active. The caller holds the mutex.
-  void update_flag_locked() const noexcept {
-    bool const active =
-        hook != nullptr || print_calls || running_host_functions != 0 || !failures.empty();
-    detail::instrumented.store(active, std::memory_order_relaxed);
+  // Counts this as an observer of calls while anything is active. The caller holds the mutex.
+  void update_flag_locked() noexcept {
+    bool const active = hook != nullptr || running_host_functions != 0 || !failures.empty();
+    if (active && !is_observer) base::call_observers.fetch_add(1, std::memory_order_relaxed);
+    if (!active && is_observer) base::call_observers.fetch_sub(1, std::memory_order_relaxed);
+    is_observer = active;
   }
 };
 
@@ -88,17 +89,10 @@ bool plan_failure_from_text(std::string_view entry) {
                                       static_cast<hipError_t>(code));
 }
 
-// Reads ROCARRAY_TRACE and ROCARRAY_INJECT_FAILURE, and logs a warning for an invalid value.
+// Reads ROCARRAY_INJECT_FAILURE, and logs a warning for an invalid value. If calls are to be
+// printed, reads the options too.
 bool read_environment() {
-  if (char const* const trace = std::getenv("ROCARRAY_TRACE"); trace != nullptr) {
-    std::lock_guard const lock(state().mutex);
-    state().print_calls = std::strcmp(trace, "calls") == 0;
-    state().update_flag_locked();
-    if (!state().print_calls) {
-      base::log_line(base::log_level::warning,
-                     "ROCARRAY_TRACE=%s is not valid; use calls, or unset it", trace);
-    }
-  }
+  if (std::getenv("ROCARRAY_TRACE") != nullptr) static_cast<void>(base::options());
   char const* const text = std::getenv("ROCARRAY_INJECT_FAILURE");
   std::string_view rest = text == nullptr ? "" : text;
   while (!rest.empty()) {
@@ -118,7 +112,7 @@ bool read_environment() {
   return true;
 }
 
-// Before main, because the inline part of a call looks at the flag only.
+// Before main, because the inline part of a call looks at base::call_observers only.
 [[maybe_unused]] bool const environment_was_read = read_environment();
 
 char const* name_of(call id) noexcept { return names[static_cast<std::size_t>(id)]; }
@@ -186,22 +180,18 @@ host_function_scope::~host_function_scope() {
 
 namespace detail {
 
-std::atomic<bool> instrumented = false;
-
 namespace {
 
-// Passes a call to the hook and prints it if ROCARRAY_TRACE=calls.
+// Passes a call to the hook and prints it if options::trace_calls is set.
 void report(call id, hipError_t result, std::source_location location, bool injected) noexcept {
   call_hook hook = nullptr;
-  bool print_calls = false;
   {
     std::lock_guard const lock(state().mutex);
     hook = state().hook;
-    print_calls = state().print_calls;
   }
   char const* const name = name_of(id);
   if (hook != nullptr) hook({name, result, location, injected});
-  if (print_calls) {
+  if (base::options().trace_calls) {
     std::fprintf(stderr, "rocarray: %s -> %d%s\n", name, static_cast<int>(result),
                  injected ? " (injected)" : "");
   }
@@ -262,9 +252,9 @@ void log_failure(call id, hipError_t code, std::source_location location) noexce
   // The runtime may shut down before the last static destructor: this is not an error.
   if (code == hipErrorDeinitialized) return;
   try {
-    base::log(describe(name_of(id), code, location));
+    base::log_error(describe(name_of(id), code, location));
   } catch (std::bad_alloc const&) {
-    base::log(name_of(id));
+    base::log_error(name_of(id));
   }
 }
 

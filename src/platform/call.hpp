@@ -7,14 +7,14 @@
 // - ROCARRAY_HIP_CODE(hipMalloc, &pointer, bytes): returns the code, for callers that handle it.
 //
 // A failed call leaves no sticky error in the runtime (hipGetLastError). Every call can be traced
-// (ROCARRAY_TRACE=calls, or set_call_hook) and can be made to fail at its n-th use
-// (ROCARRAY_INJECT_FAILURE=hipMalloc:3, or fail_call). One flag guards both, so that a call costs
-// one relaxed load while neither is in use.
+// (options::trace_calls, or set_call_hook) and can be made to fail at its n-th use
+// (ROCARRAY_INJECT_FAILURE=hipMalloc:3, or fail_call). One counter guards both, so that a call
+// costs one relaxed load while neither is in use.
 #pragma once
 
-#include <atomic>
 #include <source_location>
 
+#include "base/options.hpp"
 #include "platform/calls.hpp"
 #include "platform/hip.hpp"
 
@@ -62,8 +62,10 @@ class host_function_scope {
 
 namespace detail {
 
-/// True while any of trace, hook, planned failures and host function scopes is active.
-extern std::atomic<bool> instrumented;
+/// Returns true while any of trace, hook, planned failures and host function scopes is active.
+inline bool is_instrumented() noexcept {
+  return base::call_observers.load(std::memory_order_relaxed) != 0;
+}
 
 /// Counts one use of the call for planned failures. Returns true if the call must not reach HIP,
 /// and then sets `result` to the code to return and reports the call to the trace and the hook.
@@ -85,8 +87,7 @@ void refuse_in_host_function(char const* function);
 /// lock before they call HIP call this first: another thread may hold that lock and wait for the
 /// stream of the host function. `function` is the name for the message.
 inline void refuse_in_host_function(char const* function) {
-  bool const instrumented = detail::instrumented.load(std::memory_order_relaxed);
-  if (instrumented) [[unlikely]]
+  if (detail::is_instrumented()) [[unlikely]]
     detail::refuse_in_host_function(function);
 }
 
@@ -95,7 +96,7 @@ inline void refuse_in_host_function(char const* function) {
 template <class F>
 hipError_t invoke(call id, std::source_location location, F&& function) {
   hipError_t result = hipSuccess;
-  bool const instrumented = detail::instrumented.load(std::memory_order_relaxed);
+  bool const instrumented = detail::is_instrumented();
   if (instrumented) [[unlikely]] {
     if (detail::inject(id, result, location)) return result;
   }

@@ -25,9 +25,9 @@ bool log_if_throws(F f) noexcept {
     f();
     return true;
   } catch (error const& failure) {
-    if (!is_runtime_shut_down(failure)) base::log(failure.what());
+    if (!is_runtime_shut_down(failure)) base::log_error(failure.what());
   } catch (std::exception const& failure) {
-    base::log(failure.what());
+    base::log_error(failure.what());
   }
   return false;
 }

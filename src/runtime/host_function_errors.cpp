@@ -158,12 +158,13 @@ void log_host_error(std::exception_ptr exception) noexcept {
     std::rethrow_exception(std::move(exception));
   } catch (std::exception const& error) {
     try {
-      base::log(std::string("a host function of a stream threw: ") + error.what());
+      base::log_error(std::string("a host function of a stream threw: ") + error.what());
     } catch (std::bad_alloc const&) {
-      base::log("a host function of a stream threw");
+      base::log_error("a host function of a stream threw");
     }
   } catch (...) {
-    base::log("a host function of a stream threw an exception that is not a std::exception");
+    base::log_error(
+        "a host function of a stream threw an exception that is not a std::exception");
   }
 }
 

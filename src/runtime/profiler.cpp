@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/options.hpp"
 #include "platform/hip.hpp"
 
 #if ROCARRAY_PLATFORM_NVIDIA && __has_include(<nvtx3/nvToolsExt.h>)
@@ -89,11 +90,13 @@ profiler find_profiler() {
   return {};
 }
 
-// Finds the profiler that ROCARRAY_PROFILER names: "off", "auto" (the default) or a library.
+// Finds the profiler that ROCARRAY_PROFILER names: a library, or "auto" (the default). For "off"
+// the program has enabled ranges all the same.
 profiler profiler_from_environment() {
   char const* const text = std::getenv("ROCARRAY_PROFILER");
-  if (text != nullptr && std::strcmp(text, "off") == 0) return {};
-  if (text == nullptr || std::strcmp(text, "auto") == 0) return find_profiler();
+  if (text == nullptr || std::strcmp(text, "auto") == 0 || std::strcmp(text, "off") == 0) {
+    return find_profiler();
+  }
   void* const library = dlopen(text, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     base::log_line(base::log_level::warning,
@@ -116,6 +119,8 @@ profiler profiler_from_environment() {
 }  // namespace
 
 profiler const& current_profiler() noexcept {
+  static profiler const none;
+  if (!base::options().profiler_ranges) return none;
   static profiler const instance = [] {
     profiler const found = profiler_from_environment();
     if (found.push != nullptr)

@@ -11,7 +11,8 @@ struct profiler {
   int (*pop)() = nullptr;
 };
 
-/// Returns the range functions of the process's profiler. The first call searches for them, as
+/// Returns the range functions of the process's profiler, or null functions if
+/// options::profiler_ranges is false. The first call with that option searches for them, as
 /// ROCARRAY_PROFILER specifies, and may load a library.
 profiler const& current_profiler() noexcept;
 

@@ -5,14 +5,15 @@
 
 namespace roc {
 
-profiler_range::profiler_range(char const* name) noexcept {
+profiler_range::profiler_range(char const* name) noexcept : end_(nullptr) {
   auto const& profiler = runtime::current_profiler();
-  if (profiler.push != nullptr) profiler.push(name);
+  if (profiler.push == nullptr) return;
+  profiler.push(name);
+  end_ = profiler.pop;
 }
 
 profiler_range::~profiler_range() {
-  auto const& profiler = runtime::current_profiler();
-  if (profiler.pop != nullptr) profiler.pop();
+  if (end_ != nullptr) end_();
 }
 
 bool profiler_range::active() noexcept { return runtime::current_profiler().push != nullptr; }

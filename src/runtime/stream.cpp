@@ -84,7 +84,7 @@ synchronize_guard::~synchronize_guard() {
   } catch (error const& exception) {
     // At the end of the process the runtime may have shut down, and destroyed its streams.
     bool const is_shut_down = exception.code().value() == static_cast<int>(hipErrorDeinitialized);
-    if (!is_shut_down) base::log(exception.what());
+    if (!is_shut_down) base::log_error(exception.what());
   } catch (...) {
     runtime::log_host_error(std::current_exception());
   }

@@ -100,7 +100,7 @@ bool synchronize_quietly(stream_ref stream) noexcept {
   }
   if (changes_device) ROCARRAY_HIP_QUIET(hipSetDevice, previous);
   if (!is_idle) {
-    base::log(
+    base::log_error(
         "a failed call cannot wait for the work that it enqueued: the work may still access the "
         "call's arrays; keep them until the process ends");
   }

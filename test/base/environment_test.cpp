@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The list of environment variables and the report of misspelled ones. The report is made once per
-// process, so that death tests make it in their child processes.
+// Environment variables: the list of them, the report of misspelled ones, and the options that they
+// give a process. A process reads them once, so that death tests do it in their child processes.
 #include "base/environment.hpp"
+
+#include <roc/device.hpp>
+#include <roc/options.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,8 +19,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "base/options.hpp"
 
 namespace {
 
@@ -98,14 +99,13 @@ TEST(NearestKnownVariable, AcceptsNameOfAnyLength) {
   EXPECT_TRUE(is_known(roc::base::nearest_known_variable(std::string(10'000, 'X'))));
 }
 
-// Exits with 0 after two threads and the options have asked for the report.
+// Exits with 0 after two threads have read the environment.
 [[noreturn]] void report_and_exit(char const* name, char const* value) {
   setenv(name, value, 1);
-  std::thread concurrent(roc::base::report_unknown_variables);
-  roc::base::report_unknown_variables();
+  std::thread concurrent([] { static_cast<void>(roc::get_options()); });
+  static_cast<void>(roc::get_options());
   concurrent.join();
-  static_cast<void>(roc::base::options());
-  roc::base::report_unknown_variables();
+  static_cast<void>(roc::get_options());
   std::_Exit(0);
 }
 
@@ -128,6 +128,22 @@ TEST(UnknownVariablesReportDeathTest, NamesEachUnknownVariable) {
       "^rocarray: warning: ROCARRAY_(TRACES is .* ROCARRAY_TRACE\\?\n.*LOGG is .* "
       "ROCARRAY_LOG|LOGG "
       "is .* ROCARRAY_LOG\\?\n.*TRACES is .* ROCARRAY_TRACE)\\?\n$");
+}
+
+// The first call of HIP on the CPU reports variables too.
+TEST(UnknownVariablesReportDeathTest, IsMadeByTheHostPlatform) {
+#if ROCARRAY_PLATFORM_HOST
+  EXPECT_EXIT(
+      {
+        setenv("ROCARRAY_HOST_DEVICE", "2", 1);
+        std::_Exit(roc::device::count());
+      },
+      testing::ExitedWithCode(1),
+      "^rocarray: warning: ROCARRAY_HOST_DEVICE is not a known variable; did you mean "
+      "ROCARRAY_HOST_DEVICES\\?\n$");
+#else
+  GTEST_SKIP() << "HIP is not on the CPU";
+#endif
 }
 
 TEST(UnknownVariablesReportDeathTest, IsEmptyForKnownVariablesAndOtherPrefixes) {
@@ -154,4 +170,141 @@ TEST(UnknownVariablesReportDeathTest, IsEmptyIfWarningsAreOff) {
       testing::ExitedWithCode(0), "^$");
 }
 
+constexpr std::size_t kibi = 1024;
+
+// Exits with 0 if every option has the value of its variable.
+[[noreturn]] void set_all_variables_and_exit() {
+  setenv("ROCARRAY_COPY_PATH", "packed", 1);
+  setenv("ROCARRAY_COPY_THREADS", "3", 1);
+  setenv("ROCARRAY_STAGING_THRESHOLD", "0", 1);
+  setenv("ROCARRAY_STAGING_LIMIT", "1G", 1);
+  setenv("ROCARRAY_STAGING_BLOCK", "2M", 1);
+  setenv("ROCARRAY_STAGING_CHUNK", "65536", 1);
+  setenv("ROCARRAY_MEMCPY2D_MIN_ROW", "1", 1);
+  setenv("ROCARRAY_PINNED_CACHE", "1024G", 1);
+  setenv("ROCARRAY_REGISTER_CHUNK", "128K", 1);
+  setenv("ROCARRAY_MEMORY_RESOURCE", "hip_async", 1);
+  setenv("ROCARRAY_LOG", "debug", 1);
+  setenv("ROCARRAY_TRACE", "calls", 1);
+  setenv("ROCARRAY_LEAK_CHECK", "1", 1);
+  setenv("ROCARRAY_PROFILER", "off", 1);
+  roc::options const expected{.path = roc::copy_path::packed,
+                              .copy_threads = 3,
+                              .staging_threshold = 0,
+                              .staging_limit = kibi * kibi * kibi,
+                              .staging_block = 2 * kibi * kibi,
+                              .staging_chunk = 64 * kibi,
+                              .memcpy2d_min_row = 1,
+                              .pinned_cache = kibi * kibi * kibi * kibi,
+                              .register_chunk = 128 * kibi,
+                              .memory_resource = roc::default_resource::hip_async,
+                              .log = roc::log_level::debug,
+                              .trace_calls = true,
+                              .leak_check = true,
+                              .profiler_ranges = false};
+  std::_Exit(roc::get_options() == expected ? 0 : 1);
+}
+
+TEST(OptionsFromEnvironmentDeathTest, HaveTheValuesOfTheVariables) {
+  EXPECT_EXIT(set_all_variables_and_exit(), testing::ExitedWithCode(0), "^$");
+}
+
+TEST(OptionsFromEnvironmentDeathTest, AreReplacedByThoseOfTheProgram) {
+  EXPECT_EXIT(
+      {
+        setenv("ROCARRAY_STAGING_LIMIT", "1M", 1);
+        setenv("ROCARRAY_STAGING_BLOCK", "8K", 1);
+        roc::set_options({.staging_limit = 2 * kibi * kibi});
+        bool const limit_is_of_program = roc::get_options().staging_limit == 2 * kibi * kibi;
+        bool const block_is_of_environment = roc::get_options().staging_block == 8 * kibi;
+        std::_Exit(limit_is_of_program && block_is_of_environment ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "^$");
+}
+
+// A variable with a value that cannot be used, and the warning.
+struct invalid_variable {
+  char const* name;
+  char const* value;
+  char const* warning;
+};
+
+class InvalidVariableDeathTest : public testing::TestWithParam<invalid_variable> {};
+
+TEST_P(InvalidVariableDeathTest, IsReportedOnceAndReplacedByTheDefault) {
+  EXPECT_EXIT(
+      {
+        setenv(GetParam().name, GetParam().value, 1);
+        roc::options const values = roc::get_options();
+        bool const are_defaults =
+            values.staging_limit == 64 * kibi * kibi && values.pinned_cache == 256 * kibi * kibi &&
+            values.path == roc::copy_path::none && values.log == roc::log_level::warning &&
+            values.memory_resource == roc::default_resource::pool && !values.trace_calls;
+        static_cast<void>(roc::get_options());
+        std::_Exit(are_defaults ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "^rocarray: warning: " + std::string(GetParam().warning) + "\n$");
+}
+
+char const* const invalid_limit =
+    "ROCARRAY_STAGING_LIMIT is not a usable number: .*; use a number from 4096 to 1099511627776, "
+    "in "
+    "bytes or with K, M or G";
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, InvalidVariableDeathTest,
+    testing::Values(
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "much", invalid_limit},
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "", invalid_limit},
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "K", invalid_limit},
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "8KB", invalid_limit},
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", " 8K", invalid_limit},
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "+8192", invalid_limit},
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "-8192", invalid_limit},
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "4095", invalid_limit},
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "1025G", invalid_limit},
+        // These overflow; the first one is 1G modulo 2^64.
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "17179869185G", invalid_limit},
+        invalid_variable{"ROCARRAY_STAGING_LIMIT", "18446744073709559808", invalid_limit},
+        invalid_variable{"ROCARRAY_PINNED_CACHE", "18014398509481985K",
+                         "ROCARRAY_PINNED_CACHE is not a usable number: 18014398509481985K; use a "
+                         "number from 0 to 1099511627776, in bytes or with K, M or G"},
+        invalid_variable{"ROCARRAY_COPY_THREADS", "1K",
+                         "ROCARRAY_COPY_THREADS is not a usable number: 1K; use a number from 1 to "
+                         "256"},
+        invalid_variable{
+            "ROCARRAY_COPY_THREADS", "257",
+            "ROCARRAY_COPY_THREADS is not a usable number: 257; use a number from 1 to "
+            "256"},
+        invalid_variable{"ROCARRAY_COPY_PATH", "dma_4d",
+                         "ROCARRAY_COPY_PATH is not a copy path: dma_4d; use none, dma, dma_2d, "
+                         "dma_3d, staged, packed, kernel or host"},
+        invalid_variable{"ROCARRAY_MEMORY_RESOURCE", "nonsense",
+                         "ROCARRAY_MEMORY_RESOURCE is not a memory resource: nonsense; use pool, "
+                         "hip or hip_async"},
+        invalid_variable{"ROCARRAY_LOG", "loud",
+                         "ROCARRAY_LOG is not a log level: loud; use off, error, warning, info, "
+                         "debug or trace"},
+        invalid_variable{"ROCARRAY_TRACE", "all",
+                         "ROCARRAY_TRACE is not a kind of trace: all; use calls, or unset it"},
+        invalid_variable{"ROCARRAY_LEAK_CHECK", "2",
+                         "ROCARRAY_LEAK_CHECK is not valid: 2; use 0 or 1"}));
+
+TEST(InvalidVariablesDeathTest, AreNotReportedIfWarningsAreOff) {
+  EXPECT_EXIT(
+      {
+        setenv("ROCARRAY_LOG", "error", 1);
+        report_and_exit("ROCARRAY_STAGING_LIMIT", "much");
+      },
+      testing::ExitedWithCode(0), "^$");
+}
+
 }  // namespace
+
+// Instead of test/support/main.cpp, which sets options: the tests read the environment first.
+int main(int count, char** arguments) {
+  testing::InitGoogleTest(&count, arguments);
+  // A child process must not have read the environment of its parent.
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  return RUN_ALL_TESTS();
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs with ROCARRAY_LOG=debug.
+// Messages on stderr, by options::log.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -11,10 +11,15 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "support/options.hpp"
 
 namespace {
 
-using roc::base::log_level;
+using roc::log_level;
+
+roc::test::program_options const options_of_tests([] {
+  return roc::options{.log = log_level::debug};
+});
 
 constexpr log_level levels[] = {log_level::error, log_level::warning, log_level::info,
                                 log_level::debug, log_level::trace};
@@ -30,19 +35,15 @@ bool contains(std::string const& text, char const* part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(LogThreshold, IsReadFromTheEnvironment) {
-  EXPECT_EQ(log_level::debug, roc::base::log_threshold());
-}
-
-TEST(LogThreshold, IncludesTheLevelsBeforeIt) {
+TEST(LogLevel, IncludesTheLevelsBeforeIt) {
   for (log_level threshold : levels) {
-    roc::base::set_log_threshold(threshold);
+    roc::scoped_options const scope({.log = threshold});
     for (log_level level : levels) {
       auto const text = stderr_of([&] { roc::base::log_line(level, "%d things", 3); });
       EXPECT_EQ(level <= threshold, !text.empty()) << text;
     }
   }
-  roc::base::set_log_threshold(log_level::off);
+  roc::scoped_options const scope({.log = log_level::off});
   EXPECT_EQ("", stderr_of([] { roc::base::log_line(log_level::error, "x"); }));
 }
 
@@ -60,12 +61,12 @@ TEST(LogLine, IsCutIfTooLong) {
 }
 
 TEST(LogHook, DefaultHookWritesExceptAtLevelOff) {
-  EXPECT_EQ("rocarray: late\n", stderr_of([] { roc::base::log("late"); }));
-  roc::base::set_log_threshold(log_level::off);
-  EXPECT_EQ("", stderr_of([] { roc::base::log("late"); }));
+  EXPECT_EQ("rocarray: late\n", stderr_of([] { roc::base::log_error("late"); }));
+  roc::scoped_options const scope({.log = log_level::off});
+  EXPECT_EQ("", stderr_of([] { roc::base::log_error("late"); }));
   static std::string hooked;
   auto const previous_hook = roc::set_log_hook([](char const* text) noexcept { hooked = text; });
-  roc::base::log("late");
+  roc::base::log_error("late");
   roc::set_log_hook(previous_hook);
   EXPECT_EQ("late", hooked);  // a program's own hook is called at every level
 }
@@ -86,17 +87,18 @@ TEST(LogLevelDebug, ShowsAllocationsAndStreams) {
 }
 
 TEST(LogLevelInfo, ShowsStagingMemory) {
-  roc::base::set_log_threshold(log_level::info);
+  // No other test has blocks of this size.
+  roc::scoped_options const scope({.staging_block = 1 << 20, .log = log_level::info});
   std::vector<int> host(100);
   auto const text = stderr_of([&] { static_cast<void>(roc::to_device(host)); });
   EXPECT_TRUE(
-      contains(text, "rocarray: info: 4194304 bytes of pinned memory for copies: block 1 of"))
+      contains(text, "rocarray: info: 1048576 bytes of pinned memory for copies: block 1 of"))
       << text;
   EXPECT_FALSE(contains(text, "debug")) << text;
 }
 
 TEST(LogLevelTrace, ShowsCopiesAndFills) {
-  roc::base::set_log_threshold(log_level::trace);
+  roc::scoped_options const scope({.log = log_level::trace});
   roc::device_array<int> const array({100});
   EXPECT_EQ("rocarray: trace: roc::fill device 400 bytes\n", stderr_of([&] { array.zero(); }));
   auto const host = roc::pinned_array<int>(roc::shape<1>{100});

@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "platform/call.hpp"
+#include "support/options.hpp"
 
 namespace {
 
 using calls = std::vector<std::string>;
+
+// Small copies of pageable memory are left to HIP.
+roc::test::program_options const options_of_tests([] {
+  return roc::options{.staging_threshold = 4096};
+});
 
 calls recorded;
 

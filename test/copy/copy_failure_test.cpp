@@ -11,10 +11,14 @@
 #include <vector>
 
 #include "platform/call.hpp"
+#include "support/options.hpp"
 
 namespace {
 
 namespace platform = roc::platform;
+
+// Staging memory is small, so that copies take many chunks.
+roc::test::program_options const options_of_tests(roc::test::small_staging);
 
 // Guarded by a mutex because worker threads call HIP too.
 std::mutex recorded_mutex;

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Copies between random layouts in all directions, with elements of any size. Bytes in gaps must
-// not change. Staging memory is small here, so that copies take many chunks.
+// not change.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
 
 #include "support/environment.hpp"
 #include "support/layouts.hpp"
+#include "support/options.hpp"
 
 namespace {
 
 using roc::test::element_of;
 using roc::test::guarded_array;
+
+// Staging memory is small, so that copies take many chunks.
+roc::test::program_options const options_of_tests(roc::test::small_staging);
 
 template <std::size_t N, class Random>
 roc::shape<N> random_shape(Random& random, std::size_t max_extent) {

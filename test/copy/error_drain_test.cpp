@@ -15,8 +15,14 @@
 #include <vector>
 
 #include "platform/call.hpp"
+#include "support/options.hpp"
 
 namespace {
+
+roc::test::program_options const options_of_tests([]() -> roc::options {
+  return {.staging_block = 16 << 10, .staging_chunk = 4 << 10};
+});
+
 
 namespace platform = roc::platform;
 using bytes = std::vector<std::uint8_t>;

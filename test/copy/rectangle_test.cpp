@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "support/environment.hpp"
+#include "support/options.hpp"
 
 namespace {
 
 using bytes = std::vector<unsigned char>;
+
+// Staging memory is small, so that copies take many chunks.
+roc::test::program_options const options_of_tests(roc::test::small_staging);
 
 bytes numbered(std::size_t n) {
   bytes result(n);

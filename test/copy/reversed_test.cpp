@@ -10,7 +10,12 @@
 #include <cstring>
 #include <vector>
 
+#include "support/options.hpp"
+
 namespace {
+
+// Staging memory is small, so that copies take many chunks.
+roc::test::program_options const options_of_tests(roc::test::small_staging);
 
 template <std::size_t Bytes>
 struct element {

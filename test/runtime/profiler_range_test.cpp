@@ -74,6 +74,29 @@ TEST(ProfilerRange, CoversCopiesAndFills) {
   EXPECT_EQ("[roc::fill host 800 bytes]", record());
 }
 
+TEST(ProfilerRange, IsNotRecordedIfDisabledByOptions) {
+  static_cast<void>(record());
+  roc::profiler_range const outer("outer");
+  {
+    roc::scoped_options const disabled({.profiler_ranges = false});
+    EXPECT_FALSE(roc::profiler_range::active());
+    roc::profiler_range const inner("inner");
+  }
+  EXPECT_TRUE(roc::profiler_range::active());
+  EXPECT_EQ("[outer", record());
+}
+
+TEST(ProfilerRange, EndsIfDisabledMeanwhile) {
+  static_cast<void>(record());
+  roc::options const previous = roc::get_options();
+  {
+    roc::profiler_range const range("range");
+    roc::set_options({.profiler_ranges = false});
+  }
+  roc::set_options(previous);
+  EXPECT_EQ("[range]", record());
+}
+
 TEST(ProfilerRange, EndsIfTheCopyFails) {
   roc::device_array<int> const array({10});
   std::vector<int> host(10);

@@ -2,6 +2,7 @@
 // Runs the tests of a program. Returns 77, which ctest takes for skipped, if there is no device or
 // if all tests were skipped.
 #include <roc/device.hpp>
+#include <roc/options.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,6 +14,8 @@ int main(int count, char** arguments) {
   testing::InitGoogleTest(&count, arguments);
   // A process that was forked from one that uses a device cannot use the device.
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  // Small copies of pageable memory are staged too.
+  roc::set_options({.staging_threshold = 0});
   if (roc::test::needs_device() && !testing::GTEST_FLAG(list_tests) && roc::device::count() == 0) {
     std::puts("there is no device; the tests of this program are skipped");
     return 77;

@@ -12,7 +12,7 @@ namespace roc {
 struct pinned_cache_information {
   std::size_t bytes;   ///< bytes in the cache
   std::size_t blocks;  ///< blocks in the cache
-  std::size_t limit;   ///< largest number of bytes that the cache keeps (ROCARRAY_PINNED_CACHE)
+  std::size_t limit;   ///< largest number of bytes that the cache keeps (options::pinned_cache)
   std::size_t reused;  ///< allocations served from the cache so far
   std::size_t pinned;  ///< allocations that called HIP so far
 };
@@ -20,7 +20,7 @@ struct pinned_cache_information {
 /// Returns the state of the cache of pinned memory.
 ///
 /// A pinned array that is destroyed leaves its block in the cache. If the cache exceeds its limit
-/// (environment variable ROCARRAY_PINNED_CACHE; default 256M, 0 disables the cache), the oldest
+/// (options::pinned_cache; default 256 MiB, 0 disables the cache), the oldest
 /// blocks are freed. A block is reused by an array with the same flags and a similar size, after
 /// all copies that use the block have finished. Mapped memory is not cached, because kernels may
 /// still use it.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/options.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
@@ -94,6 +95,7 @@ class router {
   // The functions below add a copy to a mechanism of the route of its device, or to the individual
   // copies.
   void route_copy(std::size_t index) {
+    if (base::options().is_path_required) return result_.individual.push_back(index);
     batch_copy const& copy = batch_.copies[index];
     switch (copy.kind()) {
       case copy_kind::host_to_device: return route_upload(index, copy);

@@ -43,7 +43,7 @@ struct routed_copies {
 /// Chooses a mechanism for each of the copies [first, end) of a batch, by the kinds of their memory
 /// now. The following copies are executed individually: copies between two devices, copies between
 /// host memories, copies of managed memory, copies by the device address of mapped memory, and
-/// large contiguous copies of pinned memory.
+/// large contiguous copies of pinned memory; all copies if copy_options name a path.
 /// @param is_synchronous true if the batch is submitted without a stream. Then all sources may be
 ///   read now.
 /// Takes the host table's lock. Calls HIP only to get the current device. Throws registration_error

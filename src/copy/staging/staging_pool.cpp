@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <roc/error.hpp>
@@ -49,32 +50,26 @@ runtime::stream_id const& id_of(stream_ref stream) {
                                runtime::device_of(stream, runtime::current_device()));
 }
 
-// The pools of one kind of memory, by device and client. Leaked on purpose: copies run until the
-// process ends.
+// The pools of one kind of memory, by device, client and size of blocks. Leaked on purpose: copies
+// run until the process ends.
 class pool_map {
  public:
   explicit pool_map(staging_pool::allocate_function allocate) : allocate_(allocate) {}
 
-  // Returns the pool of the current device and the client; creates it at the first call.
+  // Returns the pool of the current device, the client and the size of blocks that the options say;
+  // creates it at the first call.
   staging_pool& of_current_device(staging_pool::client client) {
     int const device = runtime::current_device();
-    std::lock_guard const lock(mutex_);
     std::size_t const block_bytes = base::options().staging_block;
-    std::size_t max_blocks = base::options().staging_limit / block_bytes;
-    // The chunks of a large upload stay in the CPU's caches until the copy engine reads them. More
-    // chunks would not fit there, and packing and the copy engine would share memory bandwidth.
-    if (client == staging_pool::client::internal_upload) {
-      max_blocks = std::min(max_blocks, max_internal_upload_bytes / block_bytes);
-    }
-    max_blocks = std::max<std::size_t>(max_blocks, 2);
-    return pools_.try_emplace({device, client}, block_bytes, max_blocks, client, allocate_)
+    std::lock_guard const lock(mutex_);
+    return pools_.try_emplace({device, client, block_bytes}, block_bytes, client, allocate_)
         .first->second;
   }
 
  private:
   staging_pool::allocate_function allocate_;
   std::mutex mutex_;
-  std::map<std::pair<int, staging_pool::client>, staging_pool> pools_;
+  std::map<std::tuple<int, staging_pool::client, std::size_t>, staging_pool> pools_;
 };
 
 }  // namespace
@@ -89,14 +84,18 @@ staging_pool& staging_pool::device_scratch(client pool_client) {
   return pools->of_current_device(pool_client);
 }
 
-staging_pool::staging_pool(std::size_t block_bytes, std::size_t max_blocks, client pool_client,
-                           allocate_function allocate)
-    : block_bytes_(aligned(block_bytes)),
-      max_blocks_(max_blocks),
-      client_(pool_client),
-      allocate_(allocate) {}
+staging_pool::staging_pool(std::size_t block_bytes, client pool_client, allocate_function allocate)
+    : block_bytes_(aligned(block_bytes)), client_(pool_client), allocate_(allocate) {}
 
 staging_pool::~staging_pool() = default;
+
+std::size_t staging_pool::max_blocks() const noexcept {
+  std::size_t bytes = base::options().staging_limit;
+  // The chunks of a large upload stay in the CPU's caches until the copy engine reads them. More
+  // chunks would not fit there, and packing and the copy engine would share memory bandwidth.
+  if (client_ == client::internal_upload) bytes = std::min(bytes, max_internal_upload_bytes);
+  return std::max<std::size_t>(bytes / block_bytes_, 2);
+}
 
 staging_buffer_ptr staging_pool::acquire(std::size_t bytes, stream_ref stream, access mode) {
   bytes = aligned(bytes);
@@ -156,7 +155,7 @@ staging_pool::block* staging_pool::find_block_locked(std::size_t bytes, stream_r
 }
 
 staging_pool::block* staging_pool::add_block(std::unique_lock<std::mutex>& lock) {
-  if (blocks_.size() + blocks_in_allocation_ >= max_blocks_) return nullptr;
+  if (blocks_.size() + blocks_in_allocation_ >= max_blocks()) return nullptr;
   std::list<block> added(1);
   ++blocks_in_allocation_;
   lock.unlock();
@@ -180,7 +179,7 @@ staging_pool::block* staging_pool::add_block(std::unique_lock<std::mutex>& lock)
   blocks_.splice(blocks_.end(), added);
   base::log_line(base::log_level::info, "%zu bytes of %s memory for copies: block %zu of %zu",
                  block_bytes_, allocate_ == allocate_pinned ? "pinned" : "device", blocks_.size(),
-                 max_blocks_);
+                 max_blocks());
   return &blocks_.back();
 }
 
@@ -231,7 +230,7 @@ void staging_pool::release(block& parent, stream_ref stream) noexcept {
   try {
     parent.uses.add_with_event(id_of(stream));
   } catch (std::exception const& error) {
-    base::log(error.what());
+    base::log_error(error.what());
     lock.unlock();
     bool const is_idle = runtime::synchronize_quietly(stream);
     lock.lock();

@@ -21,8 +21,8 @@ class staging_buffer;
 using staging_buffer_ptr = std::unique_ptr<staging_buffer>;
 
 /// Memory in blocks of one size, which are divided into buffers. A block is reused after the work
-/// that was enqueued with its buffers has finished. At most `max_blocks` blocks exist; after that,
-/// acquire waits for the block that was used longest ago. All functions are thread-safe.
+/// that was enqueued with its buffers has finished. If options::staging_limit allows no more
+/// blocks, acquire waits for the block that was used longest ago. All functions are thread-safe.
 class staging_pool {
  public:
   /// The kind of code that acquires buffers. A device has one pool of each memory for each client.
@@ -40,8 +40,7 @@ class staging_pool {
   using allocate_function = void* (*)(std::size_t bytes);
 
   /// Creates an empty pool; allocates nothing.
-  staging_pool(std::size_t block_bytes, std::size_t max_blocks, client pool_client,
-               allocate_function allocate);
+  staging_pool(std::size_t block_bytes, client pool_client, allocate_function allocate);
   /// Does not free the blocks. The library's own pools are never destroyed.
   ~staging_pool();
 
@@ -60,10 +59,11 @@ class staging_pool {
   /// Returns the bytes of a block, which is the maximum size of a buffer.
   std::size_t block_bytes() const noexcept { return block_bytes_; }
 
-  /// Returns the pool of pinned host memory of the current device. Created by the first call, never
-  /// destroyed.
+  /// Returns the pool of pinned host memory of the current device, with blocks of
+  /// options::staging_block bytes. Created by the first call, never destroyed.
   static staging_pool& pinned(client pool_client);
-  /// Returns the pool of memory on the current device. Created by the first call, never destroyed.
+  /// Returns the pool of memory on the current device, with blocks of options::staging_block bytes.
+  /// Created by the first call, never destroyed.
   static staging_pool& device_scratch(client pool_client);
 
  private:
@@ -77,6 +77,9 @@ class staging_pool {
     runtime::stream_uses uses;   // by released buffers
     runtime::stream_id exclusive_stream;  // set if reused while work of this stream is pending
   };
+
+  // Returns the most blocks that the options of the calling thread allow.
+  std::size_t max_blocks() const noexcept;
 
   // The functions ending in _locked need mutex_ held.
   // Allocates the next `bytes` of the block, which must be free.
@@ -99,7 +102,6 @@ class staging_pool {
   void release(block& parent, stream_ref stream) noexcept;
 
   std::size_t const block_bytes_;
-  std::size_t const max_blocks_;
   client const client_;
   allocate_function const allocate_;
   std::mutex mutex_;                  // guards the members below

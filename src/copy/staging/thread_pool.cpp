@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <map>
-#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "base/options.hpp"
 #include "base/spin_backoff.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
@@ -27,14 +26,16 @@ thread_pool& thread_pool::instance() {
   return *pool;
 }
 
-thread_pool::thread_pool(int device) : device_(device) {
-  std::size_t const requested = base::options().copy_threads;
+void thread_pool::start_workers_locked(std::size_t count) noexcept {
+  if (count <= requested_workers_) return;
+  requested_workers_ = count;
   try {
-    for (; thread_count_ != requested; ++thread_count_) {
+    for (; worker_count_ < count; ++worker_count_) {
       std::thread([this] { worker_loop(); }).detach();
     }
-  } catch (std::system_error const&) {
-    // Copies work with any number of workers: the thread that calls run works too.
+  } catch (std::exception const&) {
+    // No thread, or no memory for one. Copies work with any number of workers: the thread that
+    // calls run works too.
   }
 }
 
@@ -46,7 +47,7 @@ void thread_pool::worker_loop() {
   for (;;) {
     job* const current = next_job_locked();
     if (current != nullptr) {
-      run_or_help(*current, false, lock);
+      run_as_worker(*current, lock);
     } else if (!spin_for_work(lock, [this] { return has_work_locked(); })) {
       // The sleeper is counted before the last check for work: a thread that adds help after that
       // check sees the sleeper in notify().
@@ -55,6 +56,16 @@ void thread_pool::worker_loop() {
       sleepers_.fetch_sub(1);
     }
   }
+}
+
+void thread_pool::run_as_worker(job& current, lock_type& lock) {
+  base::options_scope const options(current.work.options());
+  ++current.workers;
+  run_or_help(current, false, lock);
+  bool const was_full = current.workers-- == current.max_workers;
+  // This worker may take another job next, and other workers may sleep that this job had no use
+  // for.
+  if (was_full && current.max_workers < worker_count_ && jobs_.size() > 1) notify_workers_locked();
 }
 
 void thread_pool::notify() {
@@ -155,12 +166,14 @@ void thread_pool::run_item(job& current, bool is_caller, lock_type& lock) {
 }
 
 void thread_pool::run(std::size_t count, parallel_work& work) {
-  job submitted{work, count, 0, 0, false, {}, nullptr};
+  base::options_scope const options(work.options());
+  job submitted{work, count, work.options().copy_threads};
   // Reserved here, because run_item could not report a failed push_back: at most one item per
   // thread is deferred.
-  submitted.deferred.reserve(thread_count_ + 1);
+  submitted.deferred.reserve(submitted.max_workers + 1);
   lock_type lock(mutex_, std::defer_lock);
   base::spin_then_lock(lock);
+  start_workers_locked(submitted.max_workers);
   jobs_.push_back(&submitted);
   if (count > 1) notify_workers_locked();
   for (;;) {

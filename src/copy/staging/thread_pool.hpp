@@ -12,14 +12,18 @@
 #include <mutex>
 #include <vector>
 
+#include "base/options.hpp"
+
 namespace roc::transfer {
 
 /// Work of independent items, which any thread may run in any order. The pool calls all functions
 /// from several threads at once. It holds its lock while it calls can_help and is_help_preferred,
-/// which must not block or take locks, and calls the other functions without it.
+/// which must not block or take locks, and calls the other functions without it. All threads call
+/// them with the options that were in effect where the work was created.
 class parallel_work {
  public:
   virtual ~parallel_work() = default;
+  base::active_options const& options() const noexcept { return options_; }
   /// Runs one item. Returns false if it would have to wait for memory that other threads hold and
   /// `may_block` is false; the pool runs the item again later. May call HIP. May throw.
   virtual bool run_item(std::size_t item, bool may_block) = 0;
@@ -33,17 +37,20 @@ class parallel_work {
   virtual void help() {}
   /// Returns true if threads should help before they begin another item.
   virtual bool is_help_preferred() const noexcept { return false; }
+
+ private:
+  base::active_options const options_ = base::options();
 };
 
-/// The worker threads of one device, shared by all its copies. Their number is
-/// ROCARRAY_COPY_THREADS.
+/// The worker threads of one device, shared by all its copies. There are as many as a job needed at
+/// most so far; they run until the process ends.
 class thread_pool {
  public:
-  /// Returns the pool of the current device. The first call for a device starts its threads, which
-  /// run until the process ends.
+  /// Returns the pool of the current device. Starts no thread.
   static thread_pool& instance();
 
-  /// Runs the items [0, count) on the workers and on the calling thread; blocks until all are done.
+  /// Runs the items [0, count) on the calling thread and on at most as many workers as
+  /// options::copy_threads of the work says; blocks until all are done. Starts missing workers.
   /// If an item throws, items that are not begun are skipped, and the first exception is rethrown
   /// after all running items have finished. May be called by several threads at once, which then
   /// share the workers. Calls HIP only through `work`.
@@ -57,11 +64,13 @@ class thread_pool {
   struct job {
     parallel_work& work;
     std::size_t count;
-    std::size_t next = 0;               // the first item not yet begun
-    std::size_t running = 0;            // threads that run an item or help
-    bool starved = false;               // a worker found no memory: only the caller begins items
-    std::vector<std::size_t> deferred;  // begun items that found no memory; to be run again
-    std::exception_ptr failure;         // the first one
+    std::size_t max_workers;
+    std::size_t workers = 0;              // that run an item or help
+    std::size_t next = 0;                 // the first item not yet begun
+    std::size_t running = 0;              // threads that run an item or help
+    bool starved = false;                 // a worker found no memory: only the caller begins items
+    std::vector<std::size_t> deferred{};  // begun items that found no memory; to be run again
+    std::exception_ptr failure{};         // the first one
 
     bool has_item() const noexcept { return next != count || !deferred.empty(); }
     // Returns true if the caller of run, or a worker, may begin an item now.
@@ -70,19 +79,23 @@ class thread_pool {
     }
     // Returns true if the caller of run, or a worker, may begin an item or help with one.
     bool has_work_for(bool is_caller) const noexcept {
-      return has_item_for(is_caller) || work.can_help();
+      return (is_caller || workers != max_workers) && (has_item_for(is_caller) || work.can_help());
     }
   };
   using lock_type = std::unique_lock<std::mutex>;
 
-  // Starts the threads; fewer if the system refuses some.
-  explicit thread_pool(int device);
+  explicit thread_pool(int device) : device_(device) {}
   // The main function of a worker; never returns.
   void worker_loop();
 
   // The caller of all functions below holds mutex_. Functions with a parameter `lock` release it
   // while they run, and hold it again on return.
 
+  // Starts workers until there are `count`; fewer if the system refuses some, which it is not asked
+  // for again.
+  void start_workers_locked(std::size_t count) noexcept;
+  // Lets a worker do some of the job's work.
+  void run_as_worker(job& current, lock_type& lock);
   // Spins until a notification arrives, `condition` is true or some time has passed. Returns false
   // if there was no notification and `condition` is false.
   template <class Condition>
@@ -101,8 +114,9 @@ class thread_pool {
   void run_item(job& current, bool is_caller, lock_type& lock);
 
   int const device_;
-  std::size_t thread_count_ = 0;
-  std::mutex mutex_;                         // guards jobs_ and the members of each job
+  std::mutex mutex_;  // guards jobs_, the members of each job and the counts of workers
+  std::size_t worker_count_ = 0;
+  std::size_t requested_workers_ = 0;        // the system refused those above worker_count_
   std::condition_variable work_available_;   // sleeping workers wait for this
   std::atomic<unsigned> sleepers_ = 0;       // workers that wait for work_available_
   std::atomic<unsigned> notifications_ = 0;  // counts; changes if there may be work

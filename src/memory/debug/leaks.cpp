@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "memory/debug/leaks.hpp"
 
+#include <atomic>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -41,27 +40,8 @@ allocation_table& table() noexcept {
   return *instance;
 }
 
-// Returns true if ROCARRAY_LEAK_CHECK enables the report; logs a warning if its value is not valid.
-bool read_setting() {
-#if defined(NDEBUG)
-  bool const enabled_by_default = false;
-#else
-  bool const enabled_by_default = true;
-#endif
-  char const* const text = std::getenv("ROCARRAY_LEAK_CHECK");
-  if (text == nullptr) return enabled_by_default;
-  if (std::strcmp(text, "1") == 0) return true;
-  if (std::strcmp(text, "0") != 0) {
-    log_line(log_level::warning, "ROCARRAY_LEAK_CHECK=%s is not valid: use 0 or 1", text);
-  }
-  return false;
-}
-
-// Reads the setting in the first call.
-bool is_report_enabled() {
-  static bool const enabled = read_setting();
-  return enabled;
-}
+// True after the first record. While it is false, frees take no lock.
+std::atomic<bool> has_recorded = false;
 
 // Returns for example "device memory at 0x7f... of device 0".
 std::string describe(void const* data, allocation const& item) {
@@ -73,7 +53,7 @@ std::string describe(void const* data, allocation const& item) {
 
 // Runs when the process ends, after the destructors of static objects.
 [[gnu::destructor]] void print_report() noexcept {
-  if (!is_report_enabled()) return;
+  if (!has_recorded) return;
   try {
     auto const text = leak_report();
     if (!text.empty() && base::logs(log_level::warning)) {
@@ -88,15 +68,17 @@ std::string describe(void const* data, allocation const& item) {
 
 void record_allocation(void const* data, std::size_t bytes, char const* kind, int device) noexcept {
   bool const is_logged = base::logs(log_level::debug);
-  if (!is_report_enabled() && !is_logged) return;
+  bool const is_recorded = base::options().leak_check;
+  if (!is_recorded && !is_logged) return;
   try {
     allocation added{bytes, kind, device, {}};
     if (is_logged)
       log_line(log_level::debug, "%zu bytes of %s", bytes, describe(data, added).c_str());
-    if (!is_report_enabled()) return;
+    if (!is_recorded) return;
     added.site = base::call_site::here();
     std::lock_guard const lock(table().mutex);
     table().allocations.insert_or_assign(data, added);
+    has_recorded.store(true, std::memory_order_relaxed);
   } catch (std::exception const& error) {
     log_line(log_level::warning, "an allocation is missing from the leak report: %s", error.what());
   }
@@ -105,7 +87,7 @@ void record_allocation(void const* data, std::size_t bytes, char const* kind, in
 void record_free(void const* data) noexcept {
   if (data == nullptr) return;
   log_line(log_level::debug, "memory at %p is given back", data);
-  if (!is_report_enabled()) return;
+  if (!has_recorded.load(std::memory_order_relaxed)) return;
   std::lock_guard const lock(table().mutex);
   table().allocations.erase(data);
 }
@@ -116,7 +98,7 @@ void log_leaked_host_memory(void const* data, std::size_t bytes) noexcept {
   // then.
   if (ROCARRAY_HIP_CODE(hipGetDevice, &device) == hipErrorDeinitialized) return;
   platform::log_if_throws([&] {
-    base::log("host memory is leaked, because waiting for the work that may use it failed: " +
+    base::log_error("host memory is leaked, because waiting for the work that may use it failed: " +
               base::format_bytes(bytes) + ", " + to_string(base::byte_range::of(data, bytes)) +
               "; see the errors logged before, and restart the process if memory runs short");
   });

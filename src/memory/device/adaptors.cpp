@@ -102,7 +102,7 @@ void logging_resource_adaptor::write(char const* operation, std::size_t bytes, v
   std::snprintf(line, sizeof line, "%s %zu bytes: %p, stream 0x%zx", operation, bytes, data,
                 reinterpret_cast<std::size_t>(stream.handle()));
   if (sink_ == nullptr) {
-    base::log(line);
+    base::log_error(line);
   } else {
     sink_(line);
   }

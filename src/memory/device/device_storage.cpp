@@ -35,7 +35,7 @@ void log_leak(char const* kind, void const* data) noexcept {
                 "%s at %p is never freed: the device does not respond, and work may still use it; "
                 "see the error before",
                 kind, data);
-  base::log(text);
+  base::log_error(text);
 }
 
 // Returns the calling thread's current device. Throws roc::error if there is no device.
@@ -84,7 +84,7 @@ bool wait_for_all_devices() noexcept {
     return true;
   } catch (error const& failure) {
     if (platform::is_runtime_shut_down(failure)) return true;
-    base::log(failure.what());
+    base::log_error(failure.what());
   }
   return false;
 }
@@ -104,9 +104,9 @@ void finalize(own_record* record, void* data) noexcept {
       char text[300];
       std::snprintf(text, sizeof text, "the finalizer of adopted memory threw an exception: %s",
                     error.what());
-      base::log(text);
+      base::log_error(text);
     } catch (...) {
-      base::log("the finalizer of adopted memory threw an exception that is not a std::exception");
+      base::log_error("the finalizer of adopted memory threw an exception that is not a std::exception");
     }
   } else {
     log_leak("adopted memory", data);
@@ -213,7 +213,7 @@ void device_storage::drop() noexcept {
                   "array of %s at %p outlived its memory resource, and its memory is never freed: "
                   "destroy arrays before their resource",
                   base::format_bytes(bytes_).c_str(), data_);
-    base::log(text);
+    base::log_error(text);
     if (own != nullptr) delete_record(own, data_);
     return;
   }

@@ -90,7 +90,7 @@ void deregister_extents_quietly(host_extent const* extents, std::size_t count) n
     try {
       deregister_extent(extents[count]);
     } catch (std::exception const& error) {
-      base::log(error.what());
+      base::log_error(error.what());
     }
   }
 }

@@ -139,7 +139,7 @@ pool_block* pool_state::checked_block(void* data, std::size_t bytes) noexcept {
   char text[200];
   std::snprintf(text, sizeof text, "pool_resource::deallocate(%p, %zu bytes): the address %s", data,
                 bytes, problem);
-  base::log(text);
+  base::log_error(text);
   return nullptr;
 }
 
@@ -156,7 +156,7 @@ void pool_state::deallocate(detail::resource_block const& block, std::size_t byt
     stream_id const& id = runtime::stream_id_of(stream, device_);
     if (found->allocation_stream != id) found->allocation_stream = id;
   } catch (std::exception const& failure) {
-    base::log(failure.what());
+    base::log_error(failure.what());
     return wait_and_put(*found);
   }
   put(*found);
@@ -184,10 +184,10 @@ void pool_state::put_slow_path(pool_block& block) noexcept {
       block.finish_use(block.allocation_stream);
       block.allocation_stream = {};
     } catch (error const& failure) {
-      if (!platform::is_runtime_shut_down(failure)) base::log(failure.what());
+      if (!platform::is_runtime_shut_down(failure)) base::log_error(failure.what());
       return wait_and_put(block);
     } catch (std::exception const& failure) {
-      base::log(failure.what());
+      base::log_error(failure.what());
       return wait_and_put(block);
     }
   }
@@ -211,7 +211,7 @@ void pool_state::wait_and_put(pool_block& block) noexcept {
         "memory of a pool at %p is never freed: the device does not respond, and work may "
         "still use it; see the error before",
         static_cast<void const*>(block.data));
-    return base::log(text);
+    return base::log_error(text);
   }
   block.forget_uses();
   block.allocation_stream = {};
@@ -256,7 +256,7 @@ void pool_state::close() noexcept {
     std::snprintf(text, sizeof text,
                   "pool_resource was destroyed, but its memory is never freed: %s", error.what());
   }
-  base::log(text);
+  base::log_error(text);
   keep_alive_forever();
 }
 

@@ -3,19 +3,17 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <thread>
 
+#include "base/parse_size.hpp"
 #include "platform/host/api.hpp"
 
 #if !defined(ROCARRAY_FAKE_RUNTIME)
-#include "base/environment.hpp"
+#include "base/options.hpp"
 #endif
 
 namespace roc::host_hip {
@@ -80,22 +78,13 @@ class environment_reader {
   void read_number(char const* name, T minimum, T maximum, T& member) {
     char const* const text = std::getenv(name);
     if (text == nullptr) return;
-    char const* const last = text + std::strlen(text);
-    std::size_t value = 0;
-    auto [end, failure] = std::from_chars(text, last, value);
-    if (failure == std::errc{} && end != last) {
-      std::string_view const units = "KMG";
-      auto const unit = units.find(*end);
-      std::size_t const factor = unit < units.size() ? std::size_t{1} << (10 * (unit + 1)) : 1;
-      if (__builtin_mul_overflow(value, factor, &value)) failure = std::errc::result_out_of_range;
-      if (unit < units.size()) ++end;
-    }
-    if (failure != std::errc{} || end != last || value < static_cast<std::size_t>(minimum) ||
-        value > static_cast<std::size_t>(maximum)) {
+    auto const value = base::parse_size(text);
+    if (!value || *value < static_cast<std::size_t>(minimum) ||
+        *value > static_cast<std::size_t>(maximum)) {
       return reject(name, text,
                     "a number from " + std::to_string(minimum) + " to " + std::to_string(maximum));
     }
-    member = static_cast<T>(value);
+    member = static_cast<T>(*value);
   }
 
  private:
@@ -111,7 +100,7 @@ class environment_reader {
 settings read_environment() {
 #if !defined(ROCARRAY_FAKE_RUNTIME)
   // In the fake HIP runtime this is left to the library that the program links.
-  base::report_unknown_variables();
+  static_cast<void>(base::options());  // reports unknown variables
 #endif
   settings result;
   auto const pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));

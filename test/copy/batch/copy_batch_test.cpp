@@ -18,12 +18,16 @@
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
+#include "support/options.hpp"
 
 namespace {
 
 using roc::test::gate;
 using roc::test::scaled;
 using bytes = std::vector<std::uint8_t>;
+
+// Staging memory is small, so that copies take many chunks.
+roc::test::program_options const options_of_tests(roc::test::small_staging);
 
 bytes numbered(std::size_t count, unsigned first = 1) {
   bytes result(count);

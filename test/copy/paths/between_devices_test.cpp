@@ -13,8 +13,12 @@
 
 #include "platform/call.hpp"
 #include "support/gate.hpp"
+#include "support/options.hpp"
 
 namespace {
+
+// Staging memory is small, so that copies take many chunks.
+roc::test::program_options const options_of_tests(roc::test::small_staging);
 
 constexpr roc::shape<2> extents = {90, 70};
 

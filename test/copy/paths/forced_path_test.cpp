@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// ROCARRAY_COPY_PATH: a copy takes the path that it names if possible, else another one. All paths
-// copy the same bytes, with and without a stream.
+// options::path: a copy takes the path that it names if possible, else another one. All paths copy
+// the same bytes, with and without a stream.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "support/options.hpp"
 
 namespace {
 
@@ -19,12 +20,27 @@ constexpr std::size_t rows = 20;
 constexpr std::size_t columns = 96;
 constexpr roc::shape<3> extents = {planes, rows, columns};
 
-std::string forced_path() { return std::getenv("ROCARRAY_COPY_PATH"); }
+// The parameter is options::path.
+class ForcedPath : public testing::TestWithParam<path> {
+  static roc::options options() {
+    roc::options result = roc::test::small_staging();
+    result.path = GetParam();
+    return result;
+  }
+  roc::scoped_options options_{options()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Paths, ForcedPath,
+                         testing::Values(path::dma, path::dma_2d, path::dma_3d, path::staged,
+                                         path::packed, path::kernel, path::host),
+                         [](auto const& instance) {
+                           return std::string(roc::to_string(instance.param));
+                         });
 
 // Returns the expected path of a copy that can take the paths `possible`, the fastest first.
 path expected(std::vector<path> const& possible) {
   for (path const candidate : possible) {
-    if (forced_path() == roc::to_string(candidate)) return candidate;
+    if (ForcedPath::GetParam() == candidate) return candidate;
   }
   return possible.front();
 }
@@ -84,34 +100,34 @@ auto const scattered = [](auto& array) {
   return array(roc::all, roc::slice(0, 20, 3), roc::slice(0, 96, 2));
 };
 
-TEST(ForcedPath, ContiguousCopyTakesItIfPossible) {
+TEST_P(ForcedPath, ContiguousCopyTakesItIfPossible) {
   round_trip(roc::host_memory::pinned, whole_array, {path::dma, path::staged}, {path::dma},
              {path::dma, path::staged});
   round_trip(roc::host_memory::pageable, whole_array, {path::staged, path::dma}, {path::dma},
              {path::staged, path::dma});
 }
 
-TEST(ForcedPath, CopyOfRowsTakesItIfPossible) {
+TEST_P(ForcedPath, CopyOfRowsTakesItIfPossible) {
   round_trip(roc::host_memory::pinned, left_columns, {path::dma_2d, path::packed},
              {path::kernel, path::dma_2d}, {path::dma_2d, path::packed});
   round_trip(roc::host_memory::pageable, left_columns, {path::packed, path::dma_2d},
              {path::kernel, path::dma_2d}, {path::packed, path::dma_2d});
 }
 
-TEST(ForcedPath, CopyOfPlanesTakesItIfPossible) {
+TEST_P(ForcedPath, CopyOfPlanesTakesItIfPossible) {
   round_trip(roc::host_memory::pinned, box, {path::dma_3d, path::packed},
              {path::kernel, path::dma_3d}, {path::dma_3d, path::packed});
   round_trip(roc::host_memory::pageable, box, {path::packed, path::dma_3d},
              {path::kernel, path::dma_3d}, {path::packed, path::dma_3d});
 }
 
-TEST(ForcedPath, CopyOfScatteredElementsTakesItIfPossible) {
+TEST_P(ForcedPath, CopyOfScatteredElementsTakesItIfPossible) {
   for (auto const kind : {roc::host_memory::pinned, roc::host_memory::pageable}) {
     round_trip(kind, scattered, {path::packed}, {path::kernel}, {path::packed});
   }
 }
 
-TEST(ForcedPath, HostToHostCopyAlwaysTakesTheHostPath) {
+TEST_P(ForcedPath, HostToHostCopyAlwaysTakesTheHostPath) {
   auto const source = numbered(roc::host_memory::pageable);
   roc::host_array<float, 3> copied(extents);
   EXPECT_EQ(path::host, roc::planned_path(source, copied));

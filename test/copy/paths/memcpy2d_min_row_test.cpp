@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
-// ROCARRAY_MEMCPY2D_MIN_ROW, here 1 KiB: shorter rows are packed by the CPU.
+// options::memcpy2d_min_row, here 1 KiB: shorter rows are packed by the CPU.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
 
+#include "support/options.hpp"
+
 namespace {
+
+roc::test::program_options const options_of_tests([] {
+  return roc::options{.memcpy2d_min_row = 1024};
+});
 
 TEST(Memcpy2dMinRow, ShorterRowsArePacked) {
   auto host = roc::pinned_array<std::byte, 2>({8, 4096});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies of pageable memory up to ROCARRAY_STAGING_THRESHOLD, which HIP's runtime does itself. The
+// Copies of pageable memory up to options::staging_threshold, which HIP's runtime does itself. The
 // runtime reads pageable memory during the call, so work that writes it must be done by then.
 #include <roc/roc.hpp>
 
@@ -8,8 +8,13 @@
 #include <vector>
 
 #include "support/environment.hpp"
+#include "support/options.hpp"
 
 namespace {
+
+roc::test::program_options const options_of_tests([] {
+  return roc::options{.staging_threshold = 1 << 20};
+});
 
 TEST(StagingThreshold, SmallPageableCopiesTakeDma) {
   std::vector<int> const host(1000, 3);

@@ -9,8 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "copy/staging/parallel_staging.hpp"
+#include "support/options.hpp"
 
 namespace {
+
+roc::test::program_options const options_of_tests([] { return roc::options{.copy_threads = 4}; });
 
 constexpr std::size_t chunk_total = 3;
 constexpr std::size_t tasks_per_chunk = 2;

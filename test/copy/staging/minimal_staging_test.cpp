@@ -15,11 +15,16 @@
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
+#include "support/options.hpp"
 
 namespace {
 
 using roc::test::gate;
 using bytes = std::vector<std::uint8_t>;
+
+roc::test::program_options const options_of_tests([]() -> roc::options {
+  return {.staging_limit = 4096, .staging_block = 4096, .staging_chunk = 4096};
+});
 
 bytes numbered(std::size_t count) {
   bytes result(count);

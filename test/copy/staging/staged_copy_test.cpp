@@ -67,9 +67,15 @@ void check(std::size_t run, std::size_t count) {
       << count << " rows of " << run;
 }
 
-}  // namespace
+// The parameter is options::staging_chunk.
+class StagedCopy : public testing::TestWithParam<std::size_t> {
+  roc::scoped_options options_{{.staging_chunk = GetParam()}};
+};
 
-TEST(StagedCopy, EachByteIsInOneTaskOfOneChunk) {
+INSTANTIATE_TEST_SUITE_P(OfChunks, StagedCopy, testing::Values(4 << 20, 4 << 10),
+                         testing::PrintToStringParamName());
+
+TEST_P(StagedCopy, EachByteIsInOneTaskOfOneChunk) {
   for (std::size_t const run : {1, 3, 4, 12, 16, 64, 100, 512, 513, 4096, 5000}) {
     // Sizes around that of one chunk, and around the size from which chunks are tapered.
     for (std::size_t const bytes :
@@ -81,7 +87,7 @@ TEST(StagedCopy, EachByteIsInOneTaskOfOneChunk) {
 }
 
 // Nothing overlaps with the first and the last chunk, so these are smaller.
-TEST(StagedCopy, LargeCopyHasSmallerChunksAtBothEnds) {
+TEST_P(StagedCopy, LargeCopyHasSmallerChunksAtBothEnds) {
   rows_at_pitch const rows(4096, 4096);
   auto const work = staged_copy::for_parallel_packing(rows.plan());
   ASSERT_GE(work.chunk_count(), 5u);
@@ -90,3 +96,5 @@ TEST(StagedCopy, LargeCopyHasSmallerChunksAtBothEnds) {
   EXPECT_LT(work.data_bytes(1), work.data_bytes(2));
   EXPECT_GT(work.data_bytes(last - 1), work.data_bytes(last));
 }
+
+}  // namespace

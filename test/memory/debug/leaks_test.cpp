@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The leak report when it is enabled: CMake sets ROCARRAY_LEAK_CHECK=1.
+// The report of what was never freed (options::leak_check).
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include "memory/debug/leaks.hpp"
 #include "platform/call.hpp"
+#include "support/options.hpp"
 
 using device_bytes = roc::device_array<char>;
 
@@ -24,6 +26,10 @@ using device_bytes = roc::device_array<char>;
 }
 
 namespace {
+
+roc::test::program_options const options_of_tests([] {
+  return roc::options{.pinned_cache = 0, .leak_check = true};
+});
 
 std::string report() { return roc::memory::leak_report(); }
 
@@ -91,6 +97,23 @@ TEST(LeakReport, IsEmptyAfterManyThreadsFreedTheirArrays) {
     });
   }
   for (auto& thread : threads) thread.join();
+  EXPECT_EQ("", report());
+}
+
+TEST(LeakReport, OmitsAllocationsMadeWhileItIsDisabled) {
+  device_bytes const before({10});
+  roc::scoped_options const disabled({.leak_check = false});
+  device_bytes const meanwhile({20});
+  EXPECT_EQ(0u, report().find("allocations never freed: 1, 10 bytes\n")) << report();
+}
+
+TEST(LeakReport, ForgetsAllocationsFreedWhileItIsDisabled) {
+  auto const array = std::make_unique<device_bytes>(roc::shape<1>{10});
+  EXPECT_TRUE(contains(report(), ": 1, 10 bytes\n"));
+  {
+    roc::scoped_options const disabled({.leak_check = false});
+    *array = device_bytes();
+  }
   EXPECT_EQ("", report());
 }
 

@@ -17,10 +17,14 @@
 
 #include "platform/call.hpp"
 #include "support/environment.hpp"
+#include "support/options.hpp"
 
 namespace {
 
 constexpr std::size_t segment = 64 * 1024;
+roc::test::program_options const options_of_tests([] {
+  return roc::options{.register_chunk = segment};
+});
 
 template <class F>
 std::string message_of(F f) {

@@ -91,12 +91,6 @@ TEST(HostSettingsDeathTest, InjectedFailureWithoutCodeDependsOnCall) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST(HostSettingsDeathTest, UnknownVariableIsReported) {
-  EXPECT_EXIT(exit_with_first_result("ROCARRAY_HOST_DEVICE", "2"), testing::ExitedWithCode(0),
-              "^rocarray: warning: ROCARRAY_HOST_DEVICE is not a known variable; did you mean "
-              "ROCARRAY_HOST_DEVICES\\?\n$");
-}
-
 TEST(HostSettings, ColumnsOfTableAreAligned) {
   std::istringstream lines(roc::host_hip::settings_table());
   std::string header;
