@@ -2,6 +2,15 @@
 // The library's version, and the macros that its declarations use.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "rocarray needs C++20: compile with -std=c++20, or link rocarray::rocarray in CMake"
+#elif defined(__clang__) && __clang_major__ < 15
+#error \
+    "rocarray needs Clang 15 or later: this one has no std::source_location; or use GCC 11 or later"
+#elif defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 11
+#error "rocarray needs GCC 11 or later, or Clang 15 or later"
+#endif
+
 #define ROCARRAY_VERSION_MAJOR 0
 #define ROCARRAY_VERSION_MINOR 1
 #define ROCARRAY_VERSION_PATCH 0

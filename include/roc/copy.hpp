@@ -3,9 +3,11 @@
 #pragma once
 
 #include <concepts>
+#include <source_location>
 
 #include <roc/config.hpp>
 #include <roc/copy_path.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/options.hpp>
 #include <roc/stream.hpp>
@@ -31,7 +33,8 @@ inline constexpr borrow_source_t borrow_source{};  ///< see borrow_source_t
 /// and complete on return. (hipMemcpy, hipMemcpy2D, hipMemcpy3D)
 template <detail::copy_argument S, detail::writable_argument D>
   requires detail::copyable_to<S, D>
-void copy(S&& from, D&& to) {
+void copy(S&& from, D&& to, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, detail::copy_direction<S, D>);
   detail::copy_operands(detail::operand_of(from), detail::operand_of(to), nullptr);
 }
 
@@ -45,7 +48,9 @@ void copy(S&& from, D&& to) {
 /// complete after synchronization. Temporaries that own memory do not compile. (hipMemcpyAsync)
 template <detail::copy_argument S, detail::writable_argument D>
   requires detail::async_copyable_to<S, D>
-void copy(S&& from, D&& to, stream_ref stream) {
+void copy(S&& from, D&& to, stream_ref stream,
+          detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, detail::copy_direction<S, D>);
   detail::copy_operands(detail::operand_of(from), detail::operand_of(to), &stream);
 }
 
@@ -53,7 +58,9 @@ void copy(S&& from, D&& to, stream_ref stream) {
 /// stream has been synchronized. See borrow_source_t.
 template <detail::copy_argument S, detail::writable_argument D>
   requires detail::async_copyable_to<S, D>
-void copy(S&& from, D&& to, stream_ref stream, borrow_source_t) {
+void copy(S&& from, D&& to, stream_ref stream, borrow_source_t,
+          detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, detail::copy_direction<S, D>);
   detail::copy_operands(detail::operand_of(from), detail::operand_of(to), &stream,
                         detail::source_use::borrowed);
 }
@@ -66,19 +73,24 @@ void copy(S&& from, D&& to, stream_ref stream, borrow_source_t) {
 ///@{
 template <detail::copy_argument S, detail::writable_argument D>
   requires detail::copyable_to<S, D>
-void copy(S&& from, D&& to, copy_options how) {
+void copy(S&& from, D&& to, copy_options how, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, detail::copy_direction<S, D>);
   detail::options_override const scope(how);
   detail::copy_operands(detail::operand_of(from), detail::operand_of(to), nullptr);
 }
 template <detail::copy_argument S, detail::writable_argument D>
   requires detail::async_copyable_to<S, D>
-void copy(S&& from, D&& to, stream_ref stream, copy_options how) {
+void copy(S&& from, D&& to, stream_ref stream, copy_options how,
+          detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, detail::copy_direction<S, D>);
   detail::options_override const scope(how);
   detail::copy_operands(detail::operand_of(from), detail::operand_of(to), &stream);
 }
 template <detail::copy_argument S, detail::writable_argument D>
   requires detail::async_copyable_to<S, D>
-void copy(S&& from, D&& to, stream_ref stream, borrow_source_t, copy_options how) {
+void copy(S&& from, D&& to, stream_ref stream, borrow_source_t, copy_options how,
+          detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, detail::copy_direction<S, D>);
   detail::options_override const scope(how);
   detail::copy_operands(detail::operand_of(from), detail::operand_of(to), &stream,
                         detail::source_use::borrowed);
@@ -117,7 +129,8 @@ ROCARRAY_API copy_path planned_path(strided_region const& source,
 /// Returns the path that copy(from, to) would take now. Throws what the copy would throw.
 template <detail::copy_argument S, detail::writable_argument D>
   requires detail::copyable_to<S, D>
-copy_path planned_path(S const& from, D&& to) {
+copy_path planned_path(S const& from, D&& to, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, detail::copy_direction<S, D>);
   return detail::with_equal_ranks(
       detail::operand_of(from), detail::operand_of(to),
       [](detail::strided_region const& source, detail::strided_region const& destination) {

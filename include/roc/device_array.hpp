@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <roc/config.hpp>
 #include <roc/copy.hpp>
 #include <roc/detail/allocation_bytes.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/device_storage.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device_view.hpp>
@@ -58,40 +60,52 @@ class device_array {
   ///@{
   device_array() = default;  ///< Creates an array that owns nothing, as if moved from.
   /// Creates a compact array in C or F order.
-  explicit device_array(roc::shape<N> const& shape, order o = order::c, stream_ref stream = {})
-      : device_array(shape, layout::compact_strides(shape, o), stream) {}
+  explicit device_array(roc::shape<N> const& shape, order o = order::c, stream_ref stream = {},
+                        detail::caller at = std::source_location::current())
+      : device_array(shape,
+                     (detail::call_scope("device_array", at), layout::compact_strides(shape, o)),
+                     stream) {}
   /// Creates an array of rank 1 with this many elements. Throws shape_error if `extent` is
   /// negative.
   template <std::integral I>
     requires(N == 1)
-  explicit device_array(I extent, stream_ref stream = {})
-      : device_array(roc::shape<1>{detail::checked_extent(extent)}, order::c, stream) {}
+  explicit device_array(I extent, stream_ref stream = {},
+                        detail::caller at = std::source_location::current())
+      : device_array(
+            (detail::call_scope("device_array", at), roc::shape<1>{detail::checked_extent(extent)}),
+            order::c, stream) {}
   /// Creates an array of rank 1 from an extent in braces. Without this overload, the braces could
   /// also stand for a device_array.
   template <std::integral I>
     requires(N == 1)
-  explicit device_array(I const (&extent)[1]) : device_array(extent[0]) {}
+  explicit device_array(I const (&extent)[1], detail::caller at = std::source_location::current())
+      : device_array(extent[0], stream_ref(), at) {}
   /// Creates an array with strides, in elements. Throws layout_error if a stride is negative or two
   /// indices refer to the same element.
-  device_array(roc::shape<N> const& shape, roc::strides<N> const& strides, stream_ref stream = {})
+  device_array(roc::shape<N> const& shape, roc::strides<N> const& strides, stream_ref stream = {},
+               detail::caller at = std::source_location::current())
       : device_array(
-            detail::device_storage(detail::allocation_bytes(shape, strides, sizeof(T)), stream), 0,
-            shape, strides, stream) {}
+            (detail::call_scope("device_array", at),
+             detail::device_storage(detail::allocation_bytes(shape, strides, sizeof(T)), stream)),
+            0, shape, strides, stream) {}
   /// Creates a compact array with memory from `resource`, which must outlive the array.
   device_array(roc::shape<N> const& shape, memory_resource& resource, order o = order::c,
-               stream_ref stream = {})
+               stream_ref stream = {}, detail::caller at = std::source_location::current())
       : device_array(
-            detail::device_storage(
-                detail::allocation_bytes(shape, layout::compact_strides(shape, o), sizeof(T)),
-                stream, resource),
+            (detail::call_scope("device_array", at),
+             detail::device_storage(
+                 detail::allocation_bytes(shape, layout::compact_strides(shape, o), sizeof(T)),
+                 stream, resource)),
             0, shape, layout::compact_strides(shape, o), stream) {}
   /// Creates an array with padding (katsdpsigproc: `padded_shape`): see roc::padding. zero() and
   /// padded_view() include the padding; copies and fill() do not. Throws layout_error if the
   /// demands contradict each other.
   template <std::same_as<padded<N>> P>
   device_array(roc::shape<N> const& shape, P const& padding, order o = order::c,
-               stream_ref stream = {})
-      : device_array(detail::padded_extents(shape, padding, sizeof(T)), o, stream) {
+               stream_ref stream = {}, detail::caller at = std::source_location::current())
+      : device_array((detail::call_scope("device_array", at),
+                      detail::padded_extents(shape, padding, sizeof(T))),
+                     o, stream) {
     pad(shape);
   }
   /// Takes over the memory of `other`, which then owns nothing.
@@ -108,7 +122,7 @@ class device_array {
   /// Throws lifetime_error if other arrays share the memory, or if it belongs to a pool, which is
   /// so unless the array was created with a hip_memory_resource. Throws layout_error if the memory
   /// does not begin with the array's first element.
-  T* release();
+  T* release(detail::caller at = std::source_location::current());
   ///@}
 
   /// @name Observers
@@ -149,7 +163,8 @@ class device_array {
   /// Call it once, best before the first kernel: work enqueued later on `stream` then also comes
   /// after earlier uses of the memory. For a stream of another library (from_native), call it once
   /// more after the last kernel. Throws roc::error.
-  void record_stream(stream_ref stream) const {
+  void record_stream(stream_ref stream, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     detail::record_stream(data(), storage_.device(), stream);
   }
   ///@}
@@ -222,58 +237,78 @@ class device_array {
 
   /// Returns a new pageable host array with the same shape and order of axes (numba:
   /// `copy_to_host`). Throws also out_of_memory.
-  host_array<T, N> copy_to_host() const { return view().copy_to_host(); }
+  host_array<T, N> copy_to_host(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at, "device to host");
+    return view().copy_to_host();
+  }
   /// Enqueues the copy to a new host array, which is complete after synchronization. The host
   /// array's destructor blocks until the copy has finished.
-  host_array<T, N> copy_to_host(stream_ref stream) const& { return view().copy_to_host(stream); }
+  host_array<T, N> copy_to_host(stream_ref stream,
+                                detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at, "device to host");
+    return view().copy_to_host(stream);
+  }
   /// Copies the elements into existing host memory: array, view or contiguous range.
   template <detail::host_argument H>
     requires detail::copyable_to<device_array&, H>
-  void copy_to_host(H&& to) const {
+  void copy_to_host(H&& to, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at, "device to host");
     copy(*this, to);
   }
   /// Enqueues a copy into existing host memory. A pageable destination is complete after
   /// synchronization.
   template <detail::host_argument H>
     requires detail::async_copyable_to<device_array&, H>
-  void copy_to_host(H&& to, stream_ref stream) const& {
+  void copy_to_host(H&& to, stream_ref stream,
+                    detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at, "device to host");
     copy(*this, to, stream);
   }
   /// Copies host or device memory into this array (numba: `copy_to_device`).
   template <detail::copy_argument S>
     requires detail::copyable_to<S, device_array&>
-  void copy_to_device(S&& from) const {
+  void copy_to_device(S&& from, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at, detail::direction_to_device<S>);
     copy(from, *this);
   }
   /// Enqueues a copy into this array.
   template <detail::copy_argument S>
     requires detail::async_copyable_to<S, device_array&>
-  void copy_to_device(S&& from, stream_ref stream) const& {
+  void copy_to_device(S&& from, stream_ref stream,
+                      detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at, detail::direction_to_device<S>);
     copy(from, *this, stream);
   }
   /// Enqueues a copy into this array. The source must live, and must not change, until the stream
   /// has been synchronized.
   template <detail::copy_argument S>
     requires detail::async_copyable_to<S, device_array&>
-  void copy_to_device(S&& from, stream_ref stream, borrow_source_t) const& {
+  void copy_to_device(S&& from, stream_ref stream, borrow_source_t,
+                      detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at, detail::direction_to_device<S>);
     copy(from, *this, stream, borrow_source);
   }
   /// Returns the value of the one element of an array of rank 0 (numba: `array[i]`).
-  T get() const
+  T get(detail::caller at = std::source_location::current()) const
     requires(N == 0)
   {
+    detail::call_scope const call(__func__, at, "device to host");
     return view().get();
   }
   /// Sets the value of the one element of an array of rank 0 (numba: `array[i] = value`).
-  void set(std::type_identity_t<T> const& value) const
+  void set(std::type_identity_t<T> const& value,
+           detail::caller at = std::source_location::current()) const
     requires(N == 0)
   {
+    detail::call_scope const call(__func__, at, "host to device");
     view().set(value);
   }
   /// Enqueues set(value). The value has been read on return.
-  void set(std::type_identity_t<T> const& value, stream_ref stream) const
+  void set(std::type_identity_t<T> const& value, stream_ref stream,
+           detail::caller at = std::source_location::current()) const
     requires(N == 0)
   {
+    detail::call_scope const call(__func__, at, "host to device");
     view().set(value, stream);
   }
   ///@}
@@ -284,18 +319,28 @@ class device_array {
   ///@{
 
   /// Writes zero bytes to every element and to the padding.
-  void zero() const { padded_view().zero(); }
-  void zero(stream_ref stream) const { padded_view().zero(stream); }  ///< Enqueues zero().
+  void zero(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
+    padded_view().zero();
+  }
+  /// Enqueues zero().
+  void zero(stream_ref stream, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
+    padded_view().zero(stream);
+  }
   /// Writes `value` to every element, of 1 to 16 bytes. Padding and gaps are not touched.
-  void fill(T const& value) const
+  void fill(T const& value, detail::caller at = std::source_location::current()) const
     requires detail::correct_use<detail::fill_misuse<T>>
   {
+    detail::call_scope const call(__func__, at);
     view().fill(value);
   }
   /// Enqueues fill(value). The value has been read on return.
-  void fill(T const& value, stream_ref stream) const
+  void fill(T const& value, stream_ref stream,
+            detail::caller at = std::source_location::current()) const
     requires detail::correct_use<detail::fill_misuse<T>>
   {
+    detail::call_scope const call(__func__, at);
     view().fill(value, stream);
   }
   ///@}
@@ -319,73 +364,106 @@ class device_array {
   }
   /// Changes the extents and keeps the elements in the order `o`.
   template <std::size_t M>
-  device_view<T, M> reshape(roc::shape<M> const& extents, order o = order::c) const& {
+  device_view<T, M> reshape(roc::shape<M> const& extents, order o = order::c,
+                            detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().reshape(extents, o);
   }
   /// Returns an array that takes over the memory.
   template <std::size_t M>
-  device_array<T, M> reshape(roc::shape<M> const& extents, order o = order::c) && {
+  device_array<T, M> reshape(roc::shape<M> const& extents, order o = order::c,
+                             detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().reshape(extents, o));
   }
   /// Changes the rank to 1, with all elements in the order `o`.
-  device_view<T, 1> ravel(order o = order::c) const& { return view().ravel(o); }
+  device_view<T, 1> ravel(order o = order::c,
+                          detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
+    return view().ravel(o);
+  }
   /// Returns an array that takes over the memory.
-  device_array<T, 1> ravel(order o = order::c) && { return take(view().ravel(o)); }
+  device_array<T, 1> ravel(order o = order::c,
+                           detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
+    return take(view().ravel(o));
+  }
   /// Removes the given axes, whose extent must be 1.
   template <std::size_t... Axes>
     requires(sizeof...(Axes) > 0)
-  auto squeeze() const& {
+  auto squeeze(detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().template squeeze<Axes...>();
   }
   /// Returns an array that takes over the memory.
   template <std::size_t... Axes>
     requires(sizeof...(Axes) > 0)
-  auto squeeze() && {
+  auto squeeze(detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().template squeeze<Axes...>());
   }
   /// Removes all axes of extent 1, so that M are left.
   template <std::size_t M>
-  device_view<T, M> squeeze_to() const& {
+  device_view<T, M> squeeze_to(detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().template squeeze_to<M>();
   }
   /// Returns an array that takes over the memory.
   template <std::size_t M>
-  device_array<T, M> squeeze_to() && {
+  device_array<T, M> squeeze_to(detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().template squeeze_to<M>());
   }
   /// Reverses the axes.
-  device_view<T, N> transpose() const& { return view().transpose(); }
+  device_view<T, N> transpose(detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
+    return view().transpose();
+  }
   /// Returns an array that takes over the memory.
-  device_array transpose() && { return std::move(*this).transpose(layout::reversed_axes<N>()); }
+  device_array transpose(detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
+    return std::move(*this).transpose(layout::reversed_axes<N>());
+  }
   /// Permutes the axes: axis i of the result is axis axes[i].
-  device_view<T, N> transpose(std::array<std::size_t, N> const& axes) const& {
+  device_view<T, N> transpose(std::array<std::size_t, N> const& axes,
+                              detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().transpose(axes);
   }
   /// Returns an array that takes over the memory.
-  device_array transpose(std::array<std::size_t, N> const& axes) &&;
+  device_array transpose(std::array<std::size_t, N> const& axes,
+                         detail::caller at = std::source_location::current()) &&;
   /// Interprets the bytes as elements of type U.
   template <class U>
-  device_view<U, N> as() const& {
+  device_view<U, N> as(detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().template as<U>();
   }
   /// Returns an array that takes over the memory.
   template <class U>
-  device_array<U, N> as() && {
+  device_array<U, N> as(detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().template as<U>());
   }
   /// Selects one member of every record.
   template <class U, class Record>
-  device_view<U, N> field(U Record::*member) const& {
+  device_view<U, N> field(U Record::*member,
+                          detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().field(member);
   }
   /// Returns an array that takes over the memory.
   template <class U, class Record>
-  device_array<U, N> field(U Record::*member) && {
+  device_array<U, N> field(U Record::*member,
+                           detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().field(member));
   }
   /// Splits an axis into views of sections of `section` indices. Not for a temporary: no single
   /// section could own the memory.
-  std::vector<device_view<T, N>> split(std::size_t section, std::size_t axis = 0) const& {
+  std::vector<device_view<T, N>> split(std::size_t section, std::size_t axis = 0,
+                                       detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().split(section, axis);
   }
   template <detail::incorrect_use Reason = detail::view_of_temporary_misuse>
@@ -404,20 +482,29 @@ class device_array {
   }
   /// Copies the elements in the order `o` to other extents.
   template <std::size_t M>
-  device_array<T, M> reshape_copy(roc::shape<M> const& extents, order o = order::c) const {
+  device_array<T, M> reshape_copy(roc::shape<M> const& extents, order o = order::c,
+                                  detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return view().reshape_copy(extents, o);
   }
   /// Copies all elements in the order `o` to rank 1.
-  device_array<T, 1> ravel_copy(order o = order::c) const { return view().ravel_copy(o); }
+  device_array<T, 1> ravel_copy(order o = order::c,
+                                detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
+    return view().ravel_copy(o);
+  }
   /// Copies the bytes of the elements, in C order, to elements of type U.
   template <class U>
-  device_array<U, N> as_copy() const {
+  device_array<U, N> as_copy(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return view().template as_copy<U>();
   }
   /// Copies one member of every record, of any size.
   template <class U, class Record>
     requires std::derived_from<T, Record>
-  device_array<U, N> field_copy(U Record::*member) const {
+  device_array<U, N> field_copy(U Record::*member,
+                                detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return view().field_copy(member);
   }
   ///@}
@@ -534,7 +621,8 @@ void device_array<T, N>::swap(device_array& other) noexcept {
 }
 
 template <class T, std::size_t N>
-T* device_array<T, N>::release() {
+T* device_array<T, N>::release(detail::caller at) {
+  detail::call_scope const call(__func__, at);
   T* const data = checked(data_);
   if (storage_.is_shared()) {
     detail::throw_lifetime_error(
@@ -550,7 +638,9 @@ T* device_array<T, N>::release() {
 }
 
 template <class T, std::size_t N>
-device_array<T, N> device_array<T, N>::transpose(std::array<std::size_t, N> const& axes) && {
+device_array<T, N> device_array<T, N>::transpose(std::array<std::size_t, N> const& axes,
+                                                 detail::caller at) && {
+  detail::call_scope const call(__func__, at);
   auto const transposed = view().transpose(axes);
   auto const padded = detail::permuted(padded_shape_, axes);
   auto result = take(transposed);

@@ -5,12 +5,14 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <source_location>
 #include <type_traits>
 #include <vector>
 
 #include <roc/config.hpp>
 #include <roc/copy.hpp>
 #include <roc/detail/argument_traits.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/detail/kernel_support.hpp>
 #include <roc/detail/view_functions.hpp>
@@ -142,50 +144,61 @@ class device_view {
 
   /// Returns a new pageable host array with the same shape and order of axes (numba:
   /// `copy_to_host`). Throws also out_of_memory.
-  host_array<value_type, N> copy_to_host() const;
+  host_array<value_type, N> copy_to_host(detail::caller at = std::source_location::current()) const;
   /// Enqueues the copy to a new host array, which is complete after synchronization. The array's
   /// destructor blocks until the copy has finished.
-  host_array<value_type, N> copy_to_host(stream_ref stream) const;
+  host_array<value_type, N> copy_to_host(stream_ref stream,
+                                         detail::caller at = std::source_location::current()) const;
   /// Copies the elements into existing host memory: array, view or contiguous range.
   template <detail::host_argument H>
     requires detail::copyable_to<device_view&, H>
-  void copy_to_host(H&& to) const {
+  void copy_to_host(H&& to, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at, "device to host");
     copy(*this, to);
   }
   /// Enqueues a copy into existing host memory. A pageable destination is complete after
   /// synchronization.
   template <detail::host_argument H>
     requires detail::async_copyable_to<device_view&, H>
-  void copy_to_host(H&& to, stream_ref stream) const {
+  void copy_to_host(H&& to, stream_ref stream,
+                    detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at, "device to host");
     copy(*this, to, stream);
   }
   /// Copies host or device memory into this view (numba: `copy_to_device`).
   template <detail::copy_argument S>
     requires detail::copyable_to<S, device_view&>
-  void copy_to_device(S&& from) const {
+  void copy_to_device(S&& from, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at, detail::direction_to_device<S>);
     copy(from, *this);
   }
   /// Enqueues a copy into this view.
   template <detail::copy_argument S>
     requires detail::async_copyable_to<S, device_view&>
-  void copy_to_device(S&& from, stream_ref stream) const {
+  void copy_to_device(S&& from, stream_ref stream,
+                      detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at, detail::direction_to_device<S>);
     copy(from, *this, stream);
   }
   /// Enqueues a copy into this view. The source must live, and must not change, until the stream
   /// has been synchronized.
   template <detail::copy_argument S>
     requires detail::async_copyable_to<S, device_view&>
-  void copy_to_device(S&& from, stream_ref stream, borrow_source_t) const {
+  void copy_to_device(S&& from, stream_ref stream, borrow_source_t,
+                      detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at, detail::direction_to_device<S>);
     copy(from, *this, stream, borrow_source);
   }
   /// Returns the value of the one element of a view of rank 0 (numba: `array[i]`).
-  value_type get() const
+  value_type get(detail::caller at = std::source_location::current()) const
     requires(N == 0);
   /// Sets the value of the one element of a view of rank 0 (numba: `array[i] = value`).
-  void set(std::type_identity_t<T> const& value) const
+  void set(std::type_identity_t<T> const& value,
+           detail::caller at = std::source_location::current()) const
     requires(N == 0 && !std::is_const_v<T>);
   /// Enqueues set(value). The value has been read on return.
-  void set(std::type_identity_t<T> const& value, stream_ref stream) const
+  void set(std::type_identity_t<T> const& value, stream_ref stream,
+           detail::caller at = std::source_location::current()) const
     requires(N == 0 && !std::is_const_v<T>);
   /// Returns this view with a default stream, on which its operations are then enqueued (numba:
   /// `bind`).
@@ -200,27 +213,33 @@ class device_view {
   ///@{
 
   /// Writes zero bytes to every element.
-  void zero() const
+  void zero(detail::caller at = std::source_location::current()) const
     requires(!std::is_const_v<T>)
   {
+    detail::call_scope const call(__func__, at);
     detail::zero_view(*this, nullptr);
   }
   /// Enqueues zero().
-  void zero(stream_ref stream) const
+  void zero(stream_ref stream, detail::caller at = std::source_location::current()) const
     requires(!std::is_const_v<T>)
   {
+    detail::call_scope const call(__func__, at);
     detail::zero_view(*this, &stream);
   }
   /// Writes `value` to every element, of 1 to 16 bytes.
-  void fill(std::type_identity_t<T> const& value) const
+  void fill(std::type_identity_t<T> const& value,
+            detail::caller at = std::source_location::current()) const
     requires detail::correct_use<detail::fill_misuse<T>>
   {
+    detail::call_scope const call(__func__, at);
     detail::fill_view(*this, value, nullptr);
   }
   /// Enqueues fill(value). The value has been read on return.
-  void fill(std::type_identity_t<T> const& value, stream_ref stream) const
+  void fill(std::type_identity_t<T> const& value, stream_ref stream,
+            detail::caller at = std::source_location::current()) const
     requires detail::correct_use<detail::fill_misuse<T>>
   {
+    detail::call_scope const call(__func__, at);
     detail::fill_view(*this, value, &stream);
   }
   ///@}
@@ -238,38 +257,51 @@ class device_view {
   /// `reshape(shape, order=)`). Throws shape_error if the sizes differ, and layout_error if it
   /// needs a copy: see reshape_copy.
   template <std::size_t M>
-  device_view<T, M> reshape(roc::shape<M> const& extents, order o = order::c) const {
+  device_view<T, M> reshape(roc::shape<M> const& extents, order o = order::c,
+                            detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reshaped(*this, layout::detail::exact_extents(extents), o);
   }
   /// Returns a view of rank 1 of all elements in the order `o`. Throws layout_error if it needs a
   /// copy: see ravel_copy.
-  device_view<T, 1> ravel(order o = order::c) const {
+  device_view<T, 1> ravel(order o = order::c,
+                          detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reshaped(*this, layout::signed_shape<1>{-1}, o);
   }
   /// Returns a view without the given axes. Throws shape_error if the extent of one is not 1.
   template <std::size_t... Axes>
     requires(sizeof...(Axes) > 0)
-  auto squeeze() const {
+  auto squeeze(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::with_mapping(*this, layout::squeeze<Axes...>(detail::mapping_of(*this)));
   }
   /// Returns a view without any axis of extent 1 (numba: `squeeze()`). Throws shape_error if the
   /// number of other axes is not M.
   template <std::size_t M>
     requires(M <= N)
-  device_view<T, M> squeeze_to() const {
+  device_view<T, M> squeeze_to(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::with_mapping(*this, layout::squeeze_to<M>(detail::mapping_of(*this)));
   }
   /// Returns a view with the axes in reverse order.
-  device_view transpose() const { return transpose(layout::reversed_axes<N>()); }
+  device_view transpose(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
+    return transpose(layout::reversed_axes<N>());
+  }
   /// Returns a view whose axis i is axis axes[i]. Throws layout_error if `axes` is no permutation.
-  device_view transpose(std::array<std::size_t, N> const& axes) const {
+  device_view transpose(std::array<std::size_t, N> const& axes,
+                        detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::with_mapping(*this, layout::transpose(detail::mapping_of(*this), axes));
   }
   /// Returns views of sections of `section` indices along an axis; the last one may be shorter
   /// (numba: `split`). Throws shape_error if `section` is 0 or `axis` is not less than the rank.
-  std::vector<device_view> split(std::size_t section, std::size_t axis = 0) const
+  std::vector<device_view> split(std::size_t section, std::size_t axis = 0,
+                                 detail::caller at = std::source_location::current()) const
     requires(N > 0)
   {
+    detail::call_scope const call(__func__, at);
     return detail::split_view(*this, section, axis);
   }
   /// Returns a view of the same bytes as elements of type U (numba: `view`). The extent of the axis
@@ -277,14 +309,18 @@ class device_view {
   /// axis, or if sizes, strides or the address do not fit, and shape_error if the extent does not.
   template <class U>
     requires(std::is_trivially_copyable_v<U> && !std::is_const_v<U>)
-  device_view<detail::with_const_of<T, U>, N> as() const {
+  device_view<detail::with_const_of<T, U>, N> as(
+      detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reinterpret_view<U>(*this);
   }
   /// Returns a view of one member of every record (numba: `record_array[field]`). Throws
   /// layout_error if the member's size does not divide the record's: see field_copy.
   template <class U, class Record>
     requires std::derived_from<value_type, Record>
-  device_view<detail::with_const_of<T, U>, N> field(U Record::*member) const {
+  device_view<detail::with_const_of<T, U>, N> field(
+      U Record::*member, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::field_view(*this, member);
   }
   ///@}
@@ -303,23 +339,31 @@ class device_view {
   /// Returns the elements in the order `o` with other extents. Throws shape_error if the sizes
   /// differ.
   template <std::size_t M>
-  device_array<value_type, M> reshape_copy(roc::shape<M> const& extents, order o = order::c) const {
+  device_array<value_type, M> reshape_copy(
+      roc::shape<M> const& extents, order o = order::c,
+      detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reshaped_copy(*this, layout::detail::exact_extents(extents), o);
   }
   /// Returns all elements in the order `o`, with rank 1.
-  device_array<value_type, 1> ravel_copy(order o = order::c) const {
+  device_array<value_type, 1> ravel_copy(
+      order o = order::c, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reshaped_copy(*this, layout::signed_shape<1>{-1}, o);
   }
   /// Returns the bytes of the elements, in C order, as elements of type U. Throws shape_error if
   /// the extent of the last axis does not fit.
   template <class U>
-  device_array<U, N> as_copy() const {
+  device_array<U, N> as_copy(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::duplicate(*this, order::c).template as<U>();
   }
   /// Returns one member of every record, in C order. The member may have any size.
   template <class U, class Record>
     requires std::derived_from<value_type, Record>
-  device_array<U, N> field_copy(U Record::*member) const {
+  device_array<U, N> field_copy(U Record::*member,
+                                detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::field_copy(*this, member);
   }
   ///@}
@@ -422,7 +466,9 @@ class element : public device_view<T, 0> {
 };
 
 template <class T, std::size_t N>
-host_array<typename device_view<T, N>::value_type, N> device_view<T, N>::copy_to_host() const {
+host_array<typename device_view<T, N>::value_type, N> device_view<T, N>::copy_to_host(
+    detail::caller at) const {
+  detail::call_scope const call(__func__, at, "device to host");
   host_array<value_type, N> result(shape(), layout::like_strides(shape(), strides()));
   copy(*this, result);
   return result;
@@ -430,16 +476,18 @@ host_array<typename device_view<T, N>::value_type, N> device_view<T, N>::copy_to
 
 template <class T, std::size_t N>
 host_array<typename device_view<T, N>::value_type, N> device_view<T, N>::copy_to_host(
-    stream_ref stream) const {
+    stream_ref stream, detail::caller at) const {
+  detail::call_scope const call(__func__, at, "device to host");
   host_array<value_type, N> result(shape(), layout::like_strides(shape(), strides()));
   copy(*this, result, stream);
   return result;
 }
 
 template <class T, std::size_t N>
-typename device_view<T, N>::value_type device_view<T, N>::get() const
+typename device_view<T, N>::value_type device_view<T, N>::get(detail::caller at) const
   requires(N == 0)
 {
+  detail::call_scope const call(__func__, at, "device to host");
   // The copy begins the lifetime of the value, which may have no default constructor.
   alignas(value_type) std::byte bytes[sizeof(value_type)];
   auto* const result = reinterpret_cast<value_type*>(bytes);
@@ -448,16 +496,19 @@ typename device_view<T, N>::value_type device_view<T, N>::get() const
 }
 
 template <class T, std::size_t N>
-void device_view<T, N>::set(std::type_identity_t<T> const& value) const
+void device_view<T, N>::set(std::type_identity_t<T> const& value, detail::caller at) const
   requires(N == 0 && !std::is_const_v<T>)
 {
+  detail::call_scope const call(__func__, at, "host to device");
   copy_to_device(host_view<T const, 0>(&value, {}));
 }
 
 template <class T, std::size_t N>
-void device_view<T, N>::set(std::type_identity_t<T> const& value, stream_ref stream) const
+void device_view<T, N>::set(std::type_identity_t<T> const& value, stream_ref stream,
+                            detail::caller at) const
   requires(N == 0 && !std::is_const_v<T>)
 {
+  detail::call_scope const call(__func__, at, "host to device");
   // `value` itself may be in pinned memory, which the copy would read late.
   T const pageable = value;
   copy_to_device(host_view<T const, 0>(&pageable, {}), stream);

@@ -18,12 +18,16 @@ ROCARRAY_API std::error_category const& hip_category() noexcept;
 
 /// The base of all errors of the library.
 ///
-/// `what()` reads: what is wrong, with values, and what to do. Errors of the HIP runtime have its
-/// code (category `hip_category()`), the name of the call and its location in the library. Errors
-/// that the library finds itself have a code of `std::generic_category()` and no call.
+/// `what()` reads: the operation that the program called, its direction if it is a copy, and where;
+/// what is wrong, with values; what to do. For example "copy_to_host (device to host) at
+/// main.cpp:12: incompatible shape: device (2, 3), host (3, 2)". Errors of the HIP runtime have its
+/// code (category `hip_category()`) and the name of the call. Errors that the library finds itself
+/// have a code of `std::generic_category()` and no call.
 class ROCARRAY_API error : public std::system_error {
  public:
-  /// Creates an error. `call` is not copied, so it must be a string literal.
+  /// Creates an error. `call` is not copied, so it must be a string literal. If the thread is in a
+  /// public function of the library, the message and the location are those of the function's
+  /// caller.
   error(std::error_code code, std::string const& problem, char const* call = "",
         std::source_location place = {});
 
@@ -32,8 +36,9 @@ class ROCARRAY_API error : public std::system_error {
   /// Returns the HIP call that failed, for example "hipMalloc"; empty if the library found the
   /// error itself.
   char const* call() const noexcept { return call_; }
-  /// Returns the location of the failing HIP call in the library's source; line 0 if the library
-  /// found the error itself.
+  /// Returns the location of the program's call of the library. If the called function has no
+  /// parameter for it (index expressions and other lists of any length), returns that of the
+  /// failing HIP call in the library's source, or line 0 if the library found the error itself.
   std::source_location location() const noexcept { return location_; }
 
  private:

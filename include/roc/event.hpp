@@ -2,6 +2,8 @@
 // Events: points in the work of a stream, to wait for and to measure the time between.
 #pragma once
 
+#include <source_location>
+
 #include <roc/config.hpp>
 #include <roc/stream.hpp>
 
@@ -34,11 +36,11 @@ class ROCARRAY_API event_base {
   ~event_base();
 
   /// Records the end of the work enqueued on `stream` so far. A later record replaces this one.
-  void record(stream_ref stream = {});
+  void record(stream_ref stream = {}, detail::caller at = std::source_location::current());
   /// Blocks until the recorded work has finished. Returns at once if nothing was recorded.
-  void synchronize() const;
+  void synchronize(detail::caller at = std::source_location::current()) const;
   /// Returns true if the recorded work has finished, or if nothing was recorded. Does not block.
-  [[nodiscard]] bool query() const;
+  [[nodiscard]] bool query(detail::caller at = std::source_location::current()) const;
 
   /// Returns the handle that roc/native.hpp converts.
   detail::native_event* handle() const;
@@ -86,7 +88,8 @@ class ROCARRAY_API timed_event : public event_base {
   /// Returns the milliseconds from this event to `end` on the device's clock (hipEventElapsedTime;
   /// numba.cuda: `event_elapsed_time`). Both must be recorded and their work finished, else throws
   /// roc::error.
-  [[nodiscard]] double elapsed_time(timed_event const& end) const;
+  [[nodiscard]] double elapsed_time(timed_event const& end,
+                                    detail::caller at = std::source_location::current()) const;
 };
 
 }  // namespace roc

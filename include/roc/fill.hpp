@@ -2,7 +2,10 @@
 // Fills of any array, view or contiguous range, on the host or on the device.
 #pragma once
 
+#include <source_location>
+
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/stream.hpp>
 
@@ -18,14 +21,18 @@ namespace roc {
 /// return.
 template <detail::writable_argument D>
   requires detail::correct_use<detail::fill_argument_misuse<D>>
-void fill(D&& to, detail::argument_value_type<D> const& value) {
+void fill(D&& to, detail::argument_value_type<D> const& value,
+          detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::view_of(to).fill(value);
 }
 /// Enqueues the fill on `stream`. *Lifetime:* the value has been read on return; host memory must
 /// live until the stream has been synchronized.
 template <detail::writable_argument D>
   requires(detail::correct_use<detail::fill_argument_misuse<D>> && !detail::owning_temporary<D>)
-void fill(D&& to, detail::argument_value_type<D> const& value, stream_ref stream) {
+void fill(D&& to, detail::argument_value_type<D> const& value, stream_ref stream,
+          detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::view_of(to).fill(value, stream);
 }
 
@@ -61,14 +68,16 @@ void with_array_or_view(D& to, F f) {
 /// *Synchronization:* ordered after all work enqueued earlier on the device, and complete on
 /// return.
 template <detail::writable_argument D>
-void zero(D&& to) {
+void zero(D&& to, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::with_array_or_view(to, [](auto&& x) { x.zero(); });
 }
 /// Enqueues the zeroing on `stream`. *Lifetime:* host memory must live until the stream has been
 /// synchronized.
 template <detail::writable_argument D>
   requires(!detail::owning_temporary<D>)
-void zero(D&& to, stream_ref stream) {
+void zero(D&& to, stream_ref stream, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::with_array_or_view(to, [&](auto&& x) { x.zero(stream); });
 }
 

@@ -4,11 +4,13 @@
 
 #include <concepts>
 #include <cstddef>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
 #include <roc/config.hpp>
 #include <roc/detail/allocation_bytes.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/kernel_support.hpp>
 #include <roc/detail/launch.hpp>
 #include <roc/layout/shape.hpp>
@@ -66,7 +68,9 @@ struct over_shape {
 /// *Lifetime:* the memory of arrays that `f` holds views of is not reused before `f` has finished,
 /// so the arrays may be destroyed after the call.
 template <class F, std::size_t N>
-void for_each(stream_ref stream, shape<N> const& extents, F f) {
+void for_each(stream_ref stream, shape<N> const& extents, F f,
+              detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   ROCARRAY_CHECK_FUNCTOR(F);
   std::size_t const count = layout::element_count(extents);
   if (count == 0) return;
@@ -76,7 +80,9 @@ void for_each(stream_ref stream, shape<N> const& extents, F f) {
 /// Enqueues f(i) for every i in [0, extent), as for_each with a shape does. Throws shape_error if
 /// the extent is negative.
 template <class F, std::integral I = std::size_t>
-void for_each(stream_ref stream, I extent, F f) {
+void for_each(stream_ref stream, I extent, F f,
+              detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   ROCARRAY_CHECK_FUNCTOR(F);
   for_each(stream, shape<1>{detail::checked_extent(extent)}, std::move(f));
 }
@@ -86,13 +92,17 @@ void for_each(stream_ref stream, I extent, F f) {
 ///@{
 template <class F, std::size_t N>
   requires(N >= 2)
-void for_each(stream_ref stream, std::size_t const (&extents)[N], F f) {
+void for_each(stream_ref stream, std::size_t const (&extents)[N], F f,
+              detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   ROCARRAY_CHECK_FUNCTOR(F);
   for_each(stream, detail::shape_from(extents), std::move(f));
 }
 template <class F, std::integral I, std::size_t N>
   requires(N >= 2 && !std::same_as<I, std::size_t>)
-void for_each(stream_ref stream, I const (&extents)[N], F f) {
+void for_each(stream_ref stream, I const (&extents)[N], F f,
+              detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   ROCARRAY_CHECK_FUNCTOR(F);
   for_each(stream, detail::shape_from(extents), std::move(f));
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <roc/config.hpp>
 #include <roc/detail/allocation_bytes.hpp>
 #include <roc/detail/argument_traits.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/host_storage.hpp>
 #include <roc/detail/misuse.hpp>
 #include <roc/detail/throw.hpp>
@@ -55,25 +57,34 @@ class host_array {
   /// Creates a compact array in C or F order.
   explicit host_array(roc::shape<N> const& shape, order o = order::c,
                       host_memory kind = host_memory::pageable,
-                      host_flags flags = host_flags::portable)
-      : host_array(shape, layout::compact_strides(shape, o), kind, flags) {}
+                      host_flags flags = host_flags::portable,
+                      detail::caller at = std::source_location::current())
+      : host_array(shape, (detail::call_scope("host_array", at), layout::compact_strides(shape, o)),
+                   kind, flags) {}
   /// Creates an array of rank 1 with this many elements. Throws shape_error if `extent` is
   /// negative.
   template <std::integral I>
     requires(N == 1)
   explicit host_array(I extent, host_memory kind = host_memory::pageable,
-                      host_flags flags = host_flags::portable)
-      : host_array(roc::shape<1>{detail::checked_extent(extent)}, order::c, kind, flags) {}
+                      host_flags flags = host_flags::portable,
+                      detail::caller at = std::source_location::current())
+      : host_array(
+            (detail::call_scope("host_array", at), roc::shape<1>{detail::checked_extent(extent)}),
+            order::c, kind, flags) {}
   /// Creates an array of rank 1 from an extent in braces. Without this overload, the braces could
   /// also stand for a host_array.
   template <std::integral I>
     requires(N == 1)
-  explicit host_array(I const (&extent)[1]) : host_array(extent[0]) {}
+  explicit host_array(I const (&extent)[1], detail::caller at = std::source_location::current())
+      : host_array(extent[0], host_memory::pageable, host_flags::portable, at) {}
   /// Creates an array with strides, in elements. Throws layout_error if a stride is negative or two
   /// indices refer to the same element.
   host_array(roc::shape<N> const& shape, roc::strides<N> const& strides,
-             host_memory kind = host_memory::pageable, host_flags flags = host_flags::portable)
-      : memory_(detail::allocation_bytes(shape, strides, sizeof(T)), kind, flags),
+             host_memory kind = host_memory::pageable, host_flags flags = host_flags::portable,
+             detail::caller at = std::source_location::current())
+      : memory_((detail::call_scope("host_array", at),
+                 detail::host_storage(detail::allocation_bytes(shape, strides, sizeof(T)), kind,
+                                      flags))),
         data_(static_cast<T*>(memory_.data())),
         shape_(shape),
         strides_(strides),
@@ -82,8 +93,11 @@ class host_array {
   /// layout_error if the demands contradict each other.
   template <std::same_as<padded<N>> P>
   host_array(roc::shape<N> const& shape, P const& padding, order o = order::c,
-             host_memory kind = host_memory::pageable, host_flags flags = host_flags::portable)
-      : host_array(detail::padded_extents(shape, padding, sizeof(T)), o, kind, flags) {
+             host_memory kind = host_memory::pageable, host_flags flags = host_flags::portable,
+             detail::caller at = std::source_location::current())
+      : host_array((detail::call_scope("host_array", at),
+                    detail::padded_extents(shape, padding, sizeof(T))),
+                   o, kind, flags) {
     padded_shape_ = shape_;
     shape_ = shape;
   }
@@ -134,7 +148,8 @@ class host_array {
   /// `h.require(roc::host_memory::pinned)` makes sure that an asynchronous copy does not go through
   /// staging memory. Throws registration_error, which names both kinds, if the array is of another
   /// kind. Mapped memory is pinned too, and every kind satisfies `pageable`.
-  void require(host_memory needed) const {
+  void require(host_memory needed, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     static_cast<void>(data());
     memory_.require(needed);
   }
@@ -239,18 +254,27 @@ class host_array {
   ///@{
 
   /// Writes zero bytes to every element and to the padding.
-  void zero() { padded_view().zero(); }
-  void zero(stream_ref stream) { padded_view().zero(stream); }  ///< Enqueues zero().
+  void zero(detail::caller at = std::source_location::current()) {
+    detail::call_scope const call(__func__, at);
+    padded_view().zero();
+  }
+  /// Enqueues zero().
+  void zero(stream_ref stream, detail::caller at = std::source_location::current()) {
+    detail::call_scope const call(__func__, at);
+    padded_view().zero(stream);
+  }
   /// Writes `value` to every element, of 1 to 16 bytes. Padding and gaps are not touched.
-  void fill(T const& value)
+  void fill(T const& value, detail::caller at = std::source_location::current())
     requires detail::correct_use<detail::fill_misuse<T>>
   {
+    detail::call_scope const call(__func__, at);
     view().fill(value);
   }
   /// Enqueues fill(value). The value has been read on return.
-  void fill(T const& value, stream_ref stream)
+  void fill(T const& value, stream_ref stream, detail::caller at = std::source_location::current())
     requires detail::correct_use<detail::fill_misuse<T>>
   {
+    detail::call_scope const call(__func__, at);
     view().fill(value, stream);
   }
   /// Deleted: the reason is in the compiler's message.
@@ -286,109 +310,160 @@ class host_array {
   }
   /// Changes the extents and keeps the elements in the order `o`.
   template <std::size_t M>
-  host_view<T, M> reshape(roc::shape<M> const& extents, order o = order::c) & {
+  host_view<T, M> reshape(roc::shape<M> const& extents, order o = order::c,
+                          detail::caller at = std::source_location::current()) & {
+    detail::call_scope const call(__func__, at);
     return view().reshape(extents, o);
   }
   /// Returns a view of const elements.
   template <std::size_t M>
-  host_view<T const, M> reshape(roc::shape<M> const& extents, order o = order::c) const& {
+  host_view<T const, M> reshape(roc::shape<M> const& extents, order o = order::c,
+                                detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().reshape(extents, o);
   }
   /// Returns an array that takes over the memory.
   template <std::size_t M>
-  host_array<T, M> reshape(roc::shape<M> const& extents, order o = order::c) && {
+  host_array<T, M> reshape(roc::shape<M> const& extents, order o = order::c,
+                           detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().reshape(extents, o));
   }
   /// Changes the rank to 1, with all elements in the order `o`.
-  host_view<T, 1> ravel(order o = order::c) & { return view().ravel(o); }
+  host_view<T, 1> ravel(order o = order::c, detail::caller at = std::source_location::current()) & {
+    detail::call_scope const call(__func__, at);
+    return view().ravel(o);
+  }
   /// Returns a view of const elements.
-  host_view<T const, 1> ravel(order o = order::c) const& { return view().ravel(o); }
+  host_view<T const, 1> ravel(order o = order::c,
+                              detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
+    return view().ravel(o);
+  }
   /// Returns an array that takes over the memory.
-  host_array<T, 1> ravel(order o = order::c) && { return take(view().ravel(o)); }
+  host_array<T, 1> ravel(order o = order::c,
+                         detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
+    return take(view().ravel(o));
+  }
   /// Removes the given axes, whose extent must be 1.
   template <std::size_t... Axes>
     requires(sizeof...(Axes) > 0)
-  auto squeeze() & {
+  auto squeeze(detail::caller at = std::source_location::current()) & {
+    detail::call_scope const call(__func__, at);
     return view().template squeeze<Axes...>();
   }
   /// Returns a view of const elements.
   template <std::size_t... Axes>
     requires(sizeof...(Axes) > 0)
-  auto squeeze() const& {
+  auto squeeze(detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().template squeeze<Axes...>();
   }
   /// Returns an array that takes over the memory.
   template <std::size_t... Axes>
     requires(sizeof...(Axes) > 0)
-  auto squeeze() && {
+  auto squeeze(detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().template squeeze<Axes...>());
   }
   /// Removes all axes of extent 1, so that M are left.
   template <std::size_t M>
-  host_view<T, M> squeeze_to() & {
+  host_view<T, M> squeeze_to(detail::caller at = std::source_location::current()) & {
+    detail::call_scope const call(__func__, at);
     return view().template squeeze_to<M>();
   }
   /// Returns a view of const elements.
   template <std::size_t M>
-  host_view<T const, M> squeeze_to() const& {
+  host_view<T const, M> squeeze_to(detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().template squeeze_to<M>();
   }
   /// Returns an array that takes over the memory.
   template <std::size_t M>
-  host_array<T, M> squeeze_to() && {
+  host_array<T, M> squeeze_to(detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().template squeeze_to<M>());
   }
   /// Reverses the axes.
-  host_view<T, N> transpose() & { return view().transpose(); }
+  host_view<T, N> transpose(detail::caller at = std::source_location::current()) & {
+    detail::call_scope const call(__func__, at);
+    return view().transpose();
+  }
   /// Returns a view of const elements.
-  host_view<T const, N> transpose() const& { return view().transpose(); }
+  host_view<T const, N> transpose(detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
+    return view().transpose();
+  }
   /// Returns an array that takes over the memory.
-  host_array transpose() && { return std::move(*this).transpose(layout::reversed_axes<N>()); }
+  host_array transpose(detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
+    return std::move(*this).transpose(layout::reversed_axes<N>());
+  }
   /// Permutes the axes: axis i of the result is axis axes[i].
-  host_view<T, N> transpose(std::array<std::size_t, N> const& axes) & {
+  host_view<T, N> transpose(std::array<std::size_t, N> const& axes,
+                            detail::caller at = std::source_location::current()) & {
+    detail::call_scope const call(__func__, at);
     return view().transpose(axes);
   }
   /// Returns a view of const elements.
-  host_view<T const, N> transpose(std::array<std::size_t, N> const& axes) const& {
+  host_view<T const, N> transpose(std::array<std::size_t, N> const& axes,
+                                  detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().transpose(axes);
   }
   /// Returns an array that takes over the memory.
-  host_array transpose(std::array<std::size_t, N> const& axes) &&;
+  host_array transpose(std::array<std::size_t, N> const& axes,
+                       detail::caller at = std::source_location::current()) &&;
   /// Interprets the bytes as elements of type U.
   template <class U>
-  host_view<U, N> as() & {
+  host_view<U, N> as(detail::caller at = std::source_location::current()) & {
+    detail::call_scope const call(__func__, at);
     return view().template as<U>();
   }
   /// Returns a view of const elements.
   template <class U>
-  host_view<U const, N> as() const& {
+  host_view<U const, N> as(detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().template as<U>();
   }
   /// Returns an array that takes over the memory.
   template <class U>
-  host_array<U, N> as() && {
+  host_array<U, N> as(detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().template as<U>());
   }
   /// Selects one member of every record.
   template <class U, class Record>
-  host_view<U, N> field(U Record::*member) & {
+  host_view<U, N> field(U Record::*member, detail::caller at = std::source_location::current()) & {
+    detail::call_scope const call(__func__, at);
     return view().field(member);
   }
   /// Returns a view of const elements.
   template <class U, class Record>
-  host_view<U const, N> field(U Record::*member) const& {
+  host_view<U const, N> field(U Record::*member,
+                              detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().field(member);
   }
   /// Returns an array that takes over the memory.
   template <class U, class Record>
-  host_array<U, N> field(U Record::*member) && {
+  host_array<U, N> field(U Record::*member,
+                         detail::caller at = std::source_location::current()) && {
+    detail::call_scope const call(__func__, at);
     return take(view().field(member));
   }
   /// Splits an axis into views of sections of `section` indices. Not for a temporary: no single
   /// section could own the memory.
-  auto split(std::size_t section, std::size_t axis = 0) & { return view().split(section, axis); }
+  auto split(std::size_t section, std::size_t axis = 0,
+             detail::caller at = std::source_location::current()) & {
+    detail::call_scope const call(__func__, at);
+    return view().split(section, axis);
+  }
   /// Returns a view of const elements.
-  auto split(std::size_t section, std::size_t axis = 0) const& {
+  auto split(std::size_t section, std::size_t axis = 0,
+             detail::caller at = std::source_location::current()) const& {
+    detail::call_scope const call(__func__, at);
     return view().split(section, axis);
   }
   template <detail::incorrect_use Reason = detail::view_of_temporary_misuse>
@@ -407,20 +482,29 @@ class host_array {
   }
   /// Copies the elements in the order `o` to other extents.
   template <std::size_t M>
-  host_array<T, M> reshape_copy(roc::shape<M> const& extents, order o = order::c) const {
+  host_array<T, M> reshape_copy(roc::shape<M> const& extents, order o = order::c,
+                                detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return view().reshape_copy(extents, o);
   }
   /// Copies all elements in the order `o` to rank 1.
-  host_array<T, 1> ravel_copy(order o = order::c) const { return view().ravel_copy(o); }
+  host_array<T, 1> ravel_copy(order o = order::c,
+                              detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
+    return view().ravel_copy(o);
+  }
   /// Copies the bytes of the elements, in C order, to elements of type U.
   template <class U>
-  host_array<U, N> as_copy() const {
+  host_array<U, N> as_copy(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return view().template as_copy<U>();
   }
   /// Copies one member of every record, of any size.
   template <class U, class Record>
     requires std::derived_from<T, Record>
-  host_array<U, N> field_copy(U Record::*member) const {
+  host_array<U, N> field_copy(U Record::*member,
+                              detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return view().field_copy(member);
   }
   ///@}
@@ -482,31 +566,41 @@ class host_array {
 /// `pin_memory`), portable by default. The memory of such arrays is cached: see pinned_cache.
 /// Throws as the constructors of host_array.
 template <class T, std::size_t N>
-[[nodiscard]] host_array<T, N> pinned_array(shape<N> const& shape, order o = order::c) {
+[[nodiscard]] host_array<T, N> pinned_array(shape<N> const& shape, order o = order::c,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return host_array<T, N>(shape, o, host_memory::pinned);
 }
 /// Returns a host array in pinned memory with these flags.
 template <class T, std::size_t N>
 [[nodiscard]] host_array<T, N> pinned_array(shape<N> const& shape, host_flags flags,
-                                            order o = order::c) {
+                                            order o = order::c,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return host_array<T, N>(shape, o, host_memory::pinned, flags);
 }
 /// Returns a host array in pinned memory from extents in braces: `pinned_array<float>({n, m})`.
 template <class T, std::size_t N>
   requires(N >= 2)
-[[nodiscard]] host_array<T, N> pinned_array(std::size_t const (&extents)[N], order o = order::c) {
+[[nodiscard]] host_array<T, N> pinned_array(std::size_t const (&extents)[N], order o = order::c,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return pinned_array<T>(detail::shape_from(extents), o);
 }
 /// Returns a host array in pinned memory with these flags from extents in braces.
 template <class T, std::size_t N>
   requires(N >= 2)
 [[nodiscard]] host_array<T, N> pinned_array(std::size_t const (&extents)[N], host_flags flags,
-                                            order o = order::c) {
+                                            order o = order::c,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return pinned_array<T>(detail::shape_from(extents), flags, o);
 }
 /// Returns a host array of rank 1 in pinned memory. Throws shape_error if `extent` is negative.
 template <class T, std::integral I = std::size_t>
-[[nodiscard]] host_array<T, 1> pinned_array(I extent, host_flags flags = host_flags::portable) {
+[[nodiscard]] host_array<T, 1> pinned_array(I extent, host_flags flags = host_flags::portable,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return host_array<T, 1>(extent, host_memory::pinned, flags);
 }
 
@@ -516,7 +610,9 @@ template <class T, std::integral I = std::size_t>
 template <class T, std::size_t N>
 [[nodiscard]] host_array<T, N> mapped_array(shape<N> const& shape,
                                             host_flags flags = host_flags::default_flags,
-                                            order o = order::c) {
+                                            order o = order::c,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return host_array<T, N>(shape, o, host_memory::mapped, flags);
 }
 /// Returns a host array in mapped memory from extents in braces.
@@ -524,13 +620,16 @@ template <class T, std::size_t N>
   requires(N >= 2)
 [[nodiscard]] host_array<T, N> mapped_array(std::size_t const (&extents)[N],
                                             host_flags flags = host_flags::default_flags,
-                                            order o = order::c) {
+                                            order o = order::c,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return mapped_array<T>(detail::shape_from(extents), flags, o);
 }
 /// Returns a host array of rank 1 in mapped memory. Throws shape_error if `extent` is negative.
 template <class T, std::integral I = std::size_t>
-[[nodiscard]] host_array<T, 1> mapped_array(I extent,
-                                            host_flags flags = host_flags::default_flags) {
+[[nodiscard]] host_array<T, 1> mapped_array(I extent, host_flags flags = host_flags::default_flags,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return host_array<T, 1>(extent, host_memory::mapped, flags);
 }
 
@@ -540,18 +639,24 @@ template <class T, std::integral I = std::size_t>
 /// only while no work of the device is pending: roc::map waits for that. Throws as the constructors
 /// of host_array.
 template <class T, std::size_t N>
-[[nodiscard]] host_array<T, N> managed_array(shape<N> const& shape, order o = order::c) {
+[[nodiscard]] host_array<T, N> managed_array(shape<N> const& shape, order o = order::c,
+                                             detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return host_array<T, N>(shape, o, host_memory::managed);
 }
 /// Returns a host array in managed memory from extents in braces.
 template <class T, std::size_t N>
   requires(N >= 2)
-[[nodiscard]] host_array<T, N> managed_array(std::size_t const (&extents)[N], order o = order::c) {
+[[nodiscard]] host_array<T, N> managed_array(std::size_t const (&extents)[N], order o = order::c,
+                                             detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return managed_array<T>(detail::shape_from(extents), o);
 }
 /// Returns a host array of rank 1 in managed memory. Throws shape_error if `extent` is negative.
 template <class T, std::integral I = std::size_t>
-[[nodiscard]] host_array<T, 1> managed_array(I extent) {
+[[nodiscard]] host_array<T, 1> managed_array(I extent,
+                                             detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return host_array<T, 1>(extent, host_memory::managed);
 }
 
@@ -566,7 +671,9 @@ void host_array<T, N>::swap(host_array& other) noexcept {
 }
 
 template <class T, std::size_t N>
-host_array<T, N> host_array<T, N>::transpose(std::array<std::size_t, N> const& axes) && {
+host_array<T, N> host_array<T, N>::transpose(std::array<std::size_t, N> const& axes,
+                                             detail::caller at) && {
+  detail::call_scope const call(__func__, at);
   auto const transposed = view().transpose(axes);
   auto const padded = detail::permuted(padded_shape_, axes);
   auto result = take(transposed);

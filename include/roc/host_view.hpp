@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <iterator>
+#include <source_location>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include <roc/config.hpp>
 #include <roc/detail/argument_traits.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/misuse.hpp>
 #include <roc/detail/view_functions.hpp>
 #include <roc/layout/index.hpp>
@@ -146,38 +148,51 @@ class host_view {
   /// `reshape(shape, order=)`). Throws shape_error if the sizes differ, and layout_error if it
   /// needs a copy: see reshape_copy.
   template <std::size_t M>
-  constexpr host_view<T, M> reshape(roc::shape<M> const& extents, order o = order::c) const {
+  constexpr host_view<T, M> reshape(roc::shape<M> const& extents, order o = order::c,
+                                    detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reshaped(*this, layout::detail::exact_extents(extents), o);
   }
   /// Returns a view of rank 1 of all elements in the order `o`. Throws layout_error if it needs a
   /// copy: see ravel_copy.
-  constexpr host_view<T, 1> ravel(order o = order::c) const {
+  constexpr host_view<T, 1> ravel(order o = order::c,
+                                  detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reshaped(*this, layout::signed_shape<1>{-1}, o);
   }
   /// Returns a view without the given axes. Throws shape_error if the extent of one is not 1.
   template <std::size_t... Axes>
     requires(sizeof...(Axes) > 0)
-  constexpr auto squeeze() const {
+  constexpr auto squeeze(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::with_mapping(*this, layout::squeeze<Axes...>(detail::mapping_of(*this)));
   }
   /// Returns a view without any axis of extent 1 (numba: `squeeze()`). Throws shape_error if the
   /// number of other axes is not M.
   template <std::size_t M>
     requires(M <= N)
-  constexpr host_view<T, M> squeeze_to() const {
+  constexpr host_view<T, M> squeeze_to(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::with_mapping(*this, layout::squeeze_to<M>(detail::mapping_of(*this)));
   }
   /// Returns a view with the axes in reverse order.
-  constexpr host_view transpose() const { return transpose(layout::reversed_axes<N>()); }
+  constexpr host_view transpose(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
+    return transpose(layout::reversed_axes<N>());
+  }
   /// Returns a view whose axis i is axis axes[i]. Throws layout_error if `axes` is no permutation.
-  constexpr host_view transpose(std::array<std::size_t, N> const& axes) const {
+  constexpr host_view transpose(std::array<std::size_t, N> const& axes,
+                                detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::with_mapping(*this, layout::transpose(detail::mapping_of(*this), axes));
   }
   /// Returns views of sections of `section` indices along an axis; the last one may be shorter
   /// (numba: `split`). Throws shape_error if `section` is 0 or `axis` is not less than the rank.
-  std::vector<host_view> split(std::size_t section, std::size_t axis = 0) const
+  std::vector<host_view> split(std::size_t section, std::size_t axis = 0,
+                               detail::caller at = std::source_location::current()) const
     requires(N > 0)
   {
+    detail::call_scope const call(__func__, at);
     return detail::split_view(*this, section, axis);
   }
   /// Returns a view of the same bytes as elements of type U (numba: `view`). The extent of the axis
@@ -185,14 +200,18 @@ class host_view {
   /// axis, or if sizes, strides or the address do not fit, and shape_error if the extent does not.
   template <class U>
     requires(std::is_trivially_copyable_v<U> && !std::is_const_v<U>)
-  host_view<detail::with_const_of<T, U>, N> as() const {
+  host_view<detail::with_const_of<T, U>, N> as(
+      detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reinterpret_view<U>(*this);
   }
   /// Returns a view of one member of every record (numba: `record_array[field]`). Throws
   /// layout_error if the member's size does not divide the record's: see field_copy.
   template <class U, class Record>
     requires std::derived_from<value_type, Record>
-  host_view<detail::with_const_of<T, U>, N> field(U Record::*member) const {
+  host_view<detail::with_const_of<T, U>, N> field(
+      U Record::*member, detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::field_view(*this, member);
   }
   ///@}
@@ -211,23 +230,31 @@ class host_view {
   /// Returns the elements in the order `o` with other extents. Throws shape_error if the sizes
   /// differ.
   template <std::size_t M>
-  host_array<value_type, M> reshape_copy(roc::shape<M> const& extents, order o = order::c) const {
+  host_array<value_type, M> reshape_copy(
+      roc::shape<M> const& extents, order o = order::c,
+      detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reshaped_copy(*this, layout::detail::exact_extents(extents), o);
   }
   /// Returns all elements in the order `o`, with rank 1.
-  host_array<value_type, 1> ravel_copy(order o = order::c) const {
+  host_array<value_type, 1> ravel_copy(order o = order::c,
+                                       detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::reshaped_copy(*this, layout::signed_shape<1>{-1}, o);
   }
   /// Returns the bytes of the elements, in C order, as elements of type U. Throws shape_error if
   /// the extent of the last axis does not fit.
   template <class U>
-  host_array<U, N> as_copy() const {
+  host_array<U, N> as_copy(detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::duplicate(*this, order::c).template as<U>();
   }
   /// Returns one member of every record, in C order. The member may have any size.
   template <class U, class Record>
     requires std::derived_from<value_type, Record>
-  host_array<U, N> field_copy(U Record::*member) const {
+  host_array<U, N> field_copy(U Record::*member,
+                              detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     return detail::field_copy(*this, member);
   }
   ///@}
@@ -239,27 +266,33 @@ class host_view {
   ///@{
 
   /// Writes zero bytes to every element.
-  void zero() const
+  void zero(detail::caller at = std::source_location::current()) const
     requires(!std::is_const_v<T>)
   {
+    detail::call_scope const call(__func__, at);
     detail::zero_view(*this, nullptr);
   }
   /// Enqueues zero().
-  void zero(stream_ref stream) const
+  void zero(stream_ref stream, detail::caller at = std::source_location::current()) const
     requires(!std::is_const_v<T>)
   {
+    detail::call_scope const call(__func__, at);
     detail::zero_view(*this, &stream);
   }
   /// Writes `value` to every element, of 1 to 16 bytes.
-  void fill(std::type_identity_t<T> const& value) const
+  void fill(std::type_identity_t<T> const& value,
+            detail::caller at = std::source_location::current()) const
     requires detail::correct_use<detail::fill_misuse<T>>
   {
+    detail::call_scope const call(__func__, at);
     detail::fill_view(*this, value, nullptr);
   }
   /// Enqueues fill(value). The value has been read on return.
-  void fill(std::type_identity_t<T> const& value, stream_ref stream) const
+  void fill(std::type_identity_t<T> const& value, stream_ref stream,
+            detail::caller at = std::source_location::current()) const
     requires detail::correct_use<detail::fill_misuse<T>>
   {
+    detail::call_scope const call(__func__, at);
     detail::fill_view(*this, value, &stream);
   }
   ///@}

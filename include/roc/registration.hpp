@@ -4,10 +4,12 @@
 
 #include <concepts>
 #include <cstddef>
+#include <source_location>
 #include <utility>
 #include <vector>
 
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 
 namespace roc {
@@ -24,6 +26,8 @@ struct registration_options {
   /// most pages have not been touched.
   bool huge_pages = false;
 };
+
+class registration;
 
 namespace detail {
 
@@ -55,6 +59,16 @@ host_extent extent_of(H&& host) {
   auto const view = as_host_view(host);
   auto const [low, high] = view.element_range();
   return {view.data() + low, static_cast<std::size_t>(high - low) * sizeof(*view.data())};
+}
+
+template <class... H>
+registration register_ranges(registration_options options, H&... ranges);
+template <class... H>
+registration adopt_ranges(H&... ranges);
+template <class... H>
+void deregister_ranges(H&... ranges) {
+  host_extent const extents[] = {extent_of(ranges)..., {nullptr, 0}};
+  deregister_extents(extents, sizeof...(H));
 }
 
 /// The problem with ranges that must stay in memory after the call.
@@ -91,15 +105,26 @@ class [[nodiscard]] ROCARRAY_API registration {
   static registration make_registered(std::vector<detail::host_extent> extents,
                                       registration_options options);
   static registration make_adopted(std::vector<detail::host_extent> extents);
-  template <detail::host_argument... H>
-    requires detail::correct_use<detail::registration_misuse<H...>>
-  friend registration register_host(registration_options, H&&...);
-  template <detail::host_argument... H>
-    requires(sizeof...(H) > 0 && detail::correct_use<detail::registration_misuse<H...>>)
-  friend registration adopt_registered(H&&...);
+  template <class... H>
+  friend registration detail::register_ranges(registration_options, H&...);
+  template <class... H>
+  friend registration detail::adopt_ranges(H&...);
 
   std::vector<detail::host_extent> extents_;
 };
+
+namespace detail {
+
+template <class... H>
+registration register_ranges(registration_options options, H&... ranges) {
+  return registration::make_registered({extent_of(ranges)...}, options);
+}
+template <class... H>
+registration adopt_ranges(H&... ranges) {
+  return registration::make_adopted({extent_of(ranges)...});
+}
+
+}  // namespace detail
 
 /// Registers host memory (hipHostRegister; numba.roc: `roc.register`).
 ///
@@ -119,16 +144,34 @@ class [[nodiscard]] ROCARRAY_API registration {
 ///
 /// *Lifetime:* the memory must stay allocated until it is deregistered.
 template <detail::host_argument... H>
-  requires detail::correct_use<detail::registration_misuse<H...>>
+  requires(sizeof...(H) != 1 && detail::correct_use<detail::registration_misuse<H...>>)
 [[nodiscard]] registration register_host(registration_options options, H&&... ranges) {
-  return registration::make_registered({detail::extent_of(ranges)...}, options);
+  detail::call_scope const call(__func__);
+  return detail::register_ranges(options, ranges...);
+}
+/// Registers one range.
+template <detail::host_argument H>
+  requires detail::correct_use<detail::registration_misuse<H>>
+[[nodiscard]] registration register_host(registration_options options, H&& range,
+                                         detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  return detail::register_ranges(options, range);
 }
 
 /// Registers host memory with the default options.
 template <detail::host_argument... H>
-  requires(sizeof...(H) > 0 && detail::correct_use<detail::registration_misuse<H...>>)
+  requires(sizeof...(H) > 1 && detail::correct_use<detail::registration_misuse<H...>>)
 [[nodiscard]] registration register_host(H&&... ranges) {
-  return register_host(registration_options{}, std::forward<H>(ranges)...);
+  detail::call_scope const call(__func__);
+  return detail::register_ranges(registration_options{}, ranges...);
+}
+/// Registers one range with the default options.
+template <detail::host_argument H>
+  requires detail::correct_use<detail::registration_misuse<H>>
+[[nodiscard]] registration register_host(H&& range,
+                                         detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  return detail::register_ranges(registration_options{}, range);
 }
 
 /// Adopts host memory that other code has pinned with hipHostRegister or hipHostMalloc: copies then
@@ -142,9 +185,18 @@ template <detail::host_argument... H>
 /// @throws registration_error if a range is not pinned, or overlaps one in the library's table
 ///   without being the same
 template <detail::host_argument... H>
-  requires(sizeof...(H) > 0 && detail::correct_use<detail::registration_misuse<H...>>)
+  requires(sizeof...(H) > 1 && detail::correct_use<detail::registration_misuse<H...>>)
 [[nodiscard]] registration adopt_registered(H&&... ranges) {
-  return registration::make_adopted({detail::extent_of(ranges)...});
+  detail::call_scope const call(__func__);
+  return detail::adopt_ranges(ranges...);
+}
+/// Adopts one range.
+template <detail::host_argument H>
+  requires detail::correct_use<detail::registration_misuse<H>>
+[[nodiscard]] registration adopt_registered(H&& range,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  return detail::adopt_ranges(range);
 }
 
 /// Deregisters ranges (hipHostUnregister; numba.roc: `roc.deregister`): all of them or none.
@@ -155,9 +207,16 @@ template <detail::host_argument... H>
 /// *Synchronization:* blocks until the copies that use a part of the ranges have finished. Errors
 /// of the copies go to the log hook.
 template <detail::host_argument... H>
+  requires(sizeof...(H) != 1)
 void deregister(H&&... ranges) {
-  detail::host_extent const extents[] = {detail::extent_of(ranges)..., {nullptr, 0}};
-  detail::deregister_extents(extents, sizeof...(H));
+  detail::call_scope const call(__func__);
+  detail::deregister_ranges(ranges...);
+}
+/// Deregisters one range.
+template <detail::host_argument H>
+void deregister(H&& range, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  detail::deregister_ranges(range);
 }
 
 /// Deleted: the reason is in the compiler's message.

@@ -2,10 +2,12 @@
 // Streams: owning (stream), borrowed (stream_ref), and a guard that synchronizes at scope end.
 #pragma once
 
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
 
 namespace roc {
 
@@ -87,12 +89,12 @@ class ROCARRAY_API stream_ref {
 
   /// Blocks until all work enqueued so far has finished (hipStreamSynchronize). Throws the first
   /// exception that a host function of this stream threw since the last synchronization, once.
-  void synchronize() const;
+  void synchronize(detail::caller at = std::source_location::current()) const;
   /// Returns true if all work enqueued so far has finished. Does not block (hipStreamQuery).
-  [[nodiscard]] bool query() const;
+  [[nodiscard]] bool query(detail::caller at = std::source_location::current()) const;
   /// Makes work enqueued from now on wait for the last record of `event`. Does not block the
   /// calling thread (hipStreamWaitEvent).
-  void wait(event_base const& event) const;
+  void wait(event_base const& event, detail::caller at = std::source_location::current()) const;
   /// Enqueues `function()`, which runs on a thread of the runtime after all work enqueued earlier
   /// (hipLaunchHostFunc; numba.cuda: `add_callback`). Work enqueued later waits for it.
   ///
@@ -110,7 +112,9 @@ class ROCARRAY_API stream_ref {
   /// @throws roc::error
   /// @throws std::bad_alloc if there is no memory for the function
   template <class F>
-  void launch_host_function(F&& function) const {
+  void launch_host_function(F&& function,
+                            detail::caller at = std::source_location::current()) const {
+    detail::call_scope const call(__func__, at);
     detail::launch_host_function(*this, detail::make_host_function(std::forward<F>(function)));
   }
   /// Returns a guard that synchronizes this stream at the end of its scope.

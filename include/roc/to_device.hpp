@@ -4,9 +4,11 @@
 
 #include <concepts>
 #include <cstddef>
+#include <source_location>
 #include <utility>
 
 #include <roc/copy.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/device_array.hpp>
 #include <roc/layout/shape.hpp>
@@ -29,7 +31,9 @@ using device_array_for = device_array<argument_value_type<X>, argument_rank<X>>;
 /// @param stream determines the device; the memory is allocated in its order
 /// @throws lifetime_error (moved-from array), out_of_memory, roc::error
 template <detail::copy_argument X>
-[[nodiscard]] auto device_array_like(X&& x, stream_ref stream = {}) {
+[[nodiscard]] auto device_array_like(X&& x, stream_ref stream = {},
+                                     detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   auto const view = detail::view_of(x);
   return detail::device_array_for<X>(view.shape(),
                                      layout::like_strides(view.shape(), view.strides()), stream);
@@ -46,7 +50,8 @@ auto device_array_like(X&& x, stream_ref stream = {}) = delete;
 /// @returns an array with the layout of device_array_like(from)
 /// @throws what roc::copy throws, and out_of_memory
 template <detail::host_argument H>
-[[nodiscard]] auto to_device(H&& from) {
+[[nodiscard]] auto to_device(H&& from, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, "host to device");
   auto result = device_array_like(from);
   copy(from, result);
   return result;
@@ -56,7 +61,9 @@ template <detail::host_argument H>
 /// copy(from, to, stream).
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H>)
-[[nodiscard]] auto to_device(H&& from, stream_ref stream) {
+[[nodiscard]] auto to_device(H&& from, stream_ref stream,
+                             detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, "host to device");
   auto result = device_array_like(from, stream);
   copy(from, result, stream);
   return result;
@@ -66,14 +73,17 @@ template <detail::host_argument H>
 /// what roc::copy throws.
 template <detail::host_argument H, detail::device_argument D>
   requires detail::copyable_to<H, D>
-void to_device(H&& from, D&& to) {
+void to_device(H&& from, D&& to, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, "host to device");
   copy(from, to);
 }
 /// Enqueues a copy of host memory into an existing device array or view on `stream`. *Lifetime:* as
 /// for copy(from, to, stream).
 template <detail::host_argument H, detail::device_argument D>
   requires detail::async_copyable_to<H, D>
-void to_device(H&& from, D&& to, stream_ref stream) {
+void to_device(H&& from, D&& to, stream_ref stream,
+               detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at, "host to device");
   copy(from, to, stream);
 }
 

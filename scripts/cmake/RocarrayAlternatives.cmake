@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# rocarray_alternative(COMPONENT LINK NAME SLAVES)
+# rocarray_alternative(COMPONENT LINK FILE SLAVES)
 #
 # Writes the maintainer scripts postinst and prerm of a component's Debian package, and sets CPack's variable
-# for them. They register the installed file NAME as an alternative for LINK, a path without the platform,
-# and remove it: see update-alternatives(1). SLAVES has a line for each file that is switched together with
-# it: link, name of the alternative, file.
+# for them. They register the installed FILE as an alternative for LINK, a path without the platform, and
+# remove it: see update-alternatives(1). The alternative has the name of LINK. SLAVES has a line for each
+# file that is switched together with it: link, name of the alternative, file.
 
-function(rocarray_alternative component link name slaves)
+function(rocarray_alternative component link target slaves)
   set(directory ${CMAKE_CURRENT_BINARY_DIR}/debian/${component})
-  set(target /usr/${rocarray_private_directory}/${name})
+  get_filename_component(name ${link} NAME)
   set(install "update-alternatives --install ${link} ${name} ${target} ${rocarray_priority}")
   if(slaves)
     # dpkg may leave out files, or the directory of a link (path-exclude, as in container images).
@@ -23,15 +23,11 @@ ${slaves}LIST
 # shellcheck disable=SC2086
 ${install} $slaves")
   endif()
-  set(ldconfig "")
-  if(component STREQUAL "library")
-    set(ldconfig "ldconfig\n")
-  endif()
   file(WRITE ${directory}/postinst "#!/bin/sh
 set -e
 [ \"$1\" = configure ] || exit 0
 ${install}
-${ldconfig}")
+")
   file(WRITE ${directory}/prerm "#!/bin/sh
 set -e
 [ \"$1\" = remove ] || [ \"$1\" = deconfigure ] || exit 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Installs the library, its headers, and the files for find_package(rocarray) and pkg-config.
+# Installs the library, its headers, the files for find_package(rocarray) and pkg-config, the guide and
+# the examples.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -27,7 +28,7 @@ file(APPEND ${rocarray_version_file} "${rocarray_platform_check}")
 get_target_property(rocarray_definitions rocarray_platform INTERFACE_COMPILE_DEFINITIONS)
 list(TRANSFORM rocarray_definitions PREPEND -D)
 list(JOIN rocarray_definitions " " rocarray_pc_definitions)
-set(rocarray_pc_private "-pthread -ldl")
+set(rocarray_pc_private "-pthread -ldl -Wl,-z,nodelete")
 if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd")
   get_filename_component(rocarray_directory ${ROCARRAY_AMDHIP_LIBRARY} DIRECTORY)
   string(APPEND rocarray_pc_private " -L${rocarray_directory} -lamdhip64")
@@ -36,11 +37,11 @@ elseif(ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
 endif()
 
 # rocarray_install(EXPORT name LIBRARIES directory HEADERS directory PACKAGE directory PKG_CONFIG name
-#                  RUNTIME keywords... DEVELOPMENT keywords...)
+#                  DOCUMENTS directory RUNTIME keywords... DEVELOPMENT keywords...)
 #
 # Installs everything; `keywords` are passed to install().
 function(rocarray_install)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "EXPORT;LIBRARIES;HEADERS;PACKAGE;PKG_CONFIG"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "EXPORT;LIBRARIES;HEADERS;PACKAGE;PKG_CONFIG;DOCUMENTS"
     "RUNTIME;DEVELOPMENT")
   install(TARGETS rocarray_static rocarray_shared EXPORT ${arg_EXPORT}
     LIBRARY DESTINATION ${arg_LIBRARIES} ${arg_RUNTIME} NAMELINK_SKIP
@@ -61,6 +62,12 @@ function(rocarray_install)
     ${modules}/RocarrayDeviceSources.cmake
     DESTINATION ${arg_PACKAGE} ${arg_DEVELOPMENT})
   install(PROGRAMS ${modules}/../hipify DESTINATION ${arg_PACKAGE} ${arg_DEVELOPMENT})
+  # As in the repository, so that links from one to the other lead somewhere.
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+    DESTINATION ${arg_DOCUMENTS} ${arg_DEVELOPMENT})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${arg_DOCUMENTS} ${arg_DEVELOPMENT}
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN _static EXCLUDE)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${arg_DOCUMENTS} ${arg_DEVELOPMENT})
 
   # Relative to the .pc file, so that an installation can be moved.
   set(pkg_config ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -84,7 +91,9 @@ endfunction()
 rocarray_install(EXPORT rocarray PKG_CONFIG rocarray
   LIBRARIES ${CMAKE_INSTALL_LIBDIR}
   HEADERS ${CMAKE_INSTALL_INCLUDEDIR}
-  PACKAGE ${rocarray_package_directory})
+  PACKAGE ${rocarray_package_directory}
+  DOCUMENTS ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 if(PROJECT_IS_TOP_LEVEL)
   include(RocarrayPackages)

@@ -3,23 +3,81 @@
 # and, if the benchmarks are built, rocbench.
 #
 # The packages of several platforms can be installed together: each has its own directories, and the
-# default library and tool are selected by Debian's alternatives. A project selects a platform by
-# -DROCARRAY_PLATFORM (find_package) or by the name of the .pc file (pkg-config); a program selects one
+# default library, .pc file and tool are selected by Debian's alternatives. A project selects a platform
+# by -DROCARRAY_PLATFORM (find_package) or by the name of the .pc file (pkg-config); a program selects one
 # at start by LD_LIBRARY_PATH, since all have one SONAME and one interface.
 
+find_program(ROCARRAY_GZIP gzip)
+mark_as_advanced(ROCARRAY_GZIP)
+if(NOT ROCARRAY_GZIP)
+  return()
+endif()
+
 set(rocarray_suffix ${ROCARRAY_RESOLVED_PLATFORM})
+# The packages' prefix is /usr, where Debian's libraries are in a directory of the architecture. The loader
+# searches it without ldconfig.
+if(CMAKE_LIBRARY_ARCHITECTURE)
+  set(CMAKE_INSTALL_LIBDIR lib/${CMAKE_LIBRARY_ARCHITECTURE})
+endif()
 set(rocarray_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(rocarray_private_directory ${CMAKE_INSTALL_LIBDIR}/rocarray-${rocarray_suffix})
+set(rocarray_library_package librocarray${rocarray_soversion}-${rocarray_suffix})
+set(rocarray_development_package librocarray-${rocarray_suffix}-dev)
+set(rocarray_tool_package rocarray-tools-${rocarray_suffix})
+set(rocarray_maintainer "rocarray developers <developers@rocarray.invalid>")
+
+# rocarray_debian_documents(COMPONENT): installs copyright and changelog, which every package must have.
+file(READ ${PROJECT_SOURCE_DIR}/LICENSE rocarray_license)
+string(REGEX MATCH "Copyright \\(c\\) ([^\n]+)" rocarray_copyright "${rocarray_license}")
+set(rocarray_copyright ${CMAKE_MATCH_1})
+string(REGEX REPLACE "^MIT License\n\nCopyright[^\n]*\n\n" "" rocarray_license "${rocarray_license}")
+string(REGEX REPLACE "\n$" "" rocarray_license "${rocarray_license}")
+string(REGEX REPLACE "\n\n" "\n.\n" rocarray_license "${rocarray_license}")
+string(REGEX REPLACE "\n" "\n " rocarray_license "${rocarray_license}")
+string(TIMESTAMP rocarray_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+function(rocarray_debian_documents component)
+  set(package ${rocarray_${component}_package})
+  set(directory ${CMAKE_CURRENT_BINARY_DIR}/debian/${component})
+  file(WRITE ${directory}/copyright
+"Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: rocarray
+
+Files: *
+Copyright: ${rocarray_copyright}
+License: MIT
+ ${rocarray_license}
+")
+  file(WRITE ${directory}/changelog
+"rocarray (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * New version.
+
+ -- ${rocarray_maintainer}  ${rocarray_date}
+")
+  rocarray_gzip(${directory}/changelog ${directory}/changelog.gz)
+  install(FILES ${directory}/copyright ${directory}/changelog.gz
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
+endfunction()
+
+# rocarray_gzip(FROM TO): compresses a file. The result does not depend on the time.
+function(rocarray_gzip from to)
+  execute_process(COMMAND ${ROCARRAY_GZIP} -9n INPUT_FILE ${from} OUTPUT_FILE ${to}
+    COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
 
 # `cmake --install` without a component installs none of these.
 rocarray_install(EXPORT rocarray_package PKG_CONFIG rocarray-${rocarray_suffix}
   LIBRARIES ${rocarray_private_directory}
   HEADERS ${CMAKE_INSTALL_INCLUDEDIR}/rocarray-${rocarray_suffix}
   PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/rocarray-${rocarray_suffix}
+  DOCUMENTS ${CMAKE_INSTALL_DATADIR}/doc/${rocarray_development_package}
   RUNTIME COMPONENT library EXCLUDE_FROM_ALL
   DEVELOPMENT COMPONENT development EXCLUDE_FROM_ALL)
 set(CPACK_COMPONENTS_ALL library development)
+rocarray_debian_documents(library)
+rocarray_debian_documents(development)
 if(TARGET rocbench)
+  rocarray_debian_documents(tool)
   install(TARGETS rocbench
     RUNTIME DESTINATION ${rocarray_private_directory} COMPONENT tool EXCLUDE_FROM_ALL)
   # The completions are installed in the platform's own directory, as the tool is, and linked from the
@@ -31,8 +89,7 @@ if(TARGET rocbench)
   set(rocarray_man_page ${CMAKE_CURRENT_BINARY_DIR}/debian/rocbench-${rocarray_suffix}.1.gz)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${rocarray_tool_source}/rocbench.1)
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/debian)
-  file(ARCHIVE_CREATE OUTPUT ${rocarray_man_page} PATHS ${rocarray_tool_source}/rocbench.1
-    FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)
+  rocarray_gzip(${rocarray_tool_source}/rocbench.1 ${rocarray_man_page})
   install(FILES ${rocarray_man_page} DESTINATION ${rocarray_man_directory} COMPONENT tool EXCLUDE_FROM_ALL)
   install(FILES ${rocarray_tool_source}/completions/rocbench.bash RENAME rocbench
     DESTINATION ${rocarray_tool_directory}/bash-completion/completions COMPONENT tool EXCLUDE_FROM_ALL)
@@ -61,7 +118,9 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rocarray)
 set(CPACK_PACKAGE_VENDOR rocarray)
-set(CPACK_PACKAGE_CONTACT "the authors of rocarray")
+set(CPACK_PACKAGE_CONTACT ${rocarray_maintainer})
+# Each package has its own synopsis, the first line of its description.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
@@ -74,20 +133,28 @@ if(ROCARRAY_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 endif()
 
-set(rocarray_library_package librocarray${rocarray_soversion}-${rocarray_suffix})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${rocarray_library_package})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(rocarray_description
+  "rocarray is a C++ library of arrays in GPU memory, written once in HIP, that\n\
+copies between host and device at nearly the speed of the link.\n\n")
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION
-  "Arrays in GPU memory, copies, streams: library for ${rocarray_suffix}")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME librocarray-${rocarray_suffix}-dev)
+  "arrays in GPU memory, shared library for ${rocarray_suffix}\n${rocarray_description}\
+This package contains the shared library for the platform ${rocarray_suffix}.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME ${rocarray_development_package})
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${rocarray_library_package} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, perl, pkgconf | pkg-config")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
-  "Arrays in GPU memory: headers and libraries for ${rocarray_suffix}")
-set(CPACK_DEBIAN_TOOL_PACKAGE_NAME rocarray-tools-${rocarray_suffix})
+  "arrays in GPU memory, files for development for ${rocarray_suffix}\n${rocarray_description}\
+This package contains the headers, the static library, the files for CMake and\n\
+pkg-config, the guide and examples, for the platform ${rocarray_suffix}.")
+set(CPACK_DEBIAN_TOOL_PACKAGE_NAME ${rocarray_tool_package})
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOL_DESCRIPTION
-  "rocbench, which measures copies to, from and on a GPU (${rocarray_suffix})")
+  "measures copies to, from and on a GPU, for ${rocarray_suffix}\n${rocarray_description}\
+This package contains rocbench, which measures the library beside HIP's own\n\
+calls and the limits of the hardware, for the platform ${rocarray_suffix}.")
 
 # A platform with a device has precedence over the CPU.
 set(rocarray_priority 30)
@@ -97,7 +164,10 @@ endif()
 
 include(RocarrayAlternatives)
 rocarray_alternative(library /usr/${CMAKE_INSTALL_LIBDIR}/librocarray.so.${rocarray_soversion}
-  librocarray.so.${rocarray_soversion} "")
-rocarray_alternative(tool /usr/bin/rocbench rocbench "${rocarray_tool_slaves}")
+  /usr/${rocarray_private_directory}/librocarray.so.${rocarray_soversion} "")
+set(rocarray_pc_file /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig/rocarray)
+rocarray_alternative(development ${rocarray_pc_file}.pc ${rocarray_pc_file}-${rocarray_suffix}.pc "")
+rocarray_alternative(tool /usr/bin/rocbench /usr/${rocarray_private_directory}/rocbench
+  "${rocarray_tool_slaves}")
 
 include(CPack)

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/throw.hpp>
 
 #include "base/log.hpp"
@@ -59,11 +61,49 @@ std::string format_message(char const* format, detail::message_value const* valu
   return result;
 }
 
+// Returns true if `file` is below the directory in which `known_file` is `name`.
+bool is_beside(std::string_view file, std::string_view known_file, std::string_view name) {
+  return file.starts_with(known_file.substr(0, known_file.size() - name.size()));
+}
+
+// Returns the location of the program's call that the thread is in. Line 0 if it is unknown, or in
+// the library itself, whose functions call each other.
+std::source_location location_of_caller() {
+  if (detail::current_call == nullptr) return {};
+  std::source_location const location = detail::current_call->location();
+  bool const is_own =
+      is_beside(location.file_name(), detail::current_call->header(), "detail/call_scope.hpp") ||
+      is_beside(location.file_name(), __FILE__, "base/error.cpp");
+  return is_own ? std::source_location() : location;
+}
+
+// Returns the message with the operation and its place before the problem.
+std::string describe(std::string const& problem) {
+  if (detail::current_call == nullptr) return problem;
+  std::string text = detail::current_call->operation();
+  if (char const* const direction = detail::current_call->direction(); direction != nullptr) {
+    text.append(" (").append(direction).append(")");
+  }
+  if (std::source_location const location = location_of_caller(); location.line() != 0) {
+    std::string_view const file = location.file_name();
+    text.append(" at ").append(file.substr(file.rfind('/') + 1));
+    text.append(":").append(std::to_string(location.line()));
+  }
+  return text + ": " + problem;
+}
+
 }  // namespace
+
+namespace detail {
+constinit thread_local call_scope const* current_call = nullptr;
+}
 
 error::error(std::error_code code, std::string const& problem, char const* call,
              std::source_location location)
-    : std::system_error(code), message_(problem), call_(call), location_(location) {}
+    : std::system_error(code),
+      message_(describe(problem)),
+      call_(call),
+      location_(location_of_caller().line() != 0 ? location_of_caller() : location) {}
 
 shape_error::shape_error(std::string const& problem) : error(invalid_argument(), problem) {}
 layout_error::layout_error(std::string const& problem) : error(invalid_argument(), problem) {}

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include <roc/detail/strided_region.hpp>
 #include <roc/error.hpp>
 
 #include "platform/call.hpp"
@@ -45,8 +46,14 @@ device::device(int ordinal) : ordinal_(ordinal) {
   int const devices = count();
   if (ordinal >= 0 && ordinal < devices) return;
   throw error({static_cast<int>(hipErrorInvalidDevice), hip_category()},
-              "device ordinal " + std::to_string(ordinal) + " is out of range: there are " +
-                  std::to_string(devices) + " devices; use an ordinal below device::count()");
+              "device " + std::to_string(ordinal) + " does not exist: this process sees " +
+                  std::to_string(devices) + (devices == 1 ? " device" : " devices") +
+                  "; use an ordinal below device::count()");
+}
+
+void detail::check_device_exists(int ordinal) {
+  static int const devices = device::count();
+  if (ordinal >= devices) static_cast<void>(device(ordinal));
 }
 
 int device::count() {

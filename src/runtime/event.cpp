@@ -52,7 +52,8 @@ detail::native_event* event_base::handle() const {
   return handle_;
 }
 
-void event_base::record(stream_ref stream) {
+void event_base::record(stream_ref stream, detail::caller at) {
+  detail::call_scope const call(__func__, at);
   static_cast<void>(handle());
   static_cast<void>(runtime::handle(stream));
   runtime::on_stream_device const guard(stream);
@@ -80,14 +81,16 @@ void event_base::make_wait(detail::native_stream* stream) const {
   ROCARRAY_HIP(hipStreamWaitEvent, reinterpret_cast<hipStream_t>(stream), native_event, 0);
 }
 
-void event_base::synchronize() const {
+void event_base::synchronize(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   hipEvent_t const native_event = native(handle());
   std::optional<runtime::stream_keepalive> keepalive;
   if (slot_ != nullptr && !keepalive.emplace(slot_, generation_)) return;
   ROCARRAY_HIP(hipEventSynchronize, native_event);
 }
 
-bool event_base::query() const {
+bool event_base::query(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   hipEvent_t const native_event = native(handle());
   std::optional<runtime::stream_keepalive> keepalive;
   if (slot_ != nullptr && !keepalive.emplace(slot_, generation_)) return true;
@@ -98,7 +101,8 @@ event::event() : event_base(hipEventDisableTiming) {}
 
 timed_event::timed_event() : event_base(hipEventDefault) {}
 
-double timed_event::elapsed_time(timed_event const& end) const {
+double timed_event::elapsed_time(timed_event const& end, detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   float milliseconds = 0;
   hipEvent_t const native_begin = native(handle());
   hipEvent_t const native_end = native(end.handle());

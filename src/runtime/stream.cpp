@@ -95,15 +95,20 @@ void synchronize_guard::synchronize() {
   if (kind != stream_kind::none) runtime::synchronize({handle_, device_, kind});
 }
 
-void stream_ref::synchronize() const { runtime::synchronize(*this); }
+void stream_ref::synchronize(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
+  runtime::synchronize(*this);
+}
 
-bool stream_ref::query() const {
+bool stream_ref::query(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   hipStream_t const native = runtime::handle(*this);
   runtime::on_stream_device const guard(*this);
   return ROCARRAY_HIP_READY(hipStreamQuery, native);
 }
 
-void stream_ref::wait(event_base const& event) const {
+void stream_ref::wait(event_base const& event, detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   static_cast<void>(runtime::handle(*this));
   runtime::on_stream_device const guard(*this);
   event.make_wait(handle_);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -63,6 +64,39 @@ TEST(DeviceView, ThrowsLifetimeErrorIfNullWithElements) {
   roc::device_view<int> const view(nullptr, roc::shape<1>{3});
   std::vector<int> host(3);
   EXPECT_THROW(view.copy_to_host(host), roc::lifetime_error);
+}
+
+// With one device, the calls that name another one still use the only one there is.
+TEST(DeviceView, OfADeviceThatDoesNotExistNamesBothNumbers) {
+  int const devices = roc::device::count();
+  roc::device_array<int> const array({6});
+  roc::device_view<int> const view(array.data(), roc::shape<1>{6}, roc::order::c, devices + 6);
+  std::vector<int> host(6);
+  auto const expect_error = [&](auto&& call) {
+    try {
+      call();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (roc::error const& error) {
+      std::string const numbers = "device " + std::to_string(devices + 6) +
+                                  " does not exist: this process sees " + std::to_string(devices);
+      EXPECT_NE(std::string::npos, std::string(error.what()).find(numbers)) << error.what();
+    }
+  };
+  expect_error([&] { view.copy_to_host(host); });
+  expect_error([&] { view.copy_to_device(host); });
+  expect_error([&] { roc::copy(array, view); });
+  expect_error([&] { roc::planned_path(host, view); });
+  expect_error([&] { view.fill(1); });
+  expect_error([&] { view.zero(); });
+  expect_error([&] { view.ravel_copy(); });
+  roc::stream const stream;
+  expect_error([&] { view.copy_to_host(host, stream); });
+  expect_error([&] { view(0).set(1, stream); });
+  expect_error([&] {
+    roc::copy_batch batch;
+    batch.add(host, view);
+    batch.submit();
+  });
 }
 
 // A device address must fault in host code, or the tests would not detect such an access.

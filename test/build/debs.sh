@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # debs.sh CPACK BUILD-DIRECTORY DIRECTORY PLATFORM SONAME
 # Makes the Debian packages, prints their sizes and installs them below DIRECTORY/root, from which
-# consumers can be built. Removing a package removes its alternative.
+# consumers can be built: the alternatives, which are absolute links, are made relative to that root.
+# Removing a package removes its alternative.
 set -euo pipefail
 cpack=$1
 build=$2
@@ -39,6 +40,11 @@ if [ ! -e "$root$target" ]; then
   echo "the alternative $target is not in the package" >&2
   exit 1
 fi
+pc_file=$(find "$root/usr/lib" -name rocarray.pc)
+if [ -z "$pc_file" ] || [[ $(readlink "$root/etc/alternatives/rocarray.pc") != */rocarray-$platform.pc ]]; then
+  echo "rocarray.pc is not an alternative for the file of $platform: \"$pc_file\"" >&2
+  exit 1
+fi
 if ls "$out"/rocarray-tools* >/dev/null 2>&1; then
   tool=$(readlink "$root/etc/alternatives/rocbench")
   "$root$tool" --help >/dev/null
@@ -58,3 +64,6 @@ if [ -e "$root/etc/alternatives/$soname" ] || [ -L "$root/etc/alternatives/$sona
 fi
 install -i "$out"/*.deb
 test -e "$root$target"
+for link in "$pc_file" "$root"/etc/alternatives/*; do
+  ln -sfn "$(realpath --relative-to="${link%/*}" --no-symlinks "$root$(readlink "$link")")" "$link"
+done

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# headers.sh stand_alone|native|no_vendor|cost COMPILER FLAG...: checks the public headers.
+# headers.sh stand_alone|native|no_vendor|old_compiler|cost COMPILER FLAG...: checks the public headers.
 #   stand_alone  every header compiles by itself, and twice in one file
 #   native       the same for the headers that include HIP, with the platform's flags
 #   no_vendor    <roc/roc.hpp> includes no header of a vendor
+#   old_compiler a compiler that is too old, or not set to C++20, stops with a message that says so
 #   cost         <roc/roc.hpp> compiles fast enough
 set -euo pipefail
 what=$1
@@ -61,6 +62,26 @@ case $what in
     if [ -n "$found" ]; then
       echo "roc/roc.hpp includes headers of a vendor, or headers that include them:" "$found" >&2
       exit 1
+    fi
+    ;;
+  old_compiler)
+    # expect TEXT COMPILER FLAG...: the first error of <roc/roc.hpp> contains the text.
+    expect() {
+      local text=$1 message
+      shift
+      message=$(echo '#include <roc/roc.hpp>' | "$@" -I. -fsyntax-only -x c++ - 2>&1 | grep -m 1 error: || true)
+      echo "$*: $message"
+      [[ $message == *"$text"* ]] || { echo "expected: $text" >&2; exit 1; }
+    }
+    expect "rocarray needs C++20" "${compile[@]}" -std=c++17
+    # An old version of a compiler is imitated by its macros, which its library reads as well.
+    if "${compile[0]}" -dM -E -x c++ /dev/null | grep -q __clang__; then
+      expect "rocarray needs Clang 15" "${compile[@]}" -Wno-everything -U__clang_major__ -D__clang_major__=14
+    else
+      expect "rocarray needs GCC 11" "${compile[@]}" -w -U__GNUC__ -D__GNUC__=10
+    fi
+    if command -v clang++-14 >/dev/null; then
+      expect "rocarray needs Clang 15" clang++-14 -std=c++20
     fi
     ;;
   cost)

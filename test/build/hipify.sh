@@ -10,7 +10,7 @@ out=$2/$case
 program=$3
 unset HIPIFY_PERL
 
-if [ ! -f "$program" ] && [ "$case" != missing ]; then
+if [ ! -f "$program" ] && [ "$case" != missing ] && [ "$case" != into_sources ]; then
   echo "hipify-perl was not found: install it, or set ROCARRAY_HIPIFY_PERL or HIPIFY_PERL to it"
   exit 77
 fi
@@ -89,6 +89,19 @@ case $case in
     touch "$out/file"
     hipify --hipify-perl "$program" -o "$out/file/below" "$out/a.cu"
     expect 2 "cannot be written"
+    ;;
+  into_sources)  # not into the folder of a source, however it is written, or below a folder of sources
+    mkdir "$out/sources"
+    cp "$here/hipify/left.cu" "$out/sources/a.cuh"
+    ln -s sources "$out/link"
+    printf 'print "overwritten";' >"$out/hipify-perl"
+    hipify --hipify-perl "$out/hipify-perl" -o "$out/link/" "$out/sources/a.cuh"
+    expect 2 "$out/link/ is the folder of the source $out/sources/a.cuh"
+    hipify --hipify-perl "$out/hipify-perl" -o "$out/sources/new/results" "$out/sources"
+    expect 2 "$out/sources/new/results is inside the folder of sources $out/sources"
+    cmp "$here/hipify/left.cu" "$out/sources/a.cuh" && [ ! -e "$out/sources/new" ] || exit 1
+    hipify --hipify-perl "$out/hipify-perl" -o "$out/sources/new" "$out/sources/a.cuh"
+    expect 0
     ;;
   missing)
     hipify --hipify-perl "$out/nowhere" "$here/hipify"

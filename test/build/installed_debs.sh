@@ -52,12 +52,12 @@ remaining_files() {
     -o \( -type f -o -type l -o -path "*roc*" \) -print)
 }
 
-# check_system NAME MAN COMPLETIONS [DPKG-OPTION...]: yes or no for the man page and the completions
-# selects whether they are expected to be installed.
+# check_system NAME MAN COMPLETIONS DOCUMENTS [DPKG-OPTION...]: yes or no for the man page, the completions
+# and the copyright files selects whether they are expected to be installed.
 check_system() {
   case=$1
-  local man=$2 completions=$3 count=${#names[@]} link file
-  shift 3
+  local man=$2 completions=$3 documents=$4 count=${#names[@]} link file name pc_file
+  shift 4
   root=$out/$case
   mkdir -p "$root/var/lib/dpkg/"{updates,info,alternatives} "$root/var/log" \
     "$root/etc/alternatives" "$root/usr/bin"
@@ -71,6 +71,11 @@ check_system() {
   link=$(cd "$root" && find usr/lib -maxdepth 2 -name "$soname" -type l -not -path "*/rocarray-*")
   link=/${link:-usr/lib/$soname}
   expect yes "$link"
+  pc_file=$(cd "$root" && find usr/lib -name rocarray.pc)
+  expect yes "/${pc_file:-usr/lib/pkgconfig/rocarray.pc}"
+  for name in "${names[@]}"; do
+    [ "$documents" = no ] || [ -s "$root/usr/share/doc/$name/copyright" ] || fail "$name has no copyright file"
+  done
   if [ $tool = 1 ]; then
     expect yes /usr/bin/rocbench
     expect "$man" /usr/share/man/man1/rocbench.1.gz
@@ -100,9 +105,14 @@ check_system() {
 }
 
 # --path-include cancels the exclusions in dpkg's own configuration.
-check_system whole yes yes "--path-include=/usr/share/*"
-check_system without_man_pages no yes "--path-exclude=/usr/share/man/*"
-check_system without_completions yes no "--path-include=/usr/share/man/*" \
+check_system whole yes yes yes "--path-include=/usr/share/*"
+check_system without_man_pages no yes yes "--path-include=/usr/share/*" "--path-exclude=/usr/share/man/*"
+check_system without_completions yes no yes "--path-include=/usr/share/man/*" \
+  "--path-include=/usr/share/doc/*" \
   "--path-exclude=/usr/share/bash-completion/*" \
   "--path-exclude=/usr/share/zsh/*" "--path-exclude=/usr/share/fish/*"
-check_system without_share no no "--path-exclude=/usr/share/*"
+check_system without_share no no no "--path-exclude=/usr/share/*"
+# The configuration of dpkg in Ubuntu's images.
+check_system of_a_container no yes yes "--path-include=/usr/share/*" "--path-exclude=/usr/share/man/*" \
+  "--path-exclude=/usr/share/locale/*/LC_MESSAGES/*.mo" "--path-exclude=/usr/share/doc/*" \
+  "--path-include=/usr/share/doc/*/copyright" "--path-include=/usr/share/doc/*/changelog.Debian.*"

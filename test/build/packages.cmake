@@ -25,6 +25,15 @@ if(NOT ROCARRAY_SANITIZE)
   rocarray_pkg_config_test(pkg_config_static static ${pc_directory} rocarray ${prefix}.install)
   rocarray_pkg_config_test(pkg_config_shared shared ${pc_directory} rocarray ${prefix}.install)
 
+  # The installed examples, as a project of their own.
+  add_test(NAME ${prefix}.installed_examples
+    COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test
+      ${install}/${CMAKE_INSTALL_DOCDIR}/examples ${CMAKE_CURRENT_BINARY_DIR}/installed_examples ${options}
+      --build-options ${variables} -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_PREFIX_PATH=${install}
+      --test-command round_trip)
+  set_tests_properties(${prefix}.installed_examples PROPERTIES
+    FIXTURES_REQUIRED ${prefix}.install TIMEOUT 300 ENVIRONMENT "${environment}")
+
   set(other amd)
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd")
     set(other host)
@@ -37,7 +46,8 @@ if(NOT ROCARRAY_SANITIZE)
     PASS_REGULAR_EXPRESSION "for ${ROCARRAY_RESOLVED_PLATFORM}, and ROCARRAY_PLATFORM asks for ${other}")
 
   find_program(ROCARRAY_DPKG dpkg)
-  mark_as_advanced(ROCARRAY_DPKG)
+  find_program(ROCARRAY_LINTIAN lintian)
+  mark_as_advanced(ROCARRAY_DPKG ROCARRAY_LINTIAN)
   if(ROCARRAY_DPKG)
     set(debs ${CMAKE_CURRENT_BINARY_DIR}/debs)
     get_filename_component(cpack ${CMAKE_COMMAND} DIRECTORY)
@@ -51,6 +61,11 @@ if(NOT ROCARRAY_SANITIZE)
         ${CMAKE_CURRENT_BINARY_DIR}/installed_debs librocarray.so.${soversion} ${debs})
     set_tests_properties(${prefix}.installed_debs PROPERTIES
       FIXTURES_REQUIRED ${prefix}.debs SKIP_RETURN_CODE 77 TIMEOUT 120)
+    if(ROCARRAY_LINTIAN)
+      add_test(NAME ${prefix}.lintian
+        COMMAND sh -c "${ROCARRAY_LINTIAN} --allow-root --fail-on error,warning ${debs}/*.deb")
+      set_tests_properties(${prefix}.lintian PROPERTIES FIXTURES_REQUIRED ${prefix}.debs TIMEOUT 120)
+    endif()
     set(deb_usr ${debs}/root/usr)
     add_test(NAME ${prefix}.consumer_of_debs
       COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/consumer_debs ${options}
@@ -59,8 +74,14 @@ if(NOT ROCARRAY_SANITIZE)
         --test-command consumer)
     set_tests_properties(${prefix}.consumer_of_debs PROPERTIES
       FIXTURES_REQUIRED ${prefix}.debs TIMEOUT 120 ENVIRONMENT "${environment}")
-    rocarray_pkg_config_test(consumer_of_debs_by_pkg_config shared
-      ${deb_usr}/${CMAKE_INSTALL_LIBDIR}/pkgconfig rocarray-${ROCARRAY_RESOLVED_PLATFORM} ${prefix}.debs)
+    set(deb_pc_directory ${deb_usr}/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pkgconfig)
+    rocarray_pkg_config_test(consumer_of_debs_by_pkg_config shared ${deb_pc_directory}
+      rocarray-${ROCARRAY_RESOLVED_PLATFORM} ${prefix}.debs)
+    execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(user STREQUAL "0")  # only root can install packages, and so make the alternatives
+      rocarray_pkg_config_test(consumer_of_debs_by_pkg_config_default static ${deb_pc_directory}
+        rocarray ${prefix}.debs)
+    endif()
   else()
     add_test(NAME ${prefix}.debs COMMAND sh -c "echo 'dpkg was not found: not a Debian system'; exit 77")
     set_tests_properties(${prefix}.debs PROPERTIES SKIP_RETURN_CODE 77)
@@ -70,8 +91,17 @@ if(NOT ROCARRAY_SANITIZE)
     add_test(NAME ${prefix}.consumer_by_fetch_content
       COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/consumer_fetch ${options}
         --build-options ${variables} ${unoptimized} -DROCARRAY_PLATFORM=host -DKIND=shared
-        -DFETCH=${PROJECT_SOURCE_DIR}
+        -DROCARRAY_INSTALL=ON -DFETCH=${PROJECT_SOURCE_DIR}
         --test-command consumer)
-    set_tests_properties(${prefix}.consumer_by_fetch_content PROPERTIES TIMEOUT 300)
+    set_tests_properties(${prefix}.consumer_by_fetch_content PROPERTIES
+      FIXTURES_SETUP ${prefix}.fetch TIMEOUT 300)
+    # A project that takes the source along installs the library only if it asks.
+    foreach(kind subdirectory fetch)
+      add_test(NAME ${prefix}.installation_with_${kind}
+        COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/consumer_install.sh ${CMAKE_COMMAND}
+          ${CMAKE_CURRENT_BINARY_DIR}/consumer_${kind})
+      set_tests_properties(${prefix}.installation_with_${kind} PROPERTIES
+        FIXTURES_REQUIRED ${prefix}.${kind})
+    endforeach()
   endif()
 endif()

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -142,6 +143,17 @@ TEST(FromDlpack, ThrowsForUnsuitableTensorAndLeavesItToCaller) {
   tensor.device = {kDLVulkan, 0};
   EXPECT_TRUE(contains(message(take), "DLPack tensor is on a device of type 7, requested memory"))
       << message(take);
+  // A type that the header's enumeration does not name, from a newer producer.
+  std::int32_t const unknown_type = 1000;
+  std::memcpy(&tensor.device.device_type, &unknown_type, sizeof(unknown_type));
+  EXPECT_TRUE(contains(message(take), "on a device of type 1000, requested")) << message(take);
+  EXPECT_TRUE(contains(message([&] { static_cast<void>(roc::dlpack_host_view<int, 2>(tensor)); }),
+                       "on a device of type 1000, requested host memory"));
+  tensor = good;
+  tensor.dtype = {200, 8, 1};
+  EXPECT_TRUE(contains(message(take), "elements of type code 200 with 8 bits, requested int32"))
+      << message(take);
+  tensor = good;
   tensor.device = {kDLCPU, 0};
   EXPECT_THROW(take(), roc::dlpack_error);
   tensor.device = {roc::dlpack_device, 1000};

@@ -137,7 +137,8 @@ TEST(Index, MessageNamesIndexAxisAndSize) {
     layout::index(table, SIZE_MAX, 0);
     FAIL();
   } catch (roc::shape_error const& error) {
-    EXPECT_STREQ("index 9223372036854775807 is out of bounds for axis 0 with size 3", error.what());
+    EXPECT_STREQ("index 18446744073709551615 is out of bounds for axis 0 with size 3",
+                 error.what());
   }
 }
 

@@ -48,6 +48,22 @@ TEST(CompleteShape, ComputesExtentOfMinusOne) {
   EXPECT_EQ((shape<0>{}), layout::complete_shape(shape<2>{1, 1}, layout::signed_shape<0>{}));
 }
 
+TEST(SignedExtent, NamesAnExtentAbovePtrdiffMax) {
+  auto const message = [](auto&& call) -> std::string {
+    try {
+      call();
+    } catch (roc::shape_error const& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  std::size_t const extent = (std::size_t{1} << 63) + 5;
+  std::string const expected =
+      "cannot reshape to an extent of 9223372036854775813; use at most 9223372036854775807";
+  EXPECT_EQ(expected, message([&] { layout::detail::signed_extent(extent); }));
+  EXPECT_EQ(expected, message([&] { layout::detail::exact_extents(shape<2>{2, extent}); }));
+}
+
 TEST(CompleteShape, ThrowsForDifferentSize) {
   using to = layout::signed_shape<2>;
   EXPECT_THROW(layout::complete_shape(shape<1>{12}, to{-1, 5}), roc::shape_error);

@@ -215,7 +215,7 @@ TEST(HostFunction, CallingHipThrowsError) {
   stream.launch_host_function([] { roc::device_array<int> const array(roc::shape<1>{4}); });
   std::string const text = thrown_by([&] { stream.synchronize(); });
   EXPECT_NE(std::string::npos, text.find("called by a host function of a stream")) << text;
-  EXPECT_EQ(0u, text.find("hip")) << text;
+  EXPECT_NE(std::string::npos, text.find(": hip")) << text;
 }
 
 // Some runtimes refuse such a call, others deadlock.
@@ -248,10 +248,12 @@ TEST(HostFunction, CopyAndFillAreRefusedBeforeTheyLock) {
   std::vector<int> host(10);
   stream.launch_host_function([&] { array.copy_to_host(host); });
   std::string const copy = thrown_by([&] { stream.synchronize(); });
-  EXPECT_EQ(0u, copy.find("roc::copy called by a host function of a stream")) << copy;
+  EXPECT_NE(std::string::npos, copy.find(": roc::copy called by a host function of a stream"))
+      << copy;
   stream.launch_host_function([&] { array.zero(); });
   std::string const fill = thrown_by([&] { stream.synchronize(); });
-  EXPECT_EQ(0u, fill.find("roc::fill called by a host function of a stream")) << fill;
+  EXPECT_NE(std::string::npos, fill.find(": roc::fill called by a host function of a stream"))
+      << fill;
   EXPECT_NO_THROW(array.copy_to_host(host));
 }
 
@@ -260,7 +262,8 @@ TEST(HostFunction, SynchronizingItsOwnStreamThrowsInsteadOfDeadlocking) {
   roc::stream_ref const self = stream;
   stream.launch_host_function([self] { self.synchronize(); });
   std::string const text = thrown_by([&] { stream.synchronize(); });
-  EXPECT_EQ(0u, text.find("hipStreamSynchronize called by a host function")) << text;
+  EXPECT_NE(std::string::npos, text.find(": hipStreamSynchronize called by a host function"))
+      << text;
 }
 
 TEST(HostFunction, OtherThreadsMayCallHipWhileItRuns) {

@@ -154,5 +154,15 @@ concept owning_temporary = !std::is_lvalue_reference_v<H> && !is_host_view<H> &&
                            (is_host_array<H> || std::is_array_v<std::remove_reference_t<H>> ||
                             !std::ranges::enable_borrowed_range<std::remove_cvref_t<H>>);
 
+/// The direction of a copy from S to D, for messages.
+template <class S, class D>
+inline constexpr char const* copy_direction =
+    device_argument<S> ? (device_argument<D> ? "device to device" : "device to host")
+                       : (device_argument<D> ? "host to device" : "host to host");
+/// The direction of a copy from S to device memory.
+template <class S>
+inline constexpr char const* direction_to_device =
+    device_argument<S> ? "device to device" : "host to device";
+
 }  // namespace detail
 }  // namespace roc

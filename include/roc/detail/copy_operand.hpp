@@ -123,6 +123,7 @@ struct copy_operand {
 template <copy_argument X>
 auto operand_of(X& x) {
   auto const view = view_of(x);
+  check_device(view.device_ordinal());
   using type = std::remove_const_t<decltype(view)>;
   return copy_operand<typename type::element_type, type::rank>{
       view.data(), view.shape(), view.strides(), memory_space_of<type>, view.device_ordinal()};

@@ -30,6 +30,13 @@ struct strided_region {
 /// returns, `borrowed` may read it until the stream has been synchronized.
 enum class source_use : unsigned char { copied, borrowed };
 
+/// Throws roc::error (hipErrorInvalidDevice) if there is no device with this ordinal. Every view
+/// that names a device passes here when it is used; 0 is valid if there is any device.
+ROCARRAY_API void check_device_exists(int ordinal);
+inline void check_device(int ordinal) {
+  if (ordinal > 0) check_device_exists(ordinal);
+}
+
 /// Copies element by element. If `stream` is null, the copy is ordered after all work enqueued
 /// earlier and is complete on return. Throws shape_error, layout_error, overlap_error,
 /// lifetime_error, out_of_memory and roc::error.

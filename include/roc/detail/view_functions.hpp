@@ -123,6 +123,7 @@ auto field_view(View const& v, U Record::*member) {
 template <class View, class F>
 void with_region(View const& v, F f) {
   using value = typename View::value_type;
+  check_device(v.device_ordinal());
   auto const shape = v.shape();
   auto const strides = v.strides();
   f(strided_region{const_cast<value*>(v.data()), sizeof(value), View::rank, shape.data(),
@@ -194,6 +195,7 @@ roc::strides<N + 1> strides_in_bytes(roc::strides<N> const& strides, std::size_t
 template <class View, class U, class Record>
 auto field_copy(View const& v, U Record::*member) {
   using record = typename View::value_type;
+  check_device(v.device_ordinal());
   auto result = new_array_like<U>(v, order::c);
   auto const shape = with_last_axis(v.shape(), sizeof(U));
   auto const from_strides = strides_in_bytes(v.strides(), sizeof(record));

@@ -12,6 +12,8 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <type_traits>
@@ -105,27 +107,37 @@ inline constexpr DLDeviceType dlpack_pinned = kDLCPU;
 
 namespace detail {
 
-/// Returns a name for messages, such as "float32" or "int8 x 4".
+/// Returns a name for messages, such as "float32", "int8 x 4" or "code 12 with 8 bits".
 inline std::string dlpack_name(DLDataType type) {
   static char const* const codes[] = {"int",    "uint",    "float", "handle",
                                       "bfloat", "complex", "bool"};
   std::string const code =
-      type.code < 7 ? codes[type.code] : "code " + std::to_string(type.code) + " ";
-  std::string const lanes = type.lanes == 1 ? "" : " x " + std::to_string(type.lanes);
-  return code + std::to_string(type.bits) + lanes;
+      type.code < std::size(codes)
+          ? codes[type.code] + std::to_string(type.bits)
+          : "code " + std::to_string(type.code) + " with " + std::to_string(type.bits) + " bits";
+  return type.lanes == 1 ? code : code + " x " + std::to_string(type.lanes);
+}
+
+/// Returns the number of a device's type. A producer may know types that this header's enumeration
+/// does not have: such a value must not be read as an enumerator.
+inline int dlpack_device_type(DLDevice const& device) noexcept {
+  std::int32_t number = 0;
+  static_assert(sizeof(device.device_type) == sizeof(number));
+  std::memcpy(&number, &device.device_type, sizeof(number));
+  return number;
 }
 
 /// Returns a name for messages, such as "CUDA device 0".
-inline std::string dlpack_name(DLDevice device) {
-  std::string const number = std::to_string(static_cast<int>(device.device_type));
-  switch (static_cast<int>(device.device_type)) {
+inline std::string dlpack_name(DLDevice const& device) {
+  int const type = dlpack_device_type(device);
+  switch (type) {
     case kDLCPU: return "the CPU";
     case kDLCUDA: return "CUDA device " + std::to_string(device.device_id);
     case kDLCUDAHost: return "pinned CUDA memory";
     case kDLROCM: return "ROCm device " + std::to_string(device.device_id);
     case kDLROCMHost: return "pinned ROCm memory";
     case kDLCUDAManaged: return "managed CUDA memory";
-    default: return "a device of type " + number;
+    default: return "a device of type " + std::to_string(type);
   }
 }
 
@@ -190,7 +202,7 @@ dlpack_memory<T, N> read_dlpack(DLTensor const& tensor) {
 /// Returns the ordinal of the device that the tensor is on. Throws dlpack_error if it is not in
 /// memory of this platform's devices.
 inline int dlpack_ordinal(DLTensor const& tensor) {
-  auto const type = static_cast<int>(tensor.device.device_type);
+  int const type = dlpack_device_type(tensor.device);
 #if ROCARRAY_PLATFORM_NVIDIA
   bool const is_managed = type == kDLCUDAManaged;
 #else
@@ -260,7 +272,8 @@ template <class T, std::size_t N>
 /// Returns a view of a tensor in host memory, pinned or not. Otherwise as dlpack_view.
 template <class T, std::size_t N>
 [[nodiscard]] host_view<T, N> dlpack_host_view(DLTensor const& tensor) {
-  if (tensor.device.device_type != kDLCPU && tensor.device.device_type != dlpack_pinned) {
+  int const type = detail::dlpack_device_type(tensor.device);
+  if (type != kDLCPU && type != dlpack_pinned) {
     detail::throw_dlpack_device(tensor, "host memory");
   }
   auto const memory = detail::read_dlpack<T, N>(tensor);

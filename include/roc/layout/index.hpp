@@ -28,7 +28,8 @@ inline constexpr std::size_t produced_axes =
 template <class... E>
 inline constexpr std::size_t ellipsis_count = (std::size_t{std::same_as<E, ellipsis_t>} + ... + 0);
 
-[[noreturn]] inline void throw_index(std::ptrdiff_t index, std::size_t axis, std::size_t extent) {
+template <integer_index I>
+[[noreturn]] void throw_index(I index, std::size_t axis, std::size_t extent) {
   roc::detail::throw_shape_error("index {} is out of bounds for axis {} with size {}", index, axis,
                                  extent);
 }
@@ -97,7 +98,7 @@ ROCARRAY_HOST_DEVICE constexpr std::ptrdiff_t resolve_index(I index,
 #if ROCARRAY_DEVICE_PASS
   roc::detail::check_in_kernel<Checked>(in_bounds, "index out of bounds");
 #else
-  if (!in_bounds) throw_index(slice_end(index).value, axis, extent);
+  if (!in_bounds) throw_index(index, axis, extent);
 #endif
   return result;
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <roc/layout/shape.hpp>
@@ -17,12 +18,16 @@ using signed_shape = std::array<std::ptrdiff_t, N>;
 
 namespace detail {
 
-/// Returns an extent of a reshape as a signed number. An unsigned value above PTRDIFF_MAX becomes
-/// -2, an invalid extent: it must not be mistaken for the -1 that is computed from the others.
+/// Returns an extent of a reshape as a signed number. Throws shape_error for an unsigned value
+/// above PTRDIFF_MAX: it must not be mistaken for the -1 that is computed from the others.
 template <class I>
 constexpr std::ptrdiff_t signed_extent(I number) {
   auto const value = static_cast<std::ptrdiff_t>(number);
-  return std::is_unsigned_v<I> && value < 0 ? -2 : value;
+  if (std::is_unsigned_v<I> && value < 0) {
+    roc::detail::throw_shape_error("cannot reshape to an extent of {}; use at most {}", number,
+                                   PTRDIFF_MAX);
+  }
+  return value;
 }
 
 /// Returns a shape as extents of a reshape, none of which is -1.

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Every error names the program's call: operation, direction, file and line.
+#include <gtest/gtest.h>
+#include <roc/roc.hpp>
+
+#include <array>
+#include <cstddef>
+#include <source_location>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using roc::shape;
+
+// Expects that `call`, on the line of this function's call, throws E, whose message begins with the
+// operation and that line, and contains `problem`.
+template <class E, class F>
+void expect_error(char const* operation, char const* problem, F&& call,
+                  std::source_location here = std::source_location::current()) {
+  try {
+    call();
+    ADD_FAILURE() << "line " << here.line() << ": nothing was thrown";
+  } catch (roc::error const& error) {
+    EXPECT_NE(nullptr, dynamic_cast<E const*>(&error)) << error.what();
+    EXPECT_EQ(here.line(), error.location().line()) << error.what();
+    EXPECT_STREQ(here.file_name(), error.location().file_name()) << error.what();
+    std::string const begin =
+        operation + (" at error_location_test.cpp:" + std::to_string(here.line())) + ": ";
+    EXPECT_EQ(begin, std::string(error.what()).substr(0, begin.size())) << error.what();
+    EXPECT_NE(std::string::npos, std::string(error.what()).find(problem)) << error.what();
+  }
+}
+
+// A macro, so that all of it is on one line for the compiler, which the error names.
+#define EXPECT_ERROR(type, operation, problem, ...) \
+  expect_error<type>(operation, problem, [&] { __VA_ARGS__; })
+
+struct ErrorLocation : testing::Test {
+  roc::device_array<int, 2> array{shape<2>{2, 3}};
+  std::vector<int> wrong = std::vector<int>(5);
+  roc::stream stream;
+};
+
+TEST_F(ErrorLocation, IsThatOfACopyWithAnotherShape) {
+  EXPECT_ERROR(roc::shape_error, "copy_to_host (device to host)", "incompatible shape",
+               array.copy_to_host(wrong));
+  EXPECT_ERROR(roc::shape_error, "copy_to_host (device to host)", "incompatible shape",
+               array.copy_to_host(wrong, stream));
+  EXPECT_ERROR(roc::shape_error, "copy_to_device (host to device)", "incompatible shape",
+               array.copy_to_device(wrong));
+  EXPECT_ERROR(roc::shape_error, "copy_to_device (host to device)", "incompatible shape",
+               array.view().copy_to_device(wrong, stream));
+  EXPECT_ERROR(roc::shape_error, "copy_to_device (device to device)", "incompatible shape",
+               array.copy_to_device(roc::device_array<int, 2>({3, 2})));
+  EXPECT_ERROR(roc::shape_error, "to_device (host to device)", "incompatible shape",
+               roc::to_device(wrong, array));
+  EXPECT_ERROR(roc::shape_error, "copy_to_host (device to host)", "incompatible shape",
+               array.bind(stream).copy_to_host(wrong));
+}
+
+TEST_F(ErrorLocation, IsThatOfALayoutThatDoesNotFit) {
+  auto const columns = array.transpose();
+  EXPECT_ERROR(roc::layout_error, "ravel", "needs a copy", columns.ravel());
+  EXPECT_ERROR(roc::layout_error, "reshape", "needs a copy", columns.reshape(shape<1>{6}));
+  EXPECT_ERROR(roc::shape_error, "reshape_copy", "cannot reshape", array.reshape_copy(shape<1>{7}));
+  EXPECT_ERROR(roc::layout_error, "transpose", "not a permutation", array.transpose({1, 1}));
+  EXPECT_ERROR(roc::shape_error, "squeeze", "extent is not 1", array.squeeze<0>());
+  EXPECT_ERROR(roc::shape_error, "split", "sections of 0", array.split(0));
+  EXPECT_ERROR(roc::layout_error, "as", "a size that divides the other",
+               array.transpose()(roc::all, 0).as<std::array<char, 3>>());
+  roc::host_array<int, 2> host(shape<2>{2, 3});
+  EXPECT_ERROR(roc::layout_error, "ravel", "needs a copy", host.transpose().ravel());
+}
+
+TEST_F(ErrorLocation, IsThatOfAConstructor) {
+  constexpr std::size_t huge = std::size_t{1} << 62;
+  EXPECT_ERROR(roc::shape_error, "device_array", "array size overflows",
+               roc::device_array<int, 2>({huge, huge}));
+  EXPECT_ERROR(roc::shape_error, "device_array", "negative", roc::device_array<int, 1>(-1));
+  EXPECT_ERROR(roc::layout_error, "device_array", "strides",
+               roc::device_array<int, 1>({5}, roc::strides<1>{0}));
+  EXPECT_ERROR(roc::out_of_memory, "device_array", "", roc::device_array<char, 1>(huge / 2));
+  EXPECT_ERROR(roc::shape_error, "host_array", "array size overflows",
+               roc::host_array<int, 2>({huge, huge}));
+  EXPECT_ERROR(roc::out_of_memory, "host_array", "", roc::host_array<char, 1>(huge / 2));
+}
+
+TEST_F(ErrorLocation, IsThatOfACopyThatOverlaps) {
+  auto const row = array.reshape(shape<1>{6});
+  EXPECT_ERROR(roc::overlap_error, "copy_to_device (device to device)", "overlap",
+               row(roc::slice(0, 4)).copy_to_device(row(roc::slice(1, 5))));
+}
+
+TEST_F(ErrorLocation, IsThatOfARegistration) {
+  auto const guard = roc::register_host(wrong);
+  roc::host_view<int, 1> const part(wrong.data() + 1, shape<1>{2});
+  EXPECT_ERROR(roc::registration_error, "register_host", "overlaps",
+               static_cast<void>(roc::register_host(part)));
+  EXPECT_ERROR(roc::registration_error, "register_host", "overlaps",
+               static_cast<void>(roc::register_host(roc::registration_options{}, part)));
+  EXPECT_ERROR(roc::registration_error, "deregister", "", roc::deregister(part));
+  roc::host_array<int, 1> pageable(4);
+  EXPECT_ERROR(roc::registration_error, "require", "wrong kind of memory",
+               pageable.require(roc::host_memory::pinned));
+}
+
+TEST_F(ErrorLocation, IsThatOfTheUseOfAMovedFromObject) {
+  auto const owner = std::move(array);
+  EXPECT_ERROR(roc::lifetime_error, "copy_to_host (device to host)", "moved from",
+               array.copy_to_host());
+  EXPECT_ERROR(roc::lifetime_error, "zero", "moved from", array.zero());
+  EXPECT_ERROR(roc::lifetime_error, "fill", "moved from", roc::fill(array, 3));
+  EXPECT_ERROR(roc::lifetime_error, "device_array_like", "moved from",
+               static_cast<void>(roc::device_array_like(array)));
+  EXPECT_ERROR(roc::lifetime_error, "release", "moved from", array.release());
+  roc::stream const other = std::move(stream);
+  EXPECT_ERROR(roc::lifetime_error, "synchronize", "moved from", stream.synchronize());
+  EXPECT_ERROR(roc::lifetime_error, "query", "moved from", static_cast<void>(stream.query()));
+  roc::event event;
+  roc::event const taken = std::move(event);
+  EXPECT_ERROR(roc::lifetime_error, "record", "moved from", event.record());
+  EXPECT_ERROR(roc::lifetime_error, "wait", "moved from", other.wait(event));
+}
+
+TEST_F(ErrorLocation, IsThatOfForEach) {
+  constexpr std::size_t huge = std::size_t{1} << 62;
+  EXPECT_ERROR(roc::shape_error, "for_each", "array size overflows",
+               roc::for_each({}, shape<2>{huge, huge}, [](std::size_t, std::size_t) {}));
+  EXPECT_ERROR(roc::shape_error, "for_each", "negative", roc::for_each({}, -1, [](std::size_t) {}));
+}
+
+TEST_F(ErrorLocation, IsUnknownIfTheLibraryCallsItself) {
+  try {
+    static_cast<void>(array.transpose().reshape(6));  // a list of extents leaves no place for it
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (roc::layout_error const& error) {
+    EXPECT_EQ(0u, error.location().line()) << error.what();
+    EXPECT_EQ(std::string::npos, std::string(error.what()).find(".hpp")) << error.what();
+  }
+}
+
+TEST_F(ErrorLocation, LeavesEmptyBracesToTheStream) {
+  std::vector<int> host(6);
+  array.fill(7, {});
+  array.zero({});
+  array.copy_to_host(host, {});
+  roc::to_device(host, array, {});
+  roc::stream_ref{}.synchronize();
+  EXPECT_EQ(std::vector<int>(6), host);
+}
+
+TEST_F(ErrorLocation, IsForgottenAfterTheCall) {
+  EXPECT_THROW(array.split(0), roc::shape_error);
+  EXPECT_EQ(0u, roc::shape_error("mine").location().line());
+  EXPECT_STREQ("mine", roc::shape_error("mine").what());
+}
+
+}  // namespace
