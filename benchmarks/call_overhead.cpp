@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Measures the CPU time of calls of the library and of the equivalent HIP calls (raw_*).
 #include <cstddef>
-#include <cstdio>
-#include <exception>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include <roc/copy.hpp>
-#include <roc/device.hpp>
 #include <roc/device_array.hpp>
 #include <roc/host_array.hpp>
 #include <roc/native.hpp>
 #include <roc/registration.hpp>
 
+#include "memory/device/device_use.hpp"
+
 namespace {
 
-constexpr int no_device_exit_code = 5;
 constexpr std::size_t page_bytes = 4096;
 // Calls between two synchronizations. If the queue were full, the call would block, and the
 // device's speed would be measured instead.
@@ -134,6 +133,17 @@ void device_array_4_kib(benchmark::State& state) {
   }
 }
 
+// Deallocates on one stream and allocates on another.
+void device_array_4_kib_across_streams(benchmark::State& state) {
+  roc::stream const streams[2];
+  unsigned iteration = 0;
+  for (auto _ : state) {
+    roc::device_array<std::byte> array(roc::shape<1>{page_bytes}, roc::order::c,
+                                       streams[++iteration % 2]);
+    benchmark::DoNotOptimize(array.data());
+  }
+}
+
 void raw_malloc_free_4_kib(benchmark::State& state) {
   for (auto _ : state) {
     void* memory = nullptr;
@@ -160,6 +170,33 @@ void raw_register_4_kib(benchmark::State& state) {
   }
 }
 
+// Records the use of memory inside one of 1000 live arrays, on the stream that they were allocated
+// on or on another one.
+void record_use(benchmark::State& state) {
+  roc::stream const own_stream;
+  roc::stream const other_stream;
+  std::vector<roc::device_array<std::byte>> arrays;
+  for (std::size_t i = 0; i < 1000; ++i)
+    arrays.emplace_back(roc::shape<1>{100 + i * 97}, roc::order::c, own_stream);
+  std::size_t next = 0;
+  roc::stream_ref const using_stream = state.range(0) == 0 ? own_stream : other_stream;
+  for (auto _ : state) {
+    next = (next + 7) % arrays.size();
+    roc::memory::device_use const use(using_stream, 0, arrays[next].data() + 50);
+    benchmark::ClobberMemory();
+  }
+}
+
+// Records the use of memory that the library did not allocate.
+void record_use_of_unknown_memory(benchmark::State& state) {
+  roc::stream const stream;
+  std::vector<std::byte> memory(1000);
+  for (auto _ : state) {
+    roc::memory::device_use const use(stream, 0, memory.data());
+    benchmark::ClobberMemory();
+  }
+}
+
 BENCHMARK(event_record);
 BENCHMARK(raw_event_record);
 BENCHMARK(stream_synchronize);
@@ -173,26 +210,13 @@ BENCHMARK(raw_copy_4_bytes_to_host);
 BENCHMARK(copy_4_bytes_and_wait);
 BENCHMARK(raw_copy_4_bytes_and_wait);
 BENCHMARK(device_array_4_kib);
+BENCHMARK(device_array_4_kib)->Threads(8)->UseRealTime();
+BENCHMARK(device_array_4_kib_across_streams);
 BENCHMARK(raw_malloc_free_4_kib);
+BENCHMARK(raw_malloc_free_4_kib)->Threads(8)->UseRealTime();
 BENCHMARK(register_4_kib);
 BENCHMARK(raw_register_4_kib);
+BENCHMARK(record_use)->Arg(0)->Arg(1)->ArgName("other_stream");
+BENCHMARK(record_use_of_unknown_memory);
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  try {
-    if (roc::device::count() == 0) {
-      std::fputs("call_overhead: no device was found\n", stderr);
-      return no_device_exit_code;
-    }
-    benchmark::AddCustomContext("device", roc::device().name());
-    benchmark::RunSpecifiedBenchmarks();
-  } catch (std::exception const& error) {
-    std::fprintf(stderr, "call_overhead: %s\n", error.what());
-    return 1;
-  }
-  benchmark::Shutdown();
-  return 0;
-}

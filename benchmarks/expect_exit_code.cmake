@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
-# Runs PROGRAM with the list ARGUMENTS and fails if its exit code is not EXPECTED. If the file
-# NEEDED is set but does not exist, prints "no device was found" and succeeds: the test that writes the
-# file is skipped without a device.
+# Runs PROGRAM with the list ARGUMENTS. Fails if its exit code does not match EXPECTED, or if MESSAGE is set and
+# its output does not match this regular expression. If the file NEEDED is set but does not exist, prints
+# "no device was found" and succeeds: the test that writes the file is skipped without a device.
 
 if(NEEDED AND NOT EXISTS ${NEEDED})
   message("${NEEDED} was not written: no device was found")
   return()
 endif()
-execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} RESULT_VARIABLE code)
-if(NOT code STREQUAL EXPECTED)
+execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} RESULT_VARIABLE code
+  OUTPUT_VARIABLE output ERROR_VARIABLE output)
+message("${output}")
+if(NOT code MATCHES "^(${EXPECTED})$")
   message(FATAL_ERROR "${PROGRAM}: exit code ${code}, expected ${EXPECTED}")
+endif()
+if(MESSAGE AND NOT output MATCHES "${MESSAGE}")
+  message(FATAL_ERROR "${PROGRAM}: the output does not match: ${MESSAGE}")
 endif()

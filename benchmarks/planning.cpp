@@ -2,8 +2,6 @@
 // Measures the CPU time of planning a copy, by rank and layout, and of planning a batch, per copy.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <memory>
 #include <vector>
 
@@ -11,7 +9,6 @@
 
 #include <roc/copy.hpp>
 #include <roc/copy_batch.hpp>
-#include <roc/device.hpp>
 #include <roc/device_array.hpp>
 #include <roc/host_array.hpp>
 
@@ -21,8 +18,6 @@
 #include "copy/batch/staging.hpp"
 
 namespace {
-
-constexpr int no_device_exit_code = 5;
 
 // Returns a shape whose extents are all 3.
 template <std::size_t N>
@@ -182,21 +177,3 @@ void batch_groups_of_tiles(benchmark::State& state) {
 BENCHMARK(batch_groups_of_tiles)->RangeMultiplier(2)->Range(8, 64);
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  try {
-    if (roc::device::count() == 0) {
-      std::fputs("planning: no device was found\n", stderr);
-      return no_device_exit_code;
-    }
-    benchmark::AddCustomContext("device", roc::device().name());
-    benchmark::RunSpecifiedBenchmarks();
-  } catch (std::exception const& error) {
-    std::fprintf(stderr, "planning: %s\n", error.what());
-    return 1;
-  }
-  benchmark::Shutdown();
-  return 0;
-}

@@ -42,7 +42,7 @@ class Results:
         """Returns the rate of a case in bytes per second, at any size unless one is given; or None."""
         for entry in self.entries(run):
             result = entry.get("rocbench", {})
-            if result.get("case") == case and result.get("outcome") == "measured":
+            if result.get("name") == case and result.get("status") == "measured":
                 if size is None or result.get("bytes") == size:
                     if result.get("verified") is not True:
                         raise SystemExit(f"{run}: the data of {case} was not verified; measure it again")
@@ -52,7 +52,7 @@ class Results:
     def sizes(self, run, case):
         """Returns the sizes in bytes, ascending, that a run has results of a case for."""
         return sorted({e["rocbench"]["bytes"] for e in self.entries(run)
-                       if e.get("rocbench", {}).get("case") == case})
+                       if e.get("rocbench", {}).get("name") == case})
 
     def time(self, run, name):
         """Returns the median time of a Google Benchmark in nanoseconds, or None."""

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures transfers by torch, cupy and numba-cuda, for comparison with rocbench's results in
-scripts/transfers.
+"""Measures transfers and allocations by torch, cupy and numba-cuda, for comparison with rocbench's
+results in scripts/transfers.
 
 Writes JSON to standard output: {"peers": {name: version}, "rates": {operation: {name: bytes per
 second}}}. Operations are named as in scripts/transfers_table.py, for example
 "h2d/pageable/67108864", "d2h/pinned/1073741824", "permute/2d/4", "strided/pageable/h2d/64" and
-"fill/4". Each rate is the median of several synchronized runs after a warm-up; every result is
-verified. Libraries that are not installed are named on standard error and skipped; if none is
+"fill/4". "alloc/SIZE" is the number of pairs of allocation and deallocation per second, called from
+Python. Each rate is the median of several synchronized runs after a warm-up; every result of a
+transfer is verified. Libraries that are not installed are named on standard error and skipped; if none is
 installed, the exit code is 77.
 """
 
@@ -25,6 +26,7 @@ ELEMENTS = {1: np.uint8, 2: np.uint16, 4: np.float32, 8: np.float64, 16: np.comp
 STRIDED_BYTES = 64 * MEBI
 PERMUTED_BYTES = 256 * MEBI
 FILLED_BYTES = 256 * MEBI
+ALLOCATED = [256, MEBI, 16 * MEBI, 1024 * MEBI]
 SECONDS = 0.3
 
 
@@ -47,6 +49,11 @@ def pattern(size):
     return np.arange(size // 8, dtype=np.uint64).view(np.uint8)
 
 
+def square(element):
+    """Returns the side of a square matrix of PERMUTED_BYTES bytes."""
+    return int((PERMUTED_BYTES // element) ** 0.5)
+
+
 # A class for each library. Its members:
 #   version                 the library's version
 #   wait()                  blocks until the work of the device has finished
@@ -54,11 +61,12 @@ def pattern(size):
 #   device(size)            returns an array of `size` zero bytes in device memory, and a function that
 #                           returns a copy of it as a NumPy array
 #   copy(destination, source)  copies all bytes; may return before the copy has finished
+# and, if the library has the operation:
 #   rows(array, row)        returns a view of the first half of each 2 * row bytes of a host array
-#   transposition(element)  returns the bytes of a square matrix, a function that enqueues its transposition,
-#                           and one that returns whether the result is correct
+#   transposition(element)  returns a function that enqueues the transposition of a square matrix of
+#                           ones, and one that returns whether the result is correct
 #   fill()                  returns a function that enqueues a fill with floats, and one as above
-# The last three are None if the library does not have the operation.
+#   allocate(size)          allocates and frees device memory once
 
 
 class Torch:
@@ -85,15 +93,18 @@ class Torch:
         return array.view(-1, 2 * row)[:, :row]
 
     def transposition(self, element):
-        side = int((PERMUTED_BYTES // element) ** 0.5)
-        kinds = {1: "uint8", 2: "int16", 4: "float32", 8: "float64", 16: "complex128"}
-        source = self.torch.ones((side, side), dtype=getattr(self.torch, kinds[element]), device="cuda")
+        kind = {1: "uint8", 2: "int16", 4: "float32", 8: "float64", 16: "complex128"}[element]
+        shape = (square(element), square(element))
+        source = self.torch.ones(shape, dtype=getattr(self.torch, kind), device="cuda")
         target = self.torch.zeros_like(source)
-        return side * side * element, lambda: target.copy_(source.t()), lambda: bool((target == 1).all())
+        return lambda: target.copy_(source.t()), lambda: bool((target == 1).all())
 
     def fill(self):
         target = self.torch.zeros(FILLED_BYTES // 4, dtype=self.torch.float32, device="cuda")
         return lambda: target.fill_(3.5), lambda: bool((target == 3.5).all())
+
+    def allocate(self, size):
+        self.torch.cuda.caching_allocator_delete(self.torch.cuda.caching_allocator_alloc(size))
 
 
 class Cupy:
@@ -103,15 +114,16 @@ class Cupy:
         self.cupy = cupy
         self.version = cupy.__version__
         self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.pool = cupy.cuda.MemoryPool()
         cupy.zeros(1)
         self.wait = cupy.cuda.Device().synchronize
 
     def host(self, size, pinned):
-        if not pinned:
-            array = np.empty(size, dtype=np.uint8)
-        else:
+        if pinned:
             memory = self.cupy.cuda.alloc_pinned_memory(size)
             array = np.frombuffer(memory, dtype=np.uint8, count=size)
+        else:
+            array = np.empty(size, dtype=np.uint8)
         return array, array
 
     def device(self, size):
@@ -124,21 +136,21 @@ class Cupy:
         else:
             source.get(stream=self.stream, out=destination)
 
-    rows = None  # copies between host and device need contiguous arrays
-
     def transposition(self, element):
-        side = int((PERMUTED_BYTES // element) ** 0.5)
-        source = self.cupy.ones((side, side), dtype=ELEMENTS[element])
+        source = self.cupy.ones((square(element), square(element)), dtype=ELEMENTS[element])
         target = self.cupy.zeros_like(source)
 
         def run():
             target[...] = source.T
 
-        return side * side * element, run, lambda: bool((target == 1).all())
+        return run, lambda: bool((target == 1).all())
 
     def fill(self):
         target = self.cupy.zeros(FILLED_BYTES // 4, dtype=np.float32)
         return lambda: target.fill(3.5), lambda: bool((target == 3.5).all())
+
+    def allocate(self, size):
+        self.pool.malloc(size)  # deallocated with the last reference
 
 
 class Numba:
@@ -165,10 +177,6 @@ class Numba:
         else:
             destination.copy_to_device(source)
 
-    rows = None
-    transposition = None
-    fill = None
-
 
 def check(actual, expected, operation):
     """Throws RuntimeError, which names the operation, if the arrays differ."""
@@ -176,54 +184,51 @@ def check(actual, expected, operation):
         raise RuntimeError(f"{operation}: wrong data")
 
 
+def measure_copies(peer, record, name, size, is_pinned, row=None):
+    """Measures copies of `size` bytes in both directions. If `row` is given, the host memory is the first
+    half of each 2 * row bytes."""
+    host, view = peer.host(size if row is None else 2 * size, is_pinned)
+    device, read_back = peer.device(size)
+    selected = view
+    if row is not None:
+        host, device = peer.rows(host, row), device.view(-1, row)
+        selected = view.reshape(-1, 2 * row)[:, :row]
+    view[:] = pattern(view.size)
+    expected = selected.copy()
+    seconds = median_seconds(lambda: peer.copy(device, host), peer.wait)
+    check(read_back().reshape(expected.shape), expected, name.format("h2d"))
+    record(name.format("h2d"), size / seconds)
+    view[:] = 0
+    seconds = median_seconds(lambda: peer.copy(host, device), peer.wait)
+    check(selected, expected, name.format("d2h"))
+    record(name.format("d2h"), size / seconds)
+
+
 def measure(peer, record):
     """Calls record(operation, rate) for each operation that the library supports."""
-    for size in SIZES:
-        expected = pattern(size)
-        for kind in ("pinned", "pageable"):
-            host, view = peer.host(size, kind == "pinned")
-            device, read_back = peer.device(size)
-            view[:] = expected
-            seconds = median_seconds(lambda: peer.copy(device, host), peer.wait)
-            check(read_back(), expected, "copy to the device")
-            record(f"h2d/{kind}/{size}", size / seconds)
-            view[:] = 0
-            seconds = median_seconds(lambda: peer.copy(host, device), peer.wait)
-            check(view, expected, "copy to the host")
-            record(f"d2h/{kind}/{size}", size / seconds)
-            del host, view, device, read_back
-    if peer.rows is not None:
-        for row in ROWS:
-            for kind in ("pinned", "pageable"):
-                host, view = peer.host(2 * STRIDED_BYTES, kind == "pinned")
-                device, read_back = peer.device(STRIDED_BYTES)
-                view[:] = pattern(2 * STRIDED_BYTES)
-                expected = view.reshape(-1, 2 * row)[:, :row].copy()
-                device_rows = device.view(-1, row)
-                seconds = median_seconds(
-                    lambda: peer.copy(device_rows, peer.rows(host, row)), peer.wait)
-                check(read_back().reshape(-1, row), expected, "copy of rows to the device")
-                record(f"strided/{kind}/h2d/{row}", STRIDED_BYTES / seconds)
-                view[:] = 0
-                seconds = median_seconds(
-                    lambda: peer.copy(peer.rows(host, row), device_rows), peer.wait)
-                check(view.reshape(-1, 2 * row)[:, :row], expected, "copy of rows to the host")
-                record(f"strided/{kind}/d2h/{row}", STRIDED_BYTES / seconds)
-                del host, view, device, read_back, device_rows
-    if peer.transposition is not None:
-        for element in ELEMENTS:
-            size, run, is_correct = peer.transposition(element)
-            seconds = median_seconds(run, peer.wait)
-            if not is_correct():
-                raise RuntimeError("transposition: wrong data")
-            record(f"permute/2d/{element}", 2 * size / seconds)
-            del run, is_correct
-    if peer.fill is not None:
-        run, is_correct = peer.fill()
+    for kind in ("pinned", "pageable"):
+        for size in SIZES:
+            measure_copies(peer, record, f"{{}}/{kind}/{size}", size, kind == "pinned")
+        if hasattr(peer, "rows"):
+            for row in ROWS:
+                name = f"strided/{kind}/{{}}/{row}"
+                measure_copies(peer, record, name, STRIDED_BYTES, kind == "pinned", row)
+    works = []  # operation, bytes, function that makes its run and its check, arguments
+    if hasattr(peer, "transposition"):
+        works += [(f"permute/2d/{element}", 2 * square(element) ** 2 * element, peer.transposition, element)
+                  for element in ELEMENTS]
+    if hasattr(peer, "fill"):
+        works.append(("fill/4", FILLED_BYTES, peer.fill))
+    for operation, size, make, *arguments in works:
+        run, is_correct = make(*arguments)
         seconds = median_seconds(run, peer.wait)
         if not is_correct():
-            raise RuntimeError("fill: wrong data")
-        record("fill/4", FILLED_BYTES / seconds)
+            raise RuntimeError(f"{operation}: wrong data")
+        record(operation, size / seconds)
+    if hasattr(peer, "allocate"):
+        for size in ALLOCATED:
+            seconds = median_seconds(lambda: [peer.allocate(size) for _ in range(1000)], peer.wait)
+            record(f"alloc/{size}", 1000 / seconds)
 
 
 def main():

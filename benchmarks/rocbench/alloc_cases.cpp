@@ -1,57 +1,157 @@
 // SPDX-License-Identifier: MIT
-#include "alloc_cases.hpp"
-
+// Cases that time allocation and deallocation.
 #include <algorithm>
-#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <roc/device_array.hpp>
+#include <roc/error.hpp>
+#include <roc/host_array.hpp>
+#include <roc/memory/hip_resources.hpp>
 #include <roc/native.hpp>
+#include <roc/registration.hpp>
 
-#include "allocator.hpp"
-#include "describe_mismatch.hpp"
-#include "pattern.hpp"
+#include "host_image.hpp"
 #include "platform/call.hpp"
+#include "verification.hpp"
 
 namespace rocbench {
 namespace {
+
+// Allocates and deallocates memory by one API, one allocation at a time.
+struct allocator {
+  // Returns host or device memory. May return before stream-ordered memory can be accessed:
+  // synchronize the device first.
+  std::function<void*(std::size_t bytes)> allocate;
+  // Frees the last result of allocate(bytes) or, if it is registered memory, deregisters it.
+  std::function<void(void* memory, std::size_t bytes)> deallocate;
+};
+
+// Constructs and destroys an array. `make(bytes)` returns it.
+template <class Make>
+allocator array_allocator(Make make) {
+  auto const array = std::make_shared<decltype(make(std::size_t{}))>();
+  return {[=](std::size_t bytes) {
+            *array = make(bytes);
+            return static_cast<void*>(array->data());
+          },
+          [=](void*, std::size_t) { *array = {}; }};
+}
+
+allocator device_arrays(std::size_t) {
+  return array_allocator([stream = std::make_shared<roc::stream>()](std::size_t bytes) {
+    return roc::device_array<std::byte>(roc::shape<1>{bytes}, roc::order::c, *stream);
+  });
+}
+
+allocator pinned_arrays(std::size_t) {
+  return array_allocator([](std::size_t bytes) {
+    return roc::host_array<std::byte>(roc::shape<1>{bytes}, roc::order::c,
+                                      roc::host_memory::pinned);
+  });
+}
+
+allocator hip_device(std::size_t) {
+  return {[](std::size_t bytes) {
+            void* memory = nullptr;
+            ROCARRAY_HIP(hipMalloc, &memory, bytes);
+            return memory;
+          },
+          [](void* memory, std::size_t) { ROCARRAY_HIP(hipFree, memory); }};
+}
+
+allocator hip_pinned(std::size_t) {
+  return {[](std::size_t bytes) {
+            void* memory = nullptr;
+            ROCARRAY_HIP(hipHostMalloc, &memory, bytes, 0u);
+            return memory;
+          },
+          [](void* memory, std::size_t) { ROCARRAY_HIP(hipHostFree, memory); }};
+}
+
+// Returns the resource of the driver's pool. Throws case_not_supported if the device has none.
+std::shared_ptr<roc::hip_async_memory_resource> make_driver_pool() {
+  try {
+    return std::make_shared<roc::hip_async_memory_resource>();
+  } catch (roc::error const& e) {
+    if (e.code() == std::errc::not_supported) throw case_not_supported(e.what());
+    throw;
+  }
+}
+
+allocator driver_pool(std::size_t) {
+  auto const pool = make_driver_pool();
+  auto const stream = std::make_shared<roc::stream>();
+  return {[=](std::size_t bytes) { return pool->allocate(bytes, *stream); },
+          [=](void* memory, std::size_t bytes) { pool->deallocate(memory, bytes, *stream); }};
+}
+
+allocator hip_driver_pool(std::size_t) {
+  static_cast<void>(make_driver_pool());
+  auto const stream = std::make_shared<roc::stream>();
+  return {
+      [=](std::size_t bytes) {
+        void* memory = nullptr;
+        ROCARRAY_HIP(hipMallocAsync, &memory, bytes, roc::native(*stream));
+        return memory;
+      },
+      [=](void* memory, std::size_t) { ROCARRAY_HIP(hipFreeAsync, memory, roc::native(*stream)); }};
+}
+
+// Memory to register that has been written before.
+using touched_memory = std::vector<std::byte>;
+
+allocator registrations(std::size_t bytes) {
+  auto const memory = std::make_shared<touched_memory>(bytes, std::byte{1});
+  auto const registration = std::make_shared<std::optional<roc::registration>>();
+  return {[=](std::size_t) {
+            *registration = roc::register_host(*memory);
+            return static_cast<void*>(memory->data());
+          },
+          [=](void*, std::size_t) { registration->reset(); }};
+}
+
+allocator hip_registrations(std::size_t bytes) {
+  auto const memory = std::make_shared<touched_memory>(bytes, std::byte{1});
+  return {[=](std::size_t) {
+            ROCARRAY_HIP(hipHostRegister, memory->data(), memory->size(), 0u);
+            return static_cast<void*>(memory->data());
+          },
+          [](void* registered, std::size_t) { ROCARRAY_HIP(hipHostUnregister, registered); }};
+}
 
 // Times pairs of allocation and deallocation. check() allocates once more, outside the timed part,
 // and verifies that the first and the last page contain what was written to them.
 class alloc_experiment final : public experiment {
  public:
-  alloc_experiment(std::unique_ptr<allocator> source, std::size_t bytes)
-      : allocator_(std::move(source)), bytes_(bytes) {}
-
-  timing_method timing() const override { return timing_method::wall_clock; }
-  std::size_t bytes() const override { return bytes_; }
-  std::size_t counted_bytes() const override { return bytes_; }
-  std::string path() override { return allocator_->path(); }
-  roc::stream_ref stream() const override { return {}; }
+  alloc_experiment(allocator source, std::size_t bytes, char const* path)
+      : experiment({timing_method::wall_clock, bytes, bytes, path}),
+        allocator_(std::move(source)),
+        bytes_(bytes) {}
 
   void prepare(std::uint64_t) override {}
   void run(std::size_t times) override {
     for (std::size_t i = 0; i < times; ++i)
-      allocator_->deallocate(allocator_->allocate(bytes_), bytes_);
+      allocator_.deallocate(allocator_.allocate(bytes_), bytes_);
   }
 
   std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
     if (inject > injection_site::data)
       throw case_not_supported("allocations have no gaps or guard bands to corrupt a byte in");
-    auto* const memory = static_cast<std::byte*>(allocator_->allocate(bytes_));
+    auto* const memory = static_cast<std::byte*>(allocator_.allocate(bytes_));
     // Each copy stays within one page, because HIP cannot copy across the parts of a range that was
     // registered in parts.
     std::byte* const end = memory + bytes_;
     std::size_t const first_bytes = page - offset_in_page(memory);
-    std::size_t const last_page_bytes = offset_in_page(end - 1) + 1;
+    std::size_t const last_bytes = std::min(offset_in_page(end - 1) + 1, bytes_);
     auto difference =
         check_edge({memory, std::min(first_bytes, bytes_)}, sample, inject == injection_site::data);
-    if (!difference) {
-      std::size_t const last_bytes = std::min(last_page_bytes, bytes_);
-      difference = check_edge({end - last_bytes, last_bytes}, sample, false);
-    }
-    allocator_->deallocate(memory, bytes_);
+    if (!difference) difference = check_edge({end - last_bytes, last_bytes}, sample, false);
+    allocator_.deallocate(memory, bytes_);
     return difference;
   }
 
@@ -66,54 +166,53 @@ class alloc_experiment final : public experiment {
   // first difference, or nothing. Corrupts a byte before the comparison if `inject`.
   std::optional<std::string> check_edge(std::span<std::byte> edge, std::uint64_t sample,
                                         bool inject) {
+    image const pattern = pattern_image(edge.size(), sample);
     std::vector<std::byte> values(edge.size());
-    write_pattern(values, sample);
+    write_image(values.data(), pattern);
     ROCARRAY_HIP(hipDeviceSynchronize);
     ROCARRAY_HIP(hipMemcpy, edge.data(), values.data(), edge.size(), hipMemcpyDefault);
-    write_poison(values, sample);
+    std::ranges::fill(values, std::byte{poison_byte(sample)});
     ROCARRAY_HIP(hipMemcpy, values.data(), edge.data(), edge.size(), hipMemcpyDefault);
     if (inject) values[values.size() / 2] ^= std::byte{1};
-    auto const difference = find_pattern_mismatch(values, sample);
-    if (!difference) return std::nullopt;
-    return describe_mismatch("allocated", *difference, sample);
+    auto const offset = find_first_mismatch(values.data(), pattern);
+    if (!offset) return std::nullopt;
+    return describe_mismatch(pattern, *offset, values[*offset]);
   }
 
-  std::unique_ptr<allocator> allocator_;
+  allocator allocator_;
   std::size_t bytes_;
 };
 
 struct case_definition {
   char const* name;
   char const* description;
-  allocator_kind kind;
+  char const* path;
+  allocator (*make)(std::size_t bytes);
 };
 
 constexpr case_definition case_definitions[] = {
-    {"alloc/device", "construction and destruction of a device_array",
-     allocator_kind::device_array},
-    {"raw/alloc/device", "hipMalloc and hipFree", allocator_kind::device_raw},
-    {"alloc/driver_pool", "allocate and deallocate of hip_async_memory_resource",
-     allocator_kind::driver_pool},
-    {"raw/alloc/driver_pool", "hipMallocAsync and hipFreeAsync", allocator_kind::driver_pool_raw},
-    {"alloc/pinned", "construction and destruction of a pinned_array",
-     allocator_kind::pinned_array},
-    {"raw/alloc/pinned", "hipHostMalloc and hipHostFree", allocator_kind::pinned_raw},
-    {"alloc/registered", "register_host and deregister, of memory that has been written before",
-     allocator_kind::registered},
-    {"raw/alloc/registered",
-     "hipHostRegister and hipHostUnregister, of memory that has been written before",
-     allocator_kind::registered_raw},
+    {"alloc/device", "construction and destruction of a device_array", "pool", device_arrays},
+    {"raw/alloc/device", "hipMalloc and hipFree", "hipMalloc", hip_device},
+    {"alloc/driver_pool", "allocation from hip_async_memory_resource", "driver's pool",
+     driver_pool},
+    {"raw/alloc/driver_pool", "hipMallocAsync and hipFreeAsync", "hipMallocAsync", hip_driver_pool},
+    {"alloc/pinned", "construction and destruction of a pinned_array", "cache", pinned_arrays},
+    {"raw/alloc/pinned", "hipHostMalloc and hipHostFree", "hipHostMalloc", hip_pinned},
+    {"alloc/registered", "register_host and deregister of touched memory", "register_host",
+     registrations},
+    {"raw/alloc/registered", "hipHostRegister, hipHostUnregister, touched memory",
+     "hipHostRegister", hip_registrations},
 };
 
 }  // namespace
 
-void add_alloc_cases(std::vector<benchmark_case>& cases) {
+void add_alloc_cases(case_vector& cases) {
   for (case_definition const& definition : case_definitions) {
     cases.push_back({definition.name, definition.description, accounting::time,
                      limiting_resource::none, false,
-                     [kind = definition.kind](case_parameters const& parameters) {
-                       return std::make_unique<alloc_experiment>(
-                           make_allocator(kind, parameters.bytes), parameters.bytes);
+                     [&definition](case_parameters const& parameters) {
+                       return std::make_unique<alloc_experiment>(definition.make(parameters.bytes),
+                                                                 parameters.bytes, definition.path);
                      }});
   }
 }

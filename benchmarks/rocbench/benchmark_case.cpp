@@ -1,15 +1,45 @@
 // SPDX-License-Identifier: MIT
 #include "benchmark_case.hpp"
 
-namespace rocbench {
+#include <algorithm>
+#include <iterator>
 
-char const* to_string(accounting counted) noexcept {
-  switch (counted) {
-    case accounting::payload: return "payload";
-    case accounting::traffic: return "traffic";
-    case accounting::time: return "time";
+#include <fnmatch.h>
+
+namespace rocbench {
+namespace {
+
+case_vector make_cases() {
+  case_vector cases;
+  for (auto* const add : {add_copy_cases, add_batch_cases, add_fill_cases, add_kernel_access_cases,
+                          add_stream_cases, add_latency_cases, add_alloc_cases}) {
+    add(cases);
   }
-  return "";
+  return cases;
 }
+
+template <class Predicate>
+case_vector filter_cases(Predicate const& is_selected) {
+  case_vector result;
+  std::ranges::copy_if(all_cases(), std::back_inserter(result), is_selected);
+  return result;
+}
+
+}  // namespace
+
+case_vector const& all_cases() {
+  static case_vector const cases = make_cases();
+  return cases;
+}
+
+case_vector matching_cases(std::vector<std::string> const& globs) {
+  return filter_cases([&](benchmark_case const& candidate) {
+    return std::ranges::any_of(globs, [&](std::string const& glob) {
+      return fnmatch(glob.c_str(), candidate.name.c_str(), 0) == 0;
+    });
+  });
+}
+
+case_vector default_cases() { return filter_cases(&benchmark_case::by_default); }
 
 }  // namespace rocbench

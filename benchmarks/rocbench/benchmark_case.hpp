@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A benchmark case: its name, how its rate is counted and limited, and how its experiment is made.
+// The list of all cases, and their selection by name.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "experiment.hpp"
 
@@ -18,7 +21,10 @@ enum class accounting : unsigned char {
   time,     ///< no bytes: the case reports the time of one execution
 };
 /// Returns the name that tables and result files use.
-char const* to_string(accounting counted) noexcept;
+constexpr char const* to_string(accounting counted) noexcept {
+  constexpr char const* names[] = {"payload", "traffic", "time"};
+  return names[static_cast<unsigned char>(counted)];
+}
 
 /// The hardware resource that bounds the rate of a case.
 enum class limiting_resource : unsigned char {
@@ -54,5 +60,45 @@ struct benchmark_case {
   /// device cannot run the case, roc::error if a HIP call fails.
   std::function<std::unique_ptr<experiment>(case_parameters const&)> make_experiment;
 };
+
+using case_vector = std::vector<benchmark_case>;
+
+/// Appends a case of the library and its raw counterpart.
+/// @param library the library's case, without make_experiment
+/// @param raw_description description of the raw case
+/// @param make make(api, parameters) returns the experiment
+template <class Make>
+void add_with_raw(case_vector& cases, benchmark_case library, std::string const& raw_description,
+                  Make make) {
+  auto const bind_api = [make](api_kind api) {
+    return [=](case_parameters const& parameters) { return make(api, parameters); };
+  };
+  library.make_experiment = bind_api(api_kind::library);
+  cases.push_back(library);
+  library.name.insert(0, "raw/");
+  library.description = raw_description;
+  library.make_experiment = bind_api(api_kind::raw);
+  cases.push_back(library);
+}
+
+/// The families of cases, each in the source file of that name; copy_cases.cpp also has latency.
+void add_copy_cases(case_vector& cases);           ///< h2d, d2h, d2d, bidir, strided, permute
+void add_batch_cases(case_vector& cases);          ///< batch
+void add_fill_cases(case_vector& cases);           ///< fill
+void add_kernel_access_cases(case_vector& cases);  ///< mapped, managed
+void add_stream_cases(case_vector& cases);         ///< stream
+void add_latency_cases(case_vector& cases);        ///< latency
+void add_alloc_cases(case_vector& cases);          ///< alloc
+
+/// Returns every case in the order of the table. A case of the library is followed by its raw
+/// counterpart, if there is one.
+case_vector const& all_cases();
+
+/// Returns the cases that match at least one glob, in the order of all_cases(). `*` also matches
+/// slashes: "*pinned" selects h2d/pinned, bidir/pinned, raw/h2d/pinned and others.
+case_vector matching_cases(std::vector<std::string> const& globs);
+
+/// Returns the cases that are measured if the command line names none.
+case_vector default_cases();
 
 }  // namespace rocbench

@@ -1,31 +1,155 @@
 // SPDX-License-Identifier: MIT
 #include "command_line.hpp"
 
-#include <map>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <roc/config.hpp>
 
-#include "nearest_name.hpp"
-
 namespace rocbench {
 namespace {
 
-constexpr char const* footer =
-    "Cases are selected by name or glob; * also matches slashes: rocbench run 'h2d/*' '*pinned'\n"
-    "Exit codes: 0 success; 1 wrong usage, or a call failed; 2 wrong data;\n"
-    "            3 slower than before, or below a threshold (compare); 4 noisy, with --strict;\n"
-    "            5 no device, or no matching case; 77 all cases were skipped; 130 interrupted";
+constexpr std::size_t help_columns = 80;
 
-// CLI11's form of a validator: returns an error message, empty if the text is valid.
-std::string check_not_zero(std::string const& text) {
-  bool const is_zero = text.find_first_not_of('0') == std::string::npos;
-  return is_zero ? "size 0 is not allowed; use at least one byte" : "";
+constexpr char const* footer =
+    "Cases are selected by name or glob; * also matches slashes:\n"
+    "  rocbench run 'h2d/*' '*pinned'\n"
+    "Exit codes:\n"
+    "  0    success\n"
+    "  1    wrong usage, or a call failed\n"
+    "  2    wrong data\n"
+    "  3    slower than before or below a threshold (compare), a fault (doctor)\n"
+    "  4    noisy, with --strict\n"
+    "  5    no device, or no matching case\n"
+    "  77   all cases were skipped\n"
+    "  130  interrupted\n";
+
+// Returns the words of a text in lines of at most help_columns, all but the first indented. The
+// first line begins at column `indent`.
+std::string wrapped(std::string const& text, std::size_t indent) {
+  std::string result;
+  std::size_t column = indent;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > indent && column + 1 + word.size() > help_columns) {
+      result += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+  }
+  return result + "\n";
+}
+
+// Prints help within help_columns: names and values of options without the names of C++ types and
+// validators.
+class help_formatter final : public CLI::Formatter {
+ public:
+  std::string make_description(CLI::App const* app) const override {
+    return app->get_description().empty() ? "" : wrapped(app->get_description(), 0);
+  }
+  std::string make_option(CLI::Option const* option, bool is_positional) const override {
+    std::string const type = option->get_type_name();
+    std::string const value = type.substr(0, type.find(':'));
+    std::string name = option->get_name(is_positional, true);
+    name = name.substr(0, name.find('{'));
+    std::size_t const comma = name.find(',');
+    if (comma != std::string::npos) name.insert(comma + 1, " ");
+    if (!value.empty() && !is_positional) name += " " + value;
+    std::string const standard = option->get_default_str();
+    return line(name, option->get_description() +
+                          (standard.empty() ? "" : fmt::format(". Default: {}", standard)));
+  }
+  std::string make_subcommand(CLI::App const* command) const override {
+    return line(command->get_name(), command->get_description());
+  }
+
+ private:
+  static std::string line(std::string const& name, std::string const& description) {
+    constexpr std::size_t indent = 22;
+    return fmt::format("  {:<{}}", name, indent - 2) +
+           (name.size() + 4 > indent ? "\n" + std::string(indent, ' ') : "") +
+           wrapped(description, indent);
+  }
+};
+
+// Returns a transformation of sizes such as "64M" to a number of bytes. Errors name the value.
+CLI::Validator size_validator() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        std::uint64_t number = 0;
+        char const* const end = text.data() + text.size();
+        auto const [suffix_begin, error] = std::from_chars(text.data(), end, number);
+        bool overflows = error == std::errc::result_out_of_range;
+        std::string suffix(suffix_begin, end);
+        std::ranges::transform(suffix, suffix.begin(),
+                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        constexpr std::string_view units = "bkmgtpe";
+        std::size_t const power = suffix.empty() ? 0 : units.find(suffix.front());
+        std::string const rest = suffix.substr(std::min<std::size_t>(suffix.size(), 1));
+        bool const has_unit =
+            power < units.size() && (rest.empty() || (power != 0 && (rest == "b" || rest == "ib")));
+        if (error == std::errc::invalid_argument || !has_unit) {
+          return fmt::format("'{}' is not a size; use a number of bytes such as 4096, 64K or 1G",
+                             text);
+        }
+        for (std::size_t i = 0; i < power; ++i) {
+          overflows = overflows || __builtin_mul_overflow(number, 1024u, &number);
+        }
+        if (overflows) return fmt::format("{} is more than 16 EiB; use a smaller size", text);
+        if (number == 0) return "size 0 is not allowed; use at least one byte";
+        text = fmt::format("{}", number);
+        return "";
+      },
+      "");
+}
+
+// Returns a check of numbers from `low` to `high`, which NaN and infinity fail.
+CLI::Validator number_validator(double low, double high) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        double number = 0;
+        bool const is_number = CLI::detail::lexical_cast(text, number);
+        if (is_number && number >= low && number <= high) return "";
+        return fmt::format("{} is not a number from {:g} to {:g}", text, low, high);
+      },
+      "");
+}
+
+// Returns a transformation of names to the values of an enumeration, the first to 1.
+CLI::Validator choice_validator(std::vector<std::string> names) {
+  return CLI::Validator(
+      [names = std::move(names)](std::string& text) -> std::string {
+        auto const position = std::ranges::find(names, text);
+        if (position == names.end())
+          return fmt::format("{} is not one of {}", text, fmt::join(names, ", "));
+        text = std::to_string(position - names.begin() + 1);
+        return "";
+      },
+      "");
+}
+
+constexpr double max_seconds = 1e6;
+constexpr int max_device = 65535;
+
+void add_device_option(CLI::App& app, command_line& options) {
+  app.add_option("--device", options.device, "Ordinal of the device")
+      ->type_name("N")
+      ->check(CLI::Range(0, max_device).description(""))
+      ->capture_default_str();
 }
 
 void add_measuring_options(CLI::App& app, command_line& options) {
@@ -33,61 +157,58 @@ void add_measuring_options(CLI::App& app, command_line& options) {
                  "Bytes per copy, or several sizes separated by commas; K, M and G are powers of "
                  "1024. Default of run: 256M on a GPU, 64M on the host, at most a quarter of the "
                  "free device memory; the other commands use several sizes")
+      ->type_name("BYTES")
       ->delimiter(',')
-      // Validators run after transformations, on the number of bytes.
-      ->check(CLI::Validator(check_not_zero, "BYTES"))
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(size_validator());
   app.add_option("--row", options.row,
                  "Bytes per row of the strided cases and per copy of the batch cases")
-      ->check(CLI::Validator(check_not_zero, "BYTES"))
-      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES")
+      ->transform(size_validator())
       ->capture_default_str();
   app.add_option("--pitch", options.pitch,
                  "Bytes from one row to the next. Default: 9/8 of the row")
-      ->transform(CLI::AsSizeValue(false));
-  app.add_option("--element", options.element, "Bytes per element of the permute cases")
-      ->check(CLI::IsMember({1, 2, 4, 8, 16}))
+      ->type_name("BYTES")
+      ->transform(size_validator());
+  app.add_option("--element", options.element,
+                 "Bytes per element of the permute cases: 1, 2, 4, 8 or 16")
+      ->type_name("BYTES")
+      ->check(CLI::IsMember({1, 2, 4, 8, 16}).description(""))
       ->capture_default_str();
   app.add_option("--min-time", options.min_time,
                  "Minimal seconds per case. Default: 0.2 (sweep 0.1, check 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->type_name("SECONDS")
+      ->check(number_validator(0, max_seconds));
   app.add_option("--max-time", options.max_time,
                  "Maximal seconds per case; a case is noisy if its samples still disagree then. "
                  "Default: 0.9 (sweep 0.5, latency and alloc 1, check 0); without this option, run "
                  "measures cases whose median is not precise to 1 % in up to 8 extra rounds of 0.3 "
                  "seconds, within half a minute in total")
-      ->check(CLI::NonNegativeNumber);
+      ->type_name("SECONDS")
+      ->check(number_validator(0, max_seconds));
   app.add_option("--rounds", options.rounds,
                  "Rounds that divide this time: cases take turns, so that a temporary slowdown of "
                  "the machine affects all of them. Default: 2 (check 1)")
-      ->check(CLI::Range(1, 1000));
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000).description(""));
   app.add_option("--json", options.json,
                  "Writes the results to this file, in an extension of Google Benchmark's format; - "
-                 "is standard output, and moves the table to standard error");
-  app.add_option("--csv", options.csv, "Writes the results to this file as CSV");
+                 "is standard output, and moves the table to standard error")
+      ->type_name("FILE");
+  app.add_option("--csv", options.csv, "Writes the results to this file as CSV")->type_name("FILE");
   app.add_flag("--strict", options.strict, "Returns exit code 4 if a case is noisy");
-  app.add_option("--device", options.device, "Ordinal of the device")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option_function<std::string>(
-         "--like",
-         [&](std::string const& name) {
-           options.like = name == "nvbandwidth" ? like_tool::nvbandwidth : like_tool::babelstream;
-         },
-         "Measures as another tool does, for comparison with its figures: nvbandwidth (512 MiB, 4 "
-         "warm-up copies, 16 copies between two events, median of 3), babelstream (arrays of 2^28 "
-         "doubles, or the largest power of two that fits; 100 synchronized executions, the "
-         "shortest time without the first)")
-      ->check(CLI::IsMember({"nvbandwidth", "babelstream"}));
+  add_device_option(app, options);
+  app.add_option("--like", options.like,
+                 "Measures as another tool does, for comparison with its figures: nvbandwidth (512 "
+                 "MiB, 4 warm-up copies, 16 copies between two events, median of 3), babelstream "
+                 "(arrays of 2^28 doubles, or the largest power of two that fits; 100 synchronized "
+                 "executions, the shortest time without the first)")
+      ->type_name("TOOL")
+      ->transform(choice_validator({"nvbandwidth", "babelstream"}));
   app.add_flag("--inject{data}", options.inject,
                "Corrupts one byte before each verification, which must fail (exit code 2). "
                "--inject=gap corrupts a byte between rows; =before and =after one of the guard "
                "bands. Cases without such a byte are skipped")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, injection_site>{{"data", injection_site::data},
-                                                {"gap", injection_site::gap},
-                                                {"before", injection_site::before},
-                                                {"after", injection_site::after}}));
+      ->transform(choice_validator({"data", "gap", "before", "after"}));
 }
 
 void add_case_argument(CLI::App& app, command_line& options) {
@@ -95,39 +216,27 @@ void add_case_argument(CLI::App& app, command_line& options) {
                  "Names of cases, with * and ?. Default: the command's own selection");
 }
 
-struct measuring_command {
-  char const* name;
-  char const* description;
-  command_kind command;
-};
-
-constexpr measuring_command measuring_commands[] = {
-    {"run", "Measures cases and prints a table", command_kind::run},
-    {"sweep", "Measures cases at many sizes", command_kind::sweep},
-    {"latency", "Measures the time of small synchronized copies", command_kind::latency},
-    {"alloc", "Measures the time of allocation and deallocation", command_kind::alloc},
-    {"check", "Runs every case once, at unaligned sizes, and verifies the data",
-     command_kind::check},
-};
-
 void add_compare_options(CLI::App& app, compare_options& options) {
   app.footer(
-      "A case is faster or slower if the whole range of its change is beyond the tolerance, the\n"
-      "same if the range is within the tolerance, and unclear otherwise. The range follows from\n"
-      "the 95 % confidence intervals of the medians. For a case that is noisy in either run, the\n"
-      "range also covers the spread of the samples: the case is faster or slower only if each\n"
-      "median is outside the other run's 5th to 95th percentile.\n"
-      "The last line is the verdict. Its first word is the worst finding: wrong data, below (a\n"
-      "threshold), slower, faster, same, or unclear if no case has a verdict.");
+      "A case is faster or slower if the whole range of its change is beyond the\n"
+      "tolerance, the same if the range is within it, and unclear otherwise. The range\n"
+      "follows from the 95 % confidence intervals of the medians. For a case that is\n"
+      "noisy in either run, it also covers the spread of the samples: the case is\n"
+      "faster or slower only if each median is outside the other run's 5th to 95th\n"
+      "percentile. The last line is the verdict. Its first word is the worst finding:\n"
+      "wrong (data), below (a threshold), slower, faster, same, or unclear if no case\n"
+      "has a verdict.");
   app.add_option("before", options.before, "Result file of the earlier run, from --json")
       ->required();
   app.add_option("after", options.after, "Result file of the later run")->required();
   app.add_option("--tolerance", options.tolerance, "Change in percent that counts as the same")
-      ->check(CLI::Range(0.0, 100.0))
+      ->type_name("PERCENT")
+      ->check(number_validator(0, 100))
       ->capture_default_str();
   app.add_option("--thresholds", options.thresholds,
                  "File of minimal rates, one per line: a case or glob, a number, and GB/s, "
-                 "% of limit or % of before; # starts a comment");
+                 "% of limit or % of before; # starts a comment")
+      ->type_name("FILE");
 }
 
 void add_report_options(CLI::App& app, report_options& options) {
@@ -137,7 +246,45 @@ void add_report_options(CLI::App& app, report_options& options) {
   app.add_option("-o,--output", options.output,
                  "File to write: a picture of one run's efficiency bars if the name ends with "
                  ".svg, else HTML; - is standard output")
+      ->type_name("FILE")
       ->required();
+}
+
+struct command_definition {
+  command_kind command;
+  char const* name;
+  char const* description;
+};
+
+constexpr command_definition command_definitions[] = {
+    {command_kind::run, "run", "Measures cases and prints a table"},
+    {command_kind::sweep, "sweep", "Measures cases at many sizes"},
+    {command_kind::latency, "latency", "Measures the time of small synchronized copies"},
+    {command_kind::alloc, "alloc", "Measures the time of allocation and deallocation"},
+    {command_kind::check, "check",
+     "Runs every case once, at unaligned sizes, and verifies the data"},
+    {command_kind::list, "list", "Lists cases; * marks those that run measures by default"},
+    {command_kind::info, "info", "Prints the device, its physical limits and the host"},
+    {command_kind::doctor, "doctor",
+     "Finds what slows copies down on this machine, and says how to mend it"},
+    {command_kind::compare, "compare",
+     "Compares two runs; returns exit code 3 if a case became slower"},
+    {command_kind::report, "report", "Draws a run, or the changes between two, as HTML or SVG"},
+};
+
+void add_options(CLI::App& app, command_kind command, command_line& options) {
+  app.footer("");
+  switch (command) {
+    case command_kind::list: return add_case_argument(app, options);
+    case command_kind::info:
+    case command_kind::doctor: return add_device_option(app, options);
+    case command_kind::compare: return add_compare_options(app, options.comparing);
+    case command_kind::report: return add_report_options(app, options.reporting);
+    default:
+      add_case_argument(app, options);
+      add_measuring_options(app, options);
+      app.footer(footer);
+  }
 }
 
 // Reports the first argument that the parser did not recognize. Precondition: there is one.
@@ -152,76 +299,100 @@ exit_code report_unknown_argument(CLI::App const& app) {
       for (std::string const& name : option->get_lnames()) names.push_back("--" + name);
     }
   } else if (commands.empty()) {
-    for (CLI::App const* const command : app.get_subcommands({})) {
-      names.push_back(command->get_name());
-    }
+    for (command_definition const& command : command_definitions) names.push_back(command.name);
   }
-  std::vector<std::string_view> const candidates(names.begin(), names.end());
-  std::string_view const nearest =
-      nearest_name(std::string_view(argument).substr(0, argument.find('=')), candidates);
+  std::string const nearest = nearest_name(argument.substr(0, argument.find('=')), names);
   char const* const kind = is_option          ? "unknown option"
                            : commands.empty() ? "unknown command"
                                               : "unexpected argument";
   std::string const help =
       commands.empty() ? "rocbench --help" : "rocbench " + active.get_name() + " --help";
   return fail(exit_code::usage,
-              fmt::format("{} '{}'{}", kind, argument,
-                          nearest.empty() ? fmt::format("; see `{}`", help) : suggestion(nearest)));
+              nearest.empty()
+                  ? fmt::format("{} '{}'; see `{}`", kind, argument, help)
+                  : fmt::format("{} '{}'; did you mean '{}'?", kind, argument, nearest));
+}
+
+// Completes options that depend on others. Returns an error message, empty if they are valid.
+std::string complete(command_line& options) {
+  if (options.pitch == 0 && __builtin_add_overflow(options.row, options.row / 8, &options.pitch))
+    return fmt::format("--row {} is more than a row can have; use a smaller size", options.row);
+  if (options.pitch < options.row) {
+    return fmt::format("pitch {} is less than row {}; use --pitch {} or more", options.pitch,
+                       options.row, options.row);
+  }
+  if (!options.json.empty() && options.json == options.csv) {
+    return fmt::format("--json and --csv both write to {}; name two files",
+                       options.json == "-" ? "standard output (-)" : options.json);
+  }
+  return "";
+}
+
+// The number of insertions, deletions, substitutions and swaps of adjacent characters that turn
+// `first` into `second` (optimal string alignment).
+std::size_t edit_distance(std::string_view first, std::string_view second) {
+  std::vector<std::size_t> before_last(second.size() + 1);
+  std::vector<std::size_t> last(second.size() + 1);
+  std::vector<std::size_t> current(second.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= first.size(); ++i) {
+    current[0] = i;
+    for (std::size_t j = 1; j <= second.size(); ++j) {
+      bool const equal = first[i - 1] == second[j - 1];
+      current[j] = std::min({last[j] + 1, current[j - 1] + 1, last[j - 1] + (equal ? 0u : 1u)});
+      bool const swapped =
+          i > 1 && j > 1 && first[i - 1] == second[j - 2] && first[i - 2] == second[j - 1];
+      if (swapped) current[j] = std::min(current[j], before_last[j - 2] + 1);
+    }
+    before_last.swap(last);
+    last.swap(current);
+  }
+  return last.back();
 }
 
 }  // namespace
 
-std::variant<command_line, exit_code> parse_command_line(int argc, char** argv) {
+std::string nearest_name(std::string_view name, std::vector<std::string> const& candidates) {
+  std::string nearest;
+  std::size_t smallest = std::string_view::npos;
+  for (std::string const& candidate : candidates) {
+    std::size_t const distance = edit_distance(name, candidate);
+    std::size_t const allowed = std::max(name.size(), candidate.size()) / 3;
+    if (distance > allowed || distance >= smallest) continue;
+    smallest = distance;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+std::variant<command_line, exit_code> parse_command_line(int argc, char const* const* argv) {
   command_line options;
   CLI::App app(
       "Measures memory transfers of a GPU, by rocarray and by HIP's own calls, and verifies every "
       "byte. The default command is run.",
       "rocbench");
-  app.footer(footer);
+  app.formatter(std::make_shared<help_formatter>());
   app.set_version_flag("--version", fmt::format("rocbench {}.{}.{}", ROCARRAY_VERSION_MAJOR,
                                                 ROCARRAY_VERSION_MINOR, ROCARRAY_VERSION_PATCH));
   app.require_subcommand(0, 1);
+  app.footer(footer);
   add_measuring_options(app, options);
-  std::vector<std::pair<CLI::App*, command_kind>> commands;
-  auto const add_command = [&](char const* name, char const* description, command_kind command) {
-    commands.emplace_back(app.add_subcommand(name, description), command);
-    return commands.back().first;
-  };
-  for (measuring_command const& definition : measuring_commands) {
-    CLI::App* const command =
-        add_command(definition.name, definition.description, definition.command);
-    add_case_argument(*command, options);
-    add_measuring_options(*command, options);
-    command->footer(footer);
+  for (command_definition const& definition : command_definitions) {
+    CLI::App* const command = app.add_subcommand(definition.name, definition.description);
+    command->callback([&options, &definition] { options.command = definition.command; });
+    add_options(*command, definition.command, options);
   }
-  add_case_argument(*add_command("list", "Lists cases", command_kind::list), options);
-  add_command("info", "Prints the device, its physical limits and the host", command_kind::info)
-      ->add_option("--device", options.device, "Ordinal of the device")
-      ->check(CLI::NonNegativeNumber);
-  add_compare_options(
-      *add_command("compare", "Compares two runs; returns exit code 3 if a case became slower",
-                   command_kind::compare),
-      options.comparing);
-  add_report_options(
-      *add_command("report", "Draws a run, or the changes between two, as HTML or SVG",
-                   command_kind::report),
-      options.reporting);
   try {
     app.parse(argc, argv);
   } catch (CLI::ExtrasError const&) {
     return report_unknown_argument(app);
   } catch (CLI::ParseError const& e) {
-    return app.exit(e) == 0 ? exit_code::ok : exit_code::usage;
+    if (e.get_exit_code() != 0) return fail(exit_code::usage, e.what());
+    app.exit(e);
+    return exit_code::ok;
   }
-  if (options.pitch == 0) options.pitch = options.row + options.row / 8;
-  if (options.pitch < options.row) {
-    return fail(exit_code::usage,
-                fmt::format("pitch {} is less than row {}; use --pitch {} or more", options.pitch,
-                            options.row, options.row));
-  }
-  for (auto const& [subcommand, command] : commands) {
-    if (subcommand->parsed()) options.command = command;
-  }
+  std::string const error = complete(options);
+  if (!error.empty()) return fail(exit_code::usage, error);
   return options;
 }
 

@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "compare_command.hpp"
+#include "comparison.hpp"
 #include "exit_code.hpp"
-#include "injection_site.hpp"
-#include "report_command.hpp"
+#include "experiment.hpp"
+#include "report.hpp"
 
 namespace rocbench {
 
@@ -23,6 +24,7 @@ enum class command_kind : unsigned char {
   check,
   info,
   list,
+  doctor,
   compare,
   report
 };
@@ -54,6 +56,10 @@ struct command_line {
 /// Parses the command line. Returns an exit code instead if the program must end: after --help and
 /// --version, which are printed to standard output, and after an error, which is reported on
 /// standard error.
-std::variant<command_line, exit_code> parse_command_line(int argc, char** argv);
+std::variant<command_line, exit_code> parse_command_line(int argc, char const* const* argv);
+
+/// Returns the candidate with the smallest edit distance to `name`, the first of several; empty if
+/// more than a third of the longer name's characters would have to change.
+std::string nearest_name(std::string_view name, std::vector<std::string> const& candidates);
 
 }  // namespace rocbench

@@ -32,9 +32,17 @@ case_result example_result(std::string const& name, std::size_t bytes, double ra
 
 benchmark_run example_run() {
   benchmark_run result;
-  result.environment = {"nvidia", 1,     "Example GPU", "0000:c1:00.0", true,
-                        false,    13000, 13010,         "machine",      "2026-01-02T03:04:05+00:00",
-                        "0.1.0"};
+  result.environment = {.platform = "nvidia",
+                        .ordinal = 1,
+                        .device_name = "Example GPU",
+                        .pci_bus_id = "0000:c1:00.0",
+                        .runtime_version = 13000,
+                        .driver_version = 13010,
+                        .host_name = "machine",
+                        .date = "2026-01-02T03:04:05+00:00",
+                        .version = "0.1.0",
+                        .facts = {{"CPU", "Example CPU"}},
+                        .state = {{"clock", "345 MHz", "1980 MHz"}}};
   result.limits.link = {64e9, "PCIe 5.0 x16"};
   result.limits.device_memory = {std::nullopt, "not reported by the device"};
   result.results.push_back(example_result("h2d/pinned", 1 << 20, 32e9));

@@ -10,7 +10,7 @@ enum class exit_code : int {
   ok = 0,
   usage = 1,           ///< wrong command line, unusable file, or a call that failed
   mismatch = 2,        ///< wrong data
-  regression = 3,      ///< slower than before, or below a threshold
+  regression = 3,      ///< slower than before, below a threshold, or a fault found by doctor
   noisy = 4,           ///< a case is noisy; only with --strict
   nothing_to_run = 5,  ///< no device, or no matching case
   skipped = 77,        ///< the device supports none of the cases

@@ -2,7 +2,6 @@
 #include "format.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -35,11 +34,12 @@ std::string format_fraction(double fraction) {
   return fmt::format("{:.0f} %{}", 100 * fraction, fraction > 1 ? " !" : "");
 }
 
-std::string text_bar(double fraction) {
-  constexpr std::size_t length = 10;
-  auto const filled =
-      static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * double{length}));
-  return fmt::format("[{:#<{}}{:{}}]", "", filled, "", length - filled);
+std::string join_names(std::vector<std::string> const& names) {
+  constexpr std::size_t max_names = 5;
+  std::size_t const listed = std::min(names.size(), max_names);
+  std::string result = fmt::format("{}", fmt::join(names.data(), names.data() + listed, ", "));
+  if (names.size() > listed) result += fmt::format(" and {} more", names.size() - listed);
+  return result;
 }
 
 }  // namespace rocbench

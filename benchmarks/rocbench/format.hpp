@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Formats numbers for tables and reports.
+// Formats numbers and lists for tables and reports.
 #pragma once
 
-#include <cstddef>
 #include <string>
+#include <vector>
 
 namespace rocbench {
 
@@ -15,7 +15,7 @@ std::string format_rate(double bytes_per_second);
 std::string format_time(double seconds);
 /// Returns a fraction as a percentage: "87 %". Marks fractions above 1: "104 % !".
 std::string format_fraction(double fraction);
-/// Returns a bar of ten characters: "[########  ]".
-std::string text_bar(double fraction);
+/// Returns the first five names: "a, b, c, d, e and 2 more".
+std::string join_names(std::vector<std::string> const& names);
 
 }  // namespace rocbench

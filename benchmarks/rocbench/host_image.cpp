@@ -5,8 +5,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "parallel_for.hpp"
-
 namespace rocbench {
 namespace {
 
@@ -122,9 +120,9 @@ std::optional<std::uint64_t> find_first_mismatch(std::byte const* memory, image 
   return first;
 }
 
-void fill_bytes(std::byte* memory, std::size_t bytes, std::byte value) {
+void fill_bytes(std::byte* memory, std::size_t bytes, std::uint8_t value) {
   parallel_for_pages(bytes, [&](std::uint64_t begin, std::uint64_t end) {
-    std::memset(memory + begin, std::to_integer<int>(value), end - begin);
+    std::memset(memory + begin, value, end - begin);
   });
 }
 

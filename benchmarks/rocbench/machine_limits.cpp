@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "machine_limits.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <string_view>
-#include <vector>
+#include <thread>
 
 #include <roc/copy.hpp>
 #include <roc/device_array.hpp>
 #include <roc/host_array.hpp>
 
-#include "parallel_for.hpp"
+#include "copy/staging/nontemporal_copy.hpp"
+#include "host_image.hpp"
 #include "pcie_limit.hpp"
 
 namespace rocbench {
@@ -44,35 +47,43 @@ rate_limit device_memory_limit(roc::device const& device, run_environment const&
   return {2 * clock * width, "memory clock"};
 }
 
-// Returns the best rate of several copies by all threads, of memory larger than the caches.
-rate_limit measured_host_copy() {
-  constexpr std::size_t bytes = std::size_t{128} << 20;
-  constexpr std::size_t page = 4096;
-  std::vector<std::byte> const source(bytes, std::byte{1});
-  std::vector<std::byte> destination(bytes);
+// Returns the best rate of copies in host memory, of every kind that a case may use: memory of the
+// library and of the system, from one thread to all cores, with and without non-temporal stores.
+rate_limit measured_host_copy(std::size_t bytes) {
+  using copy_function = void (*)(std::byte* to, std::byte const* from, std::size_t bytes);
+  constexpr copy_function copy_functions[] = {
+      [](std::byte* to, std::byte const* from, std::size_t count) {
+        // In steps, since memcpy of a large range uses non-temporal stores.
+        constexpr std::size_t step = std::size_t{1} << 20;
+        for (; count > step; to += step, from += step, count -= step) std::memcpy(to, from, step);
+        std::memcpy(to, from, count);
+      },
+      [](std::byte* to, std::byte const* from, std::size_t count) {
+        roc::transfer::nontemporal_copy(to, from, count);
+        roc::transfer::nontemporal_fence();
+      }};
+  std::size_t const cores = std::max(std::thread::hardware_concurrency(), 1u);
   double best = 0;
-  for (int i = 0; i < 5; ++i) {
-    auto const begin = std::chrono::steady_clock::now();
-    parallel_for(bytes / page, page, [&](std::size_t first, std::size_t last) {
-      std::memcpy(destination.data() + first * page, source.data() + first * page,
-                  (last - first) * page);
-    });
-    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - begin;
-    best = std::max(best, static_cast<double>(bytes) / seconds.count());
+  for (auto const kind : {roc::host_memory::pageable, roc::host_memory::pinned}) {
+    roc::host_array<std::byte> source(roc::shape<1>{bytes}, roc::order::c, kind);
+    roc::host_array<std::byte> destination(roc::shape<1>{bytes}, roc::order::c, kind);
+    fill_bytes(source.data(), bytes, 1);
+    fill_bytes(destination.data(), bytes, 2);
+    for (copy_function const copy : copy_functions) {
+      for (std::size_t threads = 1;; threads = std::min(2 * threads, cores)) {
+        for (int i = 0; i < 5; ++i) {
+          auto const begin = std::chrono::steady_clock::now();
+          in_threads(threads, bytes, [&](std::size_t first, std::size_t last) {
+            copy(destination.data() + first, source.data() + first, last - first);
+          });
+          std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - begin;
+          best = std::max(best, static_cast<double>(bytes) / seconds.count());
+        }
+        if (threads == cores) break;
+      }
+    }
   }
-  return {best, "measured copy"};
-}
-
-// Reads the speed of the link while copies keep it busy. Blocks until the copies are done.
-rate_limit busy_link_limit(std::string const& bus_id) {
-  constexpr roc::shape<1> shape{std::size_t{16} << 20};
-  auto host_buffer = roc::pinned_array<std::byte>(shape);
-  roc::device_array<std::byte> device_buffer(shape);
-  roc::stream stream;
-  for (int i = 0; i < 64; ++i) roc::copy(host_buffer, device_buffer, stream);
-  rate_limit const limit = pcie_limit(bus_id, "/sys/bus/pci/devices");
-  stream.synchronize();
-  return limit;
+  return {best, "best measured copy"};
 }
 
 rate_limit scaled(rate_limit limit, double factor) {
@@ -82,13 +93,24 @@ rate_limit scaled(rate_limit limit, double factor) {
 
 }  // namespace
 
+void with_busy_link(std::function<void()> const& f) {
+  constexpr roc::shape<1> shape{std::size_t{16} << 20};
+  auto host_buffer = roc::pinned_array<std::byte>(shape);
+  roc::device_array<std::byte> device_buffer(shape);
+  roc::stream stream;
+  for (int i = 0; i < 64; ++i) roc::copy(host_buffer, device_buffer, stream);
+  f();
+  stream.synchronize();
+}
+
 machine_limits find_machine_limits(roc::device const& device, run_environment const& environment) {
   machine_limits result;
   if (environment.on_gpu) {
-    result.link = busy_link_limit(environment.pci_bus_id);
+    with_busy_link(
+        [&] { result.link = pcie_limit(environment.pci_bus_id, "/sys/bus/pci/devices"); });
     result.device_memory = device_memory_limit(device, environment);
   } else {
-    result.host_copy = measured_host_copy();
+    result.host_copy = measured_host_copy(default_size(device, environment));
   }
   return result;
 }

@@ -2,6 +2,8 @@
 // The physical limits of a machine's rates.
 #pragma once
 
+#include <functional>
+
 #include <roc/device.hpp>
 
 #include "benchmark_case.hpp"
@@ -16,9 +18,12 @@ struct machine_limits {
   rate_limit host_copy;      ///< payload of a copy in host memory; host platform only
 };
 
+/// Calls `f` while copies keep the link busy: idle links slow down. Blocks until the copies are
+/// done. Throws roc::error.
+void with_busy_link(std::function<void()> const& f);
+
 /// Determines the limits from sysfs and the device's attributes; on the host platform, measures
-/// copies in host memory. Reads the link's speed while it copies to the device, because idle links
-/// slow down. Blocks until the copies have finished. Throws roc::error.
+/// copies in host memory. Blocks until the measured copies have finished. Throws roc::error.
 machine_limits find_machine_limits(roc::device const& device, run_environment const& environment);
 
 /// Returns the limit of a case's rate.

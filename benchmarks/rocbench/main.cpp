@@ -2,7 +2,6 @@
 // rocbench measures memory transfers to, from and on a GPU, and verifies the data.
 #include <exception>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -10,14 +9,12 @@
 
 #include <roc/device.hpp>
 
-#include "case_list.hpp"
+#include "benchmark_case.hpp"
 #include "command_line.hpp"
-#include "command_plan.hpp"
-#include "compare_command.hpp"
+#include "comparison.hpp"
+#include "doctor.hpp"
 #include "info_command.hpp"
-#include "nearest_name.hpp"
-#include "report_command.hpp"
-#include "result_table.hpp"
+#include "report.hpp"
 #include "run_command.hpp"
 
 namespace rocbench {
@@ -33,17 +30,24 @@ exit_code run_on_device(command_line const& options, std::vector<benchmark_case>
   }
   roc::device const device(options.device);
   device.make_current();
-  return options.command == command_kind::info ? info(device) : run(options, cases, device);
+  switch (options.command) {
+    case command_kind::info: return info(device);
+    case command_kind::doctor: return doctor(device);
+    default: return run(options, cases, device);
+  }
 }
 
 // Reports each pattern on standard error, with the most similar case. Precondition: no pattern
 // matches a case.
 exit_code report_unknown_cases(std::vector<std::string> const& patterns) {
+  std::vector<std::string> names;
+  for (benchmark_case const& candidate : all_cases()) names.push_back(candidate.name);
   for (std::string const& pattern : patterns) {
-    std::string_view const nearest = nearest_case(pattern);
+    std::string const nearest = nearest_name(pattern, names);
     fail(exit_code::nothing_to_run,
-         fmt::format("no case matches '{}'{}", pattern,
-                     nearest.empty() ? "; `rocbench list` prints all cases" : suggestion(nearest)));
+         fmt::format("no case matches '{}'; {}", pattern,
+                     nearest.empty() ? "`rocbench list` prints all cases"
+                                     : fmt::format("did you mean '{}'?", nearest)));
   }
   return exit_code::nothing_to_run;
 }
@@ -52,11 +56,11 @@ exit_code execute(command_line const& options) {
   if (options.command == command_kind::compare) return compare(options.comparing);
   if (options.command == command_kind::report) return report(options.reporting);
   auto const cases = planned_cases(options);
-  if (cases.empty()) {
-    return report_unknown_cases(options.cases);
-  }
+  if (cases.empty()) return report_unknown_cases(options.cases);
   if (options.command != command_kind::list) return run_on_device(options, cases);
-  print_list(cases);
+  for (benchmark_case const& listed : cases) {
+    fmt::print("{:<27} {} {}\n", listed.name, listed.by_default ? '*' : ' ', listed.description);
+  }
   return exit_code::ok;
 }
 

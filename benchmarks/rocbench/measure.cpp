@@ -2,6 +2,7 @@
 #include "measure.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -9,11 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include <signal.h>
 #include <time.h>
 
 #include <roc/event.hpp>
-
-#include "interrupt.hpp"
 
 namespace rocbench {
 namespace {
@@ -46,7 +46,8 @@ class batch_timer {
       : subject_(subject), synchronize_each_(synchronize_each) {}
 
   double operator()(std::size_t times) {
-    bool const by_host = synchronize_each_ || subject_.timing() == timing_method::wall_clock;
+    bool const by_host =
+        synchronize_each_ || subject_.properties().timing == timing_method::wall_clock;
     return std::max(by_host ? by_wall_clock(times) : by_device_events(times), clock_resolution);
   }
 
@@ -95,6 +96,9 @@ bool is_precise(summary const& seconds) {
   return seconds.count >= min_samples && seconds.relative_width() < target_width;
 }
 
+std::atomic<bool> signal_received{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not lock");
+
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -103,6 +107,16 @@ double cpu_seconds() {
 
 }  // namespace
 
+void handle_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { signal_received = true; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() noexcept { return signal_received; }
+
 void take_samples(experiment& subject, measure_options const& options, sample_set& samples) {
   batch_timer time(subject, options.fixed && options.fixed->synchronize_each);
   std::uint64_t sample = samples.seconds.size();  // each round continues with new patterns
@@ -110,11 +124,11 @@ void take_samples(experiment& subject, measure_options const& options, sample_se
   if (options.fixed) {
     samples.fixed = true;
     samples.report_fastest = options.fixed->report_fastest;
-    samples.batch = std::min(options.fixed->batch, subject.max_batch());
+    samples.batch = std::min(options.fixed->batch, subject.properties().max_batch);
     if (options.fixed->warm_ups != 0) time(options.fixed->warm_ups);
   } else {
     // With max_time 0, one execution is measured, only to verify its data.
-    samples.batch = options.max_time > 0 ? find_batch(time, subject.max_batch()) : 1;
+    samples.batch = options.max_time > 0 ? find_batch(time, subject.properties().max_batch) : 1;
   }
 
   stopwatch const elapsed_time;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "experiment.hpp"
-#include "injection_site.hpp"
 #include "statistics.hpp"
 
 namespace rocbench {
@@ -70,6 +69,12 @@ struct measurement {
   double reported_rate() const { return loop ? loop_rate : rate.median; }
   double reported_seconds() const { return loop ? loop->min : seconds.median; }
 };
+
+/// Installs handlers that record the first SIGINT or SIGTERM: the measurement ends after the
+/// current sample, and the results so far are written. A second signal ends the process.
+void handle_interrupts();
+/// Returns true after the first signal.
+bool interrupted() noexcept;
 
 /// Appends the samples of one round to `samples`. A round takes at least its share of 10 samples
 /// and of min_time. It ends if the 95 % confidence interval of the median of all samples is

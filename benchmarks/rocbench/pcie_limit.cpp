@@ -37,10 +37,11 @@ bool read(std::filesystem::path const& file, T& value) {
   return static_cast<bool>(stream >> value);
 }
 
-std::optional<port> read_port(std::filesystem::path const& directory) {
+std::optional<port> read_port(std::filesystem::path const& directory, link_state state) {
+  std::string const prefix = state == link_state::current ? "current_link_" : "max_link_";
   port result;
-  if (!read(directory / "current_link_speed", result.gigatransfers)) return std::nullopt;
-  if (!read(directory / "current_link_width", result.lanes)) return std::nullopt;
+  if (!read(directory / (prefix + "speed"), result.gigatransfers)) return std::nullopt;
+  if (!read(directory / (prefix + "width"), result.lanes)) return std::nullopt;
   if (result.gigatransfers <= 0 || result.lanes <= 0) return std::nullopt;
   return result;
 }
@@ -57,7 +58,8 @@ double rate_of(port const& link, generation const& matching) {
 
 }  // namespace
 
-rate_limit pcie_limit(std::string const& bus_id, std::filesystem::path const& devices) {
+rate_limit pcie_limit(std::string const& bus_id, std::filesystem::path const& devices,
+                      link_state state) {
   std::string name = bus_id;
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -69,7 +71,7 @@ rate_limit pcie_limit(std::string const& bus_id, std::filesystem::path const& de
   rate_limit narrowest{std::nullopt, "sysfs does not report the link's speed"};
   for (; std::regex_match(directory.filename().string(), address);
        directory = directory.parent_path()) {
-    auto const link = read_port(directory);
+    auto const link = read_port(directory, state);
     if (!link) continue;
     generation const* const matching = generation_of(*link);
     if (matching == nullptr) {

@@ -1,93 +1,99 @@
 // SPDX-License-Identifier: MIT
 #include "result_table.hpp"
 
-#include <cmath>
-#include <cstdio>
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "findings.hpp"
 #include "format.hpp"
 
 namespace rocbench {
 namespace {
 
-// Columns of the three kinds of rows.
-constexpr char const* rate_row_format = "{:<22} {:>9} {:>8} {:>18}  {:>8} {:<18} {:<8} {:<19} {}\n";
-constexpr char const* time_row_format = "{:<24} {:>9} {:>9} {:>22}  {:<16} {}\n";
+constexpr std::size_t wide = 120;
+constexpr char const* red = "31";
+constexpr char const* green = "32";
+constexpr char const* yellow = "33";
+constexpr char const* bold = "1";
 
-constexpr char const* loop_row_format =
-    "{:<22} {:>14} {:>10} {:>10} {:>10}  {:>9} {:>8} {:<18} {:<16} {}\n";
-
-// Returns whether the data was right, and why the case is noisy.
-std::string format_verdict(measurement const& measured) {
-  if (measured.mismatch) return "NO";
-  if (!measured.noisy) return "yes";
-  summary const& seconds = measured.seconds;
-  std::string const width = std::isfinite(seconds.relative_width())
-                                ? fmt::format("within {:.1f} %", 100 * seconds.relative_width())
-                                : "unknown: too few samples";
-  return fmt::format("yes       noisy: {} samples in {:.1f} s, median {}", seconds.count,
-                     measured.elapsed, width);
-}
+constexpr char const* pair_explanation =
+    "Rates are GB/s (1e9 bytes) of payload; within the device, of bytes read plus\n"
+    "written. Times have a unit. Ratio: speed relative to HIP, above 1 is faster.";
+constexpr char const* loop_explanation =
+    "As in BabelStream: each execution is synchronized, the first is ignored, the\n"
+    "rate is that of the shortest time. MBytes = 1e6 bytes, read plus written.";
 
 void print_limit(std::FILE* file, char const* name, rate_limit const& limit) {
-  if (limit.rate) {
-    fmt::print(file, "  {:<15} {:>7} GB/s  {}\n", name, format_rate(*limit.rate), limit.origin);
-  } else {
-    fmt::print(file, "  {:<15} unknown       {}\n", name, limit.origin);
-  }
+  fmt::print(file, "  {:<15} {:>7} {}  {}\n", name,
+             limit.rate ? format_rate(*limit.rate) : "unknown", limit.rate ? "GB/s" : "    ",
+             limit.origin);
 }
 
 void print_not_measured(std::FILE* file, case_result const& result) {
-  fmt::print(file, "{:<24} {:>9} {}: {}\n", result.name,
+  fmt::print(file, "{:<23} {:>9} {}: {}\n", result.name,
              format_size(static_cast<double>(result.bytes)),
              result.status == outcome::skipped ? "skipped" : "FAILED", result.reason);
 }
 
-void print_rate(std::FILE* file, case_result const& result) {
-  summary const& rate = result.measured.rate;
-  auto const efficiency = result.efficiency();
-  fmt::print(file, rate_row_format, result.name, format_size(static_cast<double>(result.bytes)),
-             format_rate(rate.median), format_rate(rate.p5) + " to " + format_rate(rate.p95),
-             result.physical_limit.rate ? format_rate(*result.physical_limit.rate) : "unknown",
-             efficiency ? text_bar(*efficiency) + " " + format_fraction(*efficiency) : "",
-             to_string(result.counted), result.path, format_verdict(result.measured));
+std::string format_value(case_result const& result) {
+  return result.counted == accounting::time ? format_time(result.measured.reported_seconds())
+                                            : format_rate(result.measured.reported_rate());
 }
 
-void print_time(std::FILE* file, case_result const& result) {
-  summary const& seconds = result.measured.seconds;
-  fmt::print(file, time_row_format, result.name, format_size(static_cast<double>(result.bytes)),
-             format_time(seconds.median),
-             format_time(seconds.p5) + " to " + format_time(seconds.p95), result.path,
-             format_verdict(result.measured));
+std::string format_spread(case_result const& result) {
+  measurement const& measured = result.measured;
+  return result.counted == accounting::time
+             ? format_time(measured.seconds.p5) + " to " + format_time(measured.seconds.p95)
+             : format_rate(measured.rate.p5) + " to " + format_rate(measured.rate.p95);
 }
 
-// In BabelStream's units: 1e6 bytes per second, seconds.
-void print_loop(std::FILE* file, case_result const& result) {
-  loop_times const& loop = *result.measured.loop;
-  auto const efficiency = result.efficiency();
-  auto const seconds = [](double value) { return fmt::format("{:.7f}", value); };
-  fmt::print(file, loop_row_format, result.name,
-             fmt::format("{:.3f}", result.measured.loop_rate * 1e-6), seconds(loop.min),
-             seconds(loop.max), seconds(loop.mean), format_size(static_cast<double>(result.bytes)),
-             result.physical_limit.rate ? format_rate(*result.physical_limit.rate) : "unknown",
-             efficiency ? text_bar(*efficiency) + " " + format_fraction(*efficiency) : "",
-             result.path, format_verdict(result.measured));
+// Returns the text in lines of at most `columns`, indented from the second one on.
+std::string wrapped(std::string const& text, std::size_t columns) {
+  std::string result;
+  std::size_t used = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    bool const fits = used + 1 + word.size() <= columns;
+    if (used != 0) result += fits ? " " : "\n  ";
+    used = used == 0 ? word.size() : fits ? used + 1 + word.size() : 2 + word.size();
+    result += word;
+  }
+  return result;
 }
 
 }  // namespace
 
+terminal terminal::of(std::FILE* file) {
+  terminal result;
+  int const descriptor = fileno(file);
+  bool const is_terminal = isatty(descriptor) == 1;
+  winsize window{};
+  char const* const columns = std::getenv("COLUMNS");
+  if (columns != nullptr && std::atoi(columns) > 0) {
+    result.columns = static_cast<std::size_t>(std::atoi(columns));
+  } else if (is_terminal && ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col != 0) {
+    result.columns = window.ws_col;
+  }
+  char const* const no_color = std::getenv("NO_COLOR");
+  char const* const type = std::getenv("TERM");
+  bool const is_dumb = type == nullptr || std::string_view(type) == "dumb";
+  result.has_color = is_terminal && !is_dumb && (no_color == nullptr || *no_color == '\0');
+  return result;
+}
+
 void print_environment(std::FILE* file, run_environment const& environment,
                        machine_limits const& limits) {
-  fmt::print(file, "rocbench {}, platform {}, device {}: {} ({}), driver {}, runtime {}\n",
-             environment.version, environment.platform, environment.ordinal,
-             environment.device_name, environment.pci_bus_id, environment.driver_version,
-             environment.runtime_version);
-  if (environment.is_fake_runtime) {
-    fmt::print(file,
-               "Measured with the fake HIP runtime on the CPU: these figures are meaningless.\n");
-  } else if (!environment.on_gpu) {
-    fmt::print(file, "Measured on the CPU: these are not figures of a GPU.\n");
+  fmt::print(file, "rocbench {}, platform {}, driver {}, runtime {}\n", environment.version,
+             environment.platform, environment.driver_version, environment.runtime_version);
+  fmt::print(file, "Device {}: {} ({})\n", environment.ordinal, environment.device_name,
+             environment.pci_bus_id);
+  if (auto const warning = device_warning(environment); !warning.empty()) {
+    fmt::print(file, "{}\n", warning);
   }
   fmt::print(file, "Physical limits:\n");
   if (environment.on_gpu) {
@@ -99,45 +105,122 @@ void print_environment(std::FILE* file, run_environment const& environment,
   std::fflush(file);
 }
 
-void result_table::print_headings(row_kind kind) {
-  if (headings_ == kind) return;
-  headings_ = kind;
-  if (kind == row_kind::rate) {
-    fmt::print(file_,
-               "\nGB = 1e9 bytes. Payload counts each copied byte once; traffic counts bytes read "
-               "plus bytes written. ! marks rates above the limit.\n");
-    fmt::print(file_, rate_row_format, "case", "size", "GB/s", "p5 to p95", "limit", "% of limit",
-               "counted", "path", "verified");
-  } else if (kind == row_kind::loop) {
-    fmt::print(file_,
-               "\nAs in BabelStream: each execution is synchronized, the first is ignored, the "
-               "rate is that of the shortest time. MBytes = 1e6 bytes, read plus written; "
-               "limits in GB/s.\n");
-    fmt::print(file_, loop_row_format, "Function", "MBytes/sec", "Min (sec)", "Max", "Average",
-               "size", "limit", "% of limit", "path", "verified");
-  } else {
-    fmt::print(file_,
-               "\nTime of one operation, from the call until its synchronization returns.\n");
-    fmt::print(file_, time_row_format, "case", "size", "time", "p5 to p95", "path", "verified");
+void print_facts(std::FILE* file, run_environment const& environment) {
+  fmt::print(file, "Machine {}:\n", environment.host_name);
+  for (auto const* facts : {&environment.facts, &environment.state}) {
+    for (fact const& property : *facts) {
+      fmt::print(file, "  {:<26} {}\n", property.name, property.value);
+    }
   }
+  std::fflush(file);
+}
+
+result_table::result_table(std::FILE* file, std::vector<benchmark_case> const& planned,
+                           terminal shown_on)
+    : file_(file), terminal_(shown_on) {
+  for (benchmark_case const& entry : planned) planned_.push_back(entry.name);
+}
+
+std::string result_table::colored(std::string const& text, char const* color) const {
+  return terminal_.has_color ? fmt::format("\x1b[{}m{}\x1b[0m", color, text) : text;
+}
+
+void result_table::print_headings(char const* explanation, std::string const& columns) {
+  if (explanation_ == explanation) return;
+  explanation_ = explanation;
+  fmt::print(file_, "\n{}\n{}\n", explanation, colored(columns, bold));
+}
+
+std::string result_table::cells_of_pair(case_result const* library, case_result const* raw) const {
+  case_result const& shown = library != nullptr ? *library : *raw;
+  std::string ratio_cell = fmt::format("{:>6}", "");
+  if (library != nullptr && raw != nullptr) {
+    double const ratio = ratio_to(*library, *raw);
+    ratio_cell = fmt::format("{:>6.2f}", ratio);
+    if (ratio < slower_ratio) ratio_cell = colored(ratio_cell, red);
+    if (ratio > 1 / slower_ratio) ratio_cell = colored(ratio_cell, green);
+  }
+  auto const efficiency = shown.efficiency();
+  std::string limit_cell = fmt::format("{:>10}", efficiency ? format_fraction(*efficiency)
+                                                 : shown.counted == accounting::time ? ""
+                                                                                     : "unknown");
+  if (efficiency && *efficiency > 1) limit_cell = colored(limit_cell, yellow);
+  std::string row = fmt::format("{:<23} {:>9} {:>9} {:>9} {} {}", base_name(shown.name),
+                                format_size(static_cast<double>(shown.bytes)),
+                                library != nullptr ? format_value(*library) : "",
+                                raw != nullptr ? format_value(*raw) : "", ratio_cell, limit_cell);
+  if (terminal_.columns >= wide) {
+    row += fmt::format("  {:>22} {:>8}  {}", format_spread(shown),
+                       shown.physical_limit.rate ? format_rate(*shown.physical_limit.rate) : "",
+                       shown.path);
+  }
+  return row;
+}
+
+// Precondition: one of the results is not null.
+void result_table::print_pair(case_result const* library, case_result const* raw) {
+  for (case_result const** result : {&library, &raw}) {
+    if (*result == nullptr || (*result)->status == outcome::measured) continue;
+    print_not_measured(file_, **result);
+    *result = nullptr;
+  }
+  if (library == nullptr && raw == nullptr) return;
+  bool const is_wide = terminal_.columns >= wide;
+  print_headings(pair_explanation,
+                 fmt::format("{:<23} {:>9} {:>9} {:>9} {:>6} {:>10}", "case", "size", "rocarray",
+                             "HIP", "ratio", "of limit") +
+                     (is_wide ? fmt::format("  {:>22} {:>8}  path", "5 to 95 %", "limit") : ""));
+  auto const is_wrong = [](case_result const* result) {
+    return result != nullptr && result->measured.mismatch;
+  };
+  fmt::print(file_, "{}{}\n", cells_of_pair(library, raw),
+             is_wrong(library) || is_wrong(raw) ? colored("  WRONG", red) : "");
 }
 
 void result_table::print_row(case_result const& result) {
-  bool const is_time = result.counted == accounting::time;
-  bool const is_measured = result.status == outcome::measured;
-  if (is_measured || headings_ == row_kind::none) {
-    print_headings(result.measured.loop ? row_kind::loop
-                   : is_time            ? row_kind::time
-                                        : row_kind::rate);
+  if (result.measured.loop) {
+    loop_times const& loop = *result.measured.loop;
+    print_headings(loop_explanation,
+                   fmt::format("{:<20} {:>13} {:>9} {:>9} {:>9} {:>8}  {}", "Function",
+                               "MBytes/sec", "Min (sec)", "Max", "Average", "size", "right"));
+    fmt::print(file_, "{:<20} {:>13.3f} {:>9.7f} {:>9.7f} {:>9.7f} {:>8}  {}\n", result.name,
+               result.measured.loop_rate * 1e-6, loop.min, loop.max, loop.mean,
+               format_size(static_cast<double>(result.bytes)),
+               result.measured.mismatch ? colored("NO", red) : "yes");
+    std::fflush(file_);
+    return;
   }
-  if (!is_measured) {
-    print_not_measured(file_, result);
-  } else if (result.measured.loop) {
-    print_loop(file_, result);
-  } else if (is_time) {
-    print_time(file_, result);
+  std::string const name = base_name(result.name);
+  bool const is_raw = name != result.name;
+  if (!is_raw && std::ranges::find(planned_, "raw/" + name) != planned_.end()) {
+    waiting_.push_back(result);
+    return;
+  }
+  auto const library = std::ranges::find_if(waiting_, [&](case_result const& candidate) {
+    return is_raw && candidate.name == name && candidate.bytes == result.bytes;
+  });
+  if (library != waiting_.end()) {
+    print_pair(&*library, &result);
+    waiting_.erase(library);
+  } else if (is_raw) {
+    print_pair(nullptr, &result);
   } else {
-    print_rate(file_, result);
+    print_pair(&result, nullptr);
+  }
+  std::fflush(file_);
+}
+
+void result_table::finish(benchmark_run const& run) {
+  for (case_result const& result : waiting_) print_pair(&result, nullptr);
+  waiting_.clear();
+  fmt::print(file_, "\n");
+  for (finding const& entry : find_in(run)) {
+    char const* const color = entry.kind == finding_kind::good  ? green
+                              : entry.kind == finding_kind::bad ? red
+                                                                : yellow;
+    std::string const text = wrapped(entry.text, terminal_.columns);
+    std::size_t const title_end = text.find(':');
+    fmt::print(file_, "{}{}\n", colored(text.substr(0, title_end), color), text.substr(title_end));
   }
   std::fflush(file_);
 }
@@ -146,17 +229,10 @@ void print_check_result(std::FILE* file, case_result const& result) {
   if (result.status != outcome::measured) {
     print_not_measured(file, result);
   } else {
-    fmt::print(file, "{:<24} {:>9} B  {:<16} {}\n", result.name, result.bytes, result.path,
+    fmt::print(file, "{:<27} {:>9} B  {:<16} {}\n", result.name, result.bytes, result.path,
                result.measured.mismatch ? "WRONG DATA" : "correct");
   }
   std::fflush(file);
-}
-
-void print_list(std::vector<benchmark_case> const& cases) {
-  for (benchmark_case const& benchmark : cases) {
-    fmt::print("{:<24} {} ({}{})\n", benchmark.name, benchmark.description,
-               to_string(benchmark.counted), benchmark.by_default ? ", by default" : "");
-  }
 }
 
 }  // namespace rocbench

@@ -2,6 +2,8 @@
 #include "run_command.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -10,19 +12,52 @@
 #include <fmt/format.h>
 
 #include "benchmark_run.hpp"
-#include "command_plan.hpp"
-#include "csv_writer.hpp"
+#include "files.hpp"
 #include "format.hpp"
-#include "interrupt.hpp"
-#include "json_writer.hpp"
 #include "machine_limits.hpp"
-#include "output_file.hpp"
+#include "result_file.hpp"
 #include "result_table.hpp"
 #include "run_environment.hpp"
 #include "runner.hpp"
 
 namespace rocbench {
 namespace {
+
+constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+
+// What a command measures if the options do not say otherwise.
+struct command_defaults {
+  std::vector<std::string> cases;    // globs; empty: the default set
+  std::vector<std::uint64_t> sizes;  // bytes; those above the largest are left out
+  measure_options measuring;
+};
+
+command_defaults defaults_of(command_kind command, std::uint64_t largest) {
+  constexpr std::uint64_t kibi = 1024;
+  switch (command) {
+    case command_kind::latency:
+      return {{"latency/*", "raw/latency/*"}, {4, 4 * kibi, 64 * kibi}, {0.2, 1, 2}};
+    case command_kind::alloc:
+      return {{"alloc/*", "raw/alloc/*"}, {4 * kibi, mebi, 64 * mebi}, {0.2, 1, 2}};
+    // Sizes around words and pages, and sizes of several chunks of a staged copy.
+    case command_kind::check: return {{"*"}, {1, 4097, mebi + 3, 9 * mebi + 5}, {0, 0, 1}};
+    case command_kind::list: return {{"*"}, {}, {}};
+    case command_kind::sweep: {
+      std::vector<std::uint64_t> sizes;
+      for (std::uint64_t bytes = 4 * kibi; bytes <= largest; bytes *= 4) sizes.push_back(bytes);
+      return {{"?2?/pinned", "?2?/pageable", "d2d/copy", "raw/?2?/pinned", "raw/?2?/pageable",
+               "raw/d2d/copy"},
+              sizes,
+              {0.1, 0.5, 2}};
+    }
+    // If all 27 cases are noisy, this takes half a minute including preparation. The remaining time
+    // is spent on noisy cases in short rounds, which see more of a machine's drift than one long
+    // round.
+    default:
+      return {
+          {}, {largest}, {.min_time = 0.2, .max_time = 0.9, .rounds = 2, .extra = {{0.3, 8, 27}}}};
+  }
+}
 
 std::uint64_t host_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -34,17 +69,39 @@ std::uint64_t largest_array_that_fits(roc::device const& device) {
   return std::min<std::uint64_t>(device.memory().free / 4, host_memory() / 4);
 }
 
+// Returns the most bytes of which source and destination fit in device and host memory.
+std::uint64_t largest_copy(roc::device const& device) {
+  return std::min<std::uint64_t>(device.memory().total / 2, host_memory() / 4);
+}
+
 // Returns an error message if the size exceeds the machine's memory. Otherwise the system would
 // swap for hours or kill the process.
 std::optional<std::string> check_size(std::uint64_t bytes, roc::device const& device) {
   std::size_t const device_bytes = device.memory().total;
   std::uint64_t const host_bytes = host_memory();
-  std::uint64_t const max_bytes = std::min<std::uint64_t>(device_bytes / 2, host_bytes / 4);
+  std::uint64_t const max_bytes = largest_copy(device);
   if (bytes <= max_bytes) return std::nullopt;
   return fmt::format(
       "size {} exceeds this machine's memory (device {}, host {}); use --size {} or less",
       format_size(static_cast<double>(bytes)), format_size(static_cast<double>(device_bytes)),
       format_size(static_cast<double>(host_bytes)), format_size(static_cast<double>(max_bytes)));
+}
+
+// Returns an error message if the rows of strided cases, at their pitch, exceed the machine's
+// memory.
+std::optional<std::string> check_pitch(std::uint64_t bytes, command_line const& options,
+                                       std::vector<benchmark_case> const& cases,
+                                       roc::device const& device) {
+  auto const has_rows = [](benchmark_case const& candidate) {
+    return candidate.name.find("strided/") != std::string::npos;
+  };
+  double const rows = std::ceil(static_cast<double>(bytes) / static_cast<double>(options.row));
+  double const span = rows * static_cast<double>(options.pitch);
+  double const max_bytes = 2 * static_cast<double>(largest_copy(device));
+  if (span <= max_bytes || std::ranges::none_of(cases, has_rows)) return std::nullopt;
+  return fmt::format(
+      "{:.0f} rows at a pitch of {} exceed this machine's memory; use a smaller --pitch", rows,
+      format_size(static_cast<double>(options.pitch)));
 }
 
 std::vector<job> make_jobs(command_line const& options, std::vector<benchmark_case> const& cases,
@@ -80,6 +137,49 @@ exit_code exit_code_of(std::vector<case_result> const& results, bool strict) {
 
 }  // namespace
 
+std::vector<benchmark_case> planned_cases(command_line const& options) {
+  std::vector<std::string> globs = options.cases;
+  if (globs.empty()) globs = defaults_of(options.command, 0).cases;
+  if (options.cases.empty() && options.like == like_tool::nvbandwidth)
+    globs = {"?2?/pinned", "raw/?2?/pinned"};
+  if (options.cases.empty() && options.like == like_tool::babelstream)
+    globs = {"stream/*", "raw/stream/*"};
+  return globs.empty() ? default_cases() : matching_cases(globs);
+}
+
+std::vector<std::uint64_t> planned_sizes(command_line const& options, std::uint64_t largest,
+                                         std::uint64_t largest_array) {
+  if (!options.sizes.empty()) return options.sizes;
+  if (options.like == like_tool::nvbandwidth) return {512 * mebi};
+  if (options.like == like_tool::babelstream) {
+    return {std::min(babelstream_bytes, std::bit_floor(std::max(largest_array, std::uint64_t{1})))};
+  }
+  auto sizes = defaults_of(options.command, largest).sizes;
+  std::erase_if(sizes, [&](std::uint64_t bytes) { return bytes > largest; });
+  return sizes;
+}
+
+measure_options planned_measuring(command_line const& options) {
+  measure_options result = defaults_of(options.command, 0).measuring;
+  result.min_time = options.min_time.value_or(result.min_time);
+  result.max_time = std::max(options.max_time.value_or(result.max_time), result.min_time);
+  if (options.max_time) result.extra.reset();  // the given time is the limit
+  // A --max-time below the default minimum also lowers the minimum.
+  if (options.max_time && !options.min_time) {
+    result.min_time = std::min(result.min_time, *options.max_time);
+    result.max_time = *options.max_time;
+  }
+  result.rounds = options.rounds.value_or(result.rounds);
+  if (options.like == like_tool::nvbandwidth) result.fixed = {4, 16, 3};
+  if (options.like == like_tool::babelstream) result.fixed = {0, 1, 100, true, true};
+  if (result.fixed) {
+    result.rounds = 1;
+    result.extra.reset();
+  }
+  result.inject = options.inject;
+  return result;
+}
+
 exit_code run(command_line const& options, std::vector<benchmark_case> const& cases,
               roc::device const& device) {
   run_environment const environment = describe_environment(device);
@@ -87,11 +187,11 @@ exit_code run(command_line const& options, std::vector<benchmark_case> const& ca
       planned_sizes(options, default_size(device, environment), largest_array_that_fits(device));
   for (std::uint64_t const bytes : sizes) {
     if (auto const error = check_size(bytes, device)) return fail(exit_code::usage, *error);
+    if (auto const error = check_pitch(bytes, options, cases, device))
+      return fail(exit_code::usage, *error);
   }
-  std::optional<output_file> json;
-  std::optional<output_file> csv;
-  if (!options.json.empty()) json.emplace(options.json);
-  if (!options.csv.empty()) csv.emplace(options.csv);
+  if (!options.json.empty()) check_writable(options.json);
+  if (!options.csv.empty()) check_writable(options.csv);
   std::FILE* const output = options.json == "-" || options.csv == "-" ? stderr : stdout;
 
   handle_interrupts();
@@ -104,7 +204,7 @@ exit_code run(command_line const& options, std::vector<benchmark_case> const& ca
         format_size(static_cast<double>(babelstream_bytes)),
         options.sizes.empty() ? "three larger arrays do not fit in memory" : "as given by --size");
   }
-  result_table table(output);
+  result_table table(output, cases);
   auto const jobs = make_jobs(options, cases, sizes);
   run_jobs(jobs, planned_measuring(options), measured_run.limits, [&](case_result const& result) {
     options.command == command_kind::check ? print_check_result(output, result)
@@ -114,8 +214,10 @@ exit_code run(command_line const& options, std::vector<benchmark_case> const& ca
     }
     measured_run.results.push_back(result);
   });
-  if (json) json->write(to_json(measured_run));
-  if (csv) csv->write(to_csv(measured_run));
+  record_final_state(measured_run.environment);
+  if (options.command != command_kind::check) table.finish(measured_run);
+  if (!options.json.empty()) write_file(options.json, to_json(measured_run));
+  if (!options.csv.empty()) write_file(options.csv, to_csv(measured_run));
   return exit_code_of(measured_run.results, options.strict);
 }
 

@@ -80,38 +80,17 @@ if(TARGET rocbench)
   rocarray_debian_documents(tool)
   install(TARGETS rocbench
     RUNTIME DESTINATION ${rocarray_private_directory} COMPONENT tool EXCLUDE_FROM_ALL)
-  # The completions are installed in the platform's own directory, as the tool is, and linked from the
-  # standard directories by the alternatives. The man page is installed in the standard directory, with
-  # the platform in its name: so dpkg leaves it out on systems without man pages, such as containers.
-  set(rocarray_tool_directory ${CMAKE_INSTALL_DATADIR}/rocarray-${rocarray_suffix})
-  set(rocarray_tool_source ${PROJECT_SOURCE_DIR}/benchmarks/rocbench)
-  set(rocarray_man_directory ${CMAKE_INSTALL_MANDIR}/man1)
-  set(rocarray_man_page ${CMAKE_CURRENT_BINARY_DIR}/debian/rocbench-${rocarray_suffix}.1.gz)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${rocarray_tool_source}/rocbench.1)
-  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/debian)
-  rocarray_gzip(${rocarray_tool_source}/rocbench.1 ${rocarray_man_page})
-  install(FILES ${rocarray_man_page} DESTINATION ${rocarray_man_directory} COMPONENT tool EXCLUDE_FROM_ALL)
-  install(FILES ${rocarray_tool_source}/completions/rocbench.bash RENAME rocbench
-    DESTINATION ${rocarray_tool_directory}/bash-completion/completions COMPONENT tool EXCLUDE_FROM_ALL)
-  install(FILES ${rocarray_tool_source}/completions/_rocbench
-    DESTINATION ${rocarray_tool_directory}/zsh/vendor-completions COMPONENT tool EXCLUDE_FROM_ALL)
-  install(FILES ${rocarray_tool_source}/completions/rocbench.fish
-    DESTINATION ${rocarray_tool_directory}/fish/vendor_completions.d COMPONENT tool EXCLUDE_FROM_ALL)
-  set(rocarray_tool_slaves "/usr/${rocarray_man_directory}/rocbench.1.gz rocbench-man-man1"
-    " /usr/${rocarray_man_directory}/rocbench-${rocarray_suffix}.1.gz\n")
-  foreach(file
-      bash-completion/completions/rocbench
-      zsh/vendor-completions/_rocbench
-      fish/vendor_completions.d/rocbench.fish)
-    # The directory of the link may not exist otherwise.
-    get_filename_component(directory ${file} DIRECTORY)
-    install(DIRECTORY DESTINATION ${CMAKE_INSTALL_DATADIR}/${directory}
-      COMPONENT tool EXCLUDE_FROM_ALL)
-    string(REPLACE "/" "-" name rocbench-${directory})
-    list(APPEND rocarray_tool_slaves
-      "/usr/${CMAKE_INSTALL_DATADIR}/${file} ${name} /usr/${rocarray_tool_directory}/${file}\n")
-  endforeach()
-  string(JOIN "" rocarray_tool_slaves ${rocarray_tool_slaves})
+  # The man page is installed in the standard directory, with the platform in its name: so dpkg leaves it
+  # out on systems without man pages, such as containers.
+  set(rocarray_tool_slaves "")
+  get_target_property(rocarray_man_page rocbench ROCARRAY_MAN_PAGE)
+  if(rocarray_man_page)
+    set(rocarray_man_directory ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${rocarray_man_page} RENAME rocbench-${rocarray_suffix}.1.gz
+      DESTINATION ${rocarray_man_directory} COMPONENT tool EXCLUDE_FROM_ALL)
+    string(CONCAT rocarray_tool_slaves "/usr/${rocarray_man_directory}/rocbench.1.gz rocbench-man-man1"
+      " /usr/${rocarray_man_directory}/rocbench-${rocarray_suffix}.1.gz\n")
+  endif()
   list(APPEND CPACK_COMPONENTS_ALL tool)
 endif()
 

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "result_file.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "files.hpp"
+
+using nlohmann::json;
+
+template <class T>
+struct nlohmann::adl_serializer<std::optional<T>> {
+  static void to_json(json& value, std::optional<T> const& optional) {
+    value = optional ? json(*optional) : json();
+  }
+  static void from_json(json const& value, std::optional<T>& optional) {
+    optional = value.is_null() ? std::nullopt : std::optional(value.get<T>());
+  }
+};
+
+// The keys in result files are the names of the members. With JSON_DIAGNOSTICS, exceptions of
+// nlohmann_json name the place of the value.
+namespace rocbench {
+
+// With too few samples the interval is infinite; JSON has null instead of infinity.
+static void to_json(json& value, interval const& range) {
+  value = {{"low", range.low}, {"high", range.high}};
+}
+static void from_json(json const& value, interval& range) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  range.low = value.at("low").get<std::optional<double>>().value_or(-infinity);
+  range.high = value.at("high").get<std::optional<double>>().value_or(infinity);
+}
+
+NLOHMANN_JSON_SERIALIZE_ENUM(accounting, {{accounting::payload, "payload"},
+                                          {accounting::traffic, "traffic"},
+                                          {accounting::time, "time"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(outcome, {{outcome::measured, "measured"},
+                                       {outcome::skipped, "skipped"},
+                                       {outcome::failed, "failed"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(rate_limit, rate, origin)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(machine_limits, link, device_memory, host_copy)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(fact, name, value, after)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_environment, platform, ordinal, device_name, pci_bus_id,
+                                   on_gpu, is_fake_runtime, runtime_version, driver_version,
+                                   host_name, date, version, facts, state)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(summary, count, median, p5, p95, median_interval)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(loop_times, min, max, mean)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(measurement, rate, seconds, cpu_seconds, executions, batch,
+                                   noisy, elapsed, mismatch, loop, loop_rate)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, bytes, counted, path, physical_limit, status,
+                                   reason, measured)
+
+namespace {
+
+#ifdef NDEBUG
+constexpr char const* build_type = "release";
+#else
+constexpr char const* build_type = "debug";
+#endif
+
+json make_context(benchmark_run const& run) {
+  cpu_info const cpu = query_cpu_info();
+  json extension = run.environment;
+  extension["schema"] = result_schema;
+  extension["limits"] = run.limits;
+  return {{"date", run.environment.date},
+          {"host_name", run.environment.host_name},
+          {"executable", "rocbench"},
+          {"num_cpus", cpu.num_cpus},
+          {"mhz_per_cpu", cpu.mhz_per_cpu},
+          {"cpu_scaling_enabled", cpu.cpu_scaling_enabled},
+          {"caches", json::array()},
+          {"load_avg", cpu.load_avg},
+          {"library_build_type", build_type},
+          {"json_schema_version", 1},
+          {"rocbench", extension}};
+}
+
+// Google Benchmark's fields of a result, and rocbench's own.
+json make_benchmark(case_result const& result, std::size_t family, std::size_t instance) {
+  std::string const name = fmt::format("{}/{}", result.name, result.bytes);
+  measurement const& measured = result.measured;
+  json benchmark = {{"name", name},
+                    {"family_index", family},
+                    {"per_family_instance_index", instance},
+                    {"run_name", name},
+                    {"run_type", "iteration"},
+                    {"repetitions", 1},
+                    {"repetition_index", 0},
+                    {"threads", 1},
+                    {"iterations", measured.executions},
+                    {"real_time", measured.reported_seconds() * 1e9},
+                    {"cpu_time", measured.cpu_seconds * 1e9},
+                    {"time_unit", "ns"},
+                    {"bytes_per_second", measured.reported_rate()},
+                    {"label", result.path},
+                    {"rocbench", result}};
+  bool const is_valid = result.status == outcome::measured && !measured.mismatch;
+  benchmark["rocbench"]["verified"] = is_valid;
+  benchmark["rocbench"]["efficiency"] = result.efficiency();
+  if (!is_valid) {
+    benchmark["error_occurred"] = true;
+    benchmark["error_message"] = measured.mismatch.value_or(result.reason);
+  }
+  return benchmark;
+}
+
+json make_document(benchmark_run const& run) {
+  json benchmarks = json::array();
+  std::size_t family = 0;
+  std::size_t instance = 0;
+  for (std::size_t i = 0; i < run.results.size(); ++i) {
+    bool const same_case = i != 0 && run.results[i].name == run.results[i - 1].name;
+    instance = same_case ? instance + 1 : 0;
+    if (!same_case && i != 0) ++family;
+    benchmarks.push_back(make_benchmark(run.results[i], family, instance));
+  }
+  return {{"context", make_context(run)}, {"benchmarks", benchmarks}};
+}
+
+case_result result_from(json const& value) {
+  auto const result = value.get<case_result>();
+  // nlohmann_json reads an unknown name as the first value of an enumeration.
+  for (auto const& [key, known] : {std::pair<char const*, json>{"counted", result.counted},
+                                   std::pair<char const*, json>{"status", result.status}}) {
+    if (value.at(key) != known) {
+      throw file_error(
+          fmt::format("{} of {} is {}, which is unknown", key, result.name, value.at(key).dump()));
+    }
+  }
+  measurement const& measured = result.measured;
+  for (double const median : {measured.rate.median, measured.seconds.median}) {
+    if (result.status == outcome::measured && !(median > 0)) {
+      throw file_error(fmt::format("the median of {} is {}, not above zero", result.name, median));
+    }
+  }
+  return result;
+}
+
+benchmark_run run_from(json const& document) {
+  json const& extension = document.at("context").at("rocbench");
+  int const schema = extension.value("schema", 1);
+  if (schema != result_schema) {
+    throw file_error(fmt::format("context/rocbench/schema is {}, but only {} can be read", schema,
+                                 result_schema));
+  }
+  benchmark_run run{extension.get<run_environment>(), extension.at("limits"), {}};
+  for (json const& benchmark : document.at("benchmarks")) {
+    run.results.push_back(result_from(benchmark.at("rocbench")));
+  }
+  return run;
+}
+
+// Replaces control characters in strings, which could control a terminal.
+bool without_control_characters(int /*depth*/, json::parse_event_t /*event*/, json& value) {
+  if (!value.is_string()) return true;
+  std::ranges::replace_if(
+      value.get_ref<std::string&>(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  return true;
+}
+
+// Returns the value at a place as a field of a CSV file; empty if there is none.
+std::string csv_field(json const& benchmark, std::string const& place) {
+  json::json_pointer const pointer(place);
+  json const value = benchmark.contains(pointer) ? benchmark.at(pointer) : json();
+  if (value.is_null()) return "";
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number_float()) {
+    return std::isfinite(value.get<double>()) ? fmt::format("{}", value.get<double>()) : "";
+  }
+  if (!value.is_string()) return value.dump();
+  auto field = value.get<std::string>();
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  for (auto i = field.find('"'); i != std::string::npos; i = field.find('"', i + 2)) {
+    field.insert(i, 1, '"');
+  }
+  return '"' + field + '"';
+}
+
+}  // namespace
+
+std::string to_json(benchmark_run const& run) {
+  // Names of devices and hosts may not be valid UTF-8.
+  return make_document(run).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string to_csv(benchmark_run const& run) {
+  constexpr struct {
+    char const* name;
+    char const* place;
+  } columns[] = {{"case", "/rocbench/name"},
+                 {"bytes", "/rocbench/bytes"},
+                 {"counted", "/rocbench/counted"},
+                 {"path", "/rocbench/path"},
+                 {"median_rate", "/rocbench/measured/rate/median"},
+                 {"p5_rate", "/rocbench/measured/rate/p5"},
+                 {"p95_rate", "/rocbench/measured/rate/p95"},
+                 {"median_rate_low", "/rocbench/measured/rate/median_interval/low"},
+                 {"median_rate_high", "/rocbench/measured/rate/median_interval/high"},
+                 {"median_seconds", "/rocbench/measured/seconds/median"},
+                 {"cpu_seconds", "/rocbench/measured/cpu_seconds"},
+                 {"least_seconds", "/rocbench/measured/loop/min"},
+                 {"greatest_seconds", "/rocbench/measured/loop/max"},
+                 {"mean_seconds", "/rocbench/measured/loop/mean"},
+                 {"least_time_rate", "/rocbench/measured/loop_rate"},
+                 {"samples", "/rocbench/measured/seconds/count"},
+                 {"batch", "/rocbench/measured/batch"},
+                 {"noisy", "/rocbench/measured/noisy"},
+                 {"limit_rate", "/rocbench/physical_limit/rate"},
+                 {"limit_origin", "/rocbench/physical_limit/origin"},
+                 {"verified", "/rocbench/verified"},
+                 {"problem", "/error_message"}};
+  std::string text;
+  for (auto const& column : columns)
+    text += fmt::format("{}{}", text.empty() ? "" : ",", column.name);
+  text += "\r\n";
+  json const document = make_document(run);
+  for (json benchmark : document["benchmarks"]) {
+    json& own = benchmark["rocbench"];
+    if (own["status"] != "measured") {
+      own["verified"] = own["status"];
+      own.erase("measured");
+    } else if (own["measured"]["loop"].is_null()) {
+      own["measured"].erase("loop_rate");
+    }
+    std::vector<std::string> fields;
+    for (auto const& column : columns) fields.push_back(csv_field(benchmark, column.place));
+    text += fmt::format("{}\r\n", fmt::join(fields, ","));
+  }
+  return text;
+}
+
+benchmark_run parse_run(std::string_view text, std::string const& name) {
+  try {
+    return run_from(json::parse(text, without_control_characters));
+  } catch (std::exception const& e) {
+    std::string_view problem = e.what();  // "[json.exception.type_error.302] (/benchmarks) ..."
+    if (problem.starts_with("[json.")) problem.remove_prefix(problem.find("] ") + 2);
+    throw file_error(fmt::format(
+        "{}: {}; use a file that this version of rocbench --json wrote completely", name, problem));
+  }
+}
+
+benchmark_run read_run(std::string const& path) { return parse_run(read_file(path), path); }
+
+}  // namespace rocbench

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "verification.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <roc/native.hpp>
+
+#include "host_image.hpp"
+#include "platform/call.hpp"
+
+namespace rocbench {
+namespace {
+
+// Not the poison of any sample, so that a copy of more than the elements is noticed.
+constexpr std::uint8_t source_gap = 0xFF;
+
+roc::host_memory host_memory_of(memory_kind kind) {
+  switch (kind) {
+    case memory_kind::pinned:
+    case memory_kind::write_combined: return roc::host_memory::pinned;
+    case memory_kind::mapped: return roc::host_memory::mapped;
+    case memory_kind::managed: return roc::host_memory::managed;
+    default: return roc::host_memory::pageable;
+  }
+}
+
+std::byte read_byte(guarded_buffer& buffer, std::uint64_t offset) {
+  if (!buffer.is_device_memory()) return buffer.allocation()[offset];
+  std::byte value{};
+  ROCARRAY_HIP(hipMemcpy, &value, buffer.allocation() + offset, 1, hipMemcpyDeviceToHost);
+  return value;
+}
+
+// Returns the offset of the byte that `inject` selects, which is not none.
+std::uint64_t injection_offset(image const& contents, injection_site inject) {
+  if (inject == injection_site::before) return contents.guard - 1;
+  if (inject == injection_site::after) return contents.guard + contents.span;
+  bool const wants_payload = inject == injection_site::data;
+  // Searches from the middle of the payload, then from its start.
+  for (std::uint64_t const start : {contents.guard + contents.span / 2, contents.guard}) {
+    for (std::uint64_t offset = start; offset < contents.guard + contents.span;) {
+      segment const bytes = segment_at(contents, offset);
+      if (bytes.is_payload == wants_payload) return offset;
+      offset += bytes.length;
+    }
+  }
+  throw case_not_supported("the case has no gaps to corrupt a byte in");
+}
+
+}  // namespace
+
+std::string describe_mismatch(image const& contents, std::uint64_t offset, std::byte actual) {
+  auto const describe_at = [&](char const* region, std::uint64_t region_offset) {
+    return fmt::format("sample {}: {} byte {} is 0x{:02x}, not 0x{:02x}", contents.sample, region,
+                       region_offset, std::to_integer<unsigned>(actual),
+                       image_byte(contents, offset));
+  };
+  if (offset < contents.guard) return describe_at("guard band before the payload,", offset);
+  std::uint64_t const span_offset = offset - contents.guard;
+  if (span_offset >= contents.span)
+    return describe_at("guard band after the payload,", span_offset - contents.span);
+  segment const bytes = segment_at(contents, offset);
+  return bytes.is_payload ? describe_at("payload", bytes.index) : describe_at("gap,", span_offset);
+}
+
+void guarded_buffer::hip_unregister::operator()(void* allocation) const noexcept {
+  ROCARRAY_HIP_QUIET(hipHostUnregister, allocation);
+}
+
+guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes, api_kind registration_api)
+    : kind_(kind), bytes_(bytes) {
+  roc::shape<1> const shape{allocation_bytes()};
+  if (is_device_memory()) {
+    device_ = roc::device_array<std::byte>(shape);
+    return;
+  }
+  bool const is_write_combined = kind == memory_kind::write_combined;
+  host_ = roc::host_array<std::byte>(
+      shape, roc::order::c, host_memory_of(kind),
+      is_write_combined ? roc::host_flags::portable | roc::host_flags::write_combined
+                        : roc::host_flags::portable);
+  if (kind != memory_kind::registered) return;
+  if (registration_api == api_kind::library) {
+    registration_ = roc::register_host(host_);
+  } else {
+    ROCARRAY_HIP(hipHostRegister, host_.data(), allocation_bytes(), 0u);
+    hip_registration_.reset(host_.data());
+  }
+}
+
+void check_kernel_launch(hipError_t launch_result) {
+  constexpr int no_binary = 209;  // hipErrorNoBinaryForGpu, which the host platform does not define
+  bool const missing =
+      launch_result == hipErrorNotSupported ||  // the fake HIP runtime without a host stub
+      launch_result == hipErrorInvalidDeviceFunction ||
+      static_cast<int>(launch_result) == no_binary;
+  if (missing) {
+    throw case_not_supported(fmt::format(
+        "rocbench's kernels were not compiled for this device (error {}); with the fake HIP "
+        "runtime, name the library of their host stubs in ROCARRAY_HOST_STUBS",
+        static_cast<int>(launch_result)));
+  }
+  roc::platform::check_launch("rocbench kernel", launch_result);
+}
+
+image destination_image(guarded_buffer const& buffer, image_layout const& layout,
+                        std::uint64_t sample) {
+  return {layout, guard_bytes, buffer.bytes(), sample, poison_byte(sample)};
+}
+
+void corrupt_byte(guarded_buffer& buffer, image const& contents, injection_site inject) {
+  if (inject == injection_site::none) return;
+  std::uint64_t const offset = injection_offset(contents, inject);
+  std::byte const value = read_byte(buffer, offset) ^ std::byte{1};
+  if (!buffer.is_device_memory()) {
+    buffer.allocation()[offset] = value;
+  } else {
+    ROCARRAY_HIP(hipMemcpy, buffer.allocation() + offset, &value, 1, hipMemcpyHostToDevice);
+  }
+}
+
+std::optional<std::string> check_guard_bands(guarded_buffer& buffer, image const& expected) {
+  std::byte* const allocation = buffer.allocation();
+  for (std::uint64_t const begin : {std::uint64_t{0}, expected.size() - guard_bytes}) {
+    // If the copy back does nothing, the check must fail.
+    std::vector<std::byte> guard(guard_bytes, ~std::byte{expected.poison});
+    ROCARRAY_HIP(hipMemcpy, guard.data(), allocation + begin, guard_bytes,
+                 buffer.is_device_memory() ? hipMemcpyDeviceToHost : hipMemcpyHostToHost);
+    for (std::uint64_t i = 0; i < guard_bytes; ++i) {
+      if (guard[i] != std::byte{expected.poison})
+        return describe_mismatch(expected, begin + i, guard[i]);
+    }
+  }
+  return std::nullopt;
+}
+
+hipStream_t device_comparer::stream() { return roc::native(stream_); }
+
+void device_comparer::prepare() {
+  ROCARRAY_HIP(hipMemsetAsync, comparison_.data(), 0xFF, sizeof(device_comparison), stream());
+}
+
+device_comparison device_comparer::wait() {
+  stream_.synchronize();
+  device_comparison result{};
+  ROCARRAY_HIP(hipMemcpy, &result, comparison_.data(), sizeof result, hipMemcpyDeviceToHost);
+  return result;
+}
+
+void image_verifier::write(guarded_buffer& buffer, image const& contents) {
+  if (!buffer.is_device_memory()) return write_image(buffer.allocation(), contents);
+  check_kernel_launch(launch_image_write(buffer.allocation(), contents, compare_.stream()));
+  ROCARRAY_HIP(hipStreamSynchronize, compare_.stream());
+}
+
+void image_verifier::fill(guarded_buffer& buffer, std::uint8_t value) {
+  if (!buffer.is_device_memory())
+    return fill_bytes(buffer.allocation(), buffer.allocation_bytes(), value);
+  ROCARRAY_HIP(hipMemsetAsync, buffer.allocation(), value, buffer.allocation_bytes(),
+               compare_.stream());
+  ROCARRAY_HIP(hipStreamSynchronize, compare_.stream());
+}
+
+std::optional<std::string> image_verifier::check(guarded_buffer& buffer, image const& expected,
+                                                 injection_site inject) {
+  corrupt_byte(buffer, expected, inject);
+  auto const describe_difference = [&](std::uint64_t offset) {
+    return describe_mismatch(expected, offset, read_byte(buffer, offset));
+  };
+  if (buffer.is_device_memory()) {
+    auto const launch = [&](device_comparison* comparison, hipStream_t stream) {
+      return launch_image_check(buffer.allocation(), expected, comparison, stream);
+    };
+    return compare_(expected.size(), launch, describe_difference);
+  }
+  auto const offset = find_first_mismatch(buffer.allocation(), expected);
+  if (!offset) return std::nullopt;
+  return describe_difference(*offset);
+}
+
+buffer_experiment::buffer_experiment(experiment_properties properties, buffer_layout const& source,
+                                     buffer_layout const& destination, api_kind registration_api)
+    : experiment(std::move(properties)),
+      source_(source.kind, source.span, registration_api),
+      destination_(destination.kind, destination.span, registration_api),
+      source_layout_(source.layout),
+      destination_layout_(destination.layout) {}
+
+hipMemcpyKind buffer_experiment::hip_copy_kind() const {
+  if (!source_.is_device_memory()) return hipMemcpyHostToDevice;
+  return destination_.is_device_memory() ? hipMemcpyDeviceToDevice : hipMemcpyDeviceToHost;
+}
+
+image buffer_experiment::expected_source(std::uint64_t sample) const {
+  return {source_layout_, guard_bytes, source_.bytes(), sample, source_gap};
+}
+
+void buffer_experiment::prepare(std::uint64_t sample) {
+  verifier_.write(source_, expected_source(sample));
+  verifier_.fill(destination_, poison_byte(sample));
+}
+
+std::optional<std::string> buffer_experiment::check(std::uint64_t sample, injection_site inject) {
+  return verifier_.check(destination_, destination_image(destination_, destination_layout_, sample),
+                         inject);
+}
+
+}  // namespace rocbench

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Memory of any kind between guard bands, and its verification: images are written and checked in
+// device memory by kernels, in host memory by several threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <roc/device_array.hpp>
+#include <roc/host_array.hpp>
+#include <roc/registration.hpp>
+#include <roc/stream.hpp>
+
+#include "benchmark_case.hpp"
+#include "experiment.hpp"
+#include "kernels.hpp"
+
+namespace rocbench {
+
+enum class memory_kind : unsigned char {
+  device,
+  pinned,
+  pageable,
+  registered,
+  write_combined,
+  mapped,
+  managed,
+};
+
+/// Bytes of a guard band: one page, so that the payload is aligned as the allocation is.
+inline constexpr std::size_t guard_bytes = 4096;
+
+/// An uninitialized payload between two guard bands. Device memory is allocated on the current
+/// device and must not be accessed by the host.
+///
+/// `registration_api` selects how registered memory is registered. roc::register_host registers
+/// large ranges in several parts. hipHostRegister registers one range, as raw copies need: CUDA
+/// refuses a copy across two registrations. Throws out_of_memory, roc::error.
+class guarded_buffer {
+ public:
+  guarded_buffer(memory_kind kind, std::size_t bytes,
+                 api_kind registration_api = api_kind::library);
+
+  memory_kind kind() const noexcept { return kind_; }
+  bool is_device_memory() const noexcept { return kind_ == memory_kind::device; }
+  /// Returns the size of the payload in bytes.
+  std::size_t bytes() const noexcept { return bytes_; }
+  /// Returns the ordinal of the device that device memory belongs to. Precondition:
+  /// is_device_memory().
+  int device_ordinal() const { return device_.device_ordinal(); }
+  /// Returns the size of payload and guard bands in bytes.
+  std::size_t allocation_bytes() const noexcept { return bytes_ + 2 * guard_bytes; }
+  std::byte* payload() { return allocation() + guard_bytes; }
+  /// Returns the start of the allocation, which is the guard band before the payload.
+  std::byte* allocation() { return is_device_memory() ? device_.data() : host_.data(); }
+  /// Returns the allocation as an array; empty if it is device memory.
+  roc::host_array<std::byte>& host_allocation() { return host_; }
+
+ private:
+  struct hip_unregister {
+    void operator()(void* allocation) const noexcept;
+  };
+
+  memory_kind kind_;
+  std::size_t bytes_;
+  roc::device_array<std::byte> device_;
+  roc::host_array<std::byte> host_;
+  // Declared after the memory, so that memory is unregistered before it is freed.
+  std::optional<roc::registration> registration_;
+  std::unique_ptr<void, hip_unregister> hip_registration_;
+};
+
+/// Throws case_not_supported if the device has no code of rocbench's kernels, roc::error if the
+/// launch failed for any other reason.
+void check_kernel_launch(hipError_t launch_result);
+
+/// Returns what the destination must contain after the copy: the payload, and the sample's poison
+/// everywhere else.
+image destination_image(guarded_buffer const& buffer, image_layout const& layout,
+                        std::uint64_t sample);
+
+/// Returns text such as "sample 3: payload byte 17 is 0x80, not 0x81".
+/// @param offset offset of the byte in the image
+std::string describe_mismatch(image const& contents, std::uint64_t offset, std::byte actual);
+
+/// Flips a bit of the byte that `inject` selects; does nothing if it is none. Throws
+/// case_not_supported if the image has no such byte.
+void corrupt_byte(guarded_buffer& buffer, image const& contents, injection_site inject);
+
+/// Returns a description of the first difference between the image and the guard bands, or nothing.
+std::optional<std::string> check_guard_bands(guarded_buffer& buffer, image const& expected);
+
+/// Runs kernels that compare device memory.
+class device_comparer {
+ public:
+  /// Calls launch(comparison, stream), which enqueues the kernel, and blocks until it has finished.
+  /// Returns describe(index) of the first difference, or nothing.
+  /// @param count number of elements that the kernel must report as compared
+  template <class Launch, class Describe>
+  std::optional<std::string> operator()(std::uint64_t count, Launch const& launch,
+                                        Describe const& describe) {
+    prepare();
+    check_kernel_launch(launch(comparison_.data(), stream()));
+    device_comparison const result = wait();
+    if (result.compared != count) return "the comparison kernel did not run";
+    if (result.first_mismatch == ~0ull) return std::nullopt;
+    return describe(result.first_mismatch);
+  }
+  hipStream_t stream();
+
+ private:
+  void prepare();
+  device_comparison wait();
+
+  roc::stream stream_;
+  roc::device_array<device_comparison> comparison_{roc::shape<1>{1}};
+};
+
+/// Writes and checks whole allocations, including their guard bands. Every call blocks until it is
+/// done. Throws case_not_supported if the device has no code of rocbench's kernels, roc::error if a
+/// HIP call fails.
+class image_verifier {
+ public:
+  void write(guarded_buffer& buffer, image const& contents);
+  /// Fills the allocation with one value.
+  void fill(guarded_buffer& buffer, std::uint8_t value);
+  /// Compares the allocation with `expected`. Returns a description of the first different byte, or
+  /// nothing. Corrupts a byte at `inject` before.
+  std::optional<std::string> check(guarded_buffer& buffer, image const& expected,
+                                   injection_site inject);
+
+ private:
+  device_comparer compare_;
+};
+
+/// An operand of a buffer_experiment.
+struct buffer_layout {
+  memory_kind kind;
+  std::size_t span;  ///< bytes from the first element to the end of the last
+  image_layout layout;
+};
+
+/// An experiment that moves a payload from one buffer to another. The derived class implements
+/// run().
+class buffer_experiment : public experiment {
+ public:
+  buffer_experiment(experiment_properties properties, buffer_layout const& source,
+                    buffer_layout const& destination, api_kind registration_api);
+
+  roc::stream_ref stream() const override { return stream_; }
+  void prepare(std::uint64_t sample) override;
+  std::optional<std::string> check(std::uint64_t sample, injection_site inject) override;
+
+ protected:
+  hipMemcpyKind hip_copy_kind() const;
+  image expected_source(std::uint64_t sample) const;
+
+  roc::stream stream_;
+  guarded_buffer source_;
+  guarded_buffer destination_;
+
+ private:
+  image_layout source_layout_;
+  image_layout destination_layout_;
+  image_verifier verifier_;
+};
+
+}  // namespace rocbench

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// The contents of buffers: patterns, images of layouts, and the values of the stream kernels.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "copy_layout.hpp"
+#include "host_image.hpp"
+#include "stream_values.hpp"
+
+namespace rocbench {
+namespace {
+
+constexpr std::uint64_t guard = 64;
+
+image image_around(operand_layout const& operand, std::uint64_t sample = 3) {
+  return {image_layout_of(operand), guard, operand.span_bytes(), sample, poison_byte(sample)};
+}
+
+std::vector<std::byte> write_to_memory(image const& contents) {
+  std::vector<std::byte> memory(contents.size());
+  write_image(memory.data(), contents);
+  return memory;
+}
+
+std::vector<std::byte> pattern_of(std::size_t bytes, std::uint64_t sample) {
+  return write_to_memory(pattern_image(bytes, sample));
+}
+
+std::vector<copy_layout> all_layouts(std::size_t bytes) {
+  return {contiguous_layout(bytes),       rows_layout(bytes, 48, 64),
+          rows_layout(bytes, 37, 51),     planes_layout(bytes, 16, 20),
+          planes_layout(bytes, 21, 21),   transposed_layout(bytes, 2),
+          transposed_layout(bytes, 4),    transposed_layout(bytes, 16),
+          reversed_axes_layout(bytes, 1), reversed_axes_layout(bytes, 8)};
+}
+
+// Computes the expected memory from the strides alone, element by element.
+std::vector<std::byte> expected_memory(operand_layout const& operand, std::uint64_t sample) {
+  auto const pattern = pattern_of(operand.payload_bytes(), sample);
+  std::vector<std::byte> expected_bytes(operand.span_bytes() + 2 * guard,
+                                        std::byte{poison_byte(sample)});
+  std::size_t payload_offset = 0;
+  for (std::size_t i = 0; i < operand.extents[0]; ++i) {
+    for (std::size_t j = 0; j < operand.extents[1]; ++j) {
+      for (std::size_t k = 0; k < operand.extents[2]; ++k, payload_offset += operand.element) {
+        auto const offset = i * static_cast<std::size_t>(operand.strides[0]) +
+                            j * static_cast<std::size_t>(operand.strides[1]) +
+                            k * static_cast<std::size_t>(operand.strides[2]);
+        std::memcpy(&expected_bytes[guard + offset * operand.element], &pattern[payload_offset],
+                    operand.element);
+      }
+    }
+  }
+  return expected_bytes;
+}
+
+// Includes sizes that several threads share.
+TEST(Image, PlacesElementsByStrides) {
+  for (std::size_t const bytes :
+       {std::size_t{1}, std::size_t{9}, std::size_t{4097}, (std::size_t{9} << 20) + 5}) {
+    for (copy_layout const& layout : all_layouts(bytes)) {
+      for (operand_layout const& operand : {layout.source, layout.destination}) {
+        image const contents = image_around(operand);
+        auto const expected_bytes = expected_memory(operand, 3);
+        EXPECT_TRUE(write_to_memory(contents) == expected_bytes) << bytes;
+        EXPECT_FALSE(find_first_mismatch(expected_bytes.data(), contents)) << bytes;
+      }
+    }
+  }
+}
+
+// Kernels compare words at any offset.
+TEST(Image, WordsEqualBytes) {
+  for (copy_layout const& layout : all_layouts(5003)) {
+    for (operand_layout const& operand : {layout.source, layout.destination}) {
+      image const contents = image_around(operand);
+      auto const expected_bytes = expected_memory(operand, 3);
+      for (std::uint64_t offset = 0; offset < contents.size(); ++offset) {
+        std::uint64_t const word = image_word(contents, offset);
+        for (std::uint64_t byte = 0; byte < 8 && offset + byte < contents.size(); ++byte) {
+          ASSERT_EQ(static_cast<std::byte>(word >> 8 * byte), expected_bytes[offset + byte])
+              << offset;
+        }
+        ASSERT_EQ(std::byte{image_byte(contents, offset)}, expected_bytes[offset]) << offset;
+      }
+    }
+  }
+}
+
+TEST(FindFirstMismatch, FindsSingleByteAtAnyOffset) {
+  for (copy_layout const& layout : all_layouts(3001)) {
+    image const contents = image_around(layout.destination);
+    auto memory = write_to_memory(contents);
+    for (std::uint64_t offset = 0; offset < contents.size(); ++offset) {
+      memory[offset] ^= std::byte{1};
+      ASSERT_EQ(find_first_mismatch(memory.data(), contents), offset);
+      memory[offset] ^= std::byte{1};
+    }
+  }
+}
+
+TEST(FindFirstMismatch, ReturnsFirstOfSeveralBytes) {
+  image const contents = image_around(rows_layout(20 << 20, 4096, 4608).destination);
+  auto memory = write_to_memory(contents);
+  for (std::uint64_t const offset :
+       {contents.size() - 1, contents.size() / 2, guard + 4096 + 1, guard - 1}) {
+    memory[offset] ^= std::byte{0x80};
+    EXPECT_EQ(find_first_mismatch(memory.data(), contents), offset);
+  }
+}
+
+// Five blocks of 16 bytes with gaps of 4 bytes, in a different order than in the payload.
+TEST(Image, PermutesBlocks) {
+  image contents{{{}, 16}, guard, 5 * 20, 1, 0};
+  contents.layout.axes[0] = {5, 20, 16, 3};
+  auto const memory = write_to_memory(contents);
+  auto const pattern = pattern_of(5 * 16, 1);
+  for (std::size_t position = 0; position < 5; ++position) {
+    EXPECT_EQ(std::memcmp(&memory[guard + position * 20], &pattern[position * 3 % 5 * 16], 16), 0);
+    EXPECT_EQ(memory[guard + position * 20 + 16], std::byte{0});
+  }
+}
+
+TEST(Image, RepeatsValue) {
+  image contents{{{}, 10}, guard, 10, 1, 0};
+  contents.repeats = true;
+  contents.value = 0x8483828184838281;
+  auto const memory = write_to_memory(contents);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(std::to_integer<unsigned>(memory[guard + i]), 0x81 + i % 4);
+  }
+  EXPECT_FALSE(find_first_mismatch(memory.data(), contents));
+}
+
+TEST(Pattern, HasNoRepeatedWord) {
+  auto const bytes = pattern_of(8 << 16, 3);
+  std::vector<std::uint64_t> words(bytes.size() / 8);
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  std::ranges::sort(words);
+  EXPECT_EQ(std::ranges::adjacent_find(words), words.end());
+}
+
+TEST(Pattern, DiffersFromPoisonInEveryByte) {
+  for (std::uint64_t const sample : {1u, 2u, 1000u}) {
+    for (std::byte const byte : pattern_of(4096, sample)) {
+      ASSERT_NE(byte & std::byte{0x80}, std::byte{0});
+    }
+    EXPECT_LT(poison_byte(sample), 0x80);
+  }
+}
+
+TEST(Pattern, DiffersFromPreviousSampleInEveryWord) {
+  auto const first = pattern_of(8192, 1);
+  auto const second = pattern_of(8192, 2);
+  for (std::size_t offset = 0; offset < first.size(); offset += 8) {
+    EXPECT_NE(std::memcmp(&first[offset], &second[offset], 8), 0) << offset;
+  }
+}
+
+TEST(CopyLayout, HasAllRowsThatFitAndAtLeastOne) {
+  EXPECT_EQ(rows_layout(1000, 300, 400).source.extents, (roc::shape<3>{1, 3, 300}));
+  EXPECT_EQ(rows_layout(100, 300, 400).source.extents, (roc::shape<3>{1, 1, 100}));
+  EXPECT_EQ(planes_layout(1, 300, 400).source.extents, (roc::shape<3>{1, 1, 1}));
+  EXPECT_EQ(planes_layout(128 * 300, 300, 400).source.extents, (roc::shape<3>{2, 64, 300}));
+  EXPECT_EQ(planes_layout(128 * 300, 300, 400).source.strides, (roc::strides<3>{65 * 400, 400, 1}));
+}
+
+TEST(CopyLayout, SquaresAndCubesAreLargestThatFit) {
+  EXPECT_EQ(transposed_layout(4 * 100, 4).source.payload_bytes(), 400u);
+  EXPECT_EQ(transposed_layout(4 * 99, 4).source.payload_bytes(), 4u * 81);
+  EXPECT_EQ(reversed_axes_layout(4 * 1000, 4).source.payload_bytes(), 4000u);
+  EXPECT_EQ(reversed_axes_layout(4 * 999, 4).source.payload_bytes(), 4u * 729);
+  EXPECT_EQ(transposed_layout(1, 4).source.payload_bytes(), 4u);
+}
+
+constexpr stream_kernel elementwise_kernels[] = {stream_kernel::copy, stream_kernel::mul,
+                                                 stream_kernel::add, stream_kernel::triad};
+
+TEST(StreamValue, IsUniqueAcrossIndicesArraysAndSamples) {
+  std::vector<double> numbers;
+  for (std::uint64_t sample = 0; sample < 5; ++sample) {
+    for (unsigned array = 0; array < 2; ++array) {
+      for (std::size_t i = 0; i < 20'000; ++i) {
+        numbers.push_back(stream_value(i, array, sample));
+      }
+    }
+  }
+  EXPECT_GE(*std::ranges::min_element(numbers), 1);
+  EXPECT_LT(*std::ranges::max_element(numbers), 2);
+  std::ranges::sort(numbers);
+  EXPECT_EQ(std::ranges::adjacent_find(numbers), numbers.end());
+}
+
+// Compilers may or may not fuse the product and the sum of triad.
+TEST(ExpectedStreamResult, OfTriadIsIndependentOfFusedMultiplyAdd) {
+  for (std::size_t i = 0; i < 100'000; ++i) {
+    double const a = stream_value(i, 0, 3);
+    double const b = stream_value(i, 1, 3);
+    ASSERT_EQ(std::fma(stream_scalar, b, a), expected_stream_result(stream_kernel::triad, i, 3));
+  }
+}
+
+TEST(ExpectedStreamResult, IsNeverPoison) {
+  for (std::uint64_t sample = 0; sample < 128; ++sample) {
+    double poison = 0;
+    std::memset(&poison, poison_byte(sample), sizeof poison);
+    for (stream_kernel const kernel : elementwise_kernels) {
+      for (std::size_t i = 0; i < 100; ++i)
+        EXPECT_NE(expected_stream_result(kernel, i, sample), poison);
+    }
+  }
+}
+
+// The sum of 2^33 products below 2^20 stays below 2^53 and is exact.
+TEST(StreamInput, OfDotIsIntegerBelow1024) {
+  double highest = 0;
+  double lowest = 1024;
+  for (std::uint64_t const sample : {0, 1, 511, 512, 1000}) {
+    for (unsigned array = 0; array < 2; ++array) {
+      for (std::size_t i = 0; i < 100'000; ++i) {
+        double const value = stream_input(stream_kernel::dot, i, array, sample);
+        ASSERT_EQ(value, std::trunc(value));
+        highest = std::max(highest, value);
+        lowest = std::min(lowest, value);
+      }
+    }
+  }
+  EXPECT_LT(highest, 1024);
+  EXPECT_GE(lowest, 0);
+}
+
+}  // namespace
+}  // namespace rocbench
