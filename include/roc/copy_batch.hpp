@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <source_location>
 #include <utility>
 
 #include <roc/config.hpp>
 #include <roc/copy.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/options.hpp>
 #include <roc/stream.hpp>
@@ -54,7 +56,8 @@ class ROCARRAY_API copy_batch {
   /// @throws shape_error, layout_error, overlap_error (within this copy), lifetime_error
   template <detail::copy_argument S, detail::writable_argument D>
     requires detail::async_copyable_to<S, D>
-  copy_batch& add(S&& from, D&& to) {
+  copy_batch& add(S&& from, D&& to, detail::caller at = std::source_location::current()) {
+    detail::call_scope const call("copy_batch::add", at, detail::copy_direction<S, D>);
     detail::with_equal_ranks(
         detail::operand_of(from), detail::operand_of(to),
         [&](detail::strided_region const& source, detail::strided_region const& destination) {
@@ -79,7 +82,7 @@ class ROCARRAY_API copy_batch {
   ///
   /// *Synchronization:* ordered after all work enqueued earlier on their devices, and complete on
   /// return.
-  void submit();
+  void submit(detail::caller at = std::source_location::current());
   /// Enqueues all copies on `stream`. Throws as submit() does, and roc::error if memory belongs to
   /// a device other than the stream's.
   ///
@@ -87,10 +90,11 @@ class ROCARRAY_API copy_batch {
   /// still writes a pageable source.
   ///
   /// *Lifetime:* as for copy(from, to, stream).
-  void submit(stream_ref stream);
+  void submit(stream_ref stream, detail::caller at = std::source_location::current());
   /// Enqueues all copies on `stream` and borrows the sources: they must live, and must not change,
   /// until the stream has been synchronized.
-  void submit(stream_ref stream, borrow_source_t);
+  void submit(stream_ref stream, borrow_source_t,
+              detail::caller at = std::source_location::current());
 
   /// As the function without the last argument, with the path and the number of worker threads that
   /// `how` names. A path other than `copy_path::none` is that of every copy of the batch, which are
@@ -99,21 +103,28 @@ class ROCARRAY_API copy_batch {
   /// @throws roc::error also if one of the copies cannot take that path, or if a member of `how` is
   ///   invalid, with the code `std::errc::invalid_argument`
   ///@{
-  void submit(copy_options how) {
+  void submit(copy_options how, detail::caller at = std::source_location::current()) {
+    detail::call_scope const call(operation, at);
     detail::options_override const scope(how);
-    submit();
+    submit(at);
   }
-  void submit(stream_ref stream, copy_options how) {
+  void submit(stream_ref stream, copy_options how,
+              detail::caller at = std::source_location::current()) {
+    detail::call_scope const call(operation, at);
     detail::options_override const scope(how);
-    submit(stream);
+    submit(stream, at);
   }
-  void submit(stream_ref stream, borrow_source_t, copy_options how) {
+  void submit(stream_ref stream, borrow_source_t, copy_options how,
+              detail::caller at = std::source_location::current()) {
+    detail::call_scope const call(operation, at);
     detail::options_override const scope(how);
-    submit(stream, borrow_source);
+    submit(stream, borrow_source, at);
   }
   ///@}
 
  private:
+  static constexpr char const* operation = "copy_batch::submit";
+
   void add_regions(detail::strided_region const& source, detail::strided_region const& destination);
 
   detail::batch_storage* storage_ = nullptr;  // owned; null if no copy was ever added

@@ -199,13 +199,18 @@ void copy_batch::clear() noexcept {
   storage_ = nullptr;
 }
 
-void copy_batch::submit() { transfer::submit(storage_, nullptr, detail::source_use::copied); }
+void copy_batch::submit(detail::caller at) {
+  detail::call_scope const call(operation, at);
+  transfer::submit(storage_, nullptr, detail::source_use::copied);
+}
 
-void copy_batch::submit(stream_ref stream) {
+void copy_batch::submit(stream_ref stream, detail::caller at) {
+  detail::call_scope const call(operation, at);
   transfer::submit(storage_, &stream, detail::source_use::copied);
 }
 
-void copy_batch::submit(stream_ref stream, borrow_source_t) {
+void copy_batch::submit(stream_ref stream, borrow_source_t, detail::caller at) {
+  detail::call_scope const call(operation, at);
   transfer::submit(storage_, &stream, detail::source_use::borrowed);
 }
 

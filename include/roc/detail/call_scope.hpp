@@ -11,18 +11,9 @@ namespace roc::detail {
 
 class call_scope;
 
-#if defined(__GLIBC__) && !defined(__CUDACC__)  // nvcc does not know it
-#define ROCARRAY_FAST_THREAD_LOCAL [[gnu::tls_model("initial-exec")]]
-#else
-#define ROCARRAY_FAST_THREAD_LOCAL
-#endif
-
-/// The outermost call of the library that the calling thread is in; null outside of the library.
-/// Without the attribute, each access from a shared object is a call.
-ROCARRAY_FAST_THREAD_LOCAL ROCARRAY_API extern constinit thread_local call_scope const*
-    current_call;
-
-#undef ROCARRAY_FAST_THREAD_LOCAL
+/// The outermost call of the library that the calling thread is in; null outside of the library. Not
+/// of the faster TLS model initial-exec: a plugin with the static library could not be loaded then.
+ROCARRAY_API extern constinit thread_local call_scope const* current_call;
 
 /// The place of a call: the last parameter of public functions, whose default is
 /// std::source_location::current(). Braces do not convert to it, so that the last argument of
@@ -34,7 +25,8 @@ struct caller {
 };
 
 /// Notes that the thread is in a public function, whose first line creates it. The outermost scope
-/// of a thread counts. Costs about a nanosecond; errors that are constructed in the scope read it.
+/// of a thread counts. Costs about a
+/// nanosecond, in a shared object about ten; errors that are constructed in the scope read it.
 class call_scope {
  public:
   /// Begins the call. Both texts are not copied, so they must be literals.

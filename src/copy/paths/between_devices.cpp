@@ -74,8 +74,8 @@ void copy_chunk(layout::canonical_layout const& canonical, layout::packed_range 
     // No pending work may still use the scratch memory when it is released.
     bool const is_from_idle = runtime::synchronize_quietly(from.stream);
     if (!runtime::synchronize_quietly(to.stream) || !is_from_idle) {
-      static_cast<void>(gathered.release());
-      static_cast<void>(received.release());
+      if (gathered) gathered->abandon();
+      if (received) received->abandon();
     }
     throw;
   }

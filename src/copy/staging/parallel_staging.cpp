@@ -114,7 +114,7 @@ class parallel_download final : public parallel_work {
     auto& pool = staging_pool::pinned(client::internal_download);
     std::size_t const bytes = staging_bytes(work_, chunk);
     event arrived;
-    auto buffer = pool.acquire(bytes, stream);
+    auto const buffer = pool.acquire(bytes, stream);
     staging_slot slot = slot_in(*buffer, work_, chunk, stream, client::internal_download);
     slot.item_count = work_.write_description(chunk, slot);
     try {
@@ -128,7 +128,7 @@ class parallel_download final : public parallel_work {
       arrived.synchronize();
     } catch (...) {
       // No pending work may still read the caller's memory, or use the buffer after its release.
-      if (!runtime::synchronize_quietly(stream)) static_cast<void>(buffer.release());
+      if (!runtime::synchronize_quietly(stream)) buffer->abandon();
       throw;
     }
     // There is no reservation, because the time of the chunk's arrival was unknown.

@@ -225,6 +225,11 @@ bool staging_pool::revive_blocks(std::unique_lock<std::mutex>& lock) {
   return revived;
 }
 
+void staging_pool::make_unusable(block& parent) noexcept {
+  std::lock_guard const lock(mutex_);
+  parent.unusable = true;
+}
+
 void staging_pool::release(block& parent, stream_ref stream) noexcept {
   std::unique_lock lock(mutex_);
   try {

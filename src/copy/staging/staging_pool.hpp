@@ -96,6 +96,8 @@ class staging_pool {
   // device; releases `lock` meanwhile. Returns false if that failed, or if there is no such block.
   bool revive_blocks(std::unique_lock<std::mutex>& lock);
   bool has_usable_block_locked() const;
+  // Marks a block as unusable. Takes the lock.
+  void make_unusable(block& parent) noexcept;
   // Returns a buffer's memory: records an event on `stream` after the buffer's work. Called by the
   // buffer's destructor; takes the lock and calls HIP. Logs errors; if the work could not be
   // recorded, blocks until the stream is idle, and marks the block as unusable if that fails too.
@@ -123,6 +125,9 @@ class staging_buffer {
   staging_buffer& operator=(staging_buffer const&) = delete;
 
   std::byte* data() const noexcept { return data_; }
+  /// Makes the buffer's block unusable until the device is idle, because after an error work of other
+  /// streams may still use the buffer. Does not block.
+  void abandon() noexcept { pool_.make_unusable(block_); }
 
  private:
   staging_pool& pool_;

@@ -165,7 +165,9 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
     // stream is not ordered after the auxiliary streams yet.
     bool const is_first_idle = runtime::synchronize_quietly(auxiliary.first);
     if (!runtime::synchronize_quietly(auxiliary.second) || !is_first_idle) {
-      for (staging_buffer_ptr& buffer : buffers) static_cast<void>(buffer.release());
+      for (staging_buffer_ptr const& buffer : buffers) {
+        if (buffer) buffer->abandon();
+      }
     }
     throw;
   }
