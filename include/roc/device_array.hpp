@@ -37,9 +37,11 @@ namespace roc {
 /// Its memory comes from that device's resource (roc::device_resource). Const is shallow, as for a
 /// pointer: the elements of a const array can be written.
 ///
-/// Destruction never blocks. The memory is reused only after all work of the array's stream, and of
-/// every other stream that used it, has finished. Copies, fills and for_each of the library record
-/// the streams that they use; for your own kernels on another stream call record_stream.
+/// Destruction does not block, except for adopted memory and the memory of a hip_memory_resource,
+/// whose hipFree waits for the device. The memory is reused only after all work of the array's
+/// stream, and of every other stream that used it, has finished. Copies, fills and for_each of the
+/// library record the streams that they use; for your own kernels on another stream call
+/// record_stream.
 ///
 /// If the array is default-constructed or moved from, size() and size_bytes() return 0, it can be
 /// destroyed or assigned to, and any other use throws lifetime_error.
@@ -96,7 +98,8 @@ class device_array {
              detail::device_storage(
                  detail::allocation_bytes(shape, layout::compact_strides(shape, o), sizeof(T)),
                  stream, resource)),
-            0, shape, layout::compact_strides(shape, o), stream) {}
+            0, shape, (detail::call_scope("device_array", at), layout::compact_strides(shape, o)),
+            stream) {}
   /// Creates an array with padding (katsdpsigproc: `padded_shape`): see roc::padding. zero() and
   /// padded_view() include the padding; copies and fill() do not. Throws layout_error if the
   /// demands contradict each other.

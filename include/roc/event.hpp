@@ -28,7 +28,8 @@ void wait(stream_id const& later, event_base const& earlier);
 
 /// The common part of event and timed_event. Move-only. A recorded event may be destroyed at any
 /// time; the destructor does not block. The roc::stream that recorded an event may be destroyed
-/// before it. A foreign stream (roc::from_native) must outlive the events that it recorded.
+/// before it. A foreign stream (roc::from_native) must outlive the events that it recorded, and a
+/// per-thread stream ends with its thread.
 ///
 /// Members throw roc::error (errors of HIP) and lifetime_error (moved-from event).
 class ROCARRAY_API event_base {
@@ -70,8 +71,13 @@ class ROCARRAY_API event_base {
   /// Makes a native stream wait for the event.
   void make_wait(detail::native_stream* stream) const;
 
+  /// Lets the native stream of the last record be destroyed, if this keeps it.
+  void release_stream() noexcept;
+
   runtime::stream_slot* slot_ = nullptr;  // of the stream that recorded the event; may be null
   unsigned long long generation_ = 0;     // of the slot
+  // The native stream exists as long as the event: AMD needs it to read the time.
+  bool keeps_stream_;
 };
 
 /// An event for ordering (hipEventDisableTiming), the cheapest kind. It cannot measure time.

@@ -16,7 +16,8 @@ inline hipStream_t native(stream_ref stream) noexcept {
 }
 
 /// Returns HIP's handle of an event. Throws lifetime_error if the event was moved from. *Lifetime:*
-/// valid until the event is destroyed.
+/// valid until the event is destroyed. Record the event with event::record only: the object knows
+/// the stream that recorded it.
 inline hipEvent_t native(event_base const& event) {
   return reinterpret_cast<hipEvent_t>(event.handle());
 }

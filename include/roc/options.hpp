@@ -125,9 +125,11 @@ namespace detail {
 
 /// Options that a thread uses, with what the library derives from them.
 struct active_options : options {
-  /// options::staging_threshold for host-to-device copies on a stream, before which the HIP runtime
-  /// must have read the source when the call returns.
+  /// The limit for host-to-device copies on a stream that corresponds to staging_threshold. Lower,
+  /// because the HIP runtime must have read the source when the call returns.
   std::size_t staging_threshold_on_stream;
+  /// The bytes of a chunk: staging_chunk, but at most staging_block, and rounded down to 256.
+  std::size_t chunk_bytes;
   /// True if a copy that cannot take `path` must throw.
   bool is_path_required;
 

@@ -142,7 +142,8 @@ class ROCARRAY_API stream_ref {
 };
 
 /// Returns the calling thread's own default stream on the current device (hipStreamPerThread;
-/// numba.cuda: `per_thread_default_stream`). It is never destroyed.
+/// numba.cuda: `per_thread_default_stream`). HIP destroys it when its thread ends; events recorded
+/// on it must not be used after that.
 ///
 /// Use the result in this thread only: HIP has one handle for these streams of all threads, which
 /// refers to the stream of the thread that uses it. The stream is ordered with the legacy default
@@ -159,7 +160,8 @@ inline constexpr non_blocking_t non_blocking{};  ///< see non_blocking_t
 ///
 /// It is ordered with the legacy default stream. Calls of the library without a stream use the
 /// legacy default stream, so they come after all earlier work of every stream. The destructor does
-/// not block, and pending work is still done.
+/// not wait for pending work, which is still done: the native stream is destroyed once it is idle.
+/// On AMD, creating and destroying streams may block while a host function of any stream runs.
 class ROCARRAY_API stream : public stream_ref {
  public:
   stream();  ///< Creates a stream of priority 0. Throws roc::error.

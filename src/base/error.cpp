@@ -61,9 +61,11 @@ std::string format_message(char const* format, detail::message_value const* valu
   return result;
 }
 
-// Returns true if `file` is below the directory in which `known_file` is `name`.
+// Returns true if `file` is below the directory in which `known_file` is `name`. Relative paths
+// tell nothing: the sources of the program and of the library may have the same.
 bool is_beside(std::string_view file, std::string_view known_file, std::string_view name) {
-  return file.starts_with(known_file.substr(0, known_file.size() - name.size()));
+  return known_file.starts_with('/') &&
+         file.starts_with(known_file.substr(0, known_file.size() - name.size()));
 }
 
 // Returns the location of the program's call that the thread is in. Line 0 if it is unknown, or in

@@ -119,10 +119,10 @@ roc::options defaults() noexcept {
 
 // Returns the options with sizes rounded to those that can be used, and what is derived from them.
 active_options activate(roc::options const& values) noexcept {
-  active_options result{values, 0, false};
+  active_options result{values, 0, 0, false};
   // A multiple of the widest access on the device, so that every chunk begins at one.
   constexpr std::size_t widest_access = 256;
-  result.staging_chunk =
+  result.chunk_bytes =
       std::min(values.staging_chunk, values.staging_block) / widest_access * widest_access;
   // A multiple of the largest page size in use.
   constexpr std::size_t page = 64 * kibi;

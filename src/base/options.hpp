@@ -35,8 +35,8 @@ inline active_options const& options() noexcept {
   return of_process != nullptr ? *of_process : read_environment();
 }
 
-/// Lets the calling thread use `values`, which must outlive the scope: of the thread that enqueued
-/// the work that this one does.
+/// Makes the calling thread use `values`, such as the options of the thread that enqueued its work.
+/// They must outlive the scope.
 class options_scope {
  public:
   explicit options_scope(active_options const& values) noexcept : previous_(thread_options) {

@@ -51,7 +51,7 @@ staged_batch::limits limits_for_parallel_packing(batch const& batch,
   for (copy_selection::index_range const range : selection.ranges()) {
     for (std::size_t i = range.first; i != range.end; ++i) bytes += batch.copies[i].bytes;
   }
-  std::size_t const max_chunk_bytes = base::options().staging_chunk;
+  std::size_t const max_chunk_bytes = base::options().chunk_bytes;
   std::size_t const chunk_bytes = std::clamp(
       bytes / target_chunks, std::min(min_chunk_bytes, max_chunk_bytes), max_chunk_bytes);
   return {chunk_bytes, SIZE_MAX};
@@ -61,7 +61,7 @@ staged_batch::limits limits_for_parallel_packing(batch const& batch,
 // block.
 staged_batch::limits limits_for_stream_order() {
   std::size_t const block = base::options().staging_block;
-  return {std::min(base::options().staging_chunk, block / 4 * 3), block / 4};
+  return {std::min(base::options().chunk_bytes, block / 4 * 3), block / 4};
 }
 
 // Enqueues the copies within the device on `stream`. Each description of a chunk is in a separate

@@ -86,8 +86,8 @@ struct operation {
   /// Further device memory that is used; may be null.
   std::vector<memory::allocation_record*> const* records = nullptr;
   /// The host memory that is read and written after the call returns, and the pageable memory that
-  /// the CPU reads before the call returns. All are of an operation with a stream; without one, the
-  /// first two are used only if has_partly_pinned.
+  /// the CPU reads before the call returns. Without a stream, `read_now` is empty, and the
+  /// other two are set only if has_partly_pinned.
   std::span<base::byte_range const> host_reads{};
   std::span<base::byte_range const> host_writes{};
   std::span<base::byte_range const> read_now{};

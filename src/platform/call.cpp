@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/no_destructor.hpp"
 
 namespace roc::platform {
 namespace {
@@ -48,7 +50,7 @@ struct instrumentation {
 
 // Never destroyed: static destructors of the program still make calls.
 instrumentation& state() {
-  static auto* const instance = new instrumentation;
+  static base::no_destructor<instrumentation> instance;
   return *instance;
 }
 
@@ -80,13 +82,15 @@ bool plan_failure(std::string_view name, unsigned nth, hipError_t code) {
 bool plan_failure_from_text(std::string_view entry) {
   auto const colon = entry.find(':');
   if (colon == std::string_view::npos) return false;
-  std::string const numbers(entry.substr(colon + 1));
-  char* end = nullptr;
-  unsigned long const nth = std::strtoul(numbers.c_str(), &end, 10);
-  long code = hipErrorOutOfMemory;
-  if (*end == ':') code = std::strtol(end + 1, &end, 10);
-  return *end == '\0' && plan_failure(entry.substr(0, colon), static_cast<unsigned>(nth),
-                                      static_cast<hipError_t>(code));
+  char const* const last = entry.data() + entry.size();
+  unsigned nth = 0;
+  int code = hipErrorOutOfMemory;
+  auto parsed = std::from_chars(entry.data() + colon + 1, last, nth);
+  if (parsed.ec == std::errc{} && parsed.ptr != last && *parsed.ptr == ':') {
+    parsed = std::from_chars(parsed.ptr + 1, last, code);
+  }
+  return parsed.ec == std::errc{} && parsed.ptr == last && code > 0 &&
+         plan_failure(entry.substr(0, colon), nth, static_cast<hipError_t>(code));
 }
 
 // Reads ROCARRAY_INJECT_FAILURE, and logs a warning for an invalid value. If calls are to be

@@ -26,6 +26,7 @@ auxiliary_streams_guard::auxiliary_streams_guard() {
     return;
   }
   if (device_pairs.size() == max_pairs) return;
+  device_pairs.reserve(max_pairs);
   auto created = std::make_unique<auxiliary_streams>();
   created->first = create_internal_stream();
   try {

@@ -18,20 +18,22 @@ hipEvent_t native(detail::native_event* handle) { return reinterpret_cast<hipEve
 
 }  // namespace
 
-event_base::event_base(unsigned flags) {
+event_base::event_base(unsigned flags) : keeps_stream_((flags & hipEventDisableTiming) == 0) {
   hipEvent_t created = nullptr;
   ROCARRAY_HIP(hipEventCreateWithFlags, &created, flags);
   handle_ = reinterpret_cast<detail::native_event*>(created);
 }
 
 event_base::~event_base() {
+  release_stream();
   if (handle_ != nullptr) ROCARRAY_HIP_QUIET(hipEventDestroy, native(handle_));
 }
 
 event_base::event_base(event_base&& other) noexcept
     : handle_(std::exchange(other.handle_, nullptr)),
-      slot_(other.slot_),
-      generation_(other.generation_) {}
+      slot_(std::exchange(other.slot_, nullptr)),
+      generation_(other.generation_),
+      keeps_stream_(other.keeps_stream_) {}
 
 event_base& event_base::operator=(event_base&& other) noexcept {
   // The temporary destroys the event that is replaced.
@@ -43,6 +45,7 @@ void event_base::swap(event_base& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(slot_, other.slot_);
   std::swap(generation_, other.generation_);
+  std::swap(keeps_stream_, other.keeps_stream_);
 }
 
 detail::native_event* event_base::handle() const {
@@ -67,8 +70,16 @@ void event_base::record_on(detail::native_stream* stream, runtime::stream_slot* 
                            unsigned long long generation) {
   hipEvent_t const native_event = native(handle());
   ROCARRAY_HIP(hipEventRecord, native_event, reinterpret_cast<hipStream_t>(stream));
+  // The stream is alive now, so that the native stream can be kept without a check.
+  if (keeps_stream_ && slot != nullptr) slot->callers.fetch_add(1);
+  release_stream();
   slot_ = slot;
   generation_ = generation;
+}
+
+void event_base::release_stream() noexcept {
+  if (keeps_stream_ && slot_ != nullptr) slot_->callers.fetch_sub(1);
+  slot_ = nullptr;
 }
 
 // The functions below do not call HIP if the stream that recorded the event was destroyed: all its

@@ -88,8 +88,10 @@ unsigned long this_thread_number() {
 // Returns the key of a stream for the calling thread. Throws roc::error.
 stream_key key_of(stream_ref stream) {
   bool const is_per_thread = is_per_thread_handle(stream.handle());
-  bool const is_per_device = stream.handle() == nullptr || is_per_thread;
-  return {stream.handle(), is_per_device ? device_of(stream, current_device()) : -1,
+  bool const is_per_device = is_device_relative(stream.handle());
+  bool const is_default = is_per_device && !is_per_thread;
+  return {is_default ? nullptr : stream.handle(),
+          is_per_device ? device_of(stream, current_device()) : -1,
           is_per_thread ? this_thread_number() : 0};
 }
 
@@ -163,8 +165,7 @@ void log_host_error(std::exception_ptr exception) noexcept {
       base::log_error("a host function of a stream threw");
     }
   } catch (...) {
-    base::log_error(
-        "a host function of a stream threw an exception that is not a std::exception");
+    base::log_error("a host function of a stream threw an exception that is not a std::exception");
   }
 }
 

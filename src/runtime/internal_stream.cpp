@@ -32,9 +32,16 @@ stream_ref internal_stream(transfer_direction direction) {
   static std::mutex mutex;
   int const device = current_device();
   std::lock_guard const lock(mutex);
-  auto const entry = streams->find({device, direction});
-  if (entry != streams->end()) return entry->second;
-  return streams->emplace(std::pair(device, direction), create_internal_stream()).first->second;
+  auto const [entry, inserted] = streams->try_emplace({device, direction});
+  if (inserted) {
+    try {
+      entry->second = create_internal_stream();
+    } catch (...) {
+      streams->erase(entry);
+      throw;
+    }
+  }
+  return entry->second;
 }
 
 }  // namespace roc::runtime

@@ -90,8 +90,8 @@ profiler find_profiler() {
   return {};
 }
 
-// Finds the profiler that ROCARRAY_PROFILER names: a library, or "auto" (the default). For "off"
-// the program has enabled ranges all the same.
+// Finds the profiler that ROCARRAY_PROFILER names: a library, or "auto" (the default). "off"
+// is read as "auto" here: the program has enabled ranges.
 profiler profiler_from_environment() {
   char const* const text = std::getenv("ROCARRAY_PROFILER");
   if (text == nullptr || std::strcmp(text, "auto") == 0 || std::strcmp(text, "off") == 0) {

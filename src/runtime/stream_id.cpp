@@ -95,14 +95,15 @@ stream_slot& assign_slot_locked(stream_table& streams, stream_ref stream, int de
 bool mark_destroyed_if_idle_locked(stream_slot& slot) noexcept {
   if (slot.callers.load() != 0) return false;
   auto const native = reinterpret_cast<hipStream_t>(slot.stream.handle());
-  // After an error of the device, the stream does no more work.
-  if (ROCARRAY_HIP_CODE(hipStreamQuery, native) == hipErrorNotReady) return false;
+  // After any error the stream may still be busy: HIP refuses queries while a graph is captured.
+  if (ROCARRAY_HIP_CODE(hipStreamQuery, native) != hipSuccess) return false;
   slot.generation.fetch_add(destroyed - ended);
   return true;
 }
 
-// Checks up to `max_count` retired streams, those first that were checked longest ago, and destroys
-// the native streams of the idle ones, without the mutex: the runtime may block for other reasons.
+// Checks up to `max_count` retired streams and destroys the native streams of the idle ones. The
+// others are checked again after all other retired streams. Calls hipStreamDestroy without the
+// mutex: the runtime may block for other reasons.
 void destroy_idle_streams(std::size_t max_count) noexcept {
   stream_table& streams = table();
   slot_list idle;
@@ -131,13 +132,13 @@ stream_id look_up(stream_ref stream, int device) {
   auto const of_device = [&](std::map<int, stream_slot*>& slots, bool is_foreign) {
     stream_slot*& slot = slots[device];
     if (slot == nullptr) {
-      stream_ref const with_device(stream.handle(), device, stream.kind());
+      stream_ref const with_device(is_foreign ? stream.handle() : nullptr, device, stream.kind());
       slot = &assign_slot_locked(streams, with_device, device, is_foreign, !is_foreign);
     }
     return stream_id(*slot);
   };
-  if (stream.handle() == nullptr) return of_device(streams.default_streams, false);
   if (is_per_thread_handle(stream.handle())) return of_device(streams.per_thread_streams, true);
+  if (is_device_relative(stream.handle())) return of_device(streams.default_streams, false);
   auto const [entry, inserted] = streams.live.try_emplace(stream.handle(), nullptr);
   if (inserted) {
     try {

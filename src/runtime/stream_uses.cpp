@@ -2,6 +2,7 @@
 #include "runtime/stream_uses.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -12,6 +13,19 @@
 
 namespace roc::runtime {
 namespace {
+
+// Returns true if nobody else has the event, which may then be recorded again. The copies were made
+// under the lock of the owner.
+bool is_sole_owner(shared_event const& reached) noexcept {
+#if defined(__SANITIZE_THREAD__)
+  static_cast<void>(reached);
+  return false;  // the sanitizer does not know fences
+#else
+  bool const is_sole = reached.use_count() == 1;
+  std::atomic_thread_fence(std::memory_order_acquire);  // after the last use by other owners
+  return is_sole;
+#endif
+}
 
 // From this number of uses on, those that have finished are removed before one is added.
 constexpr std::size_t many_uses = 8;
@@ -55,7 +69,7 @@ void stream_uses::add_with_event(stream_id const& stream) {
   if (item.done != nullptr && stream.is_foreign()) runtime::wait(stream, *item.done);
   // An older event must not remain if this fails.
   shared_event done = std::exchange(item.done, nullptr);
-  if (done == nullptr || done.use_count() != 1) done = std::make_shared<event>();
+  if (done == nullptr || !is_sole_owner(done)) done = std::make_shared<event>();
   runtime::record(*done, stream);
   item.done = std::move(done);
 }

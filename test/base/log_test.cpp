@@ -80,7 +80,7 @@ TEST(LogLevelDebug, ShowsAllocationsAndStreams) {
   EXPECT_TRUE(contains(text, "rocarray: debug: 4242 bytes of device memory at 0x")) << text;
   EXPECT_TRUE(contains(text, " of device 0\n")) << text;
   EXPECT_TRUE(contains(text, "rocarray: debug: 2121 bytes of pinned host memory at 0x")) << text;
-  EXPECT_TRUE(contains(text, "is given back\n")) << text;
+  EXPECT_TRUE(contains(text, "is freed\n")) << text;
   EXPECT_TRUE(contains(text, "priority 0, non-blocking\n")) << text;
   EXPECT_TRUE(contains(text, "is destroyed\n")) << text;
   EXPECT_FALSE(contains(text, "trace")) << text;

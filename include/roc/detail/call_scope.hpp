@@ -11,8 +11,9 @@ namespace roc::detail {
 
 class call_scope;
 
-/// The outermost call of the library that the calling thread is in; null outside of the library. Not
-/// of the faster TLS model initial-exec: a plugin with the static library could not be loaded then.
+/// The outermost call of the library that the calling thread is in; null outside of the library.
+/// Not of the faster TLS model initial-exec: a plugin with the static library could not be loaded
+/// then.
 ROCARRAY_API extern constinit thread_local call_scope const* current_call;
 
 /// The place of a call: the last parameter of public functions, whose default is
@@ -24,8 +25,8 @@ struct caller {
   std::source_location location;
 };
 
-/// Notes that the thread is in a public function, whose first line creates it. The outermost scope
-/// of a thread counts. Costs about a
+/// Notes that the thread is in a public function, whose first line creates it. Errors name
+/// the outermost scope of the thread. Costs about a
 /// nanosecond, in a shared object about ten; errors that are constructed in the scope read it.
 class call_scope {
  public:

@@ -28,7 +28,8 @@ namespace roc {
 /// @throws roc::error if `data` is neither device nor managed memory
 ///
 /// *Synchronization:* the last owner blocks until the work that uses the memory has finished and
-/// then calls the deleter. That is work that the library enqueued, work on the default stream of
+/// then calls the deleter. That is work that the library enqueued after the adoption, work on the
+/// default stream of
 /// the device, and work of streams passed to record_stream; other work is unknown to the library
 /// and must have finished. If the memory overlaps an array or other adopted memory, the last owner
 /// waits for all work of all devices. If the wait fails, the memory is leaked, which the log hook

@@ -122,7 +122,9 @@ class ROCARRAY_API memory_resource {
   int device_ordinal() const noexcept { return do_device_ordinal(); }
   /// Returns a snapshot of the counters.
   memory_statistics statistics() const { return do_statistics(); }
-  /// Returns unused memory to the upstream resource or to HIP. Does not block.
+  /// Returns unused memory to the upstream resource or to HIP. May block for some milliseconds to
+  /// find out which work has finished, and as long as the upstream does: hipFree blocks until the
+  /// device is idle.
   void trim() { do_trim(); }
   /// Returns a weak reference, by which an array finds out whether its resource still exists.
   detail::weak_resource_ref weak_ref() const noexcept;

@@ -100,7 +100,7 @@ void copy_between_devices(layout::canonical_layout const& canonical, int from_de
   endpoint const to{to_device, is_on_source ? stream_ref(second) : stream,
                     canonical.is_dense(layout::side::destination)};
   std::size_t const total = canonical.bytes();
-  std::size_t const chunk = std::min(total, base::options().staging_chunk);
+  std::size_t const chunk = std::min(total, base::options().chunk_bytes);
   try {
     for (std::size_t begin = 0; begin < total; begin += chunk) {
       copy_chunk(canonical, {begin, std::min(begin + chunk, total)}, from, to);

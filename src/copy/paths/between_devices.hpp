@@ -9,9 +9,9 @@
 namespace roc::transfer {
 
 /// Enqueues a copy from memory of `from_device` to memory of `to_device`, in chunks of at most
-/// ROCARRAY_STAGING_CHUNK bytes. A side that is not contiguous is copied through scratch memory on
-/// its device: each chunk is gathered on the source device, sent, and scattered on the destination
-/// device.
+/// active_options::chunk_bytes bytes. A side that is not contiguous is copied through scratch
+/// memory on its device: each chunk is gathered on the source device, sent, and scattered on the
+/// destination device.
 /// @param stream a stream of one of the two devices, whose order the copy keeps. Its
 ///   device_ordinal() must be set, also for a default stream.
 /// Blocks only if all scratch memory of a device is in use. Throws roc::error; no work of the copy

@@ -24,7 +24,7 @@ class chunk_queue {
   enum class operation { pack, unpack };
 
   /// Creates an empty queue for `work`, which must outlive it. Uses the thread pool of the current
-  /// device, which starts its threads if this is its first use.
+  /// device, which may start threads.
   chunk_queue(staged_work const& work, operation task_operation)
       : work_(work), operation_(task_operation), threads_(thread_pool::instance()) {}
 

@@ -29,9 +29,9 @@ staging_buffer_ptr acquire_scratch(std::size_t bytes, staging_slot const& slot, 
 }
 
 // Returns the chunk size nearest to `preferred` that is at least `lower_limit` and at most
-// ROCARRAY_STAGING_CHUNK.
+// active_options::chunk_bytes.
 std::size_t limited_chunk_bytes(std::size_t preferred, std::size_t lower_limit) {
-  std::size_t const upper_limit = base::options().staging_chunk;
+  std::size_t const upper_limit = base::options().chunk_bytes;
   return std::clamp(aligned(preferred), std::min(lower_limit, upper_limit), upper_limit);
 }
 

@@ -14,7 +14,9 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::transfer {
@@ -46,8 +48,7 @@ void* allocate_on_device(std::size_t bytes) {
 
 // Returns the identity of a stream, which is on the current device if it does not name one.
 runtime::stream_id const& id_of(stream_ref stream) {
-  return runtime::stream_id_of(stream,
-                               runtime::device_of(stream, runtime::current_device()));
+  return runtime::stream_id_of(stream, runtime::device_of(stream, runtime::current_device()));
 }
 
 // The pools of one kind of memory, by device, client and size of blocks. Leaked on purpose: copies
@@ -172,7 +173,7 @@ staging_pool::block* staging_pool::add_block(std::unique_lock<std::mutex>& lock)
     try {
       std::rethrow_exception(failure);
     } catch (out_of_memory const&) {
-      if (!has_usable_block_locked() && blocks_in_allocation_ == 0) throw;
+      if (blocks_.empty() && blocks_in_allocation_ == 0) throw;
       return nullptr;
     }
   }
@@ -181,11 +182,6 @@ staging_pool::block* staging_pool::add_block(std::unique_lock<std::mutex>& lock)
                  block_bytes_, allocate_ == allocate_pinned ? "pinned" : "device", blocks_.size(),
                  max_blocks());
   return &blocks_.back();
-}
-
-bool staging_pool::has_usable_block_locked() const {
-  return std::any_of(blocks_.begin(), blocks_.end(),
-                     [](block const& entry) { return !entry.unusable; });
 }
 
 void staging_pool::wait_for_block(std::unique_lock<std::mutex>& lock) {
@@ -197,11 +193,13 @@ void staging_pool::wait_for_block(std::unique_lock<std::mutex>& lock) {
     bool const is_idle = pending.wait_quietly();
     lock.lock();
     --oldest.live_buffers;
-    oldest.unusable = !is_idle;
+    if (!is_idle) oldest.unusable = true;
     released_.notify_all();
     return;
   }
-  if (has_usable_block_locked() || blocks_in_allocation_ != 0) return released_.wait(lock);
+  bool const is_in_use = std::any_of(blocks_.begin(), blocks_.end(),
+                                     [](block const& entry) { return entry.live_buffers != 0; });
+  if (is_in_use || blocks_in_allocation_ != 0) return released_.wait(lock);
   if (!revive_blocks(lock)) {
     throw out_of_memory(
         std::make_error_code(std::errc::not_enough_memory),
@@ -212,17 +210,17 @@ void staging_pool::wait_for_block(std::unique_lock<std::mutex>& lock) {
 
 bool staging_pool::revive_blocks(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
-  bool const is_idle = ROCARRAY_HIP_QUIET(hipDeviceSynchronize);
+  // Work of other devices may use the blocks too, in copies between devices.
+  bool const is_idle = platform::log_if_throws(runtime::synchronize_all_devices);
   lock.lock();
   if (!is_idle) return false;
-  bool revived = false;
   for (block& entry : blocks_) {
-    if (!entry.unusable || entry.live_buffers != 0) continue;
+    if (entry.live_buffers != 0) continue;
     entry.unusable = false;
-    revived = true;
+    entry.uses.clear();
   }
   released_.notify_all();
-  return revived;
+  return true;
 }
 
 void staging_pool::make_unusable(block& parent) noexcept {
@@ -232,13 +230,16 @@ void staging_pool::make_unusable(block& parent) noexcept {
 
 void staging_pool::release(block& parent, stream_ref stream) noexcept {
   std::unique_lock lock(mutex_);
+  runtime::stream_id id;
   try {
-    parent.uses.add_with_event(id_of(stream));
+    id = id_of(stream);
+    parent.uses.add_with_event(id);
   } catch (std::exception const& error) {
     base::log_error(error.what());
     lock.unlock();
     bool const is_idle = runtime::synchronize_quietly(stream);
     lock.lock();
+    parent.uses.remove(id);  // has no event
     if (!is_idle) parent.unusable = true;
   }
   --parent.live_buffers;

@@ -87,15 +87,14 @@ class staging_pool {
   // Returns a block with `bytes` free, or null. Polls events; does not block.
   block* find_block_locked(std::size_t bytes, stream_ref stream, access mode);
   // Allocates a block; releases `lock` meanwhile. Returns null if the pool is at its limit, or if
-  // allocation failed and a usable block exists that can be waited for.
+  // memory is exhausted and a block exists that can be waited for.
   block* add_block(std::unique_lock<std::mutex>& lock);
   // Blocks until a block may have become free; releases `lock` while it blocks. Throws
-  // out_of_memory if no usable block exists.
+  // out_of_memory if all blocks are unusable and the devices do not become idle.
   void wait_for_block(std::unique_lock<std::mutex>& lock);
-  // Makes blocks usable again that an error made unusable, after it has waited for the current
-  // device; releases `lock` meanwhile. Returns false if that failed, or if there is no such block.
+  // Makes blocks usable again that an error made unusable, after it has waited for all devices;
+  // releases `lock` meanwhile. Returns false if it could not wait.
   bool revive_blocks(std::unique_lock<std::mutex>& lock);
-  bool has_usable_block_locked() const;
   // Marks a block as unusable. Takes the lock.
   void make_unusable(block& parent) noexcept;
   // Returns a buffer's memory: records an event on `stream` after the buffer's work. Called by the
@@ -125,8 +124,8 @@ class staging_buffer {
   staging_buffer& operator=(staging_buffer const&) = delete;
 
   std::byte* data() const noexcept { return data_; }
-  /// Makes the buffer's block unusable until the device is idle, because after an error work of other
-  /// streams may still use the buffer. Does not block.
+  /// Makes the buffer's block unusable until the device is idle, because after an error work of
+  /// other streams may still use the buffer. Does not block.
   void abandon() noexcept { pool_.make_unusable(block_); }
 
  private:

@@ -86,7 +86,7 @@ void record_allocation(void const* data, std::size_t bytes, char const* kind, in
 
 void record_free(void const* data) noexcept {
   if (data == nullptr) return;
-  log_line(log_level::debug, "memory at %p is given back", data);
+  log_line(log_level::debug, "memory at %p is freed", data);
   if (!has_recorded.load(std::memory_order_relaxed)) return;
   std::lock_guard const lock(table().mutex);
   table().allocations.erase(data);
@@ -99,8 +99,9 @@ void log_leaked_host_memory(void const* data, std::size_t bytes) noexcept {
   if (ROCARRAY_HIP_CODE(hipGetDevice, &device) == hipErrorDeinitialized) return;
   platform::log_if_throws([&] {
     base::log_error("host memory is leaked, because waiting for the work that may use it failed: " +
-              base::format_bytes(bytes) + ", " + to_string(base::byte_range::of(data, bytes)) +
-              "; see the errors logged before, and restart the process if memory runs short");
+                    base::format_bytes(bytes) + ", " +
+                    to_string(base::byte_range::of(data, bytes)) +
+                    "; see the errors logged before, and restart the process if memory runs short");
   });
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <mutex>
 
+#include "base/no_destructor.hpp"
 #include "memory/device/pool_slab.hpp"
 
 namespace roc::memory {
@@ -32,9 +33,9 @@ allocation_map::located_record locate_block(pool_slab const& slab, std::uintptr_
 
 }  // namespace
 
-// Leaked on purpose: static arrays are freed after every other static object.
+// Never destroyed: static arrays are freed after every other static object.
 allocation_map& allocation_map::instance() {
-  static auto* const map = new allocation_map;
+  static base::no_destructor<allocation_map> map;
   return *map;
 }
 

@@ -25,7 +25,11 @@ std::mutex& mutex_of(allocation_record const* record) noexcept {
 bool allocation_record::begin_use(stream_id const& stream) {
   if (has_tracked(stream)) return false;
   std::lock_guard const lock(mutex_of(this));
-  if (has_prior_work && !uses_.contains(stream)) runtime::order_after(stream, allocation_stream);
+  // Streams of several threads, or successive ones, may share the identity of a foreign stream.
+  bool const is_ordered = uses_.contains(stream) && !stream.is_foreign();
+  if (has_prior_work && !is_ordered && !allocation_stream.is_empty()) {
+    runtime::order_after(stream, allocation_stream);
+  }
   uses_.begin(stream);
   used_by_other_streams_.store(true, std::memory_order_release);
   if (stream.is_foreign()) return true;

@@ -106,7 +106,8 @@ void finalize(own_record* record, void* data) noexcept {
                     error.what());
       base::log_error(text);
     } catch (...) {
-      base::log_error("the finalizer of adopted memory threw an exception that is not a std::exception");
+      base::log_error(
+          "the finalizer of adopted memory threw an exception that is not a std::exception");
     }
   } else {
     log_leak("adopted memory", data);

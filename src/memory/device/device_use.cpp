@@ -18,8 +18,7 @@ void finish_quietly(allocation_record* record, stream_id const& stream) noexcept
   try {
     record->finish_use(stream);
   } catch (std::exception const& error) {
-    base::log_error(
-        error.what());  // deallocation records an event on the stream itself instead
+    base::log_error(error.what());  // deallocation records an event on the stream itself instead
   }
 }
 

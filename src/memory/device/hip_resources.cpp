@@ -91,7 +91,10 @@ void* hip_async_memory_resource::do_allocate(std::size_t bytes, stream_ref strea
 void hip_async_memory_resource::do_deallocate(void* data, std::size_t, stream_ref stream) noexcept {
   platform::retry_then_log([&] {
     runtime::on_device const guard(device_);
-    ROCARRAY_HIP(hipFreeAsync, data, runtime::handle(stream));
+    // Another thread may have destroyed the stream meanwhile.
+    bool const is_destroyed = runtime::is_handle_destroyed(stream.handle());
+    if (is_destroyed) ROCARRAY_HIP(hipDeviceSynchronize);
+    ROCARRAY_HIP(hipFreeAsync, data, runtime::handle(is_destroyed ? stream_ref() : stream));
   });
 }
 

@@ -51,8 +51,11 @@ void cpu_writes::remove_finished() {
       finished.erase(finished.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
-  if (finished.empty()) return;
   std::lock_guard const lock(mutex_);
+  // The next call checks others. Their order does not matter.
+  std::size_t const checked = std::min(writes_.size(), checks_per_record);
+  std::rotate(writes_.begin(), writes_.begin() + static_cast<std::ptrdiff_t>(checked),
+              writes_.end());
   std::erase_if(writes_, [&](auto const& item) {
     return std::find(finished.begin(), finished.end(), item) != finished.end();
   });

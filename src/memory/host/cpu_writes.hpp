@@ -26,7 +26,7 @@ class cpu_writes {
   /// Adds the pending writes that overlap one of the ranges to `uses`. Takes no lock if no write is
   /// pending. Does not call HIP. Throws std::bad_alloc.
   void add_overlapping(std::span<base::byte_range const> ranges, runtime::stream_uses& uses) const;
-  /// The number of recorded writes that were not yet found to have finished. Lock-free.
+  /// The number of recorded writes; finished ones count until they are removed. Lock-free.
   std::size_t count() const noexcept { return count_.load(); }
 
  private:

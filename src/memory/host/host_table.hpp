@@ -116,8 +116,8 @@ class host_table {
   void wait_for_uses(std::span<base::byte_range const> ranges) {
     pending_uses(ranges, false).wait();
   }
-  /// Makes work enqueued on `stream` from now on wait for the work that wait_for_uses would wait for.
-  /// Does not block; calls HIP. Throws roc::error, std::bad_alloc.
+  /// Makes work enqueued on `stream` from now on wait for the work that wait_for_uses would wait
+  /// for. Does not block; calls HIP. Throws roc::error, std::bad_alloc.
   void order_after_uses(std::span<base::byte_range const> ranges, stream_ref stream);
 
  private:
@@ -159,8 +159,8 @@ class host_table {
   /// `only_pinned`, not those of pageable arrays. Throws std::bad_alloc.
   std::vector<std::shared_ptr<host_uses>> uses_of(std::span<base::byte_range const> ranges,
                                                   bool only_pinned) const;
-  /// Returns the pending uses of the ranges, or only the writes. They remain recorded, because other
-  /// threads may have to wait for them too.
+  /// Returns the pending uses of the ranges, or only the writes. They remain recorded, because
+  /// other threads may have to wait for them too.
   runtime::stream_uses pending_uses(std::span<base::byte_range const> ranges, bool only_writes);
 
   mutable std::mutex mutex_;  // guards the two maps

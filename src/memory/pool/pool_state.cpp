@@ -130,7 +130,7 @@ pool_block* pool_state::checked_block(void* data, std::size_t bytes) noexcept {
   if (block == nullptr || block->data != data) {
     problem = "is no block of this pool: deallocate memory with the resource that allocated it";
   } else if (!block->is_allocated.exchange(false, std::memory_order_relaxed)) {
-    problem = "was given back before: deallocate memory only once";
+    problem = "was deallocated before: deallocate memory only once";
   } else if (bytes > block->bytes()) {
     block->is_allocated.store(true, std::memory_order_relaxed);
     problem = "has a smaller block: deallocate memory with the bytes it was allocated with";
@@ -183,6 +183,7 @@ void pool_state::put_slow_path(pool_block& block) noexcept {
     try {
       block.finish_use(block.allocation_stream);
       block.allocation_stream = {};
+      block.has_prior_work = false;
     } catch (error const& failure) {
       if (!platform::is_runtime_shut_down(failure)) base::log_error(failure.what());
       return wait_and_put(block);
@@ -204,7 +205,11 @@ void pool_state::put_slow_path(pool_block& block) noexcept {
 }
 
 void pool_state::wait_and_put(pool_block& block) noexcept {
-  if (!platform::log_if_throws(runtime::synchronize_all_devices)) {
+  try {
+    runtime::synchronize_all_devices();
+  } catch (error const& failure) {
+    if (platform::is_runtime_shut_down(failure)) return;
+    base::log_error(failure.what());
     char text[200];
     std::snprintf(
         text, sizeof text,
@@ -215,6 +220,7 @@ void pool_state::wait_and_put(pool_block& block) noexcept {
   }
   block.forget_uses();
   block.allocation_stream = {};
+  block.has_prior_work = false;
   pool_lock const lock(mutex_);
   count_returned_locked(block);
   bins_.put(block);

@@ -150,7 +150,12 @@ hipError_t host_ranges::add_allocated(void** data, std::size_t bytes, unsigned f
   auto* const first = static_cast<std::byte*>(memory);
   std::lock_guard const lock(mutex_);
   // Replaces the registration of memory that the program freed without deregistering it.
-  ranges_.insert_or_assign(first, host_range{first, bytes, flags, false, first, 1, managed});
+  try {
+    ranges_.insert_or_assign(first, host_range{first, bytes, flags, false, first, 1, managed});
+  } catch (std::bad_alloc const&) {
+    ::operator delete(memory, page);
+    return hipErrorOutOfMemory;
+  }
   *data = memory;
   return hipSuccess;
 }

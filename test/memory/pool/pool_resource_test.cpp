@@ -346,8 +346,8 @@ TEST_F(PoolResource, DeallocateReportsInvalidArguments) {
   pool.deallocate(data, 1000);
   pool.deallocate(large, 3 * mebi);
   ASSERT_EQ(3u, logged.size());
-  EXPECT_NE(std::string::npos, logged[1].find("given back before")) << logged[1];
-  EXPECT_NE(std::string::npos, logged[2].find("given back before")) << logged[2];
+  EXPECT_NE(std::string::npos, logged[1].find("deallocated before")) << logged[1];
+  EXPECT_NE(std::string::npos, logged[2].find("deallocated before")) << logged[2];
   int host = 0;
   pool.deallocate(&host, 4);
   void* const again = pool.allocate(1000);
