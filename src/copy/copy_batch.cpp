@@ -125,7 +125,7 @@ void submit_route(trace_scope const& trace, shared_batch const& batch, int devic
   op.uses_default_stream = !route.within_device.empty();
   op.access = route.uses_host_memory() ? host_access::by_cpu : host_access::by_device;
   op.has_partly_pinned = route.has_partly_pinned;
-  op.records = &route.records;
+  op.records = route.records;
   op.host_reads = route.host_reads;
   op.host_writes = route.host_writes;
   op.are_writes_by_cpu = true;

@@ -28,10 +28,8 @@ void trace_scope::begin(char const* format, ...) {
 
 void order_after_earlier_work(operation const& op, int device) {
   memory::synchronize_default_stream(device, op.device_memory[0], op.device_memory[1]);
-  if (op.records != nullptr) {
-    for (memory::allocation_record const* const record : *op.records) {
-      memory::synchronize_default_stream(device, record);
-    }
+  for (memory::allocation_record const* const record : op.records) {
+    memory::synchronize_default_stream(device, record);
   }
   bool const must_block =
       op.access == host_access::by_cpu ||

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <roc/device.hpp>
 #include <roc/profiler_range.hpp>
@@ -83,8 +82,8 @@ struct operation {
 
   /// Addresses in the device memory that is used; null for host memory.
   std::array<void const*, 2> device_memory{};
-  /// Further device memory that is used; may be null.
-  std::vector<memory::allocation_record*> const* records = nullptr;
+  /// Further device memory that is used.
+  std::span<memory::allocation_record* const> records{};
   /// The host memory that is read and written after the call returns, and the pageable memory that
   /// the CPU reads before the call returns. Without a stream, `read_now` is empty, and the
   /// other two are set only if has_partly_pinned.
@@ -140,10 +139,8 @@ void run_operation(trace_scope const&, operation const& op, stream_ref const* st
   }
   try {
     std::optional<memory::device_use> device_use;
-    std::optional<memory::device_uses> device_uses;
     if (stream != nullptr) {
-      device_use.emplace(target, work_device, op.device_memory[0], op.device_memory[1]);
-      if (op.records != nullptr) device_uses.emplace(target, work_device, *op.records);
+      device_use.emplace(target, work_device, op.device_memory[0], op.device_memory[1], op.records);
     }
     work(target);
     if (stream != nullptr) {

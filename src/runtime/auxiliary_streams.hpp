@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pairs of internal streams for operations whose steps overlap, such as staged copies on a stream.
+// Pairs of internal streams for operations on a user's stream that need further streams: staged
+// copies, whose steps overlap, and copies between devices.
 #pragma once
 
 #include <array>
@@ -10,13 +11,16 @@
 #include <roc/stream.hpp>
 
 #include "runtime/internal_stream.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc::runtime {
 
 /// Two streams and the events that order their steps with each other and with the user's stream.
 ///
-/// A pair serves one operation at a time, until all its work is done: work that waits for one
-/// user's stream must not delay another user's. Pairs are never destroyed.
+/// A pair serves the operations of one user's stream at a time, until all their work is done: work
+/// that waits for one user's stream must not delay another user's. Each operation makes the user's
+/// stream wait for its work on the pair, so the next operation of that stream may use the pair at
+/// once. Pairs are never destroyed.
 struct auxiliary_streams {
   /// The largest number of memory slots that an operation may cycle through.
   static constexpr std::size_t max_slots = 3;
@@ -25,19 +29,21 @@ struct auxiliary_streams {
   stream_ref second;
   event input_ready;  // on the user's stream: its earlier work is done
   event first_done;   // on `first`: the first step of the current chunk is done
-  event done;         // on `second`: the operation is done
+  event done;         // on `first` or `second`: the operation is done
   std::array<event, max_slots> slot_free;  // on `second`: the last use of a slot is done
-  std::atomic<bool> in_use = true;         // an auxiliary_streams_guard holds the pair
+  stream_id user;                   // of the last operation; guarded by the lock of the guards
+  std::atomic<bool> in_use = true;  // an auxiliary_streams_guard holds the pair
 };
 
 /// Holds a pair of auxiliary streams for the scope in which an operation is enqueued there. After
-/// the scope the pair is reused only once its event `done` has been reached.
+/// the scope the pair is reused by operations of the same user's stream, and by others once its
+/// event `done` has been reached.
 class auxiliary_streams_guard {
  public:
-  /// Acquires a pair on the current device, and creates one if none is free. Holds nothing if 16
-  /// pairs of the device are in use. Does not block; calls HIP under a process-wide lock. Throws
-  /// roc::error.
-  auxiliary_streams_guard();
+  /// Acquires a pair on the current device for an operation on `user`, a stream of any device, and
+  /// creates one if none is free. Holds nothing if 16 pairs of the device are in use. Does not
+  /// block; calls HIP under a process-wide lock. Throws roc::error, std::bad_alloc.
+  explicit auxiliary_streams_guard(stream_ref user);
   ~auxiliary_streams_guard() {
     if (pair_ != nullptr) pair_->in_use.store(false, std::memory_order_release);
   }

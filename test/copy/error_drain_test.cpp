@@ -19,10 +19,8 @@
 
 namespace {
 
-roc::test::program_options const options_of_tests([]() -> roc::options {
-  return {.staging_block = 16 << 10, .staging_chunk = 4 << 10};
-});
-
+// Staging memory is small: memory that failures lose is missed by later operations.
+roc::test::program_options const options_of_tests(roc::test::small_staging);
 
 namespace platform = roc::platform;
 using bytes = std::vector<std::uint8_t>;

@@ -2,6 +2,7 @@
 #include "copy/paths/between_devices.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <roc/event.hpp>
 
@@ -9,6 +10,7 @@
 #include "copy/staging/staging_pool.hpp"
 #include "kernels/strided_copy.hpp"
 #include "platform/call.hpp"
+#include "runtime/auxiliary_streams.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
 
@@ -32,15 +34,23 @@ struct endpoint {
 };
 
 // Makes work enqueued on `later` from now on wait for the work enqueued on `earlier` so far.
-void order(endpoint const& earlier, endpoint const& later) {
-  event const reached = [&] {
+// Records `reached`, an event of the earlier device.
+void order(endpoint const& earlier, endpoint const& later, event& reached) {
+  {
     runtime::on_device const guard(earlier.device);
-    event recorded;
-    recorded.record(earlier.stream);
-    return recorded;
-  }();
+    reached.record(earlier.stream);
+  }
   runtime::on_device const guard(later.device);
   later.stream.wait(reached);
+}
+
+// The same with a new event.
+void order(endpoint const& earlier, endpoint const& later) {
+  event reached = [&] {
+    runtime::on_device const guard(earlier.device);
+    return event();
+  }();
+  order(earlier, later, reached);
 }
 
 // Enqueues the bytes `range` of the copy. Blocks until scratch memory is free. If it throws, some
@@ -81,23 +91,41 @@ void copy_chunk(layout::canonical_layout const& canonical, layout::packed_range 
   }
 }
 
-// Creates a non-blocking stream on `device`.
-stream make_stream(int device) {
-  runtime::on_device const guard(device);
-  return stream(non_blocking);
-}
+// The stream on the other device for one copy on `user`. It is not shared with the copies of other
+// streams, because work that waits for one user's stream must not delay another user's.
+class second_stream {
+ public:
+  // Takes a kept stream on `device`; creates one if all of them are in use. Throws roc::error.
+  second_stream(int device, stream_ref user) : second_stream(runtime::on_device(device), user) {}
+
+  stream_ref get() const noexcept { return kept_ ? (*kept_).first : stream_ref(created_->stream); }
+  // The event at the end of the copy, on this stream. After it, copies of other streams may use the
+  // stream.
+  event& done() noexcept { return kept_ ? (*kept_).done : created_->done; }
+
+ private:
+  struct created_stream {
+    roc::stream stream{non_blocking};
+    event done;
+  };
+
+  second_stream(runtime::on_device const&, stream_ref user) : kept_(user) {
+    if (!kept_) created_.emplace();
+  }
+
+  runtime::auxiliary_streams_guard kept_;
+  std::optional<created_stream> created_;
+};
 
 }  // namespace
 
 void copy_between_devices(layout::canonical_layout const& canonical, int from_device, int to_device,
                           stream_ref stream) {
   bool const is_on_source = stream.device_ordinal() == from_device;
-  // Each copy creates its second stream, because work that waits for one user's stream must not
-  // delay the copies of another.
-  roc::stream const second = make_stream(is_on_source ? to_device : from_device);
-  endpoint const from{from_device, is_on_source ? stream : stream_ref(second),
+  second_stream second(is_on_source ? to_device : from_device, stream);
+  endpoint const from{from_device, is_on_source ? stream : second.get(),
                       canonical.is_dense(layout::side::source)};
-  endpoint const to{to_device, is_on_source ? stream_ref(second) : stream,
+  endpoint const to{to_device, is_on_source ? second.get() : stream,
                     canonical.is_dense(layout::side::destination)};
   std::size_t const total = canonical.bytes();
   std::size_t const chunk = std::min(total, base::options().chunk_bytes);
@@ -105,7 +133,11 @@ void copy_between_devices(layout::canonical_layout const& canonical, int from_de
     for (std::size_t begin = 0; begin < total; begin += chunk) {
       copy_chunk(canonical, {begin, std::min(begin + chunk, total)}, from, to);
     }
-    if (is_on_source) order(to, from);
+    if (is_on_source) {
+      order(to, from, second.done());
+    } else {
+      order(from, to, second.done());
+    }
   } catch (...) {
     runtime::synchronize_quietly(from.stream);
     runtime::synchronize_quietly(to.stream);

@@ -82,6 +82,7 @@ class parallel_upload final : public parallel_work {
   }
   // While earlier work of a user's stream is pending, memory used on that stream does not become
   // free, and workers must not wait for it.
+  bool may_defer() const noexcept override { return true; }
   bool can_workers_block() const override {
     if (!is_earlier_work_done_) is_earlier_work_done_ = earlier_work_.query();
     return is_earlier_work_done_;
@@ -136,7 +137,6 @@ class parallel_download final : public parallel_work {
     queue_.run_chunk(chunk, slot.data, no_reservation);
     return true;
   }
-  bool can_workers_block() const override { return true; }
   bool can_help() const noexcept override { return queue_.has_tasks(); }
   void help() override { queue_.help(); }
 

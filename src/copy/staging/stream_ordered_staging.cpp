@@ -28,13 +28,7 @@ struct host_step final : public parallel_work {
 
   // Runs all tasks.
   void operator()() noexcept {
-    std::size_t const tasks = work->task_count(chunk);
-    try {
-      threads->run(tasks, *this);
-    } catch (...) {
-      // The pool had no memory to queue the tasks. A task that runs twice does no harm.
-      for (std::size_t task = 0; task != tasks; ++task) run_item(task, true);
-    }
+    threads->run(work->task_count(chunk), *this);  // does not throw, because run_item does not
   }
 
   bool run_item(std::size_t task, bool) noexcept override {
@@ -45,7 +39,6 @@ struct host_step final : public parallel_work {
     }
     return true;
   }
-  bool can_workers_block() const override { return true; }
 };
 
 // Enqueues the two steps of each chunk. To the device, the CPU packs and then the device transfers;
@@ -178,7 +171,7 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
                             stream_ref stream) {
   if (work->chunk_count() > 1) {
-    runtime::auxiliary_streams_guard const auxiliary;
+    runtime::auxiliary_streams_guard const auxiliary(stream);
     if (auxiliary) return enqueue_overlapped(std::move(work), kind, stream, *auxiliary);
   }
   enqueue_on_one_stream(std::move(work), kind, stream);

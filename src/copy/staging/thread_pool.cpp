@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "copy/staging/thread_pool.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <map>
@@ -48,11 +47,11 @@ void thread_pool::worker_loop() {
     job* const current = next_job_locked();
     if (current != nullptr) {
       run_as_worker(*current, lock);
-    } else if (!spin_for_work(lock, [this] { return has_work_locked(); })) {
+    } else if (!spin_for_work(lock, [this] { return find_job_locked() != nullptr; })) {
       // The sleeper is counted before the last check for work: a thread that adds help after that
       // check sees the sleeper in notify().
       sleepers_.fetch_add(1);
-      if (!has_work_locked()) work_available_.wait(lock);
+      if (find_job_locked() == nullptr) work_available_.wait(lock);
       sleepers_.fetch_sub(1);
     }
   }
@@ -65,7 +64,8 @@ void thread_pool::run_as_worker(job& current, lock_type& lock) {
   bool const was_full = current.workers-- == current.max_workers;
   // This worker may take another job next, and other workers may sleep that this job had no use
   // for.
-  if (was_full && current.max_workers < worker_count_ && jobs_.size() > 1) notify_workers_locked();
+  bool const has_other_jobs = first_job_ != last_job_;
+  if (was_full && current.max_workers < worker_count_ && has_other_jobs) notify_workers_locked();
 }
 
 void thread_pool::notify() {
@@ -75,9 +75,23 @@ void thread_pool::notify() {
   work_available_.notify_all();
 }
 
-bool thread_pool::has_work_locked() const {
-  return std::any_of(jobs_.begin(), jobs_.end(),
-                     [](job const* entry) { return entry->has_work_for(false); });
+void thread_pool::append_job_locked(job& added) noexcept {
+  added.next_job = nullptr;
+  (last_job_ == nullptr ? first_job_ : last_job_->next_job) = &added;
+  last_job_ = &added;
+}
+
+void thread_pool::remove_job_locked(job& removed) noexcept {
+  job* previous = nullptr;
+  for (job* entry = first_job_; entry != &removed; entry = entry->next_job) previous = entry;
+  (previous == nullptr ? first_job_ : previous->next_job) = removed.next_job;
+  if (last_job_ == &removed) last_job_ = previous;
+}
+
+thread_pool::job* thread_pool::find_job_locked() const noexcept {
+  job* entry = first_job_;
+  while (entry != nullptr && !entry->has_work_for(false)) entry = entry->next_job;
+  return entry;
 }
 
 // Waking a sleeping thread takes long compared with a copy of a few MiB. The spin time covers the
@@ -106,13 +120,12 @@ void thread_pool::notify_workers_locked() {
   work_available_.notify_all();
 }
 
-thread_pool::job* thread_pool::next_job_locked() {
-  auto const found = std::find_if(jobs_.begin(), jobs_.end(),
-                                  [](job const* entry) { return entry->has_work_for(false); });
-  if (found == jobs_.end()) return nullptr;
-  job* const chosen = *found;
-  jobs_.erase(found);
-  jobs_.push_back(chosen);
+thread_pool::job* thread_pool::next_job_locked() noexcept {
+  job* const chosen = find_job_locked();
+  if (chosen != nullptr) {
+    remove_job_locked(*chosen);
+    append_job_locked(*chosen);
+  }
   return chosen;
 }
 
@@ -169,12 +182,12 @@ void thread_pool::run(std::size_t count, parallel_work& work) {
   base::options_scope const options(work.options());
   job submitted{work, count, work.options().copy_threads};
   // Reserved here, because run_item could not report a failed push_back: at most one item per
-  // thread is deferred.
-  submitted.deferred.reserve(submitted.max_workers + 1);
+  // thread is deferred. Host functions run works that defer nothing, and must not allocate.
+  if (work.may_defer()) submitted.deferred.reserve(submitted.max_workers + 1);
   lock_type lock(mutex_, std::defer_lock);
   base::spin_then_lock(lock);
   start_workers_locked(submitted.max_workers);
-  jobs_.push_back(&submitted);
+  append_job_locked(submitted);
   if (count > 1) notify_workers_locked();
   for (;;) {
     while (submitted.has_work_for(true)) {
@@ -190,7 +203,7 @@ void thread_pool::run(std::size_t count, parallel_work& work) {
     };
     if (!spin_for_work(lock, has_work_or_is_done)) item_finished_.wait(lock, has_work_or_is_done);
   }
-  std::erase(jobs_, &submitted);
+  remove_job_locked(submitted);
   if (submitted.failure) std::rethrow_exception(submitted.failure);
 }
 

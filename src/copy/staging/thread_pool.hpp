@@ -5,7 +5,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -27,10 +26,13 @@ class parallel_work {
   /// Runs one item. Returns false if it would have to wait for memory that other threads hold and
   /// `may_block` is false; the pool runs the item again later. May call HIP. May throw.
   virtual bool run_item(std::size_t item, bool may_block) = 0;
+  /// Returns true if run_item may return false. thread_pool::run allocates memory then, and may
+  /// throw std::bad_alloc before the first item.
+  virtual bool may_defer() const noexcept { return false; }
   /// Returns true if worker threads may block in run_item, because memory in use becomes free
   /// without the action of another thread. The calling thread of thread_pool::run may always block.
   /// May call HIP. May throw.
-  virtual bool can_workers_block() const = 0;
+  virtual bool can_workers_block() const { return true; }
   /// Returns true if a thread could help with an item that another thread has begun.
   virtual bool can_help() const noexcept { return false; }
   /// Helps with an item that another thread has begun, if there still is one.
@@ -53,7 +55,8 @@ class thread_pool {
   /// options::copy_threads of the work says; blocks until all are done. Starts missing workers.
   /// If an item throws, items that are not begun are skipped, and the first exception is rethrown
   /// after all running items have finished. May be called by several threads at once, which then
-  /// share the workers. Calls HIP only through `work`.
+  /// share the workers. Calls HIP only through `work`. Throws nothing else, except std::bad_alloc
+  /// if items may be deferred.
   void run(std::size_t count, parallel_work& work);
 
   /// Wakes sleeping workers after `can_help` of a running work has become true. Does not block for
@@ -71,6 +74,7 @@ class thread_pool {
     bool starved = false;                 // a worker found no memory: only the caller begins items
     std::vector<std::size_t> deferred{};  // begun items that found no memory; to be run again
     std::exception_ptr failure{};         // the first one
+    job* next_job = nullptr;              // in the pool's list
 
     bool has_item() const noexcept { return next != count || !deferred.empty(); }
     // Returns true if the caller of run, or a worker, may begin an item now.
@@ -104,24 +108,29 @@ class thread_pool {
   void notify_workers_locked();
   // Wakes the callers of run to check whether their job is done.
   void notify_callers_locked();
-  // Returns true if a job has work for a worker.
-  bool has_work_locked() const;
-  // Returns a job with work for a worker, or null. The jobs take turns.
-  job* next_job_locked();
+  // Appends a job to the list. Does not allocate: the jobs themselves are linked.
+  void append_job_locked(job& added) noexcept;
+  // Removes a job, which must be in the list.
+  void remove_job_locked(job& removed) noexcept;
+  // Returns the first job with work for a worker, or null.
+  job* find_job_locked() const noexcept;
+  // Returns a job with work for a worker, or null. The jobs take turns: it becomes the last one.
+  job* next_job_locked() noexcept;
   // Runs one item of the job or helps with one. Returns true if it ran an item.
   bool run_or_help(job& current, bool is_caller, lock_type& lock);
   // Runs the next item of the job, and stores its exception in the job if it throws.
   void run_item(job& current, bool is_caller, lock_type& lock);
 
   int const device_;
-  std::mutex mutex_;  // guards jobs_, the members of each job and the counts of workers
+  std::mutex mutex_;  // guards the jobs, their members and the counts of workers
   std::size_t worker_count_ = 0;
   std::size_t requested_workers_ = 0;        // the system refused those above worker_count_
   std::condition_variable work_available_;   // sleeping workers wait for this
   std::atomic<unsigned> sleepers_ = 0;       // workers that wait for work_available_
   std::atomic<unsigned> notifications_ = 0;  // counts; changes if there may be work
   std::condition_variable item_finished_;    // callers of run wait for this
-  std::deque<job*> jobs_;  // a worker takes the first, which then becomes the last
+  job* first_job_ = nullptr;                 // the list of the jobs that run
+  job* last_job_ = nullptr;
 };
 
 }  // namespace roc::transfer

@@ -13,7 +13,7 @@ using runtime::stream_id;
 
 // Does nothing for null. Every begun use of a foreign stream needs its event, even if a later use
 // could not be begun: the stream may be destroyed before the memory is freed.
-void finish_quietly(allocation_record* record, stream_id const& stream) noexcept {
+void finish_use_quietly(allocation_record* record, stream_id const& stream) noexcept {
   if (record == nullptr) return;
   try {
     record->finish_use(stream);
@@ -37,47 +37,34 @@ void synchronize_default_stream(int device, allocation_record const* record) {
   runtime::order_after(runtime::stream_id_of({}, device), record->allocation_stream);
 }
 
-device_use::device_use(stream_ref stream, int device, void const* first, void const* second) {
-  allocation_record* const records[2] = {find_record(first), find_record(second)};
-  if (records[0] == nullptr && records[1] == nullptr) return;
+device_use::device_use(stream_ref stream, int device, void const* first, void const* second,
+                       std::span<allocation_record* const> records) {
+  allocation_record* const found[2] = {find_record(first), find_record(second)};
+  if (found[0] == nullptr && found[1] == nullptr && records.empty()) return;
   // The common case records nothing; the stream_id is not copied then.
   stream_id const& id = runtime::stream_id_of(stream, device);
   auto const needs_no_record = [&](allocation_record* record) {
     return record == nullptr || record->has_tracked(id);
   };
-  if (needs_no_record(records[0]) && needs_no_record(records[1])) return;
+  if (needs_no_record(found[0]) && needs_no_record(found[1]) && records.empty()) return;
   stream_ = id;
+  more_pending_.reserve(records.size());
   try {
     for (int i = 0; i < 2; ++i) {
-      if (records[i] != nullptr && records[i]->begin_use(stream_)) pending_[i] = records[i];
+      if (found[i] != nullptr && found[i]->begin_use(stream_)) pending_[i] = found[i];
     }
-  } catch (...) {
-    for (allocation_record* const record : pending_) finish_quietly(record, stream_);
-    throw;
-  }
-}
-
-device_use::~device_use() {
-  for (allocation_record* const record : pending_) finish_quietly(record, stream_);
-}
-
-device_uses::device_uses(stream_ref stream, int device,
-                         std::vector<allocation_record*> const& records) {
-  if (records.empty()) return;
-  stream_ = runtime::stream_id_of(stream, device);
-  pending_.reserve(records.size());
-  try {
     for (allocation_record* const record : records) {
-      if (record->begin_use(stream_)) pending_.push_back(record);
+      if (record->begin_use(stream_)) more_pending_.push_back(record);
     }
   } catch (...) {
-    for (allocation_record* const record : pending_) finish_quietly(record, stream_);
+    finish_quietly();
     throw;
   }
 }
 
-device_uses::~device_uses() {
-  for (allocation_record* const record : pending_) finish_quietly(record, stream_);
+void device_use::finish_quietly() noexcept {
+  for (allocation_record* const record : pending_) finish_use_quietly(record, stream_);
+  for (allocation_record* const record : more_pending_) finish_use_quietly(record, stream_);
 }
 
 }  // namespace roc::memory

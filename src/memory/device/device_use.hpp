@@ -2,6 +2,7 @@
 // Tracking of device memory that enqueued work uses, by address.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include <roc/stream.hpp>
@@ -22,39 +23,32 @@ void synchronize_default_stream(int device, void const* first, void const* secon
 void synchronize_default_stream(int device, allocation_record const* record);
 
 /// Records that work which is enqueued on one stream during the lifetime of this object uses the
-/// allocations that contain up to two addresses. Null and unknown addresses are ignored.
+/// allocations that contain up to two addresses, and any number of allocations whose records are
+/// known. Null and unknown addresses are ignored.
 ///
 /// Each address costs one lookup, and nothing more if the stream is the one that the memory was
-/// allocated on or used on last. Never blocks.
+/// allocated on or used on last. Allocates only for records. Never blocks.
 class device_use {
  public:
   /// Begins the uses. `device` is the device of the default stream if `stream` does not name one.
-  /// Throws roc::error; no event is missing then.
-  device_use(stream_ref stream, int device, void const* first, void const* second = nullptr);
+  /// No element of `records` is null. Throws roc::error, std::bad_alloc; no event is missing then.
+  device_use(stream_ref stream, int device, void const* first, void const* second = nullptr,
+             std::span<allocation_record* const> records = {});
   /// Records events after the work, if the stream is foreign. Errors go to the log hook.
-  ~device_use();
+  ~device_use() {
+    if (!stream_.is_empty()) finish_quietly();
+  }
   device_use(device_use const&) = delete;
   device_use& operator=(device_use const&) = delete;
 
  private:
-  runtime::stream_id stream_;
-  allocation_record* pending_[2] = {nullptr, nullptr};  // records that need finish_use
-};
+  // Ends the uses that have begun. Errors go to the log hook.
+  void finish_quietly() noexcept;
 
-/// Records that work which is enqueued on one stream during the lifetime of this object uses any
-/// number of allocations; see device_use.
-class device_uses {
- public:
-  /// Begins the uses. No element of `records` is null. Throws roc::error, std::bad_alloc.
-  device_uses(stream_ref stream, int device, std::vector<allocation_record*> const& records);
-  /// Records events after the work, if the stream is foreign. Errors go to the log hook.
-  ~device_uses();
-  device_uses(device_uses const&) = delete;
-  device_uses& operator=(device_uses const&) = delete;
-
- private:
-  runtime::stream_id stream_;
-  std::vector<allocation_record*> pending_;  // records that need finish_use
+  runtime::stream_id stream_;  // empty if no use was to be recorded
+  // The records that need finish_use: of the addresses, and others.
+  allocation_record* pending_[2] = {nullptr, nullptr};
+  std::vector<allocation_record*> more_pending_;
 };
 
 }  // namespace roc::memory

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -140,6 +141,65 @@ TEST_F(BetweenDevices, CopyOnStreamRunsAfterPendingWork) {
   stream.synchronize();
   EXPECT_EQ(3, target(89, 69).get());
 }
+
+TEST_F(BetweenDevices, CopiesReuseInternalStreams) {
+  auto const source = on_device(0, {70, 90});
+  auto const target = on_device(1, extents);
+  roc::stream const stream;
+  auto const copy_both_ways = [&] {
+    roc::copy(source.view().transpose(), target, stream);
+    roc::copy(target, source.view().transpose(), stream);
+  };
+  copy_both_ways();
+  stream.synchronize();
+  static unsigned created_streams;
+  created_streams = 0;
+  auto const previous_hook =
+      roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+        if (std::string_view(record.name) == "hipStreamCreateWithFlags") ++created_streams;
+      });
+  {
+    roc::test::gate gate;  // no copy is done when the next one is enqueued
+    gate.close(stream);
+    for (int i = 0; i < 20; ++i) copy_both_ways();
+  }
+  stream.synchronize();
+  EXPECT_EQ(0u, created_streams);
+  for (int i = 0; i < 20; ++i) {
+    roc::stream const other;
+    roc::copy(source.view().transpose(), target, other);
+    other.synchronize();
+  }
+  EXPECT_EQ(20u, created_streams);  // only those of this test
+  roc::platform::set_call_hook(previous_hook);
+}
+
+#if ROCARRAY_PLATFORM_HOST  // GPUs execute only some streams independently
+TEST_F(BetweenDevices, PendingCopiesDelayNoOtherStream) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  std::vector<roc::stream> const streams(40);  // more than the library keeps
+  auto const source = on_device(0, extents);
+  auto const target = on_device(1, {streams.size(), extents[1]});
+  auto const free_target = on_device(1, extents);
+  source.fill(4);
+  target.fill(0);
+  {
+    roc::test::gate gate;
+    for (std::size_t i = 0; i != streams.size(); ++i) {
+      gate.close(streams[i]);
+      roc::copy(source(i, roc::all), target(i, roc::all), streams[i]);
+    }
+    roc::stream const free_stream;
+    roc::copy(source, free_target, free_stream);
+    free_stream.synchronize();
+    for (auto const& stream : streams) EXPECT_FALSE(stream.query());
+  }
+  for (auto const& stream : streams) stream.synchronize();
+  EXPECT_EQ(4, free_target(89, 69).get());
+  auto const copied = target.copy_to_host();
+  for (std::size_t i = 0; i != streams.size(); ++i) EXPECT_EQ(4, copied(i, 69)) << i;
+}
+#endif
 
 TEST_F(BetweenDevices, ConcurrentCopiesInBothDirectionsAreCorrect) {
   std::vector<std::thread> threads;

@@ -13,8 +13,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
+
+#include "support/failing_new.hpp"
 
 namespace {
 
@@ -55,7 +58,6 @@ class concurrent_work final : public roc::transfer::parallel_work {
     --running_;
     return true;
   }
-  bool can_workers_block() const override { return true; }
 
   std::size_t items = 0;
   std::size_t most_running = 0;
@@ -113,6 +115,49 @@ TEST(ThreadPool, JobsAtTheirLimitsShareTheWorkers) {
         concurrent_work work(2 + i % 2, long_time);
         thread_pool::instance().run(12, work);
         if (work.items != 12 || work.most_running != 2 + i % 2 || work.wrong_options != 0) ++wrong;
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(0, wrong);
+}
+
+TEST(ThreadPool, RunAllocatesNothingIfNoItemIsDeferred) {
+  start_nine_workers();
+  roc::scoped_options const scope({.copy_threads = 9});
+  EXPECT_EQ(0, roc::test::fail_each_new([] {
+              concurrent_work work(1, short_time);
+              thread_pool::instance().run(100, work);
+              EXPECT_EQ(100u, work.items);
+            }));
+}
+
+// In a thread that has run an item, the next allocation fails.
+class failing_work final : public roc::transfer::parallel_work {
+ public:
+  bool run_item(std::size_t, bool) override {
+    thread_local std::optional<roc::test::failing_new> failure;
+    if (failure && failure->has_failed()) ++failures;
+    failure.emplace(1);
+    ++items;
+    return true;
+  }
+
+  std::atomic<std::size_t> items = 0;
+  std::atomic<std::size_t> failures = 0;
+};
+
+// A worker that takes turns between jobs could not report that it has no memory to do so.
+TEST(ThreadPool, WorkersDoNotAllocate) {
+  start_nine_workers();
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i != 4; ++i) {
+    callers.emplace_back([&wrong] {
+      for (int round = 0; round != 20; ++round) {
+        failing_work work;
+        thread_pool::instance().run(1000, work);
+        if (work.items != 1000 || work.failures != 0) ++wrong;
       }
     });
   }

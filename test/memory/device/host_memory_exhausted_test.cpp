@@ -11,7 +11,6 @@
 
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
-#include "support/environment.hpp"
 #include "support/failing_new.hpp"
 
 namespace {
@@ -84,9 +83,6 @@ void expect_no_memory_lost(roc::pool_resource& pool) {
 }
 
 TEST(PoolResource, LosesNoMemoryIfAnAllocationOfHostMemoryFails) {
-  if (roc::test::run_mode() == roc::test::mode::threaded) {
-    GTEST_SKIP() << "the allocations that fail include those of HIP on the CPU";
-  }
   log_silencer const silent;
   roc::hip_memory_resource hip_resource;
   roc::stream const stream;
