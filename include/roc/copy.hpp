@@ -71,9 +71,12 @@ void copy(S&& from, D&& to, stream_ref stream, borrow_source_t,
 /// @throws roc::error also if the copy cannot take that path, or if a member of `how` is invalid,
 ///   with the code `std::errc::invalid_argument`; nothing is copied then
 ///@{
-template <detail::copy_argument S, detail::writable_argument D>
+// The type of `how` is a template parameter so that in copy(from, to, {}) the braces are a stream:
+// a function without that parameter is more specialized.
+template <detail::copy_argument S, detail::writable_argument D,
+          std::same_as<copy_options> Options = copy_options>
   requires detail::copyable_to<S, D>
-void copy(S&& from, D&& to, copy_options how, detail::caller at = std::source_location::current()) {
+void copy(S&& from, D&& to, Options how, detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at, detail::copy_direction<S, D>);
   detail::options_override const scope(how);
   detail::copy_operands(detail::operand_of(from), detail::operand_of(to), nullptr);
@@ -101,8 +104,9 @@ void copy(S&& from, D&& to, stream_ref stream, borrow_source_t, copy_options how
 ///@{
 template <class S, class D, detail::incorrect_use Reason = detail::copy_misuse<S, D>>
 void copy(S&& from, D&& to) = delete;
-template <class S, class D, detail::incorrect_use Reason = detail::copy_misuse<S, D>>
-void copy(S&& from, D&& to, copy_options how) = delete;
+template <class S, class D, std::same_as<copy_options> Options = copy_options,
+          detail::incorrect_use Reason = detail::copy_misuse<S, D>>
+void copy(S&& from, D&& to, Options how) = delete;
 template <class S, class D, detail::incorrect_use Reason = detail::async_copy_misuse<S, D>>
 void copy(S&& from, D&& to, stream_ref stream) = delete;
 template <class S, class D, detail::incorrect_use Reason = detail::async_copy_misuse<S, D>>

@@ -2,6 +2,7 @@
 // Many small copies at the cost of one.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <source_location>
 #include <utility>
@@ -103,7 +104,8 @@ class ROCARRAY_API copy_batch {
   /// @throws roc::error also if one of the copies cannot take that path, or if a member of `how` is
   ///   invalid, with the code `std::errc::invalid_argument`
   ///@{
-  void submit(copy_options how, detail::caller at = std::source_location::current()) {
+  template <std::same_as<copy_options> Options = copy_options>  // submit({}) is given a stream
+  void submit(Options how, detail::caller at = std::source_location::current()) {
     detail::call_scope const call(operation, at);
     detail::options_override const scope(how);
     submit(at);

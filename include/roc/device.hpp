@@ -4,9 +4,11 @@
 
 #include <compare>
 #include <cstddef>
+#include <source_location>
 #include <string>
 
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
 
 namespace roc {
 
@@ -40,67 +42,79 @@ struct compute_capability {
 class ROCARRAY_API device {
  public:
   /// The current device of the calling thread. Throws roc::error.
-  device();
+  device(detail::caller at = std::source_location::current());
   /// The device with this ordinal. Throws roc::error (std::errc::no_such_device) if there is none.
-  explicit device(int ordinal);
+  explicit device(int ordinal, detail::caller at = std::source_location::current());
 
   /// Returns the number of devices; 0 if there is no device or no driver, which is no error.
-  static int count();
+  static int count(detail::caller at = std::source_location::current());
 
   /// Returns the device's number, from 0.
   int ordinal() const noexcept { return ordinal_; }
   /// Makes this the current device of the calling thread (hipSetDevice).
-  void make_current() const;
+  void make_current(detail::caller at = std::source_location::current()) const;
   /// Blocks until all work on the device has finished (hipDeviceSynchronize). Throws the exception
   /// of a host function of one of its streams, once; those of other streams are kept.
-  void synchronize() const;
+  void synchronize(detail::caller at = std::source_location::current()) const;
 
-  std::string name() const;  ///< Returns the vendor's name of the device.
+  /// Returns the vendor's name of the device.
+  std::string name(detail::caller at = std::source_location::current()) const;
   /// Returns "domain:bus:device.function" in hexadecimal, the device's name in sysfs.
-  std::string pci_bus_id() const;
-  memory_information memory() const;  ///< Returns the free and total memory at this moment.
+  std::string pci_bus_id(detail::caller at = std::source_location::current()) const;
+  /// Returns the free and total memory at this moment.
+  memory_information memory(detail::caller at = std::source_location::current()) const;
   /// Returns the statistics of the memory resource that arrays on this device use
   /// (roc/memory/memory_resource.hpp).
-  roc::memory_statistics memory_statistics() const;
+  roc::memory_statistics memory_statistics(
+      detail::caller at = std::source_location::current()) const;
 
   // Attributes (hipDeviceGetAttribute). Each call queries one. A number that the device does not
   // report is 0.
 
   /// Returns the number of compute units (AMD), streaming multiprocessors (NVIDIA) or threads (host
   /// platform).
-  int multiprocessor_count() const;
+  int multiprocessor_count(detail::caller at = std::source_location::current()) const;
   /// Returns the number of threads that run in lockstep: 32 or 64 (AMD: a wavefront).
-  int warp_size() const;
-  int max_threads_per_block() const;  ///< Returns the limit for a kernel that needs few registers.
+  int warp_size(detail::caller at = std::source_location::current()) const;
+  /// Returns the limit for a kernel that needs few registers.
+  int max_threads_per_block(detail::caller at = std::source_location::current()) const;
   /// Returns the bytes of shared memory (AMD: LDS) that a block can use without opting in to more.
-  std::size_t shared_memory_per_block() const;
-  std::size_t l2_cache_size() const;                   ///< Returns the size in bytes.
-  roc::compute_capability compute_capability() const;  ///< Returns the instruction set's version.
-  int clock_rate() const;                              ///< Returns the peak clock rate in kHz.
+  std::size_t shared_memory_per_block(detail::caller at = std::source_location::current()) const;
+  /// Returns the size in bytes.
+  std::size_t l2_cache_size(detail::caller at = std::source_location::current()) const;
+  /// Returns the instruction set's version.
+  roc::compute_capability compute_capability(
+      detail::caller at = std::source_location::current()) const;
+  /// Returns the peak clock rate in kHz.
+  int clock_rate(detail::caller at = std::source_location::current()) const;
   /// Returns the memory's peak clock rate in kHz. MI300 reports another clock: with the bus width
   /// it yields half the bandwidth.
-  int memory_clock_rate() const;
-  int memory_bus_width() const;    ///< Returns the width in bits.
-  int async_engine_count() const;  ///< Returns how many copies can run concurrently with kernels.
+  int memory_clock_rate(detail::caller at = std::source_location::current()) const;
+  /// Returns the width in bits.
+  int memory_bus_width(detail::caller at = std::source_location::current()) const;
+  /// Returns how many copies can run concurrently with kernels.
+  int async_engine_count(detail::caller at = std::source_location::current()) const;
   /// Returns true if the device has no memory of its own and uses the host's.
-  bool is_integrated() const;
+  bool is_integrated(detail::caller at = std::source_location::current()) const;
   /// Returns true if kernels can access pinned host memory (mapped_array).
-  bool can_map_host_memory() const;
+  bool can_map_host_memory(detail::caller at = std::source_location::current()) const;
   /// Returns true if addresses of host and device memory never collide.
-  bool has_unified_addressing() const;
+  bool has_unified_addressing(detail::caller at = std::source_location::current()) const;
   /// Returns true if hipMallocManaged is supported.
-  bool has_managed_memory() const;
+  bool has_managed_memory(detail::caller at = std::source_location::current()) const;
   /// Returns true if host and device may access managed memory at the same time.
-  bool has_concurrent_managed_access() const;
+  bool has_concurrent_managed_access(detail::caller at = std::source_location::current()) const;
   /// Returns true if kernels may access pageable host memory (HMM, XNACK, ATS).
-  bool has_pageable_memory_access() const;
+  bool has_pageable_memory_access(detail::caller at = std::source_location::current()) const;
   /// Returns true if the blocks of a kernel can wait for each other.
-  bool has_cooperative_launch() const;
+  bool has_cooperative_launch(detail::caller at = std::source_location::current()) const;
   /// Returns true if access to the memory of `other` can be enabled (hipDeviceCanAccessPeer); false
   /// for the device itself.
-  bool can_access_peer(device const& other) const;
+  bool can_access_peer(device const& other,
+                       detail::caller at = std::source_location::current()) const;
   /// Returns the priorities that class stream accepts.
-  stream_priority_range stream_priorities() const;
+  stream_priority_range stream_priorities(
+      detail::caller at = std::source_location::current()) const;
 
   /// Returns true if both are the same device.
   friend bool operator==(device const&, device const&) noexcept = default;
@@ -115,7 +129,7 @@ class ROCARRAY_API device {
 class [[nodiscard]] ROCARRAY_API device_guard {
  public:
   /// Makes `target` the current device. Throws roc::error.
-  explicit device_guard(device target);
+  explicit device_guard(device target, detail::caller at = std::source_location::current());
   ~device_guard();
   device_guard(device_guard const&) = delete;
   device_guard& operator=(device_guard const&) = delete;

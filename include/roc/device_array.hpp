@@ -558,7 +558,8 @@ class device_array {
   friend class device_array;
   friend class device_allocation;
   template <class U, std::size_t M, class F>
-  friend device_array<U, M> adopt(U*, roc::shape<M> const&, roc::strides<M> const&, F);
+  friend device_array<U, M> adopt(U*, roc::shape<M> const&, roc::strides<M> const&, F,
+                                  detail::caller);
 
   /// An array whose first element is `offset_bytes` after the beginning of the storage.
   device_array(detail::device_storage&& storage, std::size_t offset_bytes,

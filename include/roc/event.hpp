@@ -83,13 +83,15 @@ class ROCARRAY_API event_base {
 /// An event for ordering (hipEventDisableTiming), the cheapest kind. It cannot measure time.
 class ROCARRAY_API event : public event_base {
  public:
-  event();  ///< Creates an event on the current device. Throws roc::error.
+  /// Creates an event on the current device. Throws roc::error.
+  event(detail::caller at = std::source_location::current());
 };
 
 /// An event that also records the time.
 class ROCARRAY_API timed_event : public event_base {
  public:
-  timed_event();  ///< Creates an event on the current device. Throws roc::error.
+  /// Creates an event on the current device. Throws roc::error.
+  timed_event(detail::caller at = std::source_location::current());
 
   /// Returns the milliseconds from this event to `end` on the device's clock (hipEventElapsedTime;
   /// numba.cuda: `event_elapsed_time`). Both must be recorded and their work finished, else throws

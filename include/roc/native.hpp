@@ -3,6 +3,8 @@
 // this one and those in roc/native/ include HIP's.
 #pragma once
 
+#include <source_location>
+
 #include <roc/event.hpp>
 #include <roc/native/hip.hpp>
 #include <roc/stream.hpp>
@@ -36,7 +38,9 @@ ROCARRAY_API stream_ref adopt_stream(native_stream* handle);
 /// Throws roc::error for an invalid handle if the runtime detects it; ROCm 7 and CUDA may crash
 /// instead. If a host function of the stream throws, the exception is kept for the handle until the
 /// next synchronization, also after the stream was destroyed: the library does not see that.
-inline stream_ref from_native(hipStream_t stream) {
+inline stream_ref from_native(hipStream_t stream,
+                              detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return detail::adopt_stream(reinterpret_cast<detail::native_stream*>(stream));
 }
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <source_location>
 
 #include <roc/config.hpp>
 #include <roc/copy_path.hpp>
+#include <roc/detail/call_scope.hpp>
 
 namespace roc {
 
@@ -110,7 +112,8 @@ ROCARRAY_API options get_options() noexcept;
 ///
 /// @throws roc::error with the code `std::errc::invalid_argument` and a message that names the
 ///   member and its value
-ROCARRAY_API void set_options(options const& values);
+ROCARRAY_API void set_options(options const& values,
+                              detail::caller at = std::source_location::current());
 
 /// How one copy, or the copies of one batch, are done.
 struct copy_options {
@@ -164,7 +167,9 @@ class [[nodiscard]] scoped_options {
  public:
   /// Begins the scope.
   /// @throws roc::error as set_options does; the options are then unchanged
-  explicit scoped_options(options const& values) : override_(values) {}
+  explicit scoped_options(options const& values,
+                          detail::caller at = std::source_location::current())
+      : override_((detail::call_scope("scoped_options", at), values)) {}
   scoped_options(scoped_options const&) = delete;
   scoped_options& operator=(scoped_options const&) = delete;
 

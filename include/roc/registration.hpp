@@ -95,7 +95,7 @@ class [[nodiscard]] ROCARRAY_API registration {
 
   /// Deregisters the ranges. Blocks until the copies that use them have finished. Throws
   /// roc::error.
-  void deregister();
+  void deregister(detail::caller at = std::source_location::current());
   /// Leaves the ranges registered: the destructor does nothing.
   void release() noexcept { extents_.clear(); }
 

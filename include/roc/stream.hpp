@@ -67,7 +67,7 @@ class [[nodiscard]] ROCARRAY_API synchronize_guard {
 
   /// Blocks until the work of the stream has finished. Throws roc::error, and what a host function
   /// of the stream threw.
-  void synchronize();
+  void synchronize(detail::caller at = std::source_location::current());
 
  private:
   detail::native_stream* handle_;
@@ -118,11 +118,11 @@ class ROCARRAY_API stream_ref {
     detail::launch_host_function(*this, detail::make_host_function(std::forward<F>(function)));
   }
   /// Returns a guard that synchronizes this stream at the end of its scope.
-  synchronize_guard auto_synchronize() const;
+  synchronize_guard auto_synchronize(detail::caller at = std::source_location::current()) const;
 
   /// Returns the priority: streams with lower numbers run first, 0 is the default
   /// (hipStreamGetPriority).
-  int priority() const;
+  int priority(detail::caller at = std::source_location::current()) const;
 
   /// Returns the ordinal of the stream's device; -1 for the default stream, which follows the
   /// current device.
@@ -148,7 +148,7 @@ class ROCARRAY_API stream_ref {
 /// Use the result in this thread only: HIP has one handle for these streams of all threads, which
 /// refers to the stream of the thread that uses it. The stream is ordered with the legacy default
 /// stream, as class stream is. Throws roc::error.
-ROCARRAY_API stream_ref per_thread_stream();
+ROCARRAY_API stream_ref per_thread_stream(detail::caller at = std::source_location::current());
 
 /// Selects streams that HIP does not order with the legacy default stream.
 struct non_blocking_t {
@@ -164,15 +164,17 @@ inline constexpr non_blocking_t non_blocking{};  ///< see non_blocking_t
 /// On AMD, creating and destroying streams may block while a host function of any stream runs.
 class ROCARRAY_API stream : public stream_ref {
  public:
-  stream();  ///< Creates a stream of priority 0. Throws roc::error.
+  /// Creates a stream of priority 0. Throws roc::error.
+  stream(detail::caller at = std::source_location::current());
   /// Creates a stream with a priority: lower numbers run first. A value outside the device's range
   /// is clamped (hipStreamCreateWithPriority). Throws roc::error.
-  explicit stream(int priority);
+  explicit stream(int priority, detail::caller at = std::source_location::current());
   /// Creates a stream that is concurrent with the legacy default stream (hipStreamNonBlocking).
   /// Calls of the library without a stream still come after the work that the library enqueued on
   /// this stream. They do not wait for other work on it, such as kernels that you launch: you must
   /// synchronize with that. Throws roc::error.
-  explicit stream(non_blocking_t, int priority = 0);
+  explicit stream(non_blocking_t, int priority = 0,
+                  detail::caller at = std::source_location::current());
   ~stream();
   /// Takes over the stream of `other`; any further use of `other` throws lifetime_error.
   stream(stream&& other) noexcept;
@@ -181,8 +183,11 @@ class ROCARRAY_API stream : public stream_ref {
 
   /// Returns a guard that synchronizes this stream at the end of its scope. The stream must outlive
   /// the guard.
-  synchronize_guard auto_synchronize() const& { return stream_ref::auto_synchronize(); }
-  synchronize_guard auto_synchronize() && = delete;  // the guard would outlive the stream
+  synchronize_guard auto_synchronize(detail::caller at = std::source_location::current()) const& {
+    return stream_ref::auto_synchronize(at);
+  }
+  synchronize_guard auto_synchronize(detail::caller at = std::source_location::current()) && =
+      delete;  // the guard would outlive the stream
 
  private:
   void begin(unsigned flags, int priority);

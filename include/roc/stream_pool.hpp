@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <source_location>
 #include <vector>
 
 #include <roc/config.hpp>
@@ -19,9 +20,11 @@ class ROCARRAY_API stream_pool {
  public:
   /// Creates `count` streams on the current device of the calling thread. Throws roc::error if
   /// `count` is 0, and what the constructor of stream throws.
-  explicit stream_pool(std::size_t count, int priority = 0);
+  explicit stream_pool(std::size_t count, int priority = 0,
+                       detail::caller at = std::source_location::current());
   /// Creates `count` streams that HIP does not order with the legacy default stream.
-  stream_pool(std::size_t count, non_blocking_t, int priority = 0);
+  stream_pool(std::size_t count, non_blocking_t, int priority = 0,
+              detail::caller at = std::source_location::current());
   stream_pool(stream_pool const&) = delete;
   stream_pool& operator=(stream_pool const&) = delete;
 
@@ -34,7 +37,7 @@ class ROCARRAY_API stream_pool {
 
   /// Blocks until the work of every stream has finished. Throws what stream_ref::synchronize
   /// throws; exceptions of other streams' host functions are kept for the next call.
-  void synchronize() const;
+  void synchronize(detail::caller at = std::source_location::current()) const;
 
  private:
   std::vector<stream> streams_;

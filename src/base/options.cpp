@@ -233,9 +233,9 @@ active_options options_from_environment() noexcept {
 void check_number(char const* structure, char const* member, number const& option,
                   std::size_t value) {
   if (is_in_range(option, value)) return;
-  throw_invalid(std::string(structure) + "::" + member + " is " + std::to_string(value) +
-                ": use a number from " + std::to_string(option.minimum) + " to " +
-                std::to_string(option.maximum));
+  throw_invalid(std::string(structure) + "::" + member +
+                " is out of range: " + std::to_string(value) + "; use a number from " +
+                std::to_string(option.minimum) + " to " + std::to_string(option.maximum));
 }
 
 // Throws unless `value` is one of the first `count` enumerators.
@@ -243,8 +243,8 @@ template <class Enumeration>
 void check_enumerator(char const* member, char const* type, Enumeration value, std::size_t count) {
   auto const index = static_cast<std::size_t>(value);
   if (index < count) return;
-  throw_invalid(std::string(member) + " is " + std::to_string(index) + ": use an enumerator of " +
-                type);
+  throw_invalid(std::string(member) + " is invalid: " + std::to_string(index) +
+                "; use an enumerator of " + type);
 }
 
 // Throws roc::error unless all members can be used.
@@ -307,8 +307,9 @@ void write_line(log_level level, char const* format, std::va_list arguments) noe
 }
 
 void throw_impossible_path(copy_path path) {
-  throw_invalid(std::string("this copy cannot take the path ") + to_string(path) +
-                " of its copy_options: use copy_path::none, or a path that its layouts and kinds "
+  throw_invalid(std::string("the copy cannot take the path of its copy_options: ") +
+                to_string(path) +
+                "; use copy_path::none, or a path that its layouts and kinds "
                 "of memory allow");
 }
 
@@ -320,7 +321,8 @@ options const& detail::options_in_effect() noexcept { return base::options(); }
 
 options get_options() noexcept { return base::options(); }
 
-void set_options(options const& values) {
+void set_options(options const& values, detail::caller at) {
+  detail::call_scope const call(__func__, at);
   static std::mutex mutex;
   static base::process_value const* known_values = nullptr;  // guarded by mutex
   detail::active_options const active = base::validated(values);

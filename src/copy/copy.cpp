@@ -12,7 +12,7 @@ namespace roc {
 void detail::copy(strided_region const& source, strided_region const& destination,
                   stream_ref const* stream, source_use use) {
   using transfer::timing;
-  platform::refuse_in_host_function("roc::copy");
+  platform::refuse_in_host_function();
   base::options_scope const options;  // the same options from the plan to the last chunk
   timing const when = stream == nullptr ? timing::now : timing::enqueued;
   transfer::execute(transfer::make_plan(source, destination, when, use), stream);

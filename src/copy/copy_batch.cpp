@@ -154,7 +154,7 @@ void submit_group(trace_scope const& trace, shared_batch const& batch, std::size
 
 // Submits the groups one after the other. A null `storage` is an empty batch.
 void submit(detail::batch_storage* storage, stream_ref const* stream, detail::source_use use) {
-  platform::refuse_in_host_function("roc::copy_batch::submit");
+  platform::refuse_in_host_function();
   base::options_scope const options;
   if (storage == nullptr || storage->batch->copies.empty()) return;
   trace_scope const trace(storage->batch->copies.size(), storage->batch->bytes);

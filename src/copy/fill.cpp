@@ -58,16 +58,17 @@ void enqueue_on_device(canonical_layout const& canonical, fill_pattern const& pa
 // until complete.
 void fill_region(detail::strided_region const& destination, fill_pattern const& pattern,
                  stream_ref const* stream) {
-  platform::refuse_in_host_function("roc::fill");
+  platform::refuse_in_host_function();
   if (transfer::is_empty(destination)) return;
   if (destination.data == nullptr) {
-    throw lifetime_error("fill with a null pointer: the array was moved from or never allocated");
+    throw lifetime_error(
+        "the destination was moved from or never allocated; use an array that owns memory");
   }
   auto const canonical = layout::canonicalize(destination, destination, layout::side::destination);
   bool const on_device = destination.space == detail::memory_space::device;
   auto const range = layout::byte_range_of(canonical, layout::side::destination);
-  auto const host_range = on_device ? memory::device_aliases::instance().host_range_of(range)
-                                    : std::optional(range);
+  auto const host_range =
+      on_device ? memory::device_aliases::instance().host_range_of(range) : std::optional(range);
 
   transfer::operation op;
   op.device = destination.device;

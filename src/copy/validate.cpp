@@ -58,7 +58,8 @@ bool is_empty(detail::strided_region const& region) noexcept {
 void check_pointers(detail::strided_region const& source,
                     detail::strided_region const& destination) {
   if (source.data != nullptr && destination.data != nullptr) return;
-  throw lifetime_error("copy with a null pointer: the array was moved from or never allocated");
+  throw lifetime_error(std::string(source.data == nullptr ? "the source" : "the destination") +
+                       " was moved from or never allocated; use an array that owns memory");
 }
 
 void check_overlap(layout::canonical_layout const& canonical) {

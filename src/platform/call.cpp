@@ -121,16 +121,13 @@ bool read_environment() {
 
 char const* name_of(call id) noexcept { return names[static_cast<std::size_t>(id)]; }
 
-// Returns the message for a call, or a function of the library, in a host function.
-std::string describe_refusal(char const* name) {
-  return std::string(name) +
-         " called by a host function of a stream, which must not call HIP; call it from the thread "
-         "that launched the host function, before or after";
-}
+constexpr char const* refusal =
+    "called by a host function of a stream, which must not call HIP; call it from the thread that "
+    "launched the host function, before or after";
 
 // Returns the message for a failed call, without advice.
 std::string describe(char const* name, hipError_t code, std::source_location location) {
-  if (code == not_permitted && host_function_depth != 0) return describe_refusal(name);
+  if (code == not_permitted && host_function_depth != 0) return std::string(name) + " " + refusal;
   std::string text = name;
   text += " failed: " + hip_category().message(static_cast<int>(code));
   text += " (error " + std::to_string(static_cast<int>(code)) + ", at ";
@@ -246,10 +243,9 @@ void fail(call id, hipError_t code, std::source_location location) {
   fail(name_of(id), code, location);
 }
 
-void refuse_in_host_function(char const* function) {
+void refuse_in_host_function() {
   if (host_function_depth == 0) return;
-  throw error({static_cast<int>(not_permitted), hip_category()}, describe_refusal(function),
-              function);
+  throw error({static_cast<int>(not_permitted), hip_category()}, refusal);
 }
 
 void log_failure(call id, hipError_t code, std::source_location location) noexcept {

@@ -79,16 +79,16 @@ void trace(call id, hipError_t result, std::source_location location) noexcept;
 /// Passes a failed call to the log hook, except after the runtime has shut down.
 void log_failure(call id, hipError_t code, std::source_location location) noexcept;
 /// Throws roc::error if the calling thread is in a host_function_scope.
-void refuse_in_host_function(char const* function);
+void refuse_in_host_function();
 
 }  // namespace detail
 
 /// Throws roc::error if the calling thread runs a host function of a stream. Functions that take a
 /// lock before they call HIP call this first: another thread may hold that lock and wait for the
-/// stream of the host function. `function` is the name for the message.
-inline void refuse_in_host_function(char const* function) {
+/// stream of the host function.
+inline void refuse_in_host_function() {
   if (detail::is_instrumented()) [[unlikely]]
-    detail::refuse_in_host_function(function);
+    detail::refuse_in_host_function();
 }
 
 /// Implements ROCARRAY_HIP_CODE: calls `function` with injection and trace, clears the runtime's

@@ -40,9 +40,11 @@ std::size_t attribute_bytes(int ordinal, hipDeviceAttribute_t id) {
 
 }  // namespace
 
-device::device() : ordinal_(runtime::current_device()) {}
+device::device(detail::caller at)
+    : ordinal_((detail::call_scope("device", at), runtime::current_device())) {}
 
-device::device(int ordinal) : ordinal_(ordinal) {
+device::device(int ordinal, detail::caller at) : ordinal_(ordinal) {
+  detail::call_scope const call(__func__, at);
   int const devices = count();
   if (ordinal >= 0 && ordinal < devices) return;
   throw error({static_cast<int>(hipErrorInvalidDevice), hip_category()},
@@ -56,7 +58,8 @@ void detail::check_device_exists(int ordinal) {
   if (ordinal >= devices) static_cast<void>(device(ordinal));
 }
 
-int device::count() {
+int device::count(detail::caller at) {
+  detail::call_scope const call(__func__, at);
   int devices = 0;  // a CUDA runtime without a driver does not set it
   hipError_t const result = ROCARRAY_HIP_CODE(hipGetDeviceCount, &devices);
   if (means_no_device(result)) return 0;
@@ -67,79 +70,103 @@ int device::count() {
   return devices;
 }
 
-void device::make_current() const { ROCARRAY_HIP(hipSetDevice, ordinal_); }
+void device::make_current(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
+  ROCARRAY_HIP(hipSetDevice, ordinal_);
+}
 
-void device::synchronize() const {
+void device::synchronize(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   runtime::on_device const guard(ordinal_);
   ROCARRAY_HIP(hipDeviceSynchronize);
   runtime::rethrow_host_error(ordinal_);
 }
 
-std::string device::name() const {
+std::string device::name(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   std::array<char, 256> text{};
   ROCARRAY_HIP(hipDeviceGetName, text.data(), static_cast<int>(text.size()), ordinal_);
   return text.data();
 }
 
-std::string device::pci_bus_id() const {
+std::string device::pci_bus_id(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   std::array<char, 64> text{};
   ROCARRAY_HIP(hipDeviceGetPCIBusId, text.data(), static_cast<int>(text.size()), ordinal_);
   return text.data();
 }
 
-memory_information device::memory() const {
+memory_information device::memory(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   runtime::on_device const guard(ordinal_);
   memory_information information{};
   ROCARRAY_HIP(hipMemGetInfo, &information.free, &information.total);
   return information;
 }
 
-int device::multiprocessor_count() const {
+int device::multiprocessor_count(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeMultiprocessorCount);
 }
 
-int device::warp_size() const { return attribute(ordinal_, hipDeviceAttributeWarpSize); }
+int device::warp_size(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
+  return attribute(ordinal_, hipDeviceAttributeWarpSize);
+}
 
-int device::max_threads_per_block() const {
+int device::max_threads_per_block(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeMaxThreadsPerBlock);
 }
 
-std::size_t device::shared_memory_per_block() const {
+std::size_t device::shared_memory_per_block(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute_bytes(ordinal_, hipDeviceAttributeMaxSharedMemoryPerBlock);
 }
 
-std::size_t device::l2_cache_size() const {
+std::size_t device::l2_cache_size(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute_bytes(ordinal_, hipDeviceAttributeL2CacheSize);
 }
 
-roc::compute_capability device::compute_capability() const {
+roc::compute_capability device::compute_capability(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return {attribute(ordinal_, hipDeviceAttributeComputeCapabilityMajor),
           attribute(ordinal_, hipDeviceAttributeComputeCapabilityMinor)};
 }
 
-int device::clock_rate() const { return attribute(ordinal_, hipDeviceAttributeClockRate); }
+int device::clock_rate(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
+  return attribute(ordinal_, hipDeviceAttributeClockRate);
+}
 
-int device::memory_clock_rate() const {
+int device::memory_clock_rate(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeMemoryClockRate);
 }
 
-int device::memory_bus_width() const {
+int device::memory_bus_width(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeMemoryBusWidth);
 }
 
-int device::async_engine_count() const {
+int device::async_engine_count(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeAsyncEngineCount);
 }
 
-bool device::is_integrated() const {
+bool device::is_integrated(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeIntegrated) != 0;
 }
 
-bool device::can_map_host_memory() const {
+bool device::can_map_host_memory(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeCanMapHostMemory) != 0;
 }
 
-bool device::has_unified_addressing() const {
+bool device::has_unified_addressing(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   // Old AMD runtimes and HIP's CUDA headers do not know the attribute. All devices that they
   // support have it.
   int value = 0;
@@ -153,37 +180,44 @@ bool device::has_unified_addressing() const {
   return value != 0;
 }
 
-bool device::has_managed_memory() const {
+bool device::has_managed_memory(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeManagedMemory) != 0;
 }
 
-bool device::has_concurrent_managed_access() const {
+bool device::has_concurrent_managed_access(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeConcurrentManagedAccess) != 0;
 }
 
-bool device::has_pageable_memory_access() const {
+bool device::has_pageable_memory_access(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributePageableMemoryAccess) != 0;
 }
 
-bool device::has_cooperative_launch() const {
+bool device::has_cooperative_launch(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeCooperativeLaunch) != 0;
 }
 
-bool device::can_access_peer(device const& other) const {
+bool device::can_access_peer(device const& other, detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   int result = 0;
   ROCARRAY_HIP(hipDeviceCanAccessPeer, &result, ordinal_, other.ordinal_);
   return result != 0;
 }
 
-stream_priority_range device::stream_priorities() const {
+stream_priority_range device::stream_priorities(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   runtime::on_device const guard(ordinal_);
   stream_priority_range range{};
   ROCARRAY_HIP(hipDeviceGetStreamPriorityRange, &range.least, &range.greatest);
   return range;
 }
 
-device_guard::device_guard(device target) : previous_device_(runtime::current_device()) {
-  target.make_current();
+device_guard::device_guard(device target, detail::caller at)
+    : previous_device_((detail::call_scope("device_guard", at), runtime::current_device())) {
+  target.make_current(at);
 }
 
 device_guard::~device_guard() { ROCARRAY_HIP_QUIET(hipSetDevice, previous_device_); }

@@ -108,9 +108,11 @@ bool event_base::query(detail::caller at) const {
   return ROCARRAY_HIP_READY(hipEventQuery, native_event);
 }
 
-event::event() : event_base(hipEventDisableTiming) {}
+event::event(detail::caller at)
+    : event_base((detail::call_scope("event", at), hipEventDisableTiming)) {}
 
-timed_event::timed_event() : event_base(hipEventDefault) {}
+timed_event::timed_event(detail::caller at)
+    : event_base((detail::call_scope("timed_event", at), hipEventDefault)) {}
 
 double timed_event::elapsed_time(timed_event const& end, detail::caller at) const {
   detail::call_scope const call(__func__, at);

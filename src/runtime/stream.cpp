@@ -80,7 +80,7 @@ synchronize_guard::synchronize_guard(synchronize_guard&& other) noexcept
 synchronize_guard::~synchronize_guard() {
   if (kind_ == stream_kind::none) return;
   try {
-    synchronize();
+    runtime::synchronize({handle_, device_, kind_});
   } catch (error const& exception) {
     // At the end of the process the runtime may have shut down, and destroyed its streams.
     bool const is_shut_down = exception.code().value() == static_cast<int>(hipErrorDeinitialized);
@@ -90,7 +90,8 @@ synchronize_guard::~synchronize_guard() {
   }
 }
 
-void synchronize_guard::synchronize() {
+void synchronize_guard::synchronize(detail::caller at) {
+  detail::call_scope const call(__func__, at);
   auto const kind = std::exchange(kind_, stream_kind::none);
   if (kind != stream_kind::none) runtime::synchronize({handle_, device_, kind});
 }
@@ -114,7 +115,8 @@ void stream_ref::wait(event_base const& event, detail::caller at) const {
   event.make_wait(handle_);
 }
 
-int stream_ref::priority() const {
+int stream_ref::priority(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   hipStream_t const native = runtime::handle(*this);
   runtime::on_stream_device const guard(*this);
   int value = 0;
@@ -122,23 +124,30 @@ int stream_ref::priority() const {
   return value;
 }
 
-stream_ref per_thread_stream() {
+stream_ref per_thread_stream(detail::caller at) {
+  detail::call_scope const call(__func__, at);
   return detail::adopt_stream(reinterpret_cast<detail::native_stream*>(hipStreamPerThread));
 }
 
-synchronize_guard stream_ref::auto_synchronize() const {
+synchronize_guard stream_ref::auto_synchronize(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   static_cast<void>(runtime::handle(*this));  // throws if the stream cannot be used
   return synchronize_guard(*this);
 }
 
-stream::stream() : stream(0) {}
+stream::stream(detail::caller at) : stream(0, at) {}
 
-stream::stream(int priority) : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
+stream::stream(int priority, detail::caller at)
+    : stream_ref(nullptr, (detail::call_scope("stream", at), runtime::current_device()),
+                 stream_kind::none) {
+  detail::call_scope const call(__func__, at);
   begin(hipStreamDefault, priority);
 }
 
-stream::stream(non_blocking_t, int priority)
-    : stream_ref(nullptr, runtime::current_device(), stream_kind::none) {
+stream::stream(non_blocking_t, int priority, detail::caller at)
+    : stream_ref(nullptr, (detail::call_scope("stream", at), runtime::current_device()),
+                 stream_kind::none) {
+  detail::call_scope const call(__func__, at);
   begin(hipStreamNonBlocking, priority);
 }
 

@@ -24,11 +24,11 @@ std::vector<stream> create_streams(std::size_t count, Arguments... arguments) {
 
 }  // namespace
 
-stream_pool::stream_pool(std::size_t count, int priority)
-    : streams_(create_streams(count, priority)) {}
+stream_pool::stream_pool(std::size_t count, int priority, detail::caller at)
+    : streams_((detail::call_scope("stream_pool", at), create_streams(count, priority))) {}
 
-stream_pool::stream_pool(std::size_t count, non_blocking_t kind, int priority)
-    : streams_(create_streams(count, kind, priority)) {}
+stream_pool::stream_pool(std::size_t count, non_blocking_t kind, int priority, detail::caller at)
+    : streams_((detail::call_scope("stream_pool", at), create_streams(count, kind, priority))) {}
 
 stream_ref stream_pool::get() noexcept {
   return get(std::atomic_ref(next_).fetch_add(1, std::memory_order_relaxed));
@@ -38,7 +38,8 @@ stream_ref stream_pool::get(std::size_t index) const noexcept {
   return streams_[index % streams_.size()];
 }
 
-void stream_pool::synchronize() const {
+void stream_pool::synchronize(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   for (stream const& s : streams_) s.synchronize();
 }
 

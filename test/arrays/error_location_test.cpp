@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Every error names the program's call: operation, direction, file and line.
 #include <gtest/gtest.h>
+#include <roc/native.hpp>
 #include <roc/roc.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "platform/call.hpp"
 
 namespace {
 
@@ -106,6 +110,130 @@ TEST_F(ErrorLocation, IsThatOfARegistration) {
                pageable.require(roc::host_memory::pinned));
 }
 
+TEST_F(ErrorLocation, IsThatOfAnEarlyDeregistration) {
+  auto guard = roc::register_host(wrong);
+  roc::deregister(wrong);
+  EXPECT_ERROR(roc::registration_error, "deregister", "is not registered", guard.deregister());
+  guard.release();
+}
+
+TEST_F(ErrorLocation, IsNotRepeatedByTheMessage) {
+  auto const guard = roc::register_host(wrong);
+  roc::host_view<int, 1> const part(wrong.data() + 1, shape<1>{2});
+  auto const problem_of = [](auto&& call) -> std::string {
+    try {
+      call();
+    } catch (roc::error const& error) {
+      std::string const text = error.what();
+      return text.substr(text.find(": ") + 2);
+    }
+    return "nothing was thrown";
+  };
+  for (std::string const& problem :
+       {problem_of([&] { static_cast<void>(roc::register_host(part)); }),
+        problem_of([&] { roc::deregister(part); }),
+        problem_of([&] { static_cast<void>(roc::adopt_registered(part)); })}) {
+    EXPECT_EQ(0u, problem.find("[0x")) << problem;
+    EXPECT_NE(std::string::npos, problem.find("; ")) << problem;
+  }
+  auto const owner = std::move(array);
+  EXPECT_EQ("the destination was moved from or never allocated; use an array that owns memory",
+            problem_of([] { roc::fill(roc::device_view<int, 1>(nullptr, {3}), 1); }));
+}
+
+TEST_F(ErrorLocation, IsThatOfManagedMemory) {
+  std::vector<int> const host(5);
+  auto const location = roc::memory_location::host();
+  EXPECT_ERROR(roc::error, "advise", "is not managed memory",
+               roc::advise(host, roc::advice::read_mostly, location));
+  EXPECT_ERROR(roc::error, "prefetch", "is not managed memory",
+               roc::prefetch(host, location, stream));
+  EXPECT_ERROR(roc::error, "migrate", "is not managed memory", roc::migrate(host, location));
+  EXPECT_ERROR(roc::error, "attach", "is not managed memory", roc::attach(host, stream));
+}
+
+TEST_F(ErrorLocation, IsThatOfAMapping) {
+  auto mapped = roc::map(array, roc::access::read);
+  mapped.unmap();
+  EXPECT_ERROR(roc::lifetime_error, "unmap", "map the array again", mapped.unmap());
+  EXPECT_ERROR(roc::registration_error, "device_view_of", "is not mapped",
+               static_cast<void>(roc::device_view_of(wrong)));
+  auto const owner = std::move(array);
+  EXPECT_ERROR(roc::lifetime_error, "map", "moved from",
+               static_cast<void>(roc::map(array, roc::access::read)));
+  EXPECT_ERROR(roc::lifetime_error, "map", "moved from",
+               static_cast<void>(roc::map(array, roc::access::read, stream)));
+}
+
+TEST_F(ErrorLocation, IsThatOfAnAdoption) {
+  auto const keep = [](void*) {};
+  EXPECT_ERROR(roc::error, "adopt", "adopt device or managed memory",
+               static_cast<void>(roc::adopt(wrong.data(), shape<1>{5}, keep)));
+  EXPECT_ERROR(roc::lifetime_error, "adopt", "null pointer",
+               static_cast<void>(
+                   roc::adopt(static_cast<int*>(nullptr), shape<1>{5}, roc::strides<1>{1}, keep)));
+}
+
+TEST_F(ErrorLocation, IsThatOfAMemoryResource) {
+  struct nameless_resource : roc::memory_resource {
+    void* do_allocate(std::size_t, roc::stream_ref) override { return nullptr; }
+    void do_deallocate(void*, std::size_t, roc::stream_ref) noexcept override {}
+  } nameless;
+  EXPECT_ERROR(roc::error, "pool_resource", "does not name its device",
+               roc::pool_resource{nameless});
+  EXPECT_ERROR(roc::error, "hip_memory_resource", "does not exist", roc::hip_memory_resource(1000));
+  EXPECT_ERROR(roc::error, "hip_async_memory_resource", "does not exist",
+               roc::hip_async_memory_resource(1000));
+  EXPECT_ERROR(roc::error, "device_resource", "does not exist", roc::device_resource(1000));
+  EXPECT_ERROR(roc::error, "set_device_resource", "does not exist",
+               roc::set_device_resource(1000, nullptr));
+  EXPECT_ERROR(roc::out_of_memory, "allocate", "address space",
+               static_cast<void>(nameless.allocate(SIZE_MAX)));
+}
+
+TEST_F(ErrorLocation, IsThatOfOptions) {
+  EXPECT_ERROR(roc::error, "set_options", "copy_threads is out of range: 0",
+               roc::set_options({.copy_threads = 0}));
+  EXPECT_ERROR(roc::error, "scoped_options", "copy_threads is out of range: 0",
+               roc::scoped_options({.copy_threads = 0}));
+}
+
+TEST_F(ErrorLocation, IsThatOfAStreamOrADevice) {
+  EXPECT_ERROR(roc::error, "device", "device 1000 does not exist", roc::device(1000));
+  EXPECT_ERROR(roc::error, "stream_pool", "0 streams", roc::stream_pool(0));
+  roc::stream const other = std::move(stream);
+  EXPECT_ERROR(roc::lifetime_error, "auto_synchronize", "moved from",
+               static_cast<void>(stream.auto_synchronize()));
+  EXPECT_ERROR(roc::lifetime_error, "priority", "moved from", static_cast<void>(stream.priority()));
+}
+
+// Expects that `call`, on the line of this macro, reports the next failure of the HIP call.
+#define EXPECT_FAILURE(hip_call, operation, ...)                             \
+  ASSERT_TRUE(roc::platform::fail_call(#hip_call, 1, hipErrorInvalidValue)); \
+  EXPECT_ERROR(roc::error, operation, #hip_call " failed", __VA_ARGS__)
+
+TEST_F(ErrorLocation, IsThatOfAFailingHipCall) {
+  roc::device const device;
+  EXPECT_FAILURE(hipStreamCreateWithFlags, "stream", roc::stream());
+  EXPECT_FAILURE(hipStreamCreateWithFlags, "stream", roc::stream(roc::non_blocking));
+  EXPECT_FAILURE(hipDeviceGetStreamPriorityRange, "stream", roc::stream(-1));
+  EXPECT_FAILURE(hipStreamCreateWithFlags, "stream_pool", roc::stream_pool(2));
+  EXPECT_FAILURE(hipEventCreateWithFlags, "event", roc::event());
+  EXPECT_FAILURE(hipEventCreateWithFlags, "timed_event", roc::timed_event());
+  EXPECT_FAILURE(hipStreamGetFlags, "per_thread_stream",
+                 static_cast<void>(roc::per_thread_stream()));
+  EXPECT_FAILURE(hipStreamGetFlags, "from_native",
+                 static_cast<void>(roc::from_native(roc::native(stream))));
+  EXPECT_FAILURE(hipDeviceSynchronize, "synchronize", device.synchronize());
+  EXPECT_FAILURE(hipDeviceGetName, "name", static_cast<void>(device.name()));
+  EXPECT_FAILURE(hipMemGetInfo, "memory", static_cast<void>(device.memory()));
+  EXPECT_FAILURE(hipSetDevice, "make_current", device.make_current());
+  EXPECT_FAILURE(hipGetDeviceCount, "count", static_cast<void>(roc::device::count()));
+  EXPECT_FAILURE(hipGetDevice, "device", static_cast<void>(roc::device()));
+  auto guard = stream.auto_synchronize();
+  EXPECT_FAILURE(hipStreamSynchronize, "synchronize", guard.synchronize());
+}
+
 TEST_F(ErrorLocation, IsThatOfTheUseOfAMovedFromObject) {
   auto const owner = std::move(array);
   EXPECT_ERROR(roc::lifetime_error, "copy_to_host (device to host)", "moved from",
@@ -147,6 +275,13 @@ TEST_F(ErrorLocation, LeavesEmptyBracesToTheStream) {
   array.zero({});
   array.copy_to_host(host, {});
   roc::to_device(host, array, {});
+  roc::copy(array, host, {});
+  roc::copy(array, host, {}, {.threads = 2});
+  roc::copy(array, host, {.path = roc::copy_path::staged});
+  roc::copy_batch batch;
+  batch.add(array, host);
+  batch.submit({});
+  batch.submit({.threads = 2});
   roc::stream_ref{}.synchronize();
   EXPECT_EQ(std::vector<int>(6), host);
 }

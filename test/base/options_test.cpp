@@ -85,26 +85,31 @@ TEST_F(Options, ThatAreInvalidAreRejectedWithMemberAndValue) {
     char const* message;
   };
   std::vector<invalid> const cases = {
-      {{.copy_threads = 0}, "options::copy_threads is 0: use a number from 1 to 256"},
-      {{.copy_threads = 257}, "options::copy_threads is 257: use a number from 1 to 256"},
+      {{.copy_threads = 0}, "options::copy_threads is out of range: 0; use a number from 1 to 256"},
+      {{.copy_threads = 257},
+       "options::copy_threads is out of range: 257; use a number from 1 to 256"},
       {{.staging_threshold = SIZE_MAX},
-       "options::staging_threshold is 18446744073709551615: use a number from 0 to 1099511627776"},
+       "options::staging_threshold is out of range: 18446744073709551615; use a number from 0 to "
+       "1099511627776"},
       {{.staging_limit = 4095},
-       "options::staging_limit is 4095: use a number from 4096 to 1099511627776"},
+       "options::staging_limit is out of range: 4095; use a number from 4096 to 1099511627776"},
       {{.staging_block = 0},
-       "options::staging_block is 0: use a number from 4096 to 1099511627776"},
+       "options::staging_block is out of range: 0; use a number from 4096 to 1099511627776"},
       {{.staging_chunk = 1},
-       "options::staging_chunk is 1: use a number from 4096 to 1099511627776"},
+       "options::staging_chunk is out of range: 1; use a number from 4096 to 1099511627776"},
       {{.memcpy2d_min_row = 0},
-       "options::memcpy2d_min_row is 0: use a number from 1 to 1099511627776"},
+       "options::memcpy2d_min_row is out of range: 0; use a number from 1 to 1099511627776"},
       {{.pinned_cache = SIZE_MAX - 1},
-       "options::pinned_cache is 18446744073709551614: use a number from 0 to 1099511627776"},
+       "options::pinned_cache is out of range: 18446744073709551614; use a number from 0 to "
+       "1099511627776"},
       {{.register_chunk = 1},
-       "options::register_chunk is 1: use a number from 4096 to 1099511627776"},
-      {{.path = static_cast<copy_path>(8)}, "options::path is 8: use an enumerator of copy_path"},
+       "options::register_chunk is out of range: 1; use a number from 4096 to 1099511627776"},
+      {{.path = static_cast<copy_path>(8)},
+       "options::path is invalid: 8; use an enumerator of copy_path"},
       {{.memory_resource = static_cast<roc::default_resource>(3)},
-       "options::memory_resource is 3: use an enumerator of default_resource"},
-      {{.log = static_cast<log_level>(6)}, "options::log is 6: use an enumerator of log_level"},
+       "options::memory_resource is invalid: 3; use an enumerator of default_resource"},
+      {{.log = static_cast<log_level>(6)},
+       "options::log is invalid: 6; use an enumerator of log_level"},
   };
   for (auto const& [values, message] : cases) {
     for (bool const in_scope : {false, true}) {
@@ -116,7 +121,10 @@ TEST_F(Options, ThatAreInvalidAreRejectedWithMemberAndValue) {
         }
         ADD_FAILURE() << "no error: " << message;
       } catch (roc::error const& error) {
-        EXPECT_STREQ(message, error.what());
+        std::string const text = error.what();
+        char const* const operation = in_scope ? "scoped_options" : "set_options";
+        EXPECT_TRUE(text.starts_with(operation + std::string(" at options_test.cpp:"))) << text;
+        EXPECT_EQ(message, text.substr(text.find(": ") + 2));
         EXPECT_EQ(std::errc::invalid_argument, error.code());
       }
       EXPECT_EQ(previous_, get_options());

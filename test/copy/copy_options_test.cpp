@@ -113,7 +113,7 @@ TEST(CopyOptions, ImpossiblePathIsAnError) {
   device.fill(7);
   roc::stream const stream;
   std::string const message =
-      "this copy cannot take the path packed of its copy_options: use copy_path::none, or a path "
+      "the copy cannot take the path of its copy_options: packed; use copy_path::none, or a path "
       "that its layouts and kinds of memory allow";
   roc::copy_options const packed{.path = copy_path::packed};
   EXPECT_EQ(message, message_of([&] { roc::copy(pinned, device, packed); }));
@@ -139,9 +139,9 @@ TEST(CopyOptions, AreCheckedAlsoForCopiesOfNothing) {
   std::vector<int> const nothing;
   roc::device_array<int> const device({0});
   roc::copy(nothing, device, {.path = copy_path::kernel});
-  EXPECT_EQ("copy_options::threads is 257: use a number from 1 to 256",
+  EXPECT_EQ("copy_options::threads is out of range: 257; use a number from 1 to 256",
             message_of([&] { roc::copy(nothing, device, {.threads = 257}); }));
-  EXPECT_EQ("copy_options::path is 9: use an enumerator of copy_path",
+  EXPECT_EQ("copy_options::path is invalid: 9; use an enumerator of copy_path",
             message_of([&] { roc::copy(nothing, device, {.path = static_cast<copy_path>(9)}); }));
 }
 
@@ -196,7 +196,7 @@ TEST(CopyOptions, ImpossiblePathOfACopyInABatchIsAnError) {
   batch.add(pinned(roc::slice(0, 100, 2)), device(roc::slice(0, 100, 2)));
   EXPECT_NE("no error", message_of([&] { batch.submit({.path = copy_path::dma}); }));
   EXPECT_EQ("no error", message_of([&] { batch.submit({.path = copy_path::packed}); }));
-  EXPECT_EQ("copy_options::threads is 1000: use a number from 1 to 256",
+  EXPECT_EQ("copy_options::threads is out of range: 1000; use a number from 1 to 256",
             message_of([&] { batch.submit({.threads = 1000}); }));
   batch.submit({.threads = 1});
   EXPECT_EQ(99, device(98).get());

@@ -66,6 +66,20 @@ bool contains(std::string const& text, char const* part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST(FromDlpack, ErrorNamesTheCall) {
+  auto const text = message(
+      [] { static_cast<void>(roc::from_dlpack<int, 2>(static_cast<DLManagedTensor*>(nullptr))); });
+  EXPECT_EQ(0u, text.find("from_dlpack at dlpack_test.cpp:")) << text;
+  EXPECT_TRUE(contains(text, ": the tensor is null; ")) << text;
+}
+
+TEST(ToDlpack, ErrorNamesTheCall) {
+  roc::device_array<int> array({4});
+  auto const owner = std::move(array);
+  auto const text = message([&] { static_cast<void>(roc::to_dlpack(std::move(array))); });
+  EXPECT_EQ(0u, text.find("to_dlpack at dlpack_test.cpp:")) << text;
+}
+
 TEST(FromDlpack, ArrayOwnsTensor) {
   std::atomic<int> deleted = 0;
   auto* const source = new producer(deleted);

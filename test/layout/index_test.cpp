@@ -150,6 +150,22 @@ TEST(Slice, MessageNamesSliceAxisAndSize) {
     EXPECT_STREQ("slice(none, 9, 2) is out of bounds for axis 1 with size 4", error.what());
   }
   try {
+    layout::index(table, 0, slice(SIZE_MAX, (SIZE_MAX >> 1) + 1));
+    FAIL();
+  } catch (roc::shape_error const& error) {
+    EXPECT_STREQ(
+        "slice(18446744073709551615, 9223372036854775808, 1) is out of bounds for axis 1 with size "
+        "4",
+        error.what());
+  }
+  try {
+    layout::index(table, 0, slice(PTRDIFF_MIN, none));
+    FAIL();
+  } catch (roc::shape_error const& error) {
+    EXPECT_STREQ("slice(-9223372036854775808, none, 1) is out of bounds for axis 1 with size 4",
+                 error.what());
+  }
+  try {
     layout::index(table, slice(-1, none, 0), 0);
     FAIL();
   } catch (roc::shape_error const& error) {

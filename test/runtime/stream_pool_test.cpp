@@ -33,7 +33,10 @@ TEST(StreamPool, ThrowsErrorForZeroStreams) {
     FAIL();
   } catch (roc::error const& error) {
     EXPECT_EQ(std::errc::invalid_argument, error.code());
-    EXPECT_STREQ("a stream pool cannot have 0 streams; create it with 1 or more", error.what());
+    std::string const text = error.what();
+    EXPECT_TRUE(text.starts_with("stream_pool at stream_pool_test.cpp:")) << text;
+    EXPECT_TRUE(text.ends_with(": a stream pool cannot have 0 streams; create it with 1 or more"))
+        << text;
   }
 }
 

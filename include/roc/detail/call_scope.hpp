@@ -25,9 +25,9 @@ struct caller {
   std::source_location location;
 };
 
-/// Notes that the thread is in a public function, whose first line creates it. Errors name
-/// the outermost scope of the thread. Costs about a
-/// nanosecond, in a shared object about ten; errors that are constructed in the scope read it.
+/// Notes that the thread is in a public function, whose first line creates it. Errors that are
+/// constructed in the scope name the outermost scope of the thread. Costs about a nanosecond, in a
+/// shared object about ten.
 class call_scope {
  public:
   /// Begins the call. Both texts are not copied, so they must be literals.
@@ -40,7 +40,15 @@ class call_scope {
       : operation_(operation), direction_(direction), location_(at.location) {
     if (std::is_constant_evaluated()) return;
     is_outermost_ = current_call == nullptr;
+// GCC does not see in every function that the destructor resets the pointer.
+#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
     if (is_outermost_) current_call = this;
+#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
   }
   constexpr ~call_scope() {
     if (is_outermost_) current_call = nullptr;

@@ -14,11 +14,13 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <source_location>
 #include <string>
 #include <system_error>
 #include <type_traits>
 #include <utility>
 
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device.hpp>
 #include <roc/device_array.hpp>
@@ -264,14 +266,18 @@ device_array<T, N> adopt_dlpack(Managed* tensor) {
 ///
 /// *Lifetime:* the tensor must outlive the view and the work that uses it.
 template <class T, std::size_t N>
-[[nodiscard]] device_view<T, N> dlpack_view(DLTensor const& tensor) {
+[[nodiscard]] device_view<T, N> dlpack_view(DLTensor const& tensor,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   auto const memory = detail::read_dlpack<T, N>(tensor);
   return {memory.data, memory.shape, memory.strides, detail::dlpack_ordinal(tensor)};
 }
 
 /// Returns a view of a tensor in host memory, pinned or not. Otherwise as dlpack_view.
 template <class T, std::size_t N>
-[[nodiscard]] host_view<T, N> dlpack_host_view(DLTensor const& tensor) {
+[[nodiscard]] host_view<T, N> dlpack_host_view(
+    DLTensor const& tensor, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   int const type = detail::dlpack_device_type(tensor.device);
   if (type != kDLCPU && type != dlpack_pinned) {
     detail::throw_dlpack_device(tensor, "host memory");
@@ -291,8 +297,11 @@ template <class T, std::size_t N>
 /// its device has finished. A tensor without elements is deleted before this returns. After an
 /// exception the caller still owns the tensor.
 template <class T, std::size_t N>
-[[nodiscard]] device_array<T, N> from_dlpack(DLManagedTensor* tensor) {
-  if (tensor == nullptr) detail::throw_lifetime_error("from_dlpack was called with a null tensor");
+[[nodiscard]] device_array<T, N> from_dlpack(DLManagedTensor* tensor,
+                                             detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  if (tensor == nullptr)
+    detail::throw_lifetime_error("the tensor is null; pass the tensor of a producer");
   return detail::adopt_dlpack<T, N>(tensor);
 }
 
@@ -319,22 +328,29 @@ void check_dlpack_version(DLManagedTensorVersioned const& tensor) {
 /// throws dlpack_error if the tensor is read-only and T is not const, or if its major version
 /// differs.
 template <class T, std::size_t N>
-[[nodiscard]] device_view<T, N> dlpack_view(DLManagedTensorVersioned const& tensor) {
+[[nodiscard]] device_view<T, N> dlpack_view(DLManagedTensorVersioned const& tensor,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::check_dlpack_version<T>(tensor);
   return dlpack_view<T, N>(tensor.dl_tensor);
 }
 /// Returns a view of a tensor of DLPack 1 in host memory. Also throws dlpack_error if the tensor is
 /// read-only and T is not const, or if its major version differs.
 template <class T, std::size_t N>
-[[nodiscard]] host_view<T, N> dlpack_host_view(DLManagedTensorVersioned const& tensor) {
+[[nodiscard]] host_view<T, N> dlpack_host_view(
+    DLManagedTensorVersioned const& tensor, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::check_dlpack_version<T>(tensor);
   return dlpack_host_view<T, N>(tensor.dl_tensor);
 }
 /// Returns an array that takes ownership of a tensor of DLPack 1. Also throws dlpack_error if the
 /// tensor is read-only, or if its major version differs.
 template <class T, std::size_t N>
-[[nodiscard]] device_array<T, N> from_dlpack(DLManagedTensorVersioned* tensor) {
-  if (tensor == nullptr) detail::throw_lifetime_error("from_dlpack was called with a null tensor");
+[[nodiscard]] device_array<T, N> from_dlpack(DLManagedTensorVersioned* tensor,
+                                             detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  if (tensor == nullptr)
+    detail::throw_lifetime_error("the tensor is null; pass the tensor of a producer");
   detail::check_dlpack_version<T>(*tensor);
   return detail::adopt_dlpack<T, N>(tensor);
 }
@@ -433,7 +449,9 @@ Managed* export_dlpack(Array<T, N>&& array) {
 /// *Synchronization:* blocks until all work on the array's device has finished, so that any
 /// consumer may use the memory at once.
 template <class T, std::size_t N>
-[[nodiscard]] DLManagedTensor* to_dlpack(device_array<T, N>&& array) {
+[[nodiscard]] DLManagedTensor* to_dlpack(device_array<T, N>&& array,
+                                         detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::synchronize_for_dlpack(array);
   return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array));
 }
@@ -448,14 +466,18 @@ template <class T, std::size_t N>
 /// *Lifetime:* if `consumer` is a stream of another library, it must live until that work has
 /// finished.
 template <class T, std::size_t N>
-[[nodiscard]] DLManagedTensor* to_dlpack(device_array<T, N>&& array, stream_ref consumer) {
+[[nodiscard]] DLManagedTensor* to_dlpack(device_array<T, N>&& array, stream_ref consumer,
+                                         detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::order_for_dlpack(array, consumer);
   return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array));
 }
 /// Returns a tensor that takes ownership of a host array. Copies into the array must have finished:
 /// this does not wait for them.
 template <class T, std::size_t N>
-[[nodiscard]] DLManagedTensor* to_dlpack(host_array<T, N>&& array) {
+[[nodiscard]] DLManagedTensor* to_dlpack(host_array<T, N>&& array,
+                                         detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   static_cast<void>(array.shape());  // throws lifetime_error if the array was moved from
   return detail::export_dlpack<DLManagedTensor, T, N>(std::move(array));
 }
@@ -475,23 +497,28 @@ DLManagedTensorVersioned* export_versioned(Array<T, N>&& array, bool read_only) 
 
 /// Same as to_dlpack, but returns a tensor of DLPack 1, which can be marked as read-only.
 template <class T, std::size_t N>
-[[nodiscard]] DLManagedTensorVersioned* to_dlpack_versioned(device_array<T, N>&& array,
-                                                            bool read_only = false) {
+[[nodiscard]] DLManagedTensorVersioned* to_dlpack_versioned(
+    device_array<T, N>&& array, bool read_only = false,
+    detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::synchronize_for_dlpack(array);
   return detail::export_versioned<T, N>(std::move(array), read_only);
 }
 /// Same as to_dlpack with a stream, but returns a tensor of DLPack 1.
 template <class T, std::size_t N>
-[[nodiscard]] DLManagedTensorVersioned* to_dlpack_versioned(device_array<T, N>&& array,
-                                                            stream_ref consumer,
-                                                            bool read_only = false) {
+[[nodiscard]] DLManagedTensorVersioned* to_dlpack_versioned(
+    device_array<T, N>&& array, stream_ref consumer, bool read_only = false,
+    detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::order_for_dlpack(array, consumer);
   return detail::export_versioned<T, N>(std::move(array), read_only);
 }
 /// Same as to_dlpack for host memory, but returns a tensor of DLPack 1.
 template <class T, std::size_t N>
-[[nodiscard]] DLManagedTensorVersioned* to_dlpack_versioned(host_array<T, N>&& array,
-                                                            bool read_only = false) {
+[[nodiscard]] DLManagedTensorVersioned* to_dlpack_versioned(
+    host_array<T, N>&& array, bool read_only = false,
+    detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   static_cast<void>(array.shape());  // throws lifetime_error if the array was moved from
   return detail::export_versioned<T, N>(std::move(array), read_only);
 }

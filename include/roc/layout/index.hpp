@@ -36,8 +36,13 @@ template <integer_index I>
 
 [[noreturn]] inline void throw_slice(slice const& s, std::size_t axis, std::size_t extent) {
   using value = roc::detail::message_value;
-  value const start = s.start.is_none ? value("none") : value(s.start.value);
-  value const stop = s.stop.is_none ? value("none") : value(s.stop.value);
+  auto const shown = [](slice_end const& end) {
+    if (end.is_none) return value("none");
+    bool const is_negative = end.counts_from_end;
+    return is_negative ? value(end.value) : value(static_cast<std::size_t>(end.value));
+  };
+  value const start = shown(s.start);
+  value const stop = shown(s.stop);
   if (s.step == 0) {
     roc::detail::throw_shape_error(
         "slice({}, {}, 0) of axis {} has a step of zero; use a positive or a negative step", start,
@@ -62,8 +67,8 @@ ROCARRAY_HOST_DEVICE constexpr resolved_slice resolve_slice(slice const& s,
                                                             std::size_t extent) {
   auto const n = static_cast<std::ptrdiff_t>(extent);
   bool const forward = s.step > 0;
-  std::ptrdiff_t start = s.start.value < 0 ? s.start.value + n : s.start.value;
-  std::ptrdiff_t stop = s.stop.value < 0 ? s.stop.value + n : s.stop.value;
+  std::ptrdiff_t start = s.start.counts_from_end ? s.start.value + n : s.start.value;
+  std::ptrdiff_t stop = s.stop.counts_from_end ? s.stop.value + n : s.stop.value;
   if (s.start.is_none) start = forward ? 0 : n - 1;
   if (s.stop.is_none) stop = forward ? n : -1;
   std::ptrdiff_t const max_index = forward || n == 0 ? n : n - 1;

@@ -44,13 +44,15 @@ struct slice_end {
   ROCARRAY_HOST_DEVICE constexpr slice_end(none_t) : is_none(true) {}
   /// An index. A negative one counts from the end of the axis.
   template <integer_index I>
-  ROCARRAY_HOST_DEVICE constexpr slice_end(I index) : value(static_cast<std::ptrdiff_t>(index)) {
-    // An unsigned index never counts from the end: one above PTRDIFF_MAX exceeds every extent.
-    if (std::is_unsigned_v<I> && value < 0) value = PTRDIFF_MAX;
-  }
+  ROCARRAY_HOST_DEVICE constexpr slice_end(I index)
+      : value(static_cast<std::ptrdiff_t>(index)),
+        counts_from_end(std::is_signed_v<I> && value < 0) {}
 
-  std::ptrdiff_t value = 0;  ///< the index; unused if is_none
-  bool is_none = false;      ///< true if omitted
+  /// The index; unused if is_none. Negative although it does not count from the end: an unsigned
+  /// index above PTRDIFF_MAX, which is beyond every extent.
+  std::ptrdiff_t value = 0;
+  bool is_none = false;          ///< true if omitted
+  bool counts_from_end = false;  ///< true for a negative index
 };
 
 }  // namespace layout
@@ -67,7 +69,10 @@ struct slice {
   template <layout::integer_index I = int>
   ROCARRAY_HOST_DEVICE constexpr slice(layout::slice_end first, layout::slice_end last,
                                        I increment = 1)
-      : start(first), stop(last), step(layout::slice_end(increment).value) {}
+      : start(first), stop(last), step(static_cast<std::ptrdiff_t>(increment)) {
+    // A larger step selects the same as this one: no more than the first index.
+    if (std::is_unsigned_v<I> && step < 0) step = PTRDIFF_MAX;
+  }
 
   layout::slice_end start;  ///< the first index
   layout::slice_end stop;   ///< the index that ends the selection; it is not selected

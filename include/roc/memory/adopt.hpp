@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 #include <utility>
 
 #include <roc/detail/allocation_bytes.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/device_storage.hpp>
 #include <roc/device_array.hpp>
 #include <roc/layout/shape.hpp>
@@ -39,15 +41,18 @@ namespace roc {
 /// called.
 template <class T, std::size_t N, class F>
 [[nodiscard]] device_array<T, N> adopt(T* data, shape<N> const& extents, strides<N> const& steps,
-                                       F deleter) {
+                                       F deleter,
+                                       detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   std::size_t const bytes = detail::allocation_bytes(extents, steps, sizeof(T));
   if (bytes == 0) return device_array<T, N>(extents, steps);
   if (data == nullptr) {
-    detail::throw_lifetime_error("cannot adopt a null pointer; use device memory");
+    detail::throw_lifetime_error("the memory is a null pointer; use device memory");
   }
   if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) {
     detail::throw_layout_error(
-        "cannot adopt memory that is not aligned to {} bytes, as its elements require", alignof(T));
+        "the memory is not aligned to {} bytes, as its elements require; use aligned memory",
+        alignof(T));
   }
   auto storage = detail::device_storage::adopt(data, bytes, std::move(deleter));
   stream_ref const stream(nullptr, storage.device(), detail::stream_kind::default_stream);
@@ -57,7 +62,9 @@ template <class T, std::size_t N, class F>
 /// overload with strides.
 template <class T, std::size_t N, class F>
 [[nodiscard]] device_array<T, N> adopt(T* data, shape<N> const& extents, F deleter,
-                                       order o = order::c) {
+                                       order o = order::c,
+                                       detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return adopt(data, extents, layout::compact_strides(extents, o), std::move(deleter));
 }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <source_location>
 
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/memory/memory_resource.hpp>
 
 namespace roc {
@@ -22,7 +24,8 @@ class ROCARRAY_API hip_memory_resource final : public memory_resource {
   ///
   /// @param device ordinal of the device; -1: the current one
   /// @throws roc::error if the device does not exist
-  explicit hip_memory_resource(int device = -1);
+  explicit hip_memory_resource(int device = -1,
+                               detail::caller at = std::source_location::current());
 
  private:
   void* do_allocate(std::size_t bytes, stream_ref stream) override;
@@ -49,7 +52,8 @@ class ROCARRAY_API hip_async_memory_resource final : public memory_resource {
   /// @param device ordinal of the device; -1: the current one
   /// @throws roc::error if the device does not exist, or with std::errc::not_supported if it has no
   ///   memory pool
-  explicit hip_async_memory_resource(int device = -1);
+  explicit hip_async_memory_resource(int device = -1,
+                                     detail::caller at = std::source_location::current());
 
  private:
   void* do_allocate(std::size_t bytes, stream_ref stream) override;

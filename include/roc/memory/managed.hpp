@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstddef>
+#include <source_location>
 
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/device.hpp>
 #include <roc/registration.hpp>
@@ -70,7 +72,9 @@ ROCARRAY_API void attach(host_extent extent, stream_ref stream, attachment mode)
 /// @param location the device or host that the hint refers to
 /// @throws roc::error
 template <detail::host_argument H>
-void advise(H&& array, roc::advice hint, memory_location location) {
+void advise(H&& array, roc::advice hint, memory_location location,
+            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::advise(detail::extent_of(array), hint, location);
 }
 
@@ -86,7 +90,9 @@ void advise(H&& array, roc::advice hint, memory_location location) {
 /// before it has finished; prefetch from another thread if the caller must not wait.
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H>)
-void prefetch(H&& array, memory_location location, stream_ref stream) {
+void prefetch(H&& array, memory_location location, stream_ref stream,
+              detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::prefetch(detail::extent_of(array), location, stream);
 }
 
@@ -100,7 +106,9 @@ void prefetch(H&& array, memory_location location, stream_ref stream) {
 /// *Synchronization:* ordered after all work that was enqueued on the current device through the
 /// library, and complete on return.
 template <detail::host_argument H>
-void migrate(H&& array, memory_location location) {
+void migrate(H&& array, memory_location location,
+             detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::migrate(detail::extent_of(array), location);
 }
 
@@ -116,7 +124,9 @@ void migrate(H&& array, memory_location location) {
 /// *Synchronization:* takes effect in the order of `stream`.
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H>)
-void attach(H&& array, stream_ref stream, attachment mode = attachment::single) {
+void attach(H&& array, stream_ref stream, attachment mode = attachment::single,
+            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   detail::attach(detail::extent_of(array), stream, mode);
 }
 

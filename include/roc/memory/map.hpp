@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
 #include <roc/config.hpp>
 #include <roc/copy.hpp>
 #include <roc/detail/allocation_bytes.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/detail/host_storage.hpp>
 #include <roc/detail/throw.hpp>
@@ -113,7 +115,8 @@ class [[nodiscard]] mapping {
   ///
   /// *Synchronization:* complete on return, or enqueued if the mapping has a stream. Unmapping
   /// managed memory may block on AMD; see prefetch.
-  void unmap() {
+  void unmap(detail::caller at = std::source_location::current()) {
+    detail::call_scope const call(__func__, at);
     check_mapped();
     stream_ref const* const stream = stream_ ? &*stream_ : nullptr;
     if constexpr (K != access_kind::read) {
@@ -204,7 +207,8 @@ auto map(A& array, access_constant<K>, stream_ref const* stream) {
 /// that is enqueued between `map` and `unmap` races with the host.
 template <detail::copy_argument A, access_kind K>
   requires(!detail::owning_temporary<A>)
-auto map(A&& array, access_constant<K> kind) {
+auto map(A&& array, access_constant<K> kind, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return detail::map(array, kind, nullptr);
 }
 
@@ -216,7 +220,9 @@ auto map(A&& array, access_constant<K> kind) {
 /// copy back and does not block.
 template <detail::copy_argument A, access_kind K>
   requires(!detail::owning_temporary<A>)
-auto map(A&& array, access_constant<K> kind, stream_ref stream) {
+auto map(A&& array, access_constant<K> kind, stream_ref stream,
+         detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   return detail::map(array, kind, &stream);
 }
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <source_location>
 #include <type_traits>
 
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/device_view.hpp>
 
@@ -42,7 +44,8 @@ ROCARRAY_API device_address device_address_of(void const* data, std::size_t byte
 /// kernels.
 template <detail::host_argument H>
   requires(!detail::owning_temporary<H &&>)
-auto device_view_of(H&& host) {
+auto device_view_of(H&& host, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
   auto const view = detail::as_host_view(host);
   using view_t = std::remove_const_t<decltype(view)>;
   using element = typename view_t::element_type;

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
@@ -97,7 +99,8 @@ class ROCARRAY_API memory_resource {
   ///
   /// *Synchronization:* blocks only if memory is short. The caller orders work on other streams
   /// after this call (device_array does).
-  [[nodiscard]] void* allocate(std::size_t bytes, stream_ref stream = {});
+  [[nodiscard]] void* allocate(std::size_t bytes, stream_ref stream = {},
+                               detail::caller at = std::source_location::current());
   /// Deallocates memory. Work that is already enqueued on `stream` may still use it.
   ///
   /// Memory that does not belong to this resource, or was deallocated before, is reported to the
@@ -125,7 +128,10 @@ class ROCARRAY_API memory_resource {
   /// Returns unused memory to the upstream resource or to HIP. May block for some milliseconds to
   /// find out which work has finished, and as long as the upstream does: hipFree blocks until the
   /// device is idle.
-  void trim() { do_trim(); }
+  void trim(detail::caller at = std::source_location::current()) {
+    detail::call_scope const call(__func__, at);
+    do_trim();
+  }
   /// Returns a weak reference, by which an array finds out whether its resource still exists.
   detail::weak_resource_ref weak_ref() const noexcept;
 
@@ -172,7 +178,8 @@ class ROCARRAY_API memory_resource {
 /// `hip_async`). With `hip`, tools such as compute-sanitizer see every array as an allocation.
 ///
 /// @throws roc::error if the device does not exist
-ROCARRAY_API memory_resource& device_resource(int device);
+ROCARRAY_API memory_resource& device_resource(int device,
+                                              detail::caller at = std::source_location::current());
 /// Sets the resource from which arrays on this device will allocate.
 ///
 /// @param device ordinal of the device
@@ -181,6 +188,7 @@ ROCARRAY_API memory_resource& device_resource(int device);
 /// @throws roc::error if the device does not exist, or the resource is on another device
 ///
 /// *Lifetime:* both resources must outlive the arrays that allocated from them.
-ROCARRAY_API memory_resource* set_device_resource(int device, memory_resource* resource);
+ROCARRAY_API memory_resource* set_device_resource(
+    int device, memory_resource* resource, detail::caller at = std::source_location::current());
 
 }  // namespace roc

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <source_location>
 
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
 #include <roc/memory/memory_resource.hpp>
 
 namespace roc {
@@ -51,7 +53,9 @@ class ROCARRAY_API pool_resource final : public memory_resource {
   ///
   /// @param upstream must outlive the pool and name its device
   /// @param options limits, in bytes
-  explicit pool_resource(memory_resource& upstream, pool_options const& options = {});
+  /// @throws roc::error if `upstream` does not name its device
+  explicit pool_resource(memory_resource& upstream, pool_options const& options = {},
+                         detail::caller at = std::source_location::current());
   /// Blocks until pending work has finished. Blocks still in use are reported to the log hook and
   /// leaked.
   ~pool_resource() override;

@@ -50,7 +50,7 @@ int allocation_device(memory_resource const& resource, stream_ref stream) {
     throw error(std::make_error_code(std::errc::invalid_argument),
                 "memory resource of device " + std::to_string(resource_device) +
                     " used with a stream of device " + std::to_string(stream_device) +
-                    ": use a stream of the resource's device");
+                    "; use a stream of the resource's device");
   }
   if (resource_device >= 0) return resource_device;
   return stream_device >= 0 ? stream_device : current_device();
@@ -132,9 +132,9 @@ int device_of_foreign_memory(void const* data) {
   std::snprintf(address, sizeof address, "%p", data);
   char const* const actual = kind == memory_kind::host ? "is pinned or registered host memory"
                                                        : "is unknown to the runtime";
-  throw error(std::make_error_code(std::errc::invalid_argument),
-              std::string("memory at ") + address + " cannot be adopted, because it " + actual +
-                  ": adopt device or managed memory");
+  throw error(
+      std::make_error_code(std::errc::invalid_argument),
+      std::string("memory at ") + address + " " + actual + "; adopt device or managed memory");
 }
 
 }  // namespace
@@ -244,12 +244,12 @@ void device_storage::release() {
     memory_resource const* const resource = resource_.get();
     if (resource == nullptr) {
       throw lifetime_error(
-          "cannot release memory whose resource was destroyed: release arrays before their "
+          "cannot release memory whose resource was destroyed; release arrays before their "
           "resource");
     }
     if (own == nullptr || !resource->can_release()) {
       throw lifetime_error(
-          "cannot release memory that hipFree cannot free, because it belongs to a pool: allocate "
+          "cannot release memory that hipFree cannot free, because it belongs to a pool; allocate "
           "the array from a hip_memory_resource");
     }
     memory::record_free(data_);

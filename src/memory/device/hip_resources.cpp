@@ -29,7 +29,8 @@ hipMemPool_t default_pool(int device) {
 
 }  // namespace
 
-hip_memory_resource::hip_memory_resource(int device) : device_(checked_device(device)) {}
+hip_memory_resource::hip_memory_resource(int device, detail::caller at)
+    : device_((detail::call_scope("hip_memory_resource", at), checked_device(device))) {}
 
 void* hip_memory_resource::do_allocate(std::size_t bytes, stream_ref) {
   runtime::on_device const guard(device_);
@@ -63,7 +64,9 @@ bool hip_memory_resource::do_is_equal(memory_resource const& other) const noexce
 
 int hip_memory_resource::do_device_ordinal() const noexcept { return device_; }
 
-hip_async_memory_resource::hip_async_memory_resource(int device) : device_(checked_device(device)) {
+hip_async_memory_resource::hip_async_memory_resource(int device, detail::caller at)
+    : device_((detail::call_scope("hip_async_memory_resource", at), checked_device(device))) {
+  detail::call_scope const call(__func__, at);
   int supported = 0;
   hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &supported,
                                               hipDeviceAttributeMemoryPoolsSupported, device_);
@@ -71,7 +74,7 @@ hip_async_memory_resource::hip_async_memory_resource(int device) : device_(check
   // pool.
   if (result == hipSuccess && supported == 0) {
     throw error(std::make_error_code(std::errc::not_supported),
-                "device " + std::to_string(device_) + " has no memory pool: use pool_resource");
+                "device " + std::to_string(device_) + " has no memory pool; use pool_resource");
   }
   runtime::on_device const guard(device_);
   // By default the pool returns its free memory to the driver at every synchronization, and is as

@@ -71,7 +71,7 @@ std::atomic<memory_resource*>& current_slot(int ordinal) {
   }
   throw error(std::make_error_code(std::errc::no_such_device),
               "device " + std::to_string(ordinal) +
-                  " does not exist: use an ordinal below device::count()");
+                  " does not exist; use an ordinal below device::count()");
 }
 
 }  // namespace
@@ -104,7 +104,8 @@ memory_resource::~memory_resource() {
   generation_->next = std::exchange(registry().unused_generations, generation_);
 }
 
-void* memory_resource::allocate(std::size_t bytes, stream_ref stream) {
+void* memory_resource::allocate(std::size_t bytes, stream_ref stream, detail::caller at) {
+  detail::call_scope const call(__func__, at);
   return allocate_block(bytes, stream).data;
 }
 
@@ -114,7 +115,7 @@ void memory_resource::deallocate(void* data, std::size_t bytes, stream_ref strea
 
 detail::resource_block memory_resource::allocate_block(std::size_t bytes, stream_ref stream) {
   if (bytes == 0) return {};
-  platform::refuse_in_host_function("memory_resource::allocate");
+  platform::refuse_in_host_function();
   if (bytes > PTRDIFF_MAX) {
     throw out_of_memory(std::make_error_code(std::errc::not_enough_memory),
                         "cannot allocate " + std::to_string(bytes) +
@@ -148,7 +149,8 @@ int memory_resource::do_device_ordinal() const noexcept { return -1; }
 memory_statistics memory_resource::do_statistics() const { return {}; }
 void memory_resource::do_trim() {}
 
-memory_resource& device_resource(int device) {
+memory_resource& device_resource(int device, detail::caller at) {
+  detail::call_scope const call(__func__, at);
   memory_resource* const current = current_slot(device).load(std::memory_order_acquire);
   if (current != nullptr) return *current;
   memory_resource& initial = default_resource_of(device);
@@ -157,21 +159,23 @@ memory_resource& device_resource(int device) {
   return expected == nullptr ? initial : *expected;
 }
 
-memory_resource* set_device_resource(int ordinal, memory_resource* resource) {
+memory_resource* set_device_resource(int ordinal, memory_resource* resource, detail::caller at) {
+  detail::call_scope const call(__func__, at);
   device const checked(ordinal);
   if (resource != nullptr && resource->device_ordinal() >= 0 &&
       resource->device_ordinal() != ordinal) {
     throw error(std::make_error_code(std::errc::invalid_argument),
                 "memory resource of device " + std::to_string(resource->device_ordinal()) +
                     " cannot serve device " + std::to_string(ordinal) +
-                    ": create one for that device");
+                    "; create one for that device");
   }
   memory_resource& previous = device_resource(ordinal);
   current_slot(checked.ordinal()).store(resource, std::memory_order_release);
   return &previous;
 }
 
-memory_statistics device::memory_statistics() const {
+memory_statistics device::memory_statistics(detail::caller at) const {
+  detail::call_scope const call(__func__, at);
   return device_resource(ordinal_).statistics();
 }
 

@@ -17,8 +17,8 @@ device_aliases& device_aliases::instance() noexcept {
 void* device_aliases::device_address(base::byte_range host) {
   auto const block = host_table::instance().find_mapped(host);
   if (!block) {
-    throw registration_error("device view of " + to_string(host) +
-                             " is not possible, because the memory is not mapped: allocate it with "
+    throw registration_error(to_string(host) +
+                             " is not mapped; allocate it with "
                              "mapped_array, or register it with the option mapped");
   }
   if (block->kind == host_memory::managed) return host.data();

@@ -21,14 +21,13 @@ using native_detail::memory_kind;
 
 [[noreturn]] void throw_overlap(base::byte_range range, base::byte_range other,
                                 char const* description) {
-  throw registration_error("register_host: " + to_string(range) + " overlaps " + description + " " +
-                           to_string(other) +
-                           ": deregister that range first, or register exactly the same");
+  throw registration_error(to_string(range) + " overlaps " + description + " " + to_string(other) +
+                           "; deregister that range first, or register exactly the same");
 }
 
 [[noreturn]] void throw_pinned(base::byte_range range) {
-  throw registration_error("register_host: " + to_string(range) +
-                           " is already pinned, at least in part, but not by this library: use "
+  throw registration_error(to_string(range) +
+                           " is already pinned, at least in part, but not by this library; use "
                            "adopt_registered, or leave the pinning to this library");
 }
 
@@ -61,8 +60,8 @@ void check_pinned(base::byte_range range) {
   auto const distance = reinterpret_cast<std::uintptr_t>(last.devicePointer) -
                         reinterpret_cast<std::uintptr_t>(first.devicePointer);
   if (!are_pinned || distance != range.bytes() - 1) {
-    throw registration_error("adopt_registered: " + to_string(range) +
-                             " is not one range of pinned host memory: use register_host");
+    throw registration_error(to_string(range) +
+                             " is not one range of pinned host memory; use register_host");
   }
 }
 
@@ -122,8 +121,8 @@ bool host_registrations::increment_count_locked(base::byte_range range, unsigned
       continue;
     }
     if (entry->flags != flags) {
-      throw registration_error("register_host: " + to_string(range) +
-                               " is registered with other options: deregister it first, or "
+      throw registration_error(to_string(range) +
+                               " is registered with other options; deregister it first, or "
                                "register it with the same options");
     }
     ++entry->count;
@@ -188,8 +187,8 @@ host_registrations::registered& host_registrations::find_locked(base::byte_range
       std::string const problem = other == nullptr
                                       ? " is not registered"
                                       : " is not the registered range " + to_string(other->range);
-      throw registration_error("deregister: " + to_string(range) + problem +
-                               ": use exactly the range that was registered");
+      throw registration_error(to_string(range) + problem +
+                               "; use exactly the range that was registered");
     }
     if (!found->second.is_busy) return found->second;
     entry_ready_.wait(lock);
@@ -215,8 +214,8 @@ void host_registrations::deregister(base::byte_range range) {
   try {
     if (!entry.uses->wait_quietly()) {
       throw error(std::make_error_code(std::errc::device_or_resource_busy),
-                  "deregister: waiting for the copies that use " + to_string(range) +
-                      " failed: see the errors logged before, and deregister it again");
+                  "cannot wait for the copies that use " + to_string(range) +
+                      "; see the errors logged before, and deregister it again");
     }
     for (; entry.pinned_segments != 0; --entry.pinned_segments) {
       ROCARRAY_HIP(hipHostUnregister, entry.segments[entry.pinned_segments - 1].data());

@@ -214,7 +214,7 @@ host_table::host_memory_properties host_table::properties_locked(base::byte_rang
   for_each_overlap(registrations_, range, add);
   for_each_overlap(allocations_, range, add);
   if (result.pinned) result.partly_pinned = false;
-  if (written && result.read_only) check_writable_locked(range, "copy to");
+  if (written && result.read_only) check_writable_locked(range);
   return result;
 }
 
@@ -253,16 +253,15 @@ std::optional<host_table::host_memory_properties> host_table::query_uniform_acce
   return found.properties;
 }
 
-void host_table::check_writable(base::byte_range range, char const* operation) const {
+void host_table::check_writable(base::byte_range range) const {
   std::lock_guard const lock(mutex_);
-  check_writable_locked(range, operation);
+  check_writable_locked(range);
 }
 
-void host_table::check_writable_locked(base::byte_range range, char const* operation) const {
+void host_table::check_writable_locked(base::byte_range range) const {
   for_each_overlap(registrations_, range, [&](entry const& item) {
     if (!item.is_read_only) return;
-    throw registration_error(std::string(operation) + " " + to_string(range) +
-                             " is not possible: " + to_string(item.range) +
+    throw registration_error(to_string(range) + " cannot be written: " + to_string(item.range) +
                              " is registered as read-only; deregister it, or register it without "
                              "read_only");
   });

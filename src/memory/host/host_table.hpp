@@ -85,7 +85,7 @@ class host_table {
                                                              bool written) const;
   /// Throws registration_error if the device must not write a part of the range, because it is
   /// registered as read-only. The message begins with `operation`.
-  void check_writable(base::byte_range range, char const* operation) const;
+  void check_writable(base::byte_range range) const;
 
   // Pending uses
 
@@ -154,7 +154,7 @@ class host_table {
   host_memory_properties properties_locked(base::byte_range range, bool written) const;
   /// Does what properties_locked does. Takes the mutex.
   host_memory_properties query_properties(base::byte_range range, bool written) const;
-  void check_writable_locked(base::byte_range range, char const* operation) const;
+  void check_writable_locked(base::byte_range range) const;
   /// Returns the uses of the entries that overlap one of the ranges, without duplicates; if
   /// `only_pinned`, not those of pageable arrays. Throws std::bad_alloc.
   std::vector<std::shared_ptr<host_uses>> uses_of(std::span<base::byte_range const> ranges,

@@ -23,23 +23,24 @@ bool has_attribute(int device, hipDeviceAttribute_t attribute) {
          value != 0;
 }
 
-[[noreturn]] void throw_not_supported(std::string const& operation, int device,
-                                      char const* attribute, char const* advice) {
+[[noreturn]] void throw_not_supported(char const* feature, int device, char const* attribute,
+                                      char const* advice) {
   throw error(std::make_error_code(std::errc::not_supported),
-              operation + " is not supported: device " + std::to_string(device) +
+              std::string(feature) + " is not supported: device " + std::to_string(device) +
                   " lacks the attribute " + attribute + "; " + advice);
 }
 
 // Throws roc::error (not_supported) if host and device cannot use managed memory at the same time.
-void check_concurrent_access(std::string const& operation, int device) {
+void check_concurrent_access(int device) {
   if (memory::has_concurrent_managed_access(device)) return;
-  throw_not_supported(operation, device, "hipDeviceAttributeConcurrentManagedAccess",
+  throw_not_supported("concurrent access to managed memory", device,
+                      "hipDeviceAttributeConcurrentManagedAccess",
                       "omit the call, because pages migrate on access");
 }
 
 // Returns the range of `extent`. Throws roc::error if it is not managed memory. Managed memory that
 // other code allocated is accepted. May call HIP.
-base::byte_range managed_range(char const* operation, detail::host_extent extent) {
+base::byte_range managed_range(detail::host_extent extent) {
   auto const range = base::byte_range::of(extent.data, extent.bytes);
   if (memory::host_table::instance().managed_array_of(range)) return range;
   hipPointerAttribute_t attributes{};
@@ -49,8 +50,7 @@ base::byte_range managed_range(char const* operation, detail::host_extent extent
     return range;
   }
   throw error(std::make_error_code(std::errc::invalid_argument),
-              std::string(operation) + " needs managed memory, which " + base::to_string(range) +
-                  " is not: allocate it with managed_array");
+              base::to_string(range) + " is not managed memory; allocate it with managed_array");
 }
 
 hipMemoryAdvise native(roc::advice hint) {
@@ -85,7 +85,7 @@ namespace memory {
 void check_managed() {
   int const device = runtime::current_device();
   if (has_attribute(device, hipDeviceAttributeManagedMemory)) return;
-  throw_not_supported("managed_array", device, "hipDeviceAttributeManagedMemory",
+  throw_not_supported("managed memory", device, "hipDeviceAttributeManagedMemory",
                       "use mapped_array, or a device_array and copies");
 }
 
@@ -97,18 +97,17 @@ bool has_concurrent_managed_access(int device) {
 
 void detail::advise(host_extent extent, roc::advice hint, memory_location location) {
   if (extent.bytes == 0) return;
-  auto const range = managed_range("advise", extent);
-  check_concurrent_access("advise",
-                          location.is_host() ? runtime::current_device() : location.ordinal());
+  auto const range = managed_range(extent);
+  check_concurrent_access(location.is_host() ? runtime::current_device() : location.ordinal());
   ROCARRAY_HIP(hipMemAdvise, range.data(), range.bytes(), native(hint), native(location));
 }
 
 void detail::prefetch(host_extent extent, memory_location location, stream_ref stream) {
   if (extent.bytes == 0) return;
-  auto const range = managed_range("prefetch", extent);
+  auto const range = managed_range(extent);
   runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
-  check_concurrent_access("prefetch", runtime::current_device());
-  if (!location.is_host()) check_concurrent_access("prefetch", location.ordinal());
+  check_concurrent_access(runtime::current_device());
+  if (!location.is_host()) check_concurrent_access(location.ordinal());
   runtime::enqueue_and_record(stream, [&] {
     ROCARRAY_HIP(hipMemPrefetchAsync, range.data(), range.bytes(), native(location),
                  runtime::handle(stream));
@@ -125,16 +124,16 @@ void detail::migrate(host_extent extent, memory_location location) {
 
 void detail::attach(host_extent extent, stream_ref stream, attachment target) {
   if (extent.bytes == 0) return;
-  auto const range = managed_range("attach", extent);
+  auto const range = managed_range(extent);
   auto const whole = memory::host_table::instance().managed_array_of(range);
   if (whole && whole->begin != range.begin) {
     throw error(std::make_error_code(std::errc::invalid_argument),
-                "cannot attach a part of a managed array: " + base::to_string(range) + " of " +
+                "only a whole managed array can be attached: " + base::to_string(range) + " of " +
                     base::to_string(*whole) + "; attach the whole array");
   }
   if (target == attachment::single && stream.handle() == nullptr) {
     throw error(std::make_error_code(std::errc::invalid_argument),
-                "cannot attach managed memory to the default stream alone: use a roc::stream");
+                "managed memory cannot be attached to the default stream alone; use a roc::stream");
   }
   runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
   memory::check_managed();

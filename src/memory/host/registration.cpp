@@ -31,9 +31,7 @@ namespace detail {
 
 device_address device_address_of(void const* data, std::size_t bytes, bool for_writing) {
   auto const range = base::byte_range::of(data, bytes);
-  if (for_writing) {
-    memory::host_table::instance().check_writable(range, "writable device view of");
-  }
+  if (for_writing) memory::host_table::instance().check_writable(range);
   return {memory::device_aliases::instance().device_address(range), runtime::current_device()};
 }
 
@@ -119,7 +117,8 @@ registration::~registration() {
   detail::deregister_extents_quietly(extents_.data(), extents_.size());
 }
 
-void registration::deregister() {
+void registration::deregister(detail::caller at) {
+  detail::call_scope const call(__func__, at);
   while (!extents_.empty()) {
     detail::deregister_extent(extents_.back());
     extents_.pop_back();

@@ -5,8 +5,10 @@
 
 namespace roc {
 
-pool_resource::pool_resource(memory_resource& upstream, pool_options const& options)
-    : state_(std::make_shared<memory::pool_state>(upstream, options)) {}
+pool_resource::pool_resource(memory_resource& upstream, pool_options const& options,
+                             detail::caller at)
+    : state_((detail::call_scope("pool_resource", at),
+              std::make_shared<memory::pool_state>(upstream, options))) {}
 
 pool_resource::~pool_resource() { state_->close(); }
 

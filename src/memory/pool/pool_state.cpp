@@ -26,7 +26,7 @@ constinit std::atomic<pool_state*> kept_alive = nullptr;
 int device_of(memory_resource const& upstream) {
   if (upstream.device_ordinal() >= 0) return upstream.device_ordinal();
   throw error(std::make_error_code(std::errc::invalid_argument),
-              "the upstream of a pool does not name its device: override do_device_ordinal");
+              "the upstream of a pool does not name its device; override do_device_ordinal");
 }
 
 }  // namespace
