@@ -28,102 +28,70 @@ void check(hipError_t result) {
     throw std::runtime_error(hipGetErrorString(result));
 }
 
-// Times calls that enqueue work on `stream`. The synchronizations between them are not timed.
+// What the calls work on.
+struct operands {
+  roc::stream stream;
+  roc::event event;
+  roc::host_array<int> host = roc::pinned_array<int>(1);
+  roc::device_array<int> device{roc::shape<1>{1}};
+  hipStream_t hip_stream = roc::native(stream);
+  hipEvent_t hip_event = roc::native(event);
+};
+
+// Times calls that enqueue work on the stream of the operands. The synchronizations between them
+// are not timed.
 template <class F>
-void time_enqueuing(benchmark::State& state, roc::stream_ref stream, F const& call) {
-  while (state.KeepRunningBatch(calls_per_synchronization)) {
-    for (std::size_t i = 0; i < calls_per_synchronization; ++i) call();
-    state.PauseTiming();
-    stream.synchronize();
-    state.ResumeTiming();
-  }
-}
-
-void event_record(benchmark::State& state) {
-  roc::stream const stream;
-  roc::event event;
-  time_enqueuing(state, stream, [&] { event.record(stream); });
-}
-
-void raw_event_record(benchmark::State& state) {
-  roc::stream const stream;
-  roc::event event;
-  time_enqueuing(state, stream, [stream = roc::native(stream), event = roc::native(event)] {
-    check(hipEventRecord(event, stream));
+void add_enqueuing(char const* name, F call) {
+  benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
+    operands subject;
+    while (state.KeepRunningBatch(calls_per_synchronization)) {
+      for (std::size_t i = 0; i < calls_per_synchronization; ++i) call(subject);
+      state.PauseTiming();
+      subject.stream.synchronize();
+      state.ResumeTiming();
+    }
   });
 }
 
-void stream_synchronize(benchmark::State& state) {
-  roc::stream const stream;
-  for (auto _ : state) stream.synchronize();
+// Times calls that are complete on return.
+template <class F>
+void add_complete(char const* name, F call) {
+  benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
+    operands subject;
+    for (auto _ : state) call(subject);
+  });
 }
 
-void raw_stream_synchronize(benchmark::State& state) {
-  roc::stream const stream;
-  hipStream_t const native = roc::native(stream);
-  for (auto _ : state) check(hipStreamSynchronize(native));
+void add_stream_calls() {
+  add_enqueuing("event_record", [](operands& on) { on.event.record(on.stream); });
+  add_enqueuing("raw_event_record",
+                [](operands& on) { check(hipEventRecord(on.hip_event, on.hip_stream)); });
+  add_complete("stream_synchronize", [](operands& on) { on.stream.synchronize(); });
+  add_complete("raw_stream_synchronize",
+               [](operands& on) { check(hipStreamSynchronize(on.hip_stream)); });
+  add_complete("stream_query", [](operands& on) { benchmark::DoNotOptimize(on.stream.query()); });
+  add_complete("raw_stream_query",
+               [](operands& on) { benchmark::DoNotOptimize(hipStreamQuery(on.hip_stream)); });
 }
 
-void stream_query(benchmark::State& state) {
-  roc::stream const stream;
-  for (auto _ : state) benchmark::DoNotOptimize(stream.query());
-}
-
-void raw_stream_query(benchmark::State& state) {
-  roc::stream const stream;
-  hipStream_t const native = roc::native(stream);
-  for (auto _ : state) benchmark::DoNotOptimize(hipStreamQuery(native));
-}
-
-void copy_4_bytes(benchmark::State& state) {
-  roc::stream const stream;
-  auto const host = roc::pinned_array<int>(1);
-  roc::device_array<int> device(roc::shape<1>{1});
-  time_enqueuing(state, stream, [&] { roc::copy(host, device, stream); });
-}
-
-void raw_copy_4_bytes(benchmark::State& state) {
-  roc::stream const stream;
-  auto const host = roc::pinned_array<int>(1);
-  roc::device_array<int> const device(roc::shape<1>{1});
-  time_enqueuing(
-      state, stream,
-      [stream = roc::native(stream), source = host.data(), destination = device.data()] {
-        check(hipMemcpyAsync(destination, source, sizeof(int), hipMemcpyHostToDevice, stream));
-      });
-}
-
-void copy_4_bytes_to_host(benchmark::State& state) {
-  roc::stream const stream;
-  auto host = roc::pinned_array<int>(1);
-  roc::device_array<int> const device(roc::shape<1>{1});
-  time_enqueuing(state, stream, [&] { roc::copy(device, host, stream); });
-}
-
-void raw_copy_4_bytes_to_host(benchmark::State& state) {
-  roc::stream const stream;
-  auto host = roc::pinned_array<int>(1);
-  roc::device_array<int> const device(roc::shape<1>{1});
-  time_enqueuing(
-      state, stream,
-      [stream = roc::native(stream), source = device.data(), destination = host.data()] {
-        check(hipMemcpyAsync(destination, source, sizeof(int), hipMemcpyDeviceToHost, stream));
-      });
-}
-
-void copy_4_bytes_and_wait(benchmark::State& state) {
-  auto const host = roc::pinned_array<int>(1);
-  roc::device_array<int> device(roc::shape<1>{1});
-  for (auto _ : state) roc::copy(host, device);
-}
-
-void raw_copy_4_bytes_and_wait(benchmark::State& state) {
-  auto const host = roc::pinned_array<int>(1);
-  roc::device_array<int> const device(roc::shape<1>{1});
-  for (auto _ : state) {
-    check(hipMemcpyAsync(device.data(), host.data(), sizeof(int), hipMemcpyHostToDevice, nullptr));
+void add_copies() {
+  add_enqueuing("copy_4_bytes", [](operands& on) { roc::copy(on.host, on.device, on.stream); });
+  add_enqueuing("raw_copy_4_bytes", [](operands& on) {
+    check(hipMemcpyAsync(on.device.data(), on.host.data(), sizeof(int), hipMemcpyHostToDevice,
+                         on.hip_stream));
+  });
+  add_enqueuing("copy_4_bytes_to_host",
+                [](operands& on) { roc::copy(on.device, on.host, on.stream); });
+  add_enqueuing("raw_copy_4_bytes_to_host", [](operands& on) {
+    check(hipMemcpyAsync(on.host.data(), on.device.data(), sizeof(int), hipMemcpyDeviceToHost,
+                         on.hip_stream));
+  });
+  add_complete("copy_4_bytes_and_wait", [](operands& on) { roc::copy(on.host, on.device); });
+  add_complete("raw_copy_4_bytes_and_wait", [](operands& on) {
+    check(hipMemcpyAsync(on.device.data(), on.host.data(), sizeof(int), hipMemcpyHostToDevice,
+                         nullptr));
     check(hipStreamSynchronize(nullptr));
-  }
+  });
 }
 
 void device_array_4_kib(benchmark::State& state) {
@@ -153,21 +121,17 @@ void raw_malloc_free_4_kib(benchmark::State& state) {
   }
 }
 
-struct alignas(page_bytes) whole_page {
-  std::byte bytes[page_bytes];
-};
-
-void register_4_kib(benchmark::State& state) {
-  auto const memory = std::make_unique<whole_page>();
-  for (auto _ : state) roc::register_host(memory->bytes).deregister();
-}
-
-void raw_register_4_kib(benchmark::State& state) {
-  auto const memory = std::make_unique<whole_page>();
-  for (auto _ : state) {
+void add_registrations() {
+  struct alignas(page_bytes) whole_page {
+    std::byte bytes[page_bytes];
+  };
+  auto const memory = std::make_shared<whole_page>();
+  add_complete("register_4_kib",
+               [=](operands&) { roc::register_host(memory->bytes).deregister(); });
+  add_complete("raw_register_4_kib", [=](operands&) {
     check(hipHostRegister(memory->bytes, page_bytes, hipHostRegisterDefault));
     check(hipHostUnregister(memory->bytes));
-  }
+  });
 }
 
 // Records the use of memory inside one of 1000 live arrays, on the stream that they were allocated
@@ -197,25 +161,12 @@ void record_use_of_unknown_memory(benchmark::State& state) {
   }
 }
 
-BENCHMARK(event_record);
-BENCHMARK(raw_event_record);
-BENCHMARK(stream_synchronize);
-BENCHMARK(raw_stream_synchronize);
-BENCHMARK(stream_query);
-BENCHMARK(raw_stream_query);
-BENCHMARK(copy_4_bytes);
-BENCHMARK(raw_copy_4_bytes);
-BENCHMARK(copy_4_bytes_to_host);
-BENCHMARK(raw_copy_4_bytes_to_host);
-BENCHMARK(copy_4_bytes_and_wait);
-BENCHMARK(raw_copy_4_bytes_and_wait);
+[[maybe_unused]] bool const added = (add_stream_calls(), add_copies(), add_registrations(), true);
 BENCHMARK(device_array_4_kib);
 BENCHMARK(device_array_4_kib)->Threads(8)->UseRealTime();
 BENCHMARK(device_array_4_kib_across_streams);
 BENCHMARK(raw_malloc_free_4_kib);
 BENCHMARK(raw_malloc_free_4_kib)->Threads(8)->UseRealTime();
-BENCHMARK(register_4_kib);
-BENCHMARK(raw_register_4_kib);
 BENCHMARK(record_use)->Arg(0)->Arg(1)->ArgName("other_stream");
 BENCHMARK(record_use_of_unknown_memory);
 

@@ -95,63 +95,46 @@ void batch_add(benchmark::State& state) {
 }
 BENCHMARK(batch_add)->RangeMultiplier(8)->Range(64, 32768);
 
-// A batch of reversed copies.
-struct reversed_copies {
-  explicit reversed_copies(std::size_t count)
-      : host(count * copy_bytes), device({count * copy_bytes}) {
-    add_reversed(count, host, device, [&](auto const& source, auto const& destination) {
-      batch->add(roc::detail::operand_of(source).region(),
-                 roc::detail::operand_of(destination).region());
-    });
-  }
+using shared_batch = std::shared_ptr<roc::transfer::batch>;
 
-  std::vector<std::byte> host;
-  roc::device_array<std::byte> device;
-  std::shared_ptr<roc::transfer::batch> batch = std::make_shared<roc::transfer::batch>();
-};
+// Measures f(batch, indices of its copies, count) with a batch of reversed copies.
+template <class F>
+void measure_batch(benchmark::State& state, F f) {
+  auto const count = static_cast<std::size_t>(state.range(0));
+  std::vector<std::byte> host(count * copy_bytes);
+  roc::device_array<std::byte> const device({count * copy_bytes});
+  auto const batch = std::make_shared<roc::transfer::batch>();
+  roc::transfer::copy_selection indices;
+  add_reversed(count, host, device, [&](auto const& source, auto const& destination) {
+    batch->add(roc::detail::operand_of(source).region(),
+               roc::detail::operand_of(destination).region());
+  });
+  for (std::size_t i = 0; i != count; ++i) indices.push_back(i);
+  for (auto _ : state) benchmark::DoNotOptimize(f(batch, indices, count));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
 
 // Finds the groups of copies that are independent of each other.
-void batch_groups(benchmark::State& state) {
-  reversed_copies const copies(static_cast<std::size_t>(state.range(0)));
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(roc::transfer::independent_groups(*copies.batch));
-  }
-  state.SetItemsProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(batch_groups)->RangeMultiplier(8)->Range(64, 32768);
-
-// Returns the indices 0 to count - 1.
-roc::transfer::copy_selection all_indices(std::size_t count) {
-  roc::transfer::copy_selection indices;
-  for (std::size_t i = 0; i != count; ++i) indices.push_back(i);
-  return indices;
-}
-
+auto const batch_groups = [](shared_batch const& batch, auto const&, std::size_t) {
+  return roc::transfer::independent_groups(*batch);
+};
 // Classifies and sorts the copies of a batch, as submit() does.
-void batch_sorted(benchmark::State& state) {
-  auto const count = static_cast<std::size_t>(state.range(0));
-  reversed_copies const copies(count);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(roc::transfer::route_copies(*copies.batch, 0, count, true,
-                                                         roc::detail::source_use::copied));
-  }
-  state.SetItemsProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(batch_sorted)->RangeMultiplier(8)->Range(64, 32768);
-
+auto const batch_sorted = [](shared_batch const& batch, auto const&, std::size_t count) {
+  return roc::transfer::route_copies(*batch, 0, count, true, roc::detail::source_use::copied);
+};
 // Divides a batch into staging chunks.
-void batch_in_chunks(benchmark::State& state) {
-  auto const count = static_cast<std::size_t>(state.range(0));
-  reversed_copies const copies(count);
-  auto const indices = all_indices(count);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(roc::transfer::make_staged_batches(
-        copies.batch, indices, roc::transfer::copy_kind::host_to_device,
-        {std::size_t{256} << 10, SIZE_MAX}));
-  }
-  state.SetItemsProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(batch_in_chunks)->RangeMultiplier(8)->Range(64, 32768);
+auto const batch_in_chunks = [](shared_batch const& batch, auto const& indices, std::size_t) {
+  return roc::transfer::make_staged_batches(
+      batch, indices, roc::transfer::copy_kind::host_to_device, {std::size_t{256} << 10, SIZE_MAX});
+};
+
+// clang-format off
+#define ROCARRAY_OF_BATCH(name) \
+  BENCHMARK_CAPTURE(measure_batch, name, name)->Name(#name)->RangeMultiplier(8)->Range(64, 32768)
+// clang-format on
+ROCARRAY_OF_BATCH(batch_groups);
+ROCARRAY_OF_BATCH(batch_sorted);
+ROCARRAY_OF_BATCH(batch_in_chunks);
 
 // Tiles of one matrix have overlapping bounds, which is the most expensive case of finding
 // independent copies.

@@ -7,7 +7,7 @@ if(ROCARRAY_ON_FAKE_RUNTIME)
   rocarray_add_kernel_host_stubs(rocbench_host_stubs
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/rocbench/kernels.hip
     INCLUDES ${CMAKE_CURRENT_LIST_DIR}/rocbench)
-  foreach(program rocbench rocbench_plan_test call_overhead planning)
+  foreach(program rocbench rocbench_unit_test call_overhead planning)
     add_dependencies(${program} rocarray_fake_runtime rocarray_library_host_stubs rocbench_host_stubs)
   endforeach()
   list(APPEND environment LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY})
@@ -25,86 +25,116 @@ endif()
 # rocarray_add_exit_code_test(NAME EXIT_CODE PROGRAM arguments... [MESSAGE regex] [WITH variable=value...]):
 # passes if the program returns this exit code and its output matches the regular expression. WITH
 # replaces the environment. The test is skipped if there is no device, unless the expected code is 5.
-# `compare` and `report` are also skipped if their first file, a result of another test, does not exist.
+# The files that it writes (--json, --csv, -o) are fixtures, which `compare` and `report` need; these
+# are also skipped if their first file does not exist.
 function(rocarray_add_exit_code_test test code program)
-  cmake_parse_arguments(arg "" MESSAGE WITH ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" MESSAGE WITH)
   set(name ${rocarray_test_prefix}.${test})
+  set(arguments "${arg_UNPARSED_ARGUMENTS}")
   set(needed "")
-  if(arg_UNPARSED_ARGUMENTS MATCHES "^(compare|report);([^;]+)")
+  if(arguments MATCHES "^(compare|report);([^;]+)")
     set(needed ${CMAKE_MATCH_2})
   endif()
   if(NOT arg_WITH)
     set(arg_WITH "${environment}")
   endif()
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND}
-    "-DPROGRAM=${launcher};$<TARGET_FILE:${program}>" "-DARGUMENTS=${arg_UNPARSED_ARGUMENTS}"
+    "-DPROGRAM=${launcher};$<TARGET_FILE:${program}>" "-DARGUMENTS=${arguments}"
     -DEXPECTED=${code} "-DMESSAGE=${arg_MESSAGE}" "-DNEEDED=${needed}"
     -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/expect_exit_code.cmake)
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_WITH}" TIMEOUT 120)
+  string(REGEX MATCHALL "(--json|--csv|-o);[^;]+" written "${arguments}")
+  list(FILTER written EXCLUDE REGEX "^-")
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_WITH}" TIMEOUT 120
+    FIXTURES_SETUP "${written}" FIXTURES_REQUIRED "${needed}")
   if(NOT code EQUAL 5)
     set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "no device was found")
   endif()
 endfunction()
 
-# Every command.
-set(quick --size 64K --min-time 0.01 --max-time 0.02)
-rocarray_add_exit_code_test(rocbench.default_set 0 rocbench ${quick})
-rocarray_add_exit_code_test(rocbench.check 0 rocbench check)
-rocarray_add_exit_code_test(rocbench.sweep 0 rocbench sweep h2d/p* --max-time 0.01 --size 1,1K,1M)
-rocarray_add_exit_code_test(rocbench.latency 0 rocbench latency --max-time 0.01)
-rocarray_add_exit_code_test(rocbench.alloc 0 rocbench alloc --max-time 0.01)
-rocarray_add_exit_code_test(rocbench.info 0 rocbench info)
-rocarray_add_exit_code_test(rocbench.version 0 rocbench --version)
-rocarray_add_exit_code_test(rocbench.list 0 rocbench list h2d/pinned raw/h2d/pinned fill/b* MESSAGE
-  "^h2d/pinned +[*] [^\n]*\nraw/h2d/pinned +[*] [^\n]*\nfill/byte [^\n]*\n$")
-# What doctor finds depends on the machine; it always says something about huge pages.
-rocarray_add_exit_code_test(rocbench.doctor "[03]" rocbench doctor MESSAGE "huge pages +[^\n]+")
-rocarray_add_exit_code_test(rocbench.plan 0 rocbench_plan_test)
+# Tests of rocbench: name | exit code | arguments | regular expression of the output.
+set(results ${CMAKE_CURRENT_BINARY_DIR}/results.json)
+file(WRITE ${results}.low "# every case reaches this\nh2d/* 0.0000001 GB/s\n")
+file(WRITE ${results}.high "h2d/pinned 1000000 GB/s\n")
+set(row "triad +[0-9]+[.][0-9][0-9][0-9] +[0-9.]+ +[0-9.]+ +[0-9.]+ +64 KiB [^\\n]*yes")
+set(quick "--size 64K --min-time 0.01 --max-time 0.02")
+string(CONFIGURE [==[
+# Every command. What doctor finds depends on the machine; it always says something about huge pages.
+default_set | 0 | @quick@
+check | 0 | check
+sweep | 0 | sweep h2d/p* --max-time 0.01 --size 1,1K,1M
+latency | 0 | latency --max-time 0.01
+alloc | 0 | alloc --max-time 0.01
+info | 0 | info
+version | 0 | --version
+list | 0 | list h2d/pinned raw/h2d/pinned fill/b* | ^h2d/pinned +[*] [^\n]*\nraw/h2d/pinned +[*] [^\n]*\nfill/byte [^\n]*\n$
+doctor | [03] | doctor | huge pages +[^\n]+
 
-# Sizes and other tools' measurements.
-rocarray_add_exit_code_test(rocbench.unaligned_sizes 0
-  rocbench run * --size 1,4097 --min-time 0 --max-time 0)
-rocarray_add_exit_code_test(rocbench.rows 0 rocbench run strided/* ${quick} --row 1000 --pitch 3K)
-foreach(element 1 2 8 16)
-  rocarray_add_exit_code_test(rocbench.elements_of_${element}_bytes 0
-    rocbench run permute/* ${quick} --element ${element})
+# Sizes and other tools' measurements. BabelStream has its own columns, and its size of arrays.
+unaligned_sizes | 0 | run * --size 1,4097 --min-time 0 --max-time 0
+rows | 0 | run strided/* @quick@ --row 1000 --pitch 3K
+elements_of_1_bytes | 0 | run permute/* @quick@ --element 1
+elements_of_2_bytes | 0 | run permute/* @quick@ --element 2
+elements_of_8_bytes | 0 | run permute/* @quick@ --element 8
+elements_of_16_bytes | 0 | run permute/* @quick@ --element 16
+batches | 0 | run *batch/* @quick@ --row 100
+like_nvbandwidth | 0 | --like nvbandwidth --size 1M
+like_babelstream_finds_wrong_byte | 2 | --like babelstream --size 64K --inject
+like_babelstream | 0 | --like babelstream run *stream/triad --size 64K | Arrays of 64 KiB instead of BabelStream's 2 GiB: as given by --size.*Function +MBytes/sec +Min .sec. +Max +Average[^\n]*\n[^\n]*stream/@row@.*raw/stream/@row@
+
+# Errors, and suggestions for misspelt names.
+noisy_with_strict | 4 | run d2d/copy --size 4K --min-time 0 --max-time 0 --strict
+unknown_case | 5 | run nonsense | rocbench: no case matches 'nonsense'; `rocbench list` prints all cases\n
+misspelt_case | 5 | run h2d/pined | rocbench: no case matches 'h2d/pined'; did you mean 'h2d/pinned'[?]\n
+misspelt_command | 1 | swep | rocbench: unknown command 'swep'; did you mean 'sweep'[?]\n
+misspelt_option | 1 | run --max-tme=1 | rocbench: unknown option '--max-tme=1'; did you mean '--max-time'[?]\n
+unknown_option | 1 | run --nonsense | rocbench: unknown option '--nonsense'; see `rocbench run --help`\n
+unexpected_argument | 1 | info all | rocbench: unexpected argument 'all'; see `rocbench info --help`\n
+invalid_size | 1 | run --size 17179869185G | rocbench: --size: '17179869185G' is not a size from 1 byte to 16 EiB; use [^\n]*\n
+size_exceeds_memory | 1 | run --size 100T | size 100 TiB exceeds this machine's memory
+rows_exceed_memory | 1 | run strided/* --size 64M --row 1 --pitch 1T | pitch of 1 TiB [^\n]* memory
+unknown_device | 5 | run --device 1000
+every_case_finds_wrong_byte | 2 | run * @quick@ --inject
+skipped.no_gap | 77 | run h2d/pinned --size 64K --inject=gap | skipped: [^\n]*no gaps to corrupt
+
+# Result files are written, refused before measuring, compared and drawn. The last line of standard
+# output of compare is the verdict. Its first word is the worst finding.
+unwritable_file | 1 | run @quick@ --json /nonexistent/x.json
+full_device | 1 | run d2d/copy @quick@ --json /dev/full
+run_writes_results | 0 | run h2d/* @quick@ --json @results@ --csv @results@.csv
+compare_with_itself | 0 | compare @results@ @results@ --tolerance 100
+compare_reaches_thresholds | 0 | compare @results@ @results@ --tolerance 100 --thresholds @results@.low
+compare_below_threshold | 3 | compare @results@ @results@ --tolerance 100 --thresholds @results@.high | \nbelow 1 threshold[^\n]*\n(rocbench: [^\n]*\n)?$
+compare_refuses_missing_file | 1 | compare @results@ /nonexistent
+compare_refuses_other_file | 1 | compare @results@ @results@.csv
+report_writes_page | 0 | report @results@ @results@ -o @results@.html
+report_refuses_other_file | 1 | report @results@.csv -o @results@.not.html
+report_refuses_unwritable_file | 1 | report @results@ -o /nonexistent/x.html
+report_writes_picture | 0 | report @results@ -o @results@.svg
+report_refuses_picture_of_two | 1 | report @results@ @results@ -o @results@.two.svg
+latency_writes_times | 0 | latency latency/d2d/copy --size 4 --max-time 0 --json @results@.times
+report_refuses_picture_of_times | 1 | report @results@.times -o @results@.times.svg
+interrupted_writes_results | 0 | compare @results@.part1 @results@.part1 --tolerance 100
+]==] table @ONLY)
+string(REPLACE ";" "\\;" table "${table}")
+string(REGEX MATCHALL "[^\n]+" table "${table}")
+foreach(line IN LISTS table)
+  if(line MATCHES "^([a-z_0-9.]+) [|] ([^|]+) [|] ([^|]+)( [|] (.*))?$")
+    set(test ${CMAKE_MATCH_1})
+    set(code ${CMAKE_MATCH_2})
+    string(REPLACE "\\n" "\n" message "${CMAKE_MATCH_5}")
+    separate_arguments(arguments UNIX_COMMAND "${CMAKE_MATCH_3}")
+    rocarray_add_exit_code_test(rocbench.${test} "${code}" rocbench ${arguments}
+      MESSAGE "${message}")
+  elseif(NOT line MATCHES "^#")
+    message(FATAL_ERROR "rocarray: not a test of rocbench: ${line}")
+  endif()
 endforeach()
-rocarray_add_exit_code_test(rocbench.batches 0 rocbench run *batch/* ${quick} --row 100)
-rocarray_add_exit_code_test(rocbench.like_nvbandwidth 0 rocbench --like nvbandwidth --size 1M)
-rocarray_add_exit_code_test(rocbench.like_babelstream_finds_wrong_byte 2
-  rocbench --like babelstream --size 64K --inject)
-# BabelStream's columns, and the size of the arrays if it differs.
-set(row "triad +[0-9]+[.][0-9][0-9][0-9] +[0-9.]+ +[0-9.]+ +[0-9.]+ +64 KiB [^\n]*yes")
-rocarray_add_exit_code_test(rocbench.like_babelstream 0
-  rocbench --like babelstream run *stream/triad --size 64K MESSAGE
-  "Arrays of 64 KiB instead of BabelStream's 2 GiB: as given by --size.*Function +MBytes/sec +Min .sec. +Max +Average[^\n]*\n[^\n]*stream/${row}.*raw/stream/${row}")
+separate_arguments(quick)
+rocarray_add_exit_code_test(rocbench.unit 0 rocbench_unit_test)
 # One HIP call cannot copy memory that is registered in several parts, so raw cases register their
 # memory by HIP, in one part.
 rocarray_add_exit_code_test(rocbench.registered_in_parts 0 rocbench run */registered --size 300K
   --max-time 0.01 WITH ${environment} ROCARRAY_REGISTER_CHUNK=64K)
-
-# Errors, and suggestions for misspelt names.
-rocarray_add_exit_code_test(rocbench.noisy_with_strict 4
-  rocbench run d2d/copy --size 4K --min-time 0 --max-time 0 --strict)
-rocarray_add_exit_code_test(rocbench.unknown_case 5 rocbench run nonsense
-  MESSAGE "rocbench: no case matches 'nonsense'; `rocbench list` prints all cases\n")
-rocarray_add_exit_code_test(rocbench.misspelt_case 5 rocbench run h2d/pined
-  MESSAGE "rocbench: no case matches 'h2d/pined'; did you mean 'h2d/pinned'[?]\n")
-rocarray_add_exit_code_test(rocbench.misspelt_command 1 rocbench swep
-  MESSAGE "rocbench: unknown command 'swep'; did you mean 'sweep'[?]\n")
-rocarray_add_exit_code_test(rocbench.misspelt_option 1 rocbench run --max-tme=1
-  MESSAGE "rocbench: unknown option '--max-tme=1'; did you mean '--max-time'[?]\n")
-rocarray_add_exit_code_test(rocbench.unknown_option 1 rocbench run --nonsense
-  MESSAGE "rocbench: unknown option '--nonsense'; see `rocbench run --help`\n")
-rocarray_add_exit_code_test(rocbench.unexpected_argument 1 rocbench info all
-  MESSAGE "rocbench: unexpected argument 'all'; see `rocbench info --help`\n")
-rocarray_add_exit_code_test(rocbench.invalid_size 1 rocbench run --size 17179869185G
-  MESSAGE "rocbench: --size: 17179869185G is more than 16 EiB; use a smaller size\n")
-rocarray_add_exit_code_test(rocbench.size_exceeds_memory 1 rocbench run --size 100T
-  MESSAGE "size 100 TiB exceeds this machine's memory")
-rocarray_add_exit_code_test(rocbench.rows_exceed_memory 1
-  rocbench run strided/* --size 64M --row 1 --pitch 1T MESSAGE "pitch of 1 TiB [^\n]* memory")
-rocarray_add_exit_code_test(rocbench.unknown_device 5 rocbench run --device 1000)
 
 # Each kind of copy and memory finds a wrong byte in its payload, the last byte of the guard band before
 # it, the first byte of the guard band after it, and a byte in a gap.
@@ -133,11 +163,8 @@ foreach(site data gap before after)
   rocarray_add_exit_code_test(rocbench.check_finds_wrong_byte_${site} 2
     rocbench check --inject=${site})
 endforeach()
-rocarray_add_exit_code_test(rocbench.every_case_finds_wrong_byte 2 rocbench run * ${quick} --inject)
 
 # Skipped cases print the reason.
-rocarray_add_exit_code_test(rocbench.skipped.no_gap 77
-  rocbench run h2d/pinned --size 64K --inject=gap MESSAGE "skipped: [^\n]*no gaps to corrupt")
 if(NOT ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
   rocarray_add_exit_code_test(rocbench.skipped.batch_call 77
     rocbench run raw/batch_call/h2d --size 64K MESSAGE "skipped: [^\n]*no batched copy function")
@@ -171,33 +198,6 @@ elseif(ROCARRAY_ON_FAKE_RUNTIME)
     rocbench run d2d/copy ${quick} MESSAGE "Measured with the fake HIP runtime")
 endif()
 
-# Result files are written, refused before measuring, and compared.
-set(results ${CMAKE_CURRENT_BINARY_DIR}/results.json)
-rocarray_add_exit_code_test(rocbench.unwritable_file 1
-  rocbench run ${quick} --json /nonexistent/x.json)
-rocarray_add_exit_code_test(rocbench.full_device 1 rocbench run d2d/copy ${quick} --json /dev/full)
-rocarray_add_exit_code_test(rocbench.run_writes_results 0
-  rocbench run h2d/* ${quick} --json ${results} --csv ${results}.csv)
-set_tests_properties(${rocarray_test_prefix}.rocbench.run_writes_results PROPERTIES
-  FIXTURES_SETUP ${rocarray_test_prefix}.rocbench_results)
-file(WRITE ${results}.low "# every case reaches this\nh2d/* 0.0000001 GB/s\n")
-file(WRITE ${results}.high "h2d/pinned 1000000 GB/s\n")
-rocarray_add_exit_code_test(rocbench.compare_with_itself 0
-  rocbench compare ${results} ${results} --tolerance 100)
-rocarray_add_exit_code_test(rocbench.compare_reaches_thresholds 0
-  rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.low)
-# The last line of standard output is the verdict. Its first word is the worst finding.
-rocarray_add_exit_code_test(rocbench.compare_below_threshold 3
-  rocbench compare ${results} ${results} --tolerance 100 --thresholds ${results}.high
-  MESSAGE "\nbelow 1 threshold[^\n]*\n(rocbench: [^\n]*\n)?$")
-rocarray_add_exit_code_test(rocbench.compare_refuses_missing_file 1
-  rocbench compare ${results} /nonexistent)
-rocarray_add_exit_code_test(rocbench.compare_refuses_other_file 1
-  rocbench compare ${results} ${results}.csv)
-foreach(test with_itself reaches_thresholds below_threshold refuses_missing_file refuses_other_file)
-  set_tests_properties(${rocarray_test_prefix}.rocbench.compare_${test} PROPERTIES
-    FIXTURES_REQUIRED ${rocarray_test_prefix}.rocbench_results)
-endforeach()
 # After Ctrl-C the results so far are written. In the background, timeout would send a second signal,
 # which ends the process.
 add_test(NAME ${rocarray_test_prefix}.rocbench.interrupted COMMAND ${CMAKE_COMMAND}
@@ -206,12 +206,20 @@ add_test(NAME ${rocarray_test_prefix}.rocbench.interrupted COMMAND ${CMAKE_COMMA
   -DEXPECTED=130 -P ${CMAKE_CURRENT_LIST_DIR}/expect_exit_code.cmake)
 set_tests_properties(${rocarray_test_prefix}.rocbench.interrupted PROPERTIES TIMEOUT 60
   ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "no device was found"
-  FIXTURES_SETUP ${rocarray_test_prefix}.rocbench_interrupted)
-rocarray_add_exit_code_test(rocbench.interrupted_writes_results 0
-  rocbench compare ${results}.part1 ${results}.part1 --tolerance 100)
-set_tests_properties(${rocarray_test_prefix}.rocbench.interrupted_writes_results PROPERTIES
-  FIXTURES_REQUIRED ${rocarray_test_prefix}.rocbench_interrupted)
-include(${CMAKE_CURRENT_LIST_DIR}/report_tests.cmake)
+  FIXTURES_SETUP ${results}.part1)
+find_program(ROCARRAY_BROWSER NAMES chromium chromium-browser google-chrome
+  DOC "Browser that draws rocbench's report in a test")
+if(ROCARRAY_BROWSER)
+  foreach(kind html svg)
+    set(test ${rocarray_test_prefix}.rocbench.report_renders_${kind})
+    add_test(NAME ${test} COMMAND ${CMAKE_COMMAND}
+      -DBROWSER=${ROCARRAY_BROWSER} -DREPORT=${results}.${kind}
+      -DDIRECTORY=${CMAKE_CURRENT_BINARY_DIR}
+      -P ${CMAKE_CURRENT_LIST_DIR}/rocbench/render_report.cmake)
+    set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED ${results}.${kind} TIMEOUT 180
+      SKIP_REGULAR_EXPRESSION "no device was found")
+  endforeach()
+endif()
 
 # The other programs.
 rocarray_add_exit_code_test(call_overhead 0 call_overhead --benchmark_min_time=0.01)

@@ -15,7 +15,6 @@
 #include <roc/native.hpp>
 #include <roc/registration.hpp>
 
-#include "host_image.hpp"
 #include "platform/call.hpp"
 #include "verification.hpp"
 
@@ -24,9 +23,9 @@ namespace {
 
 // Allocates and deallocates memory by one API, one allocation at a time.
 struct allocator {
-  // Returns host or device memory. May return before stream-ordered memory can be accessed:
-  // synchronize the device first.
-  std::function<void*(std::size_t bytes)> allocate;
+  // Sets `*memory` to host or device memory. May return before stream-ordered memory can be
+  // accessed: synchronize the device first.
+  std::function<void(void** memory, std::size_t bytes)> allocate;
   // Frees the last result of allocate(bytes) or, if it is registered memory, deregisters it.
   std::function<void(void* memory, std::size_t bytes)> deallocate;
 };
@@ -35,42 +34,11 @@ struct allocator {
 template <class Make>
 allocator array_allocator(Make make) {
   auto const array = std::make_shared<decltype(make(std::size_t{}))>();
-  return {[=](std::size_t bytes) {
+  return {[=](void** memory, std::size_t bytes) {
             *array = make(bytes);
-            return static_cast<void*>(array->data());
+            *memory = array->data();
           },
           [=](void*, std::size_t) { *array = {}; }};
-}
-
-allocator device_arrays(std::size_t) {
-  return array_allocator([stream = std::make_shared<roc::stream>()](std::size_t bytes) {
-    return roc::device_array<std::byte>(roc::shape<1>{bytes}, roc::order::c, *stream);
-  });
-}
-
-allocator pinned_arrays(std::size_t) {
-  return array_allocator([](std::size_t bytes) {
-    return roc::host_array<std::byte>(roc::shape<1>{bytes}, roc::order::c,
-                                      roc::host_memory::pinned);
-  });
-}
-
-allocator hip_device(std::size_t) {
-  return {[](std::size_t bytes) {
-            void* memory = nullptr;
-            ROCARRAY_HIP(hipMalloc, &memory, bytes);
-            return memory;
-          },
-          [](void* memory, std::size_t) { ROCARRAY_HIP(hipFree, memory); }};
-}
-
-allocator hip_pinned(std::size_t) {
-  return {[](std::size_t bytes) {
-            void* memory = nullptr;
-            ROCARRAY_HIP(hipHostMalloc, &memory, bytes, 0u);
-            return memory;
-          },
-          [](void* memory, std::size_t) { ROCARRAY_HIP(hipHostFree, memory); }};
 }
 
 // Returns the resource of the driver's pool. Throws case_not_supported if the device has none.
@@ -83,46 +51,77 @@ std::shared_ptr<roc::hip_async_memory_resource> make_driver_pool() {
   }
 }
 
-allocator driver_pool(std::size_t) {
-  auto const pool = make_driver_pool();
-  auto const stream = std::make_shared<roc::stream>();
-  return {[=](std::size_t bytes) { return pool->allocate(bytes, *stream); },
-          [=](void* memory, std::size_t bytes) { pool->deallocate(memory, bytes, *stream); }};
-}
+struct case_definition {
+  char const* name;
+  char const* description;
+  char const* path;
+  allocator (*make)(std::size_t bytes);
+};
 
-allocator hip_driver_pool(std::size_t) {
-  static_cast<void>(make_driver_pool());
-  auto const stream = std::make_shared<roc::stream>();
-  return {
-      [=](std::size_t bytes) {
-        void* memory = nullptr;
-        ROCARRAY_HIP(hipMallocAsync, &memory, bytes, roc::native(*stream));
-        return memory;
-      },
-      [=](void* memory, std::size_t) { ROCARRAY_HIP(hipFreeAsync, memory, roc::native(*stream)); }};
-}
-
-// Memory to register that has been written before.
-using touched_memory = std::vector<std::byte>;
-
-allocator registrations(std::size_t bytes) {
-  auto const memory = std::make_shared<touched_memory>(bytes, std::byte{1});
-  auto const registration = std::make_shared<std::optional<roc::registration>>();
-  return {[=](std::size_t) {
-            *registration = roc::register_host(*memory);
-            return static_cast<void*>(memory->data());
-          },
-          [=](void*, std::size_t) { registration->reset(); }};
-}
-
-allocator hip_registrations(std::size_t bytes) {
-  auto const memory = std::make_shared<touched_memory>(bytes, std::byte{1});
-  return {[=](std::size_t) {
-            ROCARRAY_HIP(hipHostRegister, memory->data(), memory->size(), 0u);
-            return static_cast<void*>(memory->data());
-          },
-          [](void* registered, std::size_t) { ROCARRAY_HIP(hipHostUnregister, registered); }};
-}
+constexpr case_definition case_definitions[] = {
+    {"alloc/device", "construction and destruction of a device_array", "pool",
+     [](std::size_t) {
+       return array_allocator([stream = std::make_shared<roc::stream>()](std::size_t bytes) {
+         return roc::device_array<std::byte>(roc::shape<1>{bytes}, roc::order::c, *stream);
+       });
+     }},
+    {"raw/alloc/device", "hipMalloc and hipFree", "hipMalloc",
+     [](std::size_t) -> allocator {
+       return {[](void** memory, std::size_t bytes) { ROCARRAY_HIP(hipMalloc, memory, bytes); },
+               [](void* memory, std::size_t) { ROCARRAY_HIP(hipFree, memory); }};
+     }},
+    {"alloc/driver_pool", "allocation from hip_async_memory_resource", "driver's pool",
+     [](std::size_t) -> allocator {
+       auto const pool = make_driver_pool();
+       auto const stream = std::make_shared<roc::stream>();
+       return {[=](void** memory, std::size_t bytes) { *memory = pool->allocate(bytes, *stream); },
+               [=](void* memory, std::size_t bytes) { pool->deallocate(memory, bytes, *stream); }};
+     }},
+    {"raw/alloc/driver_pool", "hipMallocAsync and hipFreeAsync", "hipMallocAsync",
+     [](std::size_t) -> allocator {
+       static_cast<void>(make_driver_pool());
+       auto const stream = std::make_shared<roc::stream>();
+       return {[=](void** memory, std::size_t bytes) {
+                 ROCARRAY_HIP(hipMallocAsync, memory, bytes, roc::native(*stream));
+               },
+               [=](void* memory, std::size_t) {
+                 ROCARRAY_HIP(hipFreeAsync, memory, roc::native(*stream));
+               }};
+     }},
+    {"alloc/pinned", "construction and destruction of a pinned_array", "cache",
+     [](std::size_t) {
+       return array_allocator([](std::size_t bytes) {
+         return roc::host_array<std::byte>(roc::shape<1>{bytes}, roc::order::c,
+                                           roc::host_memory::pinned);
+       });
+     }},
+    {"raw/alloc/pinned", "hipHostMalloc and hipHostFree", "hipHostMalloc",
+     [](std::size_t) -> allocator {
+       return {
+           [](void** memory, std::size_t bytes) { ROCARRAY_HIP(hipHostMalloc, memory, bytes, 0u); },
+           [](void* memory, std::size_t) { ROCARRAY_HIP(hipHostFree, memory); }};
+     }},
+    {"alloc/registered", "register_host and deregister of touched memory", "register_host",
+     [](std::size_t bytes) -> allocator {
+       auto const touched = std::make_shared<std::vector<std::byte>>(bytes, std::byte{1});
+       auto const registration = std::make_shared<std::optional<roc::registration>>();
+       return {[=](void** memory, std::size_t) {
+                 *registration = roc::register_host(*touched);
+                 *memory = touched->data();
+               },
+               [=](void*, std::size_t) { registration->reset(); }};
+     }},
+    {"raw/alloc/registered", "hipHostRegister, hipHostUnregister, touched memory",
+     "hipHostRegister",
+     [](std::size_t bytes) -> allocator {
+       auto const touched = std::make_shared<std::vector<std::byte>>(bytes, std::byte{1});
+       return {[=](void** memory, std::size_t) {
+                 *memory = touched->data();
+                 ROCARRAY_HIP(hipHostRegister, *memory, touched->size(), 0u);
+               },
+               [](void* memory, std::size_t) { ROCARRAY_HIP(hipHostUnregister, memory); }};
+     }},
+};
 
 // Times pairs of allocation and deallocation. check() allocates once more, outside the timed part,
 // and verifies that the first and the last page contain what was written to them.
@@ -135,21 +134,19 @@ class alloc_experiment final : public experiment {
 
   void prepare(std::uint64_t) override {}
   void run(std::size_t times) override {
-    for (std::size_t i = 0; i < times; ++i)
-      allocator_.deallocate(allocator_.allocate(bytes_), bytes_);
+    for (std::size_t i = 0; i < times; ++i) allocator_.deallocate(allocate(), bytes_);
   }
 
   std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
     if (inject > injection_site::data)
       throw case_not_supported("allocations have no gaps or guard bands to corrupt a byte in");
-    auto* const memory = static_cast<std::byte*>(allocator_.allocate(bytes_));
+    auto* const memory = static_cast<std::byte*>(allocate());
     // Each copy stays within one page, because HIP cannot copy across the parts of a range that was
     // registered in parts.
     std::byte* const end = memory + bytes_;
-    std::size_t const first_bytes = page - offset_in_page(memory);
+    std::size_t const first_bytes = std::min(page - offset_in_page(memory), bytes_);
     std::size_t const last_bytes = std::min(offset_in_page(end - 1) + 1, bytes_);
-    auto difference =
-        check_edge({memory, std::min(first_bytes, bytes_)}, sample, inject == injection_site::data);
+    auto difference = check_edge({memory, first_bytes}, sample, inject == injection_site::data);
     if (!difference) difference = check_edge({end - last_bytes, last_bytes}, sample, false);
     allocator_.deallocate(memory, bytes_);
     return difference;
@@ -157,6 +154,12 @@ class alloc_experiment final : public experiment {
 
  private:
   static constexpr std::size_t page = 4096;
+
+  void* allocate() {
+    void* memory = nullptr;
+    allocator_.allocate(&memory, bytes_);
+    return memory;
+  }
 
   static std::size_t offset_in_page(std::byte const* address) {
     return reinterpret_cast<std::uintptr_t>(address) % page;
@@ -181,27 +184,6 @@ class alloc_experiment final : public experiment {
 
   allocator allocator_;
   std::size_t bytes_;
-};
-
-struct case_definition {
-  char const* name;
-  char const* description;
-  char const* path;
-  allocator (*make)(std::size_t bytes);
-};
-
-constexpr case_definition case_definitions[] = {
-    {"alloc/device", "construction and destruction of a device_array", "pool", device_arrays},
-    {"raw/alloc/device", "hipMalloc and hipFree", "hipMalloc", hip_device},
-    {"alloc/driver_pool", "allocation from hip_async_memory_resource", "driver's pool",
-     driver_pool},
-    {"raw/alloc/driver_pool", "hipMallocAsync and hipFreeAsync", "hipMallocAsync", hip_driver_pool},
-    {"alloc/pinned", "construction and destruction of a pinned_array", "cache", pinned_arrays},
-    {"raw/alloc/pinned", "hipHostMalloc and hipHostFree", "hipHostMalloc", hip_pinned},
-    {"alloc/registered", "register_host and deregister of touched memory", "register_host",
-     registrations},
-    {"raw/alloc/registered", "hipHostRegister, hipHostUnregister, touched memory",
-     "hipHostRegister", hip_registrations},
 };
 
 }  // namespace

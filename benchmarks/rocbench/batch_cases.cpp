@@ -2,6 +2,7 @@
 // Cases of many small copies submitted together.
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -83,8 +84,8 @@ struct batch_positions {
     return i * stride % count * (copy_bytes + gap);
   }
 
-  // Returns the layout of copies whose positions are permuted by `permutation`; 1 is the source's
-  // order.
+  // Returns the layout of copies whose positions are permuted by `permutation`. The payload has the
+  // order of the destination, so the source's permutation is the stride.
   image_layout image(std::size_t permutation) const {
     image_layout result{{}, copy_bytes};
     result.axes[0] = {count, copy_bytes + gap, copy_bytes, permutation};
@@ -95,21 +96,6 @@ struct batch_positions {
   std::size_t count;
   std::size_t stride = 7919;
 };
-
-// Returns the inverse of `value` modulo `modulus`. Precondition: they have no common factor.
-std::size_t inverse(std::size_t value, std::size_t modulus) {
-  auto left = static_cast<std::int64_t>(modulus);
-  std::int64_t right = static_cast<std::int64_t>(value) % left;
-  std::int64_t previous = 0;
-  std::int64_t current = 1;
-  while (right != 0) {  // Euclid's algorithm; invariant: current * value is right, modulo modulus
-    std::int64_t const quotient = left / right;
-    left = std::exchange(right, left - quotient * right);
-    previous = std::exchange(current, previous - quotient * current);
-  }
-  auto const modulus_value = static_cast<std::int64_t>(modulus);
-  return static_cast<std::size_t>((previous % modulus_value + modulus_value) % modulus_value);
-}
 
 struct operand_pair {
   char const* name;
@@ -128,75 +114,65 @@ char const* path_of(batch_api api) {
   return vendor_batch_function();
 }
 
+// Adds all copies to a new batch and submits it.
+void submit_batch(batch_copies const& copies, buffer_experiment& subject) {
+  auto const on_host = [&]<class T>(T* data, std::size_t i) {
+    return roc::host_view<T, 1>(data, roc::shape<1>{copies.bytes[i]});
+  };
+  auto const on_device = [&]<class T>(T* data, std::size_t i, guarded_buffer const& buffer) {
+    return roc::device_view<T, 1>(data, roc::shape<1>{copies.bytes[i]}, roc::order::c,
+                                  buffer.device_ordinal());
+  };
+  roc::copy_batch batch;
+  for (std::size_t i = 0; i != copies.bytes.size(); ++i) {
+    auto const* const source = static_cast<std::byte const*>(copies.sources[i]);
+    auto* const destination = static_cast<std::byte*>(copies.destinations[i]);
+    if (!subject.source.is_device_memory()) {
+      batch.add(on_host(source, i), on_device(destination, i, subject.destination));
+    } else if (subject.destination.is_device_memory()) {
+      batch.add(on_device(source, i, subject.source),
+                on_device(destination, i, subject.destination));
+    } else {
+      batch.add(on_device(source, i, subject.source), on_host(destination, i));
+    }
+  }
+  batch.submit();
+}
+
 // Copies with gaps between them on both sides; the destination holds them in a different order.
-class batch_experiment final : public buffer_experiment {
- public:
-  batch_experiment(operand_pair const& operands, batch_api api, batch_positions const& positions)
-      : buffer_experiment({timing_method::wall_clock, positions.bytes(),
-                           positions.bytes() * (operands.within_device() ? 2 : 1), path_of(api)},
-                          {operands.source, positions.span_bytes(), positions.image(1)},
-                          {operands.destination, positions.span_bytes(),
-                           positions.image(inverse(positions.stride, positions.count))},
-                          api_kind::library),
-        api_(api),
-        positions_(positions) {
-    for (std::size_t i = 0; i != positions_.count; ++i) {
-      copies_.sources.push_back(source_.payload() + positions_.source_offset(i));
-      copies_.destinations.push_back(destination_.payload() + positions_.destination_offset(i));
-      copies_.bytes.push_back(positions_.copy_bytes);
-    }
+std::unique_ptr<experiment> make_batch(operand_pair const& operands, batch_api api,
+                                       batch_positions const& positions) {
+  auto result = std::make_unique<buffer_experiment>(
+      experiment_properties{timing_method::wall_clock, positions.bytes(),
+                            positions.bytes() * (operands.within_device() ? 2 : 1), path_of(api)},
+      buffer_layout{operands.source, positions.span_bytes(), positions.image(positions.stride)},
+      buffer_layout{operands.destination, positions.span_bytes(), positions.image(1)});
+  buffer_experiment& subject = *result;
+  batch_copies copies;
+  for (std::size_t i = 0; i != positions.count; ++i) {
+    copies.sources.push_back(subject.source.payload() + positions.source_offset(i));
+    copies.destinations.push_back(subject.destination.payload() + positions.destination_offset(i));
+    copies.bytes.push_back(positions.copy_bytes);
   }
-
-  void run(std::size_t times) override {
-    for (std::size_t i = 0; i != times; ++i) {
-      switch (api_) {
-        case batch_api::library: run_library(); break;
-        case batch_api::loop: run_loop(); break;
-        case batch_api::vendor_call: vendor_batch(copies_, roc::native(stream_)); break;
+  subject.work = [=, &subject, copies = std::move(copies)](std::size_t times) mutable {
+    hipStream_t const hip_stream = subject.hip_stream();
+    hipMemcpyKind const kind = subject.hip_copy_kind();
+    for (std::size_t execution = 0; execution != times; ++execution) {
+      switch (api) {
+        case batch_api::library: submit_batch(copies, subject); break;
+        case batch_api::vendor_call: vendor_batch(copies, hip_stream); break;
+        case batch_api::loop:
+          for (std::size_t i = 0; i != copies.bytes.size(); ++i) {
+            ROCARRAY_HIP(hipMemcpyAsync, copies.destinations[i], copies.sources[i], copies.bytes[i],
+                         kind, hip_stream);
+          }
+          break;
       }
-      stream_.synchronize();
+      subject.stream().synchronize();
     }
-  }
-
- private:
-  void run_library() {
-    roc::copy_batch batch;
-    for (std::size_t i = 0; i != positions_.count; ++i) {
-      auto const* const source = static_cast<std::byte const*>(copies_.sources[i]);
-      auto* const destination = static_cast<std::byte*>(copies_.destinations[i]);
-      if (!source_.is_device_memory()) {
-        batch.add(host(source), device(destination, destination_));
-      } else if (destination_.is_device_memory()) {
-        batch.add(device(source, source_), device(destination, destination_));
-      } else {
-        batch.add(device(source, source_), host(destination));
-      }
-    }
-    batch.submit();
-  }
-
-  template <class T>
-  roc::host_view<T, 1> host(T* data) const {
-    return {data, roc::shape<1>{positions_.copy_bytes}};
-  }
-  template <class T>
-  roc::device_view<T, 1> device(T* data, guarded_buffer const& buffer) const {
-    return {data, roc::shape<1>{positions_.copy_bytes}, roc::order::c, buffer.device_ordinal()};
-  }
-
-  void run_loop() {
-    hipStream_t const hip_stream = roc::native(stream_);
-    hipMemcpyKind const kind = hip_copy_kind();
-    for (std::size_t i = 0; i != positions_.count; ++i) {
-      ROCARRAY_HIP(hipMemcpyAsync, copies_.destinations[i], copies_.sources[i],
-                   positions_.copy_bytes, kind, hip_stream);
-    }
-  }
-
-  batch_api api_;
-  batch_positions positions_;
-  batch_copies copies_;
-};
+  };
+  return result;
+}
 
 constexpr operand_pair operand_pairs[] = {
     {"h2d", "host to device", memory_kind::pageable, memory_kind::device},
@@ -224,8 +200,7 @@ void add_batch_cases(case_vector& cases) {
       auto const make = [&operands, api = submission.api](case_parameters const& parameters) {
         if (api == batch_api::vendor_call && vendor_batch_function() == nullptr)
           throw case_not_supported("the platform has no batched copy function");
-        return std::make_unique<batch_experiment>(
-            operands, api, batch_positions(parameters.bytes, parameters.row));
+        return make_batch(operands, api, batch_positions(parameters.bytes, parameters.row));
       };
       cases.push_back(
           {std::string(submission.prefix) + operands.name,

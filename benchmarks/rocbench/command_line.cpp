@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <numeric>
-#include <sstream>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +13,8 @@
 #include <CLI/CLI.hpp>
 
 #include <roc/config.hpp>
+
+#include "format.hpp"
 
 namespace rocbench {
 namespace {
@@ -34,32 +34,14 @@ constexpr char const* footer =
     "  77   all cases were skipped\n"
     "  130  interrupted\n";
 
-// Returns the words of a text in lines of at most help_columns, all but the first indented. The
-// first line begins at column `indent`.
-std::string wrapped(std::string const& text, std::size_t indent) {
-  std::string result;
-  std::size_t column = indent;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (column > indent && column + 1 + word.size() > help_columns) {
-      result += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      result += ' ';
-      ++column;
-    }
-    result += word;
-    column += word.size();
-  }
-  return result + "\n";
-}
-
 // Prints help within help_columns: names and values of options without the names of C++ types and
 // validators.
 class help_formatter final : public CLI::Formatter {
  public:
   std::string make_description(CLI::App const* app) const override {
-    return app->get_description().empty() ? "" : wrapped(app->get_description(), 0);
+    return app->get_description().empty()
+               ? ""
+               : wrapped(app->get_description(), help_columns, 0, 0) + "\n";
   }
   std::string make_option(CLI::Option const* option, bool is_positional) const override {
     std::string const type = option->get_type_name();
@@ -82,35 +64,31 @@ class help_formatter final : public CLI::Formatter {
     constexpr std::size_t indent = 22;
     return fmt::format("  {:<{}}", name, indent - 2) +
            (name.size() + 4 > indent ? "\n" + std::string(indent, ' ') : "") +
-           wrapped(description, indent);
+           wrapped(description, help_columns, indent, indent) + "\n";
   }
 };
 
-// Returns a transformation of sizes such as "64M" to a number of bytes. Errors name the value.
+// Returns a transformation of sizes such as "64M" to a number of bytes.
 CLI::Validator size_validator() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
+        static std::regex const form("([0-9]+)(b|([kmgtpe])(i?b)?)?", std::regex::icase);
+        std::smatch parts;
         std::uint64_t number = 0;
-        char const* const end = text.data() + text.size();
-        auto const [suffix_begin, error] = std::from_chars(text.data(), end, number);
-        bool overflows = error == std::errc::result_out_of_range;
-        std::string suffix(suffix_begin, end);
-        std::ranges::transform(suffix, suffix.begin(),
-                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        constexpr std::string_view units = "bkmgtpe";
-        std::size_t const power = suffix.empty() ? 0 : units.find(suffix.front());
-        std::string const rest = suffix.substr(std::min<std::size_t>(suffix.size(), 1));
-        bool const has_unit =
-            power < units.size() && (rest.empty() || (power != 0 && (rest == "b" || rest == "ib")));
-        if (error == std::errc::invalid_argument || !has_unit) {
-          return fmt::format("'{}' is not a size; use a number of bytes such as 4096, 64K or 1G",
-                             text);
+        bool fits =
+            std::regex_match(text, parts, form) &&
+            std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
+        if (fits && parts[3].matched) {
+          auto const unit = std::string_view("kmgtpe").find(CLI::detail::to_lower(parts[3]));
+          for (std::size_t i = 0; i <= unit; ++i) {
+            fits = fits && !__builtin_mul_overflow(number, 1024u, &number);
+          }
         }
-        for (std::size_t i = 0; i < power; ++i) {
-          overflows = overflows || __builtin_mul_overflow(number, 1024u, &number);
+        if (!fits || number == 0) {
+          return fmt::format(
+              "'{}' is not a size from 1 byte to 16 EiB; use a number such as 4096, 64K or 1G",
+              text);
         }
-        if (overflows) return fmt::format("{} is more than 16 EiB; use a smaller size", text);
-        if (number == 0) return "size 0 is not allowed; use at least one byte";
         text = fmt::format("{}", number);
         return "";
       },
@@ -145,64 +123,62 @@ CLI::Validator choice_validator(std::vector<std::string> names) {
 constexpr double max_seconds = 1e6;
 constexpr int max_device = 65535;
 
+// Adds an option whose value help shows as `value`.
+template <class T>
+CLI::Option* add_value(CLI::App& app, char const* names, char const* value, T& variable,
+                       char const* text) {
+  return app.add_option(names, variable, text)->type_name(value);
+}
+
 void add_device_option(CLI::App& app, command_line& options) {
-  app.add_option("--device", options.device, "Ordinal of the device")
-      ->type_name("N")
+  add_value(app, "--device", "N", options.device, "Ordinal of the device")
       ->check(CLI::Range(0, max_device).description(""))
       ->capture_default_str();
 }
 
 void add_measuring_options(CLI::App& app, command_line& options) {
-  app.add_option("--size", options.sizes,
-                 "Bytes per copy, or several sizes separated by commas; K, M and G are powers of "
-                 "1024. Default of run: 256M on a GPU, 64M on the host, at most a quarter of the "
-                 "free device memory; the other commands use several sizes")
-      ->type_name("BYTES")
+  add_value(app, "--size", "BYTES", options.sizes,
+            "Bytes per copy, or several sizes separated by commas; K, M and G are powers of 1024. "
+            "Default of run: 256M on a GPU, 64M on the host, at most a quarter of the free device "
+            "memory; the other commands use several sizes")
       ->delimiter(',')
       ->transform(size_validator());
-  app.add_option("--row", options.row,
-                 "Bytes per row of the strided cases and per copy of the batch cases")
-      ->type_name("BYTES")
+  add_value(app, "--row", "BYTES", options.row,
+            "Bytes per row of the strided cases and per copy of the batch cases")
       ->transform(size_validator())
       ->capture_default_str();
-  app.add_option("--pitch", options.pitch,
-                 "Bytes from one row to the next. Default: 9/8 of the row")
-      ->type_name("BYTES")
+  add_value(app, "--pitch", "BYTES", options.pitch,
+            "Bytes from one row to the next. Default: 9/8 of the row")
       ->transform(size_validator());
-  app.add_option("--element", options.element,
-                 "Bytes per element of the permute cases: 1, 2, 4, 8 or 16")
-      ->type_name("BYTES")
+  add_value(app, "--element", "BYTES", options.element,
+            "Bytes per element of the permute cases: 1, 2, 4, 8 or 16")
       ->check(CLI::IsMember({1, 2, 4, 8, 16}).description(""))
       ->capture_default_str();
-  app.add_option("--min-time", options.min_time,
-                 "Minimal seconds per case. Default: 0.2 (sweep 0.1, check 0)")
-      ->type_name("SECONDS")
+  add_value(app, "--min-time", "SECONDS", options.min_time,
+            "Minimal seconds per case. Default: 0.2 (sweep 0.1, check 0)")
       ->check(number_validator(0, max_seconds));
-  app.add_option("--max-time", options.max_time,
-                 "Maximal seconds per case; a case is noisy if its samples still disagree then. "
-                 "Default: 0.9 (sweep 0.5, latency and alloc 1, check 0); without this option, run "
-                 "measures cases whose median is not precise to 1 % in up to 8 extra rounds of 0.3 "
-                 "seconds, within half a minute in total")
-      ->type_name("SECONDS")
+  add_value(
+      app, "--max-time", "SECONDS", options.max_time,
+      "Maximal seconds per case; a case is noisy if its samples still disagree then. Default: "
+      "0.9 (sweep 0.5, latency and alloc 1, check 0); without this option, run measures "
+      "cases whose median is not precise to 1 % in up to 8 extra rounds of 0.3 seconds, "
+      "within half a minute in total")
       ->check(number_validator(0, max_seconds));
-  app.add_option("--rounds", options.rounds,
-                 "Rounds that divide this time: cases take turns, so that a temporary slowdown of "
-                 "the machine affects all of them. Default: 2 (check 1)")
-      ->type_name("N")
+  add_value(app, "--rounds", "N", options.rounds,
+            "Rounds that divide this time: cases take turns, so that a temporary slowdown of the "
+            "machine affects all of them. Default: 2 (check 1)")
       ->check(CLI::Range(1, 1000).description(""));
-  app.add_option("--json", options.json,
-                 "Writes the results to this file, in an extension of Google Benchmark's format; - "
-                 "is standard output, and moves the table to standard error")
-      ->type_name("FILE");
-  app.add_option("--csv", options.csv, "Writes the results to this file as CSV")->type_name("FILE");
+  add_value(app, "--json", "FILE", options.json,
+            "Writes the results to this file, in an extension of Google Benchmark's format; - is "
+            "standard output, and moves the table to standard error");
+  add_value(app, "--csv", "FILE", options.csv, "Writes the results to this file as CSV");
   app.add_flag("--strict", options.strict, "Returns exit code 4 if a case is noisy");
   add_device_option(app, options);
-  app.add_option("--like", options.like,
-                 "Measures as another tool does, for comparison with its figures: nvbandwidth (512 "
-                 "MiB, 4 warm-up copies, 16 copies between two events, median of 3), babelstream "
-                 "(arrays of 2^28 doubles, or the largest power of two that fits; 100 synchronized "
-                 "executions, the shortest time without the first)")
-      ->type_name("TOOL")
+  add_value(app, "--like", "TOOL", options.like,
+            "Measures as another tool does, for comparison with its figures: nvbandwidth (512 MiB, "
+            "4 warm-up copies, 16 copies between two events, median of 3), babelstream (arrays of "
+            "2^28 doubles, or the largest power of two that fits; 100 synchronized executions, the "
+            "shortest time without the first)")
       ->transform(choice_validator({"nvbandwidth", "babelstream"}));
   app.add_flag("--inject{data}", options.inject,
                "Corrupts one byte before each verification, which must fail (exit code 2). "
@@ -229,24 +205,24 @@ void add_compare_options(CLI::App& app, compare_options& options) {
   app.add_option("before", options.before, "Result file of the earlier run, from --json")
       ->required();
   app.add_option("after", options.after, "Result file of the later run")->required();
-  app.add_option("--tolerance", options.tolerance, "Change in percent that counts as the same")
-      ->type_name("PERCENT")
+  add_value(app, "--tolerance", "PERCENT", options.tolerance,
+            "Change in percent that counts as the same")
       ->check(number_validator(0, 100))
       ->capture_default_str();
-  app.add_option("--thresholds", options.thresholds,
-                 "File of minimal rates, one per line: a case or glob, a number, and GB/s, "
-                 "% of limit or % of before; # starts a comment")
-      ->type_name("FILE");
+  add_value(
+      app, "--thresholds", "FILE", options.thresholds,
+      "File of minimal rates, one per line: a case or glob, a number, and GB/s, % of limit or "
+      "% of before; # starts a comment");
 }
 
 void add_report_options(CLI::App& app, report_options& options) {
   app.add_option("results", options.results, "Result file of a run, from --json")->required();
   app.add_option("later", options.later,
                  "Result file of a later run, which is shown with its changes since the first");
-  app.add_option("-o,--output", options.output,
-                 "File to write: a picture of one run's efficiency bars if the name ends with "
-                 ".svg, else HTML; - is standard output")
-      ->type_name("FILE")
+  add_value(
+      app, "-o,--output", "FILE", options.output,
+      "File to write: a picture of one run's efficiency bars if the name ends with .svg, else "
+      "HTML; - is standard output")
       ->required();
 }
 
@@ -328,26 +304,22 @@ std::string complete(command_line& options) {
   return "";
 }
 
-// The number of insertions, deletions, substitutions and swaps of adjacent characters that turn
-// `first` into `second` (optimal string alignment).
+// Returns the number of insertions, deletions, substitutions and swaps of adjacent characters that
+// turn `first` into `second` (optimal string alignment).
 std::size_t edit_distance(std::string_view first, std::string_view second) {
-  std::vector<std::size_t> before_last(second.size() + 1);
-  std::vector<std::size_t> last(second.size() + 1);
-  std::vector<std::size_t> current(second.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= first.size(); ++i) {
-    current[0] = i;
-    for (std::size_t j = 1; j <= second.size(); ++j) {
-      bool const equal = first[i - 1] == second[j - 1];
-      current[j] = std::min({last[j] + 1, current[j - 1] + 1, last[j - 1] + (equal ? 0u : 1u)});
-      bool const swapped =
-          i > 1 && j > 1 && first[i - 1] == second[j - 2] && first[i - 2] == second[j - 1];
-      if (swapped) current[j] = std::min(current[j], before_last[j - 2] + 1);
+  // distances[i][j] is that of the first i and the first j characters.
+  std::vector distances(first.size() + 1, std::vector<std::size_t>(second.size() + 1));
+  for (std::size_t i = 0; i <= first.size(); ++i) {
+    for (std::size_t j = 0; j <= second.size(); ++j) {
+      std::size_t& distance = distances[i][j] = std::max(i, j);
+      if (i == 0 || j == 0) continue;
+      distance = std::min({distances[i - 1][j] + 1, distances[i][j - 1] + 1,
+                           distances[i - 1][j - 1] + (first[i - 1] == second[j - 1] ? 0u : 1u)});
+      if (i > 1 && j > 1 && first[i - 1] == second[j - 2] && first[i - 2] == second[j - 1])
+        distance = std::min(distance, distances[i - 2][j - 2] + 1);
     }
-    before_last.swap(last);
-    last.swap(current);
   }
-  return last.back();
+  return distances.back().back();
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "benchmark_case.hpp"
 #include "comparison.hpp"
 #include "exit_code.hpp"
-#include "experiment.hpp"
 #include "report.hpp"
 
 namespace rocbench {

@@ -7,17 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "machine_limits.hpp"
+#include "machine.hpp"
 #include "run_command.hpp"
 
 namespace rocbench {
 namespace {
-
-command_line with_command(command_kind command) {
-  command_line result;
-  result.command = command;
-  return result;
-}
 
 // Returns the options, or throws the error message on standard error.
 command_line parse(std::vector<char const*> arguments) {
@@ -50,12 +44,13 @@ TEST(ParseCommandLine, ErrorsNameInvalidValue) {
     std::vector<char const*> arguments;
     char const* message;
   } const cases[] = {
-      {{"--size", "17179869185G"}, "--size: 17179869185G is more than 16 EiB"},
-      {{"--size", "99999999999999999999"}, "99999999999999999999 is more than 16 EiB"},
-      {{"--size", "4K,0"}, "size 0 is not allowed"},
+      {{"--size", "17179869185G"}, "--size: '17179869185G' is not a size from 1 byte to 16 EiB"},
+      {{"--size", "99999999999999999999"}, "'99999999999999999999' is not a size"},
+      {{"--size", "4K,0"}, "'0' is not a size"},
       {{"--size", "5X"}, "'5X' is not a size"},
+      {{"--size", "4i"}, "'4i' is not a size"},
       {{"--size", "-1"}, "'-1' is not a size"},
-      {{"--row", "16E"}, "--row: 16E is more than 16 EiB"},
+      {{"--row", "16E"}, "--row: '16E' is not a size"},
       {{"--row", "15E"}, "--row 17293822569102704640 is more than a row can have"},
       {{"--row", "4K", "--pitch", "1K"}, "pitch 1024 is less than row 4096"},
       {{"--min-time", "nan"}, "--min-time: nan is not a number from 0 to"},
@@ -97,90 +92,75 @@ TEST(ParseCommandLine, HelpFitsTerminal) {
 
 TEST(NearestName, CorrectsInsertionDeletionSubstitutionAndSwap) {
   std::vector<std::string> const names{"run", "sweep", "h2d/pinned", "d2h/pinned", "h2d/pageable"};
-  EXPECT_EQ(nearest_name("d2h/pinned", names), "d2h/pinned");
-  EXPECT_EQ(nearest_name("sweeep", names), "sweep");
-  EXPECT_EQ(nearest_name("swep", names), "sweep");
-  EXPECT_EQ(nearest_name("h2d/pinnet", names), "h2d/pinned");
-  EXPECT_EQ(nearest_name("rnu", names), "run");
-  EXPECT_EQ(nearest_name("x2y/pinned", names), "h2d/pinned");  // the first of two
-  EXPECT_EQ(nearest_name("nonsense", names), "");
-  EXPECT_EQ(nearest_name("", names), "");
+  for (auto const& [name, nearest] : std::initializer_list<std::pair<char const*, char const*>>{
+           {"d2h/pinned", "d2h/pinned"},
+           {"sweeep", "sweep"},
+           {"swep", "sweep"},
+           {"h2d/pinnet", "h2d/pinned"},
+           {"rnu", "run"},
+           {"x2y/pinned", "h2d/pinned"},  // the first of two
+           {"nonsense", ""},
+           {"", ""}}) {
+    EXPECT_EQ(nearest_name(name, names), nearest);
+  }
 }
 
+using sizes = std::vector<std::uint64_t>;
+
 TEST(PlannedSizes, AreThoseOfSizeOptionOrCommandDefaultsUpToLargest) {
-  EXPECT_EQ(planned_sizes(with_command(command_kind::run), 1 << 20, 0),
-            (std::vector<std::uint64_t>{1 << 20}));
-  EXPECT_EQ(planned_sizes(with_command(command_kind::sweep), 70000, 0),
-            (std::vector<std::uint64_t>{4096, 16384, 65536}));
-  EXPECT_EQ(planned_sizes(with_command(command_kind::check), 5000, 0),
-            (std::vector<std::uint64_t>{1, 4097}));
-  command_line options = with_command(command_kind::sweep);
+  EXPECT_EQ(make_plan(parse({"run"}), 1 << 20, 0).sizes, sizes{1 << 20});
+  EXPECT_EQ(make_plan(parse({"sweep"}), 70000, 0).sizes, (sizes{4096, 16384, 65536}));
+  EXPECT_EQ(make_plan(parse({"check"}), 5000, 0).sizes, (sizes{1, 4097}));
+  command_line options = parse({"sweep"});
   options.sizes = {7, 1 << 30};
-  EXPECT_EQ(planned_sizes(options, 10, 0), options.sizes);
+  EXPECT_EQ(make_plan(options, 10, 0).sizes, options.sizes);
 }
 
 TEST(PlannedMeasuring, UsesTimeOptionsOrCommandDefaults) {
-  EXPECT_EQ(planned_measuring(with_command(command_kind::run)).max_time, 0.9);
-  EXPECT_EQ(planned_measuring(with_command(command_kind::run)).rounds, 2u);
-  EXPECT_EQ(planned_measuring(with_command(command_kind::check)).rounds, 1u);
-  command_line options = with_command(command_kind::run);
-  options.max_time = 0.05;
-  EXPECT_EQ(planned_measuring(options).max_time, 0.05);
-  EXPECT_EQ(planned_measuring(options).min_time, 0.05);
-  options = with_command(command_kind::run);
-  options.min_time = 30;
-  EXPECT_EQ(planned_measuring(options).max_time, 30);
-}
-
-TEST(PlannedMeasuring, HasExtraRoundsOnlyForRunWithoutMaxTime) {
-  command_line options = with_command(command_kind::run);
-  ASSERT_TRUE(planned_measuring(options).extra);
-  options.min_time = 1;
-  EXPECT_TRUE(planned_measuring(options).extra);
-  options.max_time = 2;
-  EXPECT_FALSE(planned_measuring(options).extra);
-  for (command_kind const command :
-       {command_kind::sweep, command_kind::latency, command_kind::alloc, command_kind::check}) {
-    EXPECT_FALSE(planned_measuring(with_command(command)).extra);
-  }
-  for (like_tool const tool : {like_tool::nvbandwidth, like_tool::babelstream}) {
-    command_line like = with_command(command_kind::run);
-    like.like = tool;
-    EXPECT_FALSE(planned_measuring(like).extra);
+  struct {
+    std::vector<char const*> arguments;
+    double min_time;
+    double max_time;
+    unsigned rounds;
+    bool has_extra;
+  } const rows[] = {
+      {{"run"}, 0.2, 0.9, 2, true},
+      {{"run", "--max-time", "0.05"}, 0.05, 0.05, 2, false},
+      {{"run", "--min-time", "30"}, 30, 30, 2, true},
+      {{"run", "--min-time", "1", "--max-time", "2"}, 1, 2, 2, false},
+      {{"sweep"}, 0.1, 0.5, 2, false},
+      {{"latency"}, 0.2, 1, 2, false},
+      {{"alloc", "--rounds", "3"}, 0.2, 1, 3, false},
+      {{"check"}, 0, 0, 1, false},
+      {{"--like", "nvbandwidth"}, 0, 0, 1, false},
+      {{"--like", "babelstream"}, 0, 0, 1, false},
+  };
+  for (auto const& row : rows) {
+    measure_options const planned = make_plan(parse(row.arguments)).measuring;
+    EXPECT_EQ(planned.min_time, row.min_time) << row.arguments.back();
+    EXPECT_EQ(planned.max_time, row.max_time) << row.arguments.back();
+    EXPECT_EQ(planned.rounds, row.rounds) << row.arguments.back();
+    EXPECT_EQ(planned.extra.has_value(), row.has_extra) << row.arguments.back();
   }
 }
 
-TEST(LikeNvbandwidth, UsesItsSizeCountsAndCases) {
-  command_line options = with_command(command_kind::run);
-  options.like = like_tool::nvbandwidth;
-  EXPECT_EQ(planned_sizes(options, 4096, 4096), (std::vector<std::uint64_t>{512u << 20}));
-  measure_options const measuring = planned_measuring(options);
-  ASSERT_TRUE(measuring.fixed);
-  EXPECT_EQ(measuring.fixed->warm_ups, 4u);
-  EXPECT_EQ(measuring.fixed->batch, 16u);
-  EXPECT_EQ(measuring.fixed->samples, 3u);
-  EXPECT_EQ(measuring.rounds, 1u);
-  EXPECT_EQ(planned_cases(options).size(), 4u);
-}
-
-TEST(LikeBabelstream, UsesItsArraysLoopsStatisticAndKernels) {
-  command_line options = with_command(command_kind::run);
-  options.like = like_tool::babelstream;
-  EXPECT_EQ(planned_sizes(options, 4096, babelstream_bytes + 5),
-            (std::vector<std::uint64_t>{sizeof(double) << 28}));
+TEST(Like, UsesSizesCountsAndCasesOfOtherTool) {
+  command_line options = parse({"--like", "nvbandwidth"});
+  EXPECT_EQ(make_plan(options, 4096, 4096).sizes, sizes{512u << 20});
+  EXPECT_EQ(make_plan(options).cases().size(), 4u);
+  fixed_counts fixed = make_plan(options).measuring.fixed.value();
+  EXPECT_TRUE(fixed.warm_ups == 4 && fixed.batch == 16 && fixed.samples == 3);
+  EXPECT_FALSE(fixed.synchronize_each || fixed.report_fastest);
+  options = parse({"--like", "babelstream"});
+  EXPECT_EQ(make_plan(options, 4096, babelstream_bytes + 5).sizes, sizes{sizeof(double) << 28});
+  EXPECT_EQ(make_plan(options).cases().size(), 10u);
+  fixed = make_plan(options).measuring.fixed.value();
+  EXPECT_TRUE(fixed.warm_ups == 0 && fixed.batch == 1 && fixed.samples == 100);
+  EXPECT_TRUE(fixed.synchronize_each && fixed.report_fastest);
   // Limited by memory, unless --size is given.
-  EXPECT_EQ(planned_sizes(options, 4096, 1000), (std::vector<std::uint64_t>{512}));
+  EXPECT_EQ(make_plan(options, 4096, 1000).sizes, sizes{512});
   options.sizes = {24};
-  EXPECT_EQ(planned_sizes(options, 4096, 1000), options.sizes);
-  measure_options const measuring = planned_measuring(options);
-  ASSERT_TRUE(measuring.fixed);
-  EXPECT_EQ(measuring.fixed->warm_ups, 0u);
-  EXPECT_EQ(measuring.fixed->batch, 1u);
-  EXPECT_EQ(measuring.fixed->samples, 100u);
-  EXPECT_TRUE(measuring.fixed->synchronize_each);
-  EXPECT_TRUE(measuring.fixed->report_fastest);
-  EXPECT_EQ(measuring.rounds, 1u);
-  EXPECT_EQ(planned_cases(options).size(), 10u);
+  EXPECT_EQ(make_plan(options, 4096, 1000).sizes, options.sizes);
 }
 
 TEST(LimitOf, IsDeviceMemoryForStreamCasesAndLinkForMappedCases) {
@@ -208,43 +188,36 @@ TEST(LimitOf, IsDeviceMemoryForStreamCasesAndLinkForMappedCases) {
 }
 
 // Every library case for which HIP has a call is followed by its raw counterpart.
-TEST(AllCases, ListRawCounterpartAfterEachCase) {
+TEST(AllCases, ListRawCounterpartAfterEachCaseAndFitTerminal) {
   auto const& cases = all_cases();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     std::string const& name = cases[i].name;
+    EXPECT_LE(name.size(), 27u) << name;
+    EXPECT_LE(cases[i].description.size(), 50u) << name << ": " << cases[i].description;
     if (name.starts_with("raw/") || name.starts_with("permute/") || name == "fill/float") continue;
     ASSERT_LT(i + 1, cases.size());
     EXPECT_EQ(cases[i + 1].name, "raw/" + name);
   }
 }
 
-TEST(AllCases, FitTerminal) {
-  for (benchmark_case const& listed : all_cases()) {
-    EXPECT_LE(listed.name.size(), 27u) << listed.name;
-    EXPECT_LE(listed.description.size(), 50u) << listed.name << ": " << listed.description;
-  }
-}
-
 TEST(PlannedCases, AreNotEmptyAndDefaultSetFitsHalfMinute) {
-  for (command_kind const command : {command_kind::run, command_kind::sweep, command_kind::latency,
-                                     command_kind::alloc, command_kind::check}) {
-    EXPECT_FALSE(planned_cases(with_command(command)).empty());
+  for (char const* command : {"run", "sweep", "latency", "alloc", "check"}) {
+    EXPECT_FALSE(make_plan(parse({command})).cases().empty());
   }
-  EXPECT_EQ(planned_cases(with_command(command_kind::sweep)).size(), 10u);
+  EXPECT_EQ(make_plan(parse({"sweep"})).cases().size(), 10u);
   // Less than half a minute even if all cases are noisy. Of the kernels, only the pair that shows
   // the cost of a view is a default case.
-  double const max_time = planned_measuring(with_command(command_kind::run)).max_time;
-  EXPECT_LT(static_cast<double>(planned_cases(with_command(command_kind::run)).size()) * max_time,
-            25);
-  extra_rounds const extra = planned_measuring(with_command(command_kind::run)).extra.value();
+  double const max_time = make_plan(parse({"run"})).measuring.max_time;
+  EXPECT_LT(static_cast<double>(make_plan(parse({"run"})).cases().size()) * max_time, 25);
+  extra_rounds const extra = make_plan(parse({"run"})).measuring.extra.value();
   EXPECT_LT(extra.deadline + extra.time, 30);
   auto const is_default = [](char const* name) { return matching_cases({name}).at(0).by_default; };
   EXPECT_TRUE(is_default("stream/triad") && is_default("raw/stream/triad"));
   EXPECT_FALSE(is_default("stream/copy") || is_default("mapped/read") ||
                is_default("managed/fault"));
-  command_line options = with_command(command_kind::run);
+  command_line options = parse({"run"});
   options.cases = {"nonsense"};
-  EXPECT_TRUE(planned_cases(options).empty());
+  EXPECT_TRUE(make_plan(options).cases().empty());
 }
 
 }  // namespace

@@ -20,10 +20,12 @@ enum class change : unsigned char {
   unclear,       ///< the range contains an end of the tolerance
   not_measured,  ///< skipped or failed in one of the runs
 };
-/// All changes, the worst first.
-inline constexpr change all_changes[] = {change::wrong_data, change::slower,  change::faster,
-                                         change::same,       change::unclear, change::not_measured};
-char const* to_string(change verdict) noexcept;
+/// The names of all changes, the worst first.
+inline constexpr char const* change_names[] = {"wrong data", "slower",  "faster",
+                                               "same",       "unclear", "not measured"};
+constexpr char const* to_string(change verdict) noexcept {
+  return change_names[static_cast<unsigned char>(verdict)];
+}
 
 struct compared_case {
   case_result const* before;  ///< points into the first run
@@ -85,12 +87,11 @@ struct compare_options {
   std::string before;      ///< result file of --json
   std::string after;       ///< result file of --json
   std::string thresholds;  ///< file name; empty: none
-  double tolerance = 2;    ///< change in percent that counts as no change
+  double tolerance = 2;    ///< change in percent, from 0 to 100, that counts as no change
 };
 
 /// Prints what changed between two runs. Returns `mismatch` if a case has wrong data, `regression`
-/// if a case is below its threshold, or slower on the same device and driver, `usage` if the
-/// tolerance is not from 0 to 100. Throws file_error.
+/// if a case is below its threshold, or slower on the same device and driver. Throws file_error.
 exit_code compare(compare_options const& options);
 
 }  // namespace rocbench

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "example_run.hpp"
@@ -15,34 +14,52 @@
 namespace rocbench {
 namespace {
 
-benchmark_run run_with(case_result const& result) {
-  benchmark_run run = example_run();
-  run.results = {result};
-  return run;
+// A case with its rates in GB/s before and after.
+struct rates {
+  char const* name;
+  double before;
+  double after;
+  double width = 0.002;
+};
+
+// Compares two runs of the example's machine. The result is valid until the next call.
+comparison compare_results(std::vector<case_result> const& before,
+                           std::vector<case_result> const& after, int driver_after = 13010) {
+  static benchmark_run runs[2];
+  runs[0] = runs[1] = example_run();
+  runs[0].results = before;
+  runs[1].results = after;
+  runs[1].environment.driver_version = driver_after;
+  return compare(runs[0], runs[1], 0.02);
 }
 
-// Returns the verdict on two rates of a case in bytes per second.
-change verdict_of(double rate_before, double rate_after, double width = 0.002) {
-  benchmark_run const before = run_with(example_result("x", 1 << 20, rate_before, width));
-  benchmark_run const after = run_with(example_result("x", 1 << 20, rate_after, width));
-  return compare(before, after, 0.02).cases.at(0).verdict;
+comparison compare_rates(std::vector<rates> const& cases, int driver_after = 13010) {
+  std::vector<case_result> before;
+  std::vector<case_result> after;
+  for (rates const& entry : cases) {
+    before.push_back(example_result(entry.name, 1 << 20, entry.before * 1e9, entry.width));
+    after.push_back(example_result(entry.name, 1 << 20, entry.after * 1e9, entry.width));
+  }
+  return compare_results(before, after, driver_after);
 }
 
 TEST(Compare, VerdictFollowsFromIntervals) {
-  EXPECT_EQ(verdict_of(50e9, 50e9), change::same);
-  EXPECT_EQ(verdict_of(50e9, 50.5e9), change::same);   // a real change, but within the tolerance
-  EXPECT_EQ(verdict_of(50e9, 51e9), change::unclear);  // the range contains the tolerance
-  EXPECT_EQ(verdict_of(50e9, 52e9), change::faster);
-  EXPECT_EQ(verdict_of(50e9, 49e9), change::unclear);
-  EXPECT_EQ(verdict_of(50e9, 48e9), change::slower);
-  EXPECT_EQ(verdict_of(50e9, 48e9, 0.1), change::unclear);  // noise
-  EXPECT_EQ(verdict_of(50e9, 50e9, 0.1), change::unclear);
-}
-
-TEST(Compare, ComputesSpeedAndRange) {
-  benchmark_run const before = run_with(example_result("x", 1 << 20, 50e9, 0.01));
-  benchmark_run const after = run_with(example_result("x", 1 << 20, 60e9, 0.01));
-  compared_case const changes = compare(before, after, 0.02).cases.at(0);
+  struct {
+    rates measured;
+    change verdict;
+  } const rows[] = {
+      {{"x", 50, 50}, change::same},
+      {{"x", 50, 50.5}, change::same},   // a real change, but within the tolerance
+      {{"x", 50, 51}, change::unclear},  // the range contains the tolerance
+      {{"x", 50, 52}, change::faster},
+      {{"x", 50, 49}, change::unclear},
+      {{"x", 50, 48}, change::slower},
+      {{"x", 50, 48, 0.1}, change::unclear},  // noise
+      {{"x", 50, 50, 0.1}, change::unclear},
+  };
+  for (auto const& [measured, verdict] : rows)
+    EXPECT_EQ(compare_rates({measured}).cases.at(0).verdict, verdict) << measured.after;
+  compared_case const changes = compare_rates({{"x", 50, 60, 0.01}}).cases.at(0);
   EXPECT_DOUBLE_EQ(changes.speed, 1.2);
   EXPECT_DOUBLE_EQ(changes.range.low, 1.2 * 0.99 / 1.01);
   EXPECT_DOUBLE_EQ(changes.range.high, 1.2 * 1.01 / 0.99);
@@ -77,10 +94,9 @@ constexpr case_times few{20, 19, 21, -infinity, infinity};
 
 compared_case compare_times(case_times const& before, bool before_is_noisy, case_times const& after,
                             bool after_is_noisy) {
-  static benchmark_run runs[2];
-  runs[0] = run_with(timed_result(before, before_is_noisy));
-  runs[1] = run_with(timed_result(after, after_is_noisy));
-  return compare(runs[0], runs[1], 0.02).cases.at(0);
+  return compare_results({timed_result(before, before_is_noisy)},
+                         {timed_result(after, after_is_noisy)})
+      .cases.at(0);
 }
 
 // If one run is noisy, each median must be outside the other run's spread.
@@ -114,94 +130,62 @@ TEST(Compare, VerdictOfNoisyRunsFollowsFromSpreads) {
   EXPECT_DOUBLE_EQ(compare_times(spread, true, spread, true).range.high, 10.01 / 9.99);
 }
 
-TEST(Compare, DistinguishesWrongDataAndUnmeasuredCases) {
-  benchmark_run const both = example_run();
-  comparison const changes = compare(both, both, 0.02);
-  ASSERT_EQ(changes.cases.size(), 4u);
-  EXPECT_EQ(changes.cases[0].verdict, change::same);
-  EXPECT_EQ(changes.cases[1].verdict, change::wrong_data);
-  EXPECT_EQ(changes.cases[2].verdict, change::not_measured);
-  EXPECT_EQ(changes.cases[3].verdict, change::not_measured);
-}
-
 TEST(Compare, MatchesCasesByNameAndSize) {
-  benchmark_run const before = run_with(example_result("x", 4096, 1e9));
-  benchmark_run const after = run_with(example_result("x", 8192, 1e9));
-  comparison const changes = compare(before, after, 0.02);
+  comparison const changes =
+      compare_results({example_result("x", 4096, 1e9)}, {example_result("x", 8192, 1e9)});
   EXPECT_TRUE(changes.cases.empty());
   EXPECT_EQ(changes.only_before.at(0), "x at 4 KiB");
   EXPECT_EQ(changes.only_after.at(0), "x at 8 KiB");
 }
 
-TEST(Compare, ListsDifferentDeviceOrDriver) {
-  benchmark_run const before = example_run();
-  benchmark_run after = before;
-  EXPECT_TRUE(compare(before, after, 0.02).same_system);
-  after.environment.driver_version = 13020;
-  EXPECT_FALSE(compare(before, after, 0.02).same_system);
-  EXPECT_EQ(compare(before, after, 0.02).warnings.at(0),
-            "different driver: 13010 before, 13020 now");
-  after = before;
-  after.environment.device_name = "Other GPU";
-  EXPECT_FALSE(compare(before, after, 0.02).same_system);
-  after = before;
-  after.environment.version = "0.2.0";  // comparing versions of rocbench is intended
-  EXPECT_TRUE(compare(before, after, 0.02).same_system);
-  EXPECT_EQ(compare(before, after, 0.02).warnings.size(), 1u);
-  after = before;
-  after.environment.facts.at(0).value = "Other CPU";
-  EXPECT_EQ(compare(before, after, 0.02).warnings.at(0),
-            "different CPU: Example CPU before, Other CPU now");
-}
-
-TEST(Compare, WarnsIfFirstRunIsTheLaterOne) {
-  benchmark_run const before = example_run();
-  benchmark_run after = before;
-  EXPECT_TRUE(compare(before, after, 0.02).warnings.empty());
-  after.environment.date = "2026-01-02T03:04:04+00:00";
-  EXPECT_EQ(compare(before, after, 0.02).warnings.at(0),
-            "the first file is the later run: 2026-01-02T03:04:05+00:00, the second is of "
-            "2026-01-02T03:04:04+00:00; exchange the files");
+// Comparing versions of rocbench is intended.
+TEST(Compare, WarnsOfDifferentSystemsAndWrongOrder) {
+  struct {
+    void (*modify)(run_environment&);
+    bool same_system;
+    char const* warning;
+  } const rows[] = {
+      {[](run_environment&) {}, true, nullptr},
+      {[](run_environment& after) { after.driver_version = 13020; }, false,
+       "different driver: 13010 before, 13020 now"},
+      {[](run_environment& after) { after.device_name = "Other GPU"; }, false,
+       "different device: Example GPU before, Other GPU now"},
+      {[](run_environment& after) { after.version = "0.2.0"; }, true,
+       "different rocbench: 0.1.0 before, 0.2.0 now"},
+      {[](run_environment& after) { after.facts.at(0).value = "Other CPU"; }, true,
+       "different CPU: Example CPU before, Other CPU now"},
+      {[](run_environment& after) { after.date = "2026-01-02T03:04:04+00:00"; }, true,
+       "the first file is the later run: 2026-01-02T03:04:05+00:00, the second is of "
+       "2026-01-02T03:04:04+00:00; exchange the files"},
+  };
+  for (auto const& row : rows) {
+    benchmark_run after = example_run();
+    row.modify(after.environment);
+    benchmark_run const before = example_run();
+    comparison const changes = compare(before, after, 0.02);
+    EXPECT_EQ(changes.same_system, row.same_system);
+    EXPECT_EQ(changes.warnings, row.warning == nullptr ? std::vector<std::string>{}
+                                                       : std::vector<std::string>{row.warning});
+  }
 }
 
 // Comparing each of 60 000 results with all others would take a minute.
 TEST(Compare, TakesLessThanSecondsForManyResults) {
-  benchmark_run run = example_run();
-  run.results.clear();
-  for (std::size_t bytes = 1; bytes <= 60'000; ++bytes) {
-    run.results.push_back(example_result("h2d/pinned", bytes, 50e9));
-  }
+  std::vector<case_result> results;
+  for (std::size_t bytes = 1; bytes <= 60'000; ++bytes)
+    results.push_back(example_result("h2d/pinned", bytes, 50e9));
   auto const begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(compare(run, run, 0.02).count(change::same), run.results.size());
+  EXPECT_EQ(compare_results(results, results).count(change::same), results.size());
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
-TEST(CompareCommand, RefusesToleranceThatIsNoPercentage) {
-  for (double const tolerance : {-1.0, 101.0, std::numeric_limits<double>::quiet_NaN()}) {
-    testing::internal::CaptureStderr();
-    EXPECT_EQ(compare(compare_options{"/nonexistent", "/nonexistent", "", tolerance}),
-              exit_code::usage);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              fmt::format("rocbench: tolerance {} is not from 0 to 100 percent\n", tolerance));
-  }
-}
-
-struct example_case {
-  char const* name;
-  double before;  // GB/s
-  double after;
-  double width = 0.002;
-};
-
-struct verdict_row {
-  std::vector<example_case> cases;
-  char const* expected;
-  std::size_t below = 0;
-  int driver_after = 13010;
-};
-
 TEST(VerdictLine, StartsWithWorstFinding) {
-  verdict_row const rows[] = {
+  struct {
+    std::vector<rates> cases;
+    char const* expected;
+    std::size_t below = 0;
+    int driver_after = 13010;
+  } const rows[] = {
       {{{"a", 50, 50}, {"b", 50, 50.2}}, "same: nothing is slower or faster"},
       {{{"a", 50, 60}, {"b", 50, 50}}, "faster: 1 of 2 (a)"},
       {{{"a", 50, 60}, {"b", 50, 40}, {"c", 50, 40}}, "slower: 2 of 3 (b, c); faster: 1 of 3 (a)"},
@@ -215,16 +199,9 @@ TEST(VerdictLine, StartsWithWorstFinding) {
       {{{"a", 50, 40}}, "slower, on a different device, driver or runtime: 1 of 1 (a)", 0, 13020},
       {{{"a", 50, 50}}, "same: nothing is slower or faster", 0, 13020},
   };
-  for (verdict_row const& row : rows) {
-    benchmark_run before = example_run();
-    before.results.clear();
-    benchmark_run after = before;
-    after.environment.driver_version = row.driver_after;
-    for (auto const& [name, rate_before, rate_after, width] : row.cases) {
-      before.results.push_back(example_result(name, 1 << 20, rate_before * 1e9, width));
-      after.results.push_back(example_result(name, 1 << 20, rate_after * 1e9, width));
-    }
-    EXPECT_EQ(verdict_line(compare(before, after, 0.02), 0.02, row.below), row.expected);
+  for (auto const& row : rows) {
+    EXPECT_EQ(verdict_line(compare_rates(row.cases, row.driver_after), 0.02, row.below),
+              row.expected);
   }
 }
 

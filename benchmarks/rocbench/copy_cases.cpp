@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Cases of one copy: contiguous, strided, permuted, both ways at once, and synchronized each.
+// Cases of one copy: contiguous, strided, permuted, both ways at once, and synchronized each. Cases
+// of fills.
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <iterator>
+#include <memory>
 #include <span>
 #include <thread>
-#include <utility>
+
+#include <fmt/format.h>
 
 #include <roc/copy.hpp>
 #include <roc/device.hpp>
 #include <roc/event.hpp>
 #include <roc/native.hpp>
 
-#include "copy_layout.hpp"
 #include "platform/call.hpp"
 #include "verification.hpp"
 
@@ -73,98 +74,85 @@ void raw_copy(copy_layout const& layout, void* destination, void const* source, 
 
 // --- One copy
 
-template <class T>
-roc::host_view<T, 3> host_view_of(guarded_buffer& buffer, operand_layout const& operand) {
-  return {reinterpret_cast<T*>(buffer.payload()), operand.extents, operand.strides};
-}
-template <class T>
-roc::device_view<T, 3> device_view_of(guarded_buffer& buffer, operand_layout const& operand) {
-  return {reinterpret_cast<T*>(buffer.payload()), operand.extents, operand.strides,
-          buffer.device_ordinal()};
-}
-
 buffer_layout buffer_of(memory_kind kind, operand_layout const& operand) {
   return {kind, operand.span_bytes(), image_layout_of(operand)};
+}
+
+// Calls f(T{}) with an integer type of so many bytes, or an array of integers.
+template <class F>
+void with_element_type(std::size_t bytes, F const& f) {
+  switch (bytes) {
+    case 1: return f(std::byte{});
+    case 2: return f(std::uint16_t{});
+    case 4: return f(std::uint32_t{});
+    case 8: return f(std::uint64_t{});
+    default: return f(std::array<std::uint64_t, 2>{});
+  }
+}
+
+// Calls f(source, destination) with views of the element type.
+template <class F>
+void with_operands(buffer_experiment& subject, copy_layout const& layout, F const& f) {
+  with_element_type(layout.source.element, [&]<class T>(T) {
+    auto const on_host = [](guarded_buffer& buffer, operand_layout const& operand) {
+      return roc::host_view<T, 3>(reinterpret_cast<T*>(buffer.payload()), operand.extents,
+                                  operand.strides);
+    };
+    auto const on_device = [](guarded_buffer& buffer, operand_layout const& operand) {
+      return roc::device_view<T, 3>(reinterpret_cast<T*>(buffer.payload()), operand.extents,
+                                    operand.strides, buffer.device_ordinal());
+    };
+    guarded_buffer& source = subject.source;
+    guarded_buffer& destination = subject.destination;
+    if (!source.is_device_memory()) {
+      f(on_host(source, layout.source), on_device(destination, layout.destination));
+    } else if (destination.is_device_memory()) {
+      f(on_device(source, layout.source), on_device(destination, layout.destination));
+    } else {
+      f(on_device(source, layout.source), on_host(destination, layout.destination));
+    }
+  });
 }
 
 // Copies from one kind of memory to another; at least one is device memory. If a side is pageable
 // memory, or if `synchronize_each` is set, the stream is synchronized after each copy and the wall
 // clock is used: such copies occupy the CPU, which device events do not see. Otherwise copies are
 // enqueued one after another.
-class transfer_experiment final : public buffer_experiment {
- public:
-  transfer_experiment(operand_pair const& operands, api_kind api, bool synchronize_each,
-                      copy_layout const& layout)
-      : buffer_experiment({timing_method::device_events, layout.source.payload_bytes(),
-                           layout.source.payload_bytes() * (operands.within_device() ? 2 : 1), ""},
-                          buffer_of(operands.source, layout.source),
-                          buffer_of(operands.destination, layout.destination), api),
-        api_(api),
-        synchronizes_(synchronize_each || operands.has(memory_kind::pageable)),
-        layout_(layout) {
-    if (synchronizes_) properties_.timing = timing_method::wall_clock;
-    if (api_ == api_kind::raw) {
-      properties_.path = raw_copy_function(layout_);
-    } else {
-      with_operands([&](auto const& source, auto const& destination) {
-        properties_.path = roc::to_string(roc::planned_path(source, destination));
-      });
-    }
-  }
-
-  void run(std::size_t times) override {
-    api_ == api_kind::raw ? run_raw(times) : run_library(times);
-  }
-
- private:
-  // Calls f(source, destination) with views of the element type.
-  template <class F>
-  void with_operands(F const& f) {
-    switch (layout_.source.element) {
-      case 1: return with_operands_of<std::byte>(f);
-      case 2: return with_operands_of<std::uint16_t>(f);
-      case 4: return with_operands_of<std::uint32_t>(f);
-      case 8: return with_operands_of<std::uint64_t>(f);
-      default: return with_operands_of<std::array<std::uint64_t, 2>>(f);
-    }
-  }
-  template <class T, class F>
-  void with_operands_of(F const& f) {
-    if (!source_.is_device_memory()) {
-      f(host_view_of<T>(source_, layout_.source),
-        device_view_of<T>(destination_, layout_.destination));
-    } else if (destination_.is_device_memory()) {
-      f(device_view_of<T>(source_, layout_.source),
-        device_view_of<T>(destination_, layout_.destination));
-    } else {
-      f(device_view_of<T>(source_, layout_.source),
-        host_view_of<T>(destination_, layout_.destination));
-    }
-  }
-
-  void run_library(std::size_t times) {
-    bool const synchronize = synchronizes_;
-    with_operands([&](auto const& source, auto const& destination) {
+std::unique_ptr<buffer_experiment> make_transfer(operand_pair const& operands, api_kind api,
+                                                 bool synchronize_each, copy_layout const& layout) {
+  bool const synchronize = synchronize_each || operands.has(memory_kind::pageable);
+  std::size_t const bytes = layout.source.payload_bytes();
+  auto result = std::make_unique<buffer_experiment>(
+      experiment_properties{synchronize ? timing_method::wall_clock : timing_method::device_events,
+                            bytes, bytes * (operands.within_device() ? 2 : 1),
+                            raw_copy_function(layout)},
+      buffer_of(operands.source, layout.source),
+      buffer_of(operands.destination, layout.destination), api);
+  buffer_experiment& subject = *result;
+  if (api == api_kind::raw) {
+    subject.work = [=, &subject](std::size_t times) {
+      hipMemcpyKind const kind = subject.hip_copy_kind();
+      hipStream_t const hip_stream = subject.hip_stream();
       for (std::size_t i = 0; i < times; ++i) {
-        synchronize ? roc::copy(source, destination) : roc::copy(source, destination, stream_);
+        raw_copy(layout, subject.destination.payload(), subject.source.payload(), kind, hip_stream);
+        if (synchronize) ROCARRAY_HIP(hipStreamSynchronize, hip_stream);
+      }
+    };
+    return result;
+  }
+  with_operands(subject, layout, [&](auto const& source, auto const& destination) {
+    subject.set_path(roc::to_string(roc::planned_path(source, destination)));
+  });
+  subject.work = [=, &subject](std::size_t times) {
+    roc::stream_ref const stream = subject.stream();
+    with_operands(subject, layout, [&](auto const& source, auto const& destination) {
+      for (std::size_t i = 0; i < times; ++i) {
+        synchronize ? roc::copy(source, destination) : roc::copy(source, destination, stream);
       }
     });
-  }
-
-  void run_raw(std::size_t times) {
-    bool const synchronize = synchronizes_;
-    hipMemcpyKind const kind = hip_copy_kind();
-    hipStream_t const hip_stream = roc::native(stream_);
-    for (std::size_t i = 0; i < times; ++i) {
-      raw_copy(layout_, destination_.payload(), source_.payload(), kind, hip_stream);
-      if (synchronize) ROCARRAY_HIP(hipStreamSynchronize, hip_stream);
-    }
-  }
-
-  api_kind api_;
-  bool synchronizes_;
-  copy_layout layout_;
-};
+  };
+  return result;
+}
 
 // --- Two copies at once
 
@@ -174,18 +162,18 @@ class bidirectional_experiment final : public experiment {
  public:
   bidirectional_experiment(memory_kind host_memory, api_kind api, copy_layout const& half)
       : experiment(experiment_properties{}),
-        to_device_({"", host_memory, memory_kind::device}, api, false, half),
-        to_host_({"", memory_kind::device, host_memory}, api, false, half) {
-    properties_ = to_device_.properties();
+        to_device_(make_transfer({"", host_memory, memory_kind::device}, api, false, half)),
+        to_host_(make_transfer({"", memory_kind::device, host_memory}, api, false, half)) {
+    properties_ = to_device_->properties();
     properties_.bytes *= 2;
     properties_.counted_bytes *= 2;
   }
 
-  roc::stream_ref stream() const override { return to_device_.stream(); }
+  roc::stream_ref stream() const override { return to_device_->stream(); }
 
   void prepare(std::uint64_t sample) override {
-    to_device_.prepare(sample);
-    to_host_.prepare(sample);
+    to_device_->prepare(sample);
+    to_host_->prepare(sample);
   }
 
   void run(std::size_t times) override {
@@ -193,8 +181,8 @@ class bidirectional_experiment final : public experiment {
   }
 
   std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
-    if (auto difference = to_device_.check(sample, inject)) return "to the device, " + *difference;
-    if (auto difference = to_host_.check(sample, inject)) return "to the host, " + *difference;
+    if (auto difference = to_device_->check(sample, inject)) return "to the device, " + *difference;
+    if (auto difference = to_host_->check(sample, inject)) return "to the host, " + *difference;
     return std::nullopt;
   }
 
@@ -203,14 +191,14 @@ class bidirectional_experiment final : public experiment {
   // loop alternates: enqueuing blocks while a stream's queue is full, and the other stream would
   // run dry.
   void run_on_streams(std::size_t times) {
-    begin_.record(to_device_.stream());
-    to_host_.stream().wait(begin_);
+    begin_.record(to_device_->stream());
+    to_host_->stream().wait(begin_);
     for (std::size_t i = 0; i < times; ++i) {
-      to_device_.run(1);
-      to_host_.run(1);
+      to_device_->run(1);
+      to_host_->run(1);
     }
-    end_.record(to_host_.stream());
-    to_device_.stream().wait(end_);
+    end_.record(to_host_->stream());
+    to_device_->stream().wait(end_);
   }
 
   void run_in_threads(std::size_t times) {
@@ -220,21 +208,61 @@ class bidirectional_experiment final : public experiment {
       std::jthread const thread([&] {
         try {
           device.make_current();
-          to_host_.run(times);
+          to_host_->run(times);
         } catch (...) {
           error = std::current_exception();
         }
       });
-      to_device_.run(times);
+      to_device_->run(times);
     }
     if (error) std::rethrow_exception(error);
   }
 
-  transfer_experiment to_device_;
-  transfer_experiment to_host_;
+  std::unique_ptr<buffer_experiment> to_device_;
+  std::unique_ptr<buffer_experiment> to_host_;
   roc::event begin_;
   roc::event end_;
 };
+
+// --- Fills
+
+// Fills device memory with elements of 1 or 4 bytes. Each sample has another value, none of whose
+// bytes is the sample's poison.
+std::unique_ptr<experiment> make_fill(std::size_t element, api_kind api, std::size_t bytes) {
+  bool const is_raw = api == api_kind::raw;
+  auto result = std::make_unique<buffer_experiment>(
+      experiment_properties{timing_method::device_events, bytes, bytes,
+                            is_raw         ? "hipMemsetAsync"
+                            : element == 1 ? "memset"
+                                           : "kernel"},
+      buffer_layout{memory_kind::pageable, 0, {{}, 1}},
+      buffer_layout{memory_kind::device, bytes, {{}, bytes}});
+  auto const value_of = [](std::uint64_t sample) {
+    return static_cast<std::uint32_t>(pattern_word(0, sample));
+  };
+  result->repeated_value = [=](std::uint64_t sample) {
+    std::uint32_t const value = value_of(sample);
+    return element == 1 ? (value & 0xFF) * 0x0101010101010101u : value * 0x0000000100000001u;
+  };
+  result->work = [=, &subject = *result](std::size_t times) {
+    std::uint32_t const value = value_of(subject.sample());
+    auto const byte_value = static_cast<unsigned char>(value);
+    std::byte* const data = subject.destination.payload();
+    roc::shape<1> const shape{bytes / element};
+    for (std::size_t i = 0; i < times; ++i) {
+      if (is_raw) {
+        ROCARRAY_HIP(hipMemsetAsync, data, byte_value, bytes, subject.hip_stream());
+      } else if (element == 1) {
+        roc::device_view<unsigned char> const view(reinterpret_cast<unsigned char*>(data), shape);
+        view.fill(byte_value, subject.stream());
+      } else {
+        roc::device_view<std::uint32_t> const view(reinterpret_cast<std::uint32_t*>(data), shape);
+        view.fill(value, subject.stream());
+      }
+    }
+  };
+  return result;
+}
 
 // --- The cases
 
@@ -312,25 +340,24 @@ constexpr copy_family strided_families[] = {
 
 void add_family(case_vector& cases, copy_family const& family) {
   for (operand_pair const& operands : family.operands) {
-    bool const within_device = operands.within_device();
     std::string const description =
         std::string(family.description) + description_of(operands.source) + " to " +
         description_of(operands.destination) + (family.is_latency ? ", each synchronized" : "");
-    benchmark_case const library{std::string(family.prefix) + operands.name,
-                                 description,
-                                 family.is_latency ? accounting::time
-                                 : within_device   ? accounting::traffic
-                                                   : accounting::payload,
-                                 family.is_latency ? limiting_resource::none
-                                 : within_device   ? limiting_resource::device_memory
-                                                   : limiting_resource::link,
-                                 family.by_default && operands.by_default,
-                                 {}};
+    benchmark_case library{std::string(family.prefix) + operands.name, description,
+                           accounting::payload, limiting_resource::link,
+                           family.by_default && operands.by_default};
+    if (operands.within_device()) {
+      library.counted = accounting::traffic;
+      library.limited_by = limiting_resource::device_memory;
+    }
+    if (family.is_latency) {
+      library.counted = accounting::time;
+      library.limited_by = limiting_resource::none;
+    }
     add_with_raw(cases, library, description + ", by HIP",
-                 [operands, layout = family.make_layout, synchronize_each = family.is_latency](
-                     api_kind api, case_parameters const& parameters) {
-                   return std::make_unique<transfer_experiment>(operands, api, synchronize_each,
-                                                                layout(parameters));
+                 [operands, family](api_kind api, case_parameters const& parameters) {
+                   return make_transfer(operands, api, family.is_latency,
+                                        family.make_layout(parameters));
                  });
     if (!family.has_raw_call) cases.pop_back();
   }
@@ -344,12 +371,8 @@ void add_copy_cases(case_vector& cases) {
     std::string const description =
         std::string(description_of(operands.source)) + ", both directions at once";
     add_with_raw(cases,
-                 {operands.name,
-                  description,
-                  accounting::payload,
-                  limiting_resource::link_bidirectional,
-                  operands.by_default,
-                  {}},
+                 {operands.name, description, accounting::payload,
+                  limiting_resource::link_bidirectional, operands.by_default},
                  description + ", by HIP",
                  [kind = operands.source](api_kind api, case_parameters const& parameters) {
                    return std::make_unique<bidirectional_experiment>(
@@ -361,5 +384,20 @@ void add_copy_cases(case_vector& cases) {
 }
 
 void add_latency_cases(case_vector& cases) { add_family(cases, latency_family); }
+
+void add_fill_cases(case_vector& cases) {
+  for (std::size_t const element : {1u, 4u}) {
+    std::string const description =
+        fmt::format("device memory filled with {} byte{}", element, element == 1 ? "" : "s");
+    add_with_raw(cases,
+                 {element == 1 ? "fill/byte" : "fill/float", description, accounting::payload,
+                  limiting_resource::device_memory, true},
+                 description + ", by HIP", [=](api_kind api, case_parameters const& parameters) {
+                   std::size_t const count = std::max(parameters.bytes / element, std::size_t{1});
+                   return make_fill(element, api, count * element);
+                 });
+  }
+  cases.pop_back();  // HIP's own call sets bytes
+}
 
 }  // namespace rocbench

@@ -11,25 +11,21 @@
 #include <fmt/format.h>
 
 #include "format.hpp"
+#include "machine.hpp"
 #include "machine_facts.hpp"
-#include "machine_limits.hpp"
-#include "pcie_limit.hpp"
-#include "run_environment.hpp"
 
 namespace rocbench {
 namespace {
 
 namespace fs = std::filesystem;
 
-diagnosis ok(char const* subject, std::string found) {
-  return {diagnosis_state::ok, subject, std::move(found), "", ""};
+diagnosis unknown(char const* subject, std::string const& reason) {
+  return {diagnosis_state::unknown, subject, reason, "", ""};
 }
-diagnosis unknown(char const* subject, std::string reason) {
-  return {diagnosis_state::unknown, subject, std::move(reason), "", ""};
-}
-diagnosis wrong(char const* subject, std::string found, std::string expected, std::string remedy) {
-  return {diagnosis_state::wrong, subject, std::move(found), std::move(expected),
-          std::move(remedy)};
+diagnosis judge(char const* subject, bool is_right, std::string const& found,
+                std::string const& expected = "", std::string const& remedy = "") {
+  if (is_right) return {diagnosis_state::ok, subject, found, "", ""};
+  return {diagnosis_state::wrong, subject, found, expected, remedy};
 }
 
 std::optional<std::uint64_t> number_at_start(std::string const& text) {
@@ -54,17 +50,15 @@ std::set<std::uint64_t> numbers_of_list(std::string const& text) {
 
 diagnosis examine_link(fs::path const& root, std::string const& bus_id) {
   constexpr char const* subject = "PCIe link";
-  fs::path const devices = root / "sys/bus/pci/devices";
-  rate_limit const current = pcie_limit(bus_id, devices);
-  rate_limit const possible = pcie_limit(bus_id, devices, link_state::maximum);
+  rate_limit const current = pcie_limit(bus_id, link_state::current, root);
+  rate_limit const possible = pcie_limit(bus_id, link_state::maximum, root);
+  if (!current.rate) return unknown(subject, current.origin);
   auto const describe = [](rate_limit const& link) {
     return fmt::format("{}, {} GB/s", link.origin, format_rate(*link.rate));
   };
-  if (!current.rate) return unknown(subject, current.origin);
   if (!possible.rate)
     return unknown(subject, describe(current) + "; the most it can be is unknown");
-  if (*current.rate >= *possible.rate) return ok(subject, describe(current));
-  return wrong(subject, describe(current), describe(possible),
+  return judge(subject, *current.rate >= *possible.rate, describe(current), describe(possible),
                "reseat the card; check risers, and the slot's speed in the firmware");
 }
 
@@ -81,10 +75,11 @@ diagnosis examine_numa_node(fs::path const& root, fs::path const& device) {
   auto const is_near = [&](std::uint64_t cpu) { return near.contains(cpu); };
   if (std::ranges::any_of(allowed, is_near)) {
     bool const all = std::ranges::all_of(allowed, is_near);
-    return ok(subject, fmt::format("the device is at node {}; this process may run {}", node,
-                                   all ? "only there" : "there and elsewhere"));
+    return judge(subject, true,
+                 fmt::format("the device is at node {}; this process may run {}", node,
+                             all ? "only there" : "there and elsewhere"));
   }
-  return wrong(subject, fmt::format("this process runs on CPUs {}", list),
+  return judge(subject, false, fmt::format("this process runs on CPUs {}", list),
                fmt::format("CPUs of node {}, where the device is", node),
                fmt::format("numactl --cpunodebind={0} --membind={0} rocbench", node));
 }
@@ -95,38 +90,37 @@ diagnosis examine_iommu(fs::path const& root, fs::path const& device) {
   if (!fs::exists(device, error)) return unknown(subject, "sysfs has no entry for the device");
   if (!fs::exists(device / "iommu_group", error)) {
     bool const has_iommu = !fs::is_empty(root / "sys/class/iommu", error) && !error;
-    return ok(subject, has_iommu ? "not used for the device" : "off");
+    return judge(subject, true, has_iommu ? "not used for the device" : "off");
   }
   std::string const type = first_line(device / "iommu_group/type");
   if (type.empty()) return unknown(subject, "the mode of the device's group is not reported");
-  if (type == "identity") return ok(subject, "passes addresses through");
-  return wrong(subject, fmt::format("translates the device's addresses ({})", type),
+  if (type == "identity") return judge(subject, true, "passes addresses through");
+  return judge(subject, false, fmt::format("translates the device's addresses ({})", type),
                "pass-through (identity)", "start the kernel with iommu=pt");
 }
 
 diagnosis examine_device_clock(fs::path const& device, std::string const& throttling) {
   constexpr char const* subject = "device clock";
   std::string const level = first_line(device / "power_dpm_force_performance_level");
-  if (!level.empty() && level != "auto" && level != "high") {
-    return wrong(subject, fmt::format("performance level {}", level), "auto or high",
+  bool const is_free = level.empty() || level == "auto" || level == "high";
+  if (!is_free || (!level.empty() && (throttling == "unknown" || throttling.empty()))) {
+    return judge(subject, is_free, fmt::format("performance level {}", level), "auto or high",
                  "rocm-smi --setperflevel auto");
   }
-  if (throttling == "unknown" || throttling.empty()) {
-    return level.empty() ? unknown(subject, "the driver does not say whether it is held down")
-                         : ok(subject, fmt::format("performance level {}", level));
-  }
-  if (throttling == "none" || throttling == "idle") return ok(subject, "not held down");
-  return wrong(subject, fmt::format("held down: {}", throttling), "not held down",
+  if (throttling == "unknown" || throttling.empty())
+    return unknown(subject, "the driver does not say whether it is held down");
+  if (throttling == "none" || throttling == "idle") return judge(subject, true, "not held down");
+  return judge(subject, false, fmt::format("held down: {}", throttling), "not held down",
                "check cooling and power; reset limits: nvidia-smi -rgc, -rac");
 }
 
 diagnosis examine_governor(fs::path const& root) {
   constexpr char const* subject = "CPU governor";
-  fs::path const directory = root / "sys/devices/system/cpu/cpu0/cpufreq";
-  std::string const governor = first_line(directory / "scaling_governor");
+  std::string const governor =
+      first_line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (governor.empty()) return unknown(subject, "not reported, as in most virtual machines");
-  if (governor == "performance") return ok(subject, governor);
-  return wrong(subject, governor, "performance", "cpupower frequency-set --governor performance");
+  return judge(subject, governor == "performance", governor, "performance",
+               "cpupower frequency-set --governor performance");
 }
 
 diagnosis examine_cpu_clock(fs::path const& root) {
@@ -135,11 +129,8 @@ diagnosis examine_cpu_clock(fs::path const& root) {
   auto const limit = number_at_start(first_line(directory / "scaling_max_freq"));
   auto const possible = number_at_start(first_line(directory / "cpuinfo_max_freq"));
   if (!limit || !possible) return unknown(subject, "not reported, as in most virtual machines");
-  auto const megahertz = [](std::uint64_t kilohertz) {
-    return fmt::format("{} MHz", kilohertz / 1000);
-  };
-  if (*limit >= *possible) return ok(subject, megahertz(*limit));
-  return wrong(subject, megahertz(*limit), megahertz(*possible),
+  return judge(subject, *limit >= *possible, fmt::format("{} MHz", *limit / 1000),
+               fmt::format("{} MHz", *possible / 1000),
                fmt::format("cpupower frequency-set --max {}kHz", *possible));
 }
 
@@ -147,12 +138,10 @@ diagnosis examine_huge_pages(fs::path const& root) {
   constexpr char const* subject = "huge pages";
   std::string const choices = first_line(root / "sys/kernel/mm/transparent_hugepage/enabled");
   std::size_t const begin = choices.find('[');
-  std::size_t const end = choices.find(']');
-  if (begin == std::string::npos || end == std::string::npos || end < begin)
-    return unknown(subject, "the kernel does not report them");
+  std::size_t const end = choices.find(']', begin);
+  if (end == std::string::npos) return unknown(subject, "the kernel does not report them");
   std::string const choice = choices.substr(begin + 1, end - begin - 1);
-  if (choice != "never") return ok(subject, choice);
-  return wrong(subject, choice, "madvise or always",
+  return judge(subject, choice != "never", choice, "madvise or always",
                "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
 }
 
@@ -160,14 +149,13 @@ diagnosis examine_huge_pages(fs::path const& root) {
 diagnosis examine_locked_memory(fs::path const& root) {
   constexpr char const* subject = "locked memory";
   std::string const limit = value_of_key(root / "proc/self/limits", "Max locked memory");
-  if (limit.starts_with("unlimited")) return ok(subject, "unlimited");
+  if (limit.starts_with("unlimited")) return judge(subject, true, "unlimited");
   auto const bytes = number_at_start(limit);
   auto const memory_kib = number_at_start(value_of_key(root / "proc/meminfo", "MemTotal"));
   if (!bytes || !memory_kib) return unknown(subject, "the limit is not reported");
   std::uint64_t const needed = *memory_kib * 1024 / 2;
-  std::string const found = format_size(static_cast<double>(*bytes));
-  if (*bytes >= needed) return ok(subject, found);
-  return wrong(subject, found, format_size(static_cast<double>(needed)) + " or unlimited",
+  return judge(subject, *bytes >= needed, format_size(*bytes),
+               format_size(needed) + " or unlimited",
                "ulimit -l unlimited, after \"memlock unlimited\" in limits.conf");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// The facts about a machine, and what doctor finds on it.
 #include "doctor.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -9,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "machine_facts.hpp"
+
 namespace rocbench {
 namespace {
 
@@ -16,29 +20,30 @@ namespace fs = std::filesystem;
 
 constexpr char const* bus_id = "0000:C1:00.0";
 
-// A tree of files like /sys and /proc, removed at the end of the test.
-class Doctor : public testing::Test {
+// A tree of files like /sys and /proc, with a device below a port of the PCI bus, removed at the
+// end of the test.
+class FakeMachine : public testing::Test {
  protected:
-  Doctor() { fs::create_directories(root_); }
-  ~Doctor() override { fs::remove_all(root_); }
+  FakeMachine() {
+    fs::create_directories(root_ / device_);
+    fs::create_directories(root_ / "sys/bus/pci/devices");
+    fs::create_directory_symlink(root_ / device_, root_ / "sys/bus/pci/devices/0000:c1:00.0");
+  }
+  ~FakeMachine() override { fs::remove_all(root_); }
 
   void write(std::string const& file, std::string const& text) {
     fs::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file) << text << '\n';
   }
-  // Writes the ports of a link: a device with a switch above it.
-  void write_link(std::string const& current_width, std::string const& current_speed) {
-    fs::path const device = "sys/devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0";
-    for (fs::path const& port : {device.parent_path(), device}) {
-      write(port / "max_link_speed", "16.0 GT/s PCIe");
-      write(port / "max_link_width", "16");
-      write(port / "current_link_speed", current_speed);
-      write(port / "current_link_width", current_width);
-    }
-    fs::create_directories(root_ / "sys/bus/pci/devices");
-    std::error_code exists_already;
-    fs::create_directory_symlink(root_ / device, root_ / device_.substr(0, device_.size() - 1),
-                                 exists_already);
+  void write_link(std::string const& port, std::string const& state, std::string const& speed,
+                  std::string const& width) {
+    write(port + state + "_link_speed", speed);
+    write(port + state + "_link_width", width);
+  }
+  rate_limit limit() const { return pcie_limit(bus_id, link_state::current, root_); }
+  static std::string value(std::vector<fact> const& facts, char const* name) {
+    auto const match = std::ranges::find(facts, name, &fact::name);
+    return match == facts.end() ? "no such fact" : match->value;
   }
   // Returns what is found about a subject.
   diagnosis of(std::string const& subject, std::string const& throttling = "none") {
@@ -60,14 +65,18 @@ class Doctor : public testing::Test {
     EXPECT_LE(entry.remedy.size(), 71u) << "the line is wider than 80 columns: " << entry.remedy;
   }
 
-  std::string const device_ = "sys/bus/pci/devices/0000:c1:00.0/";
+  std::string const port_ = "sys/devices/pci0000:c0/0000:c0:01.0/";
+  std::string const device_ = port_ + "0000:c1:00.0/";
   fs::path const root_ =
-      fs::temp_directory_path() / ("doctor_test." + std::to_string(::getpid()) + "." +
+      fs::temp_directory_path() / ("rocbench_test." + std::to_string(::getpid()) + "." +
                                    testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
+using Doctor = FakeMachine;
+
 TEST_F(Doctor, KnowsNothingWithoutFiles) {
-  for (auto const& entries : {examine_host(root_), examine_device(bus_id, "unknown", root_)}) {
+  fs::path const none = root_ / "none";
+  for (auto const& entries : {examine_host(none), examine_device(bus_id, "unknown", none)}) {
     for (diagnosis const& entry : entries) {
       EXPECT_EQ(entry.state, diagnosis_state::unknown) << entry.subject << ": " << entry.found;
       EXPECT_NE(entry.found, "");
@@ -77,11 +86,14 @@ TEST_F(Doctor, KnowsNothingWithoutFiles) {
 
 TEST_F(Doctor, FindsNarrowOrSlowLink) {
   std::string const best = "PCIe 4.0 x16, 31.51 GB/s";
-  write_link("16", "16.0 GT/s PCIe");
+  for (std::string const& port : {port_, device_}) {
+    write_link(port, "max", "16.0 GT/s PCIe", "16");
+    write_link(port, "current", "16.0 GT/s PCIe", "16");
+  }
   expect("PCIe link", best);
-  write_link("8", "16.0 GT/s PCIe");
+  write_link(device_, "current", "16.0 GT/s PCIe", "8");
   expect("PCIe link", "PCIe 4.0 x8, 15.75 GB/s", best);
-  write_link("16", "8.0 GT/s PCIe");
+  write_link(device_, "current", "8.0 GT/s PCIe", "16");
   expect("PCIe link", "PCIe 3.0 x16, 15.75 GB/s", best);
 }
 
@@ -102,13 +114,38 @@ TEST_F(Doctor, FindsWrongNumaNode) {
   EXPECT_EQ(of("NUMA node").state, diagnosis_state::unknown);
 }
 
-TEST_F(Doctor, FindsIommuThatTranslates) {
-  write(device_ + "vendor", "0x1002");
-  expect("IOMMU", "off");
-  write(device_ + "iommu_group/type", "identity");
-  expect("IOMMU", "passes addresses through");
-  write(device_ + "iommu_group/type", "DMA-FQ");
-  expect("IOMMU", "translates the device's addresses (DMA-FQ)", "pass-through (identity)");
+TEST_F(Doctor, FindsFaultsInFiles) {
+  std::string const cpu = "sys/devices/system/cpu/cpu0/cpufreq/";
+  std::string const pages = "sys/kernel/mm/transparent_hugepage/enabled";
+  std::string const limit = "Max processes      9    9    processes\nMax locked memory  ";
+  write("proc/meminfo", "MemTotal:       16777216 kB");
+  write(cpu + "cpuinfo_max_freq", "3500000");
+  struct {
+    std::string file;
+    std::string text;
+    char const* subject;
+    char const* found;
+    char const* expected;  // empty: not wrong
+  } const rows[] = {
+      {device_ + "vendor", "0x1002", "IOMMU", "off", ""},
+      {device_ + "iommu_group/type", "identity", "IOMMU", "passes addresses through", ""},
+      {device_ + "iommu_group/type", "DMA-FQ", "IOMMU",
+       "translates the device's addresses (DMA-FQ)", "pass-through (identity)"},
+      {cpu + "scaling_governor", "performance", "CPU governor", "performance", ""},
+      {cpu + "scaling_governor", "powersave", "CPU governor", "powersave", "performance"},
+      {cpu + "scaling_max_freq", "3500000", "CPU clock limit", "3500 MHz", ""},
+      {cpu + "scaling_max_freq", "1500000", "CPU clock limit", "1500 MHz", "3500 MHz"},
+      {pages, "always [madvise] never", "huge pages", "madvise", ""},
+      {pages, "always madvise [never]", "huge pages", "never", "madvise or always"},
+      {"proc/self/limits", limit + "8388608  8388608  bytes", "locked memory", "8 MiB",
+       "8 GiB or unlimited"},
+      {"proc/self/limits", limit + "8589934592  8589934592  bytes", "locked memory", "8 GiB", ""},
+      {"proc/self/limits", limit + "unlimited  unlimited  bytes", "locked memory", "unlimited", ""},
+  };
+  for (auto const& row : rows) {
+    write(row.file, row.text);
+    expect(row.subject, row.found, row.expected);
+  }
 }
 
 TEST_F(Doctor, FindsDeviceClockHeldDown) {
@@ -118,40 +155,83 @@ TEST_F(Doctor, FindsDeviceClockHeldDown) {
   expect("device clock", "performance level low", "auto or high");
 }
 
-TEST_F(Doctor, FindsCpuClocksHeldDown) {
-  std::string const directory = "sys/devices/system/cpu/cpu0/cpufreq/";
-  write(directory + "cpuinfo_max_freq", "3500000");
-  write(directory + "scaling_max_freq", "3500000");
-  write(directory + "scaling_governor", "performance");
-  expect("CPU governor", "performance");
-  expect("CPU clock limit", "3500 MHz");
-  write(directory + "scaling_max_freq", "1500000");
-  write(directory + "scaling_governor", "powersave");
-  expect("CPU governor", "powersave", "performance");
-  expect("CPU clock limit", "1500 MHz", "3500 MHz");
+TEST_F(FakeMachine, LimitIsSpeedTimesWidthTimesEncoding) {
+  write_link(device_, "current", "32.0 GT/s PCIe", "16");
+  ASSERT_TRUE(limit().rate);
+  EXPECT_NEAR(*limit().rate, 63.015e9, 0.001e9);
+  EXPECT_EQ(limit().origin, "PCIe 5.0 x16");
+  write_link(device_, "current", "5.0 GT/s PCIe", "8");
+  EXPECT_NEAR(*limit().rate, 4e9, 1);
 }
 
-TEST_F(Doctor, FindsHugePagesOff) {
-  write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never");
-  expect("huge pages", "madvise");
-  write("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]");
-  expect("huge pages", "never", "madvise or always");
+TEST_F(FakeMachine, LimitIsThatOfNarrowestPort) {
+  write_link(device_, "current", "32.0 GT/s PCIe", "16");
+  write_link(port_, "current", "16.0 GT/s PCIe", "8");
+  EXPECT_NEAR(*limit().rate, 15.754e9, 0.001e9);
+  EXPECT_EQ(limit().origin, "PCIe 4.0 x8");
 }
 
-TEST_F(Doctor, FindsSmallLimitOfLockedMemory) {
-  auto const set_limit = [&](std::string const& limit) {
-    write("proc/self/limits",
-          "Max processes             100        100        processes\n"
-          "Max locked memory         " +
-              limit + "    " + limit + "    bytes");
-  };
-  write("proc/meminfo", "MemTotal:       16777216 kB");
-  set_limit("8388608");
-  expect("locked memory", "8 MiB", "8 GiB or unlimited");
-  set_limit("8589934592");
-  expect("locked memory", "8 GiB");
-  set_limit("unlimited");
-  expect("locked memory", "unlimited");
+TEST_F(FakeMachine, LimitIsUnknownIfNotReported) {
+  EXPECT_FALSE(limit().rate);
+  EXPECT_EQ(limit().origin, "sysfs does not report the link's speed");
+  write_link(device_, "current", "Unknown", "0");
+  EXPECT_FALSE(limit().rate);
+  write_link(device_, "current", "17.0 GT/s PCIe", "16");
+  EXPECT_EQ(limit().origin, "unknown PCIe generation with 17 GT/s");
+  EXPECT_FALSE(pcie_limit("0000:c2:00.0", link_state::current, root_).rate);
+}
+
+TEST_F(FakeMachine, ReportsFactsOfAmdDevice) {
+  write_link(device_, "current", "2.5 GT/s PCIe", "16");
+  write_link(device_, "max", "32.0 GT/s PCIe", "16");
+  write(device_ + "numa_node", "1");
+  write(device_ + "pp_dpm_sclk", "0: 132Mhz\n1: 1200Mhz *\n2: 2100Mhz");
+  write(device_ + "hwmon/hwmon3/power1_cap", "750000000");
+  write(device_ + "hwmon/hwmon3/power1_input", "233100000");
+  write(device_ + "hwmon/hwmon3/temp1_input", "41000");
+  auto const facts = device_facts("amd", bus_id, root_);
+  EXPECT_EQ(value(facts, "widest link"), "PCIe 5.0 x16");
+  EXPECT_EQ(value(facts, "NUMA node of the device"), "1");
+  EXPECT_EQ(value(facts, "highest clock"), "2100Mhz");
+  EXPECT_EQ(value(facts, "power limit"), "750 W");
+  EXPECT_EQ(value(facts, "ECC"), "unknown");
+  auto const state = machine_state("amd", bus_id, root_);
+  EXPECT_EQ(value(state, "clock"), "1200Mhz");
+  EXPECT_EQ(value(state, "power"), "233 W");
+  EXPECT_EQ(value(state, "temperature"), "41 °C");
+  EXPECT_EQ(value(state, "throttling"), "unknown");
+}
+
+TEST_F(FakeMachine, ReportsHost) {
+  write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Example CPU\ncpu MHz\t\t: 2500.5");
+  write("proc/loadavg", "0.50 1.25 12.00 1/99 1234");
+  write("proc/sys/kernel/osrelease", "6.1.0");
+  write("etc/os-release", "NAME=\"Example\"\nPRETTY_NAME=\"Example Linux 1\"");
+  auto const facts = host_facts(root_);
+  EXPECT_EQ(value(facts, "CPU"), "Example CPU");
+  EXPECT_EQ(value(facts, "CPU clock"), "2500 MHz");
+  EXPECT_EQ(value(facts, "operating system"), "Example Linux 1, Linux 6.1.0");
+  EXPECT_EQ(value(machine_state("host", "", root_), "load"), "0.5, 1.25, 12");
+}
+
+TEST_F(FakeMachine, UnreportedFactsAreUnknown) {
+  for (auto const& facts :
+       {device_facts("amd", bus_id, root_ / "none"), machine_state("amd", bus_id, root_ / "none"),
+        device_facts("nvidia", "; exit 1", root_ / "none"),
+        machine_state("nvidia", "; exit 1", root_ / "none")}) {
+    for (fact const& entry : facts) {
+      bool const is_limit = entry.name == "widest link";
+      EXPECT_EQ(entry.value, is_limit ? "sysfs has no entry for the device" : "unknown")
+          << entry.name;
+    }
+  }
+}
+
+TEST(ThrottleReasons, NamesBits) {
+  EXPECT_EQ(throttle_reasons("0x0000000000000000"), "none");
+  EXPECT_EQ(throttle_reasons("0x0000000000000024"), "power cap, temperature");
+  EXPECT_EQ(throttle_reasons("[N/A]"), "unknown");
+  EXPECT_EQ(throttle_reasons(""), "unknown");
 }
 
 }  // namespace

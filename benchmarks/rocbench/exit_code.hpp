@@ -2,7 +2,10 @@
 // Exit codes, and error messages on standard error.
 #pragma once
 
+#include <cstdio>
 #include <string>
+
+#include <fmt/format.h>
 
 namespace rocbench {
 
@@ -18,6 +21,9 @@ enum class exit_code : int {
 };
 
 /// Prints "rocbench: MESSAGE" to standard error and returns `code`.
-exit_code fail(exit_code code, std::string const& message);
+inline exit_code fail(exit_code code, std::string const& message) {
+  fmt::print(stderr, "rocbench: {}\n", message);
+  return code;
+}
 
 }  // namespace rocbench

@@ -75,7 +75,20 @@ double ratio_to(case_result const& library, case_result const& raw) {
 }
 
 std::string describe(case_result const& result) {
-  return result.name + " at " + format_size(static_cast<double>(result.bytes));
+  return result.name + " at " + format_size(result.bytes);
+}
+
+std::string format_value(case_result const& result) {
+  return result.counted == accounting::time ? format_time(result.measured.reported_seconds())
+                                            : format_rate(result.measured.reported_rate());
+}
+
+std::string format_spread(case_result const& result) {
+  summary const& rate = result.measured.rate;
+  summary const& seconds = result.measured.seconds;
+  return result.counted == accounting::time
+             ? format_time(seconds.p5) + " to " + format_time(seconds.p95)
+             : format_rate(rate.p5) + " to " + format_rate(rate.p95);
 }
 
 std::string device_warning(run_environment const& environment) {

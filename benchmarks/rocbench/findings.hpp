@@ -35,6 +35,11 @@ double ratio_to(case_result const& library, case_result const& raw);
 /// Returns the result's name and size, such as "h2d/pinned at 256 MiB".
 std::string describe(case_result const& result);
 
+/// Returns the reported rate in GB/s without the unit, or the time if the case counts time.
+std::string format_value(case_result const& result);
+/// Returns the 5th to the 95th percentile in the form of format_value().
+std::string format_spread(case_result const& result);
+
 /// Returns a warning if the device is not a GPU; empty otherwise.
 std::string device_warning(run_environment const& environment);
 

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
 
 namespace rocbench {
 
-std::string format_size(double bytes) {
+std::string format_size(std::uint64_t bytes) {
   constexpr char const* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = bytes;
+  auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
   for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
   return fmt::format("{:.4g} {}", value, units[unit]);
@@ -32,6 +33,23 @@ std::string format_time(double seconds) {
 
 std::string format_fraction(double fraction) {
   return fmt::format("{:.0f} %{}", 100 * fraction, fraction > 1 ? " !" : "");
+}
+
+std::string wrapped(std::string const& text, std::size_t columns, std::size_t first_column,
+                    std::size_t indent) {
+  std::string result;
+  std::size_t column = first_column;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!result.empty()) {
+      bool const fits = column + 1 + word.size() <= columns;
+      result += fits ? " " : "\n" + std::string(indent, ' ');
+      column = fits ? column + 1 : indent;
+    }
+    result += word;
+    column += word.size();
+  }
+  return result;
 }
 
 std::string join_names(std::vector<std::string> const& names) {

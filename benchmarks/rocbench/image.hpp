@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The expected contents of a buffer, on the host and in kernels. Each byte is computed from its
-// offset alone, by code that shares nothing with the copies that are measured.
+// The layouts of a copy's operands, and the expected contents of a buffer, on the host and in
+// kernels. Each byte is computed from its offset alone, by code that shares nothing with the copies
+// that are measured.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <thread>
+#include <vector>
 
 #include <roc/config.hpp>
+#include <roc/layout/shape.hpp>
 
 namespace rocbench {
 
@@ -141,5 +147,84 @@ ROCARRAY_HOST_DEVICE inline std::uint64_t image_word(image const& contents, std:
   }
   return result;
 }
+
+// ---- Images in host memory ----
+
+/// Calls f(begin, end) for `threads` disjoint ranges that cover [0, count), each in its own thread,
+/// the first in the calling one. Blocks until all calls have returned. `f` must not throw.
+template <class F>
+void in_threads(std::size_t threads, std::size_t count, F const& f) {
+  std::size_t const length = (count + threads - 1) / threads;
+  std::vector<std::jthread> others;
+  for (std::size_t begin = length; begin < count; begin += length) {
+    others.emplace_back([&f, begin, end = std::min(begin + length, count)] { f(begin, end); });
+  }
+  f(std::size_t{0}, std::min(length, count));
+}
+
+/// As in_threads(), with up to 16 threads; the calling thread does everything if the work is below
+/// 8 MiB.
+/// @param unit_bytes bytes of work per index
+template <class F>
+void parallel_for(std::size_t count, std::size_t unit_bytes, F const& f) {
+  constexpr std::size_t min_bytes_per_thread = std::size_t{4} << 20;
+  constexpr unsigned max_threads = 16;
+  std::size_t const cores = std::clamp(std::thread::hardware_concurrency(), 1u, max_threads);
+  in_threads(std::clamp(count * unit_bytes / min_bytes_per_thread, std::size_t{1}, cores), count,
+             f);
+}
+
+/// Writes the bytes [begin, end) of an image to `memory`, in the calling thread.
+void write_image_range(std::byte* memory, image const& contents, std::uint64_t begin,
+                       std::uint64_t end);
+
+/// Returns the offset of the first byte in [begin, end) that differs from the image, or `end` if
+/// none does. Works in the calling thread; `memory` is the start of the whole image.
+std::uint64_t first_mismatch_in_range(std::byte const* memory, image const& contents,
+                                      std::uint64_t begin, std::uint64_t end);
+
+/// Writes a whole image of contents.size() bytes.
+void write_image(std::byte* memory, image const& contents);
+
+/// Returns the offset of the first byte that differs from the image, if there is one.
+std::optional<std::uint64_t> find_first_mismatch(std::byte const* memory, image const& contents);
+
+/// Fills memory with one value.
+void fill_bytes(std::byte* memory, std::size_t bytes, std::uint8_t value);
+
+// ---- Layouts of copies ----
+
+/// The layout of one operand. Strides count elements and are not negative.
+struct operand_layout {
+  std::size_t element = 1;  ///< bytes: 1, 2, 4, 8 or 16
+  roc::shape<3> extents{};
+  roc::strides<3> strides{};
+
+  /// Returns the bytes of all elements.
+  std::size_t payload_bytes() const;
+  /// Returns the bytes from the first element to the end of the last, including gaps.
+  std::size_t span_bytes() const;
+  bool is_contiguous() const;
+};
+
+struct copy_layout {
+  operand_layout source;
+  operand_layout destination;
+};
+
+/// Returns the layout of `bytes` contiguous bytes.
+copy_layout contiguous_layout(std::size_t bytes);
+/// Returns as many pitched rows of `row` bytes as fit in `bytes`, or one shorter row if none fits.
+copy_layout rows_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
+/// Returns planes of up to 64 pitched rows. A gap of one pitch follows each plane.
+copy_layout planes_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
+/// Returns the copy of the largest square matrix that fits in `bytes` from C order to F order.
+copy_layout transposed_layout(std::size_t bytes, std::size_t element);
+/// Returns the copy of the largest cube that fits in `bytes` from C order to F order.
+copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element);
+
+/// Returns the positions of an operand's elements in memory and in the payload, which contains the
+/// elements in C order.
+image_layout image_layout_of(operand_layout const& operand);
 
 }  // namespace rocbench

@@ -48,13 +48,16 @@ void check_device(kernel_access access, std::size_t bytes) {
   if (bytes + 2 * guard_bytes > max_bytes) {
     throw case_not_supported(
         fmt::format("more managed memory than a quarter of the free device memory, {}",
-                    format_size(static_cast<double>(max_bytes))));
+                    format_size(max_bytes)));
   }
 }
 
-char const* path_of(kernel_access access, bool is_raw) {
-  if (access == kernel_access::managed_prefetch) return is_raw ? "hipMemPrefetchAsync" : "prefetch";
-  return is_raw ? "kernel, pointers" : "kernel, views";
+vector_word* as_units(std::byte* data) { return reinterpret_cast<vector_word*>(data); }
+
+buffer_layout buffer_of(memory_kind kind, std::size_t bytes) { return {kind, bytes, {{}, bytes}}; }
+
+memory_kind host_kind(kernel_access access) {
+  return is_managed(access) ? memory_kind::managed : memory_kind::mapped;
 }
 
 // The library API uses views and roc::prefetch; the raw API uses hipHostGetDevicePointer, pointers
@@ -65,23 +68,30 @@ class kernel_access_experiment final : public buffer_experiment {
   kernel_access_experiment(kernel_access access, api_kind api, std::size_t bytes)
       : buffer_experiment(
             {is_managed(access) ? timing_method::wall_clock : timing_method::device_events, bytes,
-             bytes, path_of(access, api == api_kind::raw),
+             bytes, api == api_kind::raw ? "kernel, pointers" : "kernel, views",
              is_managed(access) ? 1 : experiment_properties{}.max_batch},
-            {access == kernel_access::mapped_write ? memory_kind::device : host_kind(access),
-             bytes,
-             {{}, bytes}},
-            {access == kernel_access::mapped_write ? memory_kind::mapped : memory_kind::device,
-             bytes,
-             {{}, bytes}},
-            api_kind::library),
+            buffer_of(writes_host(access) ? memory_kind::device : host_kind(access), bytes),
+            buffer_of(writes_host(access) ? host_kind(access) : memory_kind::device, bytes)),
         access_(access),
         is_raw_(api == api_kind::raw),
-        host_buffer_(writes_host() ? destination_ : source_),
-        device_buffer_(writes_host() ? source_ : destination_),
-        device_units_(as_units(device_buffer_.payload()),
-                      roc::shape<1>{bytes / sizeof(vector_word)}, roc::order::c,
-                      device_buffer_.device_ordinal()) {
-    is_raw_ ? set_host_units_by_pointer() : set_host_units_by_view();
+        host_buffer_(writes_host(access) ? destination : source) {
+    guarded_buffer& device_buffer = writes_host(access) ? source : destination;
+    device_ = device_buffer.device_ordinal();
+    roc::device_view<vector_word> const device_units(as_units(device_buffer.payload()),
+                                                     roc::shape<1>{bytes / sizeof(vector_word)},
+                                                     roc::order::c, device_);
+    auto const host_units =
+        is_raw_ ? roc::device_view<vector_word>(host_pointer(), device_units.shape()) : host_view();
+    source_units_ = writes_host(access) ? device_units : host_units;
+    destination_units_ = writes_host(access) ? host_units : device_units;
+    if (access == kernel_access::managed_prefetch)
+      set_path(is_raw_ ? "hipMemPrefetchAsync" : "prefetch");
+    work = [this](std::size_t times) {
+      for (std::size_t i = 0; i < times; ++i) {
+        access_ == kernel_access::managed_prefetch ? prefetch() : copy();
+      }
+      if (is_managed(access_)) stream().synchronize();
+    };
   }
 
   void prepare(std::uint64_t sample) override {
@@ -90,76 +100,56 @@ class kernel_access_experiment final : public buffer_experiment {
     buffer_experiment::prepare(sample);
   }
 
-  void run(std::size_t times) override {
-    for (std::size_t i = 0; i < times; ++i) {
-      access_ == kernel_access::managed_prefetch ? prefetch() : launch_copy();
-    }
-    if (is_managed(access_)) stream_.synchronize();
-  }
-
   std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
     if (access_ == kernel_access::managed_prefetch) {
-      launch_copy();
-      stream_.synchronize();
+      copy();
+      stream().synchronize();
     }
     if (auto difference = buffer_experiment::check(sample, inject)) return difference;
     // The source's guard bands must not be written either.
-    return check_guard_bands(source_, expected_source(sample));
+    return check_guard_bands(source, expected_source(sample));
   }
 
  private:
-  static memory_kind host_kind(kernel_access access) {
-    return is_managed(access) ? memory_kind::managed : memory_kind::mapped;
-  }
-  bool writes_host() const { return access_ == kernel_access::mapped_write; }
-  std::size_t bytes() const { return properties_.bytes; }
+  static bool writes_host(kernel_access access) { return access == kernel_access::mapped_write; }
 
-  // These set host_units_ to the payload of the host memory as a kernel addresses it.
-  void set_host_units_by_view() {
+  // These return the payload of the host memory as a kernel addresses it.
+  roc::device_view<vector_word> host_view() {
     constexpr auto first = static_cast<std::ptrdiff_t>(guard_bytes);
-    auto const last = first + static_cast<std::ptrdiff_t>(bytes());
-    host_units_ = roc::device_view_of(host_buffer_.host_allocation())
-                      .region(roc::slice(first, last))
-                      .as<vector_word>();
+    auto const last = first + static_cast<std::ptrdiff_t>(properties_.bytes);
+    return roc::device_view_of(host_buffer_.host_allocation())
+        .region(roc::slice(first, last))
+        .as<vector_word>();
   }
-  void set_host_units_by_pointer() {
+  vector_word* host_pointer() {
     void* allocation = host_buffer_.allocation();
     // Managed memory has the same address on the host and the device.
     if (!is_managed(access_))
       ROCARRAY_HIP(hipHostGetDevicePointer, &allocation, host_buffer_.allocation(), 0);
-    host_units_ = {as_units(static_cast<std::byte*>(allocation) + guard_bytes),
-                   device_units_.shape()};
+    return as_units(static_cast<std::byte*>(allocation) + guard_bytes);
   }
 
   void prefetch() {
     if (is_raw_) {
-      ROCARRAY_HIP(hipMemPrefetchAsync, host_buffer_.payload(), bytes(), device_ordinal(),
-                   roc::native(stream_));
+      ROCARRAY_HIP(hipMemPrefetchAsync, host_buffer_.payload(), properties_.bytes, device_,
+                   hip_stream());
     } else {
-      roc::host_view<std::byte> const payload(host_buffer_.payload(), roc::shape<1>{bytes()});
-      roc::prefetch(payload, roc::device(device_ordinal()), stream_);
+      roc::host_view<std::byte> const payload(host_buffer_.payload(),
+                                              roc::shape<1>{properties_.bytes});
+      roc::prefetch(payload, roc::device(device_), stream());
     }
   }
 
-  void launch_copy() {
-    auto const& source = writes_host() ? device_units_ : host_units_;
-    auto const& destination = writes_host() ? host_units_ : device_units_;
-    hipStream_t const hip_stream = roc::native(stream_);
-    check_kernel_launch(is_raw_ ? launch_copy_with_pointers(source.data(), destination.data(),
-                                                            destination.size(), hip_stream)
-                                : launch_copy_with_views(source, destination, hip_stream));
+  void copy() {
+    check_kernel_launch(launch_copy(source_units_, destination_units_, is_raw_, hip_stream()));
   }
-
-  int device_ordinal() const { return device_buffer_.device_ordinal(); }
-
-  static vector_word* as_units(std::byte* data) { return reinterpret_cast<vector_word*>(data); }
 
   kernel_access access_;
   bool is_raw_;
   guarded_buffer& host_buffer_;
-  guarded_buffer& device_buffer_;
-  roc::device_view<vector_word> device_units_;
-  roc::device_view<vector_word> host_units_;
+  int device_ = 0;
+  roc::device_view<vector_word> source_units_;
+  roc::device_view<vector_word> destination_units_;
 };
 
 struct case_definition {
@@ -185,20 +175,16 @@ constexpr case_definition case_definitions[] = {
 void add_kernel_access_cases(case_vector& cases) {
   for (case_definition const& definition : case_definitions) {
     add_with_raw(cases,
-                 {definition.name,
-                  definition.description,
-                  accounting::payload,
-                  limiting_resource::link,
-                  false,
-                  {}},
+                 {definition.name, definition.description, accounting::payload,
+                  limiting_resource::link, false},
                  definition.raw_description,
                  [access = definition.access](api_kind api, case_parameters const& parameters) {
                    // Kernels copy whole units.
-                   std::size_t const count =
-                       std::max(parameters.bytes / sizeof(vector_word), std::size_t{1});
-                   check_device(access, count * sizeof(vector_word));
-                   return std::make_unique<kernel_access_experiment>(access, api,
-                                                                     count * sizeof(vector_word));
+                   std::size_t const bytes =
+                       parameters.bytes / sizeof(vector_word) * sizeof(vector_word);
+                   std::size_t const copied = std::max(bytes, sizeof(vector_word));
+                   check_device(access, copied);
+                   return std::make_unique<kernel_access_experiment>(access, api, copied);
                  });
   }
 }

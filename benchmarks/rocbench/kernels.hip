@@ -6,7 +6,6 @@
 
 #include <roc/native/elementwise.hpp>
 
-#include "host_image.hpp"
 #include "platform/host/host_stub.hpp"
 
 namespace rocbench {
@@ -16,36 +15,6 @@ using roc::kernels::vector_word;
 // Launches of a functor per element, and sums of a functor over all elements.
 
 constexpr unsigned block_threads = 1024;
-
-#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
-
-template <class F>
-__global__ void __launch_bounds__(1024) elementwise_kernel(F f, std::size_t count) {
-  std::size_t const i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) f(i);
-}
-
-#endif
-
-#if defined(__CUDACC__) || defined(__HIP__)
-
-// Enqueues f(i) for every i in [0, count). Returns the result of the launch.
-template <class F>
-hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream) {
-  auto const blocks = static_cast<unsigned>((count + block_threads - 1) / block_threads);
-  elementwise_kernel<F><<<dim3(blocks), dim3(block_threads), 0, stream>>>(f, count);
-  return hipGetLastError();
-}
-
-#elif !ROCARRAY_KERNEL_HOST_STUB
-
-// A host compiler has no kernel launch: the library runs the functor on its threads.
-template <class F>
-hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream) {
-  return roc::native_detail::launch_elementwise(f, count, stream);
-}
-
-#endif
 
 /// Returns the partial sum of one block, computed by one thread in cache-friendly order.
 template <class F>
@@ -59,23 +28,24 @@ ROCARRAY_HOST_DEVICE double block_sum(F const& f, std::size_t count, std::size_t
   return sum;
 }
 
-#if ROCARRAY_KERNEL_HOST_STUB
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
-// Writes the partial sum of each block to sums(block). Host stubs run the threads of a block one
-// after another, without shared memory: the first thread computes the sum of its block.
-template <class F, class Out>
-__global__ void reduce_blocks(F f, std::size_t count, Out sums) {
-  std::size_t const block = blockIdx.x;
-  if (threadIdx.x == 0) sums(block) = block_sum(f, count, block, gridDim.x);
+template <class F>
+__global__ void __launch_bounds__(1024) elementwise_kernel(F f, std::size_t count) {
+  std::size_t const i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) f(i);
 }
-
-#elif defined(__CUDACC__) || defined(__HIP__)
 
 // Writes the partial sum of each block to sums(block).
 template <class F, class Out>
 __global__ void __launch_bounds__(1024) reduce_blocks(F f, std::size_t count, Out sums) {
-  __shared__ double shared[block_threads];
   std::size_t const block = blockIdx.x;
+#if ROCARRAY_KERNEL_HOST_STUB
+  // Host stubs run the threads of a block one after another, without shared memory: the first
+  // thread computes the sum of its block.
+  if (threadIdx.x == 0) sums(block) = block_sum(f, count, block, gridDim.x);
+#else
+  __shared__ double shared[block_threads];
   std::size_t const step = std::size_t{gridDim.x} * block_threads;
   std::size_t i = block * block_threads + threadIdx.x;
   double sum = 0;
@@ -91,35 +61,40 @@ __global__ void __launch_bounds__(1024) reduce_blocks(F f, std::size_t count, Ou
     if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
   }
   if (threadIdx.x == 0) sums(block) = shared[0];
+#endif
 }
 
-// Enqueues reduce_blocks. Returns the result of the launch.
+#endif
+
+#if defined(__CUDACC__) || defined(__HIP__)
+
+// Enqueues f(i) for every i in [0, count). Returns the result of the launch.
+template <class F>
+hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream) {
+  auto const blocks = static_cast<unsigned>((count + block_threads - 1) / block_threads);
+  elementwise_kernel<F><<<dim3(blocks), dim3(block_threads), 0, stream>>>(f, count);
+  return hipGetLastError();
+}
+
+// Enqueues the sums of the blocks, sums(block). Returns the result of the launch.
 template <class F, class Out>
 hipError_t launch_block_sums(F const& f, std::size_t count, Out const& sums, std::size_t blocks,
                              hipStream_t stream) {
   dim3 const grid(static_cast<unsigned>(blocks));
-  // clang-format off
   reduce_blocks<<<grid, dim3(block_threads), 0, stream>>>(f, count, sums);
-  // clang-format on
   return hipGetLastError();
 }
 
-#else
+#elif !ROCARRAY_KERNEL_HOST_STUB
 
-template <class F, class Out>
-struct block_sum_functor {
-  F f;
-  std::size_t count;
-  std::size_t blocks;
-  Out sums;
-  void operator()(std::size_t block) const { sums(block) = block_sum(f, count, block, blocks); }
-};
+// A host compiler has no kernel launch: the library runs functors on its threads.
+using roc::native_detail::launch_elementwise;
 
 template <class F, class Out>
 hipError_t launch_block_sums(F const& f, std::size_t count, Out const& sums, std::size_t blocks,
                              hipStream_t stream) {
-  return roc::native_detail::launch_elementwise(block_sum_functor<F, Out>{f, count, blocks, sums},
-                                                blocks, stream);
+  auto const sum = [=](std::size_t block) { sums(block) = block_sum(f, count, block, blocks); };
+  return launch_elementwise(sum, blocks, stream);
 }
 
 #endif
@@ -139,82 +114,82 @@ ROCARRAY_HOST_DEVICE inline void atomic_minimum(unsigned long long* minimum,
 
 // Images.
 
-// Verification uses neither transfers nor code of the library: each thread computes one word.
+// Verification uses neither transfers nor code of the library: each thread computes one word. On
+// the host platform each call processes a page, with the vectorized loops of image.cpp.
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
-struct write_image_word {
+constexpr std::uint64_t image_unit = 8;
+
+/// Writes the word of an image at [begin, end); the last one may be shorter.
+ROCARRAY_HOST_DEVICE inline void write_image_unit(std::byte* memory, image const& contents,
+                                                  std::uint64_t begin, std::uint64_t end) {
+  std::uint64_t const value = image_word(contents, begin);
+  if (end - begin == 8) {
+    *reinterpret_cast<std::uint64_t*>(memory + begin) = value;
+    return;
+  }
+  for (std::uint64_t i = begin; i < end; ++i) {
+    memory[i] = static_cast<std::byte>(value >> 8 * (i - begin));
+  }
+}
+
+/// Returns the offset of the first byte in [begin, end) that differs, or `end`.
+ROCARRAY_HOST_DEVICE inline std::uint64_t mismatch_in_image_unit(std::byte const* memory,
+                                                                 image const& contents,
+                                                                 std::uint64_t begin,
+                                                                 std::uint64_t end) {
+  std::uint64_t const value = image_word(contents, begin);
+  if (end - begin == 8 && *reinterpret_cast<std::uint64_t const*>(memory + begin) == value)
+    return end;
+  std::uint64_t i = begin;
+  while (i < end && memory[i] == static_cast<std::byte>(value >> 8 * (i - begin))) ++i;
+  return i;
+}
+
+#else
+
+constexpr std::uint64_t image_unit = 1 << 14;
+
+inline void write_image_unit(std::byte* memory, image const& contents, std::uint64_t begin,
+                             std::uint64_t end) {
+  write_image_range(memory + begin, contents, begin, end);
+}
+
+inline std::uint64_t mismatch_in_image_unit(std::byte const* memory, image const& contents,
+                                            std::uint64_t begin, std::uint64_t end) {
+  return first_mismatch_in_range(memory, contents, begin, end);
+}
+
+#endif
+
+/// Returns the end of the unit of an image that starts at `begin`.
+ROCARRAY_HOST_DEVICE inline std::uint64_t image_unit_end(image const& contents,
+                                                         std::uint64_t begin) {
+  std::uint64_t const size = contents.size();
+  return size - begin > image_unit ? begin + image_unit : size;
+}
+
+struct write_image_functor {
   std::byte* destination;
   image contents;
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    std::uint64_t const offset = i * 8;
-    std::uint64_t const value = image_word(contents, offset);
-    if (contents.size() - offset >= 8) {
-      *reinterpret_cast<std::uint64_t*>(destination + offset) = value;
-      return;
-    }
-    for (std::uint64_t byte = 0; offset + byte < contents.size(); ++byte) {
-      destination[offset + byte] = static_cast<std::byte>(value >> 8 * byte);
-    }
+    std::uint64_t const begin = i * image_unit;
+    write_image_unit(destination, contents, begin, image_unit_end(contents, begin));
   }
 };
 
-struct compare_image_word {
+struct compare_image_functor {
   std::byte const* memory;
   image contents;
   device_comparison* comparison;
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    std::uint64_t const offset = i * 8;
-    std::uint64_t const value = image_word(contents, offset);
-    std::uint64_t const left = contents.size() - offset;
-    bool const whole_word = left >= 8;
-    if (!whole_word || *reinterpret_cast<std::uint64_t const*>(memory + offset) != value) {
-      std::uint64_t const bytes = whole_word ? 8 : left;
-      std::uint64_t byte = 0;
-      while (byte < bytes && memory[offset + byte] == static_cast<std::byte>(value >> 8 * byte)) {
-        ++byte;
-      }
-      if (byte < bytes) atomic_minimum(&comparison->first_mismatch, offset + byte);
-    }
-    if (left <= 8) comparison->compared = contents.size();
-  }
-};
-
-#if defined(__CUDACC__) || defined(__HIP__)
-
-hipError_t launch_image_write(std::byte* destination, image const& contents, hipStream_t stream) {
-  return launch_elementwise(write_image_word{destination, contents}, (contents.size() + 7) / 8,
-                            stream);
-}
-
-hipError_t launch_image_check(std::byte const* memory, image const& contents,
-                              device_comparison* comparison, hipStream_t stream) {
-  return launch_elementwise(compare_image_word{memory, contents, comparison},
-                            (contents.size() + 7) / 8, stream);
-}
-
-#elif !ROCARRAY_KERNEL_HOST_STUB
-
-// On the host platform each call processes a page, with the vectorized loops of host_image.cpp.
-constexpr std::uint64_t page = 1 << 14;
-
-hipError_t launch_image_write(std::byte* destination, image const& contents, hipStream_t stream) {
-  auto const write = [=](std::size_t i) {
-    write_image_range(destination, contents, i * page, std::min((i + 1) * page, contents.size()));
-  };
-  return launch_elementwise(write, (contents.size() + page - 1) / page, stream);
-}
-
-hipError_t launch_image_check(std::byte const* memory, image const& contents,
-                              device_comparison* comparison, hipStream_t stream) {
-  auto const compare = [=](std::size_t i) {
-    std::uint64_t const end = std::min((i + 1) * page, contents.size());
-    std::uint64_t const first = first_mismatch_in_range(memory, contents, i * page, end);
+    std::uint64_t const begin = i * image_unit;
+    std::uint64_t const end = image_unit_end(contents, begin);
+    std::uint64_t const first = mismatch_in_image_unit(memory, contents, begin, end);
     if (first != end) atomic_minimum(&comparison->first_mismatch, first);
     if (end == contents.size()) comparison->compared = end;
-  };
-  return launch_elementwise(compare, (contents.size() + page - 1) / page, stream);
-}
-
-#endif
+  }
+};
 
 // Copies and BabelStream's kernels.
 
@@ -225,57 +200,35 @@ struct pointer_accessor {
   ROCARRAY_HOST_DEVICE T& operator()(std::size_t i) const { return data[i]; }
 };
 
-template <class In, class Out>
-struct copy_elements {
-  In source;
-  Out destination;
-  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { destination(i) = source(i); }
-};
-
-template <class In, class Out>
-struct multiply_elements {
-  In source;
-  Out destination;
-  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    destination(i) = stream_scalar * source(i);
-  }
-};
-
-template <class In, class Out>
-struct add_elements {
-  In a;
-  In b;
-  Out destination;
-  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const { destination(i) = a(i) + b(i); }
-};
-
-template <class In, class Out>
-struct triad_elements {
+// Computes an element of a kernel that is not dot; copy and mul do not read b.
+template <stream_kernel Kernel, class In, class Out>
+struct stream_element {
   In a;
   In b;
   Out destination;
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    destination(i) = a(i) + stream_scalar * b(i);
+    if constexpr (Kernel == stream_kernel::copy) destination(i) = a(i);
+    if constexpr (Kernel == stream_kernel::mul) destination(i) = stream_scalar * a(i);
+    if constexpr (Kernel == stream_kernel::add) destination(i) = a(i) + b(i);
+    if constexpr (Kernel == stream_kernel::triad) destination(i) = a(i) + stream_scalar * b(i);
   }
 };
 
 template <class In>
-struct product_functor {
+struct stream_product {
   In a;
   In b;
   ROCARRAY_HOST_DEVICE double operator()(std::size_t i) const { return a(i) * b(i); }
-};
-
-template <class In>
-struct value_functor {
-  In a;
-  ROCARRAY_HOST_DEVICE double operator()(std::size_t i) const { return a(i); }
 };
 
 using view_in = roc::device_view<double const>;
 using view_out = roc::device_view<double>;
 using pointer_in = pointer_accessor<double const>;
 using pointer_out = pointer_accessor<double>;
+using copy_by_view = stream_element<stream_kernel::copy, roc::device_view<vector_word const>,
+                                    roc::device_view<vector_word>>;
+using copy_by_pointer = stream_element<stream_kernel::copy, pointer_accessor<vector_word const>,
+                                       pointer_accessor<vector_word>>;
 
 struct write_input {
   double* output;
@@ -303,52 +256,62 @@ struct compare_result {
 
 #if !ROCARRAY_KERNEL_HOST_STUB
 
-hipError_t launch_copy_with_views(roc::device_view<vector_word const> source,
-                                  roc::device_view<vector_word> destination, hipStream_t stream) {
-  using copy = copy_elements<roc::device_view<vector_word const>, roc::device_view<vector_word>>;
-  return launch_elementwise(copy{source, destination}, destination.size(), stream);
+hipError_t launch_image_write(std::byte* destination, image const& contents, hipStream_t stream) {
+  return launch_elementwise(write_image_functor{destination, contents},
+                            (contents.size() + image_unit - 1) / image_unit, stream);
 }
 
-hipError_t launch_copy_with_pointers(vector_word const* source, vector_word* destination, std::size_t count,
-                                     hipStream_t stream) {
-  return launch_elementwise(
-      copy_elements<pointer_accessor<vector_word const>, pointer_accessor<vector_word>>{{source},
-                                                                              {destination}},
-      count, stream);
+hipError_t launch_image_check(std::byte const* memory, image const& contents,
+                              device_comparison* comparison, hipStream_t stream) {
+  return launch_elementwise(compare_image_functor{memory, contents, comparison},
+                            (contents.size() + image_unit - 1) / image_unit, stream);
+}
+
+hipError_t launch_copy(roc::device_view<vector_word const> source,
+                       roc::device_view<vector_word> destination, bool by_pointer,
+                       hipStream_t stream) {
+  std::size_t const count = destination.size();
+  if (!by_pointer)
+    return launch_elementwise(copy_by_view{source, source, destination}, count, stream);
+  pointer_accessor<vector_word const> const from{source.data()};
+  return launch_elementwise(copy_by_pointer{from, from, {destination.data()}}, count, stream);
 }
 
 template <class In, class Out>
-hipError_t launch_stream(stream_kernel kernel, In a, In b, Out destination, Out partial_sums,
-                         std::size_t count, std::size_t blocks, hipStream_t stream) {
+hipError_t launch_stream_by(stream_kernel kernel, In a, In b, Out destination, Out partial_sums,
+                            std::size_t count, std::size_t blocks, hipStream_t stream) {
   switch (kernel) {
     case stream_kernel::copy:
-      return launch_elementwise(copy_elements<In, Out>{a, destination}, count, stream);
+      return launch_elementwise(
+          stream_element<stream_kernel::copy, In, Out>{a, b, destination}, count, stream);
     case stream_kernel::mul:
-      return launch_elementwise(multiply_elements<In, Out>{a, destination}, count, stream);
+      return launch_elementwise(
+          stream_element<stream_kernel::mul, In, Out>{a, b, destination}, count, stream);
     case stream_kernel::add:
-      return launch_elementwise(add_elements<In, Out>{a, b, destination}, count, stream);
+      return launch_elementwise(
+          stream_element<stream_kernel::add, In, Out>{a, b, destination}, count, stream);
     case stream_kernel::triad:
-      return launch_elementwise(triad_elements<In, Out>{a, b, destination}, count, stream);
+      return launch_elementwise(
+          stream_element<stream_kernel::triad, In, Out>{a, b, destination}, count, stream);
     case stream_kernel::dot: break;
   }
   hipError_t const partial =
-      launch_block_sums(product_functor<In>{a, b}, count, partial_sums, blocks, stream);
+      launch_block_sums(stream_product<In>{a, b}, count, partial_sums, blocks, stream);
   if (partial != hipSuccess) return partial;
-  return launch_block_sums(value_functor<Out>{partial_sums}, blocks, destination, 1, stream);
+  return launch_block_sums(partial_sums, blocks, destination, 1, stream);
 }
 
-hipError_t launch_stream_with_views(stream_kernel kernel, stream_arrays const& arrays,
-                                    hipStream_t stream) {
-  return launch_stream<view_in, view_out>(kernel, arrays.first, arrays.second, arrays.result,
-                                          arrays.partial_sums, arrays.first.size(),
-                                          arrays.partial_sums.size(), stream);
-}
-
-hipError_t launch_stream_with_pointers(stream_kernel kernel, stream_arrays const& arrays,
-                                       hipStream_t stream) {
-  return launch_stream<pointer_in, pointer_out>(
+hipError_t launch_stream(stream_kernel kernel, stream_arrays const& arrays, bool by_pointer,
+                         hipStream_t stream) {
+  std::size_t const count = arrays.first.size();
+  std::size_t const blocks = arrays.partial_sums.size();
+  if (!by_pointer) {
+    return launch_stream_by<view_in, view_out>(kernel, arrays.first, arrays.second, arrays.result,
+                                               arrays.partial_sums, count, blocks, stream);
+  }
+  return launch_stream_by<pointer_in, pointer_out>(
       kernel, {arrays.first.data()}, {arrays.second.data()}, {arrays.result.data()},
-      {arrays.partial_sums.data()}, arrays.first.size(), arrays.partial_sums.size(), stream);
+      {arrays.partial_sums.data()}, count, blocks, stream);
 }
 
 hipError_t launch_stream_input(stream_kernel kernel, double* output, std::size_t count,
@@ -365,24 +328,22 @@ hipError_t launch_stream_check(stream_kernel kernel, double const* result, std::
 
 #endif
 
-ROCARRAY_HOST_STUB(elementwise_kernel<write_image_word>);
-ROCARRAY_HOST_STUB(elementwise_kernel<compare_image_word>);
-ROCARRAY_HOST_STUB(
-    elementwise_kernel<copy_elements<roc::device_view<vector_word const>, roc::device_view<vector_word>>>);
-ROCARRAY_HOST_STUB(
-    elementwise_kernel<copy_elements<pointer_accessor<vector_word const>, pointer_accessor<vector_word>>>);
-ROCARRAY_HOST_STUB(elementwise_kernel<copy_elements<view_in, view_out>>);
-ROCARRAY_HOST_STUB(elementwise_kernel<copy_elements<pointer_in, pointer_out>>);
-ROCARRAY_HOST_STUB(elementwise_kernel<multiply_elements<view_in, view_out>>);
-ROCARRAY_HOST_STUB(elementwise_kernel<multiply_elements<pointer_in, pointer_out>>);
-ROCARRAY_HOST_STUB(elementwise_kernel<add_elements<view_in, view_out>>);
-ROCARRAY_HOST_STUB(elementwise_kernel<add_elements<pointer_in, pointer_out>>);
-ROCARRAY_HOST_STUB(elementwise_kernel<triad_elements<view_in, view_out>>);
-ROCARRAY_HOST_STUB(elementwise_kernel<triad_elements<pointer_in, pointer_out>>);
-ROCARRAY_HOST_STUB(reduce_blocks<product_functor<view_in>, view_out>);
-ROCARRAY_HOST_STUB(reduce_blocks<value_functor<view_out>, view_out>);
-ROCARRAY_HOST_STUB(reduce_blocks<product_functor<pointer_in>, pointer_out>);
-ROCARRAY_HOST_STUB(reduce_blocks<value_functor<pointer_out>, pointer_out>);
+ROCARRAY_HOST_STUB(elementwise_kernel<write_image_functor>);
+ROCARRAY_HOST_STUB(elementwise_kernel<compare_image_functor>);
+ROCARRAY_HOST_STUB(elementwise_kernel<copy_by_view>);
+ROCARRAY_HOST_STUB(elementwise_kernel<copy_by_pointer>);
+ROCARRAY_HOST_STUB(elementwise_kernel<stream_element<stream_kernel::copy, view_in, view_out>>);
+ROCARRAY_HOST_STUB(elementwise_kernel<stream_element<stream_kernel::copy, pointer_in, pointer_out>>);
+ROCARRAY_HOST_STUB(elementwise_kernel<stream_element<stream_kernel::mul, view_in, view_out>>);
+ROCARRAY_HOST_STUB(elementwise_kernel<stream_element<stream_kernel::mul, pointer_in, pointer_out>>);
+ROCARRAY_HOST_STUB(elementwise_kernel<stream_element<stream_kernel::add, view_in, view_out>>);
+ROCARRAY_HOST_STUB(elementwise_kernel<stream_element<stream_kernel::add, pointer_in, pointer_out>>);
+ROCARRAY_HOST_STUB(elementwise_kernel<stream_element<stream_kernel::triad, view_in, view_out>>);
+ROCARRAY_HOST_STUB(elementwise_kernel<stream_element<stream_kernel::triad, pointer_in, pointer_out>>);
+ROCARRAY_HOST_STUB(reduce_blocks<stream_product<view_in>, view_out>);
+ROCARRAY_HOST_STUB(reduce_blocks<view_out, view_out>);
+ROCARRAY_HOST_STUB(reduce_blocks<stream_product<pointer_in>, pointer_out>);
+ROCARRAY_HOST_STUB(reduce_blocks<pointer_out, pointer_out>);
 ROCARRAY_HOST_STUB(elementwise_kernel<write_input>);
 ROCARRAY_HOST_STUB(elementwise_kernel<compare_result>);
 

@@ -11,9 +11,65 @@
 #include "image.hpp"
 #include "kernels/vector_word.hpp"
 #include "platform/hip.hpp"
-#include "stream_values.hpp"
 
 namespace rocbench {
+
+// ---- The contents of the arrays of stream/*: every expected value is exact ----
+
+/// BabelStream's kernels on arrays a, b, c and a scalar s: c = a; b = s c; c = a + b; a = b + s c;
+/// sum of a b.
+enum class stream_kernel : unsigned char { copy, mul, add, triad, dot };
+
+/// The scalar s. It is a power of two: products with it are exact, so triad has the same result
+/// with and without a fused multiply-add. No kernel is faster for it.
+inline constexpr double stream_scalar = 0.5;
+
+/// Returns the number of arrays that the kernel reads.
+constexpr unsigned arrays_read(stream_kernel kernel) {
+  return kernel == stream_kernel::copy || kernel == stream_kernel::mul ? 1 : 2;
+}
+
+/// Returns a number in [1, 2) that differs from the number of every other index below 2^52, and
+/// from that of the same index in the other array and in other samples.
+ROCARRAY_HOST_DEVICE inline double stream_value(std::size_t index, unsigned array,
+                                                std::uint64_t sample) {
+  std::uint64_t const word =
+      index * std::uint64_t{0x9E3779B97F4A7C15} + (2 * sample + array) * 0xBF58476D1CE4E5B9;
+  return 1.0 + static_cast<double>(word >> 12) * 0x1p-52;
+}
+
+/// Returns an integer below 512. With dot_offset added, an input of dot is below 2^10 and a
+/// product below 2^20, so that a sum of 2^33 products is exact in any order of summation.
+ROCARRAY_HOST_DEVICE inline std::uint64_t dot_integer(std::size_t index, unsigned array) {
+  std::uint64_t const word = index * std::uint64_t{0x9E3779B97F4A7C15};
+  return array == 0 ? word >> 55 : word >> 46 & 511;
+}
+/// Returns the integer below 512 that a sample adds to every input of dot; consecutive samples
+/// have different offsets.
+ROCARRAY_HOST_DEVICE inline std::uint64_t dot_offset(unsigned array, std::uint64_t sample) {
+  return array == 0 ? sample % 512 : (sample * 37 + 5) % 512;
+}
+
+/// Returns the element of an input array of the kernel.
+ROCARRAY_HOST_DEVICE inline double stream_input(stream_kernel kernel, std::size_t index,
+                                                unsigned array, std::uint64_t sample) {
+  if (kernel != stream_kernel::dot) return stream_value(index, array, sample);
+  return static_cast<double>(dot_integer(index, array) + dot_offset(array, sample));
+}
+
+/// Returns the element that the kernel must write. Precondition: the kernel is not dot.
+ROCARRAY_HOST_DEVICE inline double expected_stream_result(stream_kernel kernel, std::size_t index,
+                                                          std::uint64_t sample) {
+  double const first = stream_value(index, 0, sample);
+  switch (kernel) {
+    case stream_kernel::copy: return first;
+    case stream_kernel::mul: return stream_scalar * first;
+    case stream_kernel::add: return first + stream_value(index, 1, sample);
+    default: return first + stream_scalar * stream_value(index, 1, sample);
+  }
+}
+
+// ---- Launches ----
 
 /// The result that comparing kernels write to device memory. The host sets all bits before a
 /// comparison. If the kernel did not run, `compared` keeps them.
@@ -29,13 +85,10 @@ hipError_t launch_image_write(std::byte* destination, image const& contents, hip
 hipError_t launch_image_check(std::byte const* memory, image const& contents,
                               device_comparison* comparison, hipStream_t stream);
 
-/// Copies with views, or with plain pointers, for host memory that kernels can access.
-hipError_t launch_copy_with_views(roc::device_view<roc::kernels::vector_word const> source,
-                                  roc::device_view<roc::kernels::vector_word> destination,
-                                  hipStream_t stream);
-hipError_t launch_copy_with_pointers(roc::kernels::vector_word const* source,
-                                     roc::kernels::vector_word* destination, std::size_t count,
-                                     hipStream_t stream);
+/// Copies host memory that kernels can access, with views or with plain pointers.
+hipError_t launch_copy(roc::device_view<roc::kernels::vector_word const> source,
+                       roc::device_view<roc::kernels::vector_word> destination, bool by_pointer,
+                       hipStream_t stream);
 
 /// The contiguous arrays of a stream kernel, all of the same length. Only add, triad and dot read
 /// `second`. For dot, `result` has one element and `partial_sums` one element per block.
@@ -49,10 +102,8 @@ struct stream_arrays {
 /// Runs the kernel instantiated for views, or for plain pointers; both are compiled from the same
 /// template. Threads and blocks are shaped as in BabelStream: one element per thread, 1024 threads
 /// per block. dot sums per block and then over blocks, each in a fixed order.
-hipError_t launch_stream_with_views(stream_kernel kernel, stream_arrays const& arrays,
-                                    hipStream_t stream);
-hipError_t launch_stream_with_pointers(stream_kernel kernel, stream_arrays const& arrays,
-                                       hipStream_t stream);
+hipError_t launch_stream(stream_kernel kernel, stream_arrays const& arrays, bool by_pointer,
+                         hipStream_t stream);
 
 /// Writes stream_input() to `output`.
 hipError_t launch_stream_input(stream_kernel kernel, double* output, std::size_t count,

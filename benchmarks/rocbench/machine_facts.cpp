@@ -7,15 +7,15 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <regex>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sched.h>
 #include <unistd.h>
-
-#include "pcie_limit.hpp"
 
 namespace rocbench {
 
@@ -62,6 +62,32 @@ constexpr char const* compiler = "Clang " __clang_version__;
 #else
 constexpr char const* compiler = "GCC " __VERSION__;
 #endif
+
+struct port {
+  double gigatransfers = 0;  // GT/s; one bit per lane and transfer
+  int lanes = 0;
+};
+
+struct generation {
+  double gigatransfers;
+  char const* name;
+  double encoding;  // fraction of the bits that are data
+};
+
+// PCIe 6.0 sends flits of 256 bytes, 236 of which are packets.
+constexpr generation generations[] = {
+    {2.5, "1.0", 8.0 / 10},   {5, "2.0", 8.0 / 10},     {8, "3.0", 128.0 / 130},
+    {16, "4.0", 128.0 / 130}, {32, "5.0", 128.0 / 130}, {64, "6.0", 236.0 / 256},
+};
+
+// A speed is for example "32.0 GT/s PCIe"; its unit is always GT/s.
+std::optional<port> read_port(fs::path const& directory, link_state state) {
+  std::string const prefix = state == link_state::current ? "current_link_" : "max_link_";
+  port result;
+  std::ifstream(directory / (prefix + "speed")) >> result.gigatransfers;
+  std::ifstream(directory / (prefix + "width")) >> result.lanes;
+  return result.gigatransfers > 0 && result.lanes > 0 ? std::optional(result) : std::nullopt;
+}
 
 std::string or_unknown(std::string value) { return value.empty() ? unknown : value; }
 
@@ -140,6 +166,31 @@ std::string clock_level(fs::path const& file, bool current) {
 
 }  // namespace
 
+rate_limit pcie_limit(std::string const& bus_id, link_state state, fs::path const& root) {
+  std::error_code error;
+  auto directory = fs::canonical(pci_directory(root, bus_id), error);
+  if (error) return {std::nullopt, "sysfs has no entry for the device"};
+
+  static std::regex const address("[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
+  rate_limit narrowest{std::nullopt, "sysfs does not report the link's speed"};
+  for (; std::regex_match(directory.filename().string(), address);
+       directory = directory.parent_path()) {
+    auto const link = read_port(directory, state);
+    if (!link) continue;
+    auto const* const matching =
+        std::ranges::find(generations, link->gigatransfers, &generation::gigatransfers);
+    if (matching == std::end(generations)) {
+      return {std::nullopt,
+              fmt::format("unknown PCIe generation with {} GT/s", link->gigatransfers)};
+    }
+    double const rate = link->gigatransfers * 1e9 * link->lanes * matching->encoding / 8;
+    if (!narrowest.rate || rate < *narrowest.rate) {
+      narrowest = {rate, fmt::format("PCIe {} x{}", matching->name, link->lanes)};
+    }
+  }
+  return narrowest;
+}
+
 cpu_info query_cpu_info(fs::path const& root) {
   fs::path const first_cpu = root / "sys/devices/system/cpu/cpu0";
   cpu_info result;
@@ -179,7 +230,7 @@ std::vector<fact> device_facts(std::string const& platform, std::string const& b
   fs::path const device = pci_directory(root, bus_id);
   std::string const node = first_line(device / "numa_node");
   std::vector<fact> facts = {
-      {"widest link", pcie_limit(bus_id, root / "sys/bus/pci/devices", link_state::maximum).origin},
+      {"widest link", pcie_limit(bus_id, link_state::maximum, root).origin},
       {"NUMA node of the device", node == "-1" ? unknown : or_unknown(node)},
       {"CPUs near the device", or_unknown(first_line(device / "local_cpulist"))}};
   if (platform == "nvidia") {

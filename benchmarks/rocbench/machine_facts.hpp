@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Facts about the machine that a run is measured on, from /sys, /proc and nvidia-smi. What is not
-// reported is "unknown".
+// Facts about the machine that a run is measured on, and the limit of its PCIe link, from /sys,
+// /proc and nvidia-smi. What is not reported is "unknown".
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,22 @@ std::string value_of_key(std::filesystem::path const& file, std::string_view key
 /// Returns the directory of a device below the root.
 /// @param bus_id PCI address such as "0000:C1:00.0"
 std::filesystem::path pci_directory(std::filesystem::path const& root, std::string bus_id);
+
+/// A physical limit of a rate, and its source.
+struct rate_limit {
+  std::optional<double> rate;  ///< bytes per second; empty if the limit is unknown
+  std::string origin;          ///< the source of the limit, or the reason why it is unknown
+};
+
+/// The speed and width that a port has now, or those that it can reach.
+enum class link_state : unsigned char { current, maximum };
+
+/// Returns the limit of the narrowest port between a device and the root complex, from
+/// `current_link_speed` and `current_link_width` of each port, or `max_link_speed` and
+/// `max_link_width`.
+/// @param bus_id PCI address such as "0000:c1:00.0"
+rate_limit pcie_limit(std::string const& bus_id, link_state state,
+                      std::filesystem::path const& root = "/");
 
 /// The properties of the host that Google Benchmark's context contains.
 struct cpu_info {

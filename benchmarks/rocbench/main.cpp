@@ -13,14 +13,15 @@
 #include "command_line.hpp"
 #include "comparison.hpp"
 #include "doctor.hpp"
-#include "info_command.hpp"
+#include "machine.hpp"
 #include "report.hpp"
+#include "result_table.hpp"
 #include "run_command.hpp"
 
 namespace rocbench {
 namespace {
 
-exit_code run_on_device(command_line const& options, std::vector<benchmark_case> const& cases) {
+exit_code run_on_device(command_line const& options) {
   int const devices = roc::device::count();
   if (devices == 0) return fail(exit_code::nothing_to_run, "no device was found");
   if (options.device >= devices) {
@@ -30,11 +31,12 @@ exit_code run_on_device(command_line const& options, std::vector<benchmark_case>
   }
   roc::device const device(options.device);
   device.make_current();
-  switch (options.command) {
-    case command_kind::info: return info(device);
-    case command_kind::doctor: return doctor(device);
-    default: return run(options, cases, device);
-  }
+  if (options.command == command_kind::doctor) return doctor(device);
+  if (options.command != command_kind::info) return run(options, device);
+  run_environment const environment = describe_environment(device);
+  print_environment(stdout, environment, find_machine_limits(device, environment));
+  print_facts(stdout, environment);
+  return exit_code::ok;
 }
 
 // Reports each pattern on standard error, with the most similar case. Precondition: no pattern
@@ -55,9 +57,9 @@ exit_code report_unknown_cases(std::vector<std::string> const& patterns) {
 exit_code execute(command_line const& options) {
   if (options.command == command_kind::compare) return compare(options.comparing);
   if (options.command == command_kind::report) return report(options.reporting);
-  auto const cases = planned_cases(options);
+  auto const cases = make_plan(options).cases();
   if (cases.empty()) return report_unknown_cases(options.cases);
-  if (options.command != command_kind::list) return run_on_device(options, cases);
+  if (options.command != command_kind::list) return run_on_device(options);
   for (benchmark_case const& listed : cases) {
     fmt::print("{:<27} {} {}\n", listed.name, listed.by_default ? '*' : ' ', listed.description);
   }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Measures one case: warm-up, batches of executions, and samples until the median is precise.
-// Every sample is verified.
+// Measures cases in rounds, so that they take turns, and shows the progress. Each is measured by a
+// warm-up, batches of executions, and samples until the median is precise; every sample is
+// verified.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "experiment.hpp"
-#include "statistics.hpp"
+#include "benchmark_run.hpp"
 
 namespace rocbench {
 
@@ -52,24 +53,6 @@ struct sample_set {
   std::optional<std::string> mismatch;  ///< description of wrong data; ends the measurement
 };
 
-/// The statistics of a case.
-struct measurement {
-  summary rate;            ///< bytes per second
-  summary seconds;         ///< of one execution
-  double cpu_seconds = 0;  ///< CPU time of the process per execution
-  std::size_t executions = 0;
-  std::size_t batch = 0;
-  bool noisy = false;  ///< true: the median was not precise when the time was over
-  double elapsed = 0;  ///< seconds of sampling
-  std::optional<std::string> mismatch;
-  std::optional<loop_times> loop;  ///< set if the fastest execution is reported
-  double loop_rate = 0;            ///< bytes per second of the fastest execution
-
-  /// Returns the rate that tables show: of the median, or of the fastest execution.
-  double reported_rate() const { return loop ? loop_rate : rate.median; }
-  double reported_seconds() const { return loop ? loop->min : seconds.median; }
-};
-
 /// Installs handlers that record the first SIGINT or SIGTERM: the measurement ends after the
 /// current sample, and the results so far are written. A second signal ends the process.
 void handle_interrupts();
@@ -89,5 +72,26 @@ bool has_precise_median(sample_set const& samples);
 
 /// Computes the statistics of a case. Precondition: at least one sample.
 measurement to_measurement(sample_set const& samples, std::size_t counted_bytes);
+
+/// A case with the sizes to measure it with.
+struct job {
+  benchmark_case benchmark;
+  case_parameters parameters;
+};
+
+/// Measures all jobs and calls `report` once per job, in their order. A result is reported during
+/// the last planned round, or after the extra rounds if the job or one before it needs them. A job
+/// that fails or is not supported is not tried again; the others continue. After an interrupt the
+/// remaining results are reported; jobs without a sample are left out. If standard error is a
+/// terminal, its last line shows the current case and the time left.
+void run_jobs(std::vector<job> const& jobs, measure_options const& options,
+              machine_limits const& limits, std::function<void(case_result const&)> const& report);
+
+/// Returns the line that shows the progress, cut to the width of the terminal. The time left is
+/// that of the cases so far, in proportion.
+/// @param begun number of the current case, counted from 1
+/// @param elapsed seconds since the first case began
+std::string progress_line(std::size_t begun, std::size_t total, std::string const& case_name,
+                          double elapsed, std::size_t columns);
 
 }  // namespace rocbench

@@ -3,65 +3,65 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "runner.hpp"
-
 namespace rocbench {
 namespace {
 
-// Needs no device; records the calls that it receives.
+// Needs no device; records the calls that it receives. If `work` is set, run() calls it.
 class recording_experiment final : public experiment {
  public:
   explicit recording_experiment(std::size_t max_batch = 1000)
       : experiment({timing_method::wall_clock, 100, 200, "none", max_batch}) {}
-  void prepare(std::uint64_t) override {}
-  void run(std::size_t times) override { runs.push_back(times); }
+  void prepare(std::uint64_t sample) override { prepared = sample; }
+  void run(std::size_t times) override {
+    runs.push_back(times);
+    if (work) work(prepared);
+  }
   std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
     checked.push_back(sample);
     if (inject != injection_site::none) return "a wrong byte";
     return std::nullopt;
   }
 
+  std::function<void(std::uint64_t sample)> work;
+  std::uint64_t prepared = 0;
   std::vector<std::uint64_t> checked;
   std::vector<std::size_t> runs;
 };
 
 measure_options with_max_time(double seconds, unsigned rounds) { return {0, seconds, rounds}; }
 
-TEST(TakeSamples, KeepsFixedCounts) {
-  recording_experiment subject;
-  sample_set taken;
+sample_set samples_of(recording_experiment& subject, measure_options const& options) {
+  sample_set samples;
+  take_samples(subject, options, samples);
+  return samples;
+}
+
+// If the batch is limited to 1, each execution must be prepared anew.
+TEST(TakeSamples, KeepsFixedCountsAndMaxBatch) {
   measure_options options;
   options.fixed = {4, 16, 3};
-  take_samples(subject, options, taken);
+  recording_experiment subject;
+  measurement const result = to_measurement(samples_of(subject, options), 200);
   EXPECT_EQ(subject.runs, (std::vector<std::size_t>{4, 16, 16, 16}));
   EXPECT_EQ(subject.checked, (std::vector<std::uint64_t>{1, 2, 3}));
-  measurement const result = to_measurement(taken, 200);
   EXPECT_EQ(result.seconds.count, 3u);
   EXPECT_EQ(result.executions, 48u);
   EXPECT_FALSE(result.noisy);
-}
-
-// Each execution must be prepared anew.
-TEST(TakeSamples, DoesNotExceedMaxBatch) {
-  recording_experiment subject(1);
-  sample_set taken;
-  take_samples(subject, with_max_time(1e-9, 1), taken);
-  EXPECT_EQ(subject.runs, (std::vector<std::size_t>{1, 1, 1}));
-  EXPECT_EQ(taken.batch, 1u);
-  subject.runs.clear();
-  sample_set fixed_samples;
-  measure_options options;
+  recording_experiment limited(1);
   options.fixed = {1, 16, 2};
-  take_samples(subject, options, fixed_samples);
-  EXPECT_EQ(subject.runs, (std::vector<std::size_t>{1, 1, 1}));
-  EXPECT_EQ(to_measurement(fixed_samples, 200).executions, 2u);
+  EXPECT_EQ(to_measurement(samples_of(limited, options), 200).executions, 2u);
+  EXPECT_EQ(samples_of(limited, with_max_time(1e-9, 1)).batch, 1u);
+  EXPECT_EQ(limited.runs, (std::vector<std::size_t>{1, 1, 1, 1, 1, 1}));
 }
 
 TEST(TakeSamples, UsesNewPatternsInEachRound) {
@@ -76,23 +76,17 @@ TEST(TakeSamples, UsesNewPatternsInEachRound) {
   EXPECT_EQ(std::ranges::adjacent_find(subject.checked), subject.checked.end());
 }
 
-TEST(TakeSamples, TakesOneSampleWithoutTime) {
+TEST(TakeSamples, TakesOneSampleWithoutTimeOrAfterWrongData) {
   recording_experiment subject;
-  sample_set taken;
-  take_samples(subject, with_max_time(0, 1), taken);
+  sample_set const taken = samples_of(subject, with_max_time(0, 1));
   EXPECT_EQ(taken.seconds.size(), 1u);
   EXPECT_TRUE(to_measurement(taken, 200).noisy);
   EXPECT_EQ(subject.runs, std::vector<std::size_t>{1});  // and no warm-up
-}
-
-TEST(TakeSamples, EndsAtFirstWrongSample) {
-  recording_experiment subject;
-  sample_set taken;
   measure_options options = with_max_time(100, 1);
   options.inject = injection_site::data;
-  take_samples(subject, options, taken);
-  EXPECT_EQ(taken.seconds.size(), 1u);
-  EXPECT_EQ(to_measurement(taken, 200).mismatch, "a wrong byte");
+  sample_set const wrong = samples_of(subject, options);
+  EXPECT_EQ(wrong.seconds.size(), 1u);
+  EXPECT_EQ(to_measurement(wrong, 200).mismatch, "a wrong byte");
 }
 
 TEST(HasPreciseMedian, RequiresIntervalUpToHalfOfTolerance) {
@@ -138,82 +132,47 @@ TEST(ToMeasurement, RatesAreCountedBytesPerTime) {
   EXPECT_DOUBLE_EQ(result.cpu_seconds, 2);
 }
 
-// Number of rounds per case, counted as constructed experiments.
-std::map<std::string, unsigned> rounds_of_case;
+using round_counts = std::map<std::string, unsigned>;  // by case
 
-// Needs no device. Every other sample takes ten times as long, so that the samples never agree.
-class noisy_experiment final : public experiment {
- public:
-  noisy_experiment() : experiment({timing_method::wall_clock, 100, 100, "none", 1}) {}
-  void prepare(std::uint64_t sample) override { is_long_ = sample % 2 == 0; }
-  void run(std::size_t) override {
-    auto const end =
-        std::chrono::steady_clock::now() + std::chrono::microseconds(is_long_ ? 1000 : 100);
-    while (std::chrono::steady_clock::now() < end) {
-    }
+// Runs cases of these names whose every other sample takes ten times as long, so that the samples
+// never agree, except for the case "unsupported". Expects reports in the order of the names.
+// Returns the number of rounds of each.
+round_counts rounds_of(std::vector<std::string> const& names, std::optional<extra_rounds> extra,
+                       injection_site inject = injection_site::none) {
+  round_counts rounds;
+  std::vector<job> jobs;
+  for (std::string const& name : names) {
+    auto const make = [&rounds, name](case_parameters const&) {
+      ++rounds[name];
+      if (name == "unsupported") throw case_not_supported("not here");
+      auto result = std::make_unique<recording_experiment>(1);
+      result->work = [](std::uint64_t sample) {
+        auto const end = std::chrono::steady_clock::now() +
+                         std::chrono::microseconds(sample % 2 == 0 ? 1000 : 100);
+        while (std::chrono::steady_clock::now() < end) {
+        }
+      };
+      return result;
+    };
+    jobs.push_back({{name, "", accounting::payload, limiting_resource::none, true, make}, {}});
   }
-  std::optional<std::string> check(std::uint64_t, injection_site inject) override {
-    if (inject != injection_site::none) return "a wrong byte";
-    return std::nullopt;
-  }
-
- private:
-  bool is_long_ = false;
-};
-
-job noisy_job(std::string const& name) {
-  return {{name, "", accounting::payload, limiting_resource::none, true,
-           [name](case_parameters const&) {
-             ++rounds_of_case[name];
-             return std::make_unique<noisy_experiment>();
-           }},
-          {}};
+  measure_options options{.min_time = 0, .max_time = 0.02, .rounds = 2};
+  options.extra = extra;
+  options.inject = inject;
+  std::vector<std::string> reported;
+  run_jobs(jobs, options, {}, [&](case_result const& result) { reported.push_back(result.name); });
+  EXPECT_EQ(reported, names);
+  return rounds;
 }
 
-job unsupported_job(std::string const& name) {
-  job result = noisy_job(name);
-  result.benchmark.make_experiment = [name](case_parameters const&) -> std::unique_ptr<experiment> {
-    ++rounds_of_case[name];
-    throw case_not_supported("not here");
-  };
-  return result;
-}
-
-// Returns the case names in the order of the reports.
-std::vector<std::string> reported_names(std::vector<job> const& jobs,
-                                        measure_options const& options) {
-  rounds_of_case.clear();
-  std::vector<std::string> names;
-  run_jobs(jobs, options, {}, [&](case_result const& result) { names.push_back(result.name); });
-  return names;
-}
-
-measure_options quick_options() { return {.min_time = 0, .max_time = 0.02, .rounds = 2}; }
-
-TEST(RunJobs, GivesNoisyCasesExtraRoundsAndReportsInOrder) {
-  measure_options options = quick_options();
-  options.extra = {{.time = 0.01, .max_rounds = 3, .deadline = 1000}};
-  EXPECT_EQ(reported_names({noisy_job("a"), unsupported_job("b"), noisy_job("c")}, options),
-            (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(rounds_of_case, (std::map<std::string, unsigned>{{"a", 5}, {"b", 1}, {"c", 5}}));
-}
-
-TEST(RunJobs, HasNoExtraRoundsIfDisabledOrPastDeadline) {
-  measure_options options = quick_options();
-  std::map<std::string, unsigned> const rounds{{"a", 2}, {"b", 2}};
-  EXPECT_EQ(reported_names({noisy_job("a"), noisy_job("b")}, options).size(), 2u);
-  EXPECT_EQ(rounds_of_case, rounds);
-  options.extra = {{.time = 0.01, .max_rounds = 3, .deadline = 0}};
-  EXPECT_EQ(reported_names({noisy_job("a"), noisy_job("b")}, options).size(), 2u);
-  EXPECT_EQ(rounds_of_case, rounds);
-}
-
-TEST(RunJobs, EndsCaseAtWrongByte) {
-  measure_options options = quick_options();
-  options.inject = injection_site::data;
-  options.extra = {{.time = 0.01, .max_rounds = 3, .deadline = 1000}};
-  EXPECT_EQ(reported_names({noisy_job("a")}, options).size(), 1u);
-  EXPECT_EQ(rounds_of_case.at("a"), 1u);
+TEST(RunJobs, GivesNoisyCasesExtraRoundsUntilDeadline) {
+  extra_rounds const extra{.time = 0.01, .max_rounds = 3, .deadline = 1000};
+  EXPECT_EQ(rounds_of({"a", "unsupported", "c"}, extra),
+            (round_counts{{"a", 5}, {"unsupported", 1}, {"c", 5}}));
+  round_counts const planned{{"a", 2}, {"b", 2}};
+  EXPECT_EQ(rounds_of({"a", "b"}, std::nullopt), planned);
+  EXPECT_EQ(rounds_of({"a", "b"}, extra_rounds{0.01, 3, 0}), planned);
+  EXPECT_EQ(rounds_of({"a"}, extra, injection_site::data), (round_counts{{"a", 1}}));
 }
 
 TEST(ProgressLine, ShowsTimeLeftInProportion) {
@@ -222,6 +181,65 @@ TEST(ProgressLine, ShowsTimeLeftInProportion) {
   EXPECT_EQ(progress_line(11, 110, "h2d/pinned", 60, 80),
             "11 of 110: h2d/pinned, about 10 min left");
   EXPECT_EQ(progress_line(28, 54, "h2d/pinned", 13.5, 16), "28 of 54: h2d/pi");
+}
+
+std::vector<double> one_to(std::size_t count) {
+  std::vector<double> values(count);
+  std::iota(values.begin(), values.end(), 1.0);
+  return values;
+}
+
+TEST(Quantile, InterpolatesBetweenSamples) {
+  std::vector<double> const sorted{1, 2, 4};
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0), 1);
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0.25), 1.5);
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0.75), 3);
+  EXPECT_DOUBLE_EQ(quantile(sorted, 1), 4);
+  for (double p : {0.0, 0.05, 0.5, 1.0}) EXPECT_DOUBLE_EQ(quantile({{7}}, p), 7);
+}
+
+// Two-sided critical values of the sign test at 5 %, and the normal approximation.
+TEST(MedianIntervalCut, EqualsBinomialTables) {
+  std::size_t const rows[][2] = {{6, 0}, {8, 0}, {9, 1}, {12, 2}, {20, 5}, {50, 17}, {100, 39}};
+  for (auto const& [count, cut] : rows) EXPECT_EQ(median_interval_cut(count), cut) << count;
+  for (std::size_t count : {1000u, 10000u, 100000u}) {
+    auto const n = static_cast<double>(count);
+    double const approximate = n / 2 - 1.959964 * std::sqrt(n) / 2;
+    EXPECT_NEAR(static_cast<double>(median_interval_cut(count)), approximate, 2) << count;
+  }
+}
+
+TEST(Summarize, ComputesMedianSpreadAndInterval) {
+  summary const five = summarize({5, 1, 4, 2, 3});
+  EXPECT_EQ(five.count, 5u);
+  EXPECT_DOUBLE_EQ(five.median, 3);
+  EXPECT_DOUBLE_EQ(five.p5, 1.2);
+  EXPECT_DOUBLE_EQ(five.p95, 4.8);
+  EXPECT_TRUE(std::isinf(five.relative_width()));  // too few samples
+  EXPECT_TRUE(std::isfinite(summarize(one_to(6)).relative_width()));
+  summary const ten = summarize(one_to(10));
+  EXPECT_DOUBLE_EQ(ten.median_interval.low, 2);
+  EXPECT_DOUBLE_EQ(ten.median_interval.high, 9);
+  EXPECT_DOUBLE_EQ(ten.relative_width(), 7 / 5.5);
+  EXPECT_DOUBLE_EQ(summarize(std::vector<double>(10, 3.0)).relative_width(), 0);
+}
+
+// BabelStream ignores the first time, whether it is slow or fast, unless it is the only one.
+TEST(SummarizeLoop, EqualsBabelStreamsOutput) {
+  struct {
+    std::vector<double> seconds;
+    loop_times expected;
+  } const rows[] = {{{9, 2, 1, 3}, {1, 3, 2}},
+                    {{0.5, 2, 1, 3}, {1, 3, 2}},
+                    {{5, 4}, {4, 4, 4}},
+                    {{7}, {7, 7, 7}},
+                    {{1, 1, 1, 1, 5}, {1, 5, 2}}};
+  for (auto const& row : rows) {
+    loop_times const times = summarize_loop(row.seconds);
+    EXPECT_DOUBLE_EQ(times.min, row.expected.min);
+    EXPECT_DOUBLE_EQ(times.max, row.expected.max);
+    EXPECT_DOUBLE_EQ(times.mean, row.expected.mean);
+  }
 }
 
 }  // namespace

@@ -190,9 +190,7 @@ std::string drawing(std::string_view attributes, std::string const& shapes) {
 
 // ---- Rows of a name, a bar or dots, the ratio to HIP and a figure ----
 
-std::string size_of(case_result const& result) {
-  return format_size(static_cast<double>(result.bytes));
-}
+std::string size_of(case_result const& result) { return format_size(result.bytes); }
 
 struct figure_row {
   std::string name;
@@ -504,15 +502,9 @@ std::string table_row(case_result const& result) {
   }
   measurement const& measured = result.measured;
   bool const is_time = result.counted == accounting::time;
-  auto const text = [&](double rate, double seconds) {
-    return is_time ? format_time(seconds) : format_rate(rate) + " GB/s";
-  };
-  row += cell(text(measured.reported_rate(), measured.reported_seconds()) +
-                  (measured.loop ? " (shortest time)" : ""),
-              "number");
-  row += cell(text(measured.rate.p5, measured.seconds.p5) + " to " +
-                  text(measured.rate.p95, measured.seconds.p95),
-              "number");
+  char const* const unit = is_time ? "" : " GB/s";
+  row += cell(format_value(result) + unit + (measured.loop ? " (shortest time)" : ""), "number") +
+         cell(format_spread(result) + unit, "number");
   row += cell(result.physical_limit.rate ? format_rate(*result.physical_limit.rate)
               : is_time                  ? ""
                                          : "unknown",

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The fields of result files, which Google Benchmark's compare tool reads, and refused files.
+// The fields of result files, which Google Benchmark's compare tool reads, and refused files. Reading
+// and writing of files.
 #include "result_file.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "example_run.hpp"
 #include "files.hpp"
@@ -14,6 +17,7 @@
 namespace rocbench {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 TEST(ResultFile, HasGoogleBenchmarksFields) {
@@ -150,6 +154,35 @@ TEST(Csv, HasFieldPerColumnAndQuotes) {
   std::string const names = text.substr(0, text.find("\r\n"));
   std::string const fields = text.substr(names.size() + 2, text.find("\r\nd2d") - names.size() - 2);
   EXPECT_EQ(std::ranges::count(names, ','), std::ranges::count(fields, ','));
+}
+
+TEST(WriteFile, ReplacesFileAsAWhole) {
+  fs::path const directory = fs::temp_directory_path() / ("rocbench_" + std::to_string(getpid()));
+  fs::path const file = directory / "x.json";
+  fs::create_directory(directory);
+  write_file(file, "old");
+  check_writable(file);
+  EXPECT_EQ(read_file(file), "old");
+  write_file(file, "new");
+  EXPECT_EQ(read_file(file), "new");
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory), {}), 1);
+  fs::remove_all(directory);
+}
+
+TEST(WriteFile, ThrowsIfNotWritable) {
+  for (char const* path : {"/", "/nonexistent/x.json", "/proc/x.json"}) {
+    EXPECT_THROW(check_writable(path), file_error) << path;
+    EXPECT_THROW(write_file(path, ""), file_error) << path;
+  }
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  check_writable("/dev/full");
+  EXPECT_THROW(write_file("/dev/full", "text"), file_error);
+}
+
+TEST(ReadFile, ThrowsIfUnreadableOrEndless) {
+  for (char const* path : {"/nonexistent/x.json", "/", "/dev/zero"}) {
+    EXPECT_THROW(read_file(path), file_error) << path;
+  }
 }
 
 }  // namespace

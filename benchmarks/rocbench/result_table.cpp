@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -35,35 +34,8 @@ void print_limit(std::FILE* file, char const* name, rate_limit const& limit) {
 }
 
 void print_not_measured(std::FILE* file, case_result const& result) {
-  fmt::print(file, "{:<23} {:>9} {}: {}\n", result.name,
-             format_size(static_cast<double>(result.bytes)),
+  fmt::print(file, "{:<23} {:>9} {}: {}\n", result.name, format_size(result.bytes),
              result.status == outcome::skipped ? "skipped" : "FAILED", result.reason);
-}
-
-std::string format_value(case_result const& result) {
-  return result.counted == accounting::time ? format_time(result.measured.reported_seconds())
-                                            : format_rate(result.measured.reported_rate());
-}
-
-std::string format_spread(case_result const& result) {
-  measurement const& measured = result.measured;
-  return result.counted == accounting::time
-             ? format_time(measured.seconds.p5) + " to " + format_time(measured.seconds.p95)
-             : format_rate(measured.rate.p5) + " to " + format_rate(measured.rate.p95);
-}
-
-// Returns the text in lines of at most `columns`, indented from the second one on.
-std::string wrapped(std::string const& text, std::size_t columns) {
-  std::string result;
-  std::size_t used = 0;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    bool const fits = used + 1 + word.size() <= columns;
-    if (used != 0) result += fits ? " " : "\n  ";
-    used = used == 0 ? word.size() : fits ? used + 1 + word.size() : 2 + word.size();
-    result += word;
-  }
-  return result;
 }
 
 }  // namespace
@@ -145,10 +117,10 @@ std::string result_table::cells_of_pair(case_result const* library, case_result 
                                                  : shown.counted == accounting::time ? ""
                                                                                      : "unknown");
   if (efficiency && *efficiency > 1) limit_cell = colored(limit_cell, yellow);
-  std::string row = fmt::format("{:<23} {:>9} {:>9} {:>9} {} {}", base_name(shown.name),
-                                format_size(static_cast<double>(shown.bytes)),
-                                library != nullptr ? format_value(*library) : "",
-                                raw != nullptr ? format_value(*raw) : "", ratio_cell, limit_cell);
+  std::string row =
+      fmt::format("{:<23} {:>9} {:>9} {:>9} {} {}", base_name(shown.name), format_size(shown.bytes),
+                  library != nullptr ? format_value(*library) : "",
+                  raw != nullptr ? format_value(*raw) : "", ratio_cell, limit_cell);
   if (terminal_.columns >= wide) {
     row += fmt::format("  {:>22} {:>8}  {}", format_spread(shown),
                        shown.physical_limit.rate ? format_rate(*shown.physical_limit.rate) : "",
@@ -185,8 +157,7 @@ void result_table::print_row(case_result const& result) {
                                "MBytes/sec", "Min (sec)", "Max", "Average", "size", "right"));
     fmt::print(file_, "{:<20} {:>13.3f} {:>9.7f} {:>9.7f} {:>9.7f} {:>8}  {}\n", result.name,
                result.measured.loop_rate * 1e-6, loop.min, loop.max, loop.mean,
-               format_size(static_cast<double>(result.bytes)),
-               result.measured.mismatch ? colored("NO", red) : "yes");
+               format_size(result.bytes), result.measured.mismatch ? colored("NO", red) : "yes");
     std::fflush(file_);
     return;
   }
@@ -199,14 +170,9 @@ void result_table::print_row(case_result const& result) {
   auto const library = std::ranges::find_if(waiting_, [&](case_result const& candidate) {
     return is_raw && candidate.name == name && candidate.bytes == result.bytes;
   });
-  if (library != waiting_.end()) {
-    print_pair(&*library, &result);
-    waiting_.erase(library);
-  } else if (is_raw) {
-    print_pair(nullptr, &result);
-  } else {
-    print_pair(&result, nullptr);
-  }
+  bool const waited = library != waiting_.end();
+  print_pair(waited ? &*library : is_raw ? nullptr : &result, is_raw ? &result : nullptr);
+  if (waited) waiting_.erase(library);
   std::fflush(file_);
 }
 
@@ -218,7 +184,7 @@ void result_table::finish(benchmark_run const& run) {
     char const* const color = entry.kind == finding_kind::good  ? green
                               : entry.kind == finding_kind::bad ? red
                                                                 : yellow;
-    std::string const text = wrapped(entry.text, terminal_.columns);
+    std::string const text = wrapped(entry.text, terminal_.columns, 0, 2);
     std::size_t const title_end = text.find(':');
     fmt::print(file_, "{}{}\n", colored(text.substr(0, title_end), color), text.substr(title_end));
   }

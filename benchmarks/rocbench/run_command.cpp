@@ -11,30 +11,30 @@
 
 #include <fmt/format.h>
 
-#include "benchmark_run.hpp"
 #include "files.hpp"
 #include "format.hpp"
-#include "machine_limits.hpp"
+#include "machine.hpp"
 #include "result_file.hpp"
 #include "result_table.hpp"
-#include "run_environment.hpp"
-#include "runner.hpp"
 
 namespace rocbench {
 namespace {
 
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 
-// What a command measures if the options do not say otherwise.
-struct command_defaults {
-  std::vector<std::string> cases;    // globs; empty: the default set
-  std::vector<std::uint64_t> sizes;  // bytes; those above the largest are left out
-  measure_options measuring;
-};
-
-command_defaults defaults_of(command_kind command, std::uint64_t largest) {
+measuring_plan defaults_of(command_line const& options, std::uint64_t largest,
+                           std::uint64_t largest_array) {
   constexpr std::uint64_t kibi = 1024;
-  switch (command) {
+  if (options.like == like_tool::nvbandwidth)
+    return {{"?2?/pinned", "raw/?2?/pinned"}, {512 * mebi}, {.fixed = {{4, 16, 3}}}};
+  if (options.like == like_tool::babelstream) {
+    std::uint64_t const fitting = std::bit_floor(std::max(largest_array, std::uint64_t{1}));
+    return {{"stream/*", "raw/stream/*"},
+            {std::min(babelstream_bytes, fitting)},
+            {.fixed = {{0, 1, 100, true, true}}}};
+  }
+  std::vector<std::uint64_t> sizes;
+  switch (options.command) {
     case command_kind::latency:
       return {{"latency/*", "raw/latency/*"}, {4, 4 * kibi, 64 * kibi}, {0.2, 1, 2}};
     case command_kind::alloc:
@@ -42,14 +42,12 @@ command_defaults defaults_of(command_kind command, std::uint64_t largest) {
     // Sizes around words and pages, and sizes of several chunks of a staged copy.
     case command_kind::check: return {{"*"}, {1, 4097, mebi + 3, 9 * mebi + 5}, {0, 0, 1}};
     case command_kind::list: return {{"*"}, {}, {}};
-    case command_kind::sweep: {
-      std::vector<std::uint64_t> sizes;
+    case command_kind::sweep:
       for (std::uint64_t bytes = 4 * kibi; bytes <= largest; bytes *= 4) sizes.push_back(bytes);
       return {{"?2?/pinned", "?2?/pageable", "d2d/copy", "raw/?2?/pinned", "raw/?2?/pageable",
                "raw/d2d/copy"},
               sizes,
               {0.1, 0.5, 2}};
-    }
     // If all 27 cases are noisy, this takes half a minute including preparation. The remaining time
     // is spent on noisy cases in short rounds, which see more of a machine's drift than one long
     // round.
@@ -83,8 +81,8 @@ std::optional<std::string> check_size(std::uint64_t bytes, roc::device const& de
   if (bytes <= max_bytes) return std::nullopt;
   return fmt::format(
       "size {} exceeds this machine's memory (device {}, host {}); use --size {} or less",
-      format_size(static_cast<double>(bytes)), format_size(static_cast<double>(device_bytes)),
-      format_size(static_cast<double>(host_bytes)), format_size(static_cast<double>(max_bytes)));
+      format_size(bytes), format_size(device_bytes), format_size(host_bytes),
+      format_size(max_bytes));
 }
 
 // Returns an error message if the rows of strided cases, at their pitch, exceed the machine's
@@ -101,7 +99,7 @@ std::optional<std::string> check_pitch(std::uint64_t bytes, command_line const& 
   if (span <= max_bytes || std::ranges::none_of(cases, has_rows)) return std::nullopt;
   return fmt::format(
       "{:.0f} rows at a pitch of {} exceed this machine's memory; use a smaller --pitch", rows,
-      format_size(static_cast<double>(options.pitch)));
+      format_size(options.pitch));
 }
 
 std::vector<job> make_jobs(command_line const& options, std::vector<benchmark_case> const& cases,
@@ -137,54 +135,34 @@ exit_code exit_code_of(std::vector<case_result> const& results, bool strict) {
 
 }  // namespace
 
-std::vector<benchmark_case> planned_cases(command_line const& options) {
-  std::vector<std::string> globs = options.cases;
-  if (globs.empty()) globs = defaults_of(options.command, 0).cases;
-  if (options.cases.empty() && options.like == like_tool::nvbandwidth)
-    globs = {"?2?/pinned", "raw/?2?/pinned"};
-  if (options.cases.empty() && options.like == like_tool::babelstream)
-    globs = {"stream/*", "raw/stream/*"};
-  return globs.empty() ? default_cases() : matching_cases(globs);
-}
-
-std::vector<std::uint64_t> planned_sizes(command_line const& options, std::uint64_t largest,
-                                         std::uint64_t largest_array) {
-  if (!options.sizes.empty()) return options.sizes;
-  if (options.like == like_tool::nvbandwidth) return {512 * mebi};
-  if (options.like == like_tool::babelstream) {
-    return {std::min(babelstream_bytes, std::bit_floor(std::max(largest_array, std::uint64_t{1})))};
-  }
-  auto sizes = defaults_of(options.command, largest).sizes;
-  std::erase_if(sizes, [&](std::uint64_t bytes) { return bytes > largest; });
-  return sizes;
-}
-
-measure_options planned_measuring(command_line const& options) {
-  measure_options result = defaults_of(options.command, 0).measuring;
-  result.min_time = options.min_time.value_or(result.min_time);
-  result.max_time = std::max(options.max_time.value_or(result.max_time), result.min_time);
-  if (options.max_time) result.extra.reset();  // the given time is the limit
+measuring_plan make_plan(command_line const& options, std::uint64_t largest,
+                         std::uint64_t largest_array) {
+  measuring_plan plan = defaults_of(options, largest, largest_array);
+  if (options.like == like_tool::none)
+    std::erase_if(plan.sizes, [&](std::uint64_t bytes) { return bytes > largest; });
+  if (!options.cases.empty()) plan.globs = options.cases;
+  if (!options.sizes.empty()) plan.sizes = options.sizes;
+  measure_options& measuring = plan.measuring;
+  measuring.inject = options.inject;
+  if (measuring.fixed) return plan;
+  measuring.min_time = options.min_time.value_or(measuring.min_time);
+  measuring.max_time = std::max(options.max_time.value_or(measuring.max_time), measuring.min_time);
+  if (options.max_time) measuring.extra.reset();  // the given time is the limit
   // A --max-time below the default minimum also lowers the minimum.
   if (options.max_time && !options.min_time) {
-    result.min_time = std::min(result.min_time, *options.max_time);
-    result.max_time = *options.max_time;
+    measuring.min_time = std::min(measuring.min_time, *options.max_time);
+    measuring.max_time = *options.max_time;
   }
-  result.rounds = options.rounds.value_or(result.rounds);
-  if (options.like == like_tool::nvbandwidth) result.fixed = {4, 16, 3};
-  if (options.like == like_tool::babelstream) result.fixed = {0, 1, 100, true, true};
-  if (result.fixed) {
-    result.rounds = 1;
-    result.extra.reset();
-  }
-  result.inject = options.inject;
-  return result;
+  measuring.rounds = options.rounds.value_or(measuring.rounds);
+  return plan;
 }
 
-exit_code run(command_line const& options, std::vector<benchmark_case> const& cases,
-              roc::device const& device) {
+exit_code run(command_line const& options, roc::device const& device) {
   run_environment const environment = describe_environment(device);
-  auto const sizes =
-      planned_sizes(options, default_size(device, environment), largest_array_that_fits(device));
+  measuring_plan const plan =
+      make_plan(options, default_size(device, environment), largest_array_that_fits(device));
+  auto const& sizes = plan.sizes;
+  auto const cases = plan.cases();
   for (std::uint64_t const bytes : sizes) {
     if (auto const error = check_size(bytes, device)) return fail(exit_code::usage, *error);
     if (auto const error = check_pitch(bytes, options, cases, device))
@@ -199,14 +177,13 @@ exit_code run(command_line const& options, std::vector<benchmark_case> const& ca
   print_environment(output, environment, measured_run.limits);
   if (options.like == like_tool::babelstream && sizes.at(0) < babelstream_bytes) {
     fmt::print(
-        output, "Arrays of {} instead of BabelStream's {}: {}.\n",
-        format_size(static_cast<double>(sizes[0])),
-        format_size(static_cast<double>(babelstream_bytes)),
+        output, "Arrays of {} instead of BabelStream's {}: {}.\n", format_size(sizes[0]),
+        format_size(babelstream_bytes),
         options.sizes.empty() ? "three larger arrays do not fit in memory" : "as given by --size");
   }
   result_table table(output, cases);
   auto const jobs = make_jobs(options, cases, sizes);
-  run_jobs(jobs, planned_measuring(options), measured_run.limits, [&](case_result const& result) {
+  run_jobs(jobs, plan.measuring, measured_run.limits, [&](case_result const& result) {
     options.command == command_kind::check ? print_check_result(output, result)
                                            : table.print_row(result);
     if (result.measured.mismatch) {

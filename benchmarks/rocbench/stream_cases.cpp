@@ -1,48 +1,44 @@
 // SPDX-License-Identifier: MIT
 // Cases of BabelStream's kernels.
 #include <algorithm>
-#include <atomic>
+#include <array>
+#include <mutex>
 
 #include <fmt/format.h>
 
 #include <roc/device.hpp>
 #include <roc/native.hpp>
 
-#include "host_image.hpp"
 #include "platform/call.hpp"
 #include "verification.hpp"
 
 namespace rocbench {
 namespace {
 
-// The sums of dot's integers and of their products, without the offsets of a sample.
-struct integer_sums {
-  explicit integer_sums(std::size_t count) {
-    std::atomic<std::uint64_t> sums[3] = {};
-    parallel_for(count, sizeof(double), [&](std::size_t begin, std::size_t end) {
-      std::uint64_t range_sums[3] = {};
-      for (std::size_t i = begin; i < end; ++i) {
-        std::uint64_t const a = dot_integer(i, 0);
-        std::uint64_t const b = dot_integer(i, 1);
-        range_sums[0] += a;
-        range_sums[1] += b;
-        range_sums[2] += a * b;
-      }
-      for (int k = 0; k < 3; ++k) sums[k] += range_sums[k];
-    });
-    first = sums[0];
-    second = sums[1];
-    products = sums[2];
-  }
+// The sums of dot's integers in both arrays and of their products, without a sample's offsets.
+using integer_sums = std::array<std::uint64_t, 3>;
 
-  std::uint64_t first;
-  std::uint64_t second;
-  std::uint64_t products;
-};
+integer_sums sum_integers(std::size_t count) {
+  integer_sums sums{};
+  std::mutex mutex;
+  parallel_for(count, sizeof(double), [&](std::size_t begin, std::size_t end) {
+    integer_sums range_sums{};
+    for (std::size_t i = begin; i < end; ++i) {
+      std::uint64_t const a = dot_integer(i, 0);
+      std::uint64_t const b = dot_integer(i, 1);
+      range_sums[0] += a;
+      range_sums[1] += b;
+      range_sums[2] += a * b;
+    }
+    std::lock_guard const lock(mutex);
+    for (int k = 0; k < 3; ++k) sums[k] += range_sums[k];
+  });
+  return sums;
+}
 
 // Runs one kernel on arrays of doubles. The payload is one array; what the kernel reads and writes
 // counts, as in BabelStream: two arrays for copy, mul and dot, three for add and triad. Results are
-// compared on the device, bit for bit; the result of dot must be exact, see stream_values.hpp.
+// compared on the device, bit for bit; the result of dot must be exact, see kernels.hpp.
 class stream_experiment final : public experiment {
  public:
   stream_experiment(stream_kernel kernel, api_kind api, std::size_t count)
@@ -51,8 +47,9 @@ class stream_experiment final : public experiment {
                         (arrays_read(kernel) + (kernel == stream_kernel::dot ? 0 : 1)),
                     api == api_kind::raw ? "kernel, pointers" : "kernel, views"}),
         kernel_(kernel),
-        api_(api),
+        by_pointer_(api == api_kind::raw),
         count_(count),
+        sums_(is_dot() ? sum_integers(count) : integer_sums{}),
         first_(memory_kind::device, properties_.bytes),
         second_(memory_kind::device, arrays_read(kernel) == 2 ? properties_.bytes : 0),
         result_(memory_kind::device, is_dot() ? sizeof(double) : properties_.bytes),
@@ -61,24 +58,20 @@ class stream_experiment final : public experiment {
   roc::stream_ref stream() const override { return stream_; }
 
   void prepare(std::uint64_t sample) override {
-    hipStream_t const hip_stream = roc::native(stream_);
     for (unsigned array = 0; array < arrays_read(kernel_); ++array) {
       check_kernel_launch(launch_stream_input(kernel_, elements(array == 0 ? first_ : second_),
-                                              count_, array, sample, hip_stream));
+                                              count_, array, sample, roc::native(stream_)));
     }
-    for (guarded_buffer* buffer : {&result_, &partial_sums_}) {
-      ROCARRAY_HIP(hipMemsetAsync, buffer->allocation(), poison_byte(sample),
-                   buffer->allocation_bytes(), hip_stream);
-    }
-    ROCARRAY_HIP(hipStreamSynchronize, hip_stream);
+    stream_.synchronize();
+    for (guarded_buffer* buffer : {&result_, &partial_sums_})
+      verifier_.fill(*buffer, poison_byte(sample));
   }
 
   void run(std::size_t times) override {
-    auto const launch =
-        api_ == api_kind::raw ? launch_stream_with_pointers : launch_stream_with_views;
-    stream_arrays const arrays = array_views();
+    stream_arrays const arrays{as_view(first_), as_view(second_), as_view(result_),
+                               as_view(partial_sums_)};
     for (std::size_t i = 0; i < times; ++i) {
-      check_kernel_launch(launch(kernel_, arrays, roc::native(stream_)));
+      check_kernel_launch(launch_stream(kernel_, arrays, by_pointer_, roc::native(stream_)));
     }
   }
 
@@ -103,9 +96,6 @@ class stream_experiment final : public experiment {
     return {elements(buffer), roc::shape<1>{buffer.bytes() / sizeof(double)}, roc::order::c,
             buffer.device_ordinal()};
   }
-  stream_arrays array_views() {
-    return {as_view(first_), as_view(second_), as_view(result_), as_view(partial_sums_)};
-  }
 
   double result_element(std::size_t index) {
     double value = 0;
@@ -114,7 +104,7 @@ class stream_experiment final : public experiment {
   }
 
   std::optional<std::string> check_elements(std::uint64_t sample) {
-    return compare_(
+    return verifier_.compare_on_device(
         count_,
         [&](device_comparison* comparison, hipStream_t stream) {
           return launch_stream_check(kernel_, elements(result_), count_, sample, comparison,
@@ -130,22 +120,22 @@ class stream_experiment final : public experiment {
     std::uint64_t const a = dot_offset(0, sample);
     std::uint64_t const b = dot_offset(1, sample);
     auto const expected =
-        static_cast<double>(sums_.products + b * sums_.first + a * sums_.second + count_ * a * b);
+        static_cast<double>(sums_[2] + b * sums_[0] + a * sums_[1] + count_ * a * b);
     double const result = result_element(0);
     if (result == expected) return std::nullopt;
     return fmt::format("sample {}: sum is {}, not {}", sample, result, expected);
   }
 
   stream_kernel kernel_;
-  api_kind api_;
+  bool by_pointer_;
   std::size_t count_;
-  integer_sums sums_{is_dot() ? count_ : 0};
+  integer_sums sums_;
   roc::stream stream_;
   guarded_buffer first_;
   guarded_buffer second_;
   guarded_buffer result_;
   guarded_buffer partial_sums_;
-  device_comparer compare_;
+  buffer_verifier verifier_;
 };
 
 struct case_definition {
@@ -168,19 +158,18 @@ constexpr case_definition case_definitions[] = {
 void add_stream_cases(case_vector& cases) {
   for (case_definition const& definition : case_definitions) {
     std::string const description = std::string(definition.description) + ", by a kernel with ";
-    add_with_raw(cases,
-                 {std::string("stream/") + definition.name,
-                  description + "the library's views",
-                  accounting::traffic,
-                  definition.kernel == stream_kernel::dot ? limiting_resource::device_memory_reads
-                                                          : limiting_resource::device_memory,
-                  definition.by_default,
-                  {}},
-                 description + "plain pointers",
-                 [kernel = definition.kernel](api_kind api, case_parameters const& parameters) {
-                   return std::make_unique<stream_experiment>(
-                       kernel, api, std::max(parameters.bytes / sizeof(double), std::size_t{1}));
-                 });
+    bool const is_dot = definition.kernel == stream_kernel::dot;
+    add_with_raw(
+        cases,
+        {std::string("stream/") + definition.name, description + "the library's views",
+         accounting::traffic,
+         is_dot ? limiting_resource::device_memory_reads : limiting_resource::device_memory,
+         definition.by_default},
+        description + "plain pointers",
+        [kernel = definition.kernel](api_kind api, case_parameters const& parameters) {
+          return std::make_unique<stream_experiment>(
+              kernel, api, std::max(parameters.bytes / sizeof(double), std::size_t{1}));
+        });
   }
 }
 

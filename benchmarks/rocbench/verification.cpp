@@ -8,7 +8,6 @@
 
 #include <roc/native.hpp>
 
-#include "host_image.hpp"
 #include "platform/call.hpp"
 
 namespace rocbench {
@@ -66,10 +65,6 @@ std::string describe_mismatch(image const& contents, std::uint64_t offset, std::
   return bytes.is_payload ? describe_at("payload", bytes.index) : describe_at("gap,", span_offset);
 }
 
-void guarded_buffer::hip_unregister::operator()(void* allocation) const noexcept {
-  ROCARRAY_HIP_QUIET(hipHostUnregister, allocation);
-}
-
 guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes, api_kind registration_api)
     : kind_(kind), bytes_(bytes) {
   roc::shape<1> const shape{allocation_bytes()};
@@ -87,7 +82,8 @@ guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes, api_kind reg
     registration_ = roc::register_host(host_);
   } else {
     ROCARRAY_HIP(hipHostRegister, host_.data(), allocation_bytes(), 0u);
-    hip_registration_.reset(host_.data());
+    hip_registration_.reset(
+        host_.data(), [](void* allocation) { ROCARRAY_HIP_QUIET(hipHostUnregister, allocation); });
   }
 }
 
@@ -137,75 +133,82 @@ std::optional<std::string> check_guard_bands(guarded_buffer& buffer, image const
   return std::nullopt;
 }
 
-hipStream_t device_comparer::stream() { return roc::native(stream_); }
-
-void device_comparer::prepare() {
-  ROCARRAY_HIP(hipMemsetAsync, comparison_.data(), 0xFF, sizeof(device_comparison), stream());
-}
-
-device_comparison device_comparer::wait() {
-  stream_.synchronize();
-  device_comparison result{};
-  ROCARRAY_HIP(hipMemcpy, &result, comparison_.data(), sizeof result, hipMemcpyDeviceToHost);
-  return result;
-}
-
-void image_verifier::write(guarded_buffer& buffer, image const& contents) {
+void buffer_verifier::write(guarded_buffer& buffer, image const& contents) {
   if (!buffer.is_device_memory()) return write_image(buffer.allocation(), contents);
-  check_kernel_launch(launch_image_write(buffer.allocation(), contents, compare_.stream()));
-  ROCARRAY_HIP(hipStreamSynchronize, compare_.stream());
+  check_kernel_launch(launch_image_write(buffer.allocation(), contents, roc::native(stream_)));
+  stream_.synchronize();
 }
 
-void image_verifier::fill(guarded_buffer& buffer, std::uint8_t value) {
+void buffer_verifier::fill(guarded_buffer& buffer, std::uint8_t value) {
   if (!buffer.is_device_memory())
     return fill_bytes(buffer.allocation(), buffer.allocation_bytes(), value);
   ROCARRAY_HIP(hipMemsetAsync, buffer.allocation(), value, buffer.allocation_bytes(),
-               compare_.stream());
-  ROCARRAY_HIP(hipStreamSynchronize, compare_.stream());
+               roc::native(stream_));
+  stream_.synchronize();
 }
 
-std::optional<std::string> image_verifier::check(guarded_buffer& buffer, image const& expected,
-                                                 injection_site inject) {
+std::optional<std::string> buffer_verifier::compare_on_device(
+    std::uint64_t count, std::function<hipError_t(device_comparison*, hipStream_t)> const& launch,
+    std::function<std::string(std::uint64_t index)> const& describe) {
+  device_comparison result{};
+  ROCARRAY_HIP(hipMemsetAsync, comparison_.data(), 0xFF, sizeof result, roc::native(stream_));
+  check_kernel_launch(launch(comparison_.data(), roc::native(stream_)));
+  stream_.synchronize();
+  ROCARRAY_HIP(hipMemcpy, &result, comparison_.data(), sizeof result, hipMemcpyDeviceToHost);
+  if (result.compared != count) return "the comparison kernel did not run";
+  if (result.first_mismatch == ~0ull) return std::nullopt;
+  return describe(result.first_mismatch);
+}
+
+std::optional<std::string> buffer_verifier::check(guarded_buffer& buffer, image const& expected,
+                                                  injection_site inject) {
   corrupt_byte(buffer, expected, inject);
-  auto const describe_difference = [&](std::uint64_t offset) {
+  auto const describe = [&](std::uint64_t offset) {
     return describe_mismatch(expected, offset, read_byte(buffer, offset));
   };
   if (buffer.is_device_memory()) {
     auto const launch = [&](device_comparison* comparison, hipStream_t stream) {
       return launch_image_check(buffer.allocation(), expected, comparison, stream);
     };
-    return compare_(expected.size(), launch, describe_difference);
+    return compare_on_device(expected.size(), launch, describe);
   }
   auto const offset = find_first_mismatch(buffer.allocation(), expected);
   if (!offset) return std::nullopt;
-  return describe_difference(*offset);
+  return describe(*offset);
 }
 
-buffer_experiment::buffer_experiment(experiment_properties properties, buffer_layout const& source,
-                                     buffer_layout const& destination, api_kind registration_api)
-    : experiment(std::move(properties)),
-      source_(source.kind, source.span, registration_api),
-      destination_(destination.kind, destination.span, registration_api),
-      source_layout_(source.layout),
-      destination_layout_(destination.layout) {}
+buffer_experiment::buffer_experiment(experiment_properties measured, buffer_layout const& from,
+                                     buffer_layout const& to, api_kind registration_api)
+    : experiment(std::move(measured)),
+      source(from.kind, from.span, registration_api),
+      destination(to.kind, to.span, registration_api),
+      source_layout_(from.layout),
+      destination_layout_(to.layout) {}
 
 hipMemcpyKind buffer_experiment::hip_copy_kind() const {
-  if (!source_.is_device_memory()) return hipMemcpyHostToDevice;
-  return destination_.is_device_memory() ? hipMemcpyDeviceToDevice : hipMemcpyDeviceToHost;
+  if (!source.is_device_memory()) return hipMemcpyHostToDevice;
+  return destination.is_device_memory() ? hipMemcpyDeviceToDevice : hipMemcpyDeviceToHost;
 }
 
+hipStream_t buffer_experiment::hip_stream() const { return roc::native(stream_); }
+
 image buffer_experiment::expected_source(std::uint64_t sample) const {
-  return {source_layout_, guard_bytes, source_.bytes(), sample, source_gap};
+  return {source_layout_, guard_bytes, source.bytes(), sample, source_gap};
 }
 
 void buffer_experiment::prepare(std::uint64_t sample) {
-  verifier_.write(source_, expected_source(sample));
-  verifier_.fill(destination_, poison_byte(sample));
+  sample_ = sample;
+  verifier_.write(source, expected_source(sample));
+  verifier_.fill(destination, poison_byte(sample));
 }
 
 std::optional<std::string> buffer_experiment::check(std::uint64_t sample, injection_site inject) {
-  return verifier_.check(destination_, destination_image(destination_, destination_layout_, sample),
-                         inject);
+  image expected = destination_image(destination, destination_layout_, sample);
+  if (repeated_value) {
+    expected.repeats = true;
+    expected.value = repeated_value(sample);
+  }
+  return verifier_.check(destination, expected, inject);
 }
 
 }  // namespace rocbench

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,6 @@
 #include <roc/stream.hpp>
 
 #include "benchmark_case.hpp"
-#include "experiment.hpp"
 #include "kernels.hpp"
 
 namespace rocbench {
@@ -44,7 +44,6 @@ class guarded_buffer {
   guarded_buffer(memory_kind kind, std::size_t bytes,
                  api_kind registration_api = api_kind::library);
 
-  memory_kind kind() const noexcept { return kind_; }
   bool is_device_memory() const noexcept { return kind_ == memory_kind::device; }
   /// Returns the size of the payload in bytes.
   std::size_t bytes() const noexcept { return bytes_; }
@@ -60,17 +59,13 @@ class guarded_buffer {
   roc::host_array<std::byte>& host_allocation() { return host_; }
 
  private:
-  struct hip_unregister {
-    void operator()(void* allocation) const noexcept;
-  };
-
   memory_kind kind_;
   std::size_t bytes_;
   roc::device_array<std::byte> device_;
   roc::host_array<std::byte> host_;
   // Declared after the memory, so that memory is unregistered before it is freed.
   std::optional<roc::registration> registration_;
-  std::unique_ptr<void, hip_unregister> hip_registration_;
+  std::shared_ptr<void> hip_registration_;
 };
 
 /// Throws case_not_supported if the device has no code of rocbench's kernels, roc::error if the
@@ -93,36 +88,10 @@ void corrupt_byte(guarded_buffer& buffer, image const& contents, injection_site 
 /// Returns a description of the first difference between the image and the guard bands, or nothing.
 std::optional<std::string> check_guard_bands(guarded_buffer& buffer, image const& expected);
 
-/// Runs kernels that compare device memory.
-class device_comparer {
- public:
-  /// Calls launch(comparison, stream), which enqueues the kernel, and blocks until it has finished.
-  /// Returns describe(index) of the first difference, or nothing.
-  /// @param count number of elements that the kernel must report as compared
-  template <class Launch, class Describe>
-  std::optional<std::string> operator()(std::uint64_t count, Launch const& launch,
-                                        Describe const& describe) {
-    prepare();
-    check_kernel_launch(launch(comparison_.data(), stream()));
-    device_comparison const result = wait();
-    if (result.compared != count) return "the comparison kernel did not run";
-    if (result.first_mismatch == ~0ull) return std::nullopt;
-    return describe(result.first_mismatch);
-  }
-  hipStream_t stream();
-
- private:
-  void prepare();
-  device_comparison wait();
-
-  roc::stream stream_;
-  roc::device_array<device_comparison> comparison_{roc::shape<1>{1}};
-};
-
 /// Writes and checks whole allocations, including their guard bands. Every call blocks until it is
 /// done. Throws case_not_supported if the device has no code of rocbench's kernels, roc::error if a
 /// HIP call fails.
-class image_verifier {
+class buffer_verifier {
  public:
   void write(guarded_buffer& buffer, image const& contents);
   /// Fills the allocation with one value.
@@ -131,9 +100,16 @@ class image_verifier {
   /// nothing. Corrupts a byte at `inject` before.
   std::optional<std::string> check(guarded_buffer& buffer, image const& expected,
                                    injection_site inject);
+  /// Calls launch(comparison, stream), which enqueues a kernel that compares device memory. Returns
+  /// describe(index) of the first difference, or nothing.
+  /// @param count number of elements that the kernel must report as compared
+  std::optional<std::string> compare_on_device(
+      std::uint64_t count, std::function<hipError_t(device_comparison*, hipStream_t)> const& launch,
+      std::function<std::string(std::uint64_t index)> const& describe);
 
  private:
-  device_comparer compare_;
+  roc::stream stream_;
+  roc::device_array<device_comparison> comparison_{roc::shape<1>{1}};
 };
 
 /// An operand of a buffer_experiment.
@@ -143,29 +119,39 @@ struct buffer_layout {
   image_layout layout;
 };
 
-/// An experiment that moves a payload from one buffer to another. The derived class implements
-/// run().
+/// An experiment that moves a payload from one buffer to another.
 class buffer_experiment : public experiment {
  public:
-  buffer_experiment(experiment_properties properties, buffer_layout const& source,
-                    buffer_layout const& destination, api_kind registration_api);
+  buffer_experiment(experiment_properties measured, buffer_layout const& source,
+                    buffer_layout const& destination,
+                    api_kind registration_api = api_kind::library);
 
   roc::stream_ref stream() const override { return stream_; }
   void prepare(std::uint64_t sample) override;
+  void run(std::size_t times) override { work(times); }
   std::optional<std::string> check(std::uint64_t sample, injection_site inject) override;
 
- protected:
+  bool within_device() const { return source.is_device_memory() && destination.is_device_memory(); }
   hipMemcpyKind hip_copy_kind() const;
+  hipStream_t hip_stream() const;
   image expected_source(std::uint64_t sample) const;
+  /// Returns the sample that was prepared last.
+  std::uint64_t sample() const { return sample_; }
+  void set_path(std::string path) { properties_.path = std::move(path); }
 
-  roc::stream stream_;
-  guarded_buffer source_;
-  guarded_buffer destination_;
+  /// What run() executes.
+  std::function<void(std::size_t times)> work;
+  /// If set, returns the 8 bytes that the destination repeats instead of the sample's pattern.
+  std::function<std::uint64_t(std::uint64_t sample)> repeated_value;
+  guarded_buffer source;
+  guarded_buffer destination;
 
  private:
+  std::uint64_t sample_ = 0;
+  roc::stream stream_;
   image_layout source_layout_;
   image_layout destination_layout_;
-  image_verifier verifier_;
+  buffer_verifier verifier_;
 };
 
 }  // namespace rocbench

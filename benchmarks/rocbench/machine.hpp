@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The physical limits of a machine's rates.
+// Describes the platform, device and machine of a run, and finds the physical limits of its rates.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 
 #include <roc/device.hpp>
 
-#include "benchmark_case.hpp"
-#include "rate_limit.hpp"
-#include "run_environment.hpp"
+#include "benchmark_run.hpp"
 
 namespace rocbench {
 
-struct machine_limits {
-  rate_limit link;           ///< between host and device, one direction
-  rate_limit device_memory;  ///< traffic
-  rate_limit host_copy;      ///< payload of a copy in host memory; host platform only
-};
+/// Queries the device and the operating system. On NVIDIA it starts nvidia-smi. Throws roc::error.
+run_environment describe_environment(roc::device const& device);
+
+/// Queries the state again, as the one after the run. Throws roc::error.
+void record_final_state(run_environment& environment);
+
+/// Returns the default size of a copy in bytes: large enough to saturate the device's link, at most
+/// a quarter of the free device memory, a multiple of the page size.
+std::size_t default_size(roc::device const& device, run_environment const& environment);
 
 /// Calls `f` while copies keep the link busy: idle links slow down. Blocks until the copies are
 /// done. Throws roc::error.
