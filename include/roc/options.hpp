@@ -72,8 +72,8 @@ struct options {
   /// The size of one block of staging memory in bytes: 4 KiB to 1 TiB. Blocks of other sizes that
   /// exist are kept. (ROCARRAY_STAGING_BLOCK)
   std::size_t staging_block = detail::options_in_effect().staging_block;
-  /// The largest chunk of a staged copy in bytes: 4 KiB to 1 TiB. Rounded down to a multiple of
-  /// 256 and to one block. (ROCARRAY_STAGING_CHUNK)
+  /// The largest chunk of a staged copy in bytes: 4 KiB to 1 TiB. Chunks are not larger than
+  /// a block, and a multiple of 256 bytes. (ROCARRAY_STAGING_CHUNK)
   std::size_t staging_chunk = detail::options_in_effect().staging_chunk;
   /// The shortest row in bytes that the copy engines copy; the CPU packs shorter ones: 1 to 1 TiB.
   /// (ROCARRAY_MEMCPY2D_MIN_ROW)

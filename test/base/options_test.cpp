@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/options.hpp"
 #include "copy/staging/staging_pool.hpp"
 
 namespace {
@@ -71,12 +72,20 @@ TEST_F(Options, OfTheProcessApplyToAllThreads) {
 
 TEST_F(Options, AreRoundedToUsableSizes) {
   set_options({.staging_block = 10000, .staging_chunk = 20000, .register_chunk = 5000});
-  EXPECT_EQ(10000u, get_options().staging_block);
-  EXPECT_EQ(9984u, get_options().staging_chunk);
+  EXPECT_EQ(9984u, roc::base::options().chunk_bytes);
   EXPECT_EQ(65536u, get_options().register_chunk);
   set_options({.staging_chunk = 5000, .register_chunk = 200'000});
-  EXPECT_EQ(4864u, get_options().staging_chunk);
+  EXPECT_EQ(4864u, roc::base::options().chunk_bytes);
   EXPECT_EQ(196'608u, get_options().register_chunk);
+}
+
+TEST_F(Options, ThatAreNotNamedKeepTheirValues) {
+  set_options({.staging_chunk = 1 << 20});
+  set_options({.staging_block = 1 << 16});
+  EXPECT_EQ(1u << 16, roc::base::options().chunk_bytes);
+  set_options({.staging_block = 4 << 20});
+  EXPECT_EQ(1u << 20, get_options().staging_chunk);
+  EXPECT_EQ(1u << 20, roc::base::options().chunk_bytes);
 }
 
 TEST_F(Options, ThatAreInvalidAreRejectedWithMemberAndValue) {
