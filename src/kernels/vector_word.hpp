@@ -15,16 +15,19 @@ struct alignas(16) vector_word {
   std::uint64_t high;
 };
 
-/// Copies a word. The members of a vector_word are copied one by one: hipcc keeps arrays of structs
-/// that are copied whole in scratch memory, and joins the two accesses again.
+/// Copies a word. On AMD the members of a vector_word are copied one by one: hipcc keeps arrays of
+/// structs that are copied whole in scratch memory, and joins the two accesses again. Compilers for
+/// the CPU do not join them.
 template <class Word>
 ROCARRAY_HOST_DEVICE void copy_word_to(Word& destination, Word const& source) {
   destination = source;
 }
+#if ROCARRAY_PLATFORM_AMD
 ROCARRAY_HOST_DEVICE inline void copy_word_to(vector_word& destination, vector_word const& source) {
   destination.low = source.low;
   destination.high = source.high;
 }
+#endif
 
 /// Returns the word with the order of its elements reversed. An element has `bytes` bytes: 1, 2, 4
 /// or 8, and fewer than the word.
