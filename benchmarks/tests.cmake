@@ -22,6 +22,12 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd" AND ROCARRAY_TEST_LAUNCHER
   set(launcher ${ROCARRAY_TEST_LAUNCHER})
 endif()
 
+# rocarray_fixtures(RESULT files...): returns the names of the fixtures for files that tests write.
+function(rocarray_fixtures result)
+  list(TRANSFORM ARGN REPLACE ".*/" "${rocarray_test_prefix}.")
+  set(${result} "${ARGN}" PARENT_SCOPE)
+endfunction()
+
 # rocarray_add_exit_code_test(NAME EXIT_CODE PROGRAM arguments... [MESSAGE regex] [WITH variable=value...]):
 # passes if the program returns this exit code and its output matches the regular expression. WITH
 # replaces the environment. The test is skipped if there is no device, unless the expected code is 5.
@@ -44,6 +50,8 @@ function(rocarray_add_exit_code_test test code program)
     -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/expect_exit_code.cmake)
   string(REGEX MATCHALL "(--json|--csv|-o);[^;]+" written "${arguments}")
   list(FILTER written EXCLUDE REGEX "^-")
+  rocarray_fixtures(written ${written})
+  rocarray_fixtures(needed ${needed})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_WITH}" TIMEOUT 120
     FIXTURES_SETUP "${written}" FIXTURES_REQUIRED "${needed}")
   if(NOT code EQUAL 5)
@@ -51,7 +59,8 @@ function(rocarray_add_exit_code_test test code program)
   endif()
 endfunction()
 
-# Tests of rocbench: name | exit code | arguments | regular expression of the output.
+# Tests of rocbench: name | exit code | arguments | regular expression of the output. {results} is the name
+# of a file.
 set(results ${CMAKE_CURRENT_BINARY_DIR}/results.json)
 file(WRITE ${results}.low "# every case reaches this\nh2d/* 0.0000001 GB/s\n")
 file(WRITE ${results}.high "h2d/pinned 1000000 GB/s\n")
@@ -100,20 +109,20 @@ skipped.no_gap | 77 | run h2d/pinned --size 64K --inject=gap | skipped: [^\n]*no
 # output of compare is the verdict. Its first word is the worst finding.
 unwritable_file | 1 | run @quick@ --json /nonexistent/x.json
 full_device | 1 | run d2d/copy @quick@ --json /dev/full
-run_writes_results | 0 | run h2d/* @quick@ --json @results@ --csv @results@.csv
-compare_with_itself | 0 | compare @results@ @results@ --tolerance 100
-compare_reaches_thresholds | 0 | compare @results@ @results@ --tolerance 100 --thresholds @results@.low
-compare_below_threshold | 3 | compare @results@ @results@ --tolerance 100 --thresholds @results@.high | \nbelow 1 threshold[^\n]*\n(rocbench: [^\n]*\n)?$
-compare_refuses_missing_file | 1 | compare @results@ /nonexistent
-compare_refuses_other_file | 1 | compare @results@ @results@.csv
-report_writes_page | 0 | report @results@ @results@ -o @results@.html
-report_refuses_other_file | 1 | report @results@.csv -o @results@.not.html
-report_refuses_unwritable_file | 1 | report @results@ -o /nonexistent/x.html
-report_writes_picture | 0 | report @results@ -o @results@.svg
-report_refuses_picture_of_two | 1 | report @results@ @results@ -o @results@.two.svg
-latency_writes_times | 0 | latency latency/d2d/copy --size 4 --max-time 0 --json @results@.times
-report_refuses_picture_of_times | 1 | report @results@.times -o @results@.times.svg
-interrupted_writes_results | 0 | compare @results@.part1 @results@.part1 --tolerance 100
+run_writes_results | 0 | run h2d/* @quick@ --json {results} --csv {results}.csv
+compare_with_itself | 0 | compare {results} {results} --tolerance 100
+compare_reaches_thresholds | 0 | compare {results} {results} --tolerance 100 --thresholds {results}.low
+compare_below_threshold | 3 | compare {results} {results} --tolerance 100 --thresholds {results}.high | \nbelow 1 threshold[^\n]*\n(rocbench: [^\n]*\n)?$
+compare_refuses_missing_file | 1 | compare {results} /nonexistent
+compare_refuses_other_file | 1 | compare {results} {results}.csv
+report_writes_page | 0 | report {results} {results} -o {results}.html
+report_refuses_other_file | 1 | report {results}.csv -o {results}.not.html
+report_refuses_unwritable_file | 1 | report {results} -o /nonexistent/x.html
+report_writes_picture | 0 | report {results} -o {results}.svg
+report_refuses_picture_of_two | 1 | report {results} {results} -o {results}.two.svg
+latency_writes_times | 0 | latency latency/d2d/copy --size 4 --max-time 0 --json {results}.times
+report_refuses_picture_of_times | 1 | report {results}.times -o {results}.times.svg
+interrupted_writes_results | 0 | compare {results}.part1 {results}.part1 --tolerance 100
 ]==] table @ONLY)
 string(REPLACE ";" "\\;" table "${table}")
 string(REGEX MATCHALL "[^\n]+" table "${table}")
@@ -123,6 +132,7 @@ foreach(line IN LISTS table)
     set(code ${CMAKE_MATCH_2})
     string(REPLACE "\\n" "\n" message "${CMAKE_MATCH_5}")
     separate_arguments(arguments UNIX_COMMAND "${CMAKE_MATCH_3}")
+    list(TRANSFORM arguments REPLACE "{results}" "${results}")  # the path may have spaces
     rocarray_add_exit_code_test(rocbench.${test} "${code}" rocbench ${arguments}
       MESSAGE "${message}")
   elseif(NOT line MATCHES "^#")
@@ -206,7 +216,7 @@ add_test(NAME ${rocarray_test_prefix}.rocbench.interrupted COMMAND ${CMAKE_COMMA
   -DEXPECTED=130 -P ${CMAKE_CURRENT_LIST_DIR}/expect_exit_code.cmake)
 set_tests_properties(${rocarray_test_prefix}.rocbench.interrupted PROPERTIES TIMEOUT 60
   ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "no device was found"
-  FIXTURES_SETUP ${results}.part1)
+  FIXTURES_SETUP ${rocarray_test_prefix}.results.json.part1)
 find_program(ROCARRAY_BROWSER NAMES chromium chromium-browser google-chrome
   DOC "Browser that draws rocbench's report in a test")
 if(ROCARRAY_BROWSER)
@@ -216,7 +226,8 @@ if(ROCARRAY_BROWSER)
       -DBROWSER=${ROCARRAY_BROWSER} -DREPORT=${results}.${kind}
       -DDIRECTORY=${CMAKE_CURRENT_BINARY_DIR}
       -P ${CMAKE_CURRENT_LIST_DIR}/rocbench/render_report.cmake)
-    set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED ${results}.${kind} TIMEOUT 180
+    set_tests_properties(${test} PROPERTIES TIMEOUT 180
+      FIXTURES_REQUIRED ${rocarray_test_prefix}.results.json.${kind}
       SKIP_REGULAR_EXPRESSION "no device was found")
   endforeach()
 endif()
