@@ -63,7 +63,7 @@ if(NOT ROCARRAY_SANITIZE)
       FIXTURES_REQUIRED ${prefix}.debs SKIP_RETURN_CODE 77 TIMEOUT 120)
     if(ROCARRAY_LINTIAN)
       add_test(NAME ${prefix}.lintian
-        COMMAND sh -c "${ROCARRAY_LINTIAN} --allow-root --fail-on error,warning ${debs}/*.deb")
+        COMMAND sh -c [["$0" --allow-root --fail-on error,warning "$1"/*.deb]] ${ROCARRAY_LINTIAN} ${debs})
       set_tests_properties(${prefix}.lintian PROPERTIES FIXTURES_REQUIRED ${prefix}.debs TIMEOUT 120)
     endif()
     set(deb_usr ${debs}/root/usr)
