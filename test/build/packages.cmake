@@ -31,7 +31,7 @@ if(NOT ROCARRAY_SANITIZE)
       ${install}/${CMAKE_INSTALL_DOCDIR}/examples ${CMAKE_CURRENT_BINARY_DIR}/installed_examples ${options}
       --build-options ${variables} -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_PREFIX_PATH=${install}
       --test-command round_trip)
-  set_tests_properties(${prefix}.installed_examples PROPERTIES
+  set_tests_properties(${prefix}.installed_examples PROPERTIES SKIP_REGULAR_EXPRESSION "no device"
     FIXTURES_REQUIRED ${prefix}.install TIMEOUT 300 ENVIRONMENT "${environment}")
 
   set(other amd)
