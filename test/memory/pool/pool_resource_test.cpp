@@ -192,9 +192,10 @@ TEST_F(PoolResource, TrimFreesAllMemoryThatIsNotInUseOnceTheDeviceIsIdle) {
           roc::from_native(roc::native(owner_of_foreign))}) {
       for (std::size_t const bytes : {500ul, 70'000ul, 5 * mebi}) {
         array const a({bytes}, trimmed, roc::order::c, stream);
-        a.fill(1, stream);
-        a.fill(2, blocking);
-        a.fill(3, short_lived);
+        // Different bytes, because the streams are not ordered with each other.
+        a(0).fill(1, stream);
+        a(1).fill(2, blocking);
+        a(2).fill(3, short_lived);
       }
       std::thread([&] {
         array const small({2000}, trimmed, roc::order::c, stream);
