@@ -28,7 +28,7 @@ void check(hipError_t result) {
     throw std::runtime_error(hipGetErrorString(result));
 }
 
-// What the calls work on.
+// The arrays and the stream that the measured calls use.
 struct operands {
   roc::stream stream;
   roc::event event;

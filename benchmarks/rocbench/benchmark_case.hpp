@@ -37,7 +37,7 @@ struct case_not_supported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What an experiment measures, and how.
+/// The properties of a measurement: its timing, the bytes it counts and the path it takes.
 struct experiment_properties {
   timing_method timing;
   std::size_t bytes;          ///< payload; the case rounds the requested size to what it can copy
@@ -64,7 +64,8 @@ class experiment {
   /// finished if the timing is wall_clock, else only enqueues it.
   virtual void run(std::size_t times) = 0;
   /// Compares the destination, its gaps and guard bands with what the sample prepared last must
-  /// leave there. Returns a description of the first difference, or nothing if there is none.
+  /// leave there. Returns a description of the first difference; nullopt if there is
+  /// none.
   /// Corrupts one byte at `inject` before the comparison; throws case_not_supported if the case
   /// has no such byte.
   virtual std::optional<std::string> check(std::uint64_t sample, injection_site inject) = 0;

@@ -130,7 +130,7 @@ std::vector<finding> find_in(benchmark_run const& run) {
     if (entry.ratio < slower_ratio) slower.push_back(entry.name);
   }
   if (!ratios.empty()) {
-    // Of an even number, the lower one of the two in the middle.
+    // If the number of ratios is even, the median is the lower of the two in the middle.
     findings.front().text +=
         fmt::format("; speed relative to HIP: median {:.2f}, worst {:.2f} ({}), best {:.2f} ({})",
                     ratios[(ratios.size() - 1) / 2].ratio, ratios.front().ratio,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run shows in a few sentences: the end of the terminal's table and the top of the page.
+// Summarizes a run in a few sentences, for the end of the terminal's table and the top of the page.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ struct case_pair {
 
   /// Returns the library's results, or the raw results if the library has none.
   std::vector<case_result const*> const& shown() const { return library.empty() ? raw : library; }
-  /// Returns the raw result of the same size; null if there is none, or if `result` is raw itself.
+  /// Returns the result of HIP's own call for the same case and size. Returns null if it was not
+  /// measured, or if `result` is one of HIP's own calls.
   case_result const* counterpart(case_result const& result) const;
 };
 

@@ -114,7 +114,7 @@ std::string library_options() {
   return variables.empty() ? "defaults" : fmt::format("{}", fmt::join(variables, ", "));
 }
 
-// Returns the directory of the driver's sensors; empty if there is none.
+// Returns the directory of the driver's sensors, or an empty path if the driver has none.
 fs::path sensor_directory(fs::path const& device) {
   std::error_code error;
   for (auto const& entry : fs::directory_iterator(device / "hwmon", error)) return entry.path();

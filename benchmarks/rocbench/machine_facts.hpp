@@ -18,7 +18,7 @@ struct fact {
   std::string after = {};  ///< value after the run; empty if the property does not change
 };
 
-/// Returns the first line of a file; empty if there is none.
+/// Returns the first line of a file, or an empty string if the file cannot be read.
 std::string first_line(std::filesystem::path const& file);
 /// Returns the rest of the first line that starts with the key, without separators and quotes.
 std::string value_of_key(std::filesystem::path const& file, std::string_view key);

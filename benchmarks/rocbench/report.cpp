@@ -62,8 +62,9 @@ constexpr struct {
     {"$bad", "#c2261d", "#ff7b72"},
 };
 
-// Of the page and the picture. The gradients are shadows at the sides where the table continues:
-// those of the page's color move with the table and cover the shadows at its ends.
+// The style sheet of the page and the picture. Gradients draw shadows at the sides at which the
+// table continues. Gradients in the color of the page scroll with the table and hide the shadows at
+// its ends.
 constexpr char const* colors = R"(body { background: $page; color: $text; }
 text, .spread { fill: $text; stroke: $text; } .page { fill: $page; stroke: $line; }
 p, small, .value, .axis, .plot span { color: $quiet; } b, .verdict { color: $text; }

@@ -166,7 +166,8 @@ bool without_control_characters(int /*depth*/, json::parse_event_t /*event*/, js
   return true;
 }
 
-// Returns the value at a place as a field of a CSV file; empty if there is none.
+// Returns the value at a JSON pointer as a field of a CSV file, or an empty field if there is no
+// such value.
 std::string csv_field(json const& benchmark, std::string const& place) {
   json::json_pointer const pointer(place);
   json const value = benchmark.contains(pointer) ? benchmark.at(pointer) : json();

@@ -11,7 +11,7 @@
 
 namespace rocbench {
 
-/// What a text file can show.
+/// The capabilities of the terminal or file that a table is written to.
 struct terminal {
   std::size_t columns = 80;
   bool has_color = false;
