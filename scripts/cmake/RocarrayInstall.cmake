@@ -29,11 +29,15 @@ get_target_property(rocarray_definitions rocarray_platform INTERFACE_COMPILE_DEF
 list(TRANSFORM rocarray_definitions PREPEND -D)
 list(JOIN rocarray_definitions " " rocarray_pc_definitions)
 set(rocarray_pc_private "-pthread -ldl -Wl,-z,nodelete")
+# The device runtime's directory is a variable: `pkg-config --define-variable` can replace it.
+set(rocarray_pc_variables "")
 if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd")
   get_filename_component(rocarray_directory ${ROCARRAY_AMDHIP_LIBRARY} DIRECTORY)
-  string(APPEND rocarray_pc_private " -L${rocarray_directory} -lamdhip64")
+  set(rocarray_pc_variables "runtimelibdir=${rocarray_directory}\n")
+  string(APPEND rocarray_pc_private " -L\${runtimelibdir} -lamdhip64")
 elseif(ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
-  string(APPEND rocarray_pc_private " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
+  set(rocarray_pc_variables "runtimelibdir=${CUDAToolkit_LIBRARY_DIR}\n")
+  string(APPEND rocarray_pc_private " -L\${runtimelibdir} -lcudart_static -lrt")
 endif()
 
 # rocarray_install(EXPORT name LIBRARIES directory HEADERS directory PACKAGE directory PKG_CONFIG name
