@@ -6,6 +6,7 @@
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
@@ -50,8 +51,14 @@ launch_scope::launch_scope(stream_ref stream, void const* functor, std::size_t b
   static_cast<void>(runtime::handle(stream));
   int const device = runtime::device_of(stream, previous_device_);
   auto const id = runtime::stream_id_of(stream, device);
-  for_each_record(functor, bytes, [&](memory::allocation_record& record) { record.begin_use(id); });
-  if (device != previous_device_) ROCARRAY_HIP(hipSetDevice, device);
+  try {
+    for_each_record(functor, bytes,
+                    [&](memory::allocation_record& record) { record.begin_use(id); });
+    if (device != previous_device_) ROCARRAY_HIP(hipSetDevice, device);
+  } catch (...) {
+    platform::log_if_throws([&] { finish_uses(); });
+    throw;
+  }
 }
 
 launch_scope::~launch_scope() {
@@ -59,17 +66,21 @@ launch_scope::~launch_scope() {
     ROCARRAY_HIP_QUIET(hipSetDevice, previous_device_);
 }
 
+void launch_scope::finish_uses() const {
+  auto const id = runtime::stream_id_of(stream_, runtime::device_of(stream_, previous_device_));
+  if (!id.is_foreign()) return;
+  for_each_record(functor_, bytes_, [&](memory::allocation_record& record) {
+    if (record.allocation_stream != id) record.finish_use(id);
+  });
+}
+
 void launch_scope::check(int code) const {
-  platform::check_launch("for_each kernel", static_cast<hipError_t>(code));
+  auto const result = static_cast<hipError_t>(code);
+  if (result != hipSuccess) platform::log_if_throws([&] { finish_uses(); });
+  platform::check_launch("for_each kernel", result);
   // If this fails, the kernel may be running: enqueue_and_record waits for it, because the caller
   // frees its memory next.
-  runtime::enqueue_and_record(stream_, [&] {
-    auto const id = runtime::stream_id_of(stream_, runtime::device_of(stream_, previous_device_));
-    if (!id.is_foreign()) return;
-    for_each_record(functor_, bytes_, [&](memory::allocation_record& record) {
-      if (record.allocation_stream != id) record.finish_use(id);
-    });
-  });
+  runtime::enqueue_and_record(stream_, [&] { finish_uses(); });
 }
 
 }  // namespace roc::detail
