@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/round_up.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/strided_loop.hpp"
 #include "platform/call.hpp"
@@ -20,8 +21,6 @@ std::size_t fastest_axis(strided_loop const& loop, StepOf step_of) {
   }
   return result;
 }
-
-std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -74,9 +73,9 @@ bool try_tile_copy(strided_loop const& loop, hipStream_t stream) {
   job.source_b = axis_b.source;
   job.destination_a = axis_a.destination;
   job.destination_b = axis_b.destination;
-  job.tiles_a = fast_divmod(static_cast<std::uint32_t>(ceil_div(axis_a.extent, job.side_a)));
-  job.tiles_b =
-      fast_divmod(static_cast<std::uint32_t>(ceil_div(axis_b.extent + job.lookback, job.side_b)));
+  job.tiles_a = fast_divmod(static_cast<std::uint32_t>(base::ceil_div(axis_a.extent, job.side_a)));
+  job.tiles_b = fast_divmod(
+      static_cast<std::uint32_t>(base::ceil_div(axis_b.extent + job.lookback, job.side_b)));
   std::size_t blocks = std::size_t{job.tiles_a.divisor} * job.tiles_b.divisor;
   for (std::size_t i = 0; i < loop.rank; ++i) {
     if (i == a || i == b) continue;

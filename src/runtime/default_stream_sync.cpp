@@ -3,13 +3,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <mutex>
 
 #include <roc/device.hpp>
 #include <roc/event.hpp>
 
+#include "base/error.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_uses.hpp"
 
@@ -76,6 +79,19 @@ void synchronize_all_devices() {
     on_device const guard(device);
     ROCARRAY_HIP(hipDeviceSynchronize);
   }
+}
+
+bool synchronize_all_devices_quietly() noexcept {
+  try {
+    synchronize_all_devices();
+    return true;
+  } catch (error const& failure) {
+    if (platform::is_runtime_shut_down(failure)) return true;
+    base::log_error(failure.what());
+  } catch (std::exception const& failure) {
+    base::log_error(failure.what());
+  }
+  return false;
 }
 
 }  // namespace roc::runtime

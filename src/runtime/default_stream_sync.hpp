@@ -46,5 +46,8 @@ void synchronize_all_streams(int device);
 /// Blocks until every device is idle, including work that was not enqueued by the library. Throws
 /// roc::error.
 void synchronize_all_devices();
+/// Does what synchronize_all_devices does, but logs errors and returns false if work may still be
+/// pending. Returns true if the runtime has shut down: nothing is pending then.
+bool synchronize_all_devices_quietly() noexcept;
 
 }  // namespace roc::runtime

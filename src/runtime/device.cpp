@@ -10,6 +10,7 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/host_function_errors.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc {
 namespace {
@@ -79,6 +80,7 @@ void device::synchronize(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   runtime::on_device const guard(ordinal_);
   ROCARRAY_HIP(hipDeviceSynchronize);
+  runtime::destroy_idle_streams();
   runtime::rethrow_host_error(ordinal_);
 }
 

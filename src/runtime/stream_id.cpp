@@ -199,6 +199,11 @@ stream_id const& stream_id_of(stream_ref stream, int device) {
   return recent.id;
 }
 
+stream_id const& stream_id_of(stream_ref stream) {
+  int const device = stream.device_ordinal();
+  return stream_id_of(stream, device >= 0 ? device : current_device());
+}
+
 void record(event_base& recorded, stream_id const& stream) {
   // In this thread a per-thread handle may mean a different stream than in the thread that enqueued
   // the work. The event is recorded in the default stream instead, which waits for all per-thread

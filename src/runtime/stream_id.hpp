@@ -117,6 +117,10 @@ class stream_keepalive {
 /// stream, and std::bad_alloc.
 stream_id const& stream_id_of(stream_ref stream, int device);
 
+/// Does the same for a stream that may not name a device: the current one is used then. May call
+/// HIP.
+stream_id const& stream_id_of(stream_ref stream);
+
 using shared_event = std::shared_ptr<event>;
 
 /// Records `recorded` after all work enqueued on the stream so far. If the stream is foreign and

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/round_up.hpp"
 #include "copy/staging/nontemporal_copy.hpp"
 #include "copy/staging/pack.hpp"
 #include "kernels/launch.hpp"
@@ -24,10 +25,6 @@ constexpr std::size_t min_task_bytes = std::size_t{64} << 10;
 // The data of every part is aligned, so that the kernel can use wide accesses.
 constexpr std::size_t data_alignment = 16;
 constexpr std::size_t description_alignment = 256;
-
-constexpr std::size_t aligned(std::size_t bytes, std::size_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 // Writes items for `run` contiguous bytes that begin at the addresses of `item`.
 batch_item* write_run(batch_item item, std::size_t run, batch_item* items) {
@@ -129,12 +126,13 @@ staged_batch::position staged_batch::first_of(copy_selection const& selection) n
 
 staged_batch::part_needs staged_batch::needs_of(batch_copy const& copy,
                                                 std::size_t bytes) const noexcept {
-  return {has_data() ? aligned(bytes, data_alignment) : 0, max_items(*batch_, copy, bytes)};
+  return {has_data() ? base::round_up(bytes, data_alignment) : 0, max_items(*batch_, copy, bytes)};
 }
 
 std::size_t staged_batch::free_bytes(chunk_info const& chunk) const noexcept {
   std::size_t const description =
-      aligned(chunk.max_items * sizeof(batch_item), description_alignment) + description_alignment;
+      base::round_up(chunk.max_items * sizeof(batch_item), description_alignment) +
+      description_alignment;
   auto const difference = [](std::size_t all, std::size_t used) {
     return all > used ? all - used : 0;
   };
@@ -199,7 +197,7 @@ std::size_t staged_batch::data_bytes(std::size_t chunk) const noexcept {
 }
 
 std::size_t staged_batch::description_bytes(std::size_t chunk) const noexcept {
-  return aligned(chunks_[chunk].max_items * sizeof(batch_item), description_alignment);
+  return base::round_up(chunks_[chunk].max_items * sizeof(batch_item), description_alignment);
 }
 
 std::size_t staged_batch::end_task_of(std::size_t chunk) const noexcept {
@@ -225,7 +223,7 @@ void staged_batch::visit_parts(std::size_t task, Visit visit) const {
       bytes = std::min(bytes, end.offset - cursor.offset);
     }
     visit(copy, layout::packed_range{cursor.offset, cursor.offset + bytes}, data_offset);
-    if (has_data()) data_offset += aligned(bytes, data_alignment);
+    if (has_data()) data_offset += base::round_up(bytes, data_alignment);
     advance(cursor, bytes);
   }
 }

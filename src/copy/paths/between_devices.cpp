@@ -13,6 +13,7 @@
 #include "runtime/auxiliary_streams.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc::transfer {
 namespace {
@@ -34,23 +35,10 @@ struct endpoint {
 };
 
 // Makes work enqueued on `later` from now on wait for the work enqueued on `earlier` so far.
-// Records `reached`, an event of the earlier device.
-void order(endpoint const& earlier, endpoint const& later, event& reached) {
-  {
-    runtime::on_device const guard(earlier.device);
-    reached.record(earlier.stream);
-  }
-  runtime::on_device const guard(later.device);
-  later.stream.wait(reached);
-}
-
-// The same with a new event.
 void order(endpoint const& earlier, endpoint const& later) {
-  event reached = [&] {
-    runtime::on_device const guard(earlier.device);
-    return event();
-  }();
-  order(earlier, later, reached);
+  runtime::stream_id const later_id = runtime::stream_id_of(later.stream, later.device);
+  runtime::stream_id const earlier_id = runtime::stream_id_of(earlier.stream, earlier.device);
+  runtime::order_after(later_id, earlier_id);
 }
 
 // Enqueues the bytes `range` of the copy. Blocks until scratch memory is free. If it throws, some
@@ -133,11 +121,12 @@ void copy_between_devices(layout::canonical_layout const& canonical, int from_de
     for (std::size_t begin = 0; begin < total; begin += chunk) {
       copy_chunk(canonical, {begin, std::min(begin + chunk, total)}, from, to);
     }
-    if (is_on_source) {
-      order(to, from, second.done());
-    } else {
-      order(from, to, second.done());
+    {
+      runtime::on_device const guard(is_on_source ? to_device : from_device);
+      second.done().record(second.get());
     }
+    int const device = is_on_source ? from_device : to_device;
+    runtime::wait(runtime::stream_id_of(stream, device), second.done());
   } catch (...) {
     runtime::synchronize_quietly(from.stream);
     runtime::synchronize_quietly(to.stream);

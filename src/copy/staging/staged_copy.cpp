@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/options.hpp"
+#include "base/round_up.hpp"
 #include "copy/staging/pack.hpp"
 #include "kernels/strided_copy.hpp"
 #include "platform/call.hpp"
@@ -14,10 +15,7 @@ namespace {
 
 constexpr std::size_t chunk_alignment = 256;
 
-std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
-std::size_t aligned(std::size_t bytes) {
-  return ceil_div(bytes, chunk_alignment) * chunk_alignment;
-}
+std::size_t aligned(std::size_t bytes) { return base::round_up(bytes, chunk_alignment); }
 
 // Returns scratch memory on the device for a chunk. Returns null if `may_block` is false and no
 // scratch memory is free; otherwise blocks until some is free.
@@ -73,7 +71,7 @@ staged_copy::staged_copy(plan const& p, std::size_t chunk_bytes, std::size_t tas
       task_bytes_(task_bytes) {
   std::size_t const taper = outer_bytes(chunk_bytes) + inner_bytes(chunk_bytes);
   if (tapered && total_bytes_ > 2 * taper + chunk_bytes) taper_bytes_ = taper;
-  chunk_count_ = ceil_div(total_bytes_ - 2 * taper_bytes_, chunk_bytes_) +
+  chunk_count_ = base::ceil_div(total_bytes_ - 2 * taper_bytes_, chunk_bytes_) +
                  (taper_bytes_ != 0 ? 2 * tapered_chunks : 0);
 }
 
@@ -103,7 +101,7 @@ std::size_t staged_copy::data_bytes(std::size_t chunk) const noexcept {
 }
 
 std::size_t staged_copy::task_count(std::size_t chunk) const noexcept {
-  return ceil_div(data_bytes(chunk), task_bytes_);
+  return base::ceil_div(data_bytes(chunk), task_bytes_);
 }
 
 void staged_copy::pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept {

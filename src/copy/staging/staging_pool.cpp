@@ -13,8 +13,8 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "base/round_up.hpp"
 #include "platform/call.hpp"
-#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
@@ -24,10 +24,6 @@ namespace {
 
 constexpr std::size_t buffer_alignment = 256;
 constexpr std::size_t max_internal_upload_bytes = std::size_t{32} << 20;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
-}
 
 void* allocate_pinned(std::size_t bytes) {
   void* data = nullptr;
@@ -44,11 +40,6 @@ void* allocate_on_device(std::size_t bytes) {
   if (first_result == hipErrorOutOfMemory) device_resource(runtime::current_device()).trim();
   ROCARRAY_HIP(hipMalloc, &data, bytes);
   return data;
-}
-
-// Returns the identity of a stream, which is on the current device if it does not name one.
-runtime::stream_id const& id_of(stream_ref stream) {
-  return runtime::stream_id_of(stream, runtime::device_of(stream, runtime::current_device()));
 }
 
 // The pools of one kind of memory, by device, client and size of blocks. Leaked on purpose: copies
@@ -86,7 +77,9 @@ staging_pool& staging_pool::device_scratch(client pool_client) {
 }
 
 staging_pool::staging_pool(std::size_t block_bytes, client pool_client, allocate_function allocate)
-    : block_bytes_(aligned(block_bytes)), client_(pool_client), allocate_(allocate) {}
+    : block_bytes_(base::round_up(block_bytes, buffer_alignment)),
+      client_(pool_client),
+      allocate_(allocate) {}
 
 staging_pool::~staging_pool() = default;
 
@@ -99,7 +92,7 @@ std::size_t staging_pool::max_blocks() const noexcept {
 }
 
 staging_buffer_ptr staging_pool::acquire(std::size_t bytes, stream_ref stream, access mode) {
-  bytes = aligned(bytes);
+  bytes = base::round_up(bytes, buffer_alignment);
   std::unique_lock lock(mutex_);
   block* chosen = find_block_locked(bytes, stream, mode);
   while (chosen == nullptr) {
@@ -113,7 +106,7 @@ staging_buffer_ptr staging_pool::acquire(std::size_t bytes, stream_ref stream, a
 }
 
 staging_buffer_ptr staging_pool::try_acquire(std::size_t bytes, stream_ref stream, access mode) {
-  bytes = aligned(bytes);
+  bytes = base::round_up(bytes, buffer_alignment);
   std::unique_lock lock(mutex_);
   block* chosen = find_block_locked(bytes, stream, mode);
   if (chosen == nullptr) chosen = add_block(lock);
@@ -131,7 +124,7 @@ staging_buffer_ptr staging_pool::make_buffer_locked(block& parent, std::size_t b
 
 staging_pool::block* staging_pool::find_block_locked(std::size_t bytes, stream_ref stream,
                                                      access mode) {
-  runtime::stream_id const& id = id_of(stream);
+  runtime::stream_id const& id = runtime::stream_id_of(stream);
   // The handle of per-thread default streams is the same for the streams of all threads.
   bool const is_ordered =
       mode == access::stream_ordered && !runtime::is_per_thread_handle(stream.handle());
@@ -211,7 +204,7 @@ void staging_pool::wait_for_block(std::unique_lock<std::mutex>& lock) {
 bool staging_pool::revive_blocks(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   // Work of other devices may use the blocks too, in copies between devices.
-  bool const is_idle = platform::log_if_throws(runtime::synchronize_all_devices);
+  bool const is_idle = runtime::synchronize_all_devices_quietly();
   lock.lock();
   if (!is_idle) return false;
   for (block& entry : blocks_) {
@@ -232,7 +225,7 @@ void staging_pool::release(block& parent, stream_ref stream) noexcept {
   std::unique_lock lock(mutex_);
   runtime::stream_id id;
   try {
-    id = id_of(stream);
+    id = runtime::stream_id_of(stream);
     parent.uses.add_with_event(id);
   } catch (std::exception const& error) {
     base::log_error(error.what());

@@ -77,22 +77,11 @@ void delete_record(own_record* record, void* data) noexcept {
   delete record;
 }
 
-// Blocks until all work of all devices is done, or the runtime has shut down. Logs errors.
-bool wait_for_all_devices() noexcept {
-  try {
-    runtime::synchronize_all_devices();
-    return true;
-  } catch (error const& failure) {
-    if (platform::is_runtime_shut_down(failure)) return true;
-    base::log_error(failure.what());
-  }
-  return false;
-}
-
 // Frees adopted memory after all recorded uses. Leaks it if it may still be in use then.
 void finalize(own_record* record, void* data) noexcept {
   // If the memory was known to the library before, its uses may be in other records.
-  bool const is_idle = record->is_mapped ? record->wait_for_uses() : wait_for_all_devices();
+  bool const is_idle =
+      record->is_mapped ? record->wait_for_uses() : runtime::synchronize_all_devices_quietly();
   finalizer const deleter = record->deleter;
   if (is_idle) {
     // Before the deleter, which may give the memory to somebody else.
@@ -231,7 +220,7 @@ void device_storage::drop() noexcept {
   runtime::stream_keepalive const keepalive(allocation_stream);
   bool const is_ordered =
       platform::log_if_throws([&] { own->move_to(runtime::stream_id_of(stream, device_)); }) ||
-      wait_for_all_devices();
+      runtime::synchronize_all_devices_quietly();
   delete_record(own, data_);
   if (!is_ordered) return log_leak("device memory", data_);
   resource->deallocate_block({data_}, bytes_, stream);

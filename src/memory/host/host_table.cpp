@@ -42,12 +42,6 @@ neighborhood<Entry> find_neighborhood(base::byte_range_map<Entry> const& entries
   return {nullptr, gap};
 }
 
-// Returns the identity of a stream; that of the current device for a default stream. May call HIP.
-runtime::stream_id identity_of(stream_ref stream) {
-  int const device = stream.device_ordinal();
-  return runtime::stream_id_of(stream, device >= 0 ? device : runtime::current_device());
-}
-
 }  // namespace
 
 host_table& host_table::instance() noexcept {
@@ -295,7 +289,7 @@ void host_table::record_use(base::byte_range range, stream_ref stream, access ki
   query& known = find_query(range);
   bool const is_uniform = known.range.contains(range);
   if (is_uniform && (!known.has_entries || known.has_tracked(stream, kind))) return;
-  runtime::stream_id const id = identity_of(stream);
+  runtime::stream_id const id = runtime::stream_id_of(stream);
   for (auto const& uses : uses_of({&range, 1}, false)) uses->record(id, kind);
   if (is_uniform) known.track(id, kind);
 }
@@ -304,12 +298,12 @@ void host_table::record_uses(std::span<base::byte_range const> ranges, stream_re
                              access kind) {
   auto const all_uses = uses_of(ranges, false);
   if (all_uses.empty()) return;
-  runtime::stream_id const id = identity_of(stream);
+  runtime::stream_id const id = runtime::stream_id_of(stream);
   for (auto const& uses : all_uses) uses->record(id, kind);
 }
 
 void host_table::record_writes(std::vector<base::byte_range> ranges, stream_ref stream) {
-  if (!ranges.empty()) cpu_writes_.record(std::move(ranges), identity_of(stream));
+  if (!ranges.empty()) cpu_writes_.record(std::move(ranges), runtime::stream_id_of(stream));
 }
 
 runtime::stream_uses host_table::pending_uses(std::span<base::byte_range const> ranges,
@@ -331,7 +325,7 @@ runtime::stream_uses host_table::pending_uses(std::span<base::byte_range const> 
 }
 
 void host_table::order_after_uses(std::span<base::byte_range const> ranges, stream_ref stream) {
-  pending_uses(ranges, false).order_before(identity_of(stream));
+  pending_uses(ranges, false).order_before(runtime::stream_id_of(stream));
 }
 
 }  // namespace roc::memory

@@ -205,11 +205,7 @@ void pool_state::put_slow_path(pool_block& block) noexcept {
 }
 
 void pool_state::wait_and_put(pool_block& block) noexcept {
-  try {
-    runtime::synchronize_all_devices();
-  } catch (error const& failure) {
-    if (platform::is_runtime_shut_down(failure)) return;
-    base::log_error(failure.what());
+  if (!runtime::synchronize_all_devices_quietly()) {
     char text[200];
     std::snprintf(
         text, sizeof text,

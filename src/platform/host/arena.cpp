@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "base/round_up.hpp"
 #include "platform/host/api.hpp"
 #include "platform/host/settings.hpp"
 
@@ -25,14 +26,10 @@ std::byte* map(std::size_t bytes, int protection, int file) {
   return static_cast<std::byte*>(data);
 }
 
-std::size_t round_up(std::size_t bytes, std::size_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
-}
-
 }  // namespace
 
 arena::arena(std::size_t capacity) : capacity_(capacity) {
-  std::size_t const length = round_up(capacity, static_cast<std::size_t>(getpagesize()));
+  std::size_t const length = base::round_up(capacity, static_cast<std::size_t>(getpagesize()));
   if (!host_settings().protect) {
     base_ = map(length, PROT_READ | PROT_WRITE, -1);
     madvise(base_, length, MADV_HUGEPAGE);
@@ -46,7 +43,7 @@ arena::arena(std::size_t capacity) : capacity_(capacity) {
 }
 
 std::size_t arena::aligned_size(std::size_t bytes) const noexcept {
-  return round_up(bytes, alignment);
+  return base::round_up(bytes, alignment);
 }
 
 void* arena::allocate(std::size_t bytes) {
