@@ -75,19 +75,19 @@ void execute(plan const& p, stream_ref const* stream) {
   bool const on_device = runs_on_device(p.path);
   bool const reads_pageable_now = p.reads_source_now && !p.host_pinned;
 
-  operation op;
-  op.device = p.kind == copy_kind::device_to_host ? p.source_device : p.destination_device;
-  op.source_device = p.source_device;
-  if (p.kind == copy_kind::device_to_device && op.device < 0) op.device = runtime::current_device();
-  op.on_host_only = p.kind == copy_kind::host_to_host;
-  op.needs_current_device = !on_device || p.path == copy_path::kernel;
-  op.uses_default_stream = on_device;
-  op.access = !on_device           ? host_access::by_cpu
-              : reads_pageable_now ? host_access::by_hip_call
-                                   : host_access::by_device;
-  op.has_partly_pinned = p.host_partly_pinned;
-  op.device_memory = {device_address(p.canonical.source, is_from_host(p.kind)),
-                      device_address(p.canonical.destination, is_to_host(p.kind))};
+  int executor = p.kind == copy_kind::device_to_host ? p.source_device : p.destination_device;
+  if (p.kind == copy_kind::device_to_device && executor < 0) executor = runtime::current_device();
+  operation op{.device = executor,
+               .source_device = p.source_device,
+               .on_host_only = p.kind == copy_kind::host_to_host,
+               .needs_current_device = !on_device || p.path == copy_path::kernel,
+               .uses_default_stream = on_device,
+               .access = !on_device           ? host_access::by_cpu
+                         : reads_pageable_now ? host_access::by_hip_call
+                                              : host_access::by_device,
+               .has_partly_pinned = p.host_partly_pinned,
+               .device_memory = {device_address(p.canonical.source, is_from_host(p.kind)),
+                                 device_address(p.canonical.destination, is_to_host(p.kind))}};
   if (stream != nullptr || p.host_partly_pinned) {
     // A source that is read now is not used after the call.
     bool const is_read_now = p.reads_source_now && stream != nullptr;

@@ -11,6 +11,20 @@ namespace roc::transfer {
 
 using memory::host_table;
 
+namespace {
+
+// Records that work on `stream` accesses host memory.
+void record(std::span<base::byte_range const> ranges, stream_ref const& stream,
+            memory::access kind) {
+  if (ranges.empty()) return;
+  auto& table = host_table::instance();
+  // One range is mostly known to the calling thread's cache.
+  if (ranges.size() == 1) return table.record_use(ranges.front(), stream, kind);
+  table.record_uses(ranges, stream, kind);
+}
+
+}  // namespace
+
 void trace_scope::begin_copy(plan const& p) {
   begin("roc::copy %s %s %zu bytes", to_string(p.kind), roc::to_string(p.path),
         p.canonical.bytes());
@@ -55,18 +69,11 @@ void order_after_host_uses(operation const& op, stream_ref stream) {
 }
 
 void record_host_uses(operation const& op, stream_ref stream) {
-  using memory::access;
-  auto& table = host_table::instance();
   if (op.are_writes_by_cpu && !op.host_writes.empty()) {
-    table.record_writes({op.host_writes.begin(), op.host_writes.end()}, stream);
+    host_table::instance().record_writes({op.host_writes.begin(), op.host_writes.end()}, stream);
   }
-  auto const record = [&](std::span<base::byte_range const> ranges, access kind) {
-    // One range is mostly known to the calling thread's cache.
-    if (ranges.size() == 1) return table.record_use(ranges.front(), stream, kind);
-    if (!ranges.empty()) table.record_uses(ranges, stream, kind);
-  };
-  record(op.host_reads, access::read);
-  record(op.host_writes, access::write);
+  record(op.host_reads, stream, memory::access::read);
+  record(op.host_writes, stream, memory::access::write);
 }
 
 }  // namespace roc::transfer

@@ -18,6 +18,8 @@
 #include "memory/device/device_use.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/host_function_errors.hpp"
+#include "runtime/profiler.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::transfer {
@@ -44,7 +46,7 @@ class trace_scope {
 
  private:
   static bool is_enabled() noexcept {
-    return profiler_range::active() || base::logs(base::log_level::trace);
+    return runtime::has_profiler() || base::logs(base::log_level::trace);
   }
   // Out of line, because every copy passes here.
   void begin_copy(plan const& p);
@@ -94,6 +96,13 @@ struct operation {
   bool are_writes_by_cpu = false;
 };
 
+/// Returns true if the work's device must be made current for an operation.
+inline bool needs_device_guard(operation const& op, int device, int source_device,
+                               stream_ref const& stream) {
+  bool const depends_on_device = op.needs_current_device || source_device != device ||
+                                 runtime::is_device_relative(stream.handle());
+  return depends_on_device && !runtime::has_one_device();
+}
 /// Blocks until all work is done that an operation without a stream comes after, or makes the
 /// default stream of `device`, which must be current, wait for it. Throws roc::error.
 void order_after_earlier_work(operation const& op, int device);
@@ -103,56 +112,63 @@ void order_after_host_uses(operation const& op, stream_ref stream);
 /// Records the uses of host memory by work that has been enqueued on `stream`. Throws roc::error.
 void record_host_uses(operation const& op, stream_ref stream);
 
-/// Runs `work(stream)`, which executes an operation on one device. The trace is that of the whole
-/// call, which may consist of several operations.
-///
-/// With a stream, `work` enqueues on it; its memory stays recorded as in use. If `stream` is null,
-/// `work` is called with the default stream after all earlier work, and is complete on return.
-/// If anything throws, blocks until no work of the operation is pending and then rethrows: the
-/// caller frees its memory next.
+/// Enqueues the work of an operation by `work(stream)`, and records the memory as in use. If
+/// anything throws, blocks until no work of the operation is pending and then rethrows: the caller
+/// frees its memory next.
 template <class Work>
-void run_operation(trace_scope const&, operation const& op, stream_ref const* stream, Work work) {
-  if (op.on_host_only && stream == nullptr && roc::device::count() == 0) {
-    return work(stream_ref());  // no device, so no earlier work to wait for
+void enqueue_operation(operation const& op, stream_ref const& stream, Work const& work) {
+  int const device = op.device >= 0 ? op.device : runtime::current_device();
+  int const source_device = op.source_device >= 0 ? op.source_device : device;
+  int const work_device = op.on_host_only ? runtime::device_of(stream, device)
+                                          : runtime::device_for(stream, device, source_device);
+  std::optional<runtime::on_device> guard;
+  if (needs_device_guard(op, device, source_device, stream)) guard.emplace(work_device);
+  if (op.has_partly_pinned || !op.read_now.empty()) order_after_host_uses(op, stream);
+  try {
+    memory::device_use const device_use(stream, work_device, op.device_memory[0],
+                                        op.device_memory[1], op.records);
+    work(stream);
+    record_host_uses(op, stream);
+    runtime::record_work(stream);
+  } catch (...) {
+    runtime::synchronize_quietly(stream);
+    throw;
+  }
+}
+
+/// Runs an operation by `work(default stream)` after all earlier work, and waits for it. If
+/// anything throws, does what enqueue_operation does.
+template <class Work>
+void complete_operation(operation const& op, Work const& work) {
+  static constexpr stream_ref default_stream;
+  if (op.on_host_only && roc::device::count() == 0) {
+    return work(default_stream);  // no device, so no earlier work to wait for
   }
   int const device = op.device >= 0 ? op.device : runtime::current_device();
   int const source_device = op.source_device >= 0 ? op.source_device : device;
-  static constexpr stream_ref default_stream;
-  stream_ref const& target = stream != nullptr ? *stream : default_stream;
-  int work_device = device;
-  if (stream != nullptr) {
-    work_device = op.on_host_only ? runtime::device_of(target, device)
-                                  : runtime::device_for(target, device, source_device);
-  }
-  if (stream == nullptr && source_device != device) {
+  if (source_device != device) {
     runtime::on_device const guard(source_device);
     runtime::synchronize_all_streams(source_device);
   }
   std::optional<runtime::on_device> guard;
-  bool const needs_guard = op.needs_current_device || source_device != device ||
-                           runtime::is_device_relative(target.handle());
-  if (needs_guard && !runtime::has_one_device()) guard.emplace(work_device);
-  if (stream == nullptr) {
-    order_after_earlier_work(op, device);
-  } else if (op.has_partly_pinned || !op.read_now.empty()) {
-    order_after_host_uses(op, target);
-  }
+  if (needs_device_guard(op, device, source_device, default_stream)) guard.emplace(device);
+  order_after_earlier_work(op, device);
   try {
-    std::optional<memory::device_use> device_use;
-    if (stream != nullptr) {
-      device_use.emplace(target, work_device, op.device_memory[0], op.device_memory[1], op.records);
-    }
-    work(target);
-    if (stream != nullptr) {
-      record_host_uses(op, target);
-      runtime::record_work(target);
-    } else if (op.uses_default_stream) {
-      target.synchronize();
-    }
+    work(default_stream);
+    if (op.uses_default_stream) runtime::synchronize(default_stream);
   } catch (...) {
-    if (stream != nullptr || op.uses_default_stream) runtime::synchronize_quietly(target);
+    if (op.uses_default_stream) runtime::synchronize_quietly(default_stream);
     throw;
   }
+}
+
+/// Runs an operation on one device: enqueues it on `stream`, or completes it if `stream` is null.
+/// The trace is that of the whole call, which may consist of several operations.
+template <class Work>
+void run_operation(trace_scope const&, operation const& op, stream_ref const* stream,
+                   Work const& work) {
+  if (stream != nullptr) return enqueue_operation(op, *stream, work);
+  complete_operation(op, work);
 }
 
 }  // namespace roc::transfer

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "copy/validate.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -36,11 +35,8 @@ std::string address_range_text(void const* base, layout::byte_span span) {
 
 }  // namespace
 
-void check_shapes(detail::strided_region const& source, detail::strided_region const& destination) {
-  if (source.rank == destination.rank &&
-      std::equal(source.shape, source.shape + source.rank, destination.shape)) {
-    return;
-  }
+void throw_shape_error(detail::strided_region const& source,
+                       detail::strided_region const& destination) {
   // The message names the device side first, whatever the direction of the copy.
   bool const swap = source.space == detail::memory_space::host &&
                     destination.space == detail::memory_space::device;
@@ -48,11 +44,6 @@ void check_shapes(detail::strided_region const& source, detail::strided_region c
   detail::strided_region const& second = swap ? source : destination;
   throw shape_error("incompatible shape: " + (space_prefix(first.space) + shape_text(first)) +
                     ", " + space_prefix(second.space) + shape_text(second));
-}
-
-bool is_empty(detail::strided_region const& region) noexcept {
-  return std::find(region.shape, region.shape + region.rank, std::size_t{0}) !=
-         region.shape + region.rank;
 }
 
 void check_pointers(detail::strided_region const& source,

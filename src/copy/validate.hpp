@@ -3,6 +3,8 @@
 // lock.
 #pragma once
 
+#include <cstddef>
+
 #include <roc/detail/strided_region.hpp>
 
 #include "copy/copy_kind.hpp"
@@ -10,11 +12,36 @@
 
 namespace roc::transfer {
 
+// Inline, because every copy calls them: shapes are short, and a loop costs less than a call.
+
 /// Returns true if the region has no elements: one of its extents is zero.
-bool is_empty(detail::strided_region const& region) noexcept;
+inline bool is_empty(detail::strided_region const& region) noexcept {
+  for (std::size_t i = 0; i < region.rank; ++i) {
+    if (region.shape[i] == 0) return true;
+  }
+  return false;
+}
+
+/// Returns true if the ranks and the extents of the two sides are equal.
+inline bool have_equal_shapes(detail::strided_region const& a,
+                              detail::strided_region const& b) noexcept {
+  if (a.rank != b.rank) return false;
+  for (std::size_t i = 0; i < a.rank; ++i) {
+    if (a.shape[i] != b.shape[i]) return false;
+  }
+  return true;
+}
+
+/// Throws the shape_error of two sides whose shapes differ.
+[[noreturn]] void throw_shape_error(detail::strided_region const& source,
+                                    detail::strided_region const& destination);
 
 /// Throws shape_error if the ranks or the extents of the two sides differ.
-void check_shapes(detail::strided_region const& source, detail::strided_region const& destination);
+inline void check_shapes(detail::strided_region const& source,
+                         detail::strided_region const& destination) {
+  if (!have_equal_shapes(source, destination)) [[unlikely]]
+    throw_shape_error(source, destination);
+}
 
 /// Throws lifetime_error if either data pointer is null. The caller has excluded empty regions.
 void check_pointers(detail::strided_region const& source,

@@ -25,6 +25,9 @@ struct recorded_work {
   std::map<int, stream_uses> by_device;  // guarded by mutex
 };
 
+// True after the first work on a non-blocking stream: most programs have none, and then no copy
+// needs the lock of recorded_work.
+std::atomic<bool> has_non_blocking_work = false;
 // The number of record_work calls.
 std::atomic<std::uint64_t> work_count = 0;
 // The work_count at the beginning of the last synchronize_all_streams, and its device. They are
@@ -47,11 +50,13 @@ void record_work(stream_ref stream) {
   work_count.fetch_add(1);
   if (stream.kind() != detail::stream_kind::non_blocking) return;
   stream_id const& id = stream_id_of(stream, stream.device_ordinal());
+  has_non_blocking_work.store(true);
   std::lock_guard const lock(state().mutex);
   state().by_device[stream.device_ordinal()].add_with_event(id);
 }
 
 void order_default_stream_after_all(int device) {
+  if (!has_non_blocking_work.load()) return;
   std::lock_guard const lock(state().mutex);
   auto const work = state().by_device.find(device);
   if (work == state().by_device.end() || work->second.empty()) return;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
 
@@ -138,6 +139,13 @@ void rethrow_host_error(stream_ref stream) {
   if (auto exception = slot->take(); exception != nullptr) {
     std::rethrow_exception(std::move(exception));
   }
+}
+
+void synchronize(stream_ref stream) {
+  hipStream_t const native = handle(stream);
+  on_stream_device const guard(stream);
+  ROCARRAY_HIP(hipStreamSynchronize, native);
+  rethrow_host_error(stream);
 }
 
 void rethrow_host_error(int device) {

@@ -118,11 +118,14 @@ profiler profiler_from_environment() {
 
 }  // namespace
 
+constinit std::atomic<bool> may_have_profiler = true;
+
 profiler const& current_profiler() noexcept {
   static profiler const none;
   if (!base::options().profiler_ranges) return none;
   static profiler const instance = [] {
     profiler const found = profiler_from_environment();
+    may_have_profiler.store(found.push != nullptr, std::memory_order_relaxed);
     if (found.push != nullptr)
       base::log_line(base::log_level::info,
                      "a profiler was found; copies and fills appear as ranges");

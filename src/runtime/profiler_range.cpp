@@ -16,6 +16,6 @@ profiler_range::~profiler_range() {
   if (end_ != nullptr) end_();
 }
 
-bool profiler_range::active() noexcept { return runtime::current_profiler().push != nullptr; }
+bool profiler_range::active() noexcept { return runtime::has_profiler(); }
 
 }  // namespace roc

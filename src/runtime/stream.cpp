@@ -24,16 +24,7 @@ namespace roc {
 using detail::stream_kind;
 
 namespace runtime {
-
 namespace {
-
-// Blocks until the stream is idle, and rethrows an exception of one of its host functions.
-void synchronize(stream_ref stream) {
-  hipStream_t const native = handle(stream);
-  on_stream_device const guard(stream);
-  ROCARRAY_HIP(hipStreamSynchronize, native);
-  rethrow_host_error(stream);
-}
 
 // Creates a stream on the current device, which the caller owns. A priority outside of the device's
 // range is clamped to it.

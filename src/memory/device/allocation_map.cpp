@@ -6,7 +6,6 @@
 #include <iterator>
 #include <mutex>
 
-#include "base/no_destructor.hpp"
 #include "memory/device/pool_slab.hpp"
 
 namespace roc::memory {
@@ -32,12 +31,6 @@ allocation_map::located_record locate_block(pool_slab const& slab, std::uintptr_
 }
 
 }  // namespace
-
-// Never destroyed: static arrays are freed after every other static object.
-allocation_map& allocation_map::instance() {
-  static base::no_destructor<allocation_map> map;
-  return *map;
-}
 
 void allocation_map::add(void const* data, std::size_t bytes, pool_slab* slab) {
   std::unique_lock const lock(mutex_);

@@ -10,6 +10,7 @@
 #include <shared_mutex>
 
 #include "base/byte_range.hpp"
+#include "base/no_destructor.hpp"
 
 namespace roc::memory {
 
@@ -24,8 +25,12 @@ class pool_slab;
 /// empty or belongs to a single slab, which is the usual case on devices.
 class allocation_map {
  public:
-  /// Returns the one map of the process, which is never destroyed.
-  static allocation_map& instance();
+  /// Returns the one map of the process. It is never destroyed, because static arrays are freed
+  /// after every other static object.
+  static allocation_map& instance() {
+    static base::no_destructor<allocation_map> map;
+    return *map;
+  }
 
   /// Adds `bytes` at `data`. The map does not own the slab or the record; the caller removes the
   /// entry before it destroys them. Holds the mutex exclusively for a short time. Throws

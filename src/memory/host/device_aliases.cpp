@@ -3,16 +3,10 @@
 
 #include <roc/error.hpp>
 
-#include "base/no_destructor.hpp"
 #include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
 
 namespace roc::memory {
-
-device_aliases& device_aliases::instance() noexcept {
-  static base::no_destructor<device_aliases> aliases;
-  return *aliases;
-}
 
 void* device_aliases::device_address(base::byte_range host) {
   auto const block = host_table::instance().find_mapped(host);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/byte_range.hpp"
+#include "base/no_destructor.hpp"
 
 namespace roc::memory {
 
@@ -17,7 +18,10 @@ namespace roc::memory {
 class device_aliases {
  public:
   /// Returns the one object of the process, which is never destroyed. Does not allocate.
-  static device_aliases& instance() noexcept;
+  static device_aliases& instance() noexcept {
+    static base::no_destructor<device_aliases> aliases;
+    return *aliases;
+  }
 
   /// Returns the address of host memory on the current device, and adds it unless the memory is
   /// managed: it has one address. Calls HIP. Throws roc::error, std::bad_alloc, and

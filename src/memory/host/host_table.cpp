@@ -11,7 +11,6 @@
 #include <roc/error.hpp>
 
 #include "base/lookup_cache.hpp"
-#include "base/no_destructor.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
@@ -43,11 +42,6 @@ neighborhood<Entry> find_neighborhood(base::byte_range_map<Entry> const& entries
 }
 
 }  // namespace
-
-host_table& host_table::instance() noexcept {
-  static base::no_destructor<host_table> table;
-  return *table;
-}
 
 // Entries
 
@@ -288,10 +282,16 @@ std::vector<std::shared_ptr<host_uses>> host_table::uses_of(
 void host_table::record_use(base::byte_range range, stream_ref stream, access kind) {
   query& known = find_query(range);
   bool const is_uniform = known.range.contains(range);
-  if (is_uniform && (!known.has_entries || known.has_tracked(stream, kind))) return;
+  if (is_uniform && (!known.has_entries || known.has_tracked(stream, kind))) [[likely]]
+    return;
+  record_new_use(is_uniform ? &known : nullptr, range, stream, kind);
+}
+
+[[gnu::noinline]] void host_table::record_new_use(query* known, base::byte_range range,
+                                                  stream_ref stream, access kind) {
   runtime::stream_id const id = runtime::stream_id_of(stream);
   for (auto const& uses : uses_of({&range, 1}, false)) uses->record(id, kind);
-  if (is_uniform) known.track(id, kind);
+  if (known != nullptr) known->track(id, kind);
 }
 
 void host_table::record_uses(std::span<base::byte_range const> ranges, stream_ref stream,

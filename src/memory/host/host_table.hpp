@@ -15,6 +15,7 @@
 #include <roc/stream.hpp>
 
 #include "base/byte_range.hpp"
+#include "base/no_destructor.hpp"
 #include "memory/host/cpu_writes.hpp"
 #include "memory/host/host_uses.hpp"
 
@@ -26,7 +27,10 @@ namespace roc::memory {
 class host_table {
  public:
   /// Returns the one table of the process, which is never destroyed. Does not allocate.
-  static host_table& instance() noexcept;
+  static host_table& instance() noexcept {
+    static base::no_destructor<host_table> table;
+    return *table;
+  }
 
   // Entries
 
@@ -147,6 +151,9 @@ class host_table {
   query& find_query(base::byte_range range) const;
   /// Stores the query for the range in `cached`. Takes the mutex.
   void update_query(query& cached, base::byte_range range) const;
+  /// Records a use that is not known to the calling thread's cache, and stores it in `known` unless
+  /// that is null.
+  void record_new_use(query* known, base::byte_range range, stream_ref stream, access kind);
   /// Returns the query for the largest range around `range` that has the same entries; an empty one
   /// if parts of `range` have different entries.
   query make_query_locked(base::byte_range range) const;
