@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Measures the CPU time of calls of the library and of the equivalent HIP calls (raw_*).
+// Measures the CPU time of calls of the library and of the equivalent HIP calls (raw_*). Allocation
+// by one thread is measured by rocbench alloc.
 #include <cstddef>
-#include <memory>
 #include <stdexcept>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
-#include <roc/copy.hpp>
-#include <roc/device_array.hpp>
-#include <roc/host_array.hpp>
 #include <roc/native.hpp>
-#include <roc/registration.hpp>
+#include <roc/roc.hpp>
 
 #include "memory/device/device_use.hpp"
 
@@ -121,19 +118,6 @@ void raw_malloc_free_4_kib(benchmark::State& state) {
   }
 }
 
-void add_registrations() {
-  struct alignas(page_bytes) whole_page {
-    std::byte bytes[page_bytes];
-  };
-  auto const memory = std::make_shared<whole_page>();
-  add_complete("register_4_kib",
-               [=](operands&) { roc::register_host(memory->bytes).deregister(); });
-  add_complete("raw_register_4_kib", [=](operands&) {
-    check(hipHostRegister(memory->bytes, page_bytes, hipHostRegisterDefault));
-    check(hipHostUnregister(memory->bytes));
-  });
-}
-
 // Records the use of memory inside one of 1000 live arrays, on the stream that they were allocated
 // on or on another one.
 void record_use(benchmark::State& state) {
@@ -161,11 +145,9 @@ void record_use_of_unknown_memory(benchmark::State& state) {
   }
 }
 
-[[maybe_unused]] bool const added = (add_stream_calls(), add_copies(), add_registrations(), true);
-BENCHMARK(device_array_4_kib);
+[[maybe_unused]] bool const added = (add_stream_calls(), add_copies(), true);
 BENCHMARK(device_array_4_kib)->Threads(8)->UseRealTime();
 BENCHMARK(device_array_4_kib_across_streams);
-BENCHMARK(raw_malloc_free_4_kib);
 BENCHMARK(raw_malloc_free_4_kib)->Threads(8)->UseRealTime();
 BENCHMARK(record_use)->Arg(0)->Arg(1)->ArgName("other_stream");
 BENCHMARK(record_use_of_unknown_memory);

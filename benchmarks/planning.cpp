@@ -7,10 +7,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include <roc/copy.hpp>
-#include <roc/copy_batch.hpp>
-#include <roc/device_array.hpp>
-#include <roc/host_array.hpp>
+#include <roc/roc.hpp>
 
 #include "copy/batch/batch.hpp"
 #include "copy/batch/conflicts.hpp"

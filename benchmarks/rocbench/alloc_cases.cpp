@@ -8,12 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <roc/device_array.hpp>
-#include <roc/error.hpp>
-#include <roc/host_array.hpp>
-#include <roc/memory/hip_resources.hpp>
 #include <roc/native.hpp>
-#include <roc/registration.hpp>
+#include <roc/roc.hpp>
 
 #include "platform/call.hpp"
 #include "verification.hpp"

@@ -141,14 +141,13 @@ void add_with_raw(case_vector& cases, benchmark_case library, std::string const&
   cases.push_back(library);
 }
 
-/// The families of cases, each in the source file of that name; copy_cases.cpp also has fill and
-/// latency.
+// The families of cases, in copy_cases.cpp, kernel_cases.cpp and alloc_cases.cpp.
 void add_copy_cases(case_vector& cases);           ///< h2d, d2h, d2d, bidir, strided, permute
 void add_batch_cases(case_vector& cases);          ///< batch
 void add_fill_cases(case_vector& cases);           ///< fill
+void add_latency_cases(case_vector& cases);        ///< latency
 void add_kernel_access_cases(case_vector& cases);  ///< mapped, managed
 void add_stream_cases(case_vector& cases);         ///< stream
-void add_latency_cases(case_vector& cases);        ///< latency
 void add_alloc_cases(case_vector& cases);          ///< alloc
 
 /// Returns every case in the order of the table. A case of the library is followed by its raw

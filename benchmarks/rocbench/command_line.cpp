@@ -2,7 +2,9 @@
 #include "command_line.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <iterator>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -70,60 +72,53 @@ class help_formatter final : public CLI::Formatter {
 
 // Returns a transformation of sizes such as "64M" to a number of bytes.
 CLI::Validator size_validator() {
-  return CLI::Validator(
-      [](std::string& text) -> std::string {
-        static std::regex const form("([0-9]+)(b|([kmgtpe])(i?b)?)?", std::regex::icase);
-        std::smatch parts;
-        std::uint64_t number = 0;
-        bool fits =
-            std::regex_match(text, parts, form) &&
-            std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
-        if (fits && parts[3].matched) {
-          auto const unit = std::string_view("kmgtpe").find(CLI::detail::to_lower(parts[3]));
-          for (std::size_t i = 0; i <= unit; ++i) {
-            fits = fits && !__builtin_mul_overflow(number, 1024u, &number);
-          }
-        }
-        if (!fits || number == 0) {
-          return fmt::format(
-              "'{}' is not a size from 1 byte to 16 EiB; use a number such as 4096, 64K or 1G",
-              text);
-        }
-        text = fmt::format("{}", number);
-        return "";
-      },
-      "");
+  auto const transform = [](std::string& text) -> std::string {
+    static std::regex const form("([0-9]+)(b|([kmgtpe])(i?b)?)?", std::regex::icase);
+    std::smatch parts;
+    std::uint64_t number = 0;
+    bool fits = std::regex_match(text, parts, form) &&
+                std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
+    if (fits && parts[3].matched) {
+      auto const power = 1 + std::string_view("kmgtpe").find(CLI::detail::to_lower(parts[3]));
+      fits = !__builtin_mul_overflow(number, std::uint64_t{1} << 10 * power, &number);
+    }
+    if (!fits || number == 0) {
+      return fmt::format(
+          "'{}' is not a size from 1 byte to 16 EiB; use a number such as 4096, 64K or 1G", text);
+    }
+    text = fmt::format("{}", number);
+    return "";
+  };
+  return {transform, ""};
 }
 
 // Returns a check of numbers from `low` to `high`, which NaN and infinity fail.
 CLI::Validator number_validator(double low, double high) {
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        double number = 0;
-        bool const is_number = CLI::detail::lexical_cast(text, number);
-        if (is_number && number >= low && number <= high) return "";
-        return fmt::format("{} is not a number from {:g} to {:g}", text, low, high);
-      },
-      "");
+  auto const check = [=](std::string const& text) -> std::string {
+    double number = 0;
+    bool const is_number = CLI::detail::lexical_cast(text, number);
+    if (is_number && number >= low && number <= high) return "";
+    return fmt::format("{} is not a number from {:g} to {:g}", text, low, high);
+  };
+  return {check, ""};
 }
 
 // Returns a transformation of names to the values of an enumeration, the first to 1.
-CLI::Validator choice_validator(std::vector<std::string> names) {
-  return CLI::Validator(
-      [names = std::move(names)](std::string& text) -> std::string {
-        auto const position = std::ranges::find(names, text);
-        if (position == names.end())
-          return fmt::format("{} is not one of {}", text, fmt::join(names, ", "));
-        text = std::to_string(position - names.begin() + 1);
-        return "";
-      },
-      "");
+CLI::Validator choice_validator(std::vector<std::string> const& names) {
+  auto const transform = [names](std::string& text) -> std::string {
+    auto const position = std::ranges::find(names, text);
+    if (position == names.end())
+      return fmt::format("{} is not one of {}", text, fmt::join(names, ", "));
+    text = std::to_string(position - names.begin() + 1);
+    return "";
+  };
+  return {transform, ""};
 }
 
 constexpr double max_seconds = 1e6;
 constexpr int max_device = 65535;
 
-// Adds an option whose value help shows as `value`.
+// Adds an option with a value, which the help text shows as `value`.
 template <class T>
 CLI::Option* add_value(CLI::App& app, char const* names, char const* value, T& variable,
                        char const* text) {
@@ -226,26 +221,21 @@ void add_report_options(CLI::App& app, report_options& options) {
       ->required();
 }
 
-struct command_definition {
-  command_kind command;
+// In the order of command_kind.
+constexpr struct {
   char const* name;
   char const* description;
-};
-
-constexpr command_definition command_definitions[] = {
-    {command_kind::run, "run", "Measures cases and prints a table"},
-    {command_kind::sweep, "sweep", "Measures cases at many sizes"},
-    {command_kind::latency, "latency", "Measures the time of small synchronized copies"},
-    {command_kind::alloc, "alloc", "Measures the time of allocation and deallocation"},
-    {command_kind::check, "check",
-     "Runs every case once, at unaligned sizes, and verifies the data"},
-    {command_kind::list, "list", "Lists cases; * marks those that run measures by default"},
-    {command_kind::info, "info", "Prints the device, its physical limits and the host"},
-    {command_kind::doctor, "doctor",
-     "Finds what slows copies down on this machine, and says how to mend it"},
-    {command_kind::compare, "compare",
-     "Compares two runs; returns exit code 3 if a case became slower"},
-    {command_kind::report, "report", "Draws a run, or the changes between two, as HTML or SVG"},
+} commands[] = {
+    {"run", "Measures cases and prints a table"},
+    {"sweep", "Measures cases at many sizes"},
+    {"latency", "Measures the time of small synchronized copies"},
+    {"alloc", "Measures the time of allocation and deallocation"},
+    {"check", "Runs every case once, at unaligned sizes, and verifies the data"},
+    {"list", "Lists cases; * marks those that run measures by default"},
+    {"info", "Prints the device, its physical limits and the host"},
+    {"doctor", "Finds what slows copies down on this machine, and says how to mend it"},
+    {"compare", "Compares two runs; returns exit code 3 if a case became slower"},
+    {"report", "Draws a run, or the changes between two, as HTML or SVG"},
 };
 
 void add_options(CLI::App& app, command_kind command, command_line& options) {
@@ -265,8 +255,8 @@ void add_options(CLI::App& app, command_kind command, command_line& options) {
 
 // Reports the first argument that the parser did not recognize. Precondition: there is one.
 exit_code report_unknown_argument(CLI::App const& app) {
-  auto const commands = app.get_subcommands();
-  CLI::App const& active = commands.empty() ? app : *commands.front();
+  auto const given = app.get_subcommands();
+  CLI::App const& active = given.empty() ? app : *given.front();
   std::string const argument = app.remaining(true).front();
   bool const is_option = argument.starts_with('-');
   std::vector<std::string> names;
@@ -274,15 +264,15 @@ exit_code report_unknown_argument(CLI::App const& app) {
     for (CLI::Option const* const option : active.get_options()) {
       for (std::string const& name : option->get_lnames()) names.push_back("--" + name);
     }
-  } else if (commands.empty()) {
-    for (command_definition const& command : command_definitions) names.push_back(command.name);
+  } else if (given.empty()) {
+    for (auto const& command : commands) names.push_back(command.name);
   }
   std::string const nearest = nearest_name(argument.substr(0, argument.find('=')), names);
-  char const* const kind = is_option          ? "unknown option"
-                           : commands.empty() ? "unknown command"
-                                              : "unexpected argument";
+  char const* const kind = is_option       ? "unknown option"
+                           : given.empty() ? "unknown command"
+                                           : "unexpected argument";
   std::string const help =
-      commands.empty() ? "rocbench --help" : "rocbench " + active.get_name() + " --help";
+      given.empty() ? "rocbench --help" : "rocbench " + active.get_name() + " --help";
   return fail(exit_code::usage,
               nearest.empty()
                   ? fmt::format("{} '{}'; see `{}`", kind, argument, help)
@@ -322,6 +312,42 @@ std::size_t edit_distance(std::string_view first, std::string_view second) {
   return distances.back().back();
 }
 
+measuring_plan defaults_of(command_line const& options, std::uint64_t largest,
+                           std::uint64_t largest_array) {
+  constexpr std::uint64_t kibi = 1024;
+  constexpr std::uint64_t mebi = 1024 * kibi;
+  if (options.like == like_tool::nvbandwidth)
+    return {{"?2?/pinned", "raw/?2?/pinned"}, {512 * mebi}, {.fixed = {{4, 16, 3}}}};
+  if (options.like == like_tool::babelstream) {
+    std::uint64_t const fitting = std::bit_floor(std::max(largest_array, std::uint64_t{1}));
+    return {{"stream/*", "raw/stream/*"},
+            {std::min(babelstream_bytes, fitting)},
+            {.fixed = {{0, 1, 100, true, true}}}};
+  }
+  std::vector<std::uint64_t> sizes;
+  switch (options.command) {
+    case command_kind::latency:
+      return {{"latency/*", "raw/latency/*"}, {4, 4 * kibi, 64 * kibi}, {0.2, 1, 2}};
+    case command_kind::alloc:
+      return {{"alloc/*", "raw/alloc/*"}, {4 * kibi, mebi, 64 * mebi}, {0.2, 1, 2}};
+    // Sizes around words and pages, and sizes of several chunks of a staged copy.
+    case command_kind::check: return {{"*"}, {1, 4097, mebi + 3, 9 * mebi + 5}, {0, 0, 1}};
+    case command_kind::list: return {{"*"}, {}, {}};
+    case command_kind::sweep:
+      for (std::uint64_t bytes = 4 * kibi; bytes <= largest; bytes *= 4) sizes.push_back(bytes);
+      return {{"?2?/pinned", "?2?/pageable", "d2d/copy", "raw/?2?/pinned", "raw/?2?/pageable",
+               "raw/d2d/copy"},
+              sizes,
+              {0.1, 0.5, 2}};
+    // If all 27 cases are noisy, this takes half a minute including preparation. The remaining time
+    // is spent on noisy cases in short rounds, which see more of a machine's drift than one long
+    // round.
+    default:
+      return {
+          {}, {largest}, {.min_time = 0.2, .max_time = 0.9, .rounds = 2, .extra = {{0.3, 8, 27}}}};
+  }
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view name, std::vector<std::string> const& candidates) {
@@ -349,10 +375,11 @@ std::variant<command_line, exit_code> parse_command_line(int argc, char const* c
   app.require_subcommand(0, 1);
   app.footer(footer);
   add_measuring_options(app, options);
-  for (command_definition const& definition : command_definitions) {
-    CLI::App* const command = app.add_subcommand(definition.name, definition.description);
-    command->callback([&options, &definition] { options.command = definition.command; });
-    add_options(*command, definition.command, options);
+  for (std::size_t i = 0; i < std::size(commands); ++i) {
+    auto const kind = static_cast<command_kind>(i);
+    CLI::App* const command = app.add_subcommand(commands[i].name, commands[i].description);
+    command->callback([&options, kind] { options.command = kind; });
+    add_options(*command, kind, options);
   }
   try {
     app.parse(argc, argv);
@@ -366,6 +393,28 @@ std::variant<command_line, exit_code> parse_command_line(int argc, char const* c
   std::string const error = complete(options);
   if (!error.empty()) return fail(exit_code::usage, error);
   return options;
+}
+
+measuring_plan make_plan(command_line const& options, std::uint64_t largest,
+                         std::uint64_t largest_array) {
+  measuring_plan plan = defaults_of(options, largest, largest_array);
+  if (options.like == like_tool::none)
+    std::erase_if(plan.sizes, [&](std::uint64_t bytes) { return bytes > largest; });
+  if (!options.cases.empty()) plan.globs = options.cases;
+  if (!options.sizes.empty()) plan.sizes = options.sizes;
+  measure_options& measuring = plan.measuring;
+  measuring.inject = options.inject;
+  if (measuring.fixed) return plan;
+  measuring.min_time = options.min_time.value_or(measuring.min_time);
+  measuring.max_time = std::max(options.max_time.value_or(measuring.max_time), measuring.min_time);
+  if (options.max_time) measuring.extra.reset();  // the given time is the limit
+  // A --max-time below the default minimum also lowers the minimum.
+  if (options.max_time && !options.min_time) {
+    measuring.min_time = std::min(measuring.min_time, *options.max_time);
+    measuring.max_time = *options.max_time;
+  }
+  measuring.rounds = options.rounds.value_or(measuring.rounds);
+  return plan;
 }
 
 }  // namespace rocbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line of rocbench.
+// The command line of rocbench, and what its options say to measure.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 #include "benchmark_case.hpp"
 #include "comparison.hpp"
-#include "exit_code.hpp"
+#include "format.hpp"
+#include "measure.hpp"
 #include "report.hpp"
 
 namespace rocbench {
@@ -22,8 +23,8 @@ enum class command_kind : unsigned char {
   latency,
   alloc,
   check,
-  info,
   list,
+  info,
   doctor,
   compare,
   report
@@ -61,5 +62,25 @@ std::variant<command_line, exit_code> parse_command_line(int argc, char const* c
 /// Returns the candidate with the smallest edit distance to `name`, the first of several; empty if
 /// more than a third of the longer name's characters would have to change.
 std::string nearest_name(std::string_view name, std::vector<std::string> const& candidates);
+
+/// What a command measures.
+struct measuring_plan {
+  std::vector<std::string> globs;    ///< empty: the default cases
+  std::vector<std::uint64_t> sizes;  ///< bytes
+  measure_options measuring;
+
+  /// Returns the selected cases; empty if none matches.
+  case_vector cases() const { return globs.empty() ? default_cases() : matching_cases(globs); }
+};
+
+/// Bytes of one of BabelStream's arrays: 2^28 doubles.
+inline constexpr std::uint64_t babelstream_bytes = std::uint64_t{1} << 31;
+
+/// Returns what the options say or, for the rest, the defaults of the command or of the tool that
+/// --like names.
+/// @param largest upper bound of the command's own sizes
+/// @param largest_array upper bound of BabelStream's array size
+measuring_plan make_plan(command_line const& options, std::uint64_t largest = 0,
+                         std::uint64_t largest_array = 0);
 
 }  // namespace rocbench

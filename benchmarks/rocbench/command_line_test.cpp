@@ -7,9 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "machine.hpp"
-#include "run_command.hpp"
-
 namespace rocbench {
 namespace {
 
@@ -67,9 +64,8 @@ TEST(ParseCommandLine, ErrorsNameInvalidValue) {
       {{"compare", "a", "b", "--tolerance", "nan"}, "--tolerance: nan is not a number from 0 to"},
       {{"compare", "a", "b", "--tolerance", "-2"}, "--tolerance: -2 is not a number from 0 to 100"},
   };
-  for (auto const& [arguments, message] : cases) {
+  for (auto const& [arguments, message] : cases)
     EXPECT_NE(error_of(arguments).find(message), std::string::npos) << error_of(arguments);
-  }
 }
 
 TEST(ParseCommandLine, HelpFitsTerminal) {
@@ -83,9 +79,8 @@ TEST(ParseCommandLine, HelpFitsTerminal) {
     std::istringstream help(testing::internal::GetCapturedStdout());
     for (std::string line; std::getline(help, line);) {
       EXPECT_LE(line.size(), 80u) << line;
-      for (char const* noise : {"UINT", "TEXT", "FLOAT", "NONNEGATIVE", "{"}) {
+      for (char const* noise : {"UINT", "TEXT", "FLOAT", "NONNEGATIVE", "{"})
         EXPECT_EQ(line.find(noise), std::string::npos) << line;
-      }
     }
   }
 }
@@ -107,53 +102,47 @@ TEST(NearestName, CorrectsInsertionDeletionSubstitutionAndSwap) {
 
 using sizes = std::vector<std::uint64_t>;
 
-TEST(PlannedSizes, AreThoseOfSizeOptionOrCommandDefaultsUpToLargest) {
-  EXPECT_EQ(make_plan(parse({"run"}), 1 << 20, 0).sizes, sizes{1 << 20});
-  EXPECT_EQ(make_plan(parse({"sweep"}), 70000, 0).sizes, (sizes{4096, 16384, 65536}));
-  EXPECT_EQ(make_plan(parse({"check"}), 5000, 0).sizes, (sizes{1, 4097}));
-  command_line options = parse({"sweep"});
-  options.sizes = {7, 1 << 30};
-  EXPECT_EQ(make_plan(options, 10, 0).sizes, options.sizes);
-}
-
-TEST(PlannedMeasuring, UsesTimeOptionsOrCommandDefaults) {
+// Sizes up to 70000 and the cases of each command, and the time options or the command's defaults.
+TEST(MakePlan, UsesOptionsOrDefaultsOfCommand) {
   struct {
     std::vector<char const*> arguments;
+    sizes expected;
+    std::size_t cases;  // 0: the default set
     double min_time;
     double max_time;
     unsigned rounds;
     bool has_extra;
   } const rows[] = {
-      {{"run"}, 0.2, 0.9, 2, true},
-      {{"run", "--max-time", "0.05"}, 0.05, 0.05, 2, false},
-      {{"run", "--min-time", "30"}, 30, 30, 2, true},
-      {{"run", "--min-time", "1", "--max-time", "2"}, 1, 2, 2, false},
-      {{"sweep"}, 0.1, 0.5, 2, false},
-      {{"latency"}, 0.2, 1, 2, false},
-      {{"alloc", "--rounds", "3"}, 0.2, 1, 3, false},
-      {{"check"}, 0, 0, 1, false},
-      {{"--like", "nvbandwidth"}, 0, 0, 1, false},
-      {{"--like", "babelstream"}, 0, 0, 1, false},
+      {{"run"}, {70000}, 0, 0.2, 0.9, 2, true},
+      {{"run", "--size", "7,1G"}, {7, 1 << 30}, 0, 0.2, 0.9, 2, true},
+      {{"run", "--max-time", "0.05"}, {70000}, 0, 0.05, 0.05, 2, false},
+      {{"run", "--min-time", "30"}, {70000}, 0, 30, 30, 2, true},
+      {{"run", "--min-time", "1", "--max-time", "2"}, {70000}, 0, 1, 2, 2, false},
+      {{"sweep"}, {4096, 16384, 65536}, 10, 0.1, 0.5, 2, false},
+      {{"latency"}, {4, 4096, 65536}, 10, 0.2, 1, 2, false},
+      {{"alloc", "--rounds", "3"}, {4096}, 8, 0.2, 1, 3, false},
+      {{"check"}, {1, 4097}, all_cases().size(), 0, 0, 1, false},
+      {{"check", "h2d/pinned"}, {1, 4097}, 1, 0, 0, 1, false},
+      {{"--like", "nvbandwidth"}, {512u << 20}, 4, 0, 0, 1, false},
+      {{"--like", "babelstream"}, {sizeof(double) << 28}, 10, 0, 0, 1, false},
   };
   for (auto const& row : rows) {
-    measure_options const planned = make_plan(parse(row.arguments)).measuring;
-    EXPECT_EQ(planned.min_time, row.min_time) << row.arguments.back();
-    EXPECT_EQ(planned.max_time, row.max_time) << row.arguments.back();
-    EXPECT_EQ(planned.rounds, row.rounds) << row.arguments.back();
-    EXPECT_EQ(planned.extra.has_value(), row.has_extra) << row.arguments.back();
+    measuring_plan const plan = make_plan(parse(row.arguments), 70000, babelstream_bytes + 5);
+    char const* const last = row.arguments.back();
+    EXPECT_EQ(plan.sizes, row.expected) << last;
+    EXPECT_EQ(plan.cases().size(), row.cases == 0 ? default_cases().size() : row.cases) << last;
+    EXPECT_EQ(plan.measuring.min_time, row.min_time) << last;
+    EXPECT_EQ(plan.measuring.max_time, row.max_time) << last;
+    EXPECT_EQ(plan.measuring.rounds, row.rounds) << last;
+    EXPECT_EQ(plan.measuring.extra.has_value(), row.has_extra) << last;
   }
 }
 
-TEST(Like, UsesSizesCountsAndCasesOfOtherTool) {
-  command_line options = parse({"--like", "nvbandwidth"});
-  EXPECT_EQ(make_plan(options, 4096, 4096).sizes, sizes{512u << 20});
-  EXPECT_EQ(make_plan(options).cases().size(), 4u);
-  fixed_counts fixed = make_plan(options).measuring.fixed.value();
+TEST(MakePlan, UsesCountsAndLargestArrayOfOtherTool) {
+  fixed_counts fixed = make_plan(parse({"--like", "nvbandwidth"})).measuring.fixed.value();
   EXPECT_TRUE(fixed.warm_ups == 4 && fixed.batch == 16 && fixed.samples == 3);
   EXPECT_FALSE(fixed.synchronize_each || fixed.report_fastest);
-  options = parse({"--like", "babelstream"});
-  EXPECT_EQ(make_plan(options, 4096, babelstream_bytes + 5).sizes, sizes{sizeof(double) << 28});
-  EXPECT_EQ(make_plan(options).cases().size(), 10u);
+  command_line options = parse({"--like", "babelstream"});
   fixed = make_plan(options).measuring.fixed.value();
   EXPECT_TRUE(fixed.warm_ups == 0 && fixed.batch == 1 && fixed.samples == 100);
   EXPECT_TRUE(fixed.synchronize_each && fixed.report_fastest);
@@ -163,28 +152,41 @@ TEST(Like, UsesSizesCountsAndCasesOfOtherTool) {
   EXPECT_EQ(make_plan(options, 4096, 1000).sizes, options.sizes);
 }
 
-TEST(LimitOf, IsDeviceMemoryForStreamCasesAndLinkForMappedCases) {
-  machine_limits limits;
-  limits.link = {64e9, "link"};
-  limits.device_memory = {3e12, "memory"};
-  auto const limit_of_case = [&](char const* name) {
-    return limit_of(matching_cases({name}).at(0), limits);
+// Less than half a minute even if all cases are noisy.
+TEST(MakePlan, DefaultSetFitsHalfMinute) {
+  measuring_plan const plan = make_plan(parse({"run"}));
+  EXPECT_LT(static_cast<double>(plan.cases().size()) * plan.measuring.max_time, 25);
+  EXPECT_LT(plan.measuring.extra->deadline + plan.measuring.extra->time, 30);
+}
+
+TEST(LimitOf, IsThatOfDeviceMemoryOrLinkOnGpuAndOfCopyOnHost) {
+  struct {
+    char const* name;
+    accounting counted;
+    char const* origin;               // on a GPU
+    std::optional<double> host_rate;  // if copies in host memory reach 10 GB/s
+    bool by_default;
+  } const rows[] = {
+      // Of the kernels, only the pair that shows the cost of a view is a default case.
+      {"stream/triad", accounting::traffic, "memory", 20e9, true},
+      {"raw/stream/triad", accounting::traffic, "memory", 20e9, true},
+      {"stream/copy", accounting::traffic, "memory", 20e9, false},
+      // Work that only reads has no measured limit on the host.
+      {"stream/dot", accounting::traffic, "memory", std::nullopt, false},
+      {"mapped/read", accounting::payload, "link", 10e9, false},
+      {"raw/mapped/write", accounting::payload, "link", 10e9, false},
+      {"managed/fault", accounting::payload, "link", 10e9, false},
+      {"managed/prefetch", accounting::payload, "link", 10e9, false},
   };
-  for (char const* name : {"stream/copy", "raw/stream/triad", "stream/dot"}) {
-    EXPECT_EQ(limit_of_case(name).origin, "memory") << name;
-    EXPECT_EQ(matching_cases({name}).at(0).counted, accounting::traffic) << name;
+  machine_limits const gpu{{64e9, "link"}, {3e12, "memory"}, {}};
+  machine_limits const host{{}, {}, {10e9, "copy"}};
+  for (auto const& row : rows) {
+    benchmark_case const selected = matching_cases({row.name}).at(0);
+    EXPECT_EQ(selected.counted, row.counted) << row.name;
+    EXPECT_EQ(selected.by_default, row.by_default) << row.name;
+    EXPECT_EQ(limit_of(selected, gpu).origin, row.origin) << row.name;
+    EXPECT_EQ(limit_of(selected, host).rate, row.host_rate) << row.name;
   }
-  for (char const* name :
-       {"mapped/read", "raw/mapped/write", "managed/fault", "managed/prefetch"}) {
-    EXPECT_EQ(limit_of_case(name).origin, "link") << name;
-    EXPECT_EQ(matching_cases({name}).at(0).counted, accounting::payload) << name;
-  }
-  // On the CPU, work that reads and writes is limited by the measured copy; work that only reads
-  // has no measured limit.
-  limits.host_copy = {10e9, "copy"};
-  EXPECT_EQ(limit_of_case("stream/triad").rate, 20e9);
-  EXPECT_EQ(limit_of_case("mapped/read").rate, 10e9);
-  EXPECT_FALSE(limit_of_case("stream/dot").rate);
 }
 
 // Every library case for which HIP has a call is followed by its raw counterpart.
@@ -198,26 +200,6 @@ TEST(AllCases, ListRawCounterpartAfterEachCaseAndFitTerminal) {
     ASSERT_LT(i + 1, cases.size());
     EXPECT_EQ(cases[i + 1].name, "raw/" + name);
   }
-}
-
-TEST(PlannedCases, AreNotEmptyAndDefaultSetFitsHalfMinute) {
-  for (char const* command : {"run", "sweep", "latency", "alloc", "check"}) {
-    EXPECT_FALSE(make_plan(parse({command})).cases().empty());
-  }
-  EXPECT_EQ(make_plan(parse({"sweep"})).cases().size(), 10u);
-  // Less than half a minute even if all cases are noisy. Of the kernels, only the pair that shows
-  // the cost of a view is a default case.
-  double const max_time = make_plan(parse({"run"})).measuring.max_time;
-  EXPECT_LT(static_cast<double>(make_plan(parse({"run"})).cases().size()) * max_time, 25);
-  extra_rounds const extra = make_plan(parse({"run"})).measuring.extra.value();
-  EXPECT_LT(extra.deadline + extra.time, 30);
-  auto const is_default = [](char const* name) { return matching_cases({name}).at(0).by_default; };
-  EXPECT_TRUE(is_default("stream/triad") && is_default("raw/stream/triad"));
-  EXPECT_FALSE(is_default("stream/copy") || is_default("mapped/read") ||
-               is_default("managed/fault"));
-  command_line options = parse({"run"});
-  options.cases = {"nonsense"};
-  EXPECT_TRUE(make_plan(options).cases().empty());
 }
 
 }  // namespace

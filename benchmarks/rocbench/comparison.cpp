@@ -16,8 +16,6 @@
 #include <fmt/ranges.h>
 #include <fnmatch.h>
 
-#include "files.hpp"
-#include "findings.hpp"
 #include "format.hpp"
 #include "result_file.hpp"
 #include "result_table.hpp"
@@ -79,9 +77,8 @@ using result_index = std::map<std::pair<std::string_view, std::size_t>, case_res
 
 result_index index_of(benchmark_run const& run) {
   result_index index;
-  for (case_result const& result : run.results) {
+  for (case_result const& result : run.results)
     index.try_emplace({result.name, result.bytes}, &result);
-  }
   return index;
 }
 
@@ -122,9 +119,8 @@ void print_row(compared_case const& compared, bool with_range) {
 }
 
 void print_table(comparison const& changes, double tolerance) {
-  for (std::string const& text : changes.warnings) {
+  for (std::string const& text : changes.warnings)
     fmt::print(stderr, "rocbench: warning: {}\n", text);
-  }
   fmt::print(
       "Medians in GB/s (1e9 bytes) or times; a change above zero is faster. A verdict\n"
       "follows from the range of the change: the 95 % confidence intervals of both\n"
@@ -164,9 +160,8 @@ comparison compare(benchmark_run const& before, benchmark_run const& after, doub
   differ(result, "host", old_system.host_name, new_system.host_name);
   for (fact const& current : new_system.facts) {
     auto const earlier = std::ranges::find(old_system.facts, current.name, &fact::name);
-    if (earlier != old_system.facts.end()) {
+    if (earlier != old_system.facts.end())
       differ(result, current.name.c_str(), earlier->value, current.value);
-    }
   }
   if (old_system.date > new_system.date) {
     result.warnings.push_back(
@@ -177,16 +172,14 @@ comparison compare(benchmark_run const& before, benchmark_run const& after, doub
   result_index const new_results = index_of(after);
   for (case_result const& current : after.results) {
     auto const earlier = old_results.find({current.name, current.bytes});
-    if (earlier != old_results.end()) {
+    if (earlier != old_results.end())
       result.cases.push_back(compare_case(*earlier->second, current, tolerance));
-    } else {
+    else
       result.only_after.push_back(describe(current));
-    }
   }
   for (case_result const& earlier : before.results) {
-    if (!new_results.contains({earlier.name, earlier.bytes})) {
+    if (!new_results.contains({earlier.name, earlier.bytes}))
       result.only_before.push_back(describe(earlier));
-    }
   }
   return result;
 }
@@ -209,16 +202,14 @@ std::string verdict_line(comparison const& runs, double tolerance, std::size_t b
                                 total, join_names(names)));
   };
   add(change::wrong_data, "");
-  if (below != 0) {
+  if (below != 0)
     parts.push_back(fmt::format("below {} threshold{}", below, below == 1 ? "" : "s"));
-  }
   char const* const qualifier =
       runs.same_system ? "" : ", on a different device, driver or runtime";
   add(change::slower, qualifier);
   add(change::faster, qualifier);
-  if (parts.empty() && runs.count(change::same) != 0) {
+  if (parts.empty() && runs.count(change::same) != 0)
     parts.emplace_back("same: nothing is slower or faster");
-  }
   if (std::size_t const unclear = runs.count(change::unclear); unclear != 0) {
     parts.push_back(fmt::format("{}{} of {} too noisy or too close to {:g} % for a verdict",
                                 parts.empty() ? "unclear: " : "", unclear, total, 100 * tolerance));
@@ -269,9 +260,8 @@ threshold_results check_thresholds(std::vector<threshold> const& thresholds,
                                          describe(*compared.after), *value, entry.unit,
                                          entry.line));
     }
-    if (!applies) {
+    if (!applies)
       result.unchecked.push_back(entry.line + ": no case matches, or its value is unknown");
-    }
   }
   return result;
 }
@@ -280,9 +270,8 @@ exit_code compare(compare_options const& options) {
   benchmark_run const before = read_run(options.before);
   benchmark_run const after = read_run(options.after);
   std::vector<threshold> thresholds;
-  if (!options.thresholds.empty()) {
+  if (!options.thresholds.empty())
     thresholds = parse_thresholds(read_file(options.thresholds), options.thresholds);
-  }
   double const tolerance = options.tolerance / 100;
   comparison const changes = compare(before, after, tolerance);
   print_table(changes, options.tolerance);

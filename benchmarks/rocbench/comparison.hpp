@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "benchmark_run.hpp"
-#include "exit_code.hpp"
+#include "format.hpp"
 
 namespace rocbench {
 

@@ -49,7 +49,11 @@ std::ptrdiff_t as_signed(std::size_t value) { return static_cast<std::ptrdiff_t>
 
 copy_layout same_layout_on_both_sides(roc::shape<3> const& extents, std::size_t row_step,
                                       std::size_t plane_step) {
-  operand_layout const operand{1, extents, {as_signed(plane_step), as_signed(row_step), 1}};
+  auto const& [planes, rows, width] = extents;
+  image_layout const positions{{{planes, plane_step, rows * width}, {rows, row_step, width}},
+                               width};
+  operand_layout const operand{
+      1, extents, {as_signed(plane_step), as_signed(row_step), 1}, positions};
   return {operand, operand};
 }
 
@@ -117,9 +121,8 @@ std::size_t operand_layout::payload_bytes() const {
 
 std::size_t operand_layout::span_bytes() const {
   std::size_t last_element = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
     last_element += (extents[axis] - 1) * static_cast<std::size_t>(strides[axis]);
-  }
   return (last_element + 1) * element;
 }
 
@@ -146,39 +149,25 @@ copy_layout planes_layout(std::size_t bytes, std::size_t row, std::size_t pitch)
 
 copy_layout transposed_layout(std::size_t bytes, std::size_t element) {
   std::size_t const n = largest_root(bytes / element, 2);
+  std::size_t const row = n * element;
   std::ptrdiff_t const pitch = as_signed(n);
-  return {{element, {1, n, n}, {pitch * pitch, pitch, 1}},
-          {element, {1, n, n}, {pitch * pitch, 1, pitch}}};
+  return {{element, {1, n, n}, {pitch * pitch, pitch, 1}, {{}, n * row}},
+          {element,
+           {1, n, n},
+           {pitch * pitch, 1, pitch},
+           {{{n, row, element}, {n, element, row}}, element}}};
 }
 
 copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element) {
   std::size_t const n = largest_root(bytes / element, 3);
+  std::size_t const row = n * element;
+  std::size_t const plane = n * row;
   std::ptrdiff_t const pitch = as_signed(n);
-  return {{element, {n, n, n}, {pitch * pitch, pitch, 1}},
-          {element, {n, n, n}, {1, pitch, pitch * pitch}}};
-}
-
-image_layout image_layout_of(operand_layout const& operand) {
-  std::size_t const payload_strides[3] = {operand.extents[1] * operand.extents[2],
-                                          operand.extents[2], 1};
-  std::size_t axes[3] = {0, 1, 2};
-  std::ranges::stable_sort(
-      axes, [&](std::size_t a, std::size_t b) { return operand.strides[a] > operand.strides[b]; });
-  image_layout result{{}, operand.element};
-  for (std::size_t i = 3; i-- != 0;) {
-    std::size_t const axis = axes[i];
-    std::size_t const stride = static_cast<std::size_t>(operand.strides[axis]) * operand.element;
-    std::size_t const payload_stride = payload_strides[axis] * operand.element;
-    // An axis that continues the run in memory and in the payload extends it.
-    bool const extends_run = stride == result.run && payload_stride == result.run;
-    if (operand.extents[axis] == 1) continue;
-    if (extends_run) {
-      result.run *= operand.extents[axis];
-    } else {
-      result.axes[i] = {operand.extents[axis], stride, payload_stride};
-    }
-  }
-  return result;
+  return {{element, {n, n, n}, {pitch * pitch, pitch, 1}, {{}, n * plane}},
+          {element,
+           {n, n, n},
+           {1, pitch, pitch * pitch},
+           {{{n, plane, element}, {n, row, row}, {n, element, plane}}, element}}};
 }
 
 }  // namespace rocbench

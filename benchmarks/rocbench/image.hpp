@@ -156,9 +156,8 @@ template <class F>
 void in_threads(std::size_t threads, std::size_t count, F const& f) {
   std::size_t const length = (count + threads - 1) / threads;
   std::vector<std::jthread> others;
-  for (std::size_t begin = length; begin < count; begin += length) {
+  for (std::size_t begin = length; begin < count; begin += length)
     others.emplace_back([&f, begin, end = std::min(begin + length, count)] { f(begin, end); });
-  }
   f(std::size_t{0}, std::min(length, count));
 }
 
@@ -199,6 +198,7 @@ struct operand_layout {
   std::size_t element = 1;  ///< bytes: 1, 2, 4, 8 or 16
   roc::shape<3> extents{};
   roc::strides<3> strides{};
+  image_layout positions;  ///< of the elements in memory and in the payload, which is in C order
 
   /// Returns the bytes of all elements.
   std::size_t payload_bytes() const;
@@ -222,9 +222,5 @@ copy_layout planes_layout(std::size_t bytes, std::size_t row, std::size_t pitch)
 copy_layout transposed_layout(std::size_t bytes, std::size_t element);
 /// Returns the copy of the largest cube that fits in `bytes` from C order to F order.
 copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element);
-
-/// Returns the positions of an operand's elements in memory and in the payload, which contains the
-/// elements in C order.
-image_layout image_layout_of(operand_layout const& operand);
 
 }  // namespace rocbench

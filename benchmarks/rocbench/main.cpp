@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // rocbench measures memory transfers to, from and on a GPU, and verifies the data.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,19 +13,102 @@
 
 #include <roc/device.hpp>
 
-#include "benchmark_case.hpp"
 #include "command_line.hpp"
-#include "comparison.hpp"
-#include "doctor.hpp"
-#include "machine.hpp"
-#include "report.hpp"
+#include "format.hpp"
+#include "result_file.hpp"
 #include "result_table.hpp"
-#include "run_command.hpp"
 
 namespace rocbench {
 namespace {
 
-exit_code run_on_device(command_line const& options) {
+// Returns an error message if the size, or the rows of strided cases at their pitch, exceed the
+// machine's memory. Otherwise the system would swap for hours or kill the process.
+std::optional<std::string> check_size(std::uint64_t bytes, command_line const& options,
+                                      case_vector const& cases, roc::device const& device) {
+  std::uint64_t const device_bytes = device.memory().total;
+  // Source and destination fit in device and host memory.
+  std::uint64_t const max_bytes = std::min(device_bytes / 2, host_memory() / 4);
+  if (bytes > max_bytes) {
+    return fmt::format(
+        "size {} exceeds this machine's memory (device {}, host {}); use --size {} or less",
+        format_size(bytes), format_size(device_bytes), format_size(host_memory()),
+        format_size(max_bytes));
+  }
+  auto const has_rows = [](benchmark_case const& candidate) {
+    return candidate.name.find("strided/") != std::string::npos;
+  };
+  double const rows = std::ceil(static_cast<double>(bytes) / static_cast<double>(options.row));
+  double const span = rows * static_cast<double>(options.pitch);
+  if (span <= 2 * static_cast<double>(max_bytes) || std::ranges::none_of(cases, has_rows))
+    return std::nullopt;
+  return fmt::format(
+      "{:.0f} rows at a pitch of {} exceed this machine's memory; use a smaller --pitch", rows,
+      format_size(options.pitch));
+}
+
+// Returns the exit code of the worst result; wrong data is worst.
+exit_code exit_code_of(std::vector<case_result> const& results, bool strict) {
+  auto const any = [&](auto const& predicate) { return std::ranges::any_of(results, predicate); };
+  auto const has_status = [](outcome status) {
+    return [=](case_result const& result) { return result.status == status; };
+  };
+  if (any([](case_result const& result) { return result.measured.mismatch.has_value(); }))
+    return exit_code::mismatch;
+  if (any(has_status(outcome::failed))) return exit_code::usage;
+  if (interrupted()) return fail(exit_code::interrupted, "interrupted: the results are incomplete");
+  if (!any(has_status(outcome::measured))) return exit_code::skipped;
+  if (strict && any([](case_result const& result) { return result.measured.noisy; }))
+    return fail(exit_code::noisy, "a case is noisy; increase --max-time to take more samples");
+  return exit_code::ok;
+}
+
+// Measures the cases, prints the table and writes the result files. Precondition: `device` is
+// current. Throws roc::error, file_error.
+exit_code run(command_line const& options, roc::device const& device) {
+  run_environment const environment = describe_environment(device);
+  // Three arrays of BabelStream fit in device and host memory.
+  measuring_plan const plan = make_plan(options, default_size(device, environment),
+                                        std::min(device.memory().free / 4, host_memory() / 4));
+  auto const cases = plan.cases();
+  std::vector<job> jobs;
+  for (benchmark_case const& benchmark : cases) {
+    for (std::uint64_t const bytes : plan.sizes)
+      jobs.push_back({benchmark, {bytes, options.row, options.pitch, options.element}});
+  }
+  for (std::uint64_t const bytes : plan.sizes) {
+    if (auto const error = check_size(bytes, options, cases, device))
+      return fail(exit_code::usage, *error);
+  }
+  for (std::string const& file : {options.json, options.csv}) {
+    if (!file.empty()) check_writable(file);
+  }
+  std::FILE* const output = options.json == "-" || options.csv == "-" ? stderr : stdout;
+
+  handle_interrupts();
+  benchmark_run measured_run{environment, find_machine_limits(device, environment), {}};
+  print_environment(output, environment, measured_run.limits);
+  if (options.like == like_tool::babelstream && plan.sizes.at(0) < babelstream_bytes) {
+    fmt::print(
+        output, "Arrays of {} instead of BabelStream's {}: {}.\n", format_size(plan.sizes[0]),
+        format_size(babelstream_bytes),
+        options.sizes.empty() ? "three larger arrays do not fit in memory" : "as given by --size");
+  }
+  bool const is_check = options.command == command_kind::check;
+  result_table table(output, cases);
+  run_jobs(jobs, plan.measuring, measured_run.limits, [&](case_result const& result) {
+    is_check ? print_check_result(output, result) : table.print_row(result);
+    if (result.measured.mismatch)
+      fail(exit_code::mismatch, result.name + ": " + *result.measured.mismatch);
+    measured_run.results.push_back(result);
+  });
+  record_final_state(measured_run.environment);
+  if (!is_check) table.finish(measured_run);
+  if (!options.json.empty()) write_file(options.json, to_json(measured_run));
+  if (!options.csv.empty()) write_file(options.csv, to_csv(measured_run));
+  return exit_code_of(measured_run.results, options.strict);
+}
+
+exit_code execute_on_device(command_line const& options) {
   int const devices = roc::device::count();
   if (devices == 0) return fail(exit_code::nothing_to_run, "no device was found");
   if (options.device >= devices) {
@@ -59,10 +146,9 @@ exit_code execute(command_line const& options) {
   if (options.command == command_kind::report) return report(options.reporting);
   auto const cases = make_plan(options).cases();
   if (cases.empty()) return report_unknown_cases(options.cases);
-  if (options.command != command_kind::list) return run_on_device(options);
-  for (benchmark_case const& listed : cases) {
+  if (options.command != command_kind::list) return execute_on_device(options);
+  for (benchmark_case const& listed : cases)
     fmt::print("{:<27} {} {}\n", listed.name, listed.by_default ? '*' : ' ', listed.description);
-  }
   return exit_code::ok;
 }
 

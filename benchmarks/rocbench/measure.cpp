@@ -2,12 +2,12 @@
 #include "measure.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -15,15 +15,13 @@
 #include <vector>
 
 #include <signal.h>
-#include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <roc/event.hpp>
 
-#include "machine.hpp"
+#include "result_table.hpp"
 
 namespace rocbench {
 namespace {
@@ -49,50 +47,34 @@ class stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// Measures the time of a number of executions, in seconds.
-class batch_timer {
- public:
-  batch_timer(experiment& subject, bool synchronize_each)
-      : subject_(subject), synchronize_each_(synchronize_each) {
-    bool const by_host =
-        synchronize_each || subject.properties().timing == timing_method::wall_clock;
-    if (!by_host) events_.emplace();
-  }
-
-  double operator()(std::size_t times) {
-    return std::max(events_ ? by_device_events(times) : by_wall_clock(times), clock_resolution);
-  }
-
- private:
-  double by_wall_clock(std::size_t times) {
+// Returns the time of a number of executions, in seconds.
+double time_of(experiment& subject, std::size_t times, bool synchronize_each) {
+  roc::stream_ref const stream = subject.stream();
+  double seconds = 0;
+  if (synchronize_each || subject.properties().timing == timing_method::wall_clock) {
     stopwatch const elapsed_time;
-    subject_.run(times);
-    if (synchronize_each_) subject_.stream().synchronize();
-    return elapsed_time.seconds();
-  }
-
-  double by_device_events(std::size_t times) {
-    auto& [begin, end] = *events_;
-    begin.record(subject_.stream());
-    subject_.run(times);
-    end.record(subject_.stream());
+    subject.run(times);
+    if (synchronize_each) stream.synchronize();
+    seconds = elapsed_time.seconds();
+  } else {
+    roc::timed_event begin;
+    roc::timed_event end;
+    begin.record(stream);
+    subject.run(times);
+    end.record(stream);
     end.synchronize();
-    return begin.elapsed_time(end) * 1e-3;
+    seconds = begin.elapsed_time(end) * 1e-3;
   }
-
-  experiment& subject_;
-  bool synchronize_each_;
-  std::optional<std::array<roc::timed_event, 2>>
-      events_;  // only if they are used: they need a device
-};
+  return std::max(seconds, clock_resolution);
+}
 
 // Warms up and returns the number of executions per sample. Of two measurements the shorter counts,
 // because the very first includes lazy initialization.
-std::size_t find_batch(batch_timer& time, std::size_t max_batch) {
-  std::size_t batch = 1;
-  for (;;) {
-    double const first_seconds = time(batch);
-    double const seconds = std::min(first_seconds, time(batch));
+std::size_t find_batch(experiment& subject) {
+  std::size_t const max_batch = subject.properties().max_batch;
+  for (std::size_t batch = 1;;) {
+    double const first_seconds = time_of(subject, batch, false);
+    double const seconds = std::min(first_seconds, time_of(subject, batch, false));
     if (seconds >= min_batch_seconds || batch == max_batch) return batch;
     double const factor = std::clamp(1.25 * min_batch_seconds / seconds, 1.25, 8.0);
     auto const larger = static_cast<std::size_t>(std::ceil(static_cast<double>(batch) * factor));
@@ -100,17 +82,16 @@ std::size_t find_batch(batch_timer& time, std::size_t max_batch) {
   }
 }
 
-bool is_precise(summary const& seconds) {
-  return seconds.count >= min_samples && seconds.relative_width() < target_width;
+bool is_precise(summary const& seconds, double width) {
+  return seconds.count >= min_samples && seconds.relative_width() <= width;
 }
 
 std::atomic<bool> signal_received{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not lock");
 
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+rate_limit scaled(rate_limit limit, double factor) {
+  if (limit.rate) *limit.rate *= factor;
+  return limit;
 }
 
 }  // namespace
@@ -126,17 +107,17 @@ void handle_interrupts() {
 bool interrupted() noexcept { return signal_received; }
 
 void take_samples(experiment& subject, measure_options const& options, sample_set& samples) {
-  batch_timer time(subject, options.fixed && options.fixed->synchronize_each);
   std::uint64_t sample = samples.seconds.size();  // each round continues with new patterns
+  bool const synchronize_each = options.fixed && options.fixed->synchronize_each;
   subject.prepare(sample);
   if (options.fixed) {
     samples.fixed = true;
     samples.report_fastest = options.fixed->report_fastest;
     samples.batch = std::min(options.fixed->batch, subject.properties().max_batch);
-    if (options.fixed->warm_ups != 0) time(options.fixed->warm_ups);
+    if (options.fixed->warm_ups != 0) time_of(subject, options.fixed->warm_ups, synchronize_each);
   } else {
     // With max_time 0, one execution is measured, only to verify its data.
-    samples.batch = options.max_time > 0 ? find_batch(time, subject.properties().max_batch) : 1;
+    samples.batch = options.max_time > 0 ? find_batch(subject) : 1;
   }
 
   stopwatch const elapsed_time;
@@ -146,9 +127,10 @@ void take_samples(experiment& subject, measure_options const& options, sample_se
   std::size_t next_check = count + (min_samples + options.rounds - 1) / options.rounds;
   for (;;) {
     subject.prepare(++sample);
-    double const cpu = cpu_seconds();
-    samples.seconds.push_back(time(samples.batch) / static_cast<double>(samples.batch));
-    samples.cpu_seconds += cpu_seconds() - cpu;
+    std::clock_t const cpu_clock = std::clock();
+    double const time = time_of(subject, samples.batch, synchronize_each);
+    samples.cpu_seconds += static_cast<double>(std::clock() - cpu_clock) / CLOCKS_PER_SEC;
+    samples.seconds.push_back(time / static_cast<double>(samples.batch));
     samples.executions += samples.batch;
     samples.mismatch = subject.check(sample, options.inject);
     double const seconds = elapsed_time.seconds();
@@ -160,7 +142,9 @@ void take_samples(experiment& subject, measure_options const& options, sample_se
     }
     if (seconds >= fraction * options.max_time) break;
     if (samples.seconds.size() < next_check || seconds < fraction * options.min_time) continue;
-    if (samples.seconds.size() < min_samples || is_precise(summarize(samples.seconds))) break;
+    if (samples.seconds.size() < min_samples ||
+        is_precise(summarize(samples.seconds), target_width))
+      break;
     // Sorting after every sample would take longer than some samples.
     next_check = samples.seconds.size() + std::max(samples.seconds.size() / 16, std::size_t{1});
   }
@@ -169,7 +153,7 @@ void take_samples(experiment& subject, measure_options const& options, sample_se
 bool has_precise_median(sample_set const& samples) {
   if (samples.fixed) return true;
   return samples.seconds.size() >= min_samples &&
-         summarize(samples.seconds).relative_width() <= precise_width;
+         is_precise(summarize(samples.seconds), precise_width);
 }
 
 measurement to_measurement(sample_set const& samples, std::size_t counted_bytes) {
@@ -181,7 +165,7 @@ measurement to_measurement(sample_set const& samples, std::size_t counted_bytes)
   result.cpu_seconds = samples.cpu_seconds / static_cast<double>(samples.executions);
   result.executions = samples.executions;
   result.batch = samples.batch;
-  result.noisy = !samples.fixed && !is_precise(result.seconds);
+  result.noisy = !samples.fixed && !is_precise(result.seconds, target_width);
   result.elapsed = samples.elapsed;
   result.mismatch = samples.mismatch;
   if (samples.report_fastest) {
@@ -197,12 +181,7 @@ namespace {
 // before results are printed. Prints nothing if standard error is no terminal.
 class status_line {
  public:
-  status_line() {
-    winsize size{};
-    if (isatty(STDERR_FILENO) != 1) return;
-    bool const is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    columns_ = is_known ? size.ws_col : 80;
-  }
+  status_line() : columns_(isatty(STDERR_FILENO) == 1 ? terminal::of(stderr).columns : 0) {}
   ~status_line() { clear(); }
   status_line(status_line const&) = delete;
   status_line& operator=(status_line const&) = delete;
@@ -216,33 +195,23 @@ class status_line {
   void clear() { show(""); }
 
  private:
-  std::size_t columns_ = 0;  // 0: no terminal
+  std::size_t columns_;  // 0: no terminal
 };
 
 struct case_state {
-  sample_set samples;
   case_result result;
+  sample_set samples = {};
   std::size_t counted_bytes = 0;
   bool finished = false;  // skipped, failed or wrong data: not measured again
 
   // Returns true if the case needs no extra rounds.
   bool is_complete() const { return finished || has_precise_median(samples); }
+  void end_unmeasured(outcome status, char const* reason) {
+    result.status = status;
+    result.reason = reason;
+    finished = true;
+  }
 };
-
-case_state make_state(job const& entry, machine_limits const& limits) {
-  case_state state;
-  state.result.name = entry.benchmark.name;
-  state.result.bytes = entry.parameters.bytes;
-  state.result.counted = entry.benchmark.counted;
-  state.result.physical_limit = limit_of(entry.benchmark, limits);
-  return state;
-}
-
-void end_unmeasured(case_state& state, outcome status, char const* reason) {
-  state.result.status = status;
-  state.result.reason = reason;
-  state.finished = true;
-}
 
 void measure_round(job const& entry, measure_options const& options, case_state& state) {
   try {
@@ -253,9 +222,9 @@ void measure_round(job const& entry, measure_options const& options, case_state&
     take_samples(*subject, options, state.samples);
     state.finished = state.samples.mismatch.has_value();
   } catch (case_not_supported const& reason) {
-    end_unmeasured(state, outcome::skipped, reason.what());
+    state.end_unmeasured(outcome::skipped, reason.what());
   } catch (std::exception const& e) {
-    end_unmeasured(state, outcome::failed, e.what());
+    state.end_unmeasured(outcome::failed, e.what());
   }
 }
 
@@ -265,7 +234,12 @@ class job_runner {
   job_runner(std::vector<job> const& jobs, machine_limits const& limits,
              std::function<void(case_result const&)> const& report)
       : jobs_(jobs), report_(report) {
-    for (job const& entry : jobs) states_.push_back(make_state(entry, limits));
+    for (auto const& [benchmark, parameters] : jobs) {
+      states_.push_back({{.name = benchmark.name,
+                          .bytes = parameters.bytes,
+                          .counted = benchmark.counted,
+                          .physical_limit = limit_of(benchmark, limits)}});
+    }
   }
 
   void run_planned_rounds(measure_options const& options) {
@@ -273,7 +247,7 @@ class job_runner {
     for (unsigned round = 1; round <= options.rounds && !interrupted(); ++round) {
       for (std::size_t i = 0; i < jobs_.size() && !interrupted(); ++i) {
         line_.show(progress_line(++begun, jobs_.size() * options.rounds, jobs_[i].benchmark.name,
-                                 elapsed(), line_.columns()));
+                                 elapsed_time_.seconds(), line_.columns()));
         if (!states_[i].finished) measure_round(jobs_[i], options, states_[i]);
         if (round != options.rounds) continue;
         while (next_ <= i && (!options.extra || states_[next_].is_complete())) report_next();
@@ -289,7 +263,7 @@ class job_runner {
     options.rounds = 1;
     for (unsigned round = 1; round <= extra.max_rounds; ++round) {
       for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        double const left = extra.deadline - elapsed();
+        double const left = extra.deadline - elapsed_time_.seconds();
         if (interrupted() || left <= 0) return;
         if (states_[i].is_complete()) continue;
         line_.show(fmt::format("{}: samples disagree, extra round; at most {:.0f} s left",
@@ -306,8 +280,6 @@ class job_runner {
   }
 
  private:
-  double elapsed() const { return elapsed_time_.seconds(); }
-
   void report_next() {
     case_state& state = states_[next_++];
     if (state.result.status == outcome::measured) {
@@ -327,6 +299,27 @@ class job_runner {
 };
 
 }  // namespace
+
+rate_limit limit_of(benchmark_case const& benchmark, machine_limits const& limits) {
+  if (benchmark.limited_by == limiting_resource::none) return {std::nullopt, "software"};
+  if (limits.host_copy.rate) {
+    // Source and destination are both in host memory. Work that only writes or only reads was not
+    // measured.
+    bool const writes_only = benchmark.limited_by == limiting_resource::device_memory &&
+                             benchmark.counted == accounting::payload;
+    if (writes_only || benchmark.limited_by == limiting_resource::device_memory_reads)
+      return {std::nullopt, "not measured"};
+    return scaled(limits.host_copy, benchmark.counted == accounting::traffic ? 2 : 1);
+  }
+  switch (benchmark.limited_by) {
+    case limiting_resource::link: return limits.link;
+    case limiting_resource::link_bidirectional: return scaled(limits.link, 2);
+    case limiting_resource::device_memory:
+    case limiting_resource::device_memory_reads: return limits.device_memory;
+    case limiting_resource::none: break;
+  }
+  return {};
+}
 
 std::string progress_line(std::size_t begun, std::size_t total, std::string const& case_name,
                           double elapsed, std::size_t columns) {

@@ -73,6 +73,9 @@ bool has_precise_median(sample_set const& samples);
 /// Computes the statistics of a case. Precondition: at least one sample.
 measurement to_measurement(sample_set const& samples, std::size_t counted_bytes);
 
+/// Returns the limit of a case's rate.
+rate_limit limit_of(benchmark_case const& benchmark, machine_limits const& limits);
+
 /// A case with the sizes to measure it with.
 struct job {
   benchmark_case benchmark;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,39 +10,30 @@
 #include <fmt/format.h>
 
 #include "comparison.hpp"
-#include "files.hpp"
-#include "findings.hpp"
 #include "format.hpp"
 #include "result_file.hpp"
+#include "result_table.hpp"
 
 namespace rocbench {
 namespace {
 
 constexpr double tolerance = 0.02;
 
-// Returns the text escaped for HTML and XML and shortened to `max_characters`. Characters that XML
-// does not allow become question marks.
+// Returns the text escaped for HTML and XML and shortened to `max_characters`. Texts of result
+// files have no characters that XML does not allow.
 std::string escape(std::string_view text, std::size_t max_characters = std::string::npos) {
   std::string result;
   std::size_t characters = 0;
-  for (std::size_t offset = 0; offset < text.size(); ++offset) {
-    char const character = text[offset];
-    auto const byte = static_cast<unsigned char>(character);
-    bool const starts_character = (byte & 0xC0) != 0x80;
+  for (char const character : text) {
+    bool const starts_character = (static_cast<unsigned char>(character) & 0xC0) != 0x80;
     if (starts_character && ++characters > max_characters) return result + "…";
-    std::string_view const sequence = text.substr(offset, 3);
-    if (sequence == "\xEF\xBF\xBE" || sequence == "\xEF\xBF\xBF") {
-      result += '?';
-      offset += 2;
-      continue;
-    }
     switch (character) {
       case '&': result += "&amp;"; break;
       case '<': result += "&lt;"; break;
       case '>': result += "&gt;"; break;
       case '"': result += "&quot;"; break;
       case '\'': result += "&#39;"; break;
-      default: result += byte < 0x20 || byte == 0x7F ? '?' : character;
+      default: result += character;
     }
   }
   return result;
@@ -85,9 +75,8 @@ std::string style(char const* layout) {
   auto const with_colors = [](bool is_dark) {
     std::string rules = colors;
     for (auto const& [name, light, dark] : palette) {
-      for (auto i = rules.find(name); i != std::string::npos; i = rules.find(name, i)) {
+      for (auto i = rules.find(name); i != std::string::npos; i = rules.find(name, i))
         rules.replace(i, std::string_view(name).size(), is_dark ? dark : light);
-      }
     }
     return rules;
   };
@@ -156,7 +145,7 @@ table.facts th { white-space: normal; vertical-align: top; width: 14rem; }
 }
 )";
 
-std::string paragraph(std::string const& css_class, std::string const& text) {
+std::string paragraph(char const* css_class, std::string const& text) {
   return fmt::format("<p class=\"{}\">{}</p>\n", css_class, escape(text));
 }
 
@@ -170,22 +159,20 @@ std::string section(char const* heading, std::string const& content) {
 std::string rectangle(std::string_view css_class, double left, double right, double top,
                       double bottom) {
   constexpr double min_width = 0.0025;  // visible at any size
-  return fmt::format(
-      "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{:.0f}\"/>",
-      css_class, 1000 * left, 1000 * top, 1000 * std::max(right - left, min_width),
-      1000 * (bottom - top));
+  return fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}"/>)",
+                     css_class, 1000 * left, 1000 * top, 1000 * std::max(right - left, min_width),
+                     1000 * (bottom - top));
 }
 
 // A line without length is drawn as a dot, by its round ends.
 std::string line(std::string_view css_class, double left, double right, double top, double bottom) {
-  return fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>", css_class,
+  return fmt::format(R"(<path class="{}" d="M{:.1f} {:.1f}L{:.1f} {:.1f}"/>)", css_class,
                      1000 * left, 1000 * top, 1000 * right, 1000 * bottom);
 }
 
 std::string drawing(std::string_view attributes, std::string const& shapes) {
   return fmt::format(
-      "<svg {} viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\" overflow=\"visible\">{}"
-      "</svg>",
+      R"(<svg {} viewBox="0 0 1000 1000" preserveAspectRatio="none" overflow="visible">{}</svg>)",
       attributes, shapes);
 }
 
@@ -207,23 +194,23 @@ char const* ratio_class(double ratio) {
 }
 
 std::string html_row(figure_row const& row) {
+  std::string const bar =
+      row.shapes.empty() ? "<div></div>" : drawing(R"(class="bar")", row.shapes);
   std::string const ratio = row.ratio
-                                ? fmt::format("<b class=\"{}\">{:.2f}</b> <small>of HIP</small>",
+                                ? fmt::format(R"(<b class="{}">{:.2f}</b> <small>of HIP</small>)",
                                               ratio_class(*row.ratio), *row.ratio)
                                 : "";
-  return fmt::format(
-      "<div class=\"row\"><div class=\"name\">{} <small>{}</small></div>{}"
-      "<div class=\"ratio\">{}</div><div class=\"value\"><b>{}</b> {}</div></div>\n",
-      escape(row.name), escape(row.note),
-      row.shapes.empty() ? "<div></div>" : drawing("class=\"bar\"", row.shapes), ratio,
-      escape(row.value), escape(row.detail));
+  return fmt::format(R"(<div class="row"><div class="name">{} <small>{}</small></div>{})"
+                     R"(<div class="ratio">{}</div><div class="value"><b>{}</b> {}</div></div>)"
+                     "\n",
+                     escape(row.name), escape(row.note), bar, ratio, escape(row.value),
+                     escape(row.detail));
 }
 
 constexpr char const* keys =
-    "<span class=\"key library\"></span> rocarray, with a line from the 5th to the 95th "
-    "percentile; "
-    "<span class=\"key raw\"></span> HIP's own call, or the same kernel with plain pointers. "
-    "The ratio is the speed relative to HIP. ";
+    R"(<span class="key library"></span> rocarray, with a line from the 5th to the 95th )"
+    R"(percentile; <span class="key raw"></span> HIP's own call, or the same kernel with plain )"
+    "pointers. The ratio is the speed relative to HIP. ";
 
 bool counts_time(case_pair const& pair) {
   return pair.shown().front()->counted == accounting::time;
@@ -306,11 +293,9 @@ std::string time_section(std::vector<case_pair> pairs) {
   double first = 1e9;
   double last = -1e9;
   for (case_pair const& pair : pairs) {
-    for (auto const* results : {&pair.library, &pair.raw}) {
-      for (case_result const* result : *results) {
-        first = std::min(first, std::floor(std::log10(result->measured.seconds.p5)));
-        last = std::max(last, std::floor(std::log10(result->measured.seconds.p95)) + 1);
-      }
+    for (case_result const* result : pair.both()) {
+      first = std::min(first, std::floor(std::log10(result->measured.seconds.p5)));
+      last = std::max(last, std::floor(std::log10(result->measured.seconds.p95)) + 1);
     }
   }
   auto const x = [&](double seconds) { return (std::log10(seconds) - first) / (last - first); };
@@ -328,7 +313,7 @@ std::string time_section(std::vector<case_pair> pairs) {
     for (case_result const* shown : pair.shown()) {
       summary const& seconds = shown->measured.seconds;
       figure_row row{shown->name, size_of(*shown) + ", " + shown->path, format_time(seconds.median),
-                     format_time(seconds.p5) + " to " + format_time(seconds.p95)};
+                     format_spread(*shown)};
       row.shapes = grid + line("spread", x(seconds.p5), x(seconds.p95), .3, .3);
       if (auto const* const raw = pair.counterpart(*shown)) {
         double const median = raw->measured.seconds.median;
@@ -342,21 +327,20 @@ std::string time_section(std::vector<case_pair> pairs) {
   }
   return section("Latency and allocation",
                  fmt::format("<p>{}Further left is faster; the axis is logarithmic.</p>\n"
-                             "<div class=\"row head\"><div></div><div class=\"axis\">{}</div>"
+                             R"(<div class="row head"><div></div><div class="axis">{}</div>)"
                              "<div></div><div></div></div>\n{}",
                              keys, labels, rows));
 }
 
 std::string change_section(comparison const& changes, std::string const& date) {
+  std::vector<compared_case> measured = changes.cases;
+  std::erase_if(measured, [](auto& compared) { return compared.verdict == change::not_measured; });
   double reach = 0.05;  // the axis extends from -reach to reach
-  for (compared_case const& compared : changes.cases) {
-    if (compared.verdict == change::not_measured) continue;
+  for (compared_case const& compared : measured)
     reach = std::max(reach, std::min(1.2 * std::abs(compared.speed - 1), 1.0));
-  }
   auto const x = [&](double speed) { return std::clamp(0.5 + (speed - 1) / reach / 2, 0.0, 1.0); };
   std::string rows;
-  for (compared_case const& compared : changes.cases) {
-    if (compared.verdict == change::not_measured) continue;
+  for (compared_case const& compared : measured) {
     interval const& range = compared.range;
     std::string const verdict = to_string(compared.verdict);
     figure_row row{compared.after->name, size_of(*compared.after),
@@ -394,8 +378,9 @@ double tick_step(double highest) {
 
 // Returns a label at the fraction `left` of the width that does not leave the plot.
 std::string label_at(double left, char const* vertical, std::string const& text) {
-  return fmt::format("<span style=\"left:{0:.1f}%;transform:translateX(-{0:.0f}%);{1}\">{2}</span>",
-                     100 * left, vertical, escape(text));
+  return fmt::format(
+      R"(<span style="left:{0:.1f}%;transform:translateX(-{0:.0f}%);{1}">{2}</span>)", 100 * left,
+      vertical, escape(text));
 }
 
 std::string size_chart(case_pair const& pair) {
@@ -404,11 +389,8 @@ std::string size_chart(case_pair const& pair) {
   };
   rate_limit const& limit = pair.shown().front()->physical_limit;
   double highest = limit.rate.value_or(0);
-  for (auto const* results : {&pair.library, &pair.raw}) {
-    for (case_result const* point : *results) {
-      highest = std::max({highest, point->measured.rate.p95, point->measured.reported_rate()});
-    }
-  }
+  for (case_result const* point : pair.both())
+    highest = std::max({highest, point->measured.rate.p95, point->measured.reported_rate()});
   double const first = log_size(pair.shown().front());
   double const last = std::max(log_size(pair.shown().back()), first + 1);
   auto const x = [&](case_result const* point) {
@@ -448,15 +430,14 @@ std::string size_chart(case_pair const& pair) {
     upper_edge += fmt::format("{:.1f},{:.1f} ", 1000 * x(point), 1000 * y(rate.p95));
     lower_edge = fmt::format("{:.1f},{:.1f} ", 1000 * x(point), 1000 * y(rate.p5)) + lower_edge;
   }
-  shapes += fmt::format("<polygon class=\"library\" points=\"{}{}\"/>", upper_edge, lower_edge);
+  shapes += fmt::format(R"(<polygon class="library" points="{}{}"/>)", upper_edge, lower_edge);
   for (bool const is_raw : {true, false}) {
     std::string const name = is_raw ? "raw" : "library";
     case_result const* previous = nullptr;
     for (case_result const* point : is_raw ? pair.raw : pair.library) {
       double const top = y(point->measured.reported_rate());
-      if (previous != nullptr) {
+      if (previous != nullptr)
         shapes += line(name, x(previous), x(point), y(previous->measured.reported_rate()), top);
-      }
       shapes += line("dot " + name, x(point), x(point), top, top);
       previous = point;
     }
@@ -466,7 +447,8 @@ std::string size_chart(case_pair const& pair) {
     shapes += line("limit", 0, 1, y(*limit.rate), y(*limit.rate));
     note += "; limit " + format_rate(*limit.rate) + " (" + limit.origin + ")";
   }
-  return fmt::format("<div><h3>{}</h3><small>{}</small><div class=\"plot\">{}{}</div></div>\n",
+  return fmt::format(R"(<div><h3>{}</h3><small>{}</small><div class="plot">{}{}</div></div>)"
+                     "\n",
                      escape(pair.name), escape(note), drawing("", shapes), labels);
 }
 
@@ -479,13 +461,12 @@ std::string size_section(std::vector<case_pair> const& pairs) {
   if (charts.empty()) return "";
   return section(
       "Rate over size",
-      fmt::format(
-          "<p><span class=\"key library\"></span> rocarray, with a band from the 5th to the "
-          "95th percentile; <span class=\"key raw\"></span> dashed: HIP's own call; <span "
-          "class=\"key limit\"></span> dashed: the physical limit. Above a chart stands the "
-          "path that the library takes from that size on.</p>\n<div class=\"charts\">\n{}"
-          "</div>\n",
-          charts));
+      R"(<p><span class="key library"></span> rocarray, with a band from the 5th to the 95th )"
+      R"(percentile; <span class="key raw"></span> dashed: HIP's own call; )"
+      R"(<span class="key limit"></span>)"
+      " dashed: the physical limit. Above a chart stands the path that the library takes "
+      "from that size on.</p>\n<div class=\"charts\">\n" +
+          charts + "</div>\n");
 }
 
 // ---- Tables ----
@@ -495,7 +476,7 @@ std::string cell(std::string const& text, char const* css_class = "") {
 }
 
 std::string table_row(case_result const& result) {
-  std::string row = "<tr>" + cell(result.name) + cell(size_of(result), "number");
+  std::string const row = "<tr>" + cell(result.name) + cell(size_of(result), "number");
   if (result.status != outcome::measured) {
     return row + fmt::format("<td colspan=\"7\">{}: {}</td></tr>\n",
                              result.status == outcome::skipped ? "skipped" : "failed",
@@ -504,15 +485,17 @@ std::string table_row(case_result const& result) {
   measurement const& measured = result.measured;
   bool const is_time = result.counted == accounting::time;
   char const* const unit = is_time ? "" : " GB/s";
-  row += cell(format_value(result) + unit + (measured.loop ? " (shortest time)" : ""), "number") +
-         cell(format_spread(result) + unit, "number");
-  row += cell(result.physical_limit.rate ? format_rate(*result.physical_limit.rate)
-              : is_time                  ? ""
-                                         : "unknown",
-              "number");
-  row += cell(to_string(result.counted)) + cell(result.path) +
-         cell(fmt::format("{}", measured.seconds.count), "number");
-  return row + cell(measured.mismatch ? "NO: " + *measured.mismatch : "yes") + "</tr>\n";
+  auto const& limit = result.physical_limit.rate;
+  return row +
+         cell(format_value(result) + unit + (measured.loop ? " (shortest time)" : ""), "number") +
+         cell(format_spread(result) + unit, "number") +
+         cell(limit     ? format_rate(*limit)
+              : is_time ? ""
+                        : "unknown",
+              "number") +
+         cell(to_string(result.counted)) + cell(result.path) +
+         cell(fmt::format("{}", measured.seconds.count), "number") +
+         cell(measured.mismatch ? "NO: " + *measured.mismatch : "yes") + "</tr>\n";
 }
 
 std::string figures_section(benchmark_run const& run) {
@@ -520,12 +503,12 @@ std::string figures_section(benchmark_run const& run) {
   for (case_result const& result : run.results) rows += table_row(result);
   if (rows.empty()) return "";
   return section("All figures",
-                 "<p class=\"hint\">The table continues to the right: scroll it sideways.</p>\n"
-                 "<div class=\"scroll\"><table>\n<tr><th>case</th><th class=\"number\">size</th>"
-                 "<th class=\"number\">median</th><th class=\"number\">5 to 95 %</th>"
-                 "<th class=\"number\">limit</th><th>counted</th><th>path</th>"
-                 "<th class=\"number\">samples</th><th>verified</th></tr>\n" +
-                     rows + "</table></div>\n");
+                 R"(<p class="hint">The table continues to the right: scroll it sideways.</p>
+<div class="scroll"><table>
+<tr><th>case</th><th class="number">size</th><th class="number">median</th>)"
+                 R"(<th class="number">5 to 95 %</th><th class="number">limit</th><th>counted</th>)"
+                 R"(<th>path</th><th class="number">samples</th><th>verified</th></tr>
+)" + rows + "</table></div>\n");
 }
 
 std::string machine_section(benchmark_run const& run) {
@@ -557,6 +540,14 @@ std::string machine_section(benchmark_run const& run) {
   return section("Where it was measured", "<table class=\"facts\">\n" + rows + "</table>\n");
 }
 
+// Returns the findings, and a warning if the device is not a GPU.
+std::vector<finding> findings_of(benchmark_run const& run) {
+  auto findings = find_in(run);
+  if (auto const warning = device_warning(run.environment); !warning.empty())
+    findings.push_back({finding_kind::bad, warning});
+  return findings;
+}
+
 // ---- The picture ----
 
 // Narrow, so that text stays legible in a narrow window.
@@ -565,19 +556,20 @@ constexpr double margin = 18;
 constexpr double inner_width = picture_width - 2 * margin;
 constexpr double row_height = 52;
 constexpr char const* picture_layout =
-    "text { font-family: system-ui, sans-serif; font-size: 11px; }\n"
-    ".title { font-size: 17px; font-weight: 600; } .strong { font-size: 13px; font-weight: 600; }\n"
-    ".spread { opacity: .6; }\n";
+    R"(text { font-family: system-ui, sans-serif; font-size: 11px; }
+.title { font-size: 17px; font-weight: 600; } .strong { font-size: 13px; font-weight: 600; }
+.spread { opacity: .6; }
+)";
 
-std::string picture_text(double x, double y, char const* css_class, std::string_view content,
+std::string picture_text(double x, double y, std::string_view css_class, std::string_view content,
                          std::size_t max_characters, bool right_aligned = false) {
   return fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\"{}>{}</text>\n", css_class, x, y,
-                     right_aligned ? " text-anchor=\"end\"" : "", escape(content, max_characters));
+                     right_aligned ? R"( text-anchor="end")" : "", escape(content, max_characters));
 }
 
 // The shapes are stretched to a place in the picture.
 std::string picture_shapes(double x, double y, double width, std::string const& shapes) {
-  return drawing(fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"12\"", x, y, width), shapes);
+  return drawing(fmt::format(R"(x="{}" y="{}" width="{}" height="12")", x, y, width), shapes);
 }
 
 std::string picture_row(figure_row const& row, double y) {
@@ -589,8 +581,8 @@ std::string picture_row(figure_row const& row, double y) {
                        picture_text(margin, y + 45, "quiet", row.note, 40) +
                        picture_text(right, y + 45, "quiet", row.detail, 56, true);
   if (!row.ratio) return result;
-  std::string const css_class = std::string("strong ") + ratio_class(*row.ratio);
-  return result + picture_text(picture_width / 2 + 60, y + 16, css_class.c_str(),
+  return result + picture_text(picture_width / 2 + 60, y + 16,
+                               std::string("strong ") + ratio_class(*row.ratio),
                                fmt::format("{:.2f} of HIP", *row.ratio), 24, true);
 }
 
@@ -598,15 +590,13 @@ std::string picture_row(figure_row const& row, double y) {
 
 std::string html_report(benchmark_run const& run, benchmark_run const* before) {
   run_environment const& environment = run.environment;
-  std::string body = fmt::format("<h1>{}</h1>\n", escape(environment.device_name));
-  auto findings = find_in(run);
+  auto findings = findings_of(run);
   std::string changes_html;
   if (before != nullptr) {
     comparison const changes = compare(*before, run, tolerance);
     bool const is_bad = changes.count(change::wrong_data) + changes.count(change::slower) != 0;
-    for (std::string const& text : changes.warnings) {
+    for (std::string const& text : changes.warnings)
       findings.insert(findings.begin(), {finding_kind::bad, "Warning: " + text});
-    }
     findings.insert(findings.begin(),
                     {is_bad ? finding_kind::bad : finding_kind::good,
                      "Compared with the earlier run: " + (changes.cases.empty()
@@ -614,12 +604,11 @@ std::string html_report(benchmark_run const& run, benchmark_run const* before) {
                                                               : verdict_line(changes, tolerance))});
     changes_html = change_section(changes, before->environment.date);
   }
-  if (auto const warning = device_warning(environment); !warning.empty()) {
-    findings.push_back({finding_kind::bad, warning});
-  }
+  std::string body = fmt::format("<h1>{}</h1>\n", escape(environment.device_name));
   std::string css_class = "verdict ";
   for (finding const& entry : findings) {
-    body += paragraph(css_class + (entry.kind == finding_kind::bad ? "bad" : ""), entry.text);
+    if (entry.kind == finding_kind::bad) css_class += "bad";
+    body += paragraph(css_class.c_str(), entry.text);
     css_class.clear();
   }
   body += paragraph("", fmt::format("rocbench {}, {}, on {}. Every sample is compared with its "
@@ -628,11 +617,20 @@ std::string html_report(benchmark_run const& run, benchmark_run const* before) {
   std::vector<case_pair> const pairs = pair_cases(run);
   body += changes_html + rate_section(pairs, true) + rate_section(pairs, false) +
           size_section(pairs) + time_section(pairs) + figures_section(run) + machine_section(run);
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>rocbench: {}</title>\n<style>\n{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      escape(environment.device_name), style(page_layout), body);
+  return fmt::format(R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>rocbench: {}</title>
+<style>
+{}</style>
+</head>
+<body>
+{}</body>
+</html>
+)",
+                     escape(environment.device_name), style(page_layout), body);
 }
 
 std::string svg_report(benchmark_run const& run) {
@@ -641,18 +639,15 @@ std::string svg_report(benchmark_run const& run) {
     return counts_time(pair) || !pair.shown().back()->physical_limit.rate;
   });
   if (pairs.empty()) return "";
-  std::string picture = picture_text(margin, 30, "title", run.environment.device_name, 50) +
-                        picture_text(margin, 48, "quiet",
-                                     "rocbench " + run.environment.version + ", " +
-                                         run.environment.date.substr(0, 10) +
-                                         ", every sample verified. GB = 1e9 bytes.",
-                                     90);
+  run_environment const& environment = run.environment;
+  std::string picture =
+      picture_text(margin, 30, "title", environment.device_name, 50) +
+      picture_text(margin, 48, "quiet",
+                   fmt::format("rocbench {}, {}, every sample verified. GB = 1e9 bytes.",
+                               environment.version, environment.date.substr(0, 10)),
+                   90);
   double y = 66;
-  auto findings = find_in(run);
-  if (auto const warning = device_warning(run.environment); !warning.empty()) {
-    findings.push_back({finding_kind::bad, warning});
-  }
-  for (finding const& entry : findings) {
+  for (finding const& entry : findings_of(run)) {
     if (entry.kind == finding_kind::good) continue;
     picture +=
         picture_text(margin, y, entry.kind == finding_kind::bad ? "bad" : "quiet", entry.text, 90);
@@ -672,24 +667,26 @@ std::string svg_report(benchmark_run const& run) {
     y += row_height;
   }
   double const height = y + 8;
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-      "height=\"{1}\" role=\"img\">\n<title>rocbench: {2}, rates as fractions of the physical "
-      "limit</title>\n<style>\n{3}</style>\n<rect class=\"page\" x=\".5\" y=\".5\" width=\"{4}\" "
-      "height=\"{5}\" rx=\"6\"/>\n{6}</svg>\n",
-      picture_width, height, escape(run.environment.device_name, 50), style(picture_layout),
-      picture_width - 1, height - 1, picture);
+  return fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" )"
+                     R"(height="{1}" role="img">
+<title>rocbench: {2}, rates as fractions of the physical limit</title>
+<style>
+{3}</style>
+<rect class="page" x=".5" y=".5" width="{4}" height="{5}" rx="6"/>
+{6}</svg>
+)",
+                     picture_width, height, escape(environment.device_name, 50),
+                     style(picture_layout), picture_width - 1, height - 1, picture);
 }
 
 exit_code report(report_options const& options) {
   bool const is_single = options.later.empty();
   bool const is_picture = options.output.ends_with(".svg");
   if (is_picture && !is_single) {
-    return fail(
-        exit_code::usage,
-        options.output +
-            ": a picture shows one run, but two were given; for both, use a file name that does "
-            "not end with .svg");
+    return fail(exit_code::usage,
+                options.output +
+                    ": a picture shows one run, but two were given; for both, use a "
+                    "file name that does not end with .svg");
   }
   benchmark_run const first = read_run(options.results);
   std::string text;
@@ -697,9 +694,8 @@ exit_code report(report_options const& options) {
     text = is_picture ? svg_report(first) : html_report(first);
   } else {
     benchmark_run const later = read_run(options.later);
-    for (std::string const& warning : compare(first, later, tolerance).warnings) {
+    for (std::string const& warning : compare(first, later, tolerance).warnings)
       fmt::print(stderr, "rocbench: warning: {}\n", warning);
-    }
     text = html_report(later, &first);
   }
   if (text.empty()) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "benchmark_run.hpp"
-#include "exit_code.hpp"
+#include "format.hpp"
 
 namespace rocbench {
 

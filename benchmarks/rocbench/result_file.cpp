@@ -2,15 +2,19 @@
 #include "result_file.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
 #include <limits>
+#include <memory>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "files.hpp"
-
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 template <class T>
@@ -136,9 +140,8 @@ case_result result_from(json const& value) {
   }
   measurement const& measured = result.measured;
   for (double const median : {measured.rate.median, measured.seconds.median}) {
-    if (result.status == outcome::measured && !(median > 0)) {
+    if (result.status == outcome::measured && !(median > 0))
       throw file_error(fmt::format("the median of {} is {}, not above zero", result.name, median));
-    }
   }
   return result;
 }
@@ -151,18 +154,21 @@ benchmark_run run_from(json const& document) {
                                  result_schema));
   }
   benchmark_run run{extension.get<run_environment>(), extension.at("limits"), {}};
-  for (json const& benchmark : document.at("benchmarks")) {
+  for (json const& benchmark : document.at("benchmarks"))
     run.results.push_back(result_from(benchmark.at("rocbench")));
-  }
   return run;
 }
 
-// Replaces control characters in strings, which could control a terminal.
-bool without_control_characters(int /*depth*/, json::parse_event_t /*event*/, json& value) {
+// Replaces characters in strings that could control a terminal or that XML does not allow.
+bool replace_characters(int /*depth*/, json::parse_event_t /*event*/, json& value) {
   if (!value.is_string()) return true;
+  auto& text = value.get_ref<std::string&>();
   std::ranges::replace_if(
-      value.get_ref<std::string&>(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  for (char const* const noncharacter : {"\uFFFE", "\uFFFF"}) {
+    for (auto i = text.find(noncharacter); i != std::string::npos; i = text.find(noncharacter))
+      text.replace(i, 3, "?");
+  }
   return true;
 }
 
@@ -173,19 +179,74 @@ std::string csv_field(json const& benchmark, std::string const& place) {
   json const value = benchmark.contains(pointer) ? benchmark.at(pointer) : json();
   if (value.is_null()) return "";
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  if (value.is_number_float()) {
+  if (value.is_number_float())
     return std::isfinite(value.get<double>()) ? fmt::format("{}", value.get<double>()) : "";
-  }
   if (!value.is_string()) return value.dump();
   auto field = value.get<std::string>();
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  for (auto i = field.find('"'); i != std::string::npos; i = field.find('"', i + 2)) {
+  for (auto i = field.find('"'); i != std::string::npos; i = field.find('"', i + 2))
     field.insert(i, 1, '"');
-  }
   return '"' + field + '"';
 }
 
+// ---- Files ----
+
+constexpr std::size_t max_bytes = std::size_t{64} << 20;
+
+struct closer {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using file_handle = std::unique_ptr<std::FILE, closer>;
+
+// Throws file_error with the system's message.
+[[noreturn]] void fail_file(char const* action, std::string const& path, int error_number) {
+  throw file_error(
+      fmt::format("cannot {} {}: {}", action, path, std::generic_category().message(error_number)));
+}
+
+// Returns the path that is written instead: a device itself, else a temporary file.
+std::string temporary_path(std::string const& path) {
+  std::error_code error;
+  auto const type = fs::status(path, error).type();
+  if (type == fs::file_type::directory) fail_file("write", path, EISDIR);
+  bool const is_regular = type == fs::file_type::not_found || type == fs::file_type::regular;
+  return is_regular ? path + ".part" : path;
+}
+
 }  // namespace
+
+std::string read_file(std::string const& path) {
+  file_handle const file(std::fopen(path.c_str(), "r"));
+  if (!file) fail_file("read", path, errno);
+  std::string text;
+  char buffer[1 << 16];
+  while (std::size_t const count = std::fread(buffer, 1, sizeof buffer, file.get())) {
+    text.append(buffer, count);
+    if (text.size() > max_bytes) fail_file("read", path, EFBIG);
+  }
+  if (std::ferror(file.get()) != 0) fail_file("read", path, errno);
+  return text;
+}
+
+void check_writable(std::string const& path) {
+  if (path == "-") return;
+  std::string const temporary = temporary_path(path);
+  if (!file_handle(std::fopen(temporary.c_str(), "w"))) fail_file("write", path, errno);
+  if (temporary != path) std::remove(temporary.c_str());
+}
+
+void write_file(std::string const& path, std::string_view text) {
+  bool const to_stdout = path == "-";
+  std::string const temporary = to_stdout ? path : temporary_path(path);
+  file_handle const file(to_stdout ? nullptr : std::fopen(temporary.c_str(), "w"));
+  std::FILE* const destination = to_stdout ? stdout : file.get();
+  bool const is_complete = destination != nullptr &&
+                           std::fwrite(text.data(), 1, text.size(), destination) == text.size() &&
+                           std::fflush(destination) == 0;
+  if (!is_complete) fail_file("write", path, errno);
+  if (temporary != path && std::rename(temporary.c_str(), path.c_str()) != 0)
+    fail_file("write", path, errno);
+}
 
 std::string to_json(benchmark_run const& run) {
   // Names of devices and hosts may not be valid UTF-8.
@@ -240,7 +301,7 @@ std::string to_csv(benchmark_run const& run) {
 
 benchmark_run parse_run(std::string_view text, std::string const& name) {
   try {
-    return run_from(json::parse(text, without_control_characters));
+    return run_from(json::parse(text, replace_characters));
   } catch (std::exception const& e) {
     std::string_view problem = e.what();  // "[json.exception.type_error.302] (/benchmarks) ..."
     if (problem.starts_with("[json.")) problem.remove_prefix(problem.find("] ") + 2);

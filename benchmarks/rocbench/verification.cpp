@@ -27,9 +27,8 @@ roc::host_memory host_memory_of(memory_kind kind) {
 }
 
 std::byte read_byte(guarded_buffer& buffer, std::uint64_t offset) {
-  if (!buffer.is_device_memory()) return buffer.allocation()[offset];
   std::byte value{};
-  ROCARRAY_HIP(hipMemcpy, &value, buffer.allocation() + offset, 1, hipMemcpyDeviceToHost);
+  ROCARRAY_HIP(hipMemcpy, &value, buffer.allocation() + offset, 1, hipMemcpyDefault);
   return value;
 }
 
@@ -111,11 +110,7 @@ void corrupt_byte(guarded_buffer& buffer, image const& contents, injection_site 
   if (inject == injection_site::none) return;
   std::uint64_t const offset = injection_offset(contents, inject);
   std::byte const value = read_byte(buffer, offset) ^ std::byte{1};
-  if (!buffer.is_device_memory()) {
-    buffer.allocation()[offset] = value;
-  } else {
-    ROCARRAY_HIP(hipMemcpy, buffer.allocation() + offset, &value, 1, hipMemcpyHostToDevice);
-  }
+  ROCARRAY_HIP(hipMemcpy, buffer.allocation() + offset, &value, 1, hipMemcpyDefault);
 }
 
 std::optional<std::string> check_guard_bands(guarded_buffer& buffer, image const& expected) {

@@ -10,10 +10,7 @@
 #include <optional>
 #include <string>
 
-#include <roc/device_array.hpp>
-#include <roc/host_array.hpp>
-#include <roc/registration.hpp>
-#include <roc/stream.hpp>
+#include <roc/roc.hpp>
 
 #include "benchmark_case.hpp"
 #include "kernels.hpp"
@@ -153,5 +150,25 @@ class buffer_experiment : public experiment {
   image_layout destination_layout_;
   buffer_verifier verifier_;
 };
+
+/// Calls f(source_view, destination_view) with functions that return views of the experiment's
+/// memory from a pointer, a shape, and an order or strides. At least one side is device memory.
+template <class F>
+void with_view_makers(buffer_experiment const& subject, F const& f) {
+  auto const on_host = [](auto* data, auto const& shape, auto layout) {
+    return roc::host_view(data, shape, layout);
+  };
+  auto const on_device = [](guarded_buffer const& buffer) {
+    return [&](auto* data, auto const& shape, auto layout) {
+      return roc::device_view(data, shape, layout, buffer.device_ordinal());
+    };
+  };
+  if (!subject.source.is_device_memory())
+    f(on_host, on_device(subject.destination));
+  else if (subject.destination.is_device_memory())
+    f(on_device(subject.source), on_device(subject.destination));
+  else
+    f(on_device(subject.source), on_host);
+}
 
 }  // namespace rocbench

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t guard = 64;
 
 image image_around(operand_layout const& operand, std::uint64_t sample = 3) {
-  return {image_layout_of(operand), guard, operand.span_bytes(), sample, poison_byte(sample)};
+  return {operand.positions, guard, operand.span_bytes(), sample, poison_byte(sample)};
 }
 
 std::vector<std::byte> write_to_memory(image const& contents) {
@@ -114,9 +114,8 @@ TEST(Image, RepeatsValue) {
   contents.repeats = true;
   contents.value = 0x8483828184838281;
   auto const memory = write_to_memory(contents);
-  for (std::size_t i = 0; i < 10; ++i) {
+  for (std::size_t i = 0; i < 10; ++i)
     EXPECT_EQ(std::to_integer<unsigned>(memory[guard + i]), 0x81 + i % 4);
-  }
   EXPECT_FALSE(find_first_mismatch(memory.data(), contents));
 }
 
@@ -159,9 +158,7 @@ TEST(StreamValue, IsUniqueAcrossIndicesArraysAndSamples) {
   std::vector<double> numbers;
   for (std::uint64_t sample = 0; sample < 5; ++sample) {
     for (unsigned array = 0; array < 2; ++array) {
-      for (std::size_t i = 0; i < 20'000; ++i) {
-        numbers.push_back(stream_value(i, array, sample));
-      }
+      for (std::size_t i = 0; i < 20'000; ++i) numbers.push_back(stream_value(i, array, sample));
     }
   }
   EXPECT_GE(*std::ranges::min_element(numbers), 1);
