@@ -63,7 +63,7 @@ launch_scope::launch_scope(stream_ref stream, void const* functor, std::size_t b
 
 launch_scope::~launch_scope() {
   if (runtime::device_of(stream_, previous_device_) != previous_device_)
-    ROCARRAY_HIP_QUIET(hipSetDevice, previous_device_);
+    runtime::restore_current_device(previous_device_);
 }
 
 void launch_scope::finish_uses() const {

@@ -30,6 +30,7 @@ struct planned_failure {
   std::size_t call_index = 0;
   unsigned remaining_uses = 0;  // including the one that fails
   hipError_t code = hipSuccess;
+  failing_uses uses = failing_uses::one;
 };
 
 struct instrumentation {
@@ -68,11 +69,11 @@ std::size_t index_of(std::string_view name) noexcept {
 }
 
 // Adds a failure to those planned. Returns false if it is invalid (see fail_call).
-bool plan_failure(std::string_view name, unsigned nth, hipError_t code) {
+bool plan_failure(std::string_view name, unsigned nth, hipError_t code, failing_uses uses) {
   std::size_t const index = index_of(name);
   if (index == call_count || nth == 0 || code == hipSuccess) return false;
   std::lock_guard const lock(state().mutex);
-  state().failures.push_back({index, nth, code});
+  state().failures.push_back({index, nth, code, uses});
   state().update_flag_locked();
   return true;
 }
@@ -90,7 +91,8 @@ bool plan_failure_from_text(std::string_view entry) {
     parsed = std::from_chars(parsed.ptr + 1, last, code);
   }
   return parsed.ec == std::errc{} && parsed.ptr == last && code > 0 &&
-         plan_failure(entry.substr(0, colon), nth, static_cast<hipError_t>(code));
+         plan_failure(entry.substr(0, colon), nth, static_cast<hipError_t>(code),
+                      failing_uses::one);
 }
 
 // Reads ROCARRAY_INJECT_FAILURE, and logs a warning for an invalid value. If calls are to be
@@ -148,7 +150,7 @@ call_hook set_call_hook(call_hook hook) noexcept {
   return previous;
 }
 
-bool fail_call(char const* name, unsigned nth, hipError_t code) {
+bool fail_call(char const* name, unsigned nth, hipError_t code, failing_uses uses) {
   {
     std::lock_guard const lock(state().mutex);
     std::erase_if(state().failures, [index = index_of(name)](planned_failure const& failure) {
@@ -156,7 +158,7 @@ bool fail_call(char const* name, unsigned nth, hipError_t code) {
     });
     state().update_flag_locked();
   }
-  return plan_failure(name, nth, code);
+  return plan_failure(name, nth, code, uses);
 }
 
 void clear_failures() noexcept {
@@ -216,6 +218,7 @@ bool inject(call id, hipError_t& result, std::source_location location) noexcept
                                   [](auto const& failure) { return failure.remaining_uses == 0; });
     if (due == failures.end()) return false;
     result = due->code;
+    if (due->uses == failing_uses::all_later) due->remaining_uses = 1;  // the next use is due again
     std::erase_if(failures, [](auto const& failure) { return failure.remaining_uses == 0; });
     state().update_flag_locked();
   }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/no_destructor.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
 
@@ -13,8 +14,8 @@ namespace roc::runtime {
 
 auxiliary_streams_guard::auxiliary_streams_guard(stream_ref user) {
   constexpr std::size_t max_pairs = 16;
-  // Leaked on purpose: copies may run until the process ends.
-  static auto* const pairs = new std::map<int, std::vector<std::unique_ptr<auxiliary_streams>>>;
+  // Never destroyed: copies may run until the process ends.
+  static base::no_destructor<std::map<int, std::vector<std::unique_ptr<auxiliary_streams>>>> pairs;
   static std::mutex mutex;
   int const device = current_device();
   // The per-thread streams of all threads have one identity, so it tells nothing about their order.

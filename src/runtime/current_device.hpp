@@ -23,6 +23,13 @@ inline bool has_one_device() {
   return result;
 }
 
+/// Makes a device current again at the end of a scope. Tries twice, because later work would be
+/// enqueued on the wrong device. Logs an error.
+inline void restore_current_device(int ordinal) noexcept {
+  if (ROCARRAY_HIP_CODE(hipSetDevice, ordinal) == hipSuccess) return;
+  ROCARRAY_HIP_QUIET(hipSetDevice, ordinal);
+}
+
 /// Makes a device current for a scope, and restores the previous one at its end. Each end calls
 /// hipSetDevice only if another device was current. The constructor throws roc::error; an error in
 /// the destructor is logged.
@@ -32,7 +39,7 @@ class on_device {
     if (changed_) ROCARRAY_HIP(hipSetDevice, ordinal);
   }
   ~on_device() {
-    if (changed_) ROCARRAY_HIP_QUIET(hipSetDevice, previous_);
+    if (changed_) restore_current_device(previous_);
   }
   on_device(on_device const&) = delete;
   on_device& operator=(on_device const&) = delete;

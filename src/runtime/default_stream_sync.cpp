@@ -11,6 +11,7 @@
 #include <roc/event.hpp>
 
 #include "base/error.hpp"
+#include "base/no_destructor.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
@@ -34,13 +35,16 @@ std::atomic<std::uint64_t> work_count = 0;
 // packed into one number, so that both are updated together.
 std::atomic<std::uint64_t> last_wait = 0;
 
+// The part of abandoned_waits whose work is done.
+std::atomic<std::uint64_t> repeated_waits = 0;
+
 std::uint64_t pack(std::uint64_t count, int device) {
   return (count << 8) | static_cast<std::uint64_t>(device);
 }
 
-// Leaked on purpose: the HIP runtime may shut down before static destructors run.
-recorded_work& state() {
-  static auto* const instance = new recorded_work;
+// Never destroyed: the HIP runtime may shut down before static destructors run.
+recorded_work& state() noexcept {
+  static base::no_destructor<recorded_work> instance;
   return *instance;
 }
 
@@ -87,16 +91,30 @@ void synchronize_all_devices() {
 }
 
 bool synchronize_all_devices_quietly() noexcept {
-  try {
-    synchronize_all_devices();
-    return true;
-  } catch (error const& failure) {
-    if (platform::is_runtime_shut_down(failure)) return true;
-    base::log_error(failure.what());
-  } catch (std::exception const& failure) {
-    base::log_error(failure.what());
+  for (bool is_last_attempt : {false, true}) {  // a transient failure must not leak memory
+    try {
+      synchronize_all_devices();
+      return true;
+    } catch (error const& failure) {
+      if (platform::is_runtime_shut_down(failure)) return true;
+      if (is_last_attempt) base::log_error(failure.what());
+    } catch (std::exception const& failure) {
+      if (is_last_attempt) base::log_error(failure.what());
+    }
   }
   return false;
+}
+
+bool has_abandoned_work() noexcept { return repeated_waits.load() != abandoned_waits.load(); }
+
+bool wait_for_abandoned_work() noexcept {
+  std::uint64_t const count = abandoned_waits.load();
+  std::uint64_t repeated = repeated_waits.load();
+  if (repeated == count) return true;
+  if (!synchronize_all_devices_quietly()) return false;
+  while (repeated < count && !repeated_waits.compare_exchange_weak(repeated, count)) {
+  }
+  return true;
 }
 
 }  // namespace roc::runtime

@@ -50,4 +50,11 @@ void synchronize_all_devices();
 /// pending. Returns true if the runtime has shut down: nothing is pending then.
 bool synchronize_all_devices_quietly() noexcept;
 
+/// Returns true if work of a failed call may be pending that nothing has recorded, because
+/// synchronize_quietly could not wait for it. Calls no HIP.
+bool has_abandoned_work() noexcept;
+/// Blocks until no such work is pending. Calls HIP only if there is any. Logs errors, and returns
+/// false if work may still be pending: no host memory that the library owns may then be freed.
+bool wait_for_abandoned_work() noexcept;
+
 }  // namespace roc::runtime

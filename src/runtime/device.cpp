@@ -222,6 +222,6 @@ device_guard::device_guard(device target, detail::caller at)
   target.make_current(at);
 }
 
-device_guard::~device_guard() { ROCARRAY_HIP_QUIET(hipSetDevice, previous_device_); }
+device_guard::~device_guard() { runtime::restore_current_device(previous_device_); }
 
 }  // namespace roc

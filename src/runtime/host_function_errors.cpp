@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/no_destructor.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
@@ -68,9 +69,10 @@ struct slot_table {
   }
 };
 
-// Leaked on purpose: host functions may run until the process ends.
-slot_table& table() {
-  static auto* const instance = new slot_table;
+// Never destroyed: host functions may run until the process ends. The first use may be by the
+// destructor of a stream.
+slot_table& table() noexcept {
+  static base::no_destructor<slot_table> instance;
   return *instance;
 }
 
@@ -127,8 +129,11 @@ std::exception_ptr host_error_slot::detach() noexcept {
 std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int device) {
   stream_key const key = key_of(stream);
   std::lock_guard const lock(table().mutex);
-  auto& slot = table().slots[key];
-  if (slot == nullptr) slot = std::make_shared<host_error_slot>(device);
+  if (auto const entry = table().slots.find(key); entry != table().slots.end()) {
+    return entry->second;
+  }
+  auto slot = std::make_shared<host_error_slot>(device);  // the table must not hold null
+  table().slots.emplace(key, slot);
   return slot;
 }
 

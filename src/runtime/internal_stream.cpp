@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/no_destructor.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_id.hpp"
@@ -27,17 +28,17 @@ stream_ref create_internal_stream() {
 }
 
 stream_ref internal_stream(transfer_direction direction) {
-  // Leaked on purpose: copies may run until the process ends.
-  static auto* const streams = new std::map<std::pair<int, transfer_direction>, stream_ref>;
+  // Never destroyed: copies may run until the process ends.
+  static base::no_destructor<std::map<std::pair<int, transfer_direction>, stream_ref>> streams;
   static std::mutex mutex;
   int const device = current_device();
   std::lock_guard const lock(mutex);
-  auto const [entry, inserted] = streams->try_emplace({device, direction});
+  auto const [entry, inserted] = (*streams).try_emplace({device, direction});
   if (inserted) {
     try {
       entry->second = create_internal_stream();
     } catch (...) {
-      streams->erase(entry);
+      (*streams).erase(entry);
       throw;
     }
   }

@@ -48,7 +48,9 @@ constinit destroyed_handle_set destroyed_handles;
 
 using detail::stream_kind;
 
-void mark_handle_destroyed(detail::native_stream* handle) noexcept { destroyed_handles.add(handle); }
+void mark_handle_destroyed(detail::native_stream* handle) noexcept {
+  destroyed_handles.add(handle);
+}
 
 void mark_handle_alive(detail::native_stream* handle) noexcept { destroyed_handles.remove(handle); }
 
@@ -98,8 +100,9 @@ bool synchronize_quietly(stream_ref stream) noexcept {
     // After the runtime has shut down, nothing is pending.
     is_idle = result == hipSuccess || result == hipErrorDeinitialized;
   }
-  if (changes_device) ROCARRAY_HIP_QUIET(hipSetDevice, previous);
+  if (changes_device) restore_current_device(previous);
   if (!is_idle) {
+    abandoned_waits.fetch_add(1);
     base::log_error(
         "a failed call cannot wait for the work that it enqueued: the work may still access the "
         "call's arrays; keep them until the process ends");

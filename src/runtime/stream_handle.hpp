@@ -2,6 +2,7 @@
 // HIP's handle of a stream_ref, and the device that it belongs to.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -32,6 +33,8 @@ int device_for(stream_ref stream, int first, int second);
 /// still be pending: memory of the library that it uses must then be leaked. Does nothing and
 /// returns true for a stream that was moved from or destroyed.
 bool synchronize_quietly(stream_ref stream) noexcept;
+/// How often synchronize_quietly has failed.
+inline std::atomic<std::uint64_t> abandoned_waits = 0;
 
 // Detection of stream_refs that are used after their stream was destroyed. HIP may crash if it
 // receives such a handle, so the library remembers the handles that it destroyed recently, in a

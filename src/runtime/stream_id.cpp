@@ -9,6 +9,7 @@
 #include <roc/error.hpp>
 
 #include "base/lookup_cache.hpp"
+#include "base/no_destructor.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
@@ -68,10 +69,9 @@ struct stream_table {
   std::uint64_t next_generation = 1;
 };
 
-// Leaked on purpose: static arrays are freed after every other static object. The first use is by
-// a function that may throw.
-stream_table& table() {
-  static auto* const instance = new stream_table;
+// Never destroyed: static arrays are freed after every other static object.
+stream_table& table() noexcept {
+  static base::no_destructor<stream_table> instance;
   return *instance;
 }
 

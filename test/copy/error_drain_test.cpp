@@ -8,10 +8,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -276,6 +278,36 @@ TEST_F(ErrorDrain, DeviceIsAwaitedIfTheStreamCannotBe) {
   }
   EXPECT_LT(10, failures);
   EXPECT_EQ(0, warnings);
+}
+
+// The arrays that the library made for the call: the caller cannot keep them.
+TEST_F(ErrorDrain, MemoryOfTheLibraryIsLeakedIfNothingCanBeAwaited) {
+  static std::atomic<int> leaks;
+  leaks = 0;
+  roc::set_log_hook([](char const* message) noexcept {
+    if (std::string_view(message).find("host memory is leaked") != std::string_view::npos) ++leaks;
+  });
+  auto const fail_all = [](std::initializer_list<char const*> names) {
+    for (char const* const name : names) {
+      ASSERT_TRUE(
+          platform::fail_call(name, 1, hipErrorLaunchFailure, platform::failing_uses::all_later));
+    }
+  };
+  arrays m;
+  m.device.fill(source_value);
+  roc::host_array<std::uint8_t> pinned({count}, roc::order::c, roc::host_memory::pinned);
+  m.device.copy_to_host(pinned, m.stream);  // creates what copies need
+  static_cast<void>(m.device.copy_to_host(m.stream));
+  fail_all({"hipStreamSynchronize", "hipEventSynchronize", "hipDeviceSynchronize"});
+  fail_all({"hipEventRecord"});
+  EXPECT_THROW(static_cast<void>(m.device.copy_to_host(m.stream)), roc::error);
+  EXPECT_EQ(1, leaks) << "pageable";
+  { auto const freed = std::move(pinned); }
+  EXPECT_EQ(2, leaks) << "pinned: the failed call may use it, for all that is known";
+  platform::clear_failures();
+  // Memory is freed again once the devices are idle.
+  { roc::host_array<std::uint8_t> const another({count}); }
+  EXPECT_EQ(2, leaks);
 }
 
 TEST_F(ErrorDrain, LogsIfNothingCanBeAwaited) {

@@ -3,10 +3,13 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <sstream>
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace roc::fake_runtime {
 namespace {
@@ -38,14 +41,16 @@ void load(std::string const& path) {
 
 // Loads the libraries that ROCARRAY_HOST_STUBS lists.
 host_stub_map const& load_all() {
-  auto* const map = new host_stub_map;  // never destroyed: static destructors may launch kernels
-  map_being_loaded = map;
+  auto map = std::make_unique<host_stub_map>();
+  map_being_loaded = map.get();
   char const* const list = std::getenv("ROCARRAY_HOST_STUBS");
-  std::istringstream paths(list == nullptr ? "" : list);
-  for (std::string path; std::getline(paths, path, ':');) {
-    if (!path.empty()) load(path);
+  std::string_view rest = list == nullptr ? "" : list;
+  while (!rest.empty()) {
+    auto const end = std::min(rest.find(':'), rest.size());
+    if (end != 0) load(std::string(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return *map;
+  return *map.release();  // never destroyed: static destructors may launch kernels
 }
 
 }  // namespace

@@ -23,7 +23,11 @@ class pending_launch {
   pending_launch(host_stub const& stub, launch_extent grid, launch_extent block,
                  void* const* arguments);
 
-  /// Runs the kernel for the whole grid. Blocks until it is done.
+  pending_launch(pending_launch const&) = delete;
+  pending_launch& operator=(pending_launch const&) = delete;
+
+  /// Runs the kernel for the whole grid. Blocks until it is done. Needs no memory, because no
+  /// caller could be told that there is none.
   void run();
 
  private:
@@ -36,7 +40,7 @@ class pending_launch {
   launch_extent grid_;
   launch_extent block_;
   std::vector<storage_unit> storage_;
-  std::vector<std::size_t> argument_units_;  // index of the first unit of each argument
+  std::vector<void*> arguments_;  // each is in `storage_`
 };
 
 }  // namespace roc::fake_runtime

@@ -44,6 +44,16 @@ TEST(FailCall, FailsNthUseOnce) {
   EXPECT_NO_THROW(device.synchronize());
 }
 
+TEST(FailCall, FailsAllLaterUsesUntilFailuresAreCleared) {
+  ASSERT_TRUE(platform::fail_call("hipDeviceSynchronize", 2, hipErrorLaunchFailure,
+                                  platform::failing_uses::all_later));
+  roc::device const device;
+  EXPECT_NO_THROW(device.synchronize());
+  for (int i = 0; i != 3; ++i) EXPECT_THROW(device.synchronize(), roc::error);
+  platform::clear_failures();
+  EXPECT_NO_THROW(device.synchronize());
+}
+
 TEST(FailCall, RejectsUnknownNameZeroUseAndSuccess) {
   EXPECT_FALSE(platform::fail_call("hipNothing", 1, hipErrorUnknown));
   EXPECT_FALSE(platform::fail_call("hipMalloc", 0, hipErrorUnknown));

@@ -228,4 +228,15 @@ TEST(SeveralDevices, CopyWorksOnAStreamOfADeviceThatIsNotCurrent) {
   }
 }
 
+// Otherwise later work would be enqueued on the wrong device.
+TEST(DeviceGuard, RestoresTheDeviceAfterATransientFailure) {
+  roc::device(0).make_current();
+  {
+    roc::device_guard const current(roc::device(1));
+    ASSERT_TRUE(roc::platform::fail_call("hipSetDevice", 1, hipErrorUnknown));
+  }
+  roc::platform::clear_failures();
+  EXPECT_EQ(0, roc::device().ordinal());
+}
+
 }  // namespace

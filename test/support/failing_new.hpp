@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Failures of operator new. A program that uses this header also compiles failing_new.cpp.
+// Failures and counts of operator new. A program that uses this header also compiles
+// failing_new.cpp.
 #pragma once
 
 #include <new>
@@ -9,7 +10,7 @@
 namespace roc::test {
 
 /// Makes the n-th operator new of the calling thread (counted from 1) throw std::bad_alloc once,
-/// during the scope of the object. Does not apply to over-aligned memory.
+/// during the scope of the object.
 class failing_new {
  public:
   explicit failing_new(long nth) noexcept;
@@ -35,5 +36,13 @@ long fail_each_new(F f) {
     if (!failure.has_failed()) return nth - 1;
   }
 }
+
+/// Counts the operator new of all threads from now on, beginning at 0. The n-th (counted from 1)
+/// throws std::bad_alloc, and if `all_later` every one after it too; none if `nth` is 0.
+void fail_new_of_all_threads(long nth, bool all_later = false) noexcept;
+/// Makes operator new work again. Returns the number of allocations since fail_new_of_all_threads.
+long stop_failing_new() noexcept;
+/// Returns the number of allocations that exist.
+long live_allocations() noexcept;
 
 }  // namespace roc::test

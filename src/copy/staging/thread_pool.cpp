@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/no_destructor.hpp"
 #include "base/spin_backoff.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
@@ -14,9 +15,9 @@
 
 namespace roc::transfer {
 
-// Leaked on purpose, together with the threads: copies run until the process ends.
+// Never destroyed, and neither are the threads: copies run until the process ends.
 thread_pool& thread_pool::instance() {
-  static auto* const pools = new std::map<int, std::unique_ptr<thread_pool>>;
+  static base::no_destructor<std::map<int, std::unique_ptr<thread_pool>>> pools;
   static std::mutex mutex;
   int const device = runtime::current_device();
   std::lock_guard const lock(mutex);

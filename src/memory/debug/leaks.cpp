@@ -97,12 +97,15 @@ void log_leaked_host_memory(void const* data, std::size_t bytes) noexcept {
   // The runtime may shut down before static objects are destroyed. The process is about to end
   // then.
   if (ROCARRAY_HIP_CODE(hipGetDevice, &device) == hipErrorDeinitialized) return;
-  platform::log_if_throws([&] {
-    base::log_error("host memory is leaked, because waiting for the work that may use it failed: " +
-                    base::format_bytes(bytes) + ", " +
+  constexpr char const* problem =
+      "host memory is leaked, because waiting for the work that may use it failed";
+  try {
+    base::log_error(std::string(problem) + ": " + base::format_bytes(bytes) + ", " +
                     to_string(base::byte_range::of(data, bytes)) +
                     "; see the errors logged before, and restart the process if memory runs short");
-  });
+  } catch (std::bad_alloc const&) {
+    base::log_error(problem);
+  }
 }
 
 std::string leak_report() {

@@ -168,7 +168,12 @@ void zeroing_resource_adaptor::do_deallocate_block(detail::resource_block const&
     }
     ROCARRAY_HIP(hipMemsetAsync, block.data, 0, bytes, runtime::handle(stream));
   });
-  if (cleared) upstream().deallocate_block(block, bytes, stream);
+  if (cleared) return upstream().deallocate_block(block, bytes, stream);
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "device memory at %p is leaked, because it cannot be zeroed; see the error before",
+                block.data);
+  base::log_error(text);
 }
 
 }  // namespace roc

@@ -13,6 +13,7 @@
 #include <roc/memory/hip_resources.hpp>
 #include <roc/memory/pool_resource.hpp>
 
+#include "base/no_destructor.hpp"
 #include "base/options.hpp"
 #include "platform/call.hpp"
 
@@ -37,9 +38,9 @@ struct resource_registry {
   std::array<memory_resource*, max_devices> defaults{};  // guarded by defaults_mutex; never freed
 };
 
-// Leaked on purpose: static arrays are freed after every other static object.
-resource_registry& registry() {
-  static auto* const instance = new resource_registry;
+// Never destroyed: static arrays are freed after every other static object.
+resource_registry& registry() noexcept {
+  static base::no_destructor<resource_registry> instance;
   return *instance;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "memory/host/host_uses.hpp"
 
+#include "runtime/default_stream_sync.hpp"
+
 namespace roc::memory {
 
 void host_uses::record(runtime::stream_id const& stream, access kind) {
@@ -25,13 +27,14 @@ void host_uses::record_events() {
 
 bool host_uses::have_finished() const {
   std::lock_guard const lock(mutex_);
-  return reads_.have_finished() && writes_.have_finished();
+  return !runtime::has_abandoned_work() && reads_.have_finished() && writes_.have_finished();
 }
 
 bool host_uses::wait_quietly() noexcept {
   std::lock_guard const lock(mutex_);
   bool const reads_have_finished = reads_.wait_quietly();
-  return writes_.wait_quietly() && reads_have_finished;
+  bool const writes_have_finished = writes_.wait_quietly();
+  return runtime::wait_for_abandoned_work() && reads_have_finished && writes_have_finished;
 }
 
 }  // namespace roc::memory

@@ -154,4 +154,13 @@ bool fail_at(char const* call, unsigned nth, hipError_t error) {
   return add_failure(planned_failures(), call, nth, error);
 }
 
+std::size_t clear_failures() noexcept {
+  failure_plan& plan = planned_failures();
+  std::lock_guard const lock(plan.mutex);
+  std::size_t const count = plan.by_call.size();
+  plan.by_call.clear();
+  plan.is_active = false;
+  return count;
+}
+
 }  // namespace roc::host_hip

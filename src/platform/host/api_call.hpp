@@ -3,6 +3,7 @@
 // failures and updates the last error.
 #pragma once
 
+#include <cstddef>
 #include <new>
 #include <string_view>
 #include <system_error>
@@ -62,5 +63,7 @@ class host_function_scope {
 /// "start_thread" is each start of a thread, which then throws std::system_error. Returns false if
 /// the call is unknown or cannot fail, if `nth` is 0, or if `error` is hipSuccess.
 bool fail_at(char const* call, unsigned nth, hipError_t error);
+/// Removes all planned failures. Returns the number of those that have not occurred.
+std::size_t clear_failures() noexcept;
 
 }  // namespace roc::host_hip

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 
+#include "base/no_destructor.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/settings.hpp"
 
@@ -115,8 +116,8 @@ std::byte* mutable_byte(void const* address) {
 
 }  // namespace
 
-host_ranges& host_ranges::instance() {
-  static auto* const instance = new host_ranges;  // never destroyed
+host_ranges& host_ranges::instance() noexcept {
+  static base::no_destructor<host_ranges> instance;  // operations use it, which cannot throw
   return *instance;
 }
 

@@ -50,7 +50,7 @@ inline void const* last_byte(void const* address, std::size_t bytes) {
 class host_ranges {
  public:
   /// Returns the table of the process, which is never destroyed.
-  static host_ranges& instance();
+  static host_ranges& instance() noexcept;
 
   /// Allocates pinned memory. Returns the result of hipHostMalloc.
   hipError_t allocate(void** data, std::size_t bytes, unsigned flags);

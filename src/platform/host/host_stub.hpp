@@ -38,7 +38,6 @@
 #include <cstdio>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "platform/host/host_stub_abi.hpp"
 
@@ -87,12 +86,20 @@ namespace roc::host_stubs {
 struct entry {
   void const* kernel;
   host_stub stub;
+  entry* next;
 };
 
-/// Returns the stubs of this library. Never destroyed: static destructors may launch kernels.
-inline std::vector<entry>& entries() {
-  static auto* const list = new std::vector<entry>;
-  return *list;
+/// The stubs of this library, the last one added first. Needs no memory: when a library is loaded,
+/// nothing could report that there is none.
+inline constinit entry* first_entry = nullptr;
+
+/// Adds the stub of a kernel. Called once for each `Owner`, before main.
+template <class Owner>
+bool add_entry(void const* kernel, host_stub stub) {
+  static entry added;
+  added = {kernel, stub, first_entry};
+  first_entry = &added;
+  return true;
 }
 
 /// Calls `f(begin, end)` for parts of [0, items), on the threads of the fake HIP runtime if it is
@@ -136,9 +143,8 @@ struct grid_stub<Kernel> {
   }
 
   static bool add() {
-    entries().push_back(
-        {reinterpret_cast<void const*>(Kernel), {sizeof...(Arguments), sizes.data(), &run}});
-    return true;
+    return add_entry<grid_stub>(reinterpret_cast<void const*>(Kernel),
+                                {sizeof...(Arguments), sizes.data(), &run});
   }
 
  private:
@@ -172,8 +178,8 @@ struct elementwise_stub {
   }
 
   static bool add() {
-    entries().push_back({reinterpret_cast<void const*>(Kernel), {2, sizes.data(), &run}});
-    return true;
+    return add_entry<elementwise_stub>(reinterpret_cast<void const*>(Kernel),
+                                       {2, sizes.data(), &run});
   }
 
  private:
@@ -198,9 +204,9 @@ inline char const* exported_name(void const* kernel) {
 
 extern "C" [[gnu::used, gnu::visibility("default")]] inline void rocarray_register_host_stubs(
     add_host_stub* add) {
-  for (roc::host_stubs::entry const& entry : roc::host_stubs::entries()) {
-    if (char const* name = roc::host_stubs::exported_name(entry.kernel)) {
-      add(name, &entry.stub);
+  for (auto const* entry = roc::host_stubs::first_entry; entry != nullptr; entry = entry->next) {
+    if (char const* name = roc::host_stubs::exported_name(entry->kernel)) {
+      add(name, &entry->stub);
     } else {
       std::fputs(
           "rocarray: the kernel of a host stub has no exported name; compile it with default "

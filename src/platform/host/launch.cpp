@@ -32,6 +32,7 @@ class device_access_scope {
 hipError_t enqueue_kernel(hipStream_t stream, std::function<void()> kernel) {
   auto const target = scheduler::instance().find_stream(stream);
   if (target == nullptr) return hipErrorInvalidHandle;
+  static_cast<void>(device_arena(0));  // its first use needs memory, and kernels cannot throw
   scheduler::instance().submit(target, [kernel = std::move(kernel)] {
     device_access_scope const scope;
     kernel();

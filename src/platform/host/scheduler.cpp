@@ -222,8 +222,12 @@ void scheduler::worker_loop(std::shared_ptr<stream_object> stream) noexcept {
 }
 
 void scheduler::wait(operation_ptr const& awaited) {
-  if (awaited == nullptr) return;
   unique_lock lock(mutex_);
+  wait_locked(awaited, lock);
+}
+
+void scheduler::wait_locked(operation_ptr const& awaited, unique_lock& lock) {
+  if (awaited == nullptr) return;
   if (host_settings().mode == run_mode::threaded) {
     changed_.wait(lock, [&] { return awaited->state_ == operation::state::done; });
   } else {
@@ -261,23 +265,46 @@ std::vector<operation_ptr> scheduler::awaited_operations(
   return awaited;
 }
 
-void scheduler::wait_for_device(int device) {
-  std::vector<operation_ptr> awaited;
-  {
-    unique_lock const lock(mutex_);
-    auto const add = [&](int stream_device, operation_ptr const& last) {
-      if (last != nullptr && (device == all_devices || stream_device == device)) {
-        awaited.push_back(last);
-      }
-    };
-    for (auto const& stream : default_streams_) {
-      if (stream != nullptr) add(stream->device, stream->last);
-    }
-    for (stream_map const* streams : {&streams_, &destroyed_streams_}) {
-      for (auto const& [handle, stream] : *streams) add(stream->device, stream->last);
+template <class F>
+void scheduler::wait_for_streams(F is_awaited) {
+  // Streams that are created meanwhile have later handles.
+  auto const end = static_cast<hipStream_t>(next_handle());
+  unique_lock lock(mutex_);
+  auto const wait_for_last = [&](std::shared_ptr<stream_object> const stream) {
+    if (stream == nullptr || !is_awaited(*stream)) return;
+    operation_ptr const last = stream->last;
+    wait_locked(last, lock);
+  };
+  for (std::size_t i = 0; i < default_streams_.size(); ++i) wait_for_last(default_streams_[i]);
+  // The maps may change while a wait has released the lock.
+  for (stream_map const* streams : {&streams_, &destroyed_streams_}) {
+    auto next = streams->begin();
+    while (next != streams->end() && std::less<>()(next->first, end)) {
+      hipStream_t const handle = next->first;
+      wait_for_last(next->second);
+      next = streams->upper_bound(handle);
     }
   }
-  for (operation_ptr const& last : awaited) wait(last);
+}
+
+void scheduler::wait_for_stream(std::shared_ptr<stream_object> const& stream) {
+  bool is_default = false;
+  {
+    unique_lock lock(mutex_);
+    auto const index = static_cast<std::size_t>(stream->device);
+    is_default = index < default_streams_.size() && default_streams_[index] == stream;
+    operation_ptr const last = stream->last;
+    if (!is_default) return wait_locked(last, lock);
+  }
+  wait_for_streams([&](stream_object const& other) {
+    return other.device == stream->device && other.is_blocking();
+  });
+}
+
+void scheduler::wait_for_device(int device) {
+  wait_for_streams([=](stream_object const& stream) {
+    return device == all_devices || stream.device == device;
+  });
 }
 
 }  // namespace roc::host_hip

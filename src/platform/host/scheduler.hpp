@@ -90,8 +90,11 @@ class scheduler {
   /// Returns the pending operations that a wait for the stream waits for: its last one, and for the
   /// legacy default stream also those of all blocking streams of its device.
   std::vector<operation_ptr> awaited_operations(std::shared_ptr<stream_object> const& stream);
+  /// Blocks until the work that a wait for the stream waits for is done: see awaited_operations.
+  /// Needs no memory.
+  void wait_for_stream(std::shared_ptr<stream_object> const& stream);
   /// Blocks until all work of a device is done, including that of destroyed streams. `all_devices`
-  /// waits for every device.
+  /// waits for every device. Needs no memory.
   void wait_for_device(int device);
 
  private:
@@ -105,6 +108,13 @@ class scheduler {
   /// Returns the calling thread's own stream on a device, and creates it at the first call. Returns
   /// the legacy default stream if the thread's streams have been destroyed at its end.
   std::shared_ptr<stream_object> per_thread_stream(int device);
+  /// Blocks until the operation is done, as wait does. The caller holds the lock, which is released
+  /// meanwhile.
+  void wait_locked(operation_ptr const& awaited, unique_lock& lock);
+  /// Blocks until the last operation is done of each stream that exists at the call and for which
+  /// `is_awaited(stream)` returns true.
+  template <class F>
+  void wait_for_streams(F is_awaited);
   /// Appends the pending operations that the next operation of `stream` must run after: the
   /// stream's last one, and those of the legacy default stream's rule. The caller holds the lock.
   void add_dependencies_locked(stream_object& stream, std::vector<operation_ptr>& dependencies);

@@ -101,6 +101,21 @@ TEST_F(ResourceAdaptor, ZeroingClearsMemoryAfterItsLastUse) {
   EXPECT_EQ(std::vector<unsigned char>(3000, 0), actual);
 }
 
+TEST_F(ResourceAdaptor, ZeroingSaysThatItLeaksMemory) {
+  static std::string logged;
+  logged.clear();
+  auto const log = roc::set_log_hook([](char const* line) noexcept { logged += line; });
+  roc::zeroing_resource_adaptor zeroing(pool);
+  { bytes const warm_up({3000}, zeroing); }
+  bytes secret({3000}, zeroing);
+  ASSERT_TRUE(roc::platform::fail_call("hipMemsetAsync", 1, hipErrorLaunchFailure,
+                                       roc::platform::failing_uses::all_later));
+  secret = {};
+  roc::platform::clear_failures();
+  roc::set_log_hook(log);
+  EXPECT_NE(std::string::npos, logged.find("is leaked, because it cannot be zeroed")) << logged;
+}
+
 // The memory must not be cleared before a use for which the first wait failed.
 TEST_F(ResourceAdaptor, ZeroingRepeatsAFailedWait) {
   roc::zeroing_resource_adaptor zeroing(pool);

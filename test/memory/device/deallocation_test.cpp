@@ -352,6 +352,29 @@ TEST(AdoptedArrayDestructor, WaitsForTheWorkOfEachArrayThatAdoptsTheMemory) {
   ROCARRAY_HIP(hipFree, data);
 }
 
+// Memory that overlaps other memory has no record of its uses: the last owner waits for all
+// devices.
+TEST(AdoptedArrayDestructor, FreesOverlappingMemoryAfterATransientFailure) {
+  void* data = nullptr;
+  ROCARRAY_HIP(hipMalloc, &data, bytes);
+  int calls = 0;
+  auto const adopt = [&] {
+    return roc::adopt(static_cast<unsigned char*>(data), roc::shape<1>{bytes},
+                      [&](void*) { ++calls; });
+  };
+  {
+    auto const first = adopt();
+    {
+      auto const second = adopt();
+      ASSERT_TRUE(roc::platform::fail_call("hipDeviceSynchronize", 1, hipErrorLaunchFailure));
+    }
+    roc::platform::clear_failures();
+    EXPECT_EQ(1, calls);
+  }
+  EXPECT_EQ(2, calls);
+  ROCARRAY_HIP(hipFree, data);
+}
+
 #if ROCARRAY_PLATFORM_HOST
 std::string logged;
 

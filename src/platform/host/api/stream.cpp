@@ -66,9 +66,7 @@ ROCARRAY_HOST_API hipError_t hipStreamSynchronize(hipStream_t stream) {
   return api_call("hipStreamSynchronize", [=] {
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
-    for (auto const& awaited : scheduler::instance().awaited_operations(target)) {
-      scheduler::instance().wait(awaited);
-    }
+    scheduler::instance().wait_for_stream(target);
     return hipSuccess;
   });
 }

@@ -1,0 +1,2288 @@
+// SPDX-License-Identifier: MIT
+// The fault matrix: scenarios over the whole public interface, in which every HIP call, every
+// operator new and every start of a thread fails in turn. Each run must end with the right data or
+// with a typed error; nothing may crash, hang, leak or get lost, and the library works on.
+//
+//   fault_matrix                      all faults of all scenarios
+//   fault_matrix --seconds 8          a sample that takes about so long; --seed N repeats it
+//   fault_matrix --every 10           every tenth case, beginning with one that the seed chooses
+//   fault_matrix --scenario "map" --fault hipEventRecord:3:later --state warm
+//
+// A scenario runs `warm`, in a process that has run it before, with the fault in its calls; and
+// `cold`, in a process of its own, with the fault in everything that it does. The mode is that of
+// ROCARRAY_HOST_MODE.
+#include "campaigns/fault_matrix.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <thread>
+#include <tuple>
+
+#include <roc/interop/span.hpp>
+#include <roc/native.hpp>
+#if __has_include(<dlpack/dlpack.h>)
+#include <roc/interop/dlpack.hpp>
+#endif
+
+#include "support/environment.hpp"
+
+// Replaces the function of the C library for the whole program: std::thread throws if it fails.
+extern "C" int pthread_create(pthread_t* thread, pthread_attr_t const* attributes,
+                              void* (*start)(void*), void* argument) {
+  namespace faults = roc::test::faults;
+  unsigned const number = ++faults::thread_starts;
+  unsigned const first = faults::first_failing_start;
+  if (first != 0 && (number == first || (number > first && faults::all_later_starts_fail))) {
+    ++faults::failed_starts;
+    return EAGAIN;
+  }
+  static auto* const original =
+      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return original(thread, attributes, start, argument);
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+// The campaign counts allocations itself. Memory that the library leaks after an error on purpose,
+// because work may still use it, is no finding.
+extern "C" char const* __asan_default_options() { return "detect_leaks=0"; }
+#endif
+
+namespace roc::test::faults {
+namespace {
+
+constexpr std::size_t count = 10'000;        // elements: ten chunks of staging memory
+constexpr std::size_t large_count = 40'000;  // more than all staging memory
+constexpr std::size_t side = 100;
+
+using array = device_array<word>;
+using matrix = device_array<word, 2>;
+
+host_view<word, 2> matrix_of(words& memory) { return {memory.data(), {side, side}}; }
+
+/// Returns true if the words are those of make_words.
+template <class Range>
+bool is_made(Range const& range, word seed) {
+  std::size_t i = 0;
+  for (word const value : range) {
+    if (value != value_at(i++, seed)) return false;
+  }
+  return true;
+}
+
+bool holds(array const& memory, word seed) { return is_made(memory.copy_to_host(), seed); }
+
+// Arrays and their copies to and from host memory
+
+void create_arrays(context& c) {
+  bool right = false;
+  if (!c.run([&] {
+        array const a({count});
+        matrix const f({side, side}, order::f);
+        matrix const strided({side, side}, strides<2>{2 * side, 2});
+        matrix const padded_rows({side, side}, padded<2>{side, padding().coalesced()});
+        hip_memory_resource resource;
+        array const direct({count}, resource);
+        a.fill(1);
+        f.zero();
+        strided.fill(2);
+        padded_rows.zero();
+        direct.fill(3);
+        right = a(5).get() == 1 && f(7, 8).get() == 0 && strided(99, 99).get() == 2 &&
+                padded_rows(3, 4).get() == 0 && direct(-1).get() == 3;
+      }))
+    return;
+  c.expect(right, "elements of new arrays");
+}
+
+void move_and_release_arrays(context& c) {
+  words const& from = c.source(count);
+  array a = to_device(from);
+  words& to = c.target(count);
+  if (!c.run([&] {
+        array b = std::move(a);
+        auto m = std::move(b).reshape(side, side).transpose();
+        a = std::move(m).transpose().ravel();
+        array c1({1000});
+        c1 = array({2000});
+        c1.swap(a);
+        a.swap(c1);
+        a.copy_to_host(to);
+      }))
+    return;
+  c.expect(is_made(to, 1), "array moved several times");
+}
+
+void release_array(context& c) {
+  hip_memory_resource resource;
+  bool right = false;
+  if (!c.run([&] {
+        array a({count}, resource);
+        a.fill(4);
+        right = a(0).get() == 4;
+        word* const data = a.release();
+        ROCARRAY_HIP_QUIET(hipFree, data);
+      }))
+    return;
+  c.expect(right, "released array");
+}
+
+void to_device_without_stream(context& c) {
+  words const& from = c.source(count);
+  std::optional<array> a;
+  if (!c.call([&] { a = to_device(from); })) return;
+  c.expect(holds(*a, 1), "to_device");
+}
+
+void to_device_on_stream(context& c) {
+  words const& from = c.source(large_count);
+  stream s;
+  std::optional<array> a;
+  if (!c.call([&] { a = to_device(from, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  c.expect(holds(*a, 1), "to_device on a stream");
+}
+
+void to_device_into_array(context& c) {
+  words const& from = c.source(count);
+  array a({count});
+  a.fill(9);
+  c.watch(a.view());
+  if (!c.call([&] { to_device(from, a); })) return;
+  if (!c.call([&] { to_device(from, a.view(), stream_ref()); })) return;
+  if (!c.run([&] { stream_ref().synchronize(); })) return;
+  c.expect(holds(a, 1), "to_device into an array");
+}
+
+void arrays_like_others(context& c) {
+  words const& from = c.source(count);
+  if (!c.run([&] {
+        matrix const f({side, side}, order::f);
+        stream s;
+        auto const like_f = device_array_like(f);
+        auto const like_view = device_array_like(f.view()(roc::all, slice(0, 50)), s);
+        auto const like_host = device_array_like(from);
+        if (!like_f.is_f_contiguous() || like_view.extent(1) != 50 || like_host.size() != count) {
+          throw std::logic_error("shape");
+        }
+      }))
+    return;
+  c.expect(true, "");
+}
+
+void download_to_new_array(context& c) {
+  array const a = to_device(c.source(count));
+  std::optional<host_array<word>> h;
+  if (!c.run([&] { h = a.copy_to_host(); })) return;
+  c.expect(is_made(*h, 1), "copy_to_host");
+}
+
+void download_to_new_array_on_stream(context& c) {
+  array const a = to_device(c.source(count));
+  stream s;
+  std::optional<host_array<word>> h;
+  if (!c.run([&] {
+        h = a.copy_to_host(s);
+        s.synchronize();
+      }))
+    return;
+  c.expect(is_made(*h, 1), "copy_to_host on a stream");
+}
+
+void runtime_copies_of_small_arrays(context& c) {
+  words const& from = c.source(500);
+  words& to = c.target(500);
+  array const a({500});
+  stream s;
+  c.watch(a.view());
+  a.fill(9);
+  scoped_options const scope({.staging_threshold = 1 << 20});
+  if (!c.call([&] { a.copy_to_device(from); })) return;
+  if (!c.call([&] { a.copy_to_device(from, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  if (!c.call([&] { a.copy_to_host(to, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  if (!c.call([&] { a.copy_to_host(to); })) return;
+  c.expect(is_made(to, 1), "small copies");
+}
+
+void upload_pageable(context& c) {
+  words const& from = c.source(large_count);
+  array const a({large_count});
+  a.fill(9);
+  c.watch(a.view());
+  if (!c.call([&] { a.copy_to_device(from); })) return;
+  c.expect(holds(a, 1), "staged upload");
+}
+
+void upload_pageable_on_stream(context& c) {
+  words const& from = c.source(large_count);
+  array const a({large_count});
+  a.fill(9);
+  c.watch(a.view());
+  stream s;
+  if (!c.call([&] { a.copy_to_device(from, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  c.expect(holds(a, 1), "staged upload on a stream");
+}
+
+void upload_borrowed(context& c) {
+  words const& from = c.source(large_count);
+  array const a({large_count});
+  a.fill(9);
+  c.watch(a.view());
+  stream s;
+  if (!c.call([&] { a.copy_to_device(from, s, borrow_source); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  c.expect(holds(a, 1), "borrowed upload");
+}
+
+void download_pageable(context& c) {
+  array const a = to_device(make_words(large_count, 1));
+  words& to = c.target(large_count);
+  if (!c.call([&] { a.copy_to_host(to); })) return;
+  c.expect(is_made(to, 1), "staged download");
+}
+
+void download_pageable_on_stream(context& c) {
+  array const a = to_device(make_words(large_count, 1));
+  words& to = c.target(large_count);
+  stream s;
+  if (!c.call([&] { a.copy_to_host(to, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  c.expect(is_made(to, 1), "staged download on a stream");
+}
+
+void upload_after_pending_download(context& c) {
+  array const a = to_device(make_words(count, 1));
+  array const b({count});
+  words& through = c.target(count);
+  stream s;
+  if (!c.run([&] {
+        a.copy_to_host(through, s);
+        b.copy_to_device(through, s);
+        s.synchronize();
+      }))
+    return;
+  c.expect(holds(b, 1), "upload of memory that a pending copy writes");
+}
+
+void pinned_copies(context& c) {
+  auto from = pinned_array<word>(count);
+  auto to = pinned_array<word>(count);
+  for (std::size_t i = 0; i != count; ++i) from(i) = value_at(i, 1);
+  to.fill(7);
+  c.track(from, true);
+  c.track(to, false);
+  array const a({count});
+  a.fill(9);
+  c.watch(a.view());
+  if (!c.call([&] { a.copy_to_device(from); })) return;
+  if (!c.call([&] { a.copy_to_host(to); })) return;
+  c.expect(is_made(to, 1), "pinned copies");
+}
+
+void pinned_copies_on_stream(context& c) {
+  auto from = pinned_array<word>(count);
+  auto to = pinned_array<word>(count);
+  for (std::size_t i = 0; i != count; ++i) from(i) = value_at(i, 1);
+  to.fill(7);
+  array const a({count});
+  a.fill(9);
+  stream s;
+  if (!c.run([&] {
+        a.copy_to_device(from, s);
+        a.copy_to_host(to, s);
+        s.synchronize();
+      }))
+    return;
+  c.expect(is_made(to, 1), "pinned copies on a stream");
+}
+
+void pinned_download_on_stream(context& c) {
+  array const a = to_device(make_words(count, 1));
+  auto to = pinned_array<word>(count);
+  to.fill(7);
+  c.track(to, false);
+  stream s{non_blocking};
+  if (!c.call([&] { a.copy_to_host(to, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  c.expect(is_made(to, 1), "pinned download on a non-blocking stream");
+}
+
+void pinned_array_is_freed_under_copy(context& c) {
+  array const a({count});
+  stream s;
+  if (!c.run([&] {
+        auto from = pinned_array<word>(count);
+        std::fill(from.begin(), from.end(), word{5});
+        a.copy_to_device(from, s);
+        from = pinned_array<word>(10);
+        host_array<word> const pageable = a.copy_to_host(s);
+      }))
+    return;
+  c.finish();
+  s.synchronize();
+  c.expect(a(-1).get() == 5, "copy of a pinned array that was freed");
+}
+
+void bound_views(context& c) {
+  words const& from = c.source(count);
+  words& to = c.target(count);
+  array const a({count});
+  stream s;
+  if (!c.run([&] {
+        auto const bound = a.bind(s);
+        bound.copy_to_device(from);
+        bound(slice(0, 10)).fill(3);
+        bound(slice(10, 20)).zero();
+        bound(20).set(6);
+        bound.copy_to_host(to);
+        bound.synchronize();
+      }))
+    return;
+  c.expect(to[0] == 3 && to[10] == 0 && to[20] == 6 && to[21] == value_at(21, 1), "bound view");
+}
+
+void scalars(context& c) {
+  stream s;
+  word found = 0;
+  std::size_t empty = 1;
+  if (!c.run([&] {
+        device_array<word, 0> const scalar(shape<0>{});
+        scalar.set(3);
+        scalar.set(4, s);
+        s.synchronize();
+        found = scalar.get();
+        array const none({0});
+        none.zero();
+        words nothing;
+        none.copy_to_host(nothing, s);
+        none.copy_to_device(nothing);
+        empty = none.size();
+      }))
+    return;
+  c.expect(found == 4 && empty == 0, "arrays of rank 0 and of no elements");
+}
+
+// Registered memory
+
+void registered_copies(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  array const a({count});
+  stream s;
+  c.will_register(from);
+  c.will_register(to);
+  if (!c.run([&] {
+        auto guard = register_host(from, to);
+        a.copy_to_device(from, s);
+        a.copy_to_host(to, s);
+        s.synchronize();
+        guard.deregister();
+      }))
+    return;
+  c.expect(is_made(to, 1), "registered copies");
+}
+
+void registered_memory_is_deregistered_under_copy(context& c) {
+  array const a = to_device(make_words(count, 1));
+  words& to = c.target(count);
+  stream s;
+  c.will_register(to);
+  if (!c.run([&] {
+        auto guard = register_host(to);
+        a.copy_to_host(to, s);
+      }))
+    return;
+  c.finish();
+  s.synchronize();
+  c.expect(is_made(to, 1), "download to memory that was deregistered");
+}
+
+void partly_registered_download(context& c) {
+  array const a = to_device(make_words(count, 1));
+  words& to = c.target(count);
+  stream s;
+  auto guard = register_host(host_view<word>(to.data() + 1000, shape<1>{3000}));
+  c.will_register(host_view<word>(to.data() + 1000, shape<1>{3000}));
+  if (!c.call([&] { a.copy_to_host(to, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  if (!c.call([&] { a.copy_to_host(to); })) return;
+  c.expect(is_made(to, 1), "download to partly registered memory");
+}
+
+void partly_registered_upload(context& c) {
+  words& from = c.source(count);
+  array const a({count});
+  a.fill(9);
+  c.watch(a.view());
+  stream s;
+  auto guard = register_host(host_view<word>(from.data() + 1000, shape<1>{3000}));
+  c.will_register(host_view<word>(from.data() + 1000, shape<1>{3000}));
+  if (!c.call([&] { a.copy_to_device(from, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  if (!c.call([&] { a.copy_to_device(from); })) return;
+  c.expect(holds(a, 1), "upload of partly registered memory");
+}
+
+void upload_across_two_registrations(context& c) {
+  array const a = to_device(make_words(count, 1));
+  array const b({count});
+  words& through = c.target(count);
+  host_view<word> first(through.data(), shape<1>{count / 2});
+  host_view<word> second(through.data() + count / 2, shape<1>{count / 2});
+  stream s;
+  c.will_register(first);
+  c.will_register(second);
+  if (!c.run([&] {
+        auto guard = register_host(first, second);
+        a(slice(0, count / 2)).copy_to_host(first, s);
+        a(slice(count / 2, none)).copy_to_host(second, s);
+        b.copy_to_device(through, s);
+        s.synchronize();
+      }))
+    return;
+  c.expect(holds(b, 1), "upload across two registrations");
+}
+
+void registration_in_segments(context& c) {
+  words& from = c.source(large_count);
+  words& to = c.target(large_count);
+  array const a({large_count});
+  scoped_options const scope({.register_chunk = 64 << 10});
+  stream s;
+  c.will_register(from);
+  c.will_register(to);
+  if (!c.run([&] {
+        auto first = register_host(from);
+        auto second = register_host(to);
+        a.copy_to_device(from, s);
+        a.copy_to_host(to, s);
+        s.synchronize();
+      }))
+    return;
+  c.expect(is_made(to, 1), "memory registered in segments");
+}
+
+void registrations_are_counted(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  words& small = c.target(100);
+  array const a({count});
+  bool right = false;
+  auto const all_of = [](words& memory) { return host_view<word>(memory.data(), {memory.size()}); };
+  c.will_register(from);
+  c.will_register(to);
+  c.will_register(small);
+  if (!c.run([&] {
+        auto first = register_host({.mapped = true, .portable = true}, from);
+        auto again = register_host({.mapped = true, .portable = true}, from);
+        auto read_only = register_host({.huge_pages = true}, to, small);
+        right = false;
+        try {
+          auto const overlap = register_host(all_of(from).region(slice(1, 50)));
+        } catch (registration_error const&) {
+          right = true;
+        }
+        a.copy_to_device(from);
+        a.copy_to_host(to);
+        first.deregister();
+        again = std::move(read_only);
+        again.deregister();
+      }))
+    return;
+  c.expect(right && is_made(to, 1), "counted registrations");
+}
+
+void released_registration(context& c) {
+  words& to = c.target(count);
+  array const a = to_device(make_words(count, 1));
+  c.will_register(to);
+  if (!c.run([&] {
+        auto guard = register_host(to);
+        a.copy_to_host(to);
+        guard.release();
+        guard = adopt_registered(to);
+        guard.deregister();
+      }))
+    return;
+  c.finish();
+  deregister(to);
+  c.expect(is_made(to, 1), "released registration");
+}
+
+void adopted_registration(context& c) {
+  array const a = to_device(make_words(count, 1));
+  void* data = nullptr;
+  ROCARRAY_HIP(hipHostMalloc, &data, count * sizeof(word), hipHostMallocDefault);
+  struct free_at_end {
+    void* data;
+    ~free_at_end() { ROCARRAY_HIP_QUIET(hipHostFree, data); }
+  } const owner{data};
+  host_view<word> to(static_cast<word*>(data), shape<1>{count});
+  std::fill_n(to.data(), count, word{7});
+  stream s;
+  c.will_register(to);
+  if (!c.run([&] {
+        auto guard = adopt_registered(to);
+        a.copy_to_host(to, s);
+        guard.deregister();
+      }))
+    return;
+  c.finish();
+  s.synchronize();
+  c.expect(std::equal(to.data(), to.data() + count, make_words(count, 1).begin()),
+           "adopted registration");
+}
+
+// Strided copies
+
+void rows(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  matrix const a({side, side});
+  a.fill(9);
+  stream s;
+  if (!c.run([&] {
+        auto const columns = slice(0, 60);
+        auto pinned = pinned_array<word>(shape<2>{side, side});
+        a(roc::all, columns).copy_to_device(matrix_of(from)(roc::all, columns), s);
+        a(roc::all, columns).copy_to_host(pinned(roc::all, columns), s);
+        a(roc::all, columns).copy_to_host(matrix_of(to)(roc::all, columns), s);
+        s.synchronize();
+        a(roc::all, columns).copy_to_device(pinned(roc::all, columns));
+      }))
+    return;
+  c.expect(to[0] == value_at(0, 1) && to[59] == value_at(59, 1) && to[60] == 7 &&
+               a(99, 59).get() == value_at(99 * side + 59, 1) && a(99, 60).get() == 9,
+           "rows");
+}
+
+void rows_of_one_call(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  matrix const a({side, side});
+  a.fill(9);
+  c.watch(a.view().ravel());
+  stream s;
+  auto const columns = slice(0, 60);
+  auto const target = matrix_of(to)(roc::all, columns);
+  auto const source = matrix_of(from)(roc::all, columns);
+  if (!c.call([&] { a(roc::all, columns).copy_to_device(source, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  if (!c.call([&] { a(roc::all, columns).copy_to_host(target, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  c.expect(to[59] == value_at(59, 1) && to[60] == 7, "rows on a stream");
+}
+
+void elements(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  matrix const a({side, side});
+  a.fill(9);
+  c.watch(a.view().ravel());
+  stream s;
+  auto const every_second = slice(0, none, 2);
+  auto const source = matrix_of(from)(roc::all, every_second);
+  auto const target = matrix_of(to)(roc::all, every_second);
+  if (!c.call([&] { a(roc::all, every_second).copy_to_device(source); })) return;
+  if (!c.call([&] { a(roc::all, every_second).copy_to_host(target); })) return;
+  if (!c.call([&] { a(roc::all, every_second).copy_to_device(source, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  if (!c.call([&] { a(roc::all, every_second).copy_to_host(target, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  c.expect(to[2] == value_at(2, 1) && to[3] == 7, "strided elements");
+}
+
+void boxes(context& c) {
+  words& from = c.source(8000);
+  words& to = c.target(8000);
+  device_array<word, 3> const a({20, 20, 20});
+  a.fill(9);
+  auto const cube = [](words& memory) { return host_view<word, 3>(memory.data(), {20, 20, 20}); };
+  auto const region = slice(2, 18);
+  auto pinned = pinned_array<word>(shape<3>{20, 20, 20});
+  pinned.fill(7);
+  if (!c.run([&] {
+        a(region, region, region).copy_to_device(cube(from)(region, region, region));
+        a(region, region, region).copy_to_host(pinned(region, region, region));
+        a(region, region, region).copy_to_host(cube(to)(region, region, region));
+      }))
+    return;
+  c.expect(
+      to[0] == 7 && to[17 * 421] == value_at(17 * 421, 1) && pinned(17, 17, 17) == to[17 * 421],
+      "boxes");
+}
+
+void copies_within_device(context& c) {
+  matrix const a = to_device(matrix_of(c.source(count)));
+  matrix const b({side, side});
+  matrix const t({side, side});
+  stream s;
+  if (!c.run([&] {
+        roc::copy(a, b);
+        roc::copy(b.transpose(), t, s);
+        roc::copy(t(roc::all, slice(none, none, -1)), b, s);
+        s.synchronize();
+      }))
+    return;
+  c.expect(t(2, 3).get() == value_at(3 * side + 2, 1) &&
+               b(2, 3).get() == value_at((side - 1 - 3) * side + 2, 1),
+           "copies within the device");
+}
+
+device last_device() { return device(device::count() - 1); }
+
+void copies_between_devices(context& c) {
+  array const a = to_device(c.source(count));
+  std::optional<array> b;
+  std::optional<stream> other;
+  {
+    device_guard const current(last_device());
+    b.emplace(shape<1>{count});
+    other.emplace();
+  }
+  stream s;
+  array const back({count});
+  if (!c.run([&] {
+        roc::copy(a, *b);
+        roc::copy(a, *b, s);
+        s.synchronize();
+        roc::copy(*b, back, *other);
+        other->synchronize();
+      }))
+    return;
+  c.expect(holds(*b, 1) && holds(back, 1), "copies between devices");
+}
+
+void strided_copies_between_devices(context& c) {
+  matrix const a = to_device(matrix_of(c.source(count)));
+  std::optional<matrix> b;
+  {
+    device_guard const current(last_device());
+    b.emplace(shape<2>{side, side});
+  }
+  stream s;
+  if (!c.run([&] {
+        roc::copy(a.transpose(), *b);
+        roc::copy(a(roc::all, slice(0, none, 2)), (*b)(roc::all, slice(0, none, 2)), s);
+        s.synchronize();
+      }))
+    return;
+  c.expect((*b)(2, 3).get() == value_at(3 * side + 2, 1) &&
+               (*b)(2, 4).get() == value_at(2 * side + 4, 1),
+           "strided copies between devices");
+}
+
+void host_copies(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  words& filled = c.target(count);
+  stream s;
+  if (!c.call([&] { roc::copy(from, to); })) return;
+  std::fill(to.begin(), to.end(), word{7});
+  if (!c.call([&] { roc::copy(from, to, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  if (!c.call([&] { roc::fill(filled, word{3}, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  if (!c.call([&] { roc::zero(filled); })) return;
+  c.expect(is_made(to, 1) && filled[17] == 0, "copies within the host");
+}
+
+// Fills
+
+template <std::size_t Bytes>
+struct element {
+  unsigned char bytes[Bytes];
+};
+
+template <std::size_t Bytes>
+void fill_elements(context& c) {
+  using type = element<Bytes>;
+  type value{};
+  value.bytes[0] = 1;
+  value.bytes[Bytes - 1] = 2;
+  device_array<type, 2> const a({50, 50});
+  stream s;
+  type first{}, second{};
+  if (!c.run([&] {
+        a.zero();
+        a.fill(value);
+        a(roc::all, slice(0, none, 2)).fill(value, s);
+        a(slice(0, 10), slice(0, 10)).zero(s);
+        s.synchronize();
+        first = a(0, 0).get();
+        second = a(49, 49).get();
+      }))
+    return;
+  c.expect(first.bytes[Bytes - 1] == 0 && std::memcmp(&second, &value, Bytes) == 0, "fills");
+}
+
+// Batches
+
+void batch_of_uploads(context& c) {
+  words& from = c.source(count);
+  matrix const a({side, side});
+  stream s;
+  if (!c.run([&] {
+        copy_batch batch;
+        for (std::size_t i = 0; i != side; ++i)
+          batch.add(matrix_of(from)(i, roc::all), a(i, roc::all));
+        batch.submit();
+        a.zero();
+        batch.submit(s);
+        batch.submit(s, borrow_source);
+        s.synchronize();
+      }))
+    return;
+  c.expect(is_made(a.ravel_copy().copy_to_host(), 1), "batch of uploads");
+}
+
+void batch_of_downloads(context& c) {
+  matrix const a = to_device(matrix_of(c.source(count)));
+  words& to = c.target(count);
+  stream s;
+  copy_batch batch;
+  for (std::size_t i = 0; i != side; ++i) batch.add(a(i, roc::all), matrix_of(to)(i, roc::all));
+  if (!c.call([&] { batch.submit(s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  std::fill(to.begin(), to.end(), word{7});
+  if (!c.call([&] { batch.submit(); })) return;
+  c.expect(is_made(to, 1), "batch of downloads");
+}
+
+void batch_with_conflicts(context& c) {
+  matrix const a = to_device(matrix_of(c.source(count)));
+  matrix const b({side, side});
+  words& through = c.target(count);
+  stream s;
+  if (!c.run([&] {
+        copy_batch batch;
+        for (std::size_t i = 0; i != 5; ++i) {
+          batch.add(a(i, roc::all), matrix_of(through)(i, roc::all));
+          batch.add(matrix_of(through)(i, roc::all), b(i, roc::all));
+          batch.add(b(i, roc::all), b(i + 5, roc::all));
+        }
+        batch.submit(s);
+        s.synchronize();
+      }))
+    return;
+  c.expect(b(9, 7).get() == value_at(4 * side + 7, 1), "batch of copies that depend on each other");
+}
+
+void batch_of_all_kinds(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  matrix const a({side, side});
+  matrix const b({side, side});
+  auto pinned = pinned_array<word>(shape<2>{side, side});
+  std::optional<array> other;
+  {
+    device_guard const current(last_device());
+    other.emplace(shape<1>{side});
+  }
+  if (!c.run([&] {
+        a.fill(5);
+        copy_batch batch;
+        for (std::size_t i = 0; i != 20; ++i) {
+          batch.add(matrix_of(from)(i, roc::all), b(i, roc::all));
+          batch.add(a(i, slice(0, none, 2)), b(i + 20, slice(0, none, 2)));
+          batch.add(a(i, roc::all), pinned(i, roc::all));
+          batch.add(a(roc::all, i), matrix_of(to)(roc::all, i));
+        }
+        batch.add(a(99, roc::all), *other);
+        batch.add(matrix_of(from)(50, slice(20, none)), matrix_of(to)(50, slice(20, none)));
+        batch.submit();
+        copy_batch moved = std::move(batch);
+        moved.clear();
+        for (std::size_t i = 0; i != 3; ++i)
+          moved.add(matrix_of(from)(i, roc::all), a(i, roc::all));
+        moved.submit({.path = copy_path::staged});
+      }))
+    return;
+  c.expect(b(3, 3).get() == value_at(3 * side + 3, 1) && b(22, 4).get() == 5 && pinned(3, 3) == 5 &&
+               to[19] == 5 && (*other)(7).get() == 5 && a(2, 2).get() == value_at(2 * side + 2, 1),
+           "batch of all kinds");
+}
+
+// New arrays from others
+
+struct record {
+  word first;
+  word second;
+  unsigned char tail[8];
+};
+
+void copies_to_new_arrays(context& c) {
+  matrix const a = to_device(matrix_of(c.source(count)));
+  device_array<record> const records({1000});
+  records.zero();
+  bool right = false;
+  if (!c.run([&] {
+        auto const reshaped = a.view().transpose().reshape_copy(50, 200);
+        auto const raveled = a.ravel_copy(order::f);
+        auto const bytes = a(roc::all, slice(0, 50)).as_copy<unsigned char>();
+        auto const field = records.field_copy(&record::second);
+        right = reshaped(0, 1).get() == value_at(side, 1) &&
+                raveled(2).get() == value_at(2 * side, 1) && bytes.extent(1) == 200 &&
+                field(999).get() == 0;
+      }))
+    return;
+  c.expect(right, "copies to new arrays");
+}
+
+// Host memory
+
+void host_arrays_of_all_kinds(context& c) {
+  array const a = to_device(c.source(count));
+  stream s;
+  bool right = false;
+  if (!c.run([&] {
+        host_array<word> pageable({count});
+        auto pinned = pinned_array<word>(count);
+        auto combined = pinned_array<word>(count, host_flags::write_combined);
+        auto portable = host_array<word, 2>({side, side}, padded<2>{side, padding().align(64)},
+                                            order::f, host_memory::pinned);
+        static_cast<void>(pinned.flags());
+        pinned.zero(s);
+        pageable.fill(2, s);
+        s.synchronize();
+        right = pinned(3) == 0 && pageable(3) == 2;
+        a.copy_to_host(pageable, s);
+        a.copy_to_host(combined, s);
+        roc::copy(a.view().reshape(side, side), portable, s);
+        pinned = std::move(pageable);
+        s.synchronize();
+        right = right && pinned(5) == value_at(5, 1) && portable(0, 5) == value_at(5, 1);
+      }))
+    return;
+  c.expect(right, "host arrays");
+}
+
+void pinned_cache_is_used(context& c) {
+  stream s;
+  array const a({count});
+  bool right = false;
+  if (!c.run([&] {
+        a.fill(6);
+        for (int i = 0; i != 3; ++i) {
+          auto p = pinned_array<word>(count);
+          a.copy_to_host(p, s);
+          s.synchronize();
+          right = p(0) == 6;
+        }
+        {
+          scoped_options const scope({.pinned_cache = 0});
+          auto const p = pinned_array<word>(100);
+        }
+        trim_pinned_cache(1000);
+        trim_pinned_cache();
+      }))
+    return;
+  c.expect(right && pinned_cache().bytes == 0, "pinned cache");
+}
+
+void mapped_memory(context& c) {
+  bool right = false;
+  words& registered = c.source(count);
+  array const a({count});
+  stream s;
+  c.will_register(registered);
+  if (!c.run([&] {
+        auto mapped = mapped_array<word>(count);
+        auto const view = mapped.device_view();
+        view.fill(4, s);
+        roc::copy(view, a, s);
+        s.synchronize();
+        right = mapped(9) == 4 && a(9).get() == 4;
+        auto guard = register_host({.mapped = true}, registered);
+        roc::copy(device_view_of(registered), a);
+      }))
+    return;
+  c.expect(right && holds(a, 1), "mapped memory");
+}
+
+bool has_managed_memory() {
+  return device().has_managed_memory() && device().has_concurrent_managed_access();
+}
+
+void managed_memory(context& c) {
+  if (!has_managed_memory()) return;
+  array const a = to_device(c.source(count));
+  stream s;
+  bool right = false;
+  if (!c.run([&] {
+        auto m = managed_array<word>(count);
+        advise(m, advice::read_mostly, device());
+        advise(m, advice::not_read_mostly, device());
+        advise(m, advice::preferred_location, memory_location::host());
+        prefetch(m, device(), s);
+        roc::copy(a, m, s);
+        prefetch(m, memory_location::host(), s);
+        s.synchronize();
+        right = m(7) == value_at(7, 1);
+        attach(m, s, attachment::global);
+        migrate(m, device());
+        {
+          auto access = map(m, access::read_write);
+          access(0) = 1;
+        }
+        auto access = map(m, access::read, s);
+        right = right && access(0) == 1;
+        access.unmap();
+      }))
+    return;
+  c.expect(right, "managed memory");
+}
+
+void map_arrays(context& c) {
+  array const a = to_device(c.source(count));
+  words& to = c.target(count);
+  bool right = false;
+  if (!c.run([&] {
+        {
+          auto m = map(a, access::read);
+          right = m(5) == value_at(5, 1);
+        }
+        {
+          auto m = map(a, access::read_write);
+          m(0) = 11;
+          m.unmap();
+        }
+        auto m = map(a, access::write);
+        for (std::size_t i = 0; i != count; ++i) m(i) = value_at(i, 2);
+        m.unmap();
+        auto h = map(to, access::write);
+        h(0) = 3;
+      }))
+    return;
+  c.expect(right && holds(a, 2) && to[0] == 3, "map");
+}
+
+void map_arrays_on_stream(context& c) {
+  array const a = to_device(c.source(count));
+  stream s;
+  bool right = false;
+  if (!c.run([&] {
+        {
+          auto m = map(a, access::read_write, s);
+          right = m(5) == value_at(5, 1);
+          for (std::size_t i = 0; i != count; ++i) m(i) = value_at(i, 2);
+          m.unmap();
+        }
+        auto m = map(a, access::read, s);
+        right = right && m(5) == value_at(5, 2);
+        m.unmap();
+      }))
+    return;
+  c.finish();
+  s.synchronize();
+  c.expect(right && holds(a, 2), "map on a stream");
+}
+
+// Memory resources
+
+void pool_of_my_own(context& c) {
+  hip_memory_resource upstream;
+  pool_resource pool(upstream, {.slab_bytes = 1 << 20});
+  stream s, t;
+  bool right = false;
+  if (!c.run([&] {
+        {
+          array const a({count}, pool, order::c, s);
+          a.fill(1, s);
+          a.fill(2, t);
+        }
+        array const b({count}, pool, order::c, t);
+        b.fill(3, t);
+        array const big({large_count * 10}, pool);
+        big.fill(4);
+        t.synchronize();
+        right = b(9).get() == 3 && big(-1).get() == 4;
+        void* const data = pool.allocate(1000, s);
+        pool.deallocate(data, 1000, t);
+      })) {
+    if (pool.statistics().current_bytes != 0) c.expect(false, "bytes of a pool are lost");
+    return;
+  }
+  c.expect(right && pool.statistics().current_bytes == 0, "pool");
+  if (!right) return;
+  s.synchronize();
+  t.synchronize();
+  pool.trim();
+  c.expect(pool.statistics().reserved_bytes == 0, "memory that trim returns");
+}
+
+void pool_at_its_limit(context& c) {
+  hip_memory_resource upstream;
+  pool_resource pool(upstream, {.limit = 8 << 20, .slab_bytes = 1 << 20});
+  stream s;
+  bool right = false;
+  if (!c.run([&] {
+        pool.set_limit(2 << 20);
+        array const a({200'000}, pool, order::c, s);
+        a.fill(1, s);
+        { array const b({200'000}, pool, order::c, s); }
+        stream t;
+        array const d({200'000}, pool, order::c, t);
+        d.fill(3, t);
+        try {
+          array const e({200'000}, pool, order::c, t);
+        } catch (out_of_memory const&) {
+          right = true;
+        }
+        t.synchronize();
+        pool.trim();
+        pool.set_limit(8 << 20);
+      }))
+    return;
+  c.expect(right && pool.statistics().current_bytes == 0, "pool at its limit");
+}
+
+void adaptors(context& c) {
+  hip_memory_resource upstream;
+  limiting_resource_adaptor limit(upstream, 1 << 20);
+  statistics_resource_adaptor statistics(limit);
+  logging_resource_adaptor logging(statistics, [](char const*) noexcept {});
+  failing_resource_adaptor failing(logging);
+  zeroing_resource_adaptor zeroing(failing);
+  pool_resource pool(zeroing, {.slab_bytes = 64 << 10});
+  stream s;
+  bool right = false;
+  if (!c.run([&] {
+        {
+          array const a({count}, zeroing, order::c, s);
+          a.fill(1, s);
+          array const b({count}, pool, order::c, s);
+          b.fill(2, s);
+          right = a(1).get() == 1 && b(1).get() == 2;
+        }
+        failing.fail_at(1);
+        try {
+          array const a({count}, zeroing);
+          right = false;
+        } catch (out_of_memory const&) {
+        }
+        failing.fail_at(0);
+        pool.trim();
+      })) {
+    failing.fail_at(0);
+    return;
+  }
+  c.finish();
+  s.synchronize();
+  pool.trim();
+  // Memory that cannot be zeroed is leaked, and the log says so.
+  c.expect(right && (statistics.statistics().current_bytes == 0 || log_lines != 0), "adaptors");
+}
+
+void asynchronous_resource(context& c) {
+  std::optional<hip_async_memory_resource> resource;
+  try {
+    resource.emplace();
+  } catch (roc::error const& error) {
+    if (error.code() == std::errc::not_supported) return;
+    throw;
+  }
+  stream s;
+  bool right = false;
+  if (!c.run([&] {
+        { hip_async_memory_resource const another; }
+        array const a({count}, *resource, order::c, s);
+        a.fill(1, s);
+        right = a(1).get() == 1;
+        { array const b({count}, *resource, order::c, s); }
+        s.synchronize();
+        resource->trim();
+      }))
+    return;
+  c.expect(right, "driver's memory pool");
+}
+
+void resource_of_device(context& c) {
+  hip_memory_resource resource;
+  statistics_resource_adaptor statistics(resource);
+  bool right = false;
+  if (!c.run([&] {
+        static_cast<void>(device_resource(0));
+        set_device_resource(0, &statistics);
+        array const a({count});
+        a.fill(1);
+        right = a(1).get() == 1 && statistics.statistics().current_blocks == 1 &&
+                device().memory_statistics().current_blocks == 1;
+      })) {
+    set_device_resource(0, nullptr);
+    return;
+  }
+  c.expect(true, "");
+  set_device_resource(0, nullptr);
+  c.expect(right && statistics.statistics().current_blocks == 0, "resource of a device");
+}
+
+void adopted_memory(context& c) {
+  int freed = 0;
+  bool right = false;
+  void* data = nullptr;
+  ROCARRAY_HIP(hipMalloc, &data, count * sizeof(word));
+  bool is_adopted = false;
+  stream s;
+  bool const succeeded = c.run([&] {
+    array const a = adopt(static_cast<word*>(data), shape<1>{count}, [&freed](void* memory) {
+      ++freed;
+      ROCARRAY_HIP_QUIET(hipFree, memory);
+    });
+    is_adopted = true;
+    a.fill(3, s);
+    a.record_stream(s);
+    right = a(4).get() == 3;
+  });
+  if (!is_adopted) ROCARRAY_HIP_QUIET(hipFree, data);
+  if (freed > 1 || (!is_adopted && freed != 0)) c.expect(false, "deleter of adopted memory");
+  if (!succeeded) return;
+  c.expect(right, "adopted memory");
+}
+
+void shared_allocation(context& c) {
+  bool right = false;
+  if (!c.run([&] {
+        device_allocation memory(100'000);
+        auto const a = memory.array<word>(0, shape<1>{1000});
+        auto const b = memory.array<word>(2048, shape<2>{20, 20}, padded<2>{20, 32});
+        device_allocation const moved = std::move(memory);
+        a.fill(1);
+        b.fill(2);
+        right = a(0).get() == 1 && b(19, 19).get() == 2;
+      }))
+    return;
+  c.expect(right, "arrays of one allocation");
+}
+
+// Streams and events
+
+void streams(context& c) {
+  if (!c.run([&] {
+        stream s;
+        stream low(device().stream_priorities().least);
+        stream const n(non_blocking, device().stream_priorities().greatest);
+        static_cast<void>(low.priority());
+        array const a({count}, order::c, s);
+        a.fill(1, s);
+        a.fill(2, n);
+        static_cast<void>(s.query());
+        {
+          auto guard = s.auto_synchronize();
+          a.fill(3, s);
+          guard.synchronize();
+          auto again = low.auto_synchronize();
+        }
+        low = std::move(s);
+        a.fill(4, low);
+        low.synchronize();
+        auto const own = per_thread_stream();
+        a.fill(5, own);
+        own.synchronize();
+      }))
+    return;
+  c.expect(true, "");
+}
+
+void destroyed_streams(context& c) {
+  array const a({count});
+  auto to = pinned_array<word>(count);
+  if (!c.run([&] {
+        for (std::ptrdiff_t i = 0; i != 3; ++i) {
+          stream s;
+          auto const part = slice(1000 * i, 1000 * i + 1000);
+          a(part).fill(2, s);
+          a(part).copy_to_host(to(part), s);
+        }
+        array const b({count});
+        roc::copy(a, b);
+      }))
+    return;
+  c.finish();
+  synchronize_devices();
+  c.expect(to(0) == 2 && to(2999) == 2, "work of destroyed streams");
+}
+
+void foreign_stream(context& c) {
+  // Of the process: the library keeps what it knows of a foreign stream until its handle is reused.
+  static hipStream_t native_handle = nullptr;
+  if (native_handle == nullptr) {
+    ROCARRAY_HIP(hipStreamCreateWithFlags, &native_handle, hipStreamNonBlocking);
+  }
+  words const& from = c.source(count);
+  words& to = c.target(count);
+  bool const succeeded = c.run([&] {
+    auto const s = from_native(native_handle);
+    auto p = pinned_array<word>(count);
+    array const a({count}, order::c, s);
+    a.copy_to_device(from, s);
+    a.copy_to_host(p, s);
+    a.copy_to_host(to, s);
+    event e;
+    e.record(s);
+    stream_ref().wait(e);
+    s.synchronize();
+  });
+  c.finish();
+  synchronize_devices();
+  if (succeeded) c.expect(is_made(to, 1), "foreign stream");
+}
+
+void events(context& c) {
+  array const a({count});
+  stream s, t;
+  bool right = false;
+  if (!c.run([&] {
+        event e;
+        right = e.query();
+        a.fill(1, s);
+        e.record(s);
+        t.wait(e);
+        a.fill(2, t);
+        event const f = std::move(e);
+        f.synchronize();
+        timed_event begin, end;
+        begin.record(t);
+        a.fill(3, t);
+        end.record(t);
+        end.synchronize();
+        right = right && begin.elapsed_time(end) >= 0;
+        event g;
+        {
+          stream u;
+          a.fill(4, u);
+          g.record(u);
+        }
+        s.wait(g);
+        g.synchronize();
+        right = right && g.query();
+      }))
+    return;
+  c.expect(right && a(0).get() == 4, "events");
+}
+
+void pool_of_streams(context& c) {
+  array const a({count});
+  if (!c.run([&] {
+        stream_pool pool(3);
+        stream_pool const others(2, non_blocking);
+        for (std::size_t i = 0; i != 4; ++i) {
+          auto const first = static_cast<std::ptrdiff_t>(i) * 100;
+          a(slice(first, first + 100)).fill(static_cast<word>(i), pool.get());
+        }
+        a(slice(400, 500)).fill(4, others.get(1));
+        pool.synchronize();
+        others.synchronize();
+      }))
+    return;
+  c.expect(a(150).get() == 1 && a(350).get() == 3 && a(450).get() == 4, "stream pool");
+}
+
+void arrays_on_several_streams(context& c) {
+  stream s{non_blocking}, t;
+  bool right = false;
+  if (!c.run([&] {
+        for (word i = 0; i != 4; ++i) {
+          array const a({count}, order::c, s);
+          a.fill(i, s);
+          a.record_stream(t);
+          array const b({count}, order::c, t);
+          event filled;
+          filled.record(s);
+          t.wait(filled);
+          roc::copy(a, b, t);
+          right = b(3).get() == i;
+        }
+      }))
+    return;
+  c.expect(right, "arrays on several streams");
+}
+
+struct host_failure : std::exception {};
+
+void host_functions(context& c) {
+  stream s;
+  int calls = 0;
+  bool has_thrown = false;
+  // Shared with the functions, which may run after the scenario.
+  auto const work = std::make_shared<std::atomic<int>>(0);
+  auto const refused = std::make_shared<std::atomic<int>>(0);
+  bool const succeeded = c.run([&] {
+    s.launch_host_function([work] { ++*work; });
+    stream_ref().launch_host_function([work] { ++*work; });
+    stream_ref().synchronize();
+    s.synchronize();
+    s.launch_host_function([] { throw host_failure(); });
+    try {
+      s.synchronize();
+    } catch (host_failure const&) {
+      has_thrown = true;
+    }
+    s.launch_host_function([refused] {
+      try {
+        array const a({10});
+      } catch (roc::error const&) {
+        *refused = 1;
+      } catch (std::bad_alloc const&) {
+        *refused = 2;  // of the message
+      }
+    });
+    s.synchronize();
+  });
+  c.finish();
+  synchronize_devices();
+  calls = *work;
+  if (!succeeded) return;
+  c.expect(calls == 2 && has_thrown && *refused != 0, "host functions");
+}
+
+void functions_for_each(context& c) {
+#if ROCARRAY_PLATFORM_HOST
+  stream s;
+  words& to = c.target(count);
+  if (!c.run([&] {
+        matrix const a({side, side}, order::c, s);
+        for_each(s, {side, side}, [v = a.view()](std::size_t i, std::size_t k) {
+          v(i, k) = value_at(i * side + k, 1);
+        });
+        a.copy_to_host(host_view<word, 2>(to.data(), {side, side}), s);
+        for_each(stream_ref(), 10,
+                 [v = a.view()](std::size_t i) { v(i, 1) = value_at(i * side + 1, 1); });
+        {
+          array const b({100}, order::c, s);
+          for_each(s, 100, [v = b.view()](std::size_t i) { v(i) = 1; });
+        }
+        array const d({100});
+        for_each(per_thread_stream(), 100, [v = d.view()](std::size_t i) { v(i) = 2; });
+        s.synchronize();
+      }))
+    return;
+  c.expect(is_made(to, 1), "for_each");
+#else
+  // Needs a device compiler. The launches of the library's own kernels are tested by other
+  // scenarios.
+  static_cast<void>(c);
+#endif
+}
+
+// Devices, options, interoperation
+
+void devices(context& c) {
+  bool right = false;
+  if (!c.run([&] {
+        device const d;
+        static_cast<void>(d.name());
+        static_cast<void>(d.pci_bus_id());
+        right = d.memory().total >= d.memory().free && d.multiprocessor_count() > 0 &&
+                d.warp_size() >= 1 && d.max_threads_per_block() > 0;
+        static_cast<void>(d.compute_capability());
+        static_cast<void>(d.l2_cache_size());
+        static_cast<void>(d.clock_rate());
+        static_cast<void>(d.is_integrated());
+        static_cast<void>(d.has_cooperative_launch());
+        static_cast<void>(d.can_access_peer(last_device()));
+        static_cast<void>(d.memory_statistics());
+        {
+          device_guard const current(last_device());
+          array const a({10});
+          a.fill(1);
+          device().synchronize();
+        }
+        last_device().make_current();
+        d.make_current();
+        d.synchronize();
+      })) {
+    device(0).make_current();
+    return;
+  }
+  c.expect(right && device().ordinal() == 0, "devices");
+}
+
+void default_stream(context& c) {
+  words const& from = c.source(count);
+  words& to = c.target(count);
+  stream s, n{non_blocking};
+  if (!c.run([&] {
+        array const a({count});
+        array const b({count}, order::c, n);
+        a.copy_to_device(from, stream_ref());
+        stream_ref().synchronize();
+        roc::copy(a, b, n);
+        b.copy_to_host(to);
+        static_cast<void>(stream_ref().query());
+        stream_ref().synchronize();
+      }))
+    return;
+  c.expect(is_made(to, 1), "default stream");
+}
+
+void paths(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  array const a({count});
+  matrix const m({side, side});
+  stream s;
+  if (!c.run([&] {
+        roc::copy(from, a, {.path = copy_path::staged, .threads = 2});
+        roc::copy(a, to, s, {.path = copy_path::staged});
+        s.synchronize();
+        auto const even = slice(0, none, 2);
+        roc::copy(matrix_of(from)(roc::all, even), m(roc::all, even), {.path = copy_path::packed});
+        roc::copy(from, a, s, borrow_source, {.path = copy_path::staged});
+        s.synchronize();
+        static_cast<void>(planned_path(from, a));
+        try {
+          roc::copy(a, to, {.path = copy_path::dma_3d});
+        } catch (roc::error const&) {
+        }
+      }))
+    return;
+  c.expect(is_made(to, 1) && m(99, 98).get() == value_at(9998, 1) && holds(a, 1), "forced paths");
+}
+
+void option_scopes(context& c) {
+  words const& from = c.source(count);
+  array const a({count});
+  options const before = get_options();
+  bool const succeeded = c.run([&] {
+    scoped_options const scope({.copy_threads = 3, .memcpy2d_min_row = 4096});
+    set_options({.staging_chunk = 8 << 10});
+    a.copy_to_device(from);
+    set_options(before);
+  });
+  if (!succeeded) {
+    set_options(before);
+    return;
+  }
+  c.expect(holds(a, 1) && get_options() == before, "options");
+}
+
+void dlpack(context& c) {
+#if __has_include(<dlpack/dlpack.h>)
+  words const& from = c.source(count);
+  stream s;
+  bool right = false;
+  if (!c.run([&] {
+        array a = to_device(from);
+        DLManagedTensor* tensor = to_dlpack(std::move(a));
+        struct delete_at_end {
+          DLManagedTensor*& tensor;
+          ~delete_at_end() {
+            if (tensor != nullptr) tensor->deleter(tensor);
+          }
+        };
+        {
+          delete_at_end const owner{tensor};
+          auto const b = from_dlpack<word, 1>(tensor);
+          tensor = nullptr;
+          right = b(5).get() == value_at(5, 1);
+        }
+        array d({100}, order::c, s);
+        tensor = to_dlpack(std::move(d), stream_ref());
+        { delete_at_end const owner{tensor}; }
+      })) {
+    return;
+  }
+  c.expect(right, "DLPack");
+#else
+  static_cast<void>(c);
+#endif
+}
+
+void spans(context& c) {
+  words& memory = c.source(count);
+  array const a({count});
+  bool right = false;
+  if (!c.run([&] {
+        std::span<word> const span(memory);
+        a.copy_to_device(span);
+        auto const back = as_device_view(as_span(a), 0);
+        right = back(5).get() == value_at(5, 1);
+        std::array<word, 100> small{};
+        a(slice(0, 100)).copy_to_host(small);
+        right = right && small[99] == value_at(99, 1);
+      }))
+    return;
+  c.expect(right, "spans");
+}
+
+void threads_copy(context& c) {
+  words const& from = c.source(count);
+  std::array<words*, 2> targets{&c.target(count), &c.target(count)};
+  std::array<std::exception_ptr, 2> errors;
+  bool const succeeded = c.run([&] {
+    auto const work = [&](std::size_t i) {
+      try {
+        stream s;
+        array const a({count}, order::c, s);
+        a.copy_to_device(from, s);
+        a.copy_to_host(*targets[i], s);
+        s.synchronize();
+        profiler_range const range("thread");
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+    };
+    std::thread other;
+    try {
+      other = std::thread(work, 1u);
+    } catch (std::system_error const&) {
+      work(1);  // the fault was the start of this thread
+    }
+    work(0);
+    if (other.joinable()) other.join();
+    for (auto const& error : errors) {
+      if (error != nullptr) std::rethrow_exception(error);
+    }
+  });
+  if (!succeeded) return;
+  c.expect(is_made(*targets[0], 1) && is_made(*targets[1], 1), "copies of two threads");
+}
+
+}  // namespace
+
+std::vector<scenario> const& scenarios() {
+  static std::vector<scenario> const all{
+      {"create arrays", create_arrays},
+      {"move arrays", move_and_release_arrays},
+      {"release array", release_array},
+      {"to_device", to_device_without_stream},
+      {"to_device on stream", to_device_on_stream},
+      {"to_device into array", to_device_into_array},
+      {"device_array_like", arrays_like_others},
+      {"download to new array", download_to_new_array},
+      {"download to new array on stream", download_to_new_array_on_stream},
+      {"small copies by the runtime", runtime_copies_of_small_arrays},
+      {"upload pageable", upload_pageable},
+      {"upload pageable on stream", upload_pageable_on_stream},
+      {"upload borrowed", upload_borrowed},
+      {"download pageable", download_pageable},
+      {"download pageable on stream", download_pageable_on_stream},
+      {"upload after pending download", upload_after_pending_download},
+      {"pinned copies", pinned_copies},
+      {"pinned copies on stream", pinned_copies_on_stream},
+      {"pinned download on stream", pinned_download_on_stream},
+      {"pinned array freed under copy", pinned_array_is_freed_under_copy},
+      {"bound views", bound_views},
+      {"scalars", scalars},
+      {"registered copies", registered_copies},
+      {"deregistered under copy", registered_memory_is_deregistered_under_copy},
+      {"partly registered download", partly_registered_download},
+      {"partly registered upload", partly_registered_upload},
+      {"upload across two registrations", upload_across_two_registrations},
+      {"registration in segments", registration_in_segments},
+      {"counted registrations", registrations_are_counted},
+      {"released registration", released_registration},
+      {"adopted registration", adopted_registration},
+      {"rows", rows},
+      {"rows, single calls", rows_of_one_call},
+      {"elements", elements},
+      {"boxes", boxes},
+      {"copies within device", copies_within_device},
+      {"copies between devices", copies_between_devices},
+      {"strided copies between devices", strided_copies_between_devices},
+      {"host copies", host_copies},
+      {"fill 1 byte", fill_elements<1>},
+      {"fill 3 bytes", fill_elements<3>},
+      {"fill 8 bytes", fill_elements<8>},
+      {"fill 16 bytes", fill_elements<16>},
+      {"batch of uploads", batch_of_uploads},
+      {"batch of downloads", batch_of_downloads},
+      {"batch with conflicts", batch_with_conflicts},
+      {"batch of all kinds", batch_of_all_kinds},
+      {"copies to new arrays", copies_to_new_arrays},
+      {"host arrays", host_arrays_of_all_kinds},
+      {"pinned cache", pinned_cache_is_used},
+      {"mapped memory", mapped_memory},
+      {"managed memory", managed_memory},
+      {"map", map_arrays},
+      {"map on stream", map_arrays_on_stream},
+      {"pool", pool_of_my_own},
+      {"pool at its limit", pool_at_its_limit},
+      {"adaptors", adaptors},
+      {"asynchronous resource", asynchronous_resource},
+      {"resource of device", resource_of_device},
+      {"adopted memory", adopted_memory},
+      {"shared allocation", shared_allocation},
+      {"streams", streams},
+      {"destroyed streams", destroyed_streams},
+      {"foreign stream", foreign_stream},
+      {"events", events},
+      {"stream pool", pool_of_streams},
+      {"arrays on several streams", arrays_on_several_streams},
+      {"host functions", host_functions},
+      {"for_each", functions_for_each},
+      {"devices", devices},
+      {"default stream", default_stream},
+      {"paths", paths},
+      {"options", option_scopes},
+      {"dlpack", dlpack},
+      {"spans", spans},
+      {"threads", threads_copy},
+  };
+  return all;
+}
+
+}  // namespace roc::test::faults
+
+// The driver. It does not use the library itself: it forks processes that run the cases, and
+// notices those that crash or hang.
+
+namespace roc::test::faults {
+namespace {
+
+struct test_case {
+  std::size_t scenario;
+  bool is_cold;
+  fault failure;
+};
+
+enum class outcome : unsigned char { not_reached, succeeded, failed, finding };
+
+// Shared by the driver and its child.
+struct shared_state {
+  std::atomic<unsigned long> progress;
+  std::atomic<std::size_t> current;  // index of the case that runs
+  use_counts counts;                 // of the last run
+  bool has_device;
+  bool is_on_cpu;
+  std::atomic<long> outcomes[4];
+  std::atomic<long> leaks_on_purpose;
+  char finding[4000];
+  bool is_finished;
+};
+
+shared_state* shared = nullptr;
+int error_file = -1;  // receives stderr of the child
+
+// What must not grow by runs of a scenario, successful or not.
+enum resource {
+  device_memory,
+  pinned_memory,
+  registrations,
+  native_streams,
+  native_events,
+  pool_bytes,
+  pool_reserved,
+  allocations,
+  threads,
+  resource_count
+};
+constexpr char const* resource_names[] = {"allocations of device memory",
+                                          "allocations of pinned memory",
+                                          "registrations",
+                                          "streams",
+                                          "events",
+                                          "bytes in use of the pool",
+                                          "bytes that the pool keeps",
+                                          "allocations of host memory",
+                                          "threads"};
+using resources = std::array<long, resource_count>;
+
+long thread_count() {
+  FILE* const file = std::fopen("/proc/self/stat", "r");
+  if (file == nullptr) return 0;
+  char line[1024];
+  long result = 0;
+  if (std::fgets(line, sizeof line, file) != nullptr) {
+    char const* const end_of_name = std::strrchr(line, ')');
+    if (end_of_name != nullptr) {
+      std::sscanf(end_of_name + 1,
+                  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+                  &result);
+    }
+  }
+  std::fclose(file);
+  return result;
+}
+
+// Waits for all work, lets the library free what it keeps, and returns what exists.
+resources measure() {
+  synchronize_devices();
+  trim_pinned_cache();
+  resources result{};
+  for (int i = 0; i != device::count(); ++i) {
+    memory_resource& pool = device_resource(i);
+    pool.trim();
+    result[pool_bytes] += static_cast<long>(pool.statistics().current_bytes);
+    result[pool_reserved] += static_cast<long>(pool.statistics().reserved_bytes);
+  }
+  auto const successes = [](char const* call) -> long {
+    static std::map<std::string_view, std::size_t> indices;
+    auto const [entry, is_new] = indices.emplace(call, 0);
+    if (is_new) entry->second = index_of_call(call);
+    return call_successes[entry->second];
+  };
+  result[device_memory] = successes("hipMalloc") + successes("hipMallocAsync") +
+                          successes("hipMallocManaged") - successes("hipFree") -
+                          successes("hipFreeAsync");
+  result[pinned_memory] = successes("hipHostMalloc") - successes("hipHostFree");
+  result[registrations] = successes("hipHostRegister") - successes("hipHostUnregister");
+  result[native_streams] = successes("hipStreamCreateWithFlags") +
+                           successes("hipStreamCreateWithPriority") - successes("hipStreamDestroy");
+  result[native_events] = successes("hipEventCreateWithFlags") - successes("hipEventDestroy");
+  result[allocations] = live_allocations();
+  result[threads] = thread_count();
+  return result;
+}
+
+// Returns true if errors of HIP explain that the resource grows, which is no finding:
+// - the call that frees it failed: nothing can free it. Without host memory HIP on the CPU fails
+// so.
+// - the device cannot be made current, for ever, and the log says so: freeing needs the device.
+bool is_explained(fault const& f, int grown) {
+  auto const has_failed = [](char const* call) { return call_errors[index_of_call(call)] != 0; };
+  if (f.all_later && f.kind == fault_kind::call && log_lines != 0 &&
+      (has_failed("hipGetDevice") || has_failed("hipSetDevice"))) {
+    return true;
+  }
+  bool const freeing_fails = has_failed("hipFree") || has_failed("hipFreeAsync");
+  switch (grown) {
+    case device_memory:
+    case pool_bytes:
+    case pool_reserved: return freeing_fails;
+    case pinned_memory: return has_failed("hipHostFree");
+    case registrations: return has_failed("hipHostUnregister");
+    case native_streams: return has_failed("hipStreamDestroy");
+    case native_events: return has_failed("hipEventDestroy");
+    // What HIP on the CPU has not freed consists of host memory and threads.
+    default:
+      return freeing_fails || has_failed("hipHostFree") || has_failed("hipHostUnregister") ||
+             has_failed("hipStreamDestroy") || has_failed("hipEventDestroy");
+  }
+}
+
+// Copies of all kinds through all staging memory. Returns what is wrong.
+std::string probe() {
+  try {
+    stream s;
+    words const from = make_words(count, 5);
+    words to(count);
+    array const a = to_device(from);
+    a.copy_to_host(to);
+    if (to != from) return "a staged copy afterwards is wrong";
+    array const b({count}, order::c, s);
+    b.copy_to_device(from, s);
+    b.copy_to_host(to, s);
+    s.synchronize();
+    if (to != from) return "a copy on a stream afterwards is wrong";
+    auto const guard = register_host(to);
+    b.fill(3, s);
+    b.copy_to_host(to, s);
+    s.synchronize();
+    if (std::count(to.begin(), to.end(), 3u) != static_cast<std::ptrdiff_t>(count)) {
+      return "a registered copy afterwards is wrong";
+    }
+  } catch (std::exception const& error) {
+    return std::string("a copy afterwards fails: ") + error.what();
+  }
+  return "";
+}
+
+void prepare_process() {
+  // Staging memory is small, so that copies need many chunks and memory that is lost is missed.
+  set_options({.copy_threads = 2,
+               .staging_threshold = 0,
+               .staging_limit = 64 << 10,
+               .staging_block = 16 << 10,
+               .staging_chunk = 4 << 10,
+               .log = log_level::error});
+  set_log_hook(count_log_line);
+  platform::set_call_hook(count_call);
+}
+
+struct run_result {
+  outcome kind;
+  std::string finding;
+  bool may_leak;  // the library said so
+};
+
+run_result run_once(test_case const& t) {
+  has_logged_leak = false;
+  log_lines = 0;
+  context c(t.failure, t.is_cold);
+  c.execute(scenarios()[t.scenario].run);
+  run_result result{outcome::succeeded, c.finding(), has_logged_leak};
+  if (!c.has_failed()) result.kind = outcome::not_reached;
+  if (c.has_thrown()) result.kind = outcome::failed;
+  shared->counts = c.counts();
+  return result;
+}
+
+// Runs a case, and again if something has grown: what grows in every run is a leak.
+run_result run_case(test_case const& t) {
+  // The library removes what it knows of finished work when there is much of it.
+  constexpr int most_runs = 40;
+  // A cold run is the first of its process: what it creates is not known.
+  resources before = t.is_cold ? resources{} : measure();
+  run_result result = run_once(t);
+  std::set<int> grown;
+  for (int i = 0; i != resource_count; ++i) grown.insert(i);
+  for (int runs = 1; result.finding.empty(); ++runs) {
+    resources const after = measure();
+    ++shared->progress;
+    if (t.is_cold) {
+      if (after[pool_bytes] != 0 && !result.may_leak && !is_explained(t.failure, pool_bytes)) {
+        result.finding = std::to_string(after[pool_bytes]) + " bytes of the pool are lost";
+      }
+      if (after[registrations] != 0 && !is_explained(t.failure, registrations)) {
+        result.finding = "a range is registered still";
+      }
+      break;
+    }
+    std::erase_if(grown, [&](int i) {
+      return after[static_cast<std::size_t>(i)] <= before[static_cast<std::size_t>(i)] ||
+             is_explained(t.failure, i);
+    });
+    if (result.may_leak) {
+      if (!grown.empty()) ++shared->leaks_on_purpose;
+      break;
+    }
+    if (grown.empty()) break;
+    if (runs == most_runs) {
+      for (int i : grown) {
+        result.finding += (result.finding.empty() ? "leaked in each run: " : ", ") +
+                          std::string(resource_names[i]);
+      }
+      break;
+    }
+    before = after;
+    auto const again = run_once(t);
+    result.finding = again.finding;
+    result.may_leak = result.may_leak || again.may_leak;
+  }
+  if (result.finding.empty()) result.finding = probe();
+  if (result.finding.empty() && t.is_cold) {
+    auto const again = run_once({t.scenario, false, {}});
+    result.finding = again.finding;
+    if (again.kind == outcome::failed && result.finding.empty()) {
+      result.finding = "the scenario fails afterwards";
+    }
+  }
+  if (!result.finding.empty()) result.kind = outcome::finding;
+  return result;
+}
+
+// Runs cases in the child. Ends the process after a finding, because it may be damaged.
+[[noreturn]] void run_cases(std::vector<test_case> const& cases, std::size_t first,
+                            std::size_t last) {
+  prepare_process();
+  std::size_t warm_scenario = scenarios().size();
+  for (std::size_t i = first; i != last; ++i) {
+    shared->current = i;
+    ++shared->progress;
+    static_cast<void>(::ftruncate(error_file, 0));
+    test_case const& t = cases[i];
+    if (!t.is_cold && warm_scenario != t.scenario) {
+      warm_scenario = t.scenario;
+      for (int run = 0; run != 2; ++run) {
+        auto const result = run_once({t.scenario, false, {}});
+        if (result.kind == outcome::failed || !result.finding.empty()) {
+          std::snprintf(shared->finding, sizeof shared->finding, "without a fault: %s",
+                        result.finding.c_str());
+          std::_Exit(1);
+        }
+        measure();
+      }
+      static_cast<void>(probe());
+    }
+    run_result const result = run_case(t);
+    ++shared->outcomes[static_cast<int>(result.kind)];
+    if (result.kind == outcome::finding) {
+      std::snprintf(shared->finding, sizeof shared->finding, "%s", result.finding.c_str());
+      std::_Exit(1);
+    }
+  }
+  shared->is_finished = true;
+  std::exit(0);  // runs the exit handlers of the library, too
+}
+
+// Measures how often a scenario uses what can fail, and writes it to shared->counts.
+[[noreturn]] void count_uses(std::size_t scenario, bool is_cold) {
+  prepare_process();
+  shared->has_device = device::count() != 0;
+  if (!shared->has_device) std::_Exit(0);
+  if (!is_cold) {
+    shared->is_on_cpu = on_cpu();
+    for (int run = 0; run != 2; ++run) {
+      static_cast<void>(run_once({scenario, false, {}}));
+      measure();
+    }
+  }
+  auto const result = run_once({scenario, is_cold, {}});
+  if (result.kind == outcome::failed || !result.finding.empty()) {
+    std::snprintf(shared->finding, sizeof shared->finding, "%s", result.finding.c_str());
+  }
+  std::_Exit(0);
+}
+
+struct settings {
+  double seconds = 0;     // 0: all cases
+  std::size_t every = 1;  // runs one of so many cases
+  std::optional<unsigned long> seed;
+  std::string scenario;
+  std::string fault;
+  std::string state;
+  double hang_seconds = 30;
+  bool lists = false;
+  bool runs_here = false;  // without a child, for a debugger
+};
+
+// Waits for the child. Returns its status, or nullopt if it hangs; it is then killed.
+std::optional<int> wait_for(pid_t child, int end_of_child, double hang_seconds) {
+  unsigned long progress = shared->progress;
+  auto last_progress = std::chrono::steady_clock::now();
+  for (;;) {
+    pollfd entry{end_of_child, POLLIN, 0};
+    bool const has_ended = ::poll(&entry, 1, 200) > 0;
+    auto const now = std::chrono::steady_clock::now();
+    int status = 0;
+    if (has_ended) {
+      ::waitpid(child, &status, 0);
+      return status;
+    }
+    if (shared->progress != progress) {
+      progress = shared->progress;
+      last_progress = now;
+    }
+    if (std::chrono::duration<double>(now - last_progress).count() > hang_seconds) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      return std::nullopt;
+    }
+  }
+}
+
+// Runs f() in a child. Returns what went wrong; empty if it ended normally.
+template <class F>
+std::string run_in_child(settings const& s, F f) {
+  shared->finding[0] = 0;
+  shared->is_finished = false;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
+  std::fflush(nullptr);
+  static_cast<void>(::ftruncate(error_file, 0));
+  pid_t const child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    ::dup2(error_file, STDERR_FILENO);
+    f();
+  }
+  ::close(ends[1]);
+  auto const status = wait_for(child, ends[0], s.hang_seconds);
+  ::close(ends[0]);
+  if (shared->finding[0] != 0) return shared->finding;
+  if (!status) return "hangs";
+  if (*status == 0) return "";
+  char text[600] = {};
+  auto const size = ::lseek(error_file, 0, SEEK_END);
+  auto const begin = std::max<off_t>(0, size > 500 && size < 1500 ? 0 : size - 500);
+  static_cast<void>(::pread(error_file, text, sizeof text - 1, begin));
+  // AddressSanitizer's first lines say more than its last.
+  char all[4000] = {};
+  static_cast<void>(::pread(error_file, all, sizeof all - 1, 0));
+  std::string message = text;
+  if (char const* const report = std::strstr(all, "ERROR: AddressSanitizer")) {
+    message = std::string(report).substr(0, 1200);
+  }
+  std::string const how = WIFSIGNALED(*status)
+                              ? "ends by signal " + std::to_string(WTERMSIG(*status))
+                              : "ends with status " + std::to_string(WEXITSTATUS(*status));
+  return how + (shared->is_finished ? " at exit" : "") + (message.empty() ? "" : ": " + message);
+}
+
+// Adds the faults of a scenario to `cases`.
+void add_cases(std::vector<test_case>& cases, std::size_t scenario, bool is_cold,
+               use_counts const& counts) {
+  auto const add = [&](fault f) {
+    for (bool const all_later : {false, true}) {
+      f.all_later = all_later;
+      cases.push_back({scenario, is_cold, f});
+    }
+  };
+  for (std::size_t i = 0; i != call_names.size(); ++i) {
+    std::string_view const name = call_names[i];
+    bool const allocates = name.find("Malloc") != name.npos || name.find("Create") != name.npos ||
+                           name == "hipHostRegister";
+    for (unsigned nth = 1; nth <= counts.calls[i]; ++nth) {
+      add({fault_kind::call, i, nth, false, hipErrorUnknown});
+      if (allocates) add({fault_kind::call, i, nth, false, hipErrorOutOfMemory});
+    }
+  }
+  // A vendor's runtime may not survive these.
+  if (!shared->is_on_cpu) return;
+  for (unsigned nth = 1; nth <= counts.allocations; ++nth) {
+    add({fault_kind::allocation, 0, nth, false, hipErrorUnknown});
+  }
+  for (unsigned nth = 1; nth <= counts.threads; ++nth) {
+    add({fault_kind::thread, 0, nth, false, hipErrorUnknown});
+  }
+#if ROCARRAY_PLATFORM_HOST
+  for (unsigned nth = 1; nth <= 3; ++nth) {
+    add({fault_kind::launch, 0, nth, false, hipErrorUnknown});
+  }
+#endif
+}
+
+// Keeps a few cases of each kind: the first use, the last, and one between.
+std::vector<test_case> sample(std::vector<test_case> const& cases, std::mt19937_64& random) {
+  std::map<std::array<std::size_t, 4>, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i != cases.size(); ++i) {
+    fault const& f = cases[i].failure;
+    groups[{cases[i].scenario, cases[i].is_cold, static_cast<std::size_t>(f.kind), f.call}]
+        .push_back(i);
+  }
+  std::set<std::size_t> chosen;
+  for (auto const& [key, members] : groups) {
+    auto const any = [&] { return members[random() % members.size()]; };
+    if (key[1] == 0) {
+      chosen.insert(members[random() % std::min<std::size_t>(members.size(), 2)]);
+      chosen.insert(
+          members[members.size() - 1 - random() % std::min<std::size_t>(members.size(), 2)]);
+      chosen.insert(any());
+    } else if (random() % 4 == 0) {
+      chosen.insert(any());  // each costs a process
+    }
+  }
+  std::vector<test_case> result;
+  for (std::size_t i : chosen) result.push_back(cases[i]);
+  return result;
+}
+
+std::optional<fault> parse_fault(std::string const& text) {
+  fault f;
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    auto const end = std::min(text.find(':', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (parts.size() < 2) return std::nullopt;
+  static std::map<std::string, fault_kind> const kinds{{"new", fault_kind::allocation},
+                                                       {"thread", fault_kind::thread},
+                                                       {"launch", fault_kind::launch},
+                                                       {"none", fault_kind::none}};
+  auto const kind = kinds.find(parts[0]);
+  f.kind = kind == kinds.end() ? fault_kind::call : kind->second;
+  f.call = index_of_call(parts[0]);
+  if (f.kind == fault_kind::call && f.call == call_names.size()) return std::nullopt;
+  f.nth = static_cast<unsigned>(std::strtoul(parts[1].c_str(), nullptr, 10));
+  for (std::size_t i = 2; i != parts.size(); ++i) {
+    if (parts[i] == "later") f.all_later = true;
+    if (parts[i] == "memory") f.code = hipErrorOutOfMemory;
+  }
+  return f;
+}
+
+settings parse_arguments(int size, char** arguments) {
+  settings s;
+  for (int i = 1; i < size; ++i) {
+    std::string_view const name = arguments[i];
+    char const* const value = i + 1 < size ? arguments[i + 1] : "";
+    if (name == "--list") {
+      s.lists = true;
+      continue;
+    }
+    if (name == "--here") {
+      s.runs_here = true;
+      continue;
+    }
+    ++i;
+    if (name == "--seconds") {
+      s.seconds = std::strtod(value, nullptr);
+    } else if (name == "--every") {
+      s.every = std::max(1ul, std::strtoul(value, nullptr, 10));
+    } else if (name == "--seed") {
+      s.seed = std::strtoul(value, nullptr, 10);
+    } else if (name == "--scenario") {
+      s.scenario = value;
+    } else if (name == "--fault") {
+      s.fault = value;
+    } else if (name == "--state") {
+      s.state = value;
+    } else if (name == "--hang") {
+      s.hang_seconds = std::strtod(value, nullptr);
+    } else {
+      std::fprintf(stderr,
+                   "usage: fault_matrix [--seconds N] [--every N] [--seed N] [--scenario NAME] "
+                   "[--fault CALL:N[:later][:memory]] [--state warm|cold] [--hang SECONDS] "
+                   "[--list] [--here]\n");
+      std::exit(2);
+    }
+  }
+  return s;
+}
+
+class campaign {
+ public:
+  explicit campaign(settings const& s) : settings_(s) {}
+
+  int run() {
+    auto const start = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i != scenarios().size(); ++i) {
+      if (!settings_.scenario.empty() && settings_.scenario != scenarios()[i].name) continue;
+      for (bool const is_cold : {false, true}) {
+        if (!settings_.state.empty() && (settings_.state == "cold") != is_cold) continue;
+        if (is_cold && !shared->is_on_cpu && settings_.state.empty())
+          continue;  // GPUs start slowly
+        auto const problem = run_in_child(settings_, [&] { count_uses(i, is_cold); });
+        if (!problem.empty()) {
+          report({i, is_cold, {}}, problem);
+          continue;
+        }
+        if (!shared->has_device) {
+          std::puts("there is no device; the fault matrix is skipped");
+          return 77;
+        }
+        for (std::size_t k = 0; k != call_names.size(); ++k) {
+          if (shared->counts.calls[k] != 0) calls_.insert(call_names[k]);
+        }
+        add_cases(cases_, i, is_cold, shared->counts);
+      }
+    }
+    std::size_t const all = cases_.size();
+    if (!settings_.fault.empty()) choose_fault();
+    std::mt19937_64 random(seed());
+    if (settings_.seconds != 0) {
+      cases_ = sample(cases_, random);
+      shuffle_scenarios(random);
+    }
+    if (settings_.every != 1) {
+      std::size_t index = seed() % settings_.every;
+      std::erase_if(cases_, [&](test_case const&) { return index++ % settings_.every != 0; });
+    }
+    std::size_t ran = 0;
+    for (std::size_t next = 0; next != cases_.size();) {
+      std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
+      if (settings_.seconds != 0 && elapsed.count() > settings_.seconds) break;
+      // The warm cases of one scenario share a process, as far as the time allows.
+      std::size_t last = next + 1;
+      while (last != cases_.size() && !cases_[next].is_cold && !cases_[last].is_cold &&
+             equal_findings_[group_of(cases_[last])] < most_equal_findings_ &&
+             cases_[last].scenario == cases_[next].scenario && last - next < 500) {
+        ++last;
+      }
+      if (equal_findings_[group_of(cases_[next])] >= most_equal_findings_) {
+        ++next;
+        continue;
+      }
+      shared->current = next;
+      auto const problem = run_in_child(settings_, [&] { run_cases(cases_, next, last); });
+      std::size_t const end = problem.empty() || shared->is_finished ? last : shared->current + 1;
+      if (!problem.empty()) report(cases_[shared->current], problem);
+      ran += end - next;
+      next = end;
+    }
+    std::printf(
+        "fault matrix: %zu scenarios, %zu HIP calls, %zu of %zu cases; %ld succeeded, %ld failed "
+        "as "
+        "documented, %ld were not reached, %ld leaked on purpose; %zu findings; seed %lu\n",
+        scenarios().size(), calls_.size(), ran, all, shared->outcomes[1].load(),
+        shared->outcomes[2].load(), shared->outcomes[0].load(), shared->leaks_on_purpose.load(),
+        findings_.size(), seed());
+    for (auto const& [what, names] : findings_) {
+      std::printf("finding: %s\n  %zu cases, such as", what.c_str(), names.size());
+      for (std::size_t i = 0; i != std::min<std::size_t>(names.size(), 8); ++i) {
+        std::printf("\n    %s", names[i].c_str());
+      }
+      std::puts("");
+    }
+    return findings_.empty() ? 0 : 1;
+  }
+
+ private:
+  unsigned long seed() {
+    if (!settings_.seed) {
+      char const* const text = std::getenv("ROCARRAY_TEST_SEED");
+      settings_.seed = text == nullptr ? std::random_device{}() : std::strtoul(text, nullptr, 10);
+    }
+    return *settings_.seed;
+  }
+
+  void choose_fault() {
+    auto const f = parse_fault(settings_.fault);
+    if (!f) {
+      std::fprintf(stderr, "no fault: %s\n", settings_.fault.c_str());
+      std::exit(2);
+    }
+    std::vector<test_case> chosen;
+    for (test_case const& t : cases_) {
+      bool const is_new = chosen.empty() || chosen.back().scenario != t.scenario ||
+                          chosen.back().is_cold != t.is_cold;
+      if (is_new) chosen.push_back({t.scenario, t.is_cold, *f});
+    }
+    cases_ = std::move(chosen);
+    if (settings_.runs_here && !cases_.empty()) run_cases(cases_, 0, 1);
+  }
+
+  // Changes the order of scenarios and states, and keeps the cases of each together.
+  void shuffle_scenarios(std::mt19937_64& random) {
+    std::map<std::pair<std::size_t, bool>, unsigned long> order;
+    for (test_case const& t : cases_) {
+      auto const [entry, is_new] = order.try_emplace({t.scenario, t.is_cold}, 0);
+      if (is_new) entry->second = random();
+    }
+    std::stable_sort(cases_.begin(), cases_.end(), [&](test_case const& a, test_case const& b) {
+      return order[{a.scenario, a.is_cold}] < order[{b.scenario, b.is_cold}];
+    });
+  }
+
+  // After some findings in a group of cases that differ in n only, the others are left out.
+  using group = std::tuple<std::size_t, bool, fault_kind, std::size_t, bool, int>;
+  static group group_of(test_case const& t) {
+    fault const& f = t.failure;
+    return {t.scenario, t.is_cold, f.kind, f.call, f.all_later, static_cast<int>(f.code)};
+  }
+
+  void report(test_case const& t, std::string const& what) {
+    std::string const name = "--scenario \"" + std::string(scenarios()[t.scenario].name) +
+                             "\" --fault " + fault_name(t.failure) + " --state " +
+                             (t.is_cold ? "cold" : "warm");
+    std::printf("%s: %s\n", name.c_str(), what.c_str());
+    std::fflush(stdout);
+    ++equal_findings_[group_of(t)];
+    findings_[std::string(scenarios()[t.scenario].name) + ": " + what.substr(0, 160)].push_back(
+        name);
+  }
+
+  settings settings_;
+  std::vector<test_case> cases_;
+  std::set<std::string> calls_;
+  static constexpr int most_equal_findings_ = 3;
+  std::map<group, int> equal_findings_;
+  std::map<std::string, std::vector<std::string>> findings_;
+};
+
+}  // namespace
+}  // namespace roc::test::faults
+
+int main(int size, char** arguments) {
+  using namespace roc::test::faults;
+  auto const settings = parse_arguments(size, arguments);
+  if (settings.lists) {
+    for (auto const& scenario : scenarios()) std::puts(scenario.name);
+    return 0;
+  }
+  ::setenv("ROCARRAY_HOST_DEVICES", "2", 0);
+  error_file = ::memfd_create("stderr", MFD_CLOEXEC);
+  shared = new (::mmap(nullptr, sizeof(shared_state), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0)) shared_state{};
+  shared->is_on_cpu = true;
+  return campaign(settings).run();
+}
