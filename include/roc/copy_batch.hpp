@@ -27,8 +27,9 @@ struct batch_storage;
 /// pinned staging memory with several threads, and one kernel scatters them on the device, or the
 /// reverse. Copies within a device are one kernel.
 ///
-/// The result is that of executing the copies one by one in the order of `add`. Copies that do not
-/// touch the same memory are executed concurrently, if that is quickly determined: always for
+/// The result is that of executing the copies one by one in the order of `add`. If one copy has to
+/// wait for earlier work that uses its host memory, the others do not wait with it. Copies that do
+/// not touch the same memory are executed concurrently, if that is quickly determined: always for
 /// contiguous copies, and for columns, tiles and boxes of one array; otherwise for some hundred
 /// copies. A batch is split before a copy that depends on an earlier one. The following copies are
 /// executed individually: between two devices, between host memories, of managed memory, through

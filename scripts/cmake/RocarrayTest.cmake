@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # rocarray_add_test(NAME SOURCES files... [DEVICE_SOURCES files.hip...] [ENVIRONMENT NAME=value...]
-#                   [ALSO_WITH NAME=value...] [MODES mode...] [HOST_ONLY] [NO_DEVICE] [FRESH])
+#                   [ALSO_WITH NAME=value...] [MODES mode...] [NOT_IN setting=test...] [HOST_ONLY]
+#                   [NO_DEVICE] [FRESH])
 #
 # Adds a GoogleTest program. Each of its tests is a CTest test (but see ROCARRAY_TEST_BY_PROGRAM).
 # On the host platform the tests run in each of the modes threaded, inline and deferred; on amd they
@@ -14,6 +15,8 @@
 # ALSO_WITH       runs the tests once more with each of these variables added to ENVIRONMENT, and
 #                 adds its value to the tests' names; for other emulated machines
 # MODES           the modes to run in, if not all
+# NOT_IN          tests that cannot run in a mode, or with a value of ALSO_WITH (`default`: without
+#                 one), and would be skipped there: inline=Suite.Test. They are not added
 # HOST_ONLY       adds the tests on the host platform only
 # NO_DEVICE       the tests need no device and also run on machines without one
 # FRESH           each test needs its own process, also with ROCARRAY_TEST_BY_PROGRAM, because it
@@ -79,11 +82,12 @@ endfunction()
 # See the top of this file.
 function(rocarray_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HOST_ONLY;NO_DEVICE;FRESH" ""
-    "SOURCES;DEVICE_SOURCES;ENVIRONMENT;ALSO_WITH;MODES")
+    "SOURCES;DEVICE_SOURCES;ENVIRONMENT;ALSO_WITH;MODES;NOT_IN")
   if(arg_HOST_ONLY AND NOT ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
+  set_property(TARGET ${name} PROPERTY ROCARRAY_NOT_IN ${arg_NOT_IN})
   rocarray_test_options(${name})
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/test)
@@ -171,8 +175,21 @@ function(_rocarray_register name name_part mode environment fresh)
     list(APPEND environment ROCARRAY_HOST_MODE=${mode})
   endif()
   set(prefix ${prefix}${name_part})
+  set(filter "")
+  get_target_property(left_out ${name} ROCARRAY_NOT_IN)
+  foreach(item IN LISTS left_out)
+    string(REGEX MATCH "^([^=]*)=(.*)$" item "${item}")
+    set(value ${name_part})
+    if(name_part STREQUAL "")
+      set(value default.)
+    endif()
+    if(CMAKE_MATCH_1 STREQUAL mode OR "${CMAKE_MATCH_1}." STREQUAL value)
+      string(APPEND filter ":${CMAKE_MATCH_2}")
+    endif()
+  endforeach()
+  string(REGEX REPLACE "^:" "-" filter "${filter}")
   if(ROCARRAY_TEST_BY_PROGRAM AND NOT fresh)
-    add_test(NAME ${prefix}${name} COMMAND ${name})
+    add_test(NAME ${prefix}${name} COMMAND ${name} --gtest_filter=${filter})
     set_tests_properties(${prefix}${name} PROPERTIES
       TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
     return()
@@ -181,6 +198,7 @@ function(_rocarray_register name name_part mode environment fresh)
   gtest_discover_tests(${name}
     TEST_PREFIX ${prefix}
     TEST_LIST ${list}
+    TEST_FILTER "${filter}"
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)

@@ -128,6 +128,7 @@ void submit_route(trace_scope const& trace, shared_batch const& batch, int devic
   op.records = route.records;
   op.host_reads = route.host_reads;
   op.host_writes = route.host_writes;
+  op.are_reads_by_cpu = route.reads_pageable_later;
   op.are_writes_by_cpu = true;
   op.read_now = route.read_now;
   run_operation(trace, op, stream, [&](stream_ref target) {

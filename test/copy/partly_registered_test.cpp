@@ -261,40 +261,63 @@ TEST_P(PartlyRegistered, IsReadAfterDownloadsOfTheSameBatch) {
   });
 }
 
-// How the range is written after uploads from its halves on another stream.
+// How the range is written after uploads from its halves on other streams, which may borrow them.
 enum class writer { download, batch, host_copy, fill };
+enum class use { copied, borrowed, batched };
+
+void check_writes_after_uploads(partly_registered_range& range, std::size_t count, use borrows) {
+  auto const before = numbered(count, 17);
+  auto const after = bytes(count, 99);
+  auto const source = roc::to_device(after);
+  auto const half = static_cast<std::ptrdiff_t>(range.x.size());
+  for (auto const written_by : {writer::download, writer::batch, writer::host_copy, writer::fill}) {
+    std::copy(before.begin(), before.end(), range.a.data());
+    roc::device_array<std::uint8_t> const array({count});
+    array.zero();
+    roc::stream const stream;
+    roc::stream const second;
+    roc::stream const other;
+    {
+      opened_soon const stream_gate(stream);
+      opened_soon const second_gate(second);
+      // Each half on its own stream, because a wait for one half waits for the whole stream.
+      auto const upload = [&](view const& part, auto const& target, roc::stream const& to) {
+        switch (borrows) {
+          case use::copied: return target.copy_to_device(part, to);
+          case use::borrowed: return roc::copy(part, target, to, roc::borrow_source);
+          case use::batched: roc::copy_batch().add(part, target).submit(to, roc::borrow_source);
+        }
+      };
+      upload(range.x, array(roc::slice(0, half)), stream);
+      upload(range.y, array(roc::slice(half, roc::none)), second);
+      switch (written_by) {
+        case writer::download: source.copy_to_host(range.a, other); break;
+        case writer::batch: roc::copy_batch().add(source, range.a).submit(other); break;
+        case writer::host_copy: roc::copy(after, range.a, other); break;
+        case writer::fill: roc::fill(range.a, std::uint8_t{99}, other); break;
+      }
+      other.synchronize();
+    }
+    EXPECT_TRUE(after == range.read()) << static_cast<int>(written_by);
+    stream.synchronize();
+    second.synchronize();
+    bytes copied(count);
+    array.copy_to_host(copied);
+    ASSERT_TRUE(before == copied) << static_cast<int>(written_by);
+  }
+}
 
 TEST_P(PartlyRegistered, IsWrittenAfterPendingUploadsOfItsParts) {
   for_each_size([](partly_registered_range& range, std::size_t count) {
-    auto const before = numbered(count, 17);
-    auto const after = bytes(count, 99);
-    auto const source = roc::to_device(after);
-    auto const half = static_cast<std::ptrdiff_t>(range.x.size());
-    for (auto const written_by :
-         {writer::download, writer::batch, writer::host_copy, writer::fill}) {
-      std::copy(before.begin(), before.end(), range.a.data());
-      roc::device_array<std::uint8_t> const array({count});
-      array.zero();
-      roc::stream const stream;
-      roc::stream const other;
-      {
-        opened_soon const stream_gate(stream);
-        array(roc::slice(0, half)).copy_to_device(range.x, stream);
-        array(roc::slice(half, roc::none)).copy_to_device(range.y, stream);
-        switch (written_by) {
-          case writer::download: source.copy_to_host(range.a, other); break;
-          case writer::batch: roc::copy_batch().add(source, range.a).submit(other); break;
-          case writer::host_copy: roc::copy(after, range.a, other); break;
-          case writer::fill: roc::fill(range.a, std::uint8_t{99}, other); break;
-        }
-        other.synchronize();
-      }
-      EXPECT_TRUE(after == range.read()) << static_cast<int>(written_by);
-      stream.synchronize();
-      bytes copied(count);
-      array.copy_to_host(copied);
-      ASSERT_TRUE(before == copied) << static_cast<int>(written_by);
-    }
+    check_writes_after_uploads(range, count, use::copied);
+  });
+}
+
+// Nothing else knows of the parts that are pageable.
+TEST_P(PartlyRegistered, IsWrittenAfterPendingCopiesThatBorrowItsParts) {
+  for_each_size([](partly_registered_range& range, std::size_t count) {
+    check_writes_after_uploads(range, count, use::borrowed);
+    check_writes_after_uploads(range, count, use::batched);
   });
 }
 

@@ -111,10 +111,9 @@ TEST(UserKernel, AcceptsViewsByValue) {
   }
 }
 
+// The host platform runs functions that a host compiler compiled.
+#if !ROCARRAY_PLATFORM_HOST
 TEST(ForEach, ThrowsNotSupportedOnADeviceIfCompiledByAHostCompiler) {
-#if ROCARRAY_PLATFORM_HOST
-  GTEST_SKIP() << "the host platform runs functions that a host compiler compiled";
-#else
   struct nothing {
     void operator()(std::size_t) const {}
   };
@@ -124,7 +123,7 @@ TEST(ForEach, ThrowsNotSupportedOnADeviceIfCompiledByAHostCompiler) {
   } catch (roc::error const& error) {
     EXPECT_EQ(std::errc::not_supported, error.code()) << error.what();
   }
-#endif
 }
+#endif
 
 }  // namespace

@@ -344,20 +344,30 @@ TEST(StreamKeepalive, KeepsTheNativeStreamOfADestroyedStream) {
 
 TEST(StreamKeepalive, ThreadsMayRecordWhileStreamsAreDestroyed) {
   constexpr int rounds = 200;
+  std::vector<stream_id> ids;
   for (int i = 0; i != rounds; ++i) {
     std::optional<roc::stream> stream(std::in_place);
     stream_id const id = id_of(*stream);
+    EXPECT_TRUE(id.is_live());
     std::thread other([&] {
       for (int j = 0; j != 5; ++j) {
         auto const reached = roc::runtime::record(id);
-        if (reached != nullptr) reached->synchronize();
+        if (reached == nullptr) continue;
+        reached->synchronize();
+        EXPECT_TRUE(reached->query());
       }
     });
     stream.reset();
     other.join();
+    EXPECT_FALSE(id.is_live());
+    ids.push_back(id);
   }
   roc::device(0).synchronize();
   roc::runtime::destroy_idle_streams();
+  for (stream_id const& id : ids) {
+    EXPECT_EQ(roc::runtime::record(id), nullptr);
+    EXPECT_TRUE(roc::runtime::is_finished(id));
+  }
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ class router {
         !is_synchronous_ && (host.pinned || use_ == detail::source_use::borrowed);
     (stream_ordered ? route.stream_ordered_uploads : route.uploads).push_back(index);
     if (host.partly_pinned) route.has_partly_pinned = true;
+    if (stream_ordered && !host.pinned) route.reads_pageable_later = true;
     if (is_synchronous_ && !host.partly_pinned) return;
     (stream_ordered || is_synchronous_ ? route.host_reads : route.read_now)
         .push_back(batch_.range_of(copy, layout::side::source));

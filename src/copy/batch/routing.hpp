@@ -28,6 +28,7 @@ struct device_route {
   std::vector<base::byte_range> host_writes;        // by downloads
   std::vector<memory::allocation_record*> records;  // device memory; sorted, without duplicates
   bool has_partly_pinned = false;                   // some host memory is pinned in part
+  bool reads_pageable_later = false;                // some of host_reads is not pinned
 
   bool uses_host_memory() const noexcept {
     return !uploads.empty() || !stream_ordered_uploads.empty() || !downloads.empty();

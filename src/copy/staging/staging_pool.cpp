@@ -83,6 +83,11 @@ staging_pool::staging_pool(std::size_t block_bytes, client pool_client, allocate
 
 staging_pool::~staging_pool() = default;
 
+std::size_t staging_pool::size_bytes() {
+  std::lock_guard const lock(mutex_);
+  return blocks_.size() * block_bytes_;
+}
+
 std::size_t staging_pool::max_blocks() const noexcept {
   std::size_t bytes = base::options().staging_limit;
   // The chunks of a large upload stay in the CPU's caches until the copy engine reads them. More

@@ -59,6 +59,9 @@ class staging_pool {
   /// Returns the bytes of a block, which is the maximum size of a buffer.
   std::size_t block_bytes() const noexcept { return block_bytes_; }
 
+  /// Returns the bytes of all blocks, in use or free. Takes the lock.
+  std::size_t size_bytes();
+
   /// Returns the pool of pinned host memory of the current device, with blocks of
   /// options::staging_block bytes. Created by the first call, never destroyed.
   static staging_pool& pinned(client pool_client);

@@ -306,10 +306,15 @@ void host_table::record_writes(std::vector<base::byte_range> ranges, stream_ref 
   if (!ranges.empty()) cpu_writes_.record(std::move(ranges), runtime::stream_id_of(stream));
 }
 
+void host_table::record_reads(std::vector<base::byte_range> ranges, stream_ref stream) {
+  if (!ranges.empty()) cpu_reads_.record(std::move(ranges), runtime::stream_id_of(stream));
+}
+
 runtime::stream_uses host_table::pending_uses(std::span<base::byte_range const> ranges,
                                               bool only_writes) {
   runtime::stream_uses pending;
   cpu_writes_.add_overlapping(ranges, pending);
+  if (!only_writes) cpu_reads_.add_overlapping(ranges, pending);
   auto const has_uses = [&] {
     if (ranges.size() != 1) return !ranges.empty();
     query const& known = find_query(ranges.front());

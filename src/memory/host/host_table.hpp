@@ -16,7 +16,7 @@
 
 #include "base/byte_range.hpp"
 #include "base/no_destructor.hpp"
-#include "memory/host/cpu_writes.hpp"
+#include "memory/host/cpu_uses.hpp"
 #include "memory/host/host_uses.hpp"
 
 namespace roc::memory {
@@ -104,6 +104,8 @@ class host_table {
   /// to pageable memory are staged. Records an event. Throws roc::error, std::bad_alloc.
   void record_write(base::byte_range range, stream_ref stream) { record_writes({range}, stream); }
   void record_writes(std::vector<base::byte_range> ranges, stream_ref stream);
+  /// Does the same for host functions that read the ranges: sources that are borrowed.
+  void record_reads(std::vector<base::byte_range> ranges, stream_ref stream);
   /// Blocks until no pending work, by the device or by the CPU, writes a part of the ranges,
   /// because the CPU is about to read them. Waits for all pending writes of an array or
   /// registration that is pinned. Does not hold a lock while it blocks. Takes no lock for one
@@ -175,7 +177,8 @@ class host_table {
   entry_map registrations_;  // they may overlap pageable allocations
   /// Changes with the maps. The values of two tables differ.
   std::atomic<std::uint64_t> version_ = next_version.fetch_add(1);
-  cpu_writes cpu_writes_;
+  cpu_uses cpu_writes_;
+  cpu_uses cpu_reads_;
 
   static constinit inline std::atomic<std::uint64_t> next_version = 1;
 };

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <future>
 #include <optional>
@@ -454,17 +455,29 @@ TEST(PoolResource, ThreadsMayAllocateWhileOthersDestroyStreams) {
   roc::hip_memory_resource direct;
   roc::pool_resource pool(direct);
   std::vector<std::thread> threads;
-  for (int t = 0; t < 3; ++t) {
-    threads.emplace_back([&] {
+  std::array<int, 3> right{};
+  for (std::size_t t = 0; t < right.size(); ++t) {
+    threads.emplace_back([&, t] {
+      auto const value = static_cast<unsigned char>(t + 1);
       for (int i = 0; i < 100; ++i) {
         roc::stream const short_lived_stream;
         array const a({3'000'000}, pool, roc::order::c, short_lived_stream);
         array const b({bytes}, pool, roc::order::c, short_lived_stream);
-        a(roc::slice(0, 100)).fill(1, short_lived_stream);
+        a(roc::slice(0, 100)).fill(value, short_lived_stream);
+        b.fill(value, short_lived_stream);
+        if (i % 10 != 0) continue;  // waits: the other rounds end with their work pending
+        unsigned char found[2] = {};
+        a(roc::slice(99, 100)).copy_to_host(roc::host_view(found, roc::shape<1>{1}));
+        b(roc::slice(bytes - 1, bytes)).copy_to_host(roc::host_view(found + 1, roc::shape<1>{1}));
+        if (found[0] == value && found[1] == value) ++right[t];
       }
     });
   }
   for (auto& thread : threads) thread.join();
+  EXPECT_EQ((std::array<int, 3>{10, 10, 10}), right);
+  EXPECT_EQ(600u, pool.statistics().allocations);
+  EXPECT_EQ(0u, pool.statistics().current_blocks);
+  EXPECT_EQ(0u, pool.statistics().current_bytes);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// host_uses and cpu_writes: several streams, foreign and destroyed ones, failing calls of HIP.
+// host_uses and cpu_uses: several streams, foreign and destroyed ones, failing calls of HIP.
 #include <roc/native.hpp>
 #include <roc/roc.hpp>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "memory/host/cpu_writes.hpp"
+#include "memory/host/cpu_uses.hpp"
 #include "memory/host/host_uses.hpp"
 #include "platform/call.hpp"
 #include "runtime/stream_id.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using roc::base::byte_range;
 using roc::memory::access;
-using roc::memory::cpu_writes;
+using roc::memory::cpu_uses;
 using roc::memory::host_uses;
 
 roc::runtime::stream_id id_of(roc::stream_ref stream) {
@@ -129,10 +129,10 @@ TEST_F(HostUses, ThreadsMayRecordAndWait) {
   EXPECT_TRUE(uses_.wait_quietly());
 }
 
-using CpuWrites = HostUses;
+using CpuUses = HostUses;
 
-TEST_F(CpuWrites, OverlapIsExact) {
-  cpu_writes writes;
+TEST_F(CpuUses, OverlapIsExact) {
+  cpu_uses writes;
   roc::stream const stream;
   writes.record({{300, 400}, {100, 200}, {150, 250}}, id_of(stream));
   auto const overlaps = [&](byte_range range) {
@@ -149,8 +149,8 @@ TEST_F(CpuWrites, OverlapIsExact) {
   EXPECT_FALSE(overlaps({400, 500}));
 }
 
-TEST_F(CpuWrites, FinishedWritesDoNotAccumulate) {
-  cpu_writes writes;
+TEST_F(CpuUses, FinishedUsesDoNotAccumulate) {
+  cpu_uses writes;
   roc::stream const stream;
   for (std::uintptr_t i = 1; i <= 100; ++i) {
     writes.record({{i, i + 1}}, id_of(stream));
@@ -159,8 +159,8 @@ TEST_F(CpuWrites, FinishedWritesDoNotAccumulate) {
   EXPECT_LE(writes.count(), 1u);
 }
 
-TEST_F(CpuWrites, AreKeptIfAQueryFails) {
-  cpu_writes writes;
+TEST_F(CpuUses, AreKeptIfAQueryFails) {
+  cpu_uses writes;
   roc::stream const stream;
   for (std::uintptr_t i = 1; i <= 4; ++i) {
     enqueue_count(stream, count_);

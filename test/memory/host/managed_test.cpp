@@ -146,7 +146,10 @@ TEST_F(ManagedArray, PrefetchDoesNotBlock) {
   roc::test::gate gate;
   gate.close(stream);
   roc::prefetch(array, roc::device(), stream);  // does not block
+  EXPECT_FALSE(stream.query());
   gate.open();
+  stream.synchronize();
+  EXPECT_TRUE(stream.query());
 }
 
 #endif

@@ -207,9 +207,21 @@ TEST_F(Registration, ThrowsIfRepeatedWithOtherOptions) {
 TEST_F(Registration, AcceptsContainersAndArrays) {
   static std::array<int, 4096> array{};
   static double table[64][64] = {};
-  auto const guard = roc::register_host(array, table);
-  roc::deregister(array);
-  roc::register_host(array).release();  // deregistered by the guard
+  auto const on_device = roc::device_array_like(array);
+  auto const table_on_device = roc::device_array_like(table);
+  auto const path = [&] { return roc::planned_path(array, on_device); };
+  EXPECT_NE(roc::copy_path::dma, path());
+  {
+    auto const guard = roc::register_host(array, table);
+    EXPECT_EQ(roc::copy_path::dma, path());
+    EXPECT_EQ(roc::copy_path::dma, roc::planned_path(table, table_on_device));
+    roc::deregister(array);
+    EXPECT_NE(roc::copy_path::dma, path());
+    roc::register_host(array).release();  // deregistered by the guard
+    EXPECT_EQ(roc::copy_path::dma, path());
+  }
+  EXPECT_NE(roc::copy_path::dma, path());
+  EXPECT_THROW(roc::deregister(table), roc::registration_error);
 }
 
 }  // namespace

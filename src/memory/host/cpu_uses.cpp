@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory/host/cpu_writes.hpp"
+#include "memory/host/cpu_uses.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +10,7 @@
 namespace roc::memory {
 namespace {
 
-// More than one write is removed for each that is added, so that finished writes do not accumulate.
+// More than one use is removed for each that is added, so that finished uses do not accumulate.
 constexpr std::size_t checks_per_record = 8;
 
 // Sorts the ranges, and joins those that overlap or touch. There must be at least one.
@@ -37,12 +37,12 @@ bool overlap(std::vector<base::byte_range> const& ranges, base::byte_range other
 
 }  // namespace
 
-void cpu_writes::remove_finished() {
-  std::vector<std::shared_ptr<write const>> finished;
+void cpu_uses::remove_finished() {
+  std::vector<std::shared_ptr<use const>> finished;
   {
     std::lock_guard const lock(mutex_);
-    std::size_t const checked = std::min(writes_.size(), checks_per_record);
-    finished.assign(writes_.begin(), writes_.begin() + static_cast<std::ptrdiff_t>(checked));
+    std::size_t const checked = std::min(uses_.size(), checks_per_record);
+    finished.assign(uses_.begin(), uses_.begin() + static_cast<std::ptrdiff_t>(checked));
   }
   for (std::size_t i = 0; i != finished.size();) {
     if (finished[i]->uses.have_finished()) {
@@ -53,32 +53,31 @@ void cpu_writes::remove_finished() {
   }
   std::lock_guard const lock(mutex_);
   // The next call checks others. Their order does not matter.
-  std::size_t const checked = std::min(writes_.size(), checks_per_record);
-  std::rotate(writes_.begin(), writes_.begin() + static_cast<std::ptrdiff_t>(checked),
-              writes_.end());
-  std::erase_if(writes_, [&](auto const& item) {
+  std::size_t const checked = std::min(uses_.size(), checks_per_record);
+  std::rotate(uses_.begin(), uses_.begin() + static_cast<std::ptrdiff_t>(checked), uses_.end());
+  std::erase_if(uses_, [&](auto const& item) {
     return std::find(finished.begin(), finished.end(), item) != finished.end();
   });
-  count_.store(writes_.size());
+  count_.store(uses_.size());
 }
 
-void cpu_writes::record(std::vector<base::byte_range> ranges, runtime::stream_id const& stream) {
+void cpu_uses::record(std::vector<base::byte_range> ranges, runtime::stream_id const& stream) {
   if (ranges.empty()) return;
   sort_and_join(ranges);
-  auto added = std::make_shared<write>();
+  auto added = std::make_shared<use>();
   added->ranges = std::move(ranges);
   added->uses.add_with_event(stream);
   remove_finished();
   std::lock_guard const lock(mutex_);
-  writes_.push_back(std::move(added));
-  count_.store(writes_.size());
+  uses_.push_back(std::move(added));
+  count_.store(uses_.size());
 }
 
-void cpu_writes::add_overlapping(std::span<base::byte_range const> ranges,
-                                 runtime::stream_uses& uses) const {
+void cpu_uses::add_overlapping(std::span<base::byte_range const> ranges,
+                               runtime::stream_uses& uses) const {
   if (count() == 0) return;
   std::lock_guard const lock(mutex_);
-  for (auto const& item : writes_) {
+  for (auto const& item : uses_) {
     bool const overlaps = std::any_of(ranges.begin(), ranges.end(), [&](base::byte_range range) {
       return overlap(item->ranges, range);
     });
