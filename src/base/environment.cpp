@@ -33,6 +33,7 @@ constexpr std::array variable_names = {
     "ROCARRAY_PROFILER"sv,
     "ROCARRAY_TRACE"sv,
     // HIP on the CPU: the host platform and the fake HIP runtime
+    "ROCARRAY_HOST_CHECK"sv,
     "ROCARRAY_HOST_DEVICES"sv,
     "ROCARRAY_HOST_EMULATE"sv,
     "ROCARRAY_HOST_INJECT_FAILURE"sv,

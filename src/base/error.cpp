@@ -68,17 +68,6 @@ bool is_beside(std::string_view file, std::string_view known_file, std::string_v
          file.starts_with(known_file.substr(0, known_file.size() - name.size()));
 }
 
-// Returns the location of the program's call that the thread is in. Line 0 if it is unknown, or in
-// the library itself, whose functions call each other.
-std::source_location location_of_caller() {
-  if (detail::current_call == nullptr) return {};
-  std::source_location const location = detail::current_call->location();
-  bool const is_own =
-      is_beside(location.file_name(), detail::current_call->header(), "detail/call_scope.hpp") ||
-      is_beside(location.file_name(), __FILE__, "base/error.cpp");
-  return is_own ? std::source_location() : location;
-}
-
 // Returns the message with the operation and its place before the problem.
 std::string describe(std::string const& problem) {
   if (detail::current_call == nullptr) return problem;
@@ -86,7 +75,7 @@ std::string describe(std::string const& problem) {
   if (char const* const direction = detail::current_call->direction(); direction != nullptr) {
     text.append(" (").append(direction).append(")");
   }
-  if (std::source_location const location = location_of_caller(); location.line() != 0) {
+  if (std::source_location const location = base::location_of_caller(); location.line() != 0) {
     std::string_view const file = location.file_name();
     text.append(" at ").append(file.substr(file.rfind('/') + 1));
     text.append(":").append(std::to_string(location.line()));
@@ -105,7 +94,7 @@ error::error(std::error_code code, std::string const& problem, char const* call,
     : std::system_error(code),
       message_(describe(problem)),
       call_(call),
-      location_(location_of_caller().line() != 0 ? location_of_caller() : location) {}
+      location_(base::location_of_caller().line() != 0 ? base::location_of_caller() : location) {}
 
 shape_error::shape_error(std::string const& problem) : error(invalid_argument(), problem) {}
 layout_error::layout_error(std::string const& problem) : error(invalid_argument(), problem) {}
@@ -137,6 +126,15 @@ void throw_lifetime_error(char const* message) { throw lifetime_error(message); 
 namespace base {
 
 void log_error(char const* message) noexcept { hook.load()(message); }
+
+std::source_location location_of_caller() noexcept {
+  if (detail::current_call == nullptr) return {};
+  std::source_location const location = detail::current_call->location();
+  bool const is_own =
+      is_beside(location.file_name(), detail::current_call->header(), "detail/call_scope.hpp") ||
+      is_beside(location.file_name(), __FILE__, "base/error.cpp");
+  return is_own ? std::source_location() : location;
+}
 
 }  // namespace base
 }  // namespace roc

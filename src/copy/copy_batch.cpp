@@ -14,6 +14,7 @@
 #include "copy/batch/staging.hpp"
 #include "copy/execute.hpp"
 #include "copy/operation.hpp"
+#include "copy/pending_host_access.hpp"
 #include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "copy/staging/stream_ordered_staging.hpp"
@@ -98,6 +99,18 @@ void copy_now(shared_batch const& batch, device_route const& route, stream_ref s
   }
 }
 
+// Tells the access checker which host memory the enqueued copies access on one side. Leaves out the
+// copies after the first ones of a large batch, which would take long.
+void track_host_access(batch const& copies, copy_selection const& selection, layout::side host_side,
+                       stream_ref stream) {
+  std::size_t remaining = 256;
+  for (auto const range : selection.ranges()) {
+    for (std::size_t i = range.first; i != range.end && remaining != 0; ++i, --remaining) {
+      track_pending_access(copies.layout_of(copies.copies[i]), host_side, stream);
+    }
+  }
+}
+
 // Enqueues the copies on `stream`. Blocks until staging memory is free.
 void enqueue(shared_batch const& batch, device_route const& route, stream_ref stream) {
   enqueue_within_device(batch, route, stream);
@@ -109,6 +122,8 @@ void enqueue(shared_batch const& batch, device_route const& route, stream_ref st
   };
   enqueue_all(route.stream_ordered_uploads, copy_kind::host_to_device);
   enqueue_all(route.downloads, copy_kind::device_to_host);
+  track_host_access(*batch, route.stream_ordered_uploads, layout::side::source, stream);
+  track_host_access(*batch, route.downloads, layout::side::destination, stream);
   // The uploads that read now come last, because they may block while the other work runs.
   auto const limits = limits_for_parallel_packing(*batch, route.uploads);
   for (auto const& work :

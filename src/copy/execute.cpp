@@ -11,6 +11,7 @@
 #include "copy/operation.hpp"
 #include "copy/paths/between_devices.hpp"
 #include "copy/paths/dma.hpp"
+#include "copy/pending_host_access.hpp"
 #include "copy/staging/pack.hpp"
 #include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staged_copy.hpp"
@@ -64,6 +65,13 @@ void execute_path(plan const& p, timing when, stream_ref stream) {
   }
 }
 
+// Tells the access checker which host memory the enqueued host functions of a copy access.
+void track_host_access(plan const& p, stream_ref stream) {
+  bool const reads_later = is_from_host(p.kind) && !p.reads_source_now;
+  if (reads_later) track_pending_access(p.canonical, layout::side::source, stream);
+  if (is_to_host(p.kind)) track_pending_access(p.canonical, layout::side::destination, stream);
+}
+
 // Returns null for host memory.
 void const* device_address(void const* data, bool is_host) { return is_host ? nullptr : data; }
 
@@ -105,7 +113,11 @@ void execute(plan const& p, stream_ref const* stream) {
                                  p.kind == copy_kind::device_to_device &&
                                  p.source_device != op.device;
   run_operation(trace_scope(p), op, stream, [&](stream_ref target) {
-    if (!needs_two_devices) return execute_path(p, when, target);
+    if (!needs_two_devices) {
+      execute_path(p, when, target);
+      if (when == timing::enqueued && !on_device) track_host_access(p, target);
+      return;
+    }
     int const device = runtime::device_of(target, runtime::current_device());
     copy_between_devices(p.canonical, p.source_device, op.device,
                          {target.handle(), device, target.kind()});

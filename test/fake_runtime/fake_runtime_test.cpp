@@ -224,6 +224,56 @@ TEST(FakeRuntimeMemoryDeathTest, HostAccessToDeviceMemoryFaults) {
   EXPECT_DEATH(*const_cast<int volatile*>(data.data) = 1, "");
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+// Programs for the access checker. They are functions, because a macro's arguments have one line.
+
+constexpr unsigned download_line = __LINE__ + 9;
+int read_during_download() {
+  setenv("ROCARRAY_HOST_CHECK", "report", 1);
+  setenv("ROCARRAY_HOST_MODE", "deferred", 1);
+  stream const s;
+  device_memory<int> const data(16);
+  void* memory = nullptr;
+  EXPECT_EQ(hipHostMalloc(&memory, 64, 0), hipSuccess);
+  auto const* const pinned = static_cast<int const volatile*>(memory);
+  EXPECT_EQ(hipMemcpyAsync(memory, data.data, 64, hipMemcpyDeviceToHost, s.handle), hipSuccess);
+  int const early = pinned[3];
+  EXPECT_EQ(hipStreamSynchronize(s.handle), hipSuccess);
+  EXPECT_EQ(hipHostFree(memory), hipSuccess);
+  return early == pinned[3] ? 0 : 1;
+}
+
+constexpr unsigned allocation_line = __LINE__ + 4;
+int read_device_memory() {
+  setenv("ROCARRAY_HOST_CHECK", "report", 1);
+  void* memory = nullptr;
+  EXPECT_EQ(hipMalloc(&memory, 64), hipSuccess);
+  return static_cast<char const volatile*>(memory)[5] == 0 ? 0 : 1;
+}
+
+std::string line(unsigned number) { return "fake_runtime_test.cpp:" + std::to_string(number); }
+
+TEST(FakeRuntimeCheckDeathTest, ReadOfPendingDestinationIsReported) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(read_during_download()), testing::ExitedWithCode(66),
+              "^rocarray: [^ ]*" + line(download_line + 1) +
+                  " reads memory of a pending copy: byte 12 of 64 bytes .* the destination of the "
+                  "copy enqueued at [^ ]*" +
+                  line(download_line) + " on stream 0x");
+}
+
+TEST(FakeRuntimeCheckDeathTest, AccessToDeviceMemoryNamesTheAllocation) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(read_device_memory()), testing::ExitedWithCode(66),
+              "^rocarray: [^ ]*" + line(allocation_line + 1) +
+                  " reads device memory: byte 5 of 64 bytes at 0x[0-9a-f]+ on device 0, memory "
+                  "allocated at [^ ]*" +
+                  line(allocation_line));
+}
+
+#endif
+
 TEST(FakeRuntimeCallback, RunsInStreamOrder) {
   stream const s;
   std::vector<int> host(4, 1);

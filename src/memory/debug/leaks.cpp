@@ -16,6 +16,10 @@
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 
+#if ROCARRAY_PLATFORM_HOST
+#include "platform/host/access_checker.hpp"
+#endif
+
 namespace roc::memory {
 namespace {
 
@@ -67,6 +71,9 @@ std::string describe(void const* data, allocation const& item) {
 }  // namespace
 
 void record_allocation(void const* data, std::size_t bytes, char const* kind, int device) noexcept {
+#if ROCARRAY_PLATFORM_HOST
+  if (device >= 0) host_hip::note_device_allocation(data, bytes, true);
+#endif
   bool const is_logged = base::logs(log_level::debug);
   bool const is_recorded = base::options().leak_check;
   if (!is_recorded && !is_logged) return;
@@ -86,6 +93,9 @@ void record_allocation(void const* data, std::size_t bytes, char const* kind, in
 
 void record_free(void const* data) noexcept {
   if (data == nullptr) return;
+#if ROCARRAY_PLATFORM_HOST
+  host_hip::note_device_free(data, true);
+#endif
   log_line(log_level::debug, "memory at %p is freed", data);
   if (!has_recorded.load(std::memory_order_relaxed)) return;
   std::lock_guard const lock(table().mutex);

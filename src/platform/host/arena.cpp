@@ -4,11 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
-#include <memory>
 #include <new>
-#include <vector>
+#include <optional>
 
+#include "base/no_destructor.hpp"
 #include "base/round_up.hpp"
 #include "platform/host/api.hpp"
 #include "platform/host/settings.hpp"
@@ -115,14 +116,18 @@ void arena::close() {
 
 namespace {
 
-// Never destroyed: static destructors of the program still use device memory.
-std::vector<std::unique_ptr<arena>> const& arenas() {
-  static auto* const instance = [] {
-    auto* const created = new std::vector<std::unique_ptr<arena>>;
-    for (int i = 0; i < host_settings().device_count; ++i) {
-      created->push_back(std::make_unique<arena>(host_settings().device_bytes));
-    }
-    return created;
+constexpr std::size_t max_devices = 16;
+
+using arena_table = std::array<std::optional<arena>, max_devices>;
+
+// Never destroyed: static destructors of the program still use device memory. Not on the heap, so
+// that the access checker never protects the arenas' locks.
+arena_table& arenas() {
+  static base::no_destructor<arena_table> instance;
+  [[maybe_unused]] static bool const is_complete = [] {
+    auto const count = static_cast<std::size_t>(host_settings().device_count);
+    for (std::size_t i = 0; i < count; ++i) (*instance)[i].emplace(host_settings().device_bytes);
+    return true;
   }();
   return *instance;
 }
@@ -133,7 +138,7 @@ arena& device_arena(int device) { return *arenas()[static_cast<std::size_t>(devi
 
 int owning_device(void const* address) {
   auto const& device_arenas = arenas();
-  for (std::size_t i = 0; i < device_arenas.size(); ++i) {
+  for (std::size_t i = 0; i < max_devices && device_arenas[i]; ++i) {
     if (device_arenas[i]->contains(address)) return static_cast<int>(i);
   }
   return -1;

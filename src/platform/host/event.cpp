@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/no_destructor.hpp"
+
 namespace roc::host_hip {
 namespace {
 
@@ -14,7 +16,7 @@ struct event_table {
 
 // Never destroyed: static destructors of the program still destroy events.
 event_table& events() {
-  static auto* const instance = new event_table;
+  static base::no_destructor<event_table> instance;
   return *instance;
 }
 

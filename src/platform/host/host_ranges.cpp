@@ -5,14 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 #include <iterator>
-#include <memory>
 #include <new>
 
 #include "base/no_destructor.hpp"
+#include "base/round_up.hpp"
+#include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
+#include "platform/host/memory_maps.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
@@ -86,25 +86,17 @@ bool exceeds_physical_memory(std::size_t bytes) {
 // Returns true if all pages of the range are mapped and allow the access that a registration needs:
 // to write, or only to read. Throws std::bad_alloc if the mappings cannot be read.
 bool is_accessible(void const* data, std::size_t bytes, bool read_only) {
-  struct closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::unique_ptr<std::FILE, closer> const maps(std::fopen("/proc/self/maps", "re"));
-  if (maps == nullptr) throw std::bad_alloc();
+  accessible_scope const memory;
+  mapping_reader maps;
+  if (!maps.is_open()) throw std::bad_alloc();
   auto next = reinterpret_cast<std::uintptr_t>(data);
   auto const last = reinterpret_cast<std::uintptr_t>(last_byte(data, bytes));
-  // Mappings are listed in the order of their addresses.
-  for (char line[256]; std::fgets(line, sizeof line, maps.get()) != nullptr;) {
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
-    char access[5] = {};
-    bool const is_mapping =
-        std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, access) == 3;
-    // The rest of a long line is not a mapping.
-    if (!is_mapping || end <= next) continue;
-    if (begin > next || access[read_only ? 0 : 1] != (read_only ? 'r' : 'w')) return false;
-    if (end > last) return true;
-    next = end;
+  for (mapping found; maps.next(found);) {
+    if (found.end <= next) continue;
+    bool const is_allowed = (found.protection & (read_only ? PROT_READ : PROT_WRITE)) != 0;
+    if (found.begin > next || !is_allowed) return false;
+    if (found.end > last) return true;
+    next = found.end;
   }
   return false;
 }
@@ -146,7 +138,9 @@ hipError_t host_ranges::add_allocated(void** data, std::size_t bytes, unsigned f
   *data = nullptr;
   if (bytes == 0) return hipSuccess;
   if (exceeds_physical_memory(bytes)) return hipErrorOutOfMemory;
-  void* const memory = ::operator new(bytes, page, std::nothrow);
+  // Checked memory shares no page with other memory. Otherwise tools find accesses beyond its end.
+  std::size_t const size = tracks_work() ? base::round_up(bytes, page_size()) : bytes;
+  void* const memory = ::operator new(size, page, std::nothrow);
   if (memory == nullptr) return hipErrorOutOfMemory;
   auto* const first = static_cast<std::byte*>(memory);
   std::lock_guard const lock(mutex_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "platform/host/launch.hpp"
 
+#include <new>
 #include <utility>
 
 #include "platform/host/arena.hpp"
@@ -33,11 +34,22 @@ hipError_t enqueue_kernel(hipStream_t stream, std::function<void()> kernel) {
   auto const target = scheduler::instance().find_stream(stream);
   if (target == nullptr) return hipErrorInvalidHandle;
   static_cast<void>(device_arena(0));  // its first use needs memory, and kernels cannot throw
-  scheduler::instance().submit(target, [kernel = std::move(kernel)] {
-    device_access_scope const scope;
-    kernel();
-  });
+  scheduler::instance().submit(target,
+                               [kernel = std::move(kernel), work = track_work("kernel", stream)] {
+                                 device_access_scope const scope;
+                                 kernel();
+                               });
   return hipSuccess;
+}
+
+void track_host_functions(hipStream_t stream, accessed_memory const& memory) noexcept {
+  if (!tracks_work()) return;
+  try {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return;
+    scheduler::instance().submit(target, [work = track_work("copy", stream, {memory})] {});
+  } catch (std::bad_alloc const&) {
+  }
 }
 
 }  // namespace roc::host_hip

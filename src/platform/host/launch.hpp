@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "platform/host/access_checker.hpp"
 #include "platform/host/api.hpp"
 
 namespace roc::host_hip {
@@ -11,5 +12,10 @@ namespace roc::host_hip {
 /// Enqueues a call of `kernel`, which may access the device memory of all devices while it runs.
 /// Returns hipErrorInvalidHandle if the stream is invalid.
 hipError_t enqueue_kernel(hipStream_t stream, std::function<void()> kernel);
+
+/// Records for the access checker that host functions enqueued on `stream` so far access host
+/// memory, which HIP does not know. Does nothing if the checker is off, the stream is invalid or
+/// memory is exhausted.
+void track_host_functions(hipStream_t stream, accessed_memory const& memory) noexcept;
 
 }  // namespace roc::host_hip

@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "base/no_destructor.hpp"
+#include "platform/host/access_checker.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/settings.hpp"
 #include "platform/host/start_thread.hpp"
@@ -19,7 +21,9 @@ thread_local bool is_running_operation = false;
 
 // The exit handler of mode deferred. Does nothing if an operation itself calls exit().
 void run_pending_work() {
-  if (!is_running_operation) scheduler::instance().wait_for_device(scheduler::all_devices);
+  if (is_running_operation) return;
+  note_exit();
+  scheduler::instance().wait_for_device(scheduler::all_devices);
 }
 
 }  // namespace
@@ -32,11 +36,9 @@ void* next_handle() {
 // Neither the scheduler nor its threads are destroyed: static destructors of the program still
 // enqueue work.
 scheduler& scheduler::instance() {
-  static auto* const instance = [] {
-    auto* const created = new scheduler;
-    if (host_settings().mode == run_mode::deferred) std::atexit(run_pending_work);
-    return created;
-  }();
+  static base::no_destructor<scheduler> instance;
+  [[maybe_unused]] static bool const has_exit_handler =
+      host_settings().mode == run_mode::deferred && std::atexit(run_pending_work) == 0;
   return *instance;
 }
 
@@ -198,6 +200,8 @@ operation_ptr scheduler::find_runnable_locked(operation_ptr const& wanted,
 }
 
 void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& lock) noexcept {
+  if (wanted->state_ == operation::state::done) return;
+  accessible_scope const memory;
   std::vector<operation_ptr> path;
   while (wanted->state_ != operation::state::done) {
     operation_ptr const next = find_runnable_locked(wanted, path);
@@ -242,7 +246,10 @@ bool scheduler::query(operation_ptr const& queried) {
   if (host_settings().mode == run_mode::deferred) {
     std::vector<operation_ptr> path;
     operation_ptr const next = find_runnable_locked(queried, path);
-    if (next->state_ == operation::state::pending) run(*next, lock);
+    if (next->state_ == operation::state::pending) {
+      accessible_scope const memory;
+      run(*next, lock);
+    }
   }
   return false;
 }

@@ -36,6 +36,10 @@ char const* const table =
     "ROCARRAY_HOST_MANAGED         full                   managed memory: full, basic (no access\n"
     "                                                     while the device works, no advice, no\n"
     "                                                     prefetch), off\n"
+    "ROCARRAY_HOST_CHECK           off                    report, abort: finds accesses to device\n"
+    "                                                     memory and, in mode deferred, to memory\n"
+    "                                                     of pending work; the mode is then\n"
+    "                                                     deferred by default, and protect on\n"
     "ROCARRAY_HOST_POISON          off (fake runtime: on) fill new and freed device memory with a\n"
     "                                                     pattern\n"
     "ROCARRAY_HOST_PROTECT         off (fake runtime: on) only kernels and copies can access "
@@ -114,6 +118,12 @@ settings read_environment() {
                                              : runtime_rules::rocm7;
 #endif
   environment_reader environment(result);
+  environment.read_choice("ROCARRAY_HOST_CHECK", {"off", "report", "abort"},
+                          {check_mode::off, check_mode::report, check_mode::abort}, result.check);
+  if (result.check != check_mode::off) {
+    result.mode = run_mode::deferred;
+    result.protect = true;
+  }
   environment.read_choice("ROCARRAY_HOST_MODE", {"threaded", "inline", "deferred"},
                           {run_mode::threaded, run_mode::inline_, run_mode::deferred}, result.mode);
   environment.read_choice(

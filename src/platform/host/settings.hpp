@@ -24,6 +24,13 @@ enum class managed_support {
   off,
 };
 
+/// What the access checker does with an error (ROCARRAY_HOST_CHECK).
+enum class check_mode {
+  off,     // it is not in use
+  report,  // writes a line to stderr; the exit code is 66
+  abort,   // writes the line and aborts the process
+};
+
 struct settings {
   run_mode mode = run_mode::threaded;
   runtime_rules emulated = runtime_rules::cuda;
@@ -31,6 +38,7 @@ struct settings {
   int device_count = 1;
   std::size_t device_bytes = 0;  // memory of each device
   int thread_count = 1;
+  check_mode check = check_mode::off;
   bool poison = false;
   bool protect = false;
   bool strict = false;

@@ -3,5 +3,6 @@
 set(ROCARRAY_HOST_HIP_SOURCES
   api/copy.cpp api/device.cpp api/error.cpp api/event.cpp api/launch.cpp api/managed.cpp
   api/memory.cpp api/memory_pool.cpp api/stream.cpp
-  api_call.cpp arena.cpp box_copy.cpp current_device.cpp event.cpp host_function.cpp
-  host_ranges.cpp launch.cpp parallel_for.cpp scheduler.cpp settings.cpp)
+  access_checker.cpp api_call.cpp arena.cpp box_copy.cpp code_place.cpp current_device.cpp event.cpp
+  host_function.cpp host_ranges.cpp launch.cpp memory_maps.cpp parallel_for.cpp protected_pages.cpp
+  scheduler.cpp settings.cpp)

@@ -34,6 +34,7 @@ void expect_valid(char const* name, char const* value) {
 
 TEST(HostSettingsDeathTest, InvalidValueFailsCallsAndIsReported) {
   expect_invalid("ROCARRAY_HOST_MODE", "fast", "one of threaded, inline, deferred");
+  expect_invalid("ROCARRAY_HOST_CHECK", "on", "one of off, report, abort");
   expect_invalid("ROCARRAY_HOST_EMULATE", "CUDA", "cuda, rocm5, rocm6, rocm7");
   expect_invalid("ROCARRAY_HOST_MANAGED", "on", "full, basic, off");
   expect_invalid("ROCARRAY_HOST_POISON", "yes", "off, on");
@@ -55,6 +56,7 @@ TEST(HostSettingsDeathTest, InvalidValueFailsCallsAndIsReported) {
 
 TEST(HostSettingsDeathTest, ValidValueIsAccepted) {
   expect_valid("ROCARRAY_HOST_MODE", "deferred");
+  expect_valid("ROCARRAY_HOST_CHECK", "report");
   expect_valid("ROCARRAY_HOST_EMULATE", "rocm6");
   expect_valid("ROCARRAY_HOST_MANAGED", "basic");
   expect_valid("ROCARRAY_HOST_MEMORY", "4096");
@@ -108,8 +110,8 @@ TEST(HostSettings, ColumnsOfTableAreAligned) {
 
 TEST(HostSettings, TableNamesEveryVariable) {
   std::string const table = roc::host_hip::settings_table();
-  for (char const* name : {"MODE", "DEVICES", "MEMORY", "THREADS", "EMULATE", "MANAGED", "POISON",
-                           "PROTECT", "STRICT", "INJECT_FAILURE"}) {
+  for (char const* name : {"MODE", "DEVICES", "MEMORY", "THREADS", "EMULATE", "MANAGED", "CHECK",
+                           "POISON", "PROTECT", "STRICT", "INJECT_FAILURE"}) {
     EXPECT_NE(std::string::npos, table.find(std::string("ROCARRAY_HOST_") + name)) << name;
   }
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/arena.hpp"
 #include "platform/host/box_copy.hpp"
@@ -86,6 +87,23 @@ bool is_valid_kind(hipMemcpyKind kind, located_memory const& source,
   }
 }
 
+// Returns the memory of a box that an operation will access at `located`, for the access checker.
+// `box.data` is the address that the program passed.
+accessed_memory accessed(pitched_memory const& box, located_memory const& located,
+                         extent const& size, bool is_written) {
+  accessed_memory result;
+  result.is_device = located.kind == memory_kind::device;
+  result.data = (result.is_device ? box.data : located.data) + box.offset;
+  result.run = size.width;
+  result.is_written = is_written;
+  auto const add_axis = [&](std::size_t extent, std::size_t pitch) {
+    if (extent > 1) result.axes[result.rank++] = {extent, static_cast<std::ptrdiff_t>(pitch)};
+  };
+  add_axis(size.depth, box.slice_pitch);
+  add_axis(size.height, box.row_pitch);
+  return result;
+}
+
 // Checks and enqueues a copy. Sets `host_copy`, if it is not null, to the enqueued operation if
 // host memory takes part in the copy. Under the rules of ROCm, blocks until the copy is done if its
 // destination is pageable.
@@ -102,10 +120,15 @@ hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, exten
   located_memory const to = locate(destination.data, span_bytes(size, destination));
   if (from.data == nullptr || to.data == nullptr) return hipErrorInvalidValue;
   if (!is_valid_kind(kind, from, to)) return hipErrorInvalidValue;
+  tracked_work work;
+  if (tracks_work()) {
+    work = track_work("copy", stream,
+                      {accessed(destination, to, size, true), accessed(source, from, size, false)});
+  }
   destination.data = to.data + destination.offset;
   source.data = from.data + source.offset;
-  auto operation =
-      scheduler::instance().submit(target, [=] { copy_box(destination, source, size); });
+  auto operation = scheduler::instance().submit(
+      target, [=, work = std::move(work)] { copy_box(destination, source, size); });
   if (emulates_rocm() && to.kind == memory_kind::pageable) scheduler::instance().wait(operation);
   bool const is_on_device = from.is_migrated() && to.is_migrated();
   if (host_copy != nullptr && !is_on_device) *host_copy = std::move(operation);
@@ -201,7 +224,13 @@ ROCARRAY_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t b
     located_memory const memory = locate(as_bytes(data), bytes);
     // Devices can access pinned memory too.
     if (memory.data == nullptr || !memory.on_device()) return hipErrorInvalidValue;
-    scheduler::instance().submit(target, [=] { fill_bytes(memory.data, value, bytes); });
+    tracked_work work;
+    if (tracks_work()) {
+      work = track_work("fill", stream,
+                        {accessed({as_bytes(data), bytes, bytes}, memory, {bytes, 1, 1}, true)});
+    }
+    scheduler::instance().submit(
+        target, [=, work = std::move(work)] { fill_bytes(memory.data, value, bytes); });
     return hipSuccess;
   });
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/host_function.hpp"
 #include "platform/host/parallel_for.hpp"
@@ -18,7 +19,9 @@ ROCARRAY_HOST_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t f
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
     if (function == nullptr) return hipErrorInvalidValue;
-    scheduler::instance().submit(target, [=] { run_host_function(function, data); });
+    scheduler::instance().submit(target, [=, work = track_work("host function", stream)] {
+      run_host_function(function, data);
+    });
     return hipSuccess;
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Allocation and registration of memory, and the attributes of pointers.
+#include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/arena.hpp"
 #include "platform/host/current_device.hpp"
@@ -83,13 +84,16 @@ hipError_t free_memory(void* data, bool is_host_call) {
     if (!allocated) return hipErrorInvalidValue;
     bool const is_exact = !is_host_call && allocated->data == data;
     if (!is_exact && !emulates_rocm()) return hipErrorInvalidValue;
+    note_release(allocated->data, allocated->bytes, is_host_call ? "hipHostFree" : "hipFree");
     wait_for_all_devices();
+    note_device_free(allocated->data, false);
     return device_arena(device).free(allocated->data) ? hipSuccess : hipErrorInvalidValue;
   }
   auto const range = host_ranges::instance().find(data);
   if (!range || range->registered) return hipErrorInvalidValue;
   bool const is_exact = range->managed != is_host_call && range->data == data;
   if (!is_exact && !emulates_rocm()) return hipErrorInvalidValue;
+  note_release(range->data, range->bytes, is_host_call ? "hipHostFree" : "hipFree");
   wait_for_all_devices();
   return host_ranges::instance().free(range->data);
 }
@@ -105,6 +109,7 @@ ROCARRAY_HOST_API hipError_t hipMalloc(void** data, std::size_t bytes) {
     *data = nullptr;
     if (bytes == 0) return hipSuccess;
     *data = device_arena(current_device()).allocate(bytes);
+    note_device_allocation(*data, bytes, false);
     return *data == nullptr ? hipErrorOutOfMemory : hipSuccess;
   });
 }
@@ -167,7 +172,12 @@ ROCARRAY_HOST_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsi
 ROCARRAY_HOST_API hipError_t hipHostUnregister(void* data) {
   return api_call("hipHostUnregister", [=] {
     if (data == nullptr) return hipErrorInvalidValue;
-    if (host_ranges::instance().is_registered_at(data)) wait_for_all_devices();
+    if (host_ranges::instance().is_registered_at(data)) {
+      if (auto const range = host_ranges::instance().find(data)) {
+        note_release(range->data, range->bytes, "hipHostUnregister");
+      }
+      wait_for_all_devices();
+    }
     return host_ranges::instance().remove(data);
   });
 }

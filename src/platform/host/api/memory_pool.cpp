@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Stream-ordered allocation. The call allocates the memory; a free returns it when the stream
 // reaches it. Every device has one pool, which caches nothing.
+#include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/arena.hpp"
 #include "platform/host/current_device.hpp"
@@ -41,6 +42,7 @@ ROCARRAY_HOST_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipS
       scheduler::instance().wait_for_device(target->device);
       *data = memory.allocate(bytes);
     }
+    note_device_allocation(*data, bytes, false);
     return *data == nullptr ? hipErrorOutOfMemory : hipSuccess;
   });
 }
@@ -53,7 +55,10 @@ ROCARRAY_HOST_API hipError_t hipFreeAsync(void* data, hipStream_t stream) {
     if (device < 0) return hipErrorInvalidValue;
     auto const allocated = device_arena(device).find(data);
     if (!allocated || allocated->data != data) return hipErrorInvalidValue;
-    scheduler::instance().submit(target, [=] { device_arena(device).free(data); });
+    scheduler::instance().submit(target, [=] {
+      note_device_free(data, false);
+      device_arena(device).free(data);
+    });
     return hipSuccess;
   });
 }

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "platform/host/protected_pages.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+
+#include "base/round_up.hpp"
+#include "platform/host/memory_maps.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+std::size_t page_size() {
+  static auto const size = static_cast<std::size_t>(getpagesize());
+  return size;
+}
+
+void change_protection(std::uintptr_t begin, std::uintptr_t end, int protection) noexcept {
+  ::mprotect(reinterpret_cast<void*>(begin), end - begin, protection);
+}
+
+}  // namespace
+
+void* mapped_memory_resource::do_allocate(std::size_t bytes, std::size_t) {
+  void* const data = ::mmap(nullptr, base::round_up(bytes, page_size()), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) throw std::bad_alloc();
+  return data;
+}
+
+void mapped_memory_resource::do_deallocate(void* data, std::size_t bytes, std::size_t) {
+  ::munmap(data, base::round_up(bytes, page_size()));
+}
+
+bool mapped_memory_resource::do_is_equal(std::pmr::memory_resource const& other) const noexcept {
+  return this == &other;
+}
+
+int protected_pages::protection_of(segment const& pages) const noexcept {
+  if (is_open() || pages.is_shared) return pages.protection;
+  if (pages.writers != 0) return PROT_NONE;
+  return pages.readers != 0 ? pages.protection & ~PROT_WRITE : pages.protection;
+}
+
+void protected_pages::apply(std::uintptr_t begin, segment const& pages) const noexcept {
+  change_protection(begin, pages.end, protection_of(pages));
+}
+
+protected_pages::table::const_iterator protected_pages::find(
+    std::uintptr_t address) const noexcept {
+  auto const next = segments_.upper_bound(address);
+  if (next == segments_.begin()) return segments_.end();
+  auto const found = std::prev(next);
+  return address < found->second.end ? found : segments_.end();
+}
+
+void protected_pages::split(std::uintptr_t address) {
+  auto const found = find(address);
+  if (found == segments_.end() || found->first == address) return;
+  segments_.emplace_hint(std::next(found), address, found->second);
+  segments_.find(found->first)->second.end = address;
+}
+
+void protected_pages::add_segments(address_range pages) {
+  bool is_complete = true;
+  for (std::uintptr_t next = pages.begin; next < pages.end && is_complete;) {
+    auto const found = find(next);
+    is_complete = found != segments_.end();
+    if (is_complete) next = found->second.end;
+  }
+  if (is_complete) return;
+  mapping_reader maps;
+  for (mapping found; maps.next(found) && found.begin < pages.end;) {
+    if (found.end <= pages.begin || found.protection == PROT_NONE) continue;
+    std::uintptr_t next = std::max(found.begin, pages.begin);
+    std::uintptr_t const last = std::min(found.end, pages.end);
+    while (next < last) {
+      if (auto const known = find(next); known != segments_.end()) {
+        next = known->second.end;
+        continue;
+      }
+      auto const following = segments_.upper_bound(next);
+      std::uintptr_t const end =
+          following == segments_.end() ? last : std::min(last, following->first);
+      segments_.emplace(next, segment{end, found.protection});
+      next = end;
+    }
+  }
+}
+
+void protected_pages::add(address_range pages, bool is_written) {
+  add_segments(pages);
+  split(pages.begin);
+  split(pages.end);
+  for (auto next = segments_.lower_bound(pages.begin);
+       next != segments_.end() && next->first < pages.end; ++next) {
+    ++(is_written ? next->second.writers : next->second.readers);
+    apply(next->first, next->second);
+  }
+}
+
+void protected_pages::remove(address_range pages, bool is_written) noexcept {
+  for (auto next = segments_.lower_bound(pages.begin);
+       next != segments_.end() && next->first < pages.end;) {
+    segment& found = next->second;
+    unsigned& count = is_written ? found.writers : found.readers;
+    if (count != 0) --count;  // 0 if the pages were lost, and are used again
+    apply(next->first, found);
+    next = found.writers + found.readers == 0 ? segments_.erase(next) : std::next(next);
+  }
+}
+
+void protected_pages::open() noexcept {
+  if (open_count_++ != 0) return;
+  for (auto const& [begin, pages] : segments_) apply(begin, pages);
+}
+
+void protected_pages::close() noexcept {
+  if (--open_count_ != 0) return;
+  for (auto const& [begin, pages] : segments_) apply(begin, pages);
+}
+
+bool protected_pages::contains(std::uintptr_t address) const noexcept {
+  return find(address) != segments_.end();
+}
+
+bool protected_pages::overlaps(address_range range) const noexcept {
+  auto const next = segments_.lower_bound(range.begin);
+  return contains(range.begin) || (next != segments_.end() && next->first < range.end);
+}
+
+void protected_pages::open_page(std::uintptr_t address) noexcept {
+  auto const found = find(address);
+  if (found == segments_.end()) return;
+  std::uintptr_t const page = address / page_size() * page_size();
+  change_protection(page, page + page_size(), found->second.protection);
+}
+
+void protected_pages::share_page(std::uintptr_t address) noexcept {
+  std::uintptr_t const page = address / page_size() * page_size();
+  open_page(address);
+  try {
+    split(page);
+    split(page + page_size());
+  } catch (std::bad_alloc const&) {
+    return;  // another access opens the page again
+  }
+  if (auto const found = segments_.find(page); found != segments_.end()) {
+    found->second.is_shared = true;
+  }
+}
+
+void protected_pages::protect_page(std::uintptr_t address) noexcept {
+  auto const found = find(address);
+  if (found == segments_.end()) return;
+  std::uintptr_t const page = address / page_size() * page_size();
+  change_protection(page, page + page_size(), protection_of(found->second));
+}
+
+bool protected_pages::find_lost(address_range& lost) const noexcept {
+  mapping_reader maps;
+  if (!maps.is_open()) return false;
+  mapping found;
+  for (auto const& [begin, pages] : segments_) {
+    for (std::uintptr_t next = begin; next < pages.end; next = found.end) {
+      while (found.end <= next) {
+        if (!maps.next(found)) found.begin = found.end = UINTPTR_MAX;
+      }
+      if (found.begin > next || found.protection != protection_of(pages)) {
+        lost = {begin, pages.end};
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void protected_pages::forget(address_range range) noexcept {
+  segments_.erase(segments_.lower_bound(range.begin), segments_.lower_bound(range.end));
+}
+
+}  // namespace roc::host_hip

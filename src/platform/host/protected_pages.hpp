@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Pages of host memory whose access is restricted while work that uses them is pending.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory_resource>
+
+namespace roc::host_hip {
+
+/// A half-open range of addresses.
+struct address_range {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+
+  bool contains(std::uintptr_t address) const { return address >= begin && address < end; }
+  bool overlaps(address_range other) const { return begin < other.end && other.begin < end; }
+};
+
+/// Memory that no allocation of the program shares pages with. The tables of the access checker are
+/// in it, because signal handlers read them.
+class mapped_memory_resource final : public std::pmr::memory_resource {
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
+  bool do_is_equal(std::pmr::memory_resource const& other) const noexcept override;
+};
+
+/// The protected pages of the process. Ranges may overlap: a page has the strictest protection. The
+/// caller holds a lock during each call.
+class protected_pages {
+ public:
+  explicit protected_pages(std::pmr::memory_resource* tables) : segments_(tables) {}
+
+  /// Protects whole pages: against all accesses if work writes them (`is_written`), else against
+  /// writes. Leaves out pages that are not mapped, or not accessible. Throws std::bad_alloc.
+  void add(address_range pages, bool is_written);
+  /// Ends the protection of an equal call of add.
+  void remove(address_range pages, bool is_written) noexcept;
+
+  /// Gives all pages the access that they had, until the matching call of close(). Calls nest.
+  void open() noexcept;
+  void close() noexcept;
+  bool is_open() const noexcept { return open_count_ != 0; }
+
+  bool contains(std::uintptr_t address) const noexcept;
+  bool overlaps(address_range range) const noexcept;
+  /// Gives the page of the address the access that it had, until protect_page().
+  void open_page(std::uintptr_t address) noexcept;
+  /// As open_page, until no work uses the page: it also holds a lock of the program, which the
+  /// kernel must be able to access.
+  void share_page(std::uintptr_t address) noexcept;
+  /// Gives the page of the address the access that it must have now. Does nothing if it is not
+  /// protected.
+  void protect_page(std::uintptr_t address) noexcept;
+
+  /// Calls lost(range) for each range that was unmapped, or mapped anew, since it was protected,
+  /// and forgets its protection.
+  template <class F>
+  void remove_lost(F lost) {
+    for (address_range range; find_lost(range);) {
+      forget(range);
+      lost(range);
+    }
+  }
+
+ private:
+  struct segment {
+    std::uintptr_t end;
+    int protection;          // before any call of add
+    unsigned readers = 0;    // calls of add by work that reads
+    unsigned writers = 0;    // calls of add by work that writes
+    bool is_shared = false;  // share_page
+  };
+  using table = std::pmr::map<std::uintptr_t, segment>;  // by first address
+
+  int protection_of(segment const& pages) const noexcept;
+  void apply(std::uintptr_t begin, segment const& pages) const noexcept;
+  table::const_iterator find(std::uintptr_t address) const noexcept;
+  /// Makes a segment begin at the address if it is inside of one.
+  void split(std::uintptr_t address);
+  /// Adds segments for the parts of the range that have none.
+  void add_segments(address_range pages);
+  /// Finds the first segment whose pages do not have their protection any more.
+  bool find_lost(address_range& lost) const noexcept;
+  void forget(address_range range) noexcept;
+
+  table segments_;
+  unsigned open_count_ = 0;
+};
+
+}  // namespace roc::host_hip
