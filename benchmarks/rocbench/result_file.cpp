@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -128,14 +131,43 @@ json make_document(benchmark_run const& run) {
   return {{"context", make_context(run)}, {"benchmarks", benchmarks}};
 }
 
+// A value for messages. Arrays and objects may be nested deeper than a recursive dump can follow.
+std::string shown(json const& value) {
+  return value.is_primitive() ? value.dump() : value.type_name();
+}
+
+// nlohmann_json converts every number to the type of the member, also one that the type cannot
+// hold.
+template <class Integer>
+void check_integers(json const& object, std::initializer_list<char const*> keys) {
+  using limits = std::numeric_limits<Integer>;
+  for (char const* key : keys) {
+    json const& value = object.at(key);
+    if (!value.is_number()) continue;  // refused when the member is read
+    bool const fits =
+        value.is_number_unsigned()
+            ? std::in_range<Integer>(value.get<std::uint64_t>())
+            : value.is_number_integer() && std::in_range<Integer>(value.get<std::int64_t>());
+    if (!fits) {
+      throw file_error(fmt::format("{} is {}, not an integer from {} to {}", key, shown(value),
+                                   limits::min(), limits::max()));
+    }
+  }
+}
+
 case_result result_from(json const& value) {
+  check_integers<std::size_t>(value, {"bytes"});
+  json const& samples = value.at("measured");
+  check_integers<std::size_t>(samples, {"executions", "batch"});
+  for (char const* key : {"rate", "seconds"})
+    check_integers<std::size_t>(samples.at(key), {"count"});
   auto const result = value.get<case_result>();
   // nlohmann_json reads an unknown name as the first value of an enumeration.
   for (auto const& [key, known] : {std::pair<char const*, json>{"counted", result.counted},
                                    std::pair<char const*, json>{"status", result.status}}) {
     if (value.at(key) != known) {
       throw file_error(
-          fmt::format("{} of {} is {}, which is unknown", key, result.name, value.at(key).dump()));
+          fmt::format("{} of {} is {}, which is unknown", key, result.name, shown(value.at(key))));
     }
   }
   measurement const& measured = result.measured;
@@ -148,11 +180,13 @@ case_result result_from(json const& value) {
 
 benchmark_run run_from(json const& document) {
   json const& extension = document.at("context").at("rocbench");
+  if (extension.contains("schema")) check_integers<int>(extension, {"schema"});
   int const schema = extension.value("schema", 1);
   if (schema != result_schema) {
     throw file_error(fmt::format("context/rocbench/schema is {}, but only {} can be read", schema,
                                  result_schema));
   }
+  check_integers<int>(extension, {"ordinal", "runtime_version", "driver_version"});
   benchmark_run run{extension.get<run_environment>(), extension.at("limits"), {}};
   for (json const& benchmark : document.at("benchmarks"))
     run.results.push_back(result_from(benchmark.at("rocbench")));

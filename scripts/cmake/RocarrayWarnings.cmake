@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Warnings and sanitizers for the project's own targets; not for users' targets.
+# Warnings, sanitizers and fuzzing for the project's own targets; not for users' targets.
 
 set(ROCARRAY_SANITIZE "" CACHE STRING "Sanitizers to compile with: address,undefined or thread")
+option(ROCARRAY_FUZZ "Build the fuzzers of test/campaigns for libFuzzer; needs clang" OFF)
 option(ROCARRAY_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 
 set(ROCARRAY_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
@@ -16,6 +17,14 @@ if(ROCARRAY_SANITIZE)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
   endif()
   add_link_options(-fsanitize=${ROCARRAY_SANITIZE})
+endif()
+
+if(ROCARRAY_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "rocarray: ROCARRAY_FUZZ needs clang's libFuzzer, but the compiler is "
+      "${CMAKE_CXX_COMPILER_ID}; set CMAKE_CXX_COMPILER to clang++")
+  endif()
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 
 # Sets the standard and the warnings of a target of the project.

@@ -65,6 +65,8 @@ TEST(PaddingExtent, ThrowsForIncompatibleDemands) {
   EXPECT_THROW(padding().round_to(0), roc::layout_error);
   auto const max_extent = std::numeric_limits<std::size_t>::max();
   EXPECT_THROW(padding().align(8).extent(max_extent - 3, 1), roc::shape_error);
+  EXPECT_THROW(padding().round_to(max_extent - 7).extent(9, 1), roc::shape_error);
+  EXPECT_THROW(padding().align(max_extent / 2 + 1).extent(9, 1), roc::shape_error);
   EXPECT_THROW((roc::device_array<int, 2>({2, 3}, padded<2>{2, 2})), roc::layout_error);
 }
 

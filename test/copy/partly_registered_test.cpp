@@ -198,7 +198,15 @@ TEST_P(PartlyRegistered, CopiesOfRowsAndPlanesKeepTheBytes) {
 }
 
 // How the range is read after downloads to its halves.
-enum class reader { upload, borrowed_upload, batch, host_copy, upload_on_other_stream, no_stream };
+enum class reader {
+  upload,
+  borrowed_upload,
+  batch,
+  host_copy,
+  upload_on_other_stream,
+  batch_on_other_stream,
+  no_stream
+};
 
 TEST_P(PartlyRegistered, IsReadAfterPendingDownloadsToItsParts) {
   for_each_size([](partly_registered_range& range, std::size_t count) {
@@ -207,7 +215,7 @@ TEST_P(PartlyRegistered, IsReadAfterPendingDownloadsToItsParts) {
     auto const half = static_cast<std::ptrdiff_t>(range.x.size());
     for (auto const read_by :
          {reader::upload, reader::borrowed_upload, reader::batch, reader::host_copy,
-          reader::upload_on_other_stream, reader::no_stream}) {
+          reader::upload_on_other_stream, reader::batch_on_other_stream, reader::no_stream}) {
       range.fill(0);
       roc::device_array<std::uint8_t> const array({count});
       array.zero();
@@ -226,6 +234,9 @@ TEST_P(PartlyRegistered, IsReadAfterPendingDownloadsToItsParts) {
           case reader::batch: roc::copy_batch().add(range.a, array).submit(stream); break;
           case reader::host_copy: roc::copy(range.a, copied, stream); break;
           case reader::upload_on_other_stream: array.copy_to_device(range.a, other); break;
+          case reader::batch_on_other_stream:
+            roc::copy_batch().add(range.a, array).submit(other, roc::borrow_source);
+            break;
           case reader::no_stream: array.copy_to_device(range.a); break;
         }
       }

@@ -135,6 +135,9 @@ TEST(ByteRectangles, InvalidRectangleThrows) {
   EXPECT_THROW(make({SIZE_MAX / 10 + 1, SIZE_MAX}, {1, 1}, 10), roc::shape_error);
   EXPECT_THROW(make({0, 0}, {SIZE_MAX, 2}, SIZE_MAX / 2), roc::shape_error);
   EXPECT_THROW(make({0, 0}, {10, 10}, 9), roc::layout_error);
+  // An end beyond PTRDIFF_MAX is beyond the end of every memory.
+  EXPECT_THROW(roc::detail::rectangle_mapping<1>(PTRDIFF_MAX, {1}, {PTRDIFF_MAX}, {}),
+               roc::shape_error);
   roc::host_view<unsigned char> const strided(memory.data(), roc::shape<1>{50}, roc::strides<1>{2});
   EXPECT_THROW(static_cast<void>(roc::rectangle<1>(strided, {0}, {4})), roc::layout_error);
   roc::device_array<int> const array({4});

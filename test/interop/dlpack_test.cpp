@@ -195,6 +195,11 @@ TEST(FromDlpack, ThrowsForUnsuitableTensorAndLeavesItToCaller) {
   source->shape = {2, 3};
   tensor.byte_offset = 62;
   EXPECT_THROW(take(), roc::layout_error);
+  tensor.byte_offset = UINT64_MAX - 63;  // wraps
+  EXPECT_TRUE(contains(message(take), "beyond the address space")) << message(take);
+  tensor = good;
+  tensor.shape = nullptr;
+  EXPECT_TRUE(contains(message(take), "DLPack tensor of rank 2 has no extents")) << message(take);
   tensor = good;
   tensor.data = nullptr;
   EXPECT_THROW(take(), roc::lifetime_error);

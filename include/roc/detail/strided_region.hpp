@@ -52,8 +52,8 @@ ROCARRAY_API void fill(strided_region const& destination, void const* pattern,
 /// and roc::error.
 ROCARRAY_API void zero(strided_region const& destination, stream_ref const* stream);
 
-/// Returns true if two indices refer to the same element. The result is exact, except that it is
-/// true if the axes interleave so much that a million steps do not decide it.
+/// Returns true if two indices refer to the same element; no stride may be negative. Exact, except
+/// that it is true if the axes interleave so much that a million steps do not decide it.
 ROCARRAY_API bool has_aliased_elements(std::size_t rank, std::size_t const* shape,
                                        std::ptrdiff_t const* strides);
 

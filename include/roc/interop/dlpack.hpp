@@ -170,10 +170,17 @@ dlpack_memory<T, N> read_dlpack(DLTensor const& tensor) {
     throw_shape_error("DLPack tensor has rank {}, requested rank {}; request the tensor's own rank",
                       tensor.ndim, N);
   }
+  if (N != 0 && tensor.shape == nullptr) {
+    throw_shape_error("DLPack tensor of rank {} has no extents; its producer must set its shape",
+                      N);
+  }
   dlpack_memory<T, N> result;
   for (std::size_t i = 0; i < N; ++i) {
     std::ptrdiff_t const extent = tensor.shape[i];
-    if (extent < 0) throw_shape_error("DLPack tensor has a negative extent: {}", extent);
+    if (extent < 0) {
+      throw_shape_error("DLPack tensor has a negative extent: {}; its producer must set its shape",
+                        extent);
+    }
     result.shape[i] = static_cast<std::size_t>(extent);
   }
   result.strides = layout::compact_strides(result.shape);
@@ -185,7 +192,15 @@ dlpack_memory<T, N> read_dlpack(DLTensor const& tensor) {
     throw_lifetime_error(
         "DLPack tensor has no data: it was released or never allocated; use a tensor with data");
   }
-  auto const address = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
+  std::uintptr_t address = 0;
+  if (__builtin_add_overflow(reinterpret_cast<std::uintptr_t>(tensor.data), tensor.byte_offset,
+                             &address)) {
+    throw_layout_error(
+        "DLPack tensor has elements beyond the address space: its byte offset is {}; its producer "
+        "must "
+        "set the offset of the first element",
+        tensor.byte_offset);
+  }
   if (address % alignof(T) != 0) {
     throw_layout_error(
         "DLPack tensor is not aligned to {} bytes, as its elements require; ask its "

@@ -117,7 +117,7 @@ class padding {
   static constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
     std::size_t const rest = value % multiple;
     if (rest == 0) return value;
-    if (value > layout::detail::max_bytes - multiple) {
+    if (multiple > layout::detail::max_bytes || value > layout::detail::max_bytes - multiple) {
       detail::throw_shape_error(
           "padded extent overflows: {} rounded up to a multiple of {}; use weaker constraints",
           value, multiple);

@@ -47,7 +47,9 @@ layout::mapping<N> rectangle_mapping(std::size_t bytes, shape<N> const& origin,
     std::size_t const length =
         layout::detail::saturating_product(step, region[axis] == 0 ? 0 : region[axis] - 1);
     for (std::size_t distance : {start, length}) {
-      end = distance > layout::detail::max_bytes - end ? layout::detail::max_bytes : end + distance;
+      bool const saturates =
+          end > layout::detail::max_bytes || distance > layout::detail::max_bytes - end;
+      end = saturates ? layout::detail::max_bytes + 1 : end + distance;
     }
     first += start;  // if this overflows, `end` has saturated
   }

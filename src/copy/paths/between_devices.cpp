@@ -93,7 +93,8 @@ class second_stream {
 
  private:
   struct created_stream {
-    roc::stream stream{non_blocking};
+    created_stream() : stream(non_blocking) {}
+    roc::stream stream;
     event done;
   };
 

@@ -533,6 +533,34 @@ TEST(CopyBatchErrors, ReadOnlyDestinationThrowsRegistrationError) {
   EXPECT_EQ(3, memory[0]);
 }
 
+// One side of a copy within the device is the host's memory under its device address: its release
+// waits for the batch.
+TEST(CopyBatch, MappedMemoryOutlivesPendingCopies) {
+  std::size_t const count = 3000;
+  auto const expected = numbered(count);
+  auto const array = roc::to_device(expected);
+  auto const make_filled = [&](std::uint8_t value) {
+    auto mapped = roc::mapped_array<std::uint8_t>(count);
+    std::fill_n(mapped.data(), count, value);
+    return mapped;
+  };
+  roc::stream const stream(roc::non_blocking);
+  auto written = make_filled(0);
+  roc::copy_batch().add(array, roc::device_view_of(written)).submit(stream);
+  written = {};
+  auto const after_write = make_filled(99);  // in the same memory
+  auto read = make_filled(7);
+  array.zero(stream);
+  roc::copy_batch().add(roc::device_view_of(read), array).submit(stream);
+  read = {};
+  auto const after_read = make_filled(98);
+  stream.synchronize();
+  EXPECT_EQ(bytes(count, 99), bytes(after_write.data(), after_write.data() + count));
+  bytes copied(count);
+  array.copy_to_host(copied);
+  EXPECT_EQ(bytes(count, 7), copied);
+}
+
 TEST(CopyBatchMove, MovedFromBatchIsEmptyAndUsable) {
   bytes const source = numbered(64);
   bytes back(64);

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "memory/host/host_registrations.hpp"
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/options.hpp"
@@ -334,6 +335,23 @@ TEST_F(RegistrationSegments, ManyThreadsMayRegisterTheSameRange) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_THROW(roc::deregister(range), roc::registration_error);
+}
+
+// Copies look for the boundaries of segments only while there are any.
+TEST_F(RegistrationSegments, AreCountedWhileRangesOfOneSegmentComeAndGo) {
+  auto& registrations = roc::memory::host_registrations::instance();
+  EXPECT_FALSE(registrations.has_segmented_ranges());
+  std::vector<std::uint8_t> large(4 * segment);
+  std::vector<std::uint8_t> small(100);
+  {
+    auto const pins = roc::register_host(large);
+    EXPECT_TRUE(registrations.has_segmented_ranges());
+    { auto const other = roc::register_host(small); }
+    EXPECT_TRUE(registrations.has_segmented_ranges());
+  }
+  EXPECT_FALSE(registrations.has_segmented_ranges());
+  { auto const other = roc::register_host(small); }
+  EXPECT_FALSE(registrations.has_segmented_ranges());
 }
 
 }  // namespace

@@ -1,0 +1,619 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Changes one operator, constant, condition or call of the library at a time and reports which of
+these mutants the tests notice.
+
+A mutant is drawn at random from all changes of the sources in src/layout, src/memory and src/copy:
+  relation   < becomes <= or >=, == becomes !=, and so on
+  arithmetic + becomes -, * becomes /, << becomes >>, ++ becomes --, += becomes -=, and so on
+  logic      && becomes ||, & becomes |, and so on
+  constant   an integer becomes one more or one less; true becomes false
+  condition  the condition of an if or while is negated
+  call       a statement that is only a call is removed
+
+A mutant that does not compile does not count, nor does an equivalent one: the compiler makes the same
+library of it, byte by byte. Another is drawn for each. A mutant is noticed if a test fails, crashes or
+takes ten times as long as it should (and 20 s), and fails again when it is repeated. The tests run in
+the modes deferred and threaded, those of the mutated source first, up to the first that fails.
+
+The mutants are made in a copy of the source tree that is built once, so that each costs the compilation
+of one source and the links of the tests that run.
+"""
+
+import argparse
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import queue
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIRECTORIES = ["src/layout", "src/memory", "src/copy"]
+TEST_MODULES = "layout;runtime;memory;copy;arrays;kernels;interop"  # those above the mutated sources
+MODES = ["deferred", "threaded"]
+CONFIGURATION = ["-DROCARRAY_PLATFORM=host", "-DCMAKE_BUILD_TYPE=Release",
+                 "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DROCARRAY_TEST_COMPILE_OPTIONS=-O0",
+                 "-DROCARRAY_BUILD_EXAMPLES=OFF", "-DROCARRAY_BUILD_BENCHMARKS=OFF",
+                 "-DROCARRAY_TEST_BY_PROGRAM=ON", f"-DROCARRAY_TEST_MODULES={TEST_MODULES}"]
+MEMORY_LIMIT = 12 << 30  # of a test, in bytes: a mutant may allocate without end
+
+# The changes
+
+TOKEN = re.compile(r"""
+    (?P<skipped>//[^\n]*|/\*.*?\*/|^[ \t]*\#(?:[^\n]*\\\n)*[^\n]*)
+  | (?P<string>(?:u8|[uUL])?R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')
+  | (?P<number>(?:0[xX][0-9a-fA-F']+|[0-9](?:'?[0-9])*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?[uUlLzZfF]*)
+  | (?P<name>[A-Za-z_]\w*)
+  | (?P<operator><=>|<<=|>>=|->\*|\.\.\.|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[^\s\w])
+""", re.VERBOSE | re.DOTALL | re.MULTILINE)
+
+# What a binary operator becomes. The project's format has blanks around them, and none around the
+# brackets of templates and the declarators & and *.
+BINARY = {
+    "<": ("relation", ["<=", ">="]), "<=": ("relation", ["<", ">"]),
+    ">": ("relation", [">=", "<="]), ">=": ("relation", [">", "<"]),
+    "==": ("relation", ["!="]), "!=": ("relation", ["=="]),
+    "+": ("arithmetic", ["-"]), "-": ("arithmetic", ["+"]), "*": ("arithmetic", ["/"]),
+    "/": ("arithmetic", ["*"]), "%": ("arithmetic", ["*"]), "<<": ("arithmetic", [">>"]),
+    ">>": ("arithmetic", ["<<"]), "+=": ("arithmetic", ["-="]), "-=": ("arithmetic", ["+="]),
+    "*=": ("arithmetic", ["/="]), "/=": ("arithmetic", ["*="]),
+    "&&": ("logic", ["||"]), "||": ("logic", ["&&"]), "&": ("logic", ["|"]), "|": ("logic", ["&"]),
+    "|=": ("logic", ["&="]), "&=": ("logic", ["|="]),
+}
+STEPS = {"++": "--", "--": "++"}
+NOT_CALLS = {"static_assert", "return", "throw", "delete", "new", "if", "for", "while", "switch",
+             "sizeof", "alignas", "decltype", "requires", "catch", "noexcept", "operator"}
+
+Token = collections.namedtuple("Token", "kind text begin end")
+Change = collections.namedtuple("Change", "path line kind begin end text before")
+
+
+def tokens_of(text):
+    result = []
+    for match in TOKEN.finditer(text):
+        kind = match.lastgroup if match.lastgroup != "mark" else "string"
+        if match.group("string"):
+            kind = "string"
+        if kind != "skipped":
+            result.append(Token(kind, match.group(), match.start(), match.end()))
+    return result
+
+
+def closing(tokens, opening):
+    """The index of the bracket that closes the one at the index `opening`; None if there is none."""
+    pairs = {"(": ")", "{": "}", "[": "]"}
+    stack = []
+    for i in range(opening, len(tokens)):
+        text = tokens[i].text if tokens[i].kind == "operator" else ""
+        if text in pairs:
+            stack.append(pairs[text])
+        elif stack and text == stack[-1]:
+            stack.pop()
+            if not stack:
+                return i
+    return None
+
+
+def condition_of(tokens, i):
+    """The first and the last token of the condition of the if or while at index i, or None."""
+    if i + 1 >= len(tokens) or tokens[i + 1].text != "(":
+        return None  # if constexpr
+    end = closing(tokens, i + 1)
+    if end is None:
+        return None
+    first, depth = i + 2, 0
+    for k in range(i + 2, end):
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(tokens[k].text, 0)
+        if depth == 0 and tokens[k].text == ";":
+            first = k + 1
+    if any(token.text == "=" for token in tokens[first:end]):
+        return None  # a declaration
+    return first, end - 1
+
+
+def call_at(tokens, i):
+    """The index of the semicolon of the statement at index i if it is only a call, or None."""
+    k = i
+    while k < len(tokens) and (tokens[k].kind == "name" or tokens[k].text in {"::", ".", "->", "*"}):
+        if tokens[k].text in NOT_CALLS:
+            return None
+        if tokens[k].kind == "name" and k + 1 < len(tokens) and tokens[k + 1].kind == "name":
+            return None  # a declaration
+        if tokens[k].text == "*" and k != i:
+            return None
+        k += 1
+        while k < len(tokens) and tokens[k].text in {"(", "["}:
+            end = closing(tokens, k)
+            if end is None:
+                return None
+            is_call = tokens[k].text == "("
+            k = end + 1
+            if is_call and k < len(tokens) and tokens[k].text == ";":
+                return k
+    return None
+
+
+def changes_of(path, text):
+    """All changes of a source, in the order of their places."""
+    tokens = tokens_of(text)
+    result = []
+
+    def add(kind, first, last, replacement):
+        begin, end = tokens[first].begin, tokens[last].end
+        result.append(Change(path, text.count("\n", 0, begin) + 1, kind, begin, end, replacement,
+                             text[begin:end]))
+
+    assertion_end = -1
+    for i, token in enumerate(tokens):
+        if token.text == "static_assert":
+            assertion_end = closing(tokens, i + 1) or -1
+        if i <= assertion_end:
+            continue
+        if token.kind == "operator":
+            spaced = token.begin > 0 and text[token.begin - 1].isspace() and \
+                text[token.end:token.end + 1].isspace()
+            if spaced and token.text in BINARY:
+                kind, replacements = BINARY[token.text]
+                for replacement in replacements:
+                    add(kind, i, i, replacement)
+            elif token.text in STEPS:
+                add("arithmetic", i, i, STEPS[token.text])
+        elif token.kind == "number":
+            parts = re.fullmatch(r"([0-9][0-9']*)([uUlLzZ]*)", token.text)
+            if parts and not re.fullmatch(r"0[0-7]+", parts[1]):
+                value = int(parts[1].replace("'", ""))
+                for changed in [value + 1, value - 1]:
+                    if changed >= 0:
+                        add("constant", i, i, f"{changed}{parts[2]}")
+        elif token.text in {"true", "false"}:
+            add("constant", i, i, "false" if token.text == "true" else "true")
+        elif token.text in {"if", "while"}:
+            condition = condition_of(tokens, i)
+            if condition:
+                first, last = condition
+                whole = text[tokens[first].begin:tokens[last].end]
+                add("condition", first, last, f"!({whole})")
+        if token.kind == "name" or token.text in {"::", "*"}:
+            before = tokens[i - 1].text if i else ";"
+            if before in {";", "{", "}", ")", "else", ":"}:
+                end = call_at(tokens, i)
+                if end is not None:
+                    add("call", i, end, ";")
+    return result
+
+
+def all_changes(root):
+    result = []
+    for directory in DIRECTORIES:
+        for file in sorted((root / directory).rglob("*")):
+            if file.suffix in {".cpp", ".hpp"}:
+                result += changes_of(str(file.relative_to(root)), file.read_text())
+    return result
+
+
+def mutated(text, change):
+    return text[:change.begin] + change.text + text[change.end:]
+
+
+def describe(change):
+    shorten = lambda words: textwrap.shorten(words, 60, placeholder=" ...")
+    what = "removed" if change.kind == "call" else f"-> {shorten(change.text)}"
+    return f"{change.path}:{change.line}: {change.kind}: {shorten(change.before)} {what}"
+
+
+# Building and testing
+
+Test = collections.namedtuple("Test", "name program module mode command environment directory")
+Result = collections.namedtuple("Result", "verdict change detail seconds")
+
+
+class Workspace:
+    """A copy of the source tree, built once, in which mutants are made one at a time."""
+
+    def __init__(self, source, directory, configuration, jobs):
+        self.directory = directory
+        self.build_directory = directory / "build" / "h"
+        self.configuration = configuration
+        self.jobs = jobs
+        self.environment = dict(os.environ, CCACHE_BASEDIR=str(directory), CCACHE_NOHASHDIR="1")
+        self.copy(source)
+
+    def copy(self, source):
+        listed = subprocess.run(["git", "-C", source, "ls-files", "-co", "--exclude-standard"],
+                                capture_output=True, text=True, check=False)
+        if listed.returncode == 0 and listed.stdout:
+            names = listed.stdout.splitlines()
+        else:
+            names = [str(file.relative_to(source)) for file in pathlib.Path(source).rglob("*")
+                     if file.is_file()]
+        for name in names:
+            origin, copy = pathlib.Path(source) / name, self.directory / name
+            if not origin.is_file() or (copy.is_file() and copy.read_bytes() == origin.read_bytes()):
+                continue
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(origin, copy)
+        known = set(names)
+        for directory in DIRECTORIES:
+            for file in (self.directory / directory).rglob("*"):
+                if file.is_file() and str(file.relative_to(self.directory)) not in known:
+                    file.unlink()
+
+    def run(self, command):
+        return subprocess.run(command, cwd=self.directory, env=self.environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+
+    def configure(self):
+        command = ["cmake", "-S", ".", "-B", self.build_directory, "-G", "Ninja", *self.configuration]
+        if shutil.which("ccache"):
+            command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+        configured = self.run(command)
+        if configured.returncode != 0:
+            sys.exit(f"mutation: the configuration failed:\n{configured.stdout}")
+
+    def build(self, targets):
+        """Returns the output of a failed build, or None."""
+        built = self.run(["ninja", "-C", self.build_directory, f"-j{self.jobs}", *targets])
+        return None if built.returncode == 0 else built.stdout
+
+    def prepare(self):
+        """Builds everything without a mutant."""
+        self.configure()
+        problem = self.build([])
+        if problem:
+            sys.exit(f"mutation: the build failed without a mutant:\n{problem[-3000:]}")
+        self.original = self.library()
+
+    def library(self):
+        archive = next(self.build_directory.rglob("librocarray.a"))
+        return hashlib.sha256(archive.read_bytes()).hexdigest()
+
+    def tests(self):
+        """The tests that CTest would run in MODES, and those of programs that run in none of these."""
+        listed = self.run(["ctest", "--test-dir", self.build_directory, "--show-only=json-v1"])
+        result = []
+        for test in json.loads(listed.stdout[listed.stdout.index("{"):])["tests"]:
+            command = test.get("command", [])
+            properties = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
+            environment = dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", []))
+            mode = environment.get("ROCARRAY_HOST_MODE", "")
+            if not command or not command[0].startswith(str(self.build_directory)):
+                continue  # a script
+            program = pathlib.Path(command[0])
+            place = program.relative_to(self.build_directory).parts
+            result.append(Test(test["name"], program.name, place[1] if len(place) > 2 else "", mode,
+                               command, environment, properties["WORKING_DIRECTORY"]))
+        in_modes = {test.program for test in result if test.mode in MODES}
+        return [test for test in result if test.mode in MODES or test.program not in in_modes]
+
+    def own(self, test, other):
+        """The test of another workspace, in this one."""
+        def moved(text):
+            return text.replace(str(other.directory), str(self.directory))
+        return test._replace(command=[moved(part) for part in test.command],
+                             environment={name: moved(value) for name, value in test.environment.items()},
+                             directory=moved(test.directory))
+
+
+def run_test(test, seed, timeout):
+    """Runs a test. Returns (why it failed or None, seconds)."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    start = time.monotonic()
+    environment = dict(os.environ, **test.environment, ROCARRAY_TEST_SEED=str(seed),
+                       GTEST_FAIL_FAST="1")
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(test.command, cwd=test.directory, env=environment, stdout=output,
+                                   stderr=output, start_new_session=True, preexec_fn=limit)
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return "ran too long", time.monotonic() - start
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    seconds = time.monotonic() - start
+    if status in {0, 77}:
+        return None, seconds
+    failed = re.findall(r"^\[  FAILED  \] ([\w/]+\.[\w/]+)|^\[ RUN +\] (\S+)", text, re.MULTILINE)
+    where = next((name for name, _ in failed if name), failed[-1][1] if failed else "")
+    how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+    return f"{how}{' in ' + where if where else ''}", seconds
+
+
+class Campaign:
+    """The tests, how long each takes without a mutant, and what has noticed mutants so far."""
+
+    def __init__(self, workspace, seed, minimum_timeout=20.0):
+        self.seed = seed
+        self.minimum_timeout = minimum_timeout
+        self.workspace = workspace  # of the tests
+        self.tests = workspace.tests()
+        self.seconds = {}
+        self.noticed_in = collections.Counter()
+        self.lock = threading.Lock()
+
+    def measure(self):
+        """Runs all tests without a mutant; they must pass."""
+        failed = []
+        for test in self.tests:
+            problem, self.seconds[test.name] = run_test(test, self.seed, 600)
+            if problem and run_test(test, self.seed, 600)[0]:
+                failed.append(f"{test.name}: {problem}")
+        if failed:
+            sys.exit("mutation: tests fail without a mutant:\n  " + "\n  ".join(failed))
+
+    def order(self, path):
+        """The tests, the likeliest to notice a change of the source first."""
+        parts = pathlib.PurePath(path).parts
+        module, stem = parts[1], pathlib.PurePath(path).stem
+
+        def rank(test):
+            with self.lock:
+                noticed = 4 * self.noticed_in[path, test.program] + \
+                    self.noticed_in[parts[:3], test.program]
+            own = 1000 if test.program.startswith(stem) else 0
+            near = 3 if test.module == module else 0
+            cost = self.seconds[test.name]
+            return -(own + noticed + near) / (0.3 + cost), test.mode, test.name
+
+        return sorted(self.tests, key=rank)
+
+    def notice(self, workspace, change):
+        """Returns (what noticed the mutant or None, what failed only once)."""
+        order = self.order(change.path)
+        built = set()
+        unstable = []
+        for i, test in enumerate(order):
+            test = workspace.own(test, self.workspace)
+            if test.program not in built:
+                # One at a time at first; later all, because few mutants get that far.
+                wanted = {test.program} if len(built) < 8 else {other.program for other in order[i:]}
+                if workspace.build(sorted(wanted)) is not None:
+                    return "does not compile", unstable
+                built |= wanted
+            timeout = self.minimum_timeout + 10 * self.seconds[test.name]
+            problem, _ = run_test(test, self.seed, timeout)
+            if not problem:
+                continue
+            if problem != "ran too long" and not run_test(test, self.seed, timeout)[0]:
+                unstable.append(f"{test.name}: {problem}")
+                continue
+            with self.lock:
+                self.noticed_in[change.path, test.program] += 1
+                self.noticed_in[pathlib.PurePath(change.path).parts[:3], test.program] += 1
+            return f"{test.name}: {problem}", unstable
+        return None, unstable
+
+    def judge(self, workspace, change):
+        start = time.monotonic()
+        file = workspace.directory / change.path
+        original = file.read_text()
+        file.write_text(mutated(original, change))
+        try:
+            detail, unstable = "", []
+            if workspace.build(["rocarray_static"]) is not None:
+                verdict = "does not compile"
+            elif workspace.library() == workspace.original:
+                verdict = "equivalent"
+            else:
+                detail, unstable = self.notice(workspace, change)
+                verdict = "noticed" if detail else "SURVIVED"
+                if detail == "does not compile":
+                    verdict = detail
+        finally:
+            file.write_text(original)
+        if unstable and not detail:
+            detail = "failed once: " + "; ".join(unstable)
+        return Result(verdict, change, detail, time.monotonic() - start)
+
+
+def draw(changes, seed):
+    """The changes in the order in which they are drawn."""
+    drawn = list(changes)
+    random.Random(seed).shuffle(drawn)
+    return drawn
+
+
+def show(number, result, output=sys.stdout):
+    print(f"{number}: {result.verdict}: {describe(result.change)}"
+          f"{': ' + result.detail if result.detail else ''} ({result.seconds:.0f} s)", file=output,
+          flush=True)
+
+
+def run(workspaces, campaign, drawn, count, candidates, output=sys.stdout):
+    """Judges the candidates until `count` of them were noticed or survived. Returns the results."""
+    results = {}
+    numbers = queue.SimpleQueue()
+    for number in candidates:
+        numbers.put(number)
+    lock = threading.Lock()
+
+    def counted():
+        return sum(result.verdict in {"noticed", "SURVIVED"} for result in results.values())
+
+    def work(workspace):
+        while True:
+            with lock:
+                if counted() >= count or numbers.empty():
+                    return
+                number = numbers.get()
+            result = campaign.judge(workspace, drawn[number])
+            with lock:
+                results[number] = result
+                show(number, result, output)
+
+    threads = [threading.Thread(target=work, args=[workspace]) for workspace in workspaces]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def summarize(results):
+    verdicts = collections.Counter(result.verdict for result in results.values())
+    counted = verdicts["noticed"] + verdicts["SURVIVED"]
+    print(f"\n{verdicts['noticed']} of {counted} mutants noticed, {verdicts['SURVIVED']} survived; "
+          f"not counted: {verdicts['equivalent']} equivalent, {verdicts['does not compile']} that do not "
+          "compile")
+    by_kind = collections.Counter((result.change.kind, result.verdict) for result in results.values())
+    for kind in ["relation", "arithmetic", "logic", "constant", "condition", "call"]:
+        noticed, survived = by_kind[kind, "noticed"], by_kind[kind, "SURVIVED"]
+        print(f"  {kind:<10} {noticed:3} of {noticed + survived:3} noticed")
+    for number, result in sorted(results.items()):
+        if result.verdict == "SURVIVED":
+            show(number, result)
+
+
+# The test of this program
+
+PROJECT = {
+    "CMakeLists.txt": """
+        cmake_minimum_required(VERSION 3.25)
+        project(mutated LANGUAGES CXX)
+        enable_testing()
+        add_library(rocarray_static STATIC src/layout/sum.cpp)
+        set_target_properties(rocarray_static PROPERTIES OUTPUT_NAME rocarray)
+        add_executable(sum_test test/layout/sum_test.cpp)
+        set_target_properties(sum_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY test/layout)
+        target_link_libraries(sum_test rocarray_static)
+        add_test(NAME host.sum_test COMMAND sum_test WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+        """,
+    "src/layout/sum.cpp": """
+        int counter = 0;
+        template <int N> struct positive { static_assert(N > 0); };
+        int sum(int const* values, int count) {
+          int result = 0;
+          for (int i = 0; i < count; ++i) result += values[i];
+          return result;
+        }
+        int untested(int a, int b) { return a - b; }
+        int clamped(int a) {
+          if (a >= 7 && a >= 7) return 7;  // the second relation cannot matter
+          return a;
+        }
+        using one = positive<1>;
+        one const instance;
+        void count() { ++counter; }
+        void twice() {
+          count();
+          count();
+        }
+        """,
+    "test/layout/sum_test.cpp": """
+        int sum(int const* values, int count);
+        int clamped(int);
+        void twice();
+        extern int counter;
+        int main() {
+          int const values[] = {1, 2, 4, 0, 0, 0};
+          twice();
+          return sum(values, 3) == 7 && clamped(6) == 6 && clamped(7) == 7 && clamped(9) == 7 &&
+                         counter == 2 ? 0 : 1;
+        }
+        """,
+}
+# The verdicts on mutants of this project: line, kind, replacement.
+EXPECTED = {
+    (6, "relation", ">="): "noticed",
+    (6, "arithmetic", "-="): "noticed",
+    (6, "relation", "<="): "SURVIVED",  # it reads the zero behind the values that the test passes
+    (6, "arithmetic", "--"): "noticed",  # does not end, or crashes
+    (9, "arithmetic", "+"): "SURVIVED",
+    (11, "relation", ">"): "equivalent",  # the other relation decides
+    (11, "condition", "!(a >= 7 && a >= 7)"): "noticed",
+    (14, "constant", "0"): "does not compile",
+    (18, "call", ";"): "noticed",
+}
+
+
+def test_this_program():
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "source"
+        for name, text in PROJECT.items():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).write_text(textwrap.dedent(text))
+        workspace = Workspace(source, pathlib.Path(folder) / "copy", ["-DCMAKE_BUILD_TYPE=Release"], 2)
+        workspace.prepare()
+        campaign = Campaign(workspace, 1, minimum_timeout=2.0)
+        campaign.measure()
+        if not campaign.tests:
+            sys.exit("mutation: the test of the project was not found")
+        changes = all_changes(workspace.directory)
+        failures = []
+        for (line, kind, text), expected in EXPECTED.items():
+            matching = [change for change in changes
+                        if (change.line, change.kind, change.text) == (line, kind, text)]
+            if not matching:
+                failures.append(f"line {line}: no change of kind {kind} to {text}")
+                continue
+            # Of two places on one line the last: the relation that cannot matter.
+            result = campaign.judge(workspace, matching[-1])
+            show(line, result)
+            if result.verdict != expected:
+                failures.append(f"{describe(matching[-1])}: {result.verdict}, expected {expected}")
+        if draw(changes, 7) != draw(changes, 7) or draw(changes, 7) == draw(changes, 8):
+            failures.append("the seed does not decide the order of the mutants")
+        if failures:
+            sys.exit("mutation: the test of this program failed:\n  " + "\n  ".join(failures))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=100, help="mutants to judge (default: 100)")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32),
+                        help="decides which mutants are drawn (default: at random)")
+    parser.add_argument("--first", type=int, default=0,
+                        help="number of the first mutant, to continue a run (default: 0)")
+    parser.add_argument("--only", type=int, nargs="+", metavar="N",
+                        help="only the mutants with these numbers, such as survivors of a run")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants at the same time (default: 1)")
+    parser.add_argument("--build-dir", type=pathlib.Path, default=ROOT / "build" / "mutation",
+                        help="where to copy and build (default: build/mutation)")
+    parser.add_argument("--list", action="store_true", help="print the mutants without building them")
+    parser.add_argument("--self-test", action="store_true", help="test this program")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        return test_this_program()
+
+    drawn = draw(all_changes(ROOT), arguments.seed)
+    print(f"mutation: --seed {arguments.seed}, {len(drawn)} possible mutants", flush=True)
+    if arguments.list:
+        for number, change in enumerate(drawn[arguments.first:][:arguments.count]):
+            print(f"{arguments.first + number}: {describe(change)}")
+        return None
+    workspaces = []
+    for job in range(arguments.jobs):
+        build_jobs = max(1, (os.cpu_count() or 1) // arguments.jobs)
+        workspace = Workspace(ROOT, arguments.build_dir.resolve() / str(job), CONFIGURATION, build_jobs)
+        workspace.prepare()
+        workspaces.append(workspace)
+    campaign = Campaign(workspaces[0], arguments.seed)
+    start = time.monotonic()
+    campaign.measure()
+    print(f"mutation: {len(campaign.tests)} tests pass without a mutant in "
+          f"{time.monotonic() - start:.0f} s", flush=True)
+    candidates = arguments.only or range(arguments.first, len(drawn))
+    results = run(workspaces, campaign, drawn, arguments.count, candidates)
+    summarize(results)
+    return None
+
+
+if __name__ == "__main__":
+    main()

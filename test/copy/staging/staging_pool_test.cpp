@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// The blocks of a pool of staging memory: which one a buffer gets, and what it waits for.
+#include "copy/staging/staging_pool.hpp"
+
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <string_view>
+
+#include "platform/call.hpp"
+#include "support/gate.hpp"
+#include "support/options.hpp"
+
+namespace {
+
+using roc::test::gate;
+using roc::transfer::staging_pool;
+using access = staging_pool::access;
+
+constexpr std::size_t block_bytes = 4096;
+
+// Two blocks.
+roc::test::program_options const options_of_tests([]() -> roc::options {
+  return {.staging_limit = 2 * block_bytes, .staging_block = block_bytes};
+});
+
+std::atomic<int> allocations = 0;
+
+// Memory that is never freed, as that of the library's own pools. Nothing accesses it.
+void* allocate(std::size_t bytes) {
+  alignas(256) static std::array<std::byte, 64 * block_bytes> memory;
+  EXPECT_EQ(block_bytes, bytes);
+  return memory.data() + static_cast<std::size_t>(allocations++ % 64) * block_bytes;
+}
+
+std::atomic<int> device_synchronizations = 0;
+
+void count_synchronizations(roc::platform::call_record const& record) {
+  if (std::string_view(record.name) == "hipDeviceSynchronize") ++device_synchronizations;
+}
+
+class StagingPool : public testing::Test {
+ protected:
+  void SetUp() override {
+    roc::device().synchronize();
+    allocations = 0;
+    device_synchronizations = 0;
+    roc::platform::set_call_hook(&count_synchronizations);
+  }
+  void TearDown() override { roc::platform::set_call_hook(nullptr); }
+
+  staging_pool pool{block_bytes, staging_pool::client::user_stream, &allocate};
+  roc::stream stream{roc::non_blocking};
+  roc::stream other{roc::non_blocking};
+};
+
+TEST_F(StagingPool, BuffersShareABlockWhileTheyFit) {
+  auto const first = pool.acquire(1, stream);
+  auto const second = pool.acquire(257, stream);
+  auto const third = pool.acquire(block_bytes - 256 - 512, stream);
+  EXPECT_EQ(first->data() + 256, second->data());
+  EXPECT_EQ(second->data() + 512, third->data());
+  EXPECT_EQ(1, allocations);
+  auto const fourth = pool.acquire(1, stream);
+  EXPECT_EQ(2, allocations);
+  EXPECT_EQ(nullptr, pool.try_acquire(block_bytes, stream));
+  EXPECT_EQ(2, allocations);
+}
+
+TEST_F(StagingPool, BlockThatWasUsedLongestAgoIsReusedFirst) {
+  auto first = pool.acquire(block_bytes, stream);
+  auto second = pool.acquire(block_bytes, stream);
+  std::byte* const first_block = first->data();
+  std::byte* const second_block = second->data();
+  first.reset();
+  second.reset();
+  stream.synchronize();
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(first_block, pool.acquire(block_bytes, stream)->data());
+    stream.synchronize();
+    EXPECT_EQ(second_block, pool.acquire(block_bytes, stream)->data());
+    stream.synchronize();
+  }
+  EXPECT_EQ(2, allocations);
+}
+
+TEST_F(StagingPool, WaitsForABufferOfAnotherThread) {
+  auto first = pool.acquire(block_bytes, stream);
+  auto const second = pool.acquire(block_bytes, stream);
+  std::byte* const first_block = first->data();
+  auto waiting =
+      std::async(std::launch::async, [&] { return pool.acquire(block_bytes, other)->data(); });
+  EXPECT_EQ(std::future_status::timeout, waiting.wait_for(std::chrono::milliseconds(50)));
+  first.reset();
+  EXPECT_EQ(first_block, waiting.get());
+  EXPECT_EQ(0, device_synchronizations) << "it waits for the buffer, not for the device";
+}
+
+TEST_F(StagingPool, WaitsForTheWorkOfTheOldestBlock) {
+  gate first_work;
+  gate second_work;
+  roc::stream third(roc::non_blocking);
+  first_work.close(stream);
+  second_work.close(other);
+  auto first = pool.acquire(block_bytes, stream);
+  auto second = pool.acquire(block_bytes, other);
+  std::byte* const first_block = first->data();
+  first.reset();
+  second.reset();
+  auto waiting =
+      std::async(std::launch::async, [&] { return pool.acquire(block_bytes, third)->data(); });
+  if (roc::test::run_mode() == roc::test::mode::threaded) {
+    EXPECT_EQ(std::future_status::timeout, waiting.wait_for(std::chrono::milliseconds(50)));
+  }
+  first_work.open();
+  EXPECT_EQ(std::future_status::ready, waiting.wait_for(std::chrono::seconds(20)));
+  second_work.open();
+  EXPECT_EQ(first_block, waiting.get());
+  EXPECT_EQ(0, device_synchronizations) << "it waits for a block, not for the device";
+}
+
+TEST_F(StagingPool, WorkOfTheSameStreamMayReuseABlockAtOnce) {
+  if (roc::test::run_mode() != roc::test::mode::threaded) {
+    GTEST_SKIP() << "only in mode threaded work is pending until a gate opens";
+  }
+  gate work;
+  work.close(stream);
+  roc::device_array<int> array(std::size_t{1000}, stream);
+  array.zero(stream);
+  auto first = pool.acquire(block_bytes, stream, access::stream_ordered);
+  auto const second = pool.acquire(block_bytes, stream, access::stream_ordered);
+  std::byte* const first_block = first->data();
+  first.reset();
+  EXPECT_EQ(nullptr, pool.try_acquire(block_bytes, stream, access::immediate));
+  EXPECT_EQ(nullptr, pool.try_acquire(block_bytes, other, access::stream_ordered));
+  auto const reused = pool.try_acquire(block_bytes / 2, stream, access::stream_ordered);
+  ASSERT_NE(nullptr, reused);
+  EXPECT_EQ(first_block, reused->data());
+  // The rest of the block is for work of this stream alone.
+  EXPECT_EQ(nullptr, pool.try_acquire(256, stream, access::immediate));
+  EXPECT_EQ(nullptr, pool.try_acquire(256, other, access::stream_ordered));
+  auto const rest = pool.try_acquire(256, stream, access::stream_ordered);
+  ASSERT_NE(nullptr, rest);
+  EXPECT_EQ(first_block + block_bytes / 2, rest->data());
+  work.open();
+}
+
+TEST_F(StagingPool, AbandonedBlocksComeBackOnceTheDeviceIsIdle) {
+  for (int i = 0; i < 2; ++i) {
+    auto const buffer = pool.acquire(block_bytes, stream);
+    buffer->abandon();
+  }
+  EXPECT_EQ(2, allocations);
+  EXPECT_EQ(nullptr, pool.try_acquire(block_bytes, stream));
+  EXPECT_EQ(0, device_synchronizations);
+  auto const first = pool.acquire(block_bytes, stream);
+  EXPECT_LT(0, device_synchronizations);
+  EXPECT_NE(nullptr, pool.try_acquire(block_bytes, stream)) << "both blocks are usable again";
+  EXPECT_EQ(2, allocations);
+}
+
+}  // namespace
