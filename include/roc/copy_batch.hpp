@@ -28,7 +28,8 @@ struct batch_storage;
 /// reverse. Copies within a device are one kernel.
 ///
 /// The result is that of executing the copies one by one in the order of `add`. If one copy has to
-/// wait for earlier work that uses its host memory, the others do not wait with it. Copies that do
+/// wait for earlier work that uses its host memory, the others may run before that work has
+/// finished. Copies that do
 /// not touch the same memory are executed concurrently, if that is quickly determined: always for
 /// contiguous copies, and for columns, tiles and boxes of one array; otherwise for some hundred
 /// copies. A batch is split before a copy that depends on an earlier one. The following copies are

@@ -15,8 +15,8 @@ namespace roc::base {
 void log_error(char const* message) noexcept;
 inline void log_error(std::string const& message) noexcept { log_error(message.c_str()); }
 
-/// Returns the location of the program's call that the calling thread is in. Line 0 if it is unknown,
-/// or in the library itself, whose functions call each other.
+/// Returns the location of the program's call that the calling thread is in. The line is 0 if it is
+/// unknown or in the library itself, whose functions call each other.
 std::source_location location_of_caller() noexcept;
 
 }  // namespace roc::base

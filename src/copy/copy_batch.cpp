@@ -99,10 +99,11 @@ void copy_now(shared_batch const& batch, device_route const& route, stream_ref s
   }
 }
 
-// Tells the access checker which host memory the enqueued copies access on one side. Leaves out the
-// copies after the first ones of a large batch, which would take long.
+// Tells the access checker which host memory the enqueued copies access on one side. Tracks at most
+// 256 copies, because tracking every copy of a large batch takes long.
 void track_host_access(batch const& copies, copy_selection const& selection, layout::side host_side,
                        stream_ref stream) {
+  if (!tracks_pending_access()) return;
   std::size_t remaining = 256;
   for (auto const range : selection.ranges()) {
     for (std::size_t i = range.first; i != range.end && remaining != 0; ++i, --remaining) {
@@ -143,7 +144,7 @@ void submit_route(trace_scope const& trace, shared_batch const& batch, int devic
   op.records = route.records;
   op.host_reads = route.host_reads;
   op.host_writes = route.host_writes;
-  op.are_reads_by_cpu = route.reads_pageable_later;
+  op.reads_pageable_later = route.reads_pageable_later;
   op.are_writes_by_cpu = true;
   op.read_now = route.read_now;
   run_operation(trace, op, stream, [&](stream_ref target) {

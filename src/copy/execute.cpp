@@ -103,7 +103,7 @@ void execute(plan const& p, stream_ref const* stream) {
     bool const writes = p.host_ranges[1].bytes() != 0;
     op.host_reads = std::span(p.host_ranges).first(reads_later ? 1 : 0);
     op.host_writes = std::span(p.host_ranges).last(writes ? 1 : 0);
-    op.are_reads_by_cpu = is_from_host(p.kind) && !p.host_pinned;
+    op.reads_pageable_later = is_from_host(p.kind) && !p.host_pinned;
     op.are_writes_by_cpu = is_to_host(p.kind) && !on_device;
     if (is_read_now) op.read_now = std::span(p.host_ranges).first(1);
   }

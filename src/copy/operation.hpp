@@ -92,8 +92,8 @@ struct operation {
   std::span<base::byte_range const> host_reads{};
   std::span<base::byte_range const> host_writes{};
   std::span<base::byte_range const> read_now{};
-  /// Host functions, not the device, read some of `host_reads`.
-  bool are_reads_by_cpu = false;
+  /// Some of `host_reads` is a borrowed pageable source, which host functions read.
+  bool reads_pageable_later = false;
   /// Host functions, not the device, write `host_writes`.
   bool are_writes_by_cpu = false;
 };

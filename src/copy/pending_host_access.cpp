@@ -10,11 +10,19 @@
 
 namespace roc::transfer {
 
+bool tracks_pending_access() noexcept {
+#if ROCARRAY_PLATFORM_HOST
+  return host_hip::tracks_work();
+#else
+  return false;
+#endif
+}
+
 void track_pending_access([[maybe_unused]] layout::canonical_layout const& copy,
                           [[maybe_unused]] layout::side host_side,
                           [[maybe_unused]] stream_ref stream) noexcept {
 #if ROCARRAY_PLATFORM_HOST
-  if (!host_hip::tracks_work()) return;
+  if (!tracks_pending_access()) return;
   host_hip::accessed_memory memory;
   memory.is_written = host_side == layout::side::destination;
   memory.data = memory.is_written ? copy.destination : copy.source;

@@ -41,6 +41,16 @@ void for_each_record(void const* functor, std::size_t bytes, F f) {
   }
 }
 
+// Records events after the uses by a foreign stream, which may be destroyed without notice. To be
+// called also after an error. Throws roc::error.
+void finish_uses(stream_ref stream, int device, void const* functor, std::size_t bytes) {
+  auto const id = runtime::stream_id_of(stream, device);
+  if (!id.is_foreign()) return;
+  for_each_record(functor, bytes, [&](memory::allocation_record& record) {
+    if (record.allocation_stream != id) record.finish_use(id);
+  });
+}
+
 }  // namespace
 
 launch_scope::launch_scope(stream_ref stream, void const* functor, std::size_t bytes)
@@ -56,7 +66,7 @@ launch_scope::launch_scope(stream_ref stream, void const* functor, std::size_t b
                     [&](memory::allocation_record& record) { record.begin_use(id); });
     if (device != previous_device_) ROCARRAY_HIP(hipSetDevice, device);
   } catch (...) {
-    platform::log_if_throws([&] { finish_uses(); });
+    platform::log_if_throws([&] { finish_uses(stream, device, functor, bytes); });
     throw;
   }
 }
@@ -66,21 +76,16 @@ launch_scope::~launch_scope() {
     runtime::restore_current_device(previous_device_);
 }
 
-void launch_scope::finish_uses() const {
-  auto const id = runtime::stream_id_of(stream_, runtime::device_of(stream_, previous_device_));
-  if (!id.is_foreign()) return;
-  for_each_record(functor_, bytes_, [&](memory::allocation_record& record) {
-    if (record.allocation_stream != id) record.finish_use(id);
-  });
-}
-
 void launch_scope::check(int code) const {
+  auto const finish = [&] {
+    finish_uses(stream_, runtime::device_of(stream_, previous_device_), functor_, bytes_);
+  };
   auto const result = static_cast<hipError_t>(code);
-  if (result != hipSuccess) platform::log_if_throws([&] { finish_uses(); });
+  if (result != hipSuccess) platform::log_if_throws(finish);
   platform::check_launch("for_each kernel", result);
   // If this fails, the kernel may be running: enqueue_and_record waits for it, because the caller
   // frees its memory next.
-  runtime::enqueue_and_record(stream_, [&] { finish_uses(); });
+  runtime::enqueue_and_record(stream_, finish);
 }
 
 }  // namespace roc::detail

@@ -44,9 +44,9 @@ call_hook set_call_hook(call_hook hook) noexcept;
 /// Whether a planned failure occurs at one use of the call, or at that use and all later ones.
 enum class failing_uses : unsigned char { one, all_later };
 
-/// Makes the n-th use of the call `name` from now on (counted from 1) fail with `code`, and with
-/// `all_later` every use after it too. Replaces all failures planned for that call. Returns false
-/// if the library does not use the call, if `nth` is 0, or if `code` is hipSuccess.
+/// Makes the n-th use of the call `name` from now on (counted from 1) fail with `code`; with
+/// `all_later`, every later use fails too. Replaces all failures planned for that call. Returns
+/// false if the library does not use the call, if `nth` is 0, or if `code` is hipSuccess.
 bool fail_call(char const* name, unsigned nth, hipError_t code,
                failing_uses uses = failing_uses::one);
 /// Removes all failures that fail_call and ROCARRAY_INJECT_FAILURE planned.

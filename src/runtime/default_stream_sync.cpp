@@ -35,8 +35,8 @@ std::atomic<std::uint64_t> work_count = 0;
 // packed into one number, so that both are updated together.
 std::atomic<std::uint64_t> last_wait = 0;
 
-// The part of abandoned_waits whose work is done.
-std::atomic<std::uint64_t> repeated_waits = 0;
+// The number of abandoned_waits whose work is known to be done.
+std::atomic<std::uint64_t> recovered_waits = 0;
 
 std::uint64_t pack(std::uint64_t count, int device) {
   return (count << 8) | static_cast<std::uint64_t>(device);
@@ -51,12 +51,13 @@ recorded_work& state() noexcept {
 }  // namespace
 
 void record_work(stream_ref stream) {
-  work_count.fetch_add(1);
-  if (stream.kind() != detail::stream_kind::non_blocking) return;
-  stream_id const& id = stream_id_of(stream, stream.device_ordinal());
-  has_non_blocking_work.store(true);
-  std::lock_guard const lock(state().mutex);
-  state().by_device[stream.device_ordinal()].add_with_event(id);
+  if (stream.kind() == detail::stream_kind::non_blocking) {
+    stream_id const& id = stream_id_of(stream, stream.device_ordinal());
+    has_non_blocking_work.store(true);
+    std::lock_guard const lock(state().mutex);
+    state().by_device[stream.device_ordinal()].add_with_event(id);
+  }
+  work_count.fetch_add(1);  // last: a wait that counts this work must find it recorded
 }
 
 void order_default_stream_after_all(int device) {
@@ -105,14 +106,14 @@ bool synchronize_all_devices_quietly() noexcept {
   return false;
 }
 
-bool has_abandoned_work() noexcept { return repeated_waits.load() != abandoned_waits.load(); }
+bool has_abandoned_work() noexcept { return recovered_waits.load() != abandoned_waits.load(); }
 
 bool wait_for_abandoned_work() noexcept {
   std::uint64_t const count = abandoned_waits.load();
-  std::uint64_t repeated = repeated_waits.load();
-  if (repeated == count) return true;
+  std::uint64_t repeated = recovered_waits.load();
+  if (repeated >= count) return true;
   if (!synchronize_all_devices_quietly()) return false;
-  while (repeated < count && !repeated_waits.compare_exchange_weak(repeated, count)) {
+  while (repeated < count && !recovered_waits.compare_exchange_weak(repeated, count)) {
   }
   return true;
 }

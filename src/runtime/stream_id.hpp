@@ -117,8 +117,8 @@ class stream_keepalive {
 /// stream, and std::bad_alloc.
 stream_id const& stream_id_of(stream_ref stream, int device);
 
-/// Does the same for a stream that may not name a device: the current one is used then. May call
-/// HIP.
+/// Returns the identity of a stream on its device, or on the current device if it names none. May
+/// call HIP.
 stream_id const& stream_id_of(stream_ref stream);
 
 using shared_event = std::shared_ptr<event>;

@@ -1879,6 +1879,14 @@ run_result run_case(test_case const& t) {
   return result;
 }
 
+// Ends the process. The parent reads the finding; with --here there is none, but a terminal.
+[[noreturn]] void exit_with_finding(std::string const& finding) {
+  std::snprintf(shared->finding, sizeof shared->finding, "%s", finding.c_str());
+  std::printf("%s\n", finding.c_str());
+  std::fflush(stdout);
+  std::_Exit(1);
+}
+
 // Runs cases in the child. Ends the process after a finding, because it may be damaged.
 [[noreturn]] void run_cases(std::vector<test_case> const& cases, std::size_t first,
                             std::size_t last) {
@@ -1894,9 +1902,7 @@ run_result run_case(test_case const& t) {
       for (int run = 0; run != 2; ++run) {
         auto const result = run_once({t.scenario, false, {}});
         if (result.kind == outcome::failed || !result.finding.empty()) {
-          std::snprintf(shared->finding, sizeof shared->finding, "without a fault: %s",
-                        result.finding.c_str());
-          std::_Exit(1);
+          exit_with_finding("without a fault: " + result.finding);
         }
         measure();
       }
@@ -1905,8 +1911,7 @@ run_result run_case(test_case const& t) {
     run_result const result = run_case(t);
     ++shared->outcomes[static_cast<int>(result.kind)];
     if (result.kind == outcome::finding) {
-      std::snprintf(shared->finding, sizeof shared->finding, "%s", result.finding.c_str());
-      std::_Exit(1);
+      exit_with_finding(result.finding);
     }
   }
   shared->is_finished = true;
@@ -2134,8 +2139,13 @@ class campaign {
   explicit campaign(settings const& s) : settings_(s) {}
 
   int run() {
-    auto const start = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i != scenarios().size(); ++i) {
+    std::mt19937_64 random(seed());
+    std::vector<std::size_t> order(scenarios().size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (settings_.seconds != 0) std::shuffle(order.begin(), order.end(), random);
+    auto const counting_start = std::chrono::steady_clock::now();
+    for (std::size_t const i : order) {
+      if (is_time_up(counting_start) && !cases_.empty()) break;
       if (!settings_.scenario.empty() && settings_.scenario != scenarios()[i].name) continue;
       for (bool const is_cold : {false, true}) {
         if (!settings_.state.empty() && (settings_.state == "cold") != is_cold) continue;
@@ -2158,7 +2168,6 @@ class campaign {
     }
     std::size_t const all = cases_.size();
     if (!settings_.fault.empty()) choose_fault();
-    std::mt19937_64 random(seed());
     if (settings_.seconds != 0) {
       cases_ = sample(cases_, random);
       shuffle_scenarios(random);
@@ -2167,10 +2176,10 @@ class campaign {
       std::size_t index = seed() % settings_.every;
       std::erase_if(cases_, [&](test_case const&) { return index++ % settings_.every != 0; });
     }
+    auto const start = std::chrono::steady_clock::now();
     std::size_t ran = 0;
     for (std::size_t next = 0; next != cases_.size();) {
-      std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
-      if (settings_.seconds != 0 && elapsed.count() > settings_.seconds) break;
+      if (is_time_up(start)) break;
       // The warm cases of one scenario share a process, as far as the time allows.
       std::size_t last = next + 1;
       while (last != cases_.size() && !cases_[next].is_cold && !cases_[last].is_cold &&
@@ -2191,8 +2200,7 @@ class campaign {
     }
     std::printf(
         "fault matrix: %zu scenarios, %zu HIP calls, %zu of %zu cases; %ld succeeded, %ld failed "
-        "as "
-        "documented, %ld were not reached, %ld leaked on purpose; %zu findings; seed %lu\n",
+        "as documented, %ld were not reached, %ld leaked on purpose; %zu findings; seed %lu\n",
         scenarios().size(), calls_.size(), ran, all, shared->outcomes[1].load(),
         shared->outcomes[2].load(), shared->outcomes[0].load(), shared->leaks_on_purpose.load(),
         findings_.size(), seed());
@@ -2203,10 +2211,21 @@ class campaign {
       }
       std::puts("");
     }
+    if (ran == 0) {
+      std::fputs("no case was run: see --list for the scenarios, and give more --seconds\n",
+                 stderr);
+      return 2;
+    }
     return findings_.empty() ? 0 : 1;
   }
 
  private:
+  // Returns true if --seconds have passed since `start`.
+  bool is_time_up(std::chrono::steady_clock::time_point start) const {
+    std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
+    return settings_.seconds != 0 && elapsed.count() > settings_.seconds;
+  }
+
   unsigned long seed() {
     if (!settings_.seed) {
       char const* const text = std::getenv("ROCARRAY_TEST_SEED");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A fuzzer that fails for inputs with "F" and, anywhere behind it, "U". The driver must find one
+// A fuzzer that fails for inputs with "F" and, anywhere after it, "U". The driver must find one
 // and cut it to these two bytes.
 #include <string_view>
 

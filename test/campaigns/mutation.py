@@ -13,8 +13,9 @@ A mutant is drawn at random from all changes of the sources in src/layout, src/m
 
 A mutant that does not compile does not count, nor does an equivalent one: the compiler makes the same
 library of it, byte by byte. Another is drawn for each. A mutant is noticed if a test fails, crashes or
-takes ten times as long as it should (and 20 s), and fails again when it is repeated. The tests run in
-the modes deferred and threaded, those of the mutated source first, up to the first that fails.
+takes ten times as long as it should (and 20 s). A test that fails is repeated, and must fail again; one
+that takes too long is not. The tests run in the modes deferred and threaded, those of the mutated source
+first, up to the first that fails.
 
 The mutants are made in a copy of the source tree that is built once, so that each costs the compilation
 of one source and the links of the tests that run.
@@ -504,7 +505,7 @@ PROJECT = {
         }
         int untested(int a, int b) { return a - b; }
         int clamped(int a) {
-          if (a >= 7 && a >= 7) return 7;  // the second relation cannot matter
+          if (a >= 7 && a >= 7) return 7;  // both branches return 7 at 7
           return a;
         }
         using one = positive<1>;
@@ -532,10 +533,10 @@ PROJECT = {
 EXPECTED = {
     (6, "relation", ">="): "noticed",
     (6, "arithmetic", "-="): "noticed",
-    (6, "relation", "<="): "SURVIVED",  # it reads the zero behind the values that the test passes
+    (6, "relation", "<="): "SURVIVED",  # it reads the zero after the values that the test passes
     (6, "arithmetic", "--"): "noticed",  # does not end, or crashes
     (9, "arithmetic", "+"): "SURVIVED",
-    (11, "relation", ">"): "equivalent",  # the other relation decides
+    (11, "relation", ">"): "equivalent",  # at 7 both branches return 7
     (11, "condition", "!(a >= 7 && a >= 7)"): "noticed",
     (14, "constant", "0"): "does not compile",
     (18, "call", ";"): "noticed",

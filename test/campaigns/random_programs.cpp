@@ -1886,6 +1886,8 @@ std::string report_of(program const& failing) {
 
 // The seed of the program that runs, for the message of a crash.
 char current_seed[96];
+// A program that takes longer hangs.
+constexpr unsigned max_program_seconds = 100;
 
 extern "C" void write_seed(int signal) {
   static_cast<void>(!::write(STDERR_FILENO, current_seed, std::strlen(current_seed)));
@@ -1900,7 +1902,7 @@ TEST(RandomPrograms, MatchTheModelOfEveryByte) {
           : random_generator("RandomPrograms.MatchTheModelOfEveryByte")() % 1'000'000'000;
   std::printf("random_programs --seed %llu\n", static_cast<unsigned long long>(first));
   std::fflush(stdout);
-  for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) std::signal(signal, write_seed);
+  for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGALRM}) std::signal(signal, write_seed);
   auto const begin = std::chrono::steady_clock::now();
   auto const elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -1911,11 +1913,13 @@ TEST(RandomPrograms, MatchTheModelOfEveryByte) {
     bool const is_enough = arguments.programs != 0 && counts.programs >= arguments.programs;
     if (is_enough || (seconds != 0 && elapsed() > seconds)) break;
     std::snprintf(current_seed, sizeof current_seed,
-                  "the program of random_programs --seed %llu --programs 1 crashed\n",
+                  "the program of random_programs --seed %llu --programs 1 crashed or hung\n",
                   static_cast<unsigned long long>(seed));
     program const p = generator(seed).make(arguments.length);
     ++counts.programs;
+    ::alarm(max_program_seconds);
     auto const failure = failure_of(p);
+    ::alarm(0);
     if (!failure.empty()) {
       ADD_FAILURE() << "first: " << failure << "\n" << report_of(p);
       break;
@@ -1935,6 +1939,7 @@ TEST(RandomPrograms, MatchTheModelOfEveryByte) {
 }  // namespace
 
 int main(int count, char** values) {
+  ::setenv("ROCARRAY_HOST_DEVICES", "2", 0);  // a program depends on the number of devices
   return run_campaign(
       count, values,
       {{"--seed", [](char const* text) { arguments.seed = std::strtoull(text, nullptr, 10); }},

@@ -148,7 +148,7 @@ struct operation {
   int device = 0;
   int stream = no_stream;
   int thread = 0;
-  bool concurrent = false;  // may be called at the same time as its neighbours
+  bool concurrent = false;  // may be called at the same time as adjacent operations
   std::size_t size = 1;     // of an element
   std::vector<copy_spec> copies;
   bool borrow = false;

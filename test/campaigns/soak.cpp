@@ -156,7 +156,7 @@ class conductor {
   bool pauses_ = false, stops_ = false;
 };
 
-// What one thread does. Each scenario sends numbers on a way and compares what arrives.
+// What one thread does. Each scenario copies numbers along one path and checks the result.
 class soaking_thread {
  public:
   soaking_thread(unsigned number, failures& failed)

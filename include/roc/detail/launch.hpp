@@ -43,10 +43,6 @@ class ROCARRAY_API launch_scope {
   void check(int code) const;
 
  private:
-  /// Records events after the uses by a foreign stream, which may be destroyed without notice. To
-  /// be called also after an error. Throws roc::error.
-  void finish_uses() const;
-
   stream_ref stream_;
   int previous_device_;
   void const* functor_;

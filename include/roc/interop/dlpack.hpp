@@ -197,8 +197,7 @@ dlpack_memory<T, N> read_dlpack(DLTensor const& tensor) {
                              &address)) {
     throw_layout_error(
         "DLPack tensor has elements beyond the address space: its byte offset is {}; its producer "
-        "must "
-        "set the offset of the first element",
+        "must set the offset of the first element",
         tensor.byte_offset);
   }
   if (address % alignof(T) != 0) {

@@ -169,6 +169,9 @@ void zeroing_resource_adaptor::do_deallocate_block(detail::resource_block const&
     ROCARRAY_HIP(hipMemsetAsync, block.data, 0, bytes, runtime::handle(stream));
   });
   if (cleared) return upstream().deallocate_block(block, bytes, stream);
+  // After the runtime has shut down, the process is about to end.
+  int device = 0;
+  if (ROCARRAY_HIP_CODE(hipGetDevice, &device) == hipErrorDeinitialized) return;
   char text[160];
   std::snprintf(text, sizeof text,
                 "device memory at %p is leaked, because it cannot be zeroed; see the error before",

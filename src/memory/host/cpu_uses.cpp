@@ -10,7 +10,7 @@
 namespace roc::memory {
 namespace {
 
-// More than one use is removed for each that is added, so that finished uses do not accumulate.
+// Each new use checks up to this many older ones, so that finished uses do not accumulate.
 constexpr std::size_t checks_per_record = 8;
 
 // Sorts the ranges, and joins those that overlap or touch. There must be at least one.

@@ -93,7 +93,7 @@ struct entry {
 /// nothing could report that there is none.
 inline constinit entry* first_entry = nullptr;
 
-/// Adds the stub of a kernel. Called once for each `Owner`, before main.
+/// Adds the stub of a kernel. Called once for each `Owner`, when its library is loaded.
 template <class Owner>
 bool add_entry(void const* kernel, host_stub stub) {
   static entry added;

@@ -31,10 +31,10 @@ ROCARRAY_HOST_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t f
 hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
                               void (*run)(void*, std::size_t, std::size_t), void* closure,
                               void (*destroy)(void*)) {
-  std::unique_ptr<void, void (*)(void*)> caller_owned(closure, destroy);
+  std::unique_ptr<void, void (*)(void*)> closure_owner(closure, destroy);
   return api_call("launch_host_kernel", [&] {
     if (run == nullptr) return hipErrorInvalidValue;
-    std::shared_ptr<void> const owner = std::move(caller_owned);
+    std::shared_ptr<void> const owner = std::move(closure_owner);
     return enqueue_kernel(stream, [=] { parallel_for(items, run, owner.get()); });
   });
 }
