@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -92,8 +93,12 @@ TEST(NonBlockingStream, SynchronousCallsWaitForTheWorkOfADestroyedStream) {
     hold.close(stream);
     array.fill(5, stream);
   }
+  // On AMD the destruction of a stream may block until the running host function has returned.
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    hold.open();
+  });
   { roc::stream const next(roc::non_blocking); }  // its end must not drop the first stream's work
-  std::thread opener([&] { hold.open(); });
   auto const host = array.copy_to_host();
   opener.join();
   EXPECT_TRUE(std::all_of(host.begin(), host.end(), [](int element) { return element == 5; }));
