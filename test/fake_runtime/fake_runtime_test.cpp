@@ -224,7 +224,7 @@ TEST(FakeRuntimeMemoryDeathTest, HostAccessToDeviceMemoryFaults) {
   EXPECT_DEATH(*const_cast<int volatile*>(data.data) = 1, "");
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifdef ROCARRAY_TEST_ACCESS_CHECKER
 
 // Programs for the access checker. They are functions, because a macro's arguments have one line.
 

@@ -18,8 +18,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <list>
 #include <map>
+#include <mutex>
 #include <new>
 #include <set>
 #include <string_view>
@@ -45,6 +47,7 @@ struct work_record {
 
   char const* kind = nullptr;
   void* stream = nullptr;
+  pid_t process = ::getpid();  // fork() copies the record
   code_place place;
   std::array<use, 2> uses;
   std::size_t use_count = 0;
@@ -70,19 +73,37 @@ std::size_t page_size() {
   return size;
 }
 
-// Locked for a few instructions or system calls. Not a mutex, because signal handlers lock it.
+// Returns all signals except those that an instruction of the thread itself raises.
+sigset_t asynchronous_signals() noexcept {
+  sigset_t result;
+  sigfillset(&result);
+  for (int signal : {SIGSEGV, SIGBUS, SIGTRAP, SIGILL, SIGFPE}) sigdelset(&result, signal);
+  return result;
+}
+
+// Not a mutex, because signal handlers lock it. The thread that holds it receives no asynchronous
+// signals: a handler of the program that accesses a protected page would wait for that thread.
 class spin_lock {
  public:
   void lock() noexcept {
+    sigset_t const blocked = asynchronous_signals();
+    sigset_t previous;
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &previous);
     while (flag_.test_and_set(std::memory_order_acquire)) ::sched_yield();
+    previous_ = previous;
   }
-  void unlock() noexcept { flag_.clear(std::memory_order_release); }
+  void unlock() noexcept {
+    sigset_t const previous = previous_;
+    flag_.clear(std::memory_order_release);
+    ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+  }
 
  private:
   std::atomic_flag flag_;
+  sigset_t previous_{};  // of the thread that holds the lock
 };
 
-// An access that was let pass: when the instruction is done, its pages are protected again.
+// An access that the handler lets through. The trap after the instruction protects its pages again.
 struct step {
   pid_t thread = 0;  // 0: unused
   unsigned long signal_mask = 0;
@@ -97,11 +118,12 @@ struct device_allocation {
 
 // Work in the exit report.
 struct late_work {
-  char const* kind;
-  char const* reason;
-  void* stream;
+  char const* kind = nullptr;
+  char const* reason = nullptr;
+  void* stream = nullptr;
+  pid_t process = 0;  // that enqueued the work
   code_place place;
-  unsigned count;
+  unsigned count = 0;
 };
 
 struct checker {
@@ -165,7 +187,7 @@ checker& instance() {
     auto* const result = ::new (memory.allocate(sizeof(checker))) checker;
     result->own_data = find_own_data();
     find_symbolizer();
-    static_cast<void>(place_of_call());         // the first unwinding allocates memory
+    static_cast<void>(place_of_signal(0));      // the first unwinding allocates memory
     static_cast<void>(owning_device(nullptr));  // maps the memory of the devices
     created = result;
     struct sigaction action {};
@@ -197,8 +219,8 @@ checker& instance() {
 }
 
 // The addresses of a thread's stack, and of its control block and some of its variables, which
-// signal handlers need. In the checker's table from the first work that the thread enqueues until
-// the thread ends.
+// signal handlers need. An entry exists from the thread's first enqueued work until the thread
+// ends.
 class thread_memory {
  public:
   thread_memory() {
@@ -232,7 +254,7 @@ class thread_memory {
 };
 
 // Returns true if the range overlaps memory of a thread that has enqueued work.
-bool is_of_thread(address_range range, checker& state) {
+bool overlaps_thread_memory(address_range range, checker& state) {
   thread_local thread_memory const own;
   static_cast<void>(own);
   checker_guard const guard(state.lock);
@@ -303,7 +325,7 @@ address_range pages_of(work_record::use const& use, checker& state) {
   if (use.memory.is_device || bytes.begin == bytes.end) return {};
   address_range const outer{bytes.begin / page_size() * page_size(),
                             base::round_up(bytes.end, page_size())};
-  if (is_of_thread(outer, state) || is_in_main_stack(outer)) return {};
+  if (overlaps_thread_memory(outer, state) || is_in_main_stack(outer)) return {};
   // The checker must not step over its own accesses.
   if (can_step && !outer.overlaps(state.own_data)) return outer;
   if (!is_contiguous(use.memory)) return {};
@@ -329,6 +351,7 @@ address_range pages_of(work_record::use const& use, checker& state) {
 
 using place_text = std::array<char, 1024>;
 
+// The caller holds report_lock.
 void count_report(checker& state) noexcept {
   if (pid_t const process = ::getpid(); process != state.process) {
     state.process = process;
@@ -352,8 +375,8 @@ struct stream_name {
 // Reports that the memory of pending work was unmapped.
 void report_lost(work_record const& work, work_record::use const& use) noexcept {
   checker& state = instance();
-  count_report(state);
   checker_guard const guard(state.report_lock);
+  count_report(state);
   static place_text place;
   describe(work.place, place.data(), place.size());
   print(
@@ -415,6 +438,12 @@ std::uintptr_t instruction_of(ucontext_t const& context) {
   return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
 }
 bool is_write(ucontext_t const& context) { return (context.uc_mcontext.gregs[REG_ERR] & 2) != 0; }
+// Returns the protection (PROT_*) that the instruction needs.
+int needed_protection(ucontext_t const& context) {
+  bool const is_fetch = (context.uc_mcontext.gregs[REG_ERR] & 16) != 0;
+  if (is_fetch) return PROT_EXEC;
+  return is_write(context) ? PROT_WRITE : PROT_READ;
+}
 void set_trap_flag(ucontext_t& context, bool value) {
   auto& flags = context.uc_mcontext.gregs[REG_EFL];
   flags = value ? flags | static_cast<greg_t>(trap_flag) : flags & ~static_cast<greg_t>(trap_flag);
@@ -428,7 +457,8 @@ std::uintptr_t instruction_of(ucontext_t const& context) {
   return 0;
 #endif
 }
-bool is_write(ucontext_t const&) { return false; }
+bool is_write(ucontext_t const&) { return false; }  // unknown
+int needed_protection(ucontext_t const&) { return PROT_READ | PROT_WRITE; }
 void set_trap_flag(ucontext_t&, bool) {}
 #endif
 
@@ -484,17 +514,18 @@ void step_over(checker& state, std::uintptr_t address, int device, ucontext_t& c
   if (!can_step || current == nullptr || (device < 0 && takes_lock(instruction_of(context)))) {
     return state.pages.share_page(address);
   }
-  state.pages.open_page(address);
   if (is_new) {
     current->thread = thread;
     current->count = 0;
     current->signal_mask = signal_mask(context);
   }
-  // More addresses than an instruction has: the thread's step was interrupted.
+  // More addresses than an instruction has: the step was interrupted, or other threads protected
+  // the pages again. The address that is dropped may be on the page that is opened.
   if (current->count == current->addresses.size()) {
     state.pages.protect_page(current->addresses[--current->count]);
   }
   current->addresses[current->count++] = address;
+  state.pages.open_page(address);
   constexpr unsigned long faults = bit_of_signal(SIGSEGV) | bit_of_signal(SIGTRAP) |
                                    bit_of_signal(SIGBUS) | bit_of_signal(SIGFPE) |
                                    bit_of_signal(SIGILL);
@@ -568,7 +599,7 @@ void report_pending_access(violation const& access, char const* here) {
   describe(work.place, place.data(), place.size());
   print(
       "rocarray: %s %s memory of a pending %s: byte %zu of %zu bytes at %p, the %s of the %s "
-      "enqueued at %s on %s, which has not been synchronized yet; synchronize the stream before\n",
+      "enqueued at %s on %s, which has not been synchronized yet; synchronize the stream first\n",
       here, access.is_write ? "writes" : "reads", work.kind, access.address - use.bytes.begin,
       use.bytes.end - use.bytes.begin, reinterpret_cast<void*>(use.bytes.begin),
       use.memory.is_written ? "destination" : "source", work.kind, place.data(),
@@ -576,10 +607,10 @@ void report_pending_access(violation const& access, char const* here) {
 }
 
 // Returns true at the first call with this pair of places; false if memory is exhausted.
-bool is_first(checker& state, std::uint64_t touched, std::uint64_t enqueued) {
+bool is_first(checker& state, std::uint64_t accessed, std::uint64_t enqueued) {
   checker_guard const guard(state.lock);
   try {
-    return state.reported.insert(touched * 31 + enqueued).second;
+    return state.reported.insert(accessed * 31 + enqueued).second;
   } catch (std::bad_alloc const&) {
     return false;
   }
@@ -631,12 +662,11 @@ bool is_block_read(address_range bytes, std::uintptr_t address, std::uintptr_t i
 }
 
 // Returns true if the address is accessible now: another thread ended the protection meanwhile.
-bool is_accessible_now(violation const& access) noexcept {
-  int const needed = access.is_write ? PROT_WRITE : PROT_READ;
+bool is_accessible_now(std::uintptr_t address, int needed) noexcept {
   mapping_reader maps;
   for (mapping found; maps.next(found);) {
-    if (access.address >= found.begin && access.address < found.end) {
-      return (found.protection & needed) != 0;
+    if (address >= found.begin && address < found.end) {
+      return (found.protection & needed) == needed;
     }
   }
   return false;
@@ -647,13 +677,16 @@ bool find_violation(checker const& state, violation& access, std::uintptr_t inst
   for (work_record const& work : state.works) {
     for (std::size_t i = 0; i < work.use_count; ++i) {
       work_record::use const& use = work.uses[i];
-      bool const is_harmless = !use.memory.is_written && !access.is_write && can_step;
+      // An access of unknown kind to a source is a write: reads do not fault.
+      bool const is_write = access.is_write || (!can_step && !use.memory.is_written);
+      bool const is_harmless = !use.memory.is_written && !is_write;
       if (is_harmless || use.pages.begin == use.pages.end || use.is_lost) continue;
       if (!use.bytes.contains(access.address)) continue;
       auto const offset = static_cast<std::ptrdiff_t>(
           access.address - reinterpret_cast<std::uintptr_t>(use.memory.data));
       if (!is_in_runs(use.memory, 0, offset)) continue;
-      if (!access.is_write && is_block_read(use.bytes, access.address, instruction)) continue;
+      if (!is_write && is_block_read(use.bytes, access.address, instruction)) continue;
+      access.is_write = is_write;
       access.work = work;
       access.use = i;
       return true;
@@ -684,7 +717,8 @@ void handle_fault(int signal, siginfo_t* info, void* data) {
     if (is_violation) report(state, access, context);
     bool const is_aborting = is_violation && host_settings().check == check_mode::abort;
     if (!is_aborting) step_over(state, access.address, access.device, context);
-  } else if (info->si_code != SEGV_ACCERR || !is_accessible_now(access)) {
+  } else if (info->si_code != SEGV_ACCERR ||
+             !is_accessible_now(access.address, needed_protection(context))) {
     forward(state.previous_fault, signal, info, data);
   }
   errno = saved_errno;
@@ -697,7 +731,7 @@ void handle_trap(int signal, siginfo_t* info, void* data) {
   step finished;
   {
     checker_guard const guard(state.lock);
-    if (step* const current = find_step(state, this_thread()); current != nullptr) {
+    if (auto* const current = find_step(state, this_thread()); current != nullptr) {
       finished = *current;
       for (std::size_t i = 0; i < finished.count; ++i) {
         state.pages.protect_page(finished.addresses[i]);
@@ -718,18 +752,38 @@ void handle_trap(int signal, siginfo_t* info, void* data) {
 }
 
 void add_late_locked(checker& state, work_record& work, char const* reason) {
-  if (std::exchange(work.is_listed, true)) return;
+  if (work.process != ::getpid() || std::exchange(work.is_listed, true)) return;
   for (late_work& item : state.late) {
     bool const is_same = item.kind == work.kind && item.reason == reason &&
-                         item.stream == work.stream && item.place.hash() == work.place.hash();
+                         item.stream == work.stream && item.process == work.process &&
+                         item.place.hash() == work.place.hash();
     if (!is_same) continue;
     ++item.count;
     return;
   }
   try {
-    state.late.push_back({work.kind, reason, work.stream, work.place, 1});
+    state.late.push_back({work.kind, reason, work.stream, work.process, work.place, 1});
   } catch (std::bad_alloc const&) {
   }
+}
+
+// Moves the first entry of the list to `item`. Returns false if the list is empty.
+bool take_late_work(checker& state, late_work& item) noexcept {
+  checker_guard const guard(state.lock);
+  if (state.late.empty()) return false;
+  item = state.late.front();
+  state.late.pop_front();
+  return true;
+}
+
+// Writes the output that the program has buffered.
+void flush_output() noexcept {
+  try {
+    std::cout.flush();
+    std::clog.flush();
+  } catch (std::ios_base::failure const&) {
+  }
+  std::fflush(nullptr);
 }
 
 // Runs when the process ends, after its exit handlers.
@@ -738,20 +792,20 @@ void add_late_locked(checker& state, work_record& work, char const* reason) {
   if (state == nullptr) return;
   accessible_scope const scope;
   checker_guard const guard(state->report_lock);
-  if (!state->late.empty()) {
-    print(
-        "rocarray: nothing waited for this work, except the end of its memory or of the "
-        "process:\n");
-  }
   static place_text place;
-  for (late_work const& item : state->late) {
+  bool is_listing = false;
+  for (late_work item; take_late_work(*state, item);) {
+    if (item.process != ::getpid()) continue;
+    if (!std::exchange(is_listing, true)) {
+      print("rocarray: this work ran only because its memory was released or the process ended:\n");
+    }
     describe(item.place, place.data(), place.size());
     print("  %s: %u x %s on %s, ran in %s\n", place.data(), item.count, item.kind,
           stream_name(item.stream).text.data(), item.reason);
   }
   if (state->reports == 0 || state->process != ::getpid()) return;
-  std::fflush(nullptr);
-  print("rocarray: ROCARRAY_HOST_CHECK reported %u accesses; the exit code is %d\n",
+  flush_output();
+  print("rocarray: ROCARRAY_HOST_CHECK reported errors: %u; the exit code is %d\n",
         state->reports.load(), exit_code);
   ::_exit(exit_code);
 }

@@ -116,9 +116,7 @@ void arena::close() {
 
 namespace {
 
-constexpr std::size_t max_devices = 16;
-
-using arena_table = std::array<std::optional<arena>, max_devices>;
+using arena_table = std::array<std::optional<arena>, max_device_count>;
 
 // Never destroyed: static destructors of the program still use device memory. Not on the heap, so
 // that the access checker never protects the arenas' locks.
@@ -138,7 +136,7 @@ arena& device_arena(int device) { return *arenas()[static_cast<std::size_t>(devi
 
 int owning_device(void const* address) {
   auto const& device_arenas = arenas();
-  for (std::size_t i = 0; i < max_devices && device_arenas[i]; ++i) {
+  for (std::size_t i = 0; i < device_arenas.size() && device_arenas[i]; ++i) {
     if (device_arenas[i]->contains(address)) return static_cast<int>(i);
   }
   return -1;

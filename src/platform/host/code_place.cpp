@@ -2,6 +2,7 @@
 #include "platform/host/code_place.hpp"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -107,7 +108,8 @@ bool find_module(std::uintptr_t instruction, code_module& result) noexcept {
     bool const is_absolute = header->e_type == ET_EXEC;
     result.path = path;
     result.address = is_absolute ? instruction : instruction - base;
-    result.is_system = found.path.starts_with("/lib") || found.path.starts_with("/usr/lib");
+    std::string_view const file = found.path.substr(found.path.starts_with("/usr/") ? 4 : 0);
+    result.is_system = file.starts_with("/lib/") || file.starts_with("/lib64/");
     return true;
   }
   return false;
@@ -159,14 +161,17 @@ std::size_t run_symbolizer(code_module const* modules, std::size_t count, char* 
   std::size_t length = 0;
   while (child > 0 && length < size) {
     ssize_t const bytes = ::read(ends[0], output + length, size - length);
+    if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) break;
     length += static_cast<std::size_t>(bytes);
   }
   ::close(ends[0]);
   if (child > 0) {
-    // The program does not notice the child, unless another thread accepts the signal.
+    // Consumes SIGCHLD, so that the program's handler does not run. Another thread may still
+    // receive the signal.
     constexpr timespec no_time{};
-    ::waitpid(static_cast<pid_t>(child), nullptr, 0);
+    while (::waitpid(static_cast<pid_t>(child), nullptr, 0) < 0 && errno == EINTR) {
+    }
     ::sigtimedwait(&child_signal, nullptr, &no_time);
   }
   ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);

@@ -138,7 +138,8 @@ hipError_t host_ranges::add_allocated(void** data, std::size_t bytes, unsigned f
   *data = nullptr;
   if (bytes == 0) return hipSuccess;
   if (exceeds_physical_memory(bytes)) return hipErrorOutOfMemory;
-  // Checked memory shares no page with other memory. Otherwise tools find accesses beyond its end.
+  // With the checker on, other memory must not share the pages. With it off, the size stays exact,
+  // so that sanitizers find accesses beyond the end.
   std::size_t const size = tracks_work() ? base::round_up(bytes, page_size()) : bytes;
   void* const memory = ::operator new(size, page, std::nothrow);
   if (memory == nullptr) return hipErrorOutOfMemory;

@@ -19,8 +19,15 @@ std::size_t page_size() {
   return size;
 }
 
-void change_protection(std::uintptr_t begin, std::uintptr_t end, int protection) noexcept {
-  ::mprotect(reinterpret_cast<void*>(begin), end - begin, protection);
+// Returns false if the kernel refuses: pages are not mapped, are parts of a huge page, or the
+// process would have too many mappings.
+bool change_protection(std::uintptr_t begin, std::uintptr_t end, int protection) noexcept {
+  return ::mprotect(reinterpret_cast<void*>(begin), end - begin, protection) == 0;
+}
+
+// Returns true if the mapping has huge pages of MAP_HUGETLB, whose parts cannot be protected.
+bool has_huge_pages(mapping const& pages) noexcept {
+  return pages.path.starts_with("/anon_hugepage");
 }
 
 }  // namespace
@@ -46,8 +53,10 @@ int protected_pages::protection_of(segment const& pages) const noexcept {
   return pages.readers != 0 ? pages.protection & ~PROT_WRITE : pages.protection;
 }
 
-void protected_pages::apply(std::uintptr_t begin, segment const& pages) const noexcept {
-  change_protection(begin, pages.end, protection_of(pages));
+void protected_pages::apply(std::uintptr_t begin, segment& pages) noexcept {
+  if (change_protection(begin, pages.end, protection_of(pages)) || pages.is_shared) return;
+  pages.is_shared = true;
+  change_protection(begin, pages.end, pages.protection);  // a part may have changed
 }
 
 protected_pages::table::const_iterator protected_pages::find(
@@ -76,11 +85,12 @@ void protected_pages::add_segments(address_range pages) {
   mapping_reader maps;
   for (mapping found; maps.next(found) && found.begin < pages.end;) {
     if (found.end <= pages.begin || found.protection == PROT_NONE) continue;
+    if (has_huge_pages(found)) continue;
     std::uintptr_t next = std::max(found.begin, pages.begin);
     std::uintptr_t const last = std::min(found.end, pages.end);
     while (next < last) {
-      if (auto const known = find(next); known != segments_.end()) {
-        next = known->second.end;
+      if (auto const existing = find(next); existing != segments_.end()) {
+        next = existing->second.end;
         continue;
       }
       auto const following = segments_.upper_bound(next);
@@ -116,12 +126,12 @@ void protected_pages::remove(address_range pages, bool is_written) noexcept {
 
 void protected_pages::open() noexcept {
   if (open_count_++ != 0) return;
-  for (auto const& [begin, pages] : segments_) apply(begin, pages);
+  for (auto& [begin, pages] : segments_) apply(begin, pages);
 }
 
 void protected_pages::close() noexcept {
   if (--open_count_ != 0) return;
-  for (auto const& [begin, pages] : segments_) apply(begin, pages);
+  for (auto& [begin, pages] : segments_) apply(begin, pages);
 }
 
 bool protected_pages::contains(std::uintptr_t address) const noexcept {
@@ -137,7 +147,11 @@ void protected_pages::open_page(std::uintptr_t address) noexcept {
   auto const found = find(address);
   if (found == segments_.end()) return;
   std::uintptr_t const page = address / page_size() * page_size();
-  change_protection(page, page + page_size(), found->second.protection);
+  if (change_protection(page, page + page_size(), found->second.protection)) return;
+  // The access must not fault forever.
+  segment& pages = segments_.find(found->first)->second;
+  pages.is_shared = true;
+  change_protection(found->first, pages.end, pages.protection);
 }
 
 void protected_pages::share_page(std::uintptr_t address) noexcept {
@@ -171,7 +185,7 @@ bool protected_pages::find_lost(address_range& lost) const noexcept {
         if (!maps.next(found)) found.begin = found.end = UINTPTR_MAX;
       }
       if (found.begin > next || found.protection != protection_of(pages)) {
-        lost = {begin, pages.end};
+        lost = {next, std::min(found.begin > next ? found.begin : found.end, pages.end)};
         return true;
       }
     }
@@ -179,8 +193,19 @@ bool protected_pages::find_lost(address_range& lost) const noexcept {
   return false;
 }
 
-void protected_pages::forget(address_range range) noexcept {
+address_range protected_pages::forget(address_range range) noexcept {
+  try {
+    split(range.begin);
+    split(range.end);
+  } catch (std::bad_alloc const&) {
+    auto const found = find(range.begin);
+    range = {found->first, found->second.end};
+    for (std::uintptr_t page = range.begin; page < range.end; page += page_size()) {
+      change_protection(page, page + page_size(), found->second.protection);
+    }
+  }
   segments_.erase(segments_.lower_bound(range.begin), segments_.lower_bound(range.end));
+  return range;
 }
 
 }  // namespace roc::host_hip

@@ -35,7 +35,7 @@ class protected_pages {
   explicit protected_pages(std::pmr::memory_resource* tables) : segments_(tables) {}
 
   /// Protects whole pages: against all accesses if work writes them (`is_written`), else against
-  /// writes. Leaves out pages that are not mapped, or not accessible. Throws std::bad_alloc.
+  /// writes. Leaves out pages that are not mapped, not accessible, or huge. Throws std::bad_alloc.
   void add(address_range pages, bool is_written);
   /// Ends the protection of an equal call of add.
   void remove(address_range pages, bool is_written) noexcept;
@@ -49,8 +49,8 @@ class protected_pages {
   bool overlaps(address_range range) const noexcept;
   /// Gives the page of the address the access that it had, until protect_page().
   void open_page(std::uintptr_t address) noexcept;
-  /// As open_page, until no work uses the page: it also holds a lock of the program, which the
-  /// kernel must be able to access.
+  /// Opens the page of the address until no work uses it. For pages with locks, which the kernel
+  /// accesses.
   void share_page(std::uintptr_t address) noexcept;
   /// Gives the page of the address the access that it must have now. Does nothing if it is not
   /// protected.
@@ -61,8 +61,7 @@ class protected_pages {
   template <class F>
   void remove_lost(F lost) {
     for (address_range range; find_lost(range);) {
-      forget(range);
-      lost(range);
+      lost(forget(range));
     }
   }
 
@@ -72,20 +71,23 @@ class protected_pages {
     int protection;          // before any call of add
     unsigned readers = 0;    // calls of add by work that reads
     unsigned writers = 0;    // calls of add by work that writes
-    bool is_shared = false;  // share_page
+    bool is_shared = false;  // open: share_page, or the kernel cannot protect the pages
   };
   using table = std::pmr::map<std::uintptr_t, segment>;  // by first address
 
   int protection_of(segment const& pages) const noexcept;
-  void apply(std::uintptr_t begin, segment const& pages) const noexcept;
+  /// Gives the pages their protection. They become shared if the kernel refuses it.
+  void apply(std::uintptr_t begin, segment& pages) noexcept;
   table::const_iterator find(std::uintptr_t address) const noexcept;
   /// Makes a segment begin at the address if it is inside of one.
   void split(std::uintptr_t address);
   /// Adds segments for the parts of the range that have none.
   void add_segments(address_range pages);
-  /// Finds the first segment whose pages do not have their protection any more.
+  /// Finds the first pages of a segment that do not have their protection any more.
   bool find_lost(address_range& lost) const noexcept;
-  void forget(address_range range) noexcept;
+  /// Removes a part of a segment. Returns that part; if memory is exhausted, the whole segment,
+  /// whose pages are then open.
+  address_range forget(address_range range) noexcept;
 
   table segments_;
   unsigned open_count_ = 0;

@@ -133,7 +133,7 @@ settings read_environment() {
   environment.read_choice("ROCARRAY_HOST_MANAGED", {"full", "basic", "off"},
                           {managed_support::full, managed_support::basic, managed_support::off},
                           result.managed);
-  environment.read_number("ROCARRAY_HOST_DEVICES", 0, 16, result.device_count);
+  environment.read_number("ROCARRAY_HOST_DEVICES", 0, max_device_count, result.device_count);
   environment.read_number("ROCARRAY_HOST_MEMORY", std::size_t{4096}, std::size_t{1} << 46,
                           result.device_bytes);
   environment.read_number("ROCARRAY_HOST_THREADS", 1, 1024, result.thread_count);

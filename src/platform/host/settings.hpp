@@ -24,6 +24,9 @@ enum class managed_support {
   off,
 };
 
+/// The largest number of devices (ROCARRAY_HOST_DEVICES).
+constexpr int max_device_count = 16;
+
 /// What the access checker does with an error (ROCARRAY_HOST_CHECK).
 enum class check_mode {
   off,     // it is not in use

@@ -2,7 +2,9 @@
 // ROCARRAY_HOST_CHECK: accesses to memory of pending work and to device memory are reported with
 // both places, and right programs have no report. Each test is a child process, because a report
 // changes the exit code.
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -26,8 +29,8 @@
 namespace roc::test {
 namespace {
 
-// Reports name the callers of these functions, because they are in namespace roc.
-// Accesses that the compiler can neither remove nor move.
+// Accesses that the compiler can neither remove nor move. Reports name the callers of these
+// functions, because they are in namespace roc.
 template <class T>
 T read(T const& item) {
   return *const_cast<T const volatile*>(&item);
@@ -50,15 +53,15 @@ constexpr std::size_t count = 1000;
 std::string line(unsigned number) { return "access_checker_test.cpp:" + std::to_string(number); }
 
 // The pattern of a report: `access` is the text between the places.
-std::string report(unsigned touched, std::string const& access, unsigned enqueued) {
-  return "^rocarray: [^ ]*" + line(touched) + " " + access + ".* enqueued at [^ ]*" +
+std::string report(unsigned accessed, std::string const& access, unsigned enqueued) {
+  return "^rocarray: [^ ]*" + line(accessed) + " " + access + ".* enqueued at [^ ]*" +
          line(enqueued) +
          " on (the default stream|stream 0x[0-9a-f]+), which has not been "
-         "synchronized yet; synchronize the stream before\n";
+         "synchronized yet; synchronize the stream first\n";
 }
 
 std::string const summary =
-    "rocarray: ROCARRAY_HOST_CHECK reported 1 accesses; the exit code is 66\n$";
+    "rocarray: ROCARRAY_HOST_CHECK reported errors: 1; the exit code is 66\n$";
 
 auto const has_report = testing::ExitedWithCode(66);
 auto const has_none = testing::ExitedWithCode(0);
@@ -222,7 +225,7 @@ TEST_F(HostCheckDeathTest, DistinctPairsOfPlacesAreReportedOnce) {
   };
   EXPECT_EXIT(std::exit(program()), has_report,
               "^rocarray: [^\n]* reads [^\n]*\nrocarray: [^\n]* writes [^\n]*\n"
-              "rocarray: ROCARRAY_HOST_CHECK reported 2 accesses; the exit code is 66\n$");
+              "rocarray: ROCARRAY_HOST_CHECK reported errors: 2; the exit code is 66\n$");
 }
 
 TEST_F(HostCheckDeathTest, AccessToDeviceMemoryNamesTheArray) {
@@ -277,6 +280,108 @@ TEST_F(HostCheckDeathTest, UnmappedMemoryIsReported) {
           line(enqueued) + " on the default stream; .*\n" + summary);
 }
 
+TEST_F(HostCheckDeathTest, PartOfMemoryMayBeUnmappedAndTheRestIsCopiedTo) {
+  unsigned const enqueued = __LINE__ + 9;
+  auto const program = [] {
+    std::size_t const page = static_cast<std::size_t>(getpagesize());
+    void* const memory =
+        mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto const* const bytes = static_cast<char*>(memory);
+    void* d = nullptr;
+    ok(hipMalloc(&d, 3 * page));
+    ok(hipMemsetAsync(d, 7, 3 * page, nullptr));
+    ok(hipMemcpyAsync(memory, d, 3 * page, hipMemcpyDefault, nullptr));
+    munmap(memory, page);
+    ok(hipDeviceSynchronize());
+    if (read(bytes[page]) != 7 || read(bytes[3 * page - 1]) != 7) std::_Exit(1);
+    return 0;
+  };
+  EXPECT_EXIT(std::exit(program()), has_report,
+              "^rocarray: memory was freed before a copy that uses it was synchronized: [^\n]*" +
+                  line(enqueued) + " on the default stream; .*\n" + summary);
+}
+
+TEST_F(HostCheckDeathTest, LastPageOfMemoryMayBeUnmapped) {
+  auto const program = [] {
+    std::size_t const page = static_cast<std::size_t>(getpagesize());
+    void* const memory =
+        mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto const* const bytes = static_cast<char*>(memory);
+    void* d = nullptr;
+    ok(hipMalloc(&d, 2 * page));
+    ok(hipMemsetAsync(d, 7, 2 * page, nullptr));
+    ok(hipMemcpyAsync(memory, d, 2 * page, hipMemcpyDefault, nullptr));
+    munmap(static_cast<char*>(memory) + page, page);
+    ok(hipDeviceSynchronize());
+    if (read(bytes[0]) != 7 || read(bytes[page - 1]) != 7) std::_Exit(1);
+    return 0;
+  };
+  EXPECT_EXIT(std::exit(program()), has_report,
+              "^rocarray: memory was freed before a copy [^\n]*\n" + summary);
+}
+
+// Read by the signal handler below.
+float const volatile* signaled_memory = nullptr;
+
+TEST_F(HostCheckDeathTest, SignalHandlerMayAccessProtectedPagesDuringCalls) {
+  auto const program = [] {
+    pending_download const p;
+    auto const memory = std::make_unique<std::array<float, 32>>();
+    roc::host_view<float> const pending(memory->data(), {16});
+    p.device(roc::slice(0, 16)).copy_to_host(pending, p.stream);
+    signaled_memory = memory->data() + 31;
+    struct sigaction action {};
+    action.sa_handler = [](int) { static_cast<void>(*signaled_memory); };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, nullptr);
+    itimerval const often{{0, 200}, {0, 200}};
+    setitimer(ITIMER_REAL, &often, nullptr);
+    roc::stream other;
+    std::vector<float> h(count);
+    for (int i = 0; i < 2000; ++i) {
+      p.device.copy_to_host(h, other);
+      other.synchronize();
+    }
+    itimerval const never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    p.stream.synchronize();
+    return 0;
+  };
+  EXPECT_EXIT(std::exit(program()), has_none, "^$");
+}
+
+TEST_F(HostCheckDeathTest, BufferedOutputIsWrittenAfterReports) {
+  auto const program = [] {
+    std::ios::sync_with_stdio(false);
+    int const copy = dup(STDERR_FILENO);
+    dup2(copy, STDOUT_FILENO);
+    pending_download const p;
+    std::vector<float> h(count);
+    p.device.copy_to_host(h, p.stream);
+    static_cast<void>(read(h[0]));
+    p.stream.synchronize();
+    std::cout << "the last line\n";
+    return 0;
+  };
+  EXPECT_EXIT(std::exit(program()), has_report, "the last line\n" + summary);
+}
+
+TEST_F(HostCheckDeathTest, ChildProcessDoesNotListWorkOfItsParent) {
+  auto const program = [] {
+    void* h = nullptr;
+    hipStream_t const stream = make_stream();
+    ok(hipHostMalloc(&h, 64, 0));
+    ok(hipMemsetAsync(h, 1, 64, stream));
+    pid_t const child = fork();
+    if (child == 0) std::exit(0);
+    int status = -1;
+    waitpid(child, &status, 0);
+    ok(hipStreamSynchronize(stream));
+    return status;
+  };
+  EXPECT_EXIT(std::exit(program()), has_none, "^$");
+}
+
 TEST_F(HostCheckDeathTest, WorkThatNobodyWaitedForIsListed) {
   unsigned const enqueued = __LINE__ + 5;
   auto const program = [] {
@@ -291,7 +396,7 @@ TEST_F(HostCheckDeathTest, WorkThatNobodyWaitedForIsListed) {
   };
   EXPECT_EXIT(
       std::exit(program()), has_none,
-      "^rocarray: nothing waited for this work, except the end of its memory or of the process:\n"
+      "^rocarray: this work ran only because its memory was released or the process ended:\n"
       "  [^ ]*" +
           line(enqueued) + ": 1 x fill on stream 0x[0-9a-f]+, ran in hipHostUnregister\n  [^ ]*" +
           line(enqueued + 3) +
