@@ -257,18 +257,18 @@ std::string line(unsigned number) { return "fake_runtime_test.cpp:" + std::to_st
 TEST(FakeRuntimeCheckDeathTest, ReadOfPendingDestinationIsReported) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::exit(read_during_download()), testing::ExitedWithCode(66),
-              "^rocarray: [^ ]*" + line(download_line + 1) +
+              "^rocarray: .*" + line(download_line + 1) +
                   " reads memory of a pending copy: byte 12 of 64 bytes .* the destination of the "
-                  "copy enqueued at [^ ]*" +
+                  "copy enqueued at .*" +
                   line(download_line) + " on stream 0x");
 }
 
 TEST(FakeRuntimeCheckDeathTest, AccessToDeviceMemoryNamesTheAllocation) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::exit(read_device_memory()), testing::ExitedWithCode(66),
-              "^rocarray: [^ ]*" + line(allocation_line + 1) +
+              "^rocarray: .*" + line(allocation_line + 1) +
                   " reads device memory: byte 5 of 64 bytes at 0x[0-9a-f]+ on device 0, memory "
-                  "allocated at [^ ]*" +
+                  "allocated at .*" +
                   line(allocation_line));
 }
 
