@@ -107,6 +107,10 @@ TEST_F(StagingPool, WaitsForTheWorkOfTheOldestBlock) {
   gate second_work;
   roc::stream third(roc::non_blocking);
   first_work.close(stream);
+  // On AMD host functions run one at a time, so that the second must not begin before the first.
+  roc::event first_is_done;
+  first_is_done.record(stream);
+  other.wait(first_is_done);
   second_work.close(other);
   auto first = pool.acquire(block_bytes, stream);
   auto second = pool.acquire(block_bytes, other);
