@@ -189,7 +189,11 @@ function(_rocarray_register name name_part mode environment fresh)
   endforeach()
   string(REGEX REPLACE "^:" "-" filter "${filter}")
   if(ROCARRAY_TEST_BY_PROGRAM AND NOT fresh)
-    add_test(NAME ${prefix}${name} COMMAND ${name} --gtest_filter=${filter})
+    set(arguments "")
+    if(filter)  # an empty one selects no test
+      set(arguments --gtest_filter=${filter})
+    endif()
+    add_test(NAME ${prefix}${name} COMMAND ${name} ${arguments})
     set_tests_properties(${prefix}${name} PROPERTIES
       TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
     return()
