@@ -138,6 +138,10 @@ TEST(ByteRectangles, InvalidRectangleThrows) {
   // An end beyond PTRDIFF_MAX is beyond the end of every memory.
   EXPECT_THROW(roc::detail::rectangle_mapping<1>(PTRDIFF_MAX, {1}, {PTRDIFF_MAX}, {}),
                roc::shape_error);
+  // The distance of planes beyond PTRDIFF_MAX is never taken: there is one plane.
+  auto const one_plane = roc::detail::rectangle_mapping<3>(PTRDIFF_MAX, {}, {1, 2, 1},
+                                                           {0, std::size_t{PTRDIFF_MAX / 2 + 1}});
+  EXPECT_EQ(PTRDIFF_MAX, one_plane.strides[0]);
   roc::host_view<unsigned char> const strided(memory.data(), roc::shape<1>{50}, roc::strides<1>{2});
   EXPECT_THROW(static_cast<void>(roc::rectangle<1>(strided, {0}, {4})), roc::layout_error);
   roc::device_array<int> const array({4});

@@ -2,6 +2,7 @@
 // Rectangles of bytes in contiguous memory, given by origin, region and pitches.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -42,7 +43,8 @@ layout::mapping<N> rectangle_mapping(std::size_t bytes, shape<N> const& origin,
                            min_pitch);
       }
     }
-    result.strides[axis] = static_cast<std::ptrdiff_t>(step);
+    // A step beyond max_bytes is never taken: then the extent is 1, or the rectangle out of bounds.
+    result.strides[axis] = static_cast<std::ptrdiff_t>(std::min(step, layout::detail::max_bytes));
     std::size_t const start = layout::detail::saturating_product(step, origin[axis]);
     std::size_t const length =
         layout::detail::saturating_product(step, region[axis] == 0 ? 0 : region[axis] - 1);
