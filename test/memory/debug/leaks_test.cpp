@@ -133,6 +133,25 @@ TEST(LeakReportDeathTest, IsWrittenWhenTheProcessEnds) {
               "(.*\n)*    allocate_and_forget");
 }
 
+[[noreturn]] void leak_with_little_log_and_exit() {
+  roc::scoped_options const quiet({.log = roc::log_level::error});
+  forgotten = allocate_and_forget(4321);
+  std::exit(0);  // does not destroy `quiet`
+}
+
+TEST(LeakReportDeathTest, IsNotWrittenIfWarningsAreNotLogged) {
+  EXPECT_EXIT(leak_with_little_log_and_exit(), testing::ExitedWithCode(0), "^$");
+}
+
+[[noreturn]] void free_all_and_exit() {
+  delete allocate_and_forget(12);
+  std::exit(0);
+}
+
+TEST(LeakReportDeathTest, IsNotWrittenIfNothingLeaked) {
+  EXPECT_EXIT(free_all_and_exit(), testing::ExitedWithCode(0), "^$");
+}
+
 device_bytes* freed_late = nullptr;
 
 struct frees_late {
