@@ -19,7 +19,6 @@ struct native_event;  // a hipEvent_t points to one
 
 namespace runtime {
 
-struct stream_slot;
 class stream_id;
 void record(event_base& recorded, stream_id const& stream);
 void wait(stream_id const& later, event_base const& earlier);
@@ -64,20 +63,10 @@ class ROCARRAY_API event_base {
   friend void runtime::wait(runtime::stream_id const& later, event_base const& earlier);
   friend class stream_ref;
 
-  /// Records the event on a native stream. `slot` and `generation` identify a stream that may be
-  /// destroyed before the event; `slot` is null for other streams.
-  void record_on(detail::native_stream* stream, runtime::stream_slot* slot,
-                 unsigned long long generation);
+  /// Records the event on a native stream.
+  void record_on(detail::native_stream* stream);
   /// Makes a native stream wait for the event.
   void make_wait(detail::native_stream* stream) const;
-
-  /// Lets the native stream of the last record be destroyed, if this keeps it.
-  void release_stream() noexcept;
-
-  runtime::stream_slot* slot_ = nullptr;  // of the stream that recorded the event; may be null
-  unsigned long long generation_ = 0;     // of the slot
-  // The native stream exists as long as the event: AMD needs it to read the time.
-  bool keeps_stream_;
 };
 
 /// An event for ordering (hipEventDisableTiming), the cheapest kind. It cannot measure time.

@@ -12,14 +12,14 @@
 namespace roc {
 
 /// Returns HIP's handle of a stream, for `<<<>>>` and the vendor's libraries; null for the default
-/// stream. *Lifetime:* valid until the stream is destroyed.
+/// stream. *Lifetime:* valid until the stream is destroyed. A later roc::stream may get the handle;
+/// attributes that you set through it remain set.
 inline hipStream_t native(stream_ref stream) noexcept {
   return reinterpret_cast<hipStream_t>(stream.handle());
 }
 
 /// Returns HIP's handle of an event. Throws lifetime_error if the event was moved from. *Lifetime:*
-/// valid until the event is destroyed. Record the event with event::record only: the object knows
-/// the stream that recorded it.
+/// valid until the event is destroyed.
 inline hipEvent_t native(event_base const& event) {
   return reinterpret_cast<hipEvent_t>(event.handle());
 }

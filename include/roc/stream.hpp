@@ -78,7 +78,7 @@ class [[nodiscard]] ROCARRAY_API synchronize_guard {
 /// A borrowed stream, or the legacy default stream. A value that is cheap to copy.
 ///
 /// Work enqueued on one stream runs in order. Members throw roc::error (errors of HIP) and
-/// lifetime_error (a moved-from stream, or a stream that the library destroyed recently).
+/// lifetime_error (a moved-from stream, or a roc::stream that was destroyed recently).
 class ROCARRAY_API stream_ref {
  public:
   /// Refers to the legacy default stream of the device that is current at the time of use.
@@ -160,8 +160,8 @@ inline constexpr non_blocking_t non_blocking{};  ///< see non_blocking_t
 ///
 /// It is ordered with the legacy default stream. Calls of the library without a stream use the
 /// legacy default stream, so they come after all earlier work of every stream. The destructor does
-/// not wait for pending work, which is still done: the native stream is destroyed once it is idle.
-/// On AMD, creating and destroying streams may block while a host function of any stream runs.
+/// not wait for pending work, which is still done. The native stream is not destroyed: once it is
+/// idle, a later stream of the same device, kind and priority may get it.
 class ROCARRAY_API stream : public stream_ref {
  public:
   /// Creates a stream of priority 0. Throws roc::error.
@@ -190,7 +190,7 @@ class ROCARRAY_API stream : public stream_ref {
       delete;  // the guard would outlive the stream
 
  private:
-  void begin(unsigned flags, int priority);
+  void begin(detail::stream_kind kind, int priority);
   void destroy() noexcept;
 };
 

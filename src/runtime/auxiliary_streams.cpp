@@ -41,9 +41,9 @@ auxiliary_streams_guard::auxiliary_streams_guard(stream_ref user) {
   if (device_pairs.size() == max_pairs) return;
   device_pairs.reserve(max_pairs);
   auto created = std::make_unique<auxiliary_streams>();
-  created->first = create_internal_stream();
+  created->first = create_stream(detail::stream_kind::non_blocking, 0);
   try {
-    created->second = create_internal_stream();
+    created->second = create_stream(detail::stream_kind::non_blocking, 0);
   } catch (...) {
     retire(created->first);
     throw;

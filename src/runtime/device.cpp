@@ -80,7 +80,6 @@ void device::synchronize(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   runtime::on_device const guard(ordinal_);
   ROCARRAY_HIP(hipDeviceSynchronize);
-  runtime::destroy_idle_streams();
   runtime::rethrow_host_error(ordinal_);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <roc/event.hpp>
 
-#include <optional>
 #include <utility>
 
 #include <roc/error.hpp>
@@ -18,22 +17,18 @@ hipEvent_t native(detail::native_event* handle) { return reinterpret_cast<hipEve
 
 }  // namespace
 
-event_base::event_base(unsigned flags) : keeps_stream_((flags & hipEventDisableTiming) == 0) {
+event_base::event_base(unsigned flags) {
   hipEvent_t created = nullptr;
   ROCARRAY_HIP(hipEventCreateWithFlags, &created, flags);
   handle_ = reinterpret_cast<detail::native_event*>(created);
 }
 
 event_base::~event_base() {
-  release_stream();
   if (handle_ != nullptr) ROCARRAY_HIP_QUIET(hipEventDestroy, native(handle_));
 }
 
 event_base::event_base(event_base&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)),
-      slot_(std::exchange(other.slot_, nullptr)),
-      generation_(other.generation_),
-      keeps_stream_(other.keeps_stream_) {}
+    : handle_(std::exchange(other.handle_, nullptr)) {}
 
 event_base& event_base::operator=(event_base&& other) noexcept {
   // The temporary destroys the event that is replaced.
@@ -41,12 +36,7 @@ event_base& event_base::operator=(event_base&& other) noexcept {
   return *this;
 }
 
-void event_base::swap(event_base& other) noexcept {
-  std::swap(handle_, other.handle_);
-  std::swap(slot_, other.slot_);
-  std::swap(generation_, other.generation_);
-  std::swap(keeps_stream_, other.keeps_stream_);
-}
+void event_base::swap(event_base& other) noexcept { std::swap(handle_, other.handle_); }
 
 detail::native_event* event_base::handle() const {
   if (handle_ == nullptr) {
@@ -60,51 +50,28 @@ void event_base::record(stream_ref stream, detail::caller at) {
   static_cast<void>(handle());
   static_cast<void>(runtime::handle(stream));
   runtime::on_stream_device const guard(stream);
-  if (runtime::is_device_relative(stream.handle())) return record_on(stream.handle(), nullptr, 0);
-  runtime::stream_id const& id = runtime::stream_id_of(stream, stream.device_ordinal());
-  bool const may_be_destroyed = !id.is_foreign() && !id.is_permanent();
-  record_on(stream.handle(), may_be_destroyed ? id.slot() : nullptr, id.generation());
+  record_on(stream.handle());
 }
 
-void event_base::record_on(detail::native_stream* stream, runtime::stream_slot* slot,
-                           unsigned long long generation) {
+void event_base::record_on(detail::native_stream* stream) {
   hipEvent_t const native_event = native(handle());
   ROCARRAY_HIP(hipEventRecord, native_event, reinterpret_cast<hipStream_t>(stream));
-  // The stream is alive now, so that the native stream can be kept without a check.
-  if (keeps_stream_ && slot != nullptr) slot->callers.fetch_add(1);
-  release_stream();
-  slot_ = slot;
-  generation_ = generation;
 }
-
-void event_base::release_stream() noexcept {
-  if (keeps_stream_ && slot_ != nullptr) slot_->callers.fetch_sub(1);
-  slot_ = nullptr;
-}
-
-// The functions below do not call HIP if the stream that recorded the event was destroyed: all its
-// work was done then, and some runtimes would access the destroyed stream.
 
 void event_base::make_wait(detail::native_stream* stream) const {
   hipEvent_t const native_event = native(handle());
-  std::optional<runtime::stream_keepalive> keepalive;
-  if (slot_ != nullptr && !keepalive.emplace(slot_, generation_)) return;
   ROCARRAY_HIP(hipStreamWaitEvent, reinterpret_cast<hipStream_t>(stream), native_event, 0);
 }
 
 void event_base::synchronize(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   hipEvent_t const native_event = native(handle());
-  std::optional<runtime::stream_keepalive> keepalive;
-  if (slot_ != nullptr && !keepalive.emplace(slot_, generation_)) return;
   ROCARRAY_HIP(hipEventSynchronize, native_event);
 }
 
 bool event_base::query(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   hipEvent_t const native_event = native(handle());
-  std::optional<runtime::stream_keepalive> keepalive;
-  if (slot_ != nullptr && !keepalive.emplace(slot_, generation_)) return true;
   return ROCARRAY_HIP_READY(hipEventQuery, native_event);
 }
 

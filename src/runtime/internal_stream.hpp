@@ -15,8 +15,4 @@ enum class transfer_direction { upload, download };
 /// first call creates it; it is never destroyed. Throws roc::error.
 stream_ref internal_stream(transfer_direction direction);
 
-/// Creates a non-blocking stream on the current device, which the caller keeps
-/// until the process ends, or passes to retire before it enqueues work. Throws roc::error.
-stream_ref create_internal_stream();
-
 }  // namespace roc::runtime

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <roc/stream.hpp>
 
-#include <algorithm>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -22,33 +21,6 @@
 namespace roc {
 
 using detail::stream_kind;
-
-namespace runtime {
-namespace {
-
-// Creates a stream on the current device, which the caller owns. A priority outside of the device's
-// range is clamped to it.
-detail::native_stream* create(unsigned flags, int priority) {
-  int least = 0;
-  int greatest = 0;
-  if (priority != 0) {
-    ROCARRAY_HIP(hipDeviceGetStreamPriorityRange, &least, &greatest);
-    priority = std::clamp(priority, greatest, least);
-  }
-  hipStream_t native = nullptr;
-  if (priority == 0) {
-    ROCARRAY_HIP(hipStreamCreateWithFlags, &native, flags);
-  } else {
-    ROCARRAY_HIP(hipStreamCreateWithPriority, &native, flags, priority);
-  }
-  auto* const handle = reinterpret_cast<detail::native_stream*>(native);
-  base::log_line(base::log_level::debug, "stream %p, priority %d%s", static_cast<void*>(handle),
-                 priority, flags == hipStreamNonBlocking ? ", non-blocking" : "");
-  return handle;
-}
-
-}  // namespace
-}  // namespace runtime
 
 stream_ref detail::adopt_stream(native_stream* handle) {
   if (handle == nullptr) return {};
@@ -132,27 +104,19 @@ stream::stream(int priority, detail::caller at)
     : stream_ref(nullptr, (detail::call_scope("stream", at), runtime::current_device()),
                  stream_kind::none) {
   detail::call_scope const call(__func__, at);
-  begin(hipStreamDefault, priority);
+  begin(stream_kind::blocking, priority);
 }
 
 stream::stream(non_blocking_t, int priority, detail::caller at)
     : stream_ref(nullptr, (detail::call_scope("stream", at), runtime::current_device()),
                  stream_kind::none) {
   detail::call_scope const call(__func__, at);
-  begin(hipStreamNonBlocking, priority);
+  begin(stream_kind::non_blocking, priority);
 }
 
-void stream::begin(unsigned flags, int priority) {
-  detail::native_stream* const created = runtime::create(flags, priority);
-  stream_kind const kind =
-      flags == hipStreamNonBlocking ? stream_kind::non_blocking : stream_kind::blocking;
-  try {
-    runtime::begin_identity({created, device_, kind});
-  } catch (...) {
-    ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(created));
-    throw;
-  }
-  handle_ = created;
+void stream::begin(stream_kind kind, int priority) {
+  stream_ref const created = runtime::create_stream(kind, priority);
+  handle_ = created.handle();
   kind_ = kind;
 }
 
@@ -173,7 +137,6 @@ stream& stream::operator=(stream&& other) noexcept {
 
 void stream::destroy() noexcept {
   if (kind_ == stream_kind::none) return;
-  base::log_line(base::log_level::debug, "stream %p is destroyed", static_cast<void*>(handle_));
   runtime::detach_host_errors(*this);
   runtime::retire(*this);
 }

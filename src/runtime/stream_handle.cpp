@@ -16,7 +16,7 @@
 namespace roc::runtime {
 namespace {
 
-// The handles that the library destroyed recently: a lossy hash set with one handle per slot.
+// The handles of streams that were destroyed recently: a lossy hash set with one handle per slot.
 // Constant-initialized and trivially destructible: static objects may create and destroy streams
 // before and after every other static object.
 class destroyed_handle_set {
@@ -58,15 +58,16 @@ bool is_handle_destroyed(detail::native_stream* handle) noexcept {
   return handle != nullptr && destroyed_handles.contains(handle);
 }
 
+void throw_destroyed() {
+  throw lifetime_error(
+      "the stream has been destroyed; let a stream live as long as its stream_refs are used");
+}
+
 hipStream_t handle(stream_ref stream) {
   if (stream.kind() == stream_kind::none) {
     throw lifetime_error("the stream was moved from; use the stream that it was moved to");
   }
-  if (is_handle_destroyed(stream.handle())) {
-    throw lifetime_error(
-        "the stream has been destroyed; let a stream live as long as its stream_refs are "
-        "used");
-  }
+  if (is_handle_destroyed(stream.handle())) throw_destroyed();
   return reinterpret_cast<hipStream_t>(stream.handle());
 }
 

@@ -36,17 +36,19 @@ bool synchronize_quietly(stream_ref stream) noexcept;
 /// How often synchronize_quietly has failed.
 inline std::atomic<std::uint64_t> abandoned_waits = 0;
 
-// Detection of stream_refs that are used after their stream was destroyed. HIP may crash if it
-// receives such a handle, so the library remembers the handles that it destroyed recently, in a
+// Detection of stream_refs that are used after their stream was destroyed. A later stream may get
+// the handle, so the library remembers the handles of streams that were destroyed recently, in a
 // lossy set: a newer handle may replace an older one. No function takes a lock.
 
-/// Remembers a handle as destroyed. Call this before hipStreamDestroy: another thread's new stream
-/// may get the handle right after.
+/// Remembers that the stream of a handle was destroyed. Call this before another stream can get the
+/// handle.
 void mark_handle_destroyed(detail::native_stream* handle) noexcept;
-/// Forgets that a handle was destroyed, because a new stream has it.
+/// Forgets that the stream of a handle was destroyed, because another stream has the handle.
 void mark_handle_alive(detail::native_stream* handle) noexcept;
 /// Returns true only if the stream of this handle was destroyed; false if it is alive or unknown.
 bool is_handle_destroyed(detail::native_stream* handle) noexcept;
+/// Throws the lifetime_error for a stream that was destroyed.
+[[noreturn]] void throw_destroyed();
 
 /// Returns true for hipStreamPerThread: the same handle means a different stream in each thread and
 /// on each device.

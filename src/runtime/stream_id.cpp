@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/stream_id.hpp"
 
+#include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <unordered_map>
+#include <utility>
 
 #include <roc/error.hpp>
 
+#include "base/log.hpp"
 #include "base/lookup_cache.hpp"
 #include "base/no_destructor.hpp"
 #include "platform/call.hpp"
@@ -25,12 +29,12 @@ constexpr bool events_outlive_streams = true;
 constexpr bool events_outlive_streams = false;
 #endif
 
-constexpr std::uint64_t ended = 1;            // added to the generation of a stream that has ended
-constexpr std::uint64_t destroyed = 2;        // added if its native stream was destroyed too
-constexpr std::uint64_t generation_step = 4;  // between streams
+constexpr std::uint64_t generation_step = 2;  // between streams; see stream_slot::generation
 
-// The number of retired streams that are checked when a stream is created or destroyed.
+// The number of kept streams that are checked before a native stream is created.
 constexpr std::size_t checks_per_call = 4;
+
+}  // namespace
 
 // A list of slots, linked by their member `next`: adding to it does not allocate.
 class slot_list {
@@ -39,11 +43,6 @@ class slot_list {
     slot.next = nullptr;
     (last_ == nullptr ? first_ : last_->next) = &slot;
     last_ = &slot;
-  }
-  void push_front(stream_slot& slot) noexcept {
-    slot.next = first_;
-    first_ = &slot;
-    if (last_ == nullptr) last_ = &slot;
   }
   // Removes and returns the first slot, or null.
   stream_slot* pop_front() noexcept {
@@ -59,14 +58,25 @@ class slot_list {
   stream_slot* last_ = nullptr;
 };
 
+namespace {
+
+// Streams with equal properties can use one native stream one after the other.
+struct stream_properties {
+  int device;
+  detail::stream_kind kind;
+  int priority;
+  friend auto operator<=>(stream_properties const&, stream_properties const&) = default;
+};
+
 struct stream_table {
   std::mutex mutex;  // of all members
-  std::unordered_map<detail::native_stream*, stream_slot*> live;
+  // Also streams of the library that have ended.
+  std::map<detail::native_stream*, stream_slot*> by_handle;
   std::map<int, stream_slot*> default_streams;     // by device
   std::map<int, stream_slot*> per_thread_streams;  // by device, one slot for all threads
-  slot_list retired;                               // ended, with a native stream
-  slot_list unused;
-  std::uint64_t next_generation = 1;
+  std::map<stream_properties, slot_list> kept;     // native streams without a stream
+  slot_list replaced;                              // slots of destroyed foreign streams
+  std::uint64_t next_generation = generation_step;
 };
 
 // Never destroyed: static arrays are freed after every other static object.
@@ -75,57 +85,117 @@ stream_table& table() noexcept {
   return *instance;
 }
 
-// Assigns an unused slot to a stream. The caller holds the table's mutex. Throws std::bad_alloc.
-stream_slot& assign_slot_locked(stream_table& streams, stream_ref stream, int device,
-                                bool is_foreign, bool is_permanent) {
-  stream_slot* slot = streams.unused.pop_front();
-  if (slot == nullptr) slot = new stream_slot;
+bool has_ended(stream_slot const& slot) noexcept { return slot.generation.load() % 2 != 0; }
+
+// Begins the life of a stream. The caller holds the table's mutex.
+void begin_locked(stream_table& streams, stream_slot& slot) noexcept {
+  slot.generation.store(streams.next_generation, std::memory_order_release);
+  streams.next_generation += generation_step;
+}
+
+// Creates the slot of a stream that the library did not create, or of a default stream. The caller
+// holds the table's mutex. Throws std::bad_alloc.
+stream_slot& new_slot_locked(stream_table& streams, stream_ref stream, int device,
+                             bool is_foreign) {
+  auto* const slot = new stream_slot;
   slot->stream = stream;
   slot->device = device;
   slot->is_foreign = is_foreign;
-  slot->is_permanent = is_permanent;
-  slot->generation.store(streams.next_generation, std::memory_order_release);
-  streams.next_generation += generation_step;
+  begin_locked(streams, *slot);
   return *slot;
 }
 
-// Returns true if the work of a slot that has ended is done and no other thread uses its native
-// stream; marks the stream as destroyed then. The caller holds the table's mutex, so that no other
-// thread can begin to use it.
-bool mark_destroyed_if_idle_locked(stream_slot& slot) noexcept {
-  if (slot.callers.load() != 0) return false;
+// Records the event at the end of the work of a stream that has ended. A blocking stream thus waits
+// for earlier work of the default stream, also if it has no work of its own: memory that it
+// allocated may still be used by that.
+void record_end(stream_slot& slot) noexcept {
   auto const native = reinterpret_cast<hipStream_t>(slot.stream.handle());
-  // After any error the stream may still be busy: HIP refuses queries while a graph is captured.
-  if (ROCARRAY_HIP_CODE(hipStreamQuery, native) != hipSuccess) return false;
-  slot.generation.fetch_add(destroyed - ended);
-  return true;
+  slot.is_end_recorded = ROCARRAY_HIP_QUIET(hipEventRecord, slot.end, native);
 }
 
-// Checks up to `max_count` retired streams and destroys the native streams of the idle ones. The
-// others are checked again after all other retired streams. Calls hipStreamDestroy without the
-// mutex: the runtime may block for other reasons.
-void destroy_idle_streams(std::size_t max_count) noexcept {
-  stream_table& streams = table();
-  slot_list idle;
+// Returns true if all work of a stream that has ended is done. After any error it may be pending:
+// HIP refuses the calls while a graph is captured.
+bool is_idle(stream_slot& slot) noexcept {
+  if (!slot.is_end_recorded) record_end(slot);
+  return slot.is_end_recorded && ROCARRAY_HIP_CODE(hipEventQuery, slot.end) == hipSuccess;
+}
+
+// Takes the slot of an idle native stream out of a list, or returns null. Checks only a few: the
+// others are checked by later calls. Calls HIP without the mutex.
+stream_slot* take_idle(stream_table& streams, slot_list& kept) noexcept {
   slot_list busy;
-  {
-    std::lock_guard const lock(streams.mutex);
-    for (; max_count != 0; --max_count) {
-      stream_slot* const slot = streams.retired.pop_front();
-      if (slot == nullptr) break;
-      (mark_destroyed_if_idle_locked(*slot) ? idle : busy).push_back(*slot);
+  stream_slot* found = nullptr;
+  for (std::size_t i = 0; i != checks_per_call && found == nullptr; ++i) {
+    stream_slot* slot = nullptr;
+    {
+      std::lock_guard const lock(streams.mutex);
+      slot = kept.pop_front();
     }
-    while (stream_slot* const slot = busy.pop_front()) streams.retired.push_back(*slot);
+    if (slot == nullptr) break;
+    if (is_idle(*slot)) {
+      found = slot;
+    } else {
+      busy.push_back(*slot);
+    }
   }
-  while (stream_slot* const slot = idle.pop_front()) {
-    ROCARRAY_HIP_QUIET(hipStreamDestroy, reinterpret_cast<hipStream_t>(slot->stream.handle()));
-    std::lock_guard const lock(streams.mutex);
-    streams.unused.push_back(*slot);
+  std::lock_guard const lock(streams.mutex);
+  while (stream_slot* const slot = busy.pop_front()) kept.push_back(*slot);
+  return found;
+}
+
+// Returns HIP's priority that is nearest to `priority` on the current device. Throws roc::error.
+int clamp_priority(int priority) {
+  if (priority == 0) return 0;
+  int least = 0;
+  int greatest = 0;
+  ROCARRAY_HIP(hipDeviceGetStreamPriorityRange, &least, &greatest);
+  return std::clamp(priority, greatest, least);
+}
+
+// The handle of a foreign stream belongs to another stream now, so that the foreign one must have
+// been destroyed. Its uses have events. Its slot stays in a list, because its relay may still be
+// waiting. The caller holds the table's mutex.
+void replace_foreign_locked(stream_table& streams, stream_slot& slot) noexcept {
+  slot.generation.store(0, std::memory_order_release);
+  streams.replaced.push_back(slot);
+}
+
+// Creates a native stream on the current device, and its slot. Throws roc::error, std::bad_alloc.
+stream_slot& create_native(stream_table& streams, stream_properties const& wanted,
+                           slot_list& kept) {
+  auto slot = std::make_unique<stream_slot>();
+  std::map<detail::native_stream*, stream_slot*> entries{{nullptr, slot.get()}};
+  auto entry = entries.extract(nullptr);  // so that nothing throws after the native stream exists
+  ROCARRAY_HIP(hipEventCreateWithFlags, &slot->end, hipEventDisableTiming);
+  bool const is_blocking = wanted.kind != detail::stream_kind::non_blocking;
+  unsigned const flags = is_blocking ? hipStreamDefault : hipStreamNonBlocking;
+  hipStream_t native = nullptr;
+  try {
+    if (wanted.priority == 0) {
+      ROCARRAY_HIP(hipStreamCreateWithFlags, &native, flags);
+    } else {
+      ROCARRAY_HIP(hipStreamCreateWithPriority, &native, flags, wanted.priority);
+    }
+  } catch (...) {
+    ROCARRAY_HIP_QUIET(hipEventDestroy, slot->end);
+    throw;
   }
+  auto* const handle = reinterpret_cast<detail::native_stream*>(native);
+  slot->stream = stream_ref(handle, wanted.device, wanted.kind);
+  slot->device = wanted.device;
+  slot->kept = &kept;
+  entry.key() = handle;
+  std::lock_guard const lock(streams.mutex);
+  if (auto const earlier = streams.by_handle.find(handle); earlier != streams.by_handle.end()) {
+    if (earlier->second->is_foreign) replace_foreign_locked(streams, *earlier->second);
+    streams.by_handle.erase(earlier);
+  }
+  streams.by_handle.insert(std::move(entry));
+  return *slot.release();
 }
 
 // Returns the identity of a stream, and creates one if it has none. A stream that the library did
-// not create is foreign.
+// not create is foreign. Throws lifetime_error for a stream that has ended, and std::bad_alloc.
 stream_id look_up(stream_ref stream, int device) {
   stream_table& streams = table();
   std::lock_guard const lock(streams.mutex);
@@ -133,52 +203,51 @@ stream_id look_up(stream_ref stream, int device) {
     stream_slot*& slot = slots[device];
     if (slot == nullptr) {
       stream_ref const with_device(is_foreign ? stream.handle() : nullptr, device, stream.kind());
-      slot = &assign_slot_locked(streams, with_device, device, is_foreign, !is_foreign);
+      slot = &new_slot_locked(streams, with_device, device, is_foreign);
     }
     return stream_id(*slot);
   };
   if (is_per_thread_handle(stream.handle())) return of_device(streams.per_thread_streams, true);
   if (is_device_relative(stream.handle())) return of_device(streams.default_streams, false);
-  auto const [entry, inserted] = streams.live.try_emplace(stream.handle(), nullptr);
-  if (inserted) {
+  auto const known = streams.by_handle.find(stream.handle());
+  if (known == streams.by_handle.end()) {
+    auto& entry = streams.by_handle[stream.handle()];
     try {
-      entry->second = &assign_slot_locked(streams, stream, device, true, false);
+      entry = &new_slot_locked(streams, stream, device, true);
     } catch (...) {
-      streams.live.erase(entry);
+      streams.by_handle.erase(stream.handle());
       throw;
     }
+    return stream_id(*entry);
   }
-  return stream_id(*entry->second);
+  stream_slot* const slot = known->second;
+  if (has_ended(*slot)) throw_destroyed();
+  bool const is_other =
+      slot->is_foreign && (slot->device != device || slot->stream.kind() != stream.kind());
+  if (!is_other) return stream_id(*slot);
+  stream_slot& added = new_slot_locked(streams, stream, device, true);
+  replace_foreign_locked(streams, *slot);
+  known->second = &added;
+  return stream_id(added);
 }
 
 // Returns the relay of a foreign stream, and creates it if there is none. The device of the stream
 // must be current. Throws roc::error.
 hipStream_t relay_of(stream_slot& slot) {
+  static std::mutex mutex;
   detail::native_stream* relay = slot.relay.load(std::memory_order_acquire);
   if (relay == nullptr) {
-    hipStream_t created = nullptr;
-    ROCARRAY_HIP(hipStreamCreateWithFlags, &created, hipStreamNonBlocking);
-    auto* const handle = reinterpret_cast<detail::native_stream*>(created);
-    if (slot.relay.compare_exchange_strong(relay, handle)) {
-      mark_handle_alive(handle);  // the runtime reuses handles of destroyed streams
-      return created;
+    std::lock_guard const lock(mutex);
+    relay = slot.relay.load(std::memory_order_relaxed);
+    if (relay == nullptr) {
+      relay = create_stream(detail::stream_kind::non_blocking, 0).handle();
+      slot.relay.store(relay, std::memory_order_release);
     }
-    ROCARRAY_HIP_QUIET(hipStreamDestroy, created);  // another thread was faster; this one is idle
   }
   return reinterpret_cast<hipStream_t>(relay);
 }
 
 }  // namespace
-
-void stream_keepalive::keep_ended(std::uint64_t generation) noexcept {
-  slot_->callers.fetch_sub(1);
-  std::lock_guard const lock(table().mutex);
-  if (slot_->generation.load() == generation + ended) {
-    slot_->callers.fetch_add(1);
-  } else {
-    slot_ = nullptr;
-  }
-}
 
 stream_id const& stream_id_of(stream_ref stream, int device) {
   static_cast<void>(handle(stream));
@@ -186,16 +255,17 @@ stream_id const& stream_id_of(stream_ref stream, int device) {
   struct entry {
     detail::native_stream* handle;
     int device;
+    detail::stream_kind kind;
     stream_id id;
   };
   thread_local base::lookup_cache<entry> cache;
   entry& recent = cache.slot_of(reinterpret_cast<std::uintptr_t>(stream.handle()),
                                 static_cast<unsigned>(device));
   if (!recent.id.is_empty() && recent.handle == stream.handle() && recent.device == device &&
-      recent.id.is_live()) {
+      recent.kind == stream.kind() && recent.id.is_live()) {
     return recent.id;
   }
-  recent = {stream.handle(), device, look_up(stream, device)};
+  recent = {stream.handle(), device, stream.kind(), look_up(stream, device)};
   return recent.id;
 }
 
@@ -211,20 +281,17 @@ void record(event_base& recorded, stream_id const& stream) {
   bool const is_per_thread = is_per_thread_handle(stream.stream().handle());
   hipStream_t const source = is_per_thread ? nullptr : stream.native();
   if (events_outlive_streams || !stream.is_foreign() || is_per_thread) {
-    bool const may_be_destroyed = !stream.is_foreign() && !stream.is_permanent();
-    return recorded.record_on(reinterpret_cast<detail::native_stream*>(source),
-                              may_be_destroyed ? stream.slot() : nullptr, stream.generation());
+    return recorded.record_on(reinterpret_cast<detail::native_stream*>(source));
   }
   hipStream_t const relay = relay_of(*stream.slot());
   event reached;
-  reached.record_on(stream.stream().handle(), nullptr, 0);
+  reached.record_on(stream.stream().handle());
   reached.make_wait(reinterpret_cast<detail::native_stream*>(relay));
-  recorded.record_on(reinterpret_cast<detail::native_stream*>(relay), nullptr, 0);
+  recorded.record_on(reinterpret_cast<detail::native_stream*>(relay));
 }
 
 shared_event record(stream_id const& stream) {
-  stream_keepalive const keepalive(stream);
-  if (!keepalive) return nullptr;
+  if (stream.is_replaced()) return nullptr;
   on_device const guard(stream.device());
   auto reached = std::make_shared<event>();
   record(*reached, stream);
@@ -233,15 +300,14 @@ shared_event record(stream_id const& stream) {
 
 bool is_finished(stream_id const& stream) {
   if (stream.is_live()) return false;
-  stream_keepalive const keepalive(stream);
-  if (!keepalive) return true;
+  if (stream.is_replaced()) return true;
   hipStream_t const native = stream.native();
   return ROCARRAY_HIP_READY(hipStreamQuery, native);
 }
 
 void wait(stream_id const& later, event_base const& earlier) {
-  stream_keepalive const keepalive(later);
-  if (!keepalive) return;
+  // A native stream of the library exists still, and another thread may be about to use it.
+  if (later.is_foreign() && later.is_replaced()) return;
   on_device const guard(later.device());
   earlier.make_wait(later.stream().handle());
 }
@@ -255,41 +321,38 @@ void order_after(stream_id const& later, stream_id const& earlier) {
   if (shared_event const reached = record(earlier); reached != nullptr) wait(later, *reached);
 }
 
-void begin_identity(stream_ref stream, bool is_permanent) {
-  mark_handle_alive(stream.handle());
-  destroy_idle_streams(checks_per_call);
+stream_ref create_stream(detail::stream_kind kind, int priority) {
+  stream_properties const wanted{current_device(), kind, clamp_priority(priority)};
   stream_table& streams = table();
+  slot_list& kept = [&]() -> slot_list& {
+    std::lock_guard const lock(streams.mutex);
+    return streams.kept[wanted];
+  }();
+  stream_slot* slot = take_idle(streams, kept);
+  if (slot == nullptr) slot = &create_native(streams, wanted, kept);
+  base::log_line(base::log_level::debug, "stream %p, priority %d%s",
+                 static_cast<void*>(slot->stream.handle()), wanted.priority,
+                 kind == detail::stream_kind::non_blocking ? ", non-blocking" : "");
+  mark_handle_alive(slot->stream.handle());
   std::lock_guard const lock(streams.mutex);
-  auto const [entry, inserted] = streams.live.try_emplace(stream.handle(), nullptr);
-  if (!inserted) {
-    // The handle belonged to a foreign stream, which must have been destroyed. All its uses have
-    // events. The slot is not reused, because its relay may still be waiting.
-    entry->second->generation.fetch_add(destroyed, std::memory_order_release);
-    entry->second = nullptr;
-  }
-  try {
-    entry->second =
-        &assign_slot_locked(streams, stream, stream.device_ordinal(), false, is_permanent);
-  } catch (...) {
-    streams.live.erase(entry);
-    throw;
-  }
+  begin_locked(streams, *slot);
+  return slot->stream;
 }
 
 void retire(stream_ref stream) noexcept {
-  // Before hipStreamDestroy: another thread's new stream may get the handle right after.
+  base::log_line(base::log_level::debug, "stream %p is destroyed",
+                 static_cast<void*>(stream.handle()));
   mark_handle_destroyed(stream.handle());
-  {
-    stream_table& streams = table();
+  stream_table& streams = table();
+  stream_slot& slot = [&]() -> stream_slot& {
     std::lock_guard const lock(streams.mutex);
-    auto const entry = streams.live.find(stream.handle());
-    entry->second->generation.fetch_add(ended);
-    streams.retired.push_front(*entry->second);
-    streams.live.erase(entry);
-  }
-  destroy_idle_streams(checks_per_call);
+    return *streams.by_handle.find(stream.handle())->second;
+  }();
+  // In this order, so that the event covers what another thread enqueued before it saw the end.
+  slot.generation.fetch_add(1);
+  record_end(slot);
+  std::lock_guard const lock(streams.mutex);
+  slot.kept->push_back(slot);
 }
-
-void destroy_idle_streams() noexcept { destroy_idle_streams(SIZE_MAX); }
 
 }  // namespace roc::runtime

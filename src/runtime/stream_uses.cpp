@@ -62,8 +62,11 @@ void stream_uses::add(stream_id const& stream) {
 
 void stream_uses::add_with_event(stream_id const& stream) {
   use& item = find_or_add(stream);
-  stream_keepalive const keepalive(stream);
-  if (!keepalive) return remove(stream);  // destroyed, so its work is done
+  if (stream.is_replaced()) {
+    // The work of a stream of the library is done. That of a foreign one may be pending.
+    if (!stream.is_foreign() || item.done == nullptr) remove(stream);
+    return;
+  }
   on_device const guard(stream.device());
   // The handle may now belong to another foreign stream, which is not ordered after the event.
   if (item.done != nullptr && stream.is_foreign()) runtime::wait(stream, *item.done);
@@ -141,8 +144,7 @@ bool stream_uses::wait_quietly() noexcept {
   bool is_idle = true;
   for (use const& item : uses_) {
     bool const done = platform::log_if_throws([&] {
-      stream_keepalive const keepalive(item.stream);
-      if (!keepalive) return;
+      if (item.stream.is_replaced() && !item.stream.is_foreign()) return;
       on_device const guard(item.stream.device());
       // A foreign stream may not exist any more, so that only its device can be waited for.
       hipStream_t const native = item.stream.native();

@@ -216,6 +216,10 @@ TEST_F(ErrorLocation, IsThatOfAStreamOrADevice) {
 
 TEST_F(ErrorLocation, IsThatOfAFailingHipCall) {
   roc::device const device;
+  // They take the native streams that the library has kept, so that the next stream creates one.
+  device.synchronize();
+  roc::stream_pool const blocking(50);
+  roc::stream_pool const non_blocking(50, roc::non_blocking);
   EXPECT_FAILURE(hipStreamCreateWithFlags, "stream", roc::stream());
   EXPECT_FAILURE(hipStreamCreateWithFlags, "stream", roc::stream(roc::non_blocking));
   EXPECT_FAILURE(hipDeviceGetStreamPriorityRange, "stream", roc::stream(-1));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <roc/native.hpp>
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -9,10 +10,12 @@
 #include <vector>
 
 #include "platform/call.hpp"
+#include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 #include "runtime/stream_uses.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
+#include "support/kept_streams.hpp"
 
 namespace {
 
@@ -20,6 +23,7 @@ using roc::runtime::stream_id;
 using roc::runtime::stream_id_of;
 using roc::runtime::stream_uses;
 using roc::test::gate;
+using roc::test::streams_until_reused;
 
 stream_id id_of(roc::stream_ref stream) { return stream_id_of(stream, 0); }
 
@@ -40,18 +44,18 @@ class foreign_stream {
   hipStream_t native_ = nullptr;
 };
 
-std::size_t queries = 0;
-std::size_t destroyed = 0;
+std::size_t calls = 0;
+std::size_t records = 0;
 
-void count_calls(roc::platform::call_record const& record) {
-  if (std::string_view(record.name) == "hipEventQuery") ++queries;
-  if (std::string_view(record.name) == "hipStreamDestroy") ++destroyed;
+void count_call(roc::platform::call_record const& record) {
+  ++calls;
+  if (std::string_view(record.name) == "hipEventRecord") ++records;
 }
 
-// Counts calls for a scope.
+// Counts calls of HIP for a scope.
 class call_counter {
  public:
-  call_counter() : previous_(roc::platform::set_call_hook(count_calls)) { queries = destroyed = 0; }
+  call_counter() : previous_(roc::platform::set_call_hook(count_call)) { calls = records = 0; }
   ~call_counter() { roc::platform::set_call_hook(previous_); }
 
  private:
@@ -120,7 +124,7 @@ TEST(StreamUses, OrderBeforeIgnoresUsesByTheSameStream) {
   uses.add(id_of(stream));
   call_counter const counter;
   uses.order_before(id_of(stream));
-  EXPECT_EQ(queries, 0u);
+  EXPECT_EQ(calls, 0u);
 }
 
 TEST(StreamUses, OfADestroyedStreamFinishWithItsWork) {
@@ -142,18 +146,6 @@ TEST(StreamUses, OfADestroyedStreamFinishWithItsWork) {
   EXPECT_TRUE(done);
 }
 
-TEST(StreamUses, QueryNoEventOfADestroyedStream) {
-  stream_uses uses;
-  {
-    roc::stream const stream;
-    uses.add_with_event(id_of(stream));
-    stream.synchronize();
-  }
-  call_counter const counter;
-  EXPECT_TRUE(uses.have_finished());
-  EXPECT_EQ(queries, 0u);
-}
-
 TEST(StreamUses, TellStreamsWithTheSameHandleApart) {
   std::optional<roc::stream> stream(std::in_place);
   stream_id const first = id_of(*stream);
@@ -161,10 +153,9 @@ TEST(StreamUses, TellStreamsWithTheSameHandleApart) {
   uses.add(first);
   stream->synchronize();
   stream.reset();
-  for (int i = 0; i != 8; ++i) {
-    roc::stream const next;
-    EXPECT_FALSE(uses.contains(id_of(next)));
-  }
+  auto const streams = streams_until_reused(first.stream().handle());
+  ASSERT_FALSE(streams.empty());
+  EXPECT_FALSE(uses.contains(id_of(streams.back())));
   EXPECT_TRUE(uses.remove_finished());
 }
 
@@ -198,10 +189,12 @@ TEST(StreamUses, DoNotAccumulateShortLivedStreams) {
   stream_uses uses;
   std::vector<stream_id> ids;
   for (int i = 0; i != 100; ++i) {
-    roc::stream const stream;
-    uses.add(id_of(stream));
-    ids.push_back(id_of(stream));
-    stream.synchronize();
+    {
+      roc::stream const stream;
+      uses.add(id_of(stream));
+      ids.push_back(id_of(stream));
+    }
+    roc::device(0).synchronize();
   }
   std::size_t remaining = 0;
   for (stream_id const& id : ids) remaining += uses.contains(id) ? 1 : 0;
@@ -258,56 +251,138 @@ TEST(StreamUses, WaitQuietlyReportsThatWorkMayBePending) {
   EXPECT_TRUE(uses.contains(id_of(stream)));
 }
 
-TEST(StreamDestructor, DoesNotDestroyABusyNativeStream) {
-  if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
-  // Destroys the streams of earlier tests, which would be counted otherwise.
-  roc::device(0).synchronize();
-  roc::runtime::destroy_idle_streams();
-  std::optional<roc::stream> stream(std::in_place);
-  roc::stream const another;
+TEST(StreamDestructor, OnlyRecordsAnEvent) {
+  std::optional<roc::stream> idle(std::in_place);
+  std::optional<roc::stream> busy(std::in_place);
   gate hold;
-  hold.close(*stream);
+  hold.close(*busy);
   bool done = false;
-  stream->launch_host_function([&] { done = true; });
+  busy->launch_host_function([&] { done = true; });
   stream_uses uses;
-  uses.add(id_of(*stream));
+  uses.add(id_of(*busy));
   {
     call_counter const counter;
-    stream.reset();
-    EXPECT_EQ(destroyed, 0u);
+    idle.reset();
+    busy.reset();
+    EXPECT_EQ(records, 2u);
+    EXPECT_EQ(calls, 2u);
   }
   hold.open();
   uses.wait();
   EXPECT_TRUE(done);
-  call_counter const counter;
-  roc::device(0).synchronize();
-  roc::runtime::destroy_idle_streams();
-  EXPECT_GE(destroyed, 1u);
 }
 
-TEST(StreamDestructor, DestroysAnIdleNativeStreamAtOnce) {
-  roc::device(0).synchronize();
-  roc::runtime::destroy_idle_streams();
+TEST(StreamDestructor, ABusyNativeStreamIsNotReused) {
   std::optional<roc::stream> stream(std::in_place);
-  call_counter const counter;
+  auto* const handle = stream->handle();
+  gate hold;
+  hold.close(*stream);
   stream.reset();
-  EXPECT_EQ(destroyed, 1u);
+  {
+    std::vector<roc::stream> const others(20);
+    for (roc::stream const& other : others) EXPECT_NE(other.handle(), handle);
+  }
+  hold.open();
+  roc::device(0).synchronize();
+  EXPECT_FALSE(streams_until_reused(handle).empty());
+}
+
+// Memory that the stream allocated may still be used by work of the default stream.
+TEST(StreamDestructor, TheNativeStreamIsNotReusedBeforeEarlierWorkOfTheDefaultStreamIsDone) {
+  std::optional<roc::stream> stream(std::in_place);
+  auto* const handle = stream->handle();
+  gate hold;
+  hold.close({});
+  stream.reset();
+  {
+    std::vector<roc::stream> const others(20);
+    for (roc::stream const& other : others) EXPECT_NE(other.handle(), handle);
+  }
+  hold.open();
+  roc::device(0).synchronize();
+  EXPECT_FALSE(streams_until_reused(handle).empty());
+}
+
+TEST(StreamDestructor, AnIdleNativeStreamIsReusedByStreamsOfItsKind) {
+  std::optional<roc::stream> stream(std::in_place);
+  auto* const handle = stream->handle();
+  stream.reset();
+  roc::device(0).synchronize();
+  roc::stream const of_other_kind(roc::non_blocking);
+  roc::stream const of_other_priority(-1);
+  EXPECT_NE(of_other_kind.handle(), handle);
+  if (of_other_priority.priority() != 0) {
+    EXPECT_NE(of_other_priority.handle(), handle);
+  }
+  auto const streams = streams_until_reused(handle);
+  ASSERT_FALSE(streams.empty());
+  for (roc::stream const& next : streams) {
+    unsigned flags = 99;
+    ROCARRAY_HIP(hipStreamGetFlags, roc::native(next), &flags);
+    EXPECT_EQ(flags, unsigned{hipStreamDefault});
+    EXPECT_EQ(next.priority(), 0);
+    EXPECT_NO_THROW(next.synchronize());
+  }
+}
+
+TEST(StreamDestructor, TheNativeStreamIsNotReusedWhileItsEventCannotBeQueried) {
+  std::optional<roc::stream> stream(std::in_place);
+  auto* const handle = stream->handle();
+  stream.reset();
+  ASSERT_TRUE(roc::platform::fail_call("hipEventQuery", 1, hipErrorUnknown,
+                                       roc::platform::failing_uses::all_later));
+  for (int i = 0; i != 10; ++i) EXPECT_NE(roc::stream().handle(), handle);
+  roc::platform::clear_failures();
+}
+
+TEST(StreamDestructor, TheNativeStreamIsReusedAfterItsEventCouldNotBeRecorded) {
+  std::optional<roc::stream> stream(std::in_place);
+  auto* const handle = stream->handle();
+  ASSERT_TRUE(roc::platform::fail_call("hipEventRecord", 1, hipErrorUnknown));
+  stream.reset();
+  roc::platform::clear_failures();
+  EXPECT_FALSE(streams_until_reused(handle).empty());
+}
+
+TEST(StreamId, OfAForeignStreamOfAnotherKindIsNew) {
+  foreign_stream const stream;
+  auto* const handle = stream.ref().handle();
+  stream_id const first = id_of(stream.ref());
+  stream_id const second = id_of({handle, 0, roc::detail::stream_kind::blocking});
+  EXPECT_FALSE(first == second);
+  EXPECT_TRUE(second.is_blocking());
+  EXPECT_FALSE(first.is_live());
+  EXPECT_TRUE(second == id_of({handle, 0, roc::detail::stream_kind::blocking}));
+}
+
+TEST(StreamId, OfADestroyedStreamIsAnErrorAlsoIfTheHandleIsForgotten) {
+  std::optional<roc::stream> stream(std::in_place);
+  roc::stream_ref const ref = *stream;
+  stream.reset();
+  roc::runtime::mark_handle_alive(ref.handle());
+  EXPECT_THROW(id_of(ref), roc::lifetime_error);
+  roc::runtime::mark_handle_destroyed(ref.handle());
 }
 
 TEST(Event, OutlivesTheStreamThatRecordedIt) {
   roc::event event;
+  roc::timed_event begin;
+  roc::timed_event end;
+  roc::detail::native_stream* handle = nullptr;
   {
     roc::stream const stream;
+    handle = stream.handle();
+    begin.record(stream);
     event.record(stream);
+    end.record(stream);
     stream.synchronize();
   }
-  roc::runtime::destroy_idle_streams();
-  call_counter const counter;
+  auto const streams = streams_until_reused(handle);
+  ASSERT_FALSE(streams.empty());
   EXPECT_TRUE(event.query());
   EXPECT_NO_THROW(event.synchronize());
-  roc::stream const later;
-  EXPECT_NO_THROW(later.wait(event));
-  EXPECT_EQ(queries, 0u);
+  EXPECT_NO_THROW(streams.back().wait(event));
+  EXPECT_GE(begin.elapsed_time(end), 0.0);
 }
 
 TEST(Event, OfADestroyedStreamIsPendingUntilItsWorkIsDone) {
@@ -327,22 +402,25 @@ TEST(Event, OfADestroyedStreamIsPendingUntilItsWorkIsDone) {
   EXPECT_TRUE(event.query());
 }
 
-TEST(StreamKeepalive, KeepsTheNativeStreamOfADestroyedStream) {
+TEST(StreamId, IsReplacedOnceALaterStreamHasTheNativeStream) {
   std::optional<roc::stream> stream(std::in_place);
   stream_id const id = id_of(*stream);
-  std::optional<roc::runtime::stream_keepalive> keepalive(std::in_place, id);
-  ASSERT_TRUE(*keepalive);
+  EXPECT_TRUE(id.is_live());
   stream.reset();
   EXPECT_FALSE(id.is_live());
+  EXPECT_FALSE(id.is_replaced());
   EXPECT_NE(roc::runtime::record(id), nullptr);
-  keepalive.reset();
   roc::device(0).synchronize();
-  roc::runtime::destroy_idle_streams();
+  EXPECT_TRUE(roc::runtime::is_finished(id));
+  auto const streams = streams_until_reused(id.stream().handle());
+  ASSERT_FALSE(streams.empty());
+  EXPECT_TRUE(id.is_replaced());
+  EXPECT_FALSE(id == id_of(streams.back()));
   EXPECT_EQ(roc::runtime::record(id), nullptr);
   EXPECT_TRUE(roc::runtime::is_finished(id));
 }
 
-TEST(StreamKeepalive, ThreadsMayRecordWhileStreamsAreDestroyed) {
+TEST(StreamId, ThreadsMayRecordWhileStreamsAreDestroyed) {
   constexpr int rounds = 200;
   std::vector<stream_id> ids;
   for (int i = 0; i != rounds; ++i) {
@@ -358,14 +436,13 @@ TEST(StreamKeepalive, ThreadsMayRecordWhileStreamsAreDestroyed) {
       }
     });
     stream.reset();
+    for (int j = 0; j != 5; ++j) roc::stream const next;  // may get the native stream
     other.join();
     EXPECT_FALSE(id.is_live());
     ids.push_back(id);
   }
   roc::device(0).synchronize();
-  roc::runtime::destroy_idle_streams();
   for (stream_id const& id : ids) {
-    EXPECT_EQ(roc::runtime::record(id), nullptr);
     EXPECT_TRUE(roc::runtime::is_finished(id));
   }
 }

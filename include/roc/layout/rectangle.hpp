@@ -43,7 +43,7 @@ layout::mapping<N> rectangle_mapping(std::size_t bytes, shape<N> const& origin,
                            min_pitch);
       }
     }
-    // A step beyond max_bytes is never taken: then the extent is 1, or the rectangle out of bounds.
+    // If a step exceeds max_bytes, the extent is 1 or 0, or the check of the bounds below throws.
     result.strides[axis] = static_cast<std::ptrdiff_t>(std::min(step, layout::detail::max_bytes));
     std::size_t const start = layout::detail::saturating_product(step, origin[axis]);
     std::size_t const length =

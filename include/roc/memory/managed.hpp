@@ -52,7 +52,9 @@ enum class advice : unsigned char {
 enum class attachment : unsigned char {
   global,  ///< every stream on every device
   host,    ///< no stream: the host may access the memory while devices work
-  single,  ///< only the given stream
+  /// Only the given stream. Attach the memory globally before that stream is destroyed: a later
+  /// roc::stream may get the native stream, to which the memory stays attached.
+  single,
 };
 
 namespace detail {

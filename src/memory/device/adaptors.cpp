@@ -166,7 +166,10 @@ void zeroing_resource_adaptor::do_deallocate_block(detail::resource_block const&
     } else if (memory::allocation_record* const record = memory::find_record(block.data)) {
       record->order_before(id);
     }
-    ROCARRAY_HIP(hipMemsetAsync, block.data, 0, bytes, runtime::handle(stream));
+    hipStream_t const native = runtime::handle(stream);
+    ROCARRAY_HIP(hipMemsetAsync, block.data, 0, bytes, native);
+    // If another thread has destroyed the stream meanwhile, the upstream takes its work for done.
+    if (!id.is_live()) ROCARRAY_HIP(hipStreamSynchronize, native);
   });
   if (cleared) return upstream().deallocate_block(block, bytes, stream);
   // After the runtime has shut down, the process is about to end.

@@ -207,8 +207,8 @@ void device_storage::drop() noexcept {
     if (own != nullptr) delete_record(own, data_);
     return;
   }
-  // Nothing can be enqueued on a stream that was destroyed. The handle of a per-thread stream means
-  // another stream in this thread.
+  // The memory must be reusable on the stream, so a stream that has ended is not used. The handle
+  // of a per-thread stream means another stream in this thread.
   runtime::stream_id const& allocation_stream = record_->allocation_stream;
   bool const can_enqueue = allocation_stream.is_live() &&
                            !runtime::is_per_thread_handle(allocation_stream.stream().handle());
@@ -216,10 +216,10 @@ void device_storage::drop() noexcept {
                                         : stream_ref(nullptr, device_, stream_kind::default_stream);
   if (own == nullptr) return resource->deallocate_block({data_, record_}, bytes_, stream);
 
-  // Another thread may destroy the stream while this function uses it.
-  runtime::stream_keepalive const keepalive(allocation_stream);
   bool const is_ordered =
-      platform::log_if_throws([&] { own->move_to(runtime::stream_id_of(stream, device_)); }) ||
+      platform::log_if_throws([&] {
+        own->move_to(can_enqueue ? allocation_stream : runtime::stream_id_of(stream, device_));
+      }) ||
       runtime::synchronize_all_devices_quietly();
   delete_record(own, data_);
   if (!is_ordered) return log_leak("device memory", data_);

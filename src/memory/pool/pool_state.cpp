@@ -179,6 +179,8 @@ void pool_state::put(pool_block& block) noexcept {
 
 void pool_state::put_slow_path(pool_block& block) noexcept {
   if (block.allocation_stream.is_foreign()) {
+    // It was destroyed, and its work may be pending.
+    if (block.allocation_stream.is_replaced()) return wait_and_put(block);
     // The stream may be destroyed without notice, so an event after its work replaces it.
     try {
       block.finish_use(block.allocation_stream);

@@ -100,17 +100,19 @@ void stream_bins::put(pool_block& block) noexcept {
   pending_block_bytes_ += block.bytes();
 }
 
-void stream_bins::fence(stream_bin& bin) {
-  if (bin.fence != nullptr || bin.bytes() == 0) return;
+bool stream_bins::fence(stream_bin& bin) {
+  if (bin.fence != nullptr || bin.bytes() == 0) return false;
   bin.fence = runtime::record(bin.stream);
   bin.fenced.take_all(bin.unfenced);
-  if (bin.fence == nullptr) heap_.move_to_idle(bin.fenced);  // the stream and its work have ended
+  if (bin.fence != nullptr) return false;
+  heap_.move_to_idle(bin.fenced);
+  return true;
 }
 
-void stream_bins::fence_all_memory(stream_bin& bin) {
+bool stream_bins::fence_all_memory(stream_bin& bin) {
   // An older event does not cover memory that was deallocated later.
   if (bin.unfenced.bytes != 0) bin.fence = nullptr;
-  fence(bin);
+  return fence(bin);
 }
 
 bool stream_bins::collect(stream_bin& bin) {
@@ -121,25 +123,30 @@ bool stream_bins::collect(stream_bin& bin) {
   return had_memory;
 }
 
+bool stream_bins::is_known_idle(stream_bin const& bin) {
+  if (bin.stream.is_replaced()) return true;
+  // The default stream is not queried: on AMD that enqueues work there which waits for all blocking
+  // streams. A blocking stream without work of its own does not wait for the default stream; of one
+  // that has ended it is not known whether it took memory from there.
+  if (bin.stream.is_default() || bin.has_default_stream_memory) return false;
+  if (bin.stream.is_blocking() && !bin.stream.is_live()) return false;
+  hipStream_t const native = bin.stream.native();
+  return ROCARRAY_HIP_READY(hipStreamQuery, native);
+}
+
 bool stream_bins::reclaim(stream_bin& bin, bool may_fence) {
   if (bin.bytes() == 0) return false;
   bool const has_collected = collect(bin);
   if (bin.bytes() == 0) return has_collected;
-  // The query of an idle stream tells at once what an event tells later. The default stream is not
-  // queried: on AMD that enqueues work there which waits for all blocking streams. A blocking
-  // stream without work of its own does not wait for the default stream.
-  if (!bin.stream.is_default() && !bin.has_default_stream_memory) {
-    runtime::stream_keepalive const keepalive(bin.stream);  // another thread may destroy it
-    hipStream_t const native = bin.stream.native();
-    if (!keepalive || ROCARRAY_HIP_READY(hipStreamQuery, native)) {
-      bin.fence = nullptr;
-      heap_.move_to_idle(bin.unfenced);
-      heap_.move_to_idle(bin.fenced);
-      return true;
-    }
+  // The query of an idle stream tells at once what an event tells later.
+  if (is_known_idle(bin)) {
+    bin.fence = nullptr;
+    heap_.move_to_idle(bin.unfenced);
+    heap_.move_to_idle(bin.fenced);
+    return true;
   }
-  if (may_fence) fence(bin);
-  return collect(bin) || has_collected;
+  bool const has_fenced_idle = may_fence && fence(bin);
+  return collect(bin) || has_fenced_idle || has_collected;
 }
 
 bool stream_bins::reclaim_all() {
@@ -179,7 +186,7 @@ bool stream_bins::poll() {
   bool changed = poll_pending();
   for (auto bin = bins_.begin(); bin != bins_.end();) {
     bool const is_live = bin->stream.is_live();
-    if (!is_live) fence(*bin);
+    if (!is_live) changed = fence(*bin) || changed;
     changed = collect(*bin) || changed;
     bool const is_obsolete =
         !is_live && bin->fence == nullptr && bin->bytes() == 0 && bin->caches == 0;

@@ -91,12 +91,16 @@ class stream_bins {
   /// Moves the pending blocks whose uses have finished to the bins. Returns true if there was one.
   bool poll_pending();
   /// Records an event after all work of the bin's stream, unless there is one, and fences the
-  /// unfenced memory. If the stream was destroyed and its work has finished, makes the memory idle.
-  void fence(stream_bin& bin);
-  /// Records an event that covers all memory of the bin, in place of an earlier one.
-  void fence_all_memory(stream_bin& bin);
+  /// unfenced memory. If all work of the stream is known to be done, makes the memory idle and
+  /// returns true.
+  bool fence(stream_bin& bin);
+  /// Does what `fence` does with an event that covers all memory of the bin, in place of an earlier
+  /// one.
+  bool fence_all_memory(stream_bin& bin);
   /// Makes fenced memory idle if the event was reached. Returns true if memory became idle.
   bool collect(stream_bin& bin);
+  /// Returns true if the bin's stream has no pending work, and no other work can use its memory.
+  static bool is_known_idle(stream_bin const& bin);
   /// Makes all memory of the bin idle if its stream is known to be idle. Otherwise records an
   /// event, if `may_fence`, and queries the event. Returns true if memory became idle.
   bool reclaim(stream_bin& bin, bool may_fence);

@@ -10,7 +10,7 @@ namespace roc::host_hip {
 /// rules of ROCm, whose runtime has one thread for them, the host functions of all streams run one
 /// at a time: this blocks while another one runs.
 void run_host_function(hipHostFn_t function, void* data);
-/// Blocks while a host function runs, under the rules of ROCm; for at most 2 seconds.
+/// Blocks while a host function runs, under the rules of ROCm.
 void wait_for_host_function();
 
 }  // namespace roc::host_hip

@@ -166,11 +166,13 @@ TEST_F(BetweenDevices, CopiesReuseInternalStreams) {
   stream.synchronize();
   EXPECT_EQ(0u, created_streams);
   for (int i = 0; i < 20; ++i) {
-    roc::stream const other;
-    roc::copy(source.view().transpose(), target, other);
-    other.synchronize();
+    {
+      roc::stream const other;
+      roc::copy(source.view().transpose(), target, other);
+    }
+    roc::device(0).synchronize();
   }
-  EXPECT_EQ(20u, created_streams);  // only those of this test
+  EXPECT_GE(1u, created_streams);  // that of this test, which uses it again
   roc::platform::set_call_hook(previous_hook);
 }
 

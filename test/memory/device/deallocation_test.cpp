@@ -20,6 +20,7 @@
 
 #include "platform/call.hpp"
 #include "support/gate.hpp"
+#include "support/kept_streams.hpp"
 
 namespace {
 
@@ -209,6 +210,63 @@ TEST(DeviceArrayDestructor, OrdersReuseAfterNonBlockingForeignStreams) {
     expect_all(more, 3);
   }
   ROCARRAY_HIP(hipStreamDestroy, native);
+}
+
+// What another thread may do while an array is destroyed: the hook ends the array's stream, and
+// another one gets its native stream, before that is made to wait for the other uses of the memory.
+std::optional<roc::stream> ended_by_hook;
+std::vector<roc::stream> created_by_hook;
+
+void replace_stream(roc::platform::call_record const& record) {
+  if (std::string_view(record.name) != "hipEventRecord" || !ended_by_hook) return;
+  auto const ended = std::exchange(ended_by_hook, std::nullopt)->handle();
+  created_by_hook = roc::test::streams_until_reused(ended);
+}
+
+TEST(DeviceArrayDestructor, OrdersTheFreeIfTheStreamIsReplacedMeanwhile) {
+  roc::hip_async_memory_resource resource;
+  ended_by_hook.emplace();
+  array freed({bytes}, resource, roc::order::c, *ended_by_hook);
+  roc::stream const user(roc::non_blocking);
+  roc::test::gate gate;
+  gate.close(user);
+  freed.fill(1, user);
+  auto const previous_hook = roc::platform::set_call_hook(replace_stream);
+  freed = {};
+  roc::platform::set_call_hook(previous_hook);
+  ASSERT_FALSE(created_by_hook.empty());
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(created_by_hook.back().query());
+  gate.open();
+  created_by_hook.clear();
+}
+
+TEST(DeviceArrayDestructor, ZeroedMemoryOfAReplacedStreamIsReusedAfterItsUses) {
+  roc::hip_memory_resource upstream;
+  constexpr std::size_t whole = std::size_t{8} << 20;  // so that the next array gets this memory
+  roc::pool_resource pool(upstream, {.limit = whole, .slab_bytes = whole});
+  roc::zeroing_resource_adaptor resource(pool);
+  ended_by_hook.emplace();
+  array freed({whole}, resource, roc::order::c, *ended_by_hook);
+  roc::stream const user(roc::non_blocking);
+  roc::test::gate gate;
+  gate.close(user);
+  freed.fill(1, user);
+  auto const previous_hook = roc::platform::set_call_hook(replace_stream);
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.open();
+  });
+  freed = {};
+  roc::platform::set_call_hook(previous_hook);
+  EXPECT_FALSE(created_by_hook.empty());
+  auto const other = roc::stream(roc::non_blocking);
+  array const next({whole}, resource, roc::order::c, other);
+  next.fill(2, other);
+  opener.join();
+  roc::device().synchronize();
+  EXPECT_EQ(2, next(0).get());
+  created_by_hook.clear();
 }
 
 TEST(DeviceArrayDestructor, OrdersReuseAfterDestroyedForeignStreams) {
