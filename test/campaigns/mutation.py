@@ -42,7 +42,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIRECTORIES = ["src/layout", "src/memory", "src/copy"]
-TEST_MODULES = "layout;runtime;memory;copy;arrays;kernels;interop"  # those above the mutated sources
+TEST_MODULES = "layout;runtime;memory;copy;arrays;kernels;interop;campaigns"  # above the mutated sources
 MODES = ["deferred", "threaded"]
 CONFIGURATION = ["-DROCARRAY_PLATFORM=host", "-DCMAKE_BUILD_TYPE=Release",
                  "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DROCARRAY_TEST_COMPILE_OPTIONS=-O0",
