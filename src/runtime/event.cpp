@@ -6,9 +6,7 @@
 #include <roc/error.hpp>
 
 #include "platform/call.hpp"
-#include "runtime/current_device.hpp"
 #include "runtime/stream_handle.hpp"
-#include "runtime/stream_id.hpp"
 
 namespace roc {
 namespace {

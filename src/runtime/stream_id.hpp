@@ -37,7 +37,7 @@ struct stream_slot {
   bool is_end_recorded = false;  ///< for the one thread that ends or begins the stream
   /// For foreign streams; see record. Created by the first use, never destroyed.
   std::atomic<detail::native_stream*> relay = nullptr;
-  stream_slot* next = nullptr;  ///< in a list; that of the table are guarded by its mutex
+  stream_slot* next = nullptr;  ///< in a list; the mutex of the table guards its lists
 };
 
 /// The identity of one stream. A value: it holds copies of the slot's members.
