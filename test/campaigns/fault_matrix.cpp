@@ -1886,7 +1886,8 @@ run_result run_case(test_case const& t) {
   return result;
 }
 
-// Ends the process. The parent reads the finding; with --here there is none, but a terminal.
+// Ends the process. The parent process reads the finding; with --here, where there is no parent,
+// the finding is printed.
 [[noreturn]] void exit_with_finding(std::string const& finding) {
   std::snprintf(shared->finding, sizeof shared->finding, "%s", finding.c_str());
   std::printf("%s\n", finding.c_str());

@@ -178,7 +178,7 @@ class conductor {
   bool pauses_ = false, stops_ = false;
 };
 
-// What one thread does. Each scenario copies numbers along one path and checks the result.
+// The work of one thread. Each scenario copies numbers along one path and checks the result.
 class soaking_thread {
  public:
   soaking_thread(unsigned number, failures& failed)

@@ -44,18 +44,20 @@ class foreign_stream {
   hipStream_t native_ = nullptr;
 };
 
-std::size_t calls = 0;
-std::size_t records = 0;
+std::size_t call_count = 0;
+std::size_t record_count = 0;
 
 void count_call(roc::platform::call_record const& record) {
-  ++calls;
-  if (std::string_view(record.name) == "hipEventRecord") ++records;
+  ++call_count;
+  if (std::string_view(record.name) == "hipEventRecord") ++record_count;
 }
 
 // Counts calls of HIP for a scope.
 class call_counter {
  public:
-  call_counter() : previous_(roc::platform::set_call_hook(count_call)) { calls = records = 0; }
+  call_counter() : previous_(roc::platform::set_call_hook(count_call)) {
+    call_count = record_count = 0;
+  }
   ~call_counter() { roc::platform::set_call_hook(previous_); }
 
  private:
@@ -88,13 +90,10 @@ TEST(StreamUses, AddCallsNoHipForAStreamOfTheLibrary) {
   roc::stream const stream;
   stream_id const id = id_of(stream);
   stream_uses uses;
-  static std::size_t calls = 0;
-  calls = 0;
-  auto const previous = roc::platform::set_call_hook([](auto const&) { ++calls; });
+  call_counter const counter;
   uses.add(id);
   uses.add(id);
-  roc::platform::set_call_hook(previous);
-  EXPECT_EQ(calls, 0u);
+  EXPECT_EQ(call_count, 0u);
   EXPECT_TRUE(uses.contains(id));
 }
 
@@ -124,7 +123,7 @@ TEST(StreamUses, OrderBeforeIgnoresUsesByTheSameStream) {
   uses.add(id_of(stream));
   call_counter const counter;
   uses.order_before(id_of(stream));
-  EXPECT_EQ(calls, 0u);
+  EXPECT_EQ(call_count, 0u);
 }
 
 TEST(StreamUses, OfADestroyedStreamFinishWithItsWork) {
@@ -264,19 +263,21 @@ TEST(StreamDestructor, OnlyRecordsAnEvent) {
     call_counter const counter;
     idle.reset();
     busy.reset();
-    EXPECT_EQ(records, 2u);
-    EXPECT_EQ(calls, 2u);
+    EXPECT_EQ(record_count, 2u);
+    EXPECT_EQ(call_count, 2u);
   }
   hold.open();
   uses.wait();
   EXPECT_TRUE(done);
 }
 
-TEST(StreamDestructor, ABusyNativeStreamIsNotReused) {
+// Destroys a stream while a gate is closed in that stream, or in the default stream. Expects that
+// its native stream is reused only after the gate was opened.
+void expect_reuse_after_gate(bool is_in_default_stream) {
   std::optional<roc::stream> stream(std::in_place);
   auto* const handle = stream->handle();
   gate hold;
-  hold.close(*stream);
+  hold.close(is_in_default_stream ? roc::stream_ref() : *stream);
   stream.reset();
   {
     std::vector<roc::stream> const others(20);
@@ -287,20 +288,11 @@ TEST(StreamDestructor, ABusyNativeStreamIsNotReused) {
   EXPECT_FALSE(streams_until_reused(handle).empty());
 }
 
+TEST(StreamDestructor, ABusyNativeStreamIsNotReused) { expect_reuse_after_gate(false); }
+
 // Memory that the stream allocated may still be used by work of the default stream.
 TEST(StreamDestructor, TheNativeStreamIsNotReusedBeforeEarlierWorkOfTheDefaultStreamIsDone) {
-  std::optional<roc::stream> stream(std::in_place);
-  auto* const handle = stream->handle();
-  gate hold;
-  hold.close({});
-  stream.reset();
-  {
-    std::vector<roc::stream> const others(20);
-    for (roc::stream const& other : others) EXPECT_NE(other.handle(), handle);
-  }
-  hold.open();
-  roc::device(0).synchronize();
-  EXPECT_FALSE(streams_until_reused(handle).empty());
+  expect_reuse_after_gate(true);
 }
 
 TEST(StreamDestructor, AnIdleNativeStreamIsReusedByStreamsOfItsKind) {

@@ -212,8 +212,9 @@ TEST(DeviceArrayDestructor, OrdersReuseAfterNonBlockingForeignStreams) {
   ROCARRAY_HIP(hipStreamDestroy, native);
 }
 
-// What another thread may do while an array is destroyed: the hook ends the array's stream, and
-// another one gets its native stream, before that is made to wait for the other uses of the memory.
+// The hook does what another thread may do while an array is destroyed: it destroys the array's
+// stream, and creates one that gets the native stream, before that waits for the other uses of the
+// memory.
 std::optional<roc::stream> ended_by_hook;
 std::vector<roc::stream> created_by_hook;
 
