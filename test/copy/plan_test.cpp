@@ -70,6 +70,43 @@ TEST(Plan, PlanesOfWidePinnedRowsTakeDma3d) {
   EXPECT_EQ(path::packed, roc::planned_path(box(s.device), box(s.pageable)));
 }
 
+// ROCm copies rows one by one if their pitch is not a multiple of 4 bytes.
+TEST(Plan, PathOfPinnedRowsDependsOnThePitchOnAmdOnly) {
+#if ROCARRAY_PLATFORM_AMD
+  auto const rows = path::packed, planes = path::packed;
+#else
+  auto const rows = path::dma_2d, planes = path::dma_3d;
+#endif
+  auto const left_bytes = [](auto& array) { return array(roc::ellipsis, roc::slice(0, 96)); };
+  for (std::size_t pitch : {129, 130, 131, 132}) {
+    SCOPED_TRACE(pitch);
+    bool const is_aligned = pitch % 4 == 0;
+    auto pinned = roc::pinned_array<std::byte, 2>({8, pitch});
+    roc::device_array<std::byte, 2> device({8, pitch});
+    roc::device_array<std::byte, 2> aligned({8, 128});
+    EXPECT_EQ(is_aligned ? path::dma_2d : rows,
+              roc::planned_path(left_bytes(pinned), left_bytes(device)));
+    EXPECT_EQ(is_aligned ? path::dma_2d : rows,
+              roc::planned_path(left_bytes(aligned), left_bytes(pinned)));
+    auto pinned_planes = roc::pinned_array<std::byte, 3>({3, 8, pitch});
+    roc::device_array<std::byte, 3> device_planes({3, 9, pitch});
+    auto const first_rows = device_planes(roc::all, roc::slice(0, 8), roc::slice(0, 96));
+    EXPECT_EQ(is_aligned ? path::dma_3d : planes,
+              roc::planned_path(left_bytes(pinned_planes), first_rows));
+  }
+  // A copy of a long row costs little more than the row.
+  constexpr std::size_t limit = 256 << 10;
+  auto pinned = roc::pinned_array<std::byte, 2>({2, limit + 3});
+  roc::device_array<std::byte, 2> device({2, limit + 3});
+  for (std::size_t bytes : {limit, limit + 1}) {
+    auto const row_part = [&](auto& array) {
+      return array(roc::all, roc::slice(0, static_cast<std::ptrdiff_t>(bytes)));
+    };
+    EXPECT_EQ(bytes == limit ? rows : path::dma_2d,
+              roc::planned_path(row_part(pinned), row_part(device)));
+  }
+}
+
 TEST(Plan, NarrowRowsArePackedOrCopiedByAKernel) {
   operands<2> s({64, 8});
   auto const column = [](auto& array) { return array(roc::all, 3); };
