@@ -55,7 +55,7 @@ void execute_path(plan const& p, timing when, stream_ref stream) {
     case copy_path::none: return;
     case copy_path::dma:
     case copy_path::dma_2d:
-    case copy_path::dma_3d: return enqueue_dma(p, runtime::handle(stream));
+    case copy_path::dma_3d: return enqueue_dma(p, stream);
     case copy_path::kernel: return kernels::permute(p.canonical, runtime::handle(stream));
     case copy_path::staged:
     case copy_path::packed: return copy_staged(p, when, stream);

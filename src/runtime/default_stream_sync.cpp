@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/default_stream_sync.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -20,15 +21,37 @@
 namespace roc::runtime {
 namespace {
 
-// The work that was recorded on non-blocking streams, by device.
+// AMD's runtime reads the sources of small copies in the order of the streams.
+#if ROCARRAY_PLATFORM_AMD
+constexpr bool reads_small_sources_early = false;
+#else
+constexpr bool reads_small_sources_early = true;
+#endif
+// In mode deferred of the host platform, a query executes work that nothing has waited for.
+#if ROCARRAY_PLATFORM_HOST
+constexpr bool may_query_events = false;
+#else
+constexpr bool may_query_events = true;
+#endif
+
+// The work of a default stream, if reads_small_sources_early.
+struct default_stream_work {
+  event last;  // after the last work
+  bool is_pending = false;
+};
+
+// The work that was recorded, by device. The mutex guards the other members.
 struct recorded_work {
   std::mutex mutex;
-  std::map<int, stream_uses> by_device;  // guarded by mutex
+  std::map<int, stream_uses> on_non_blocking_streams;
+  std::map<int, default_stream_work> on_default_stream;
 };
 
 // True after the first work on a non-blocking stream: most programs have none, and then no copy
 // needs the lock of recorded_work.
 std::atomic<bool> has_non_blocking_work = false;
+// True if some default_stream_work::is_pending is. Changes only under the mutex of recorded_work.
+std::atomic<bool> has_default_stream_work = false;
 // The number of record_work calls.
 std::atomic<std::uint64_t> work_count = 0;
 // The work_count at the beginning of the last synchronize_all_streams, and its device. They are
@@ -48,6 +71,18 @@ recorded_work& state() noexcept {
   return *instance;
 }
 
+// Records an event on the default stream `stream`, whose device is current: after work that others
+// must wait for, if `has_work`.
+void record_default_stream_event(stream_ref stream, bool has_work) {
+  int const device = has_one_device() ? 0 : device_of(stream, current_device());
+  std::lock_guard const lock(state().mutex);
+  default_stream_work& work = state().on_default_stream[device];
+  record(work.last, stream_id_of({}, device));
+  if (!has_work) return;
+  work.is_pending = true;
+  has_default_stream_work.store(true);
+}
+
 }  // namespace
 
 void record_work(stream_ref stream) {
@@ -55,16 +90,37 @@ void record_work(stream_ref stream) {
     stream_id const& id = stream_id_of(stream, stream.device_ordinal());
     has_non_blocking_work.store(true);
     std::lock_guard const lock(state().mutex);
-    state().by_device[stream.device_ordinal()].add_with_event(id);
+    state().on_non_blocking_streams[stream.device_ordinal()].add_with_event(id);
+  } else if (reads_small_sources_early && stream.kind() == detail::stream_kind::default_stream) {
+    record_default_stream_event(stream, true);
   }
   work_count.fetch_add(1);  // last: a wait that counts this work must find it recorded
+}
+
+void order_small_upload(stream_ref stream) {
+  if (!reads_small_sources_early || stream.kind() == detail::stream_kind::non_blocking) return;
+  if (stream.kind() == detail::stream_kind::default_stream) {
+    return record_default_stream_event(stream, false);
+  }
+  if (!has_default_stream_work.load()) return;
+  int const device = stream.device_ordinal() >= 0 ? stream.device_ordinal() : current_device();
+  std::lock_guard const lock(state().mutex);
+  auto& all_work = state().on_default_stream;
+  auto const found = all_work.find(device);
+  if (found == all_work.end() || !found->second.is_pending) return;
+  if (!may_query_events || !found->second.last.query()) {
+    return stream.wait(found->second.last);
+  }
+  found->second.is_pending = false;
+  has_default_stream_work.store(std::any_of(
+      all_work.begin(), all_work.end(), [](auto const& work) { return work.second.is_pending; }));
 }
 
 void order_default_stream_after_all(int device) {
   if (!has_non_blocking_work.load()) return;
   std::lock_guard const lock(state().mutex);
-  auto const work = state().by_device.find(device);
-  if (work == state().by_device.end() || work->second.empty()) return;
+  auto const work = state().on_non_blocking_streams.find(device);
+  if (work == state().on_non_blocking_streams.end() || work->second.empty()) return;
   work->second.order_before(stream_id_of({}, device));
 }
 
@@ -77,7 +133,7 @@ void synchronize_all_streams(int device) {
   order_default_stream_after_all(device);
   // The event is work of the default stream, and so comes after the work of every blocking stream.
   event reached;
-  reached.record();
+  record(reached, stream_id_of({}, device));
   reached.synchronize();
   // This may replace the value of another thread that waited for more work. The next wait is then
   // superfluous, but harmless.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The order of calls without a stream after all earlier work of their device.
+// The order of work that HIP does not order: calls without a stream after all earlier work of their
+// device, and, on NVIDIA, small copies between the default stream and blocking streams.
 //
-// Such calls run on the legacy default stream. HIP orders it after every blocking stream, but not
-// after non-blocking streams. For those the library keeps an event after the last work that it
-// enqueued there.
+// Calls without a stream run on the legacy default stream. HIP orders it after every blocking
+// stream, but not after non-blocking streams. For those the library keeps an event after the last
+// work that it enqueued there.
 #pragma once
+
+#include <cstddef>
 
 #include <roc/stream.hpp>
 
@@ -13,9 +16,30 @@
 namespace roc::runtime {
 
 /// Records that the library has enqueued work on `stream`. For a non-blocking stream this records
-/// an event, which order_default_stream_after_all waits for, under a process-wide lock. Does not
-/// block on work. Throws roc::error.
+/// an event, which order_default_stream_after_all waits for. For the default stream, whose device
+/// must be current, it records one that order_small_upload waits for; not on AMD. Takes a
+/// process-wide lock then. Does not block on work. Throws roc::error.
 void record_work(stream_ref stream);
+
+/// The largest copy to the device for which order_small_upload is called. CUDA 13.0 reads up to 24
+/// KiB too early; other versions may have another limit.
+inline constexpr std::size_t max_small_upload = 64 << 10;
+
+/// Called before a copy of pinned host memory to the device is enqueued on `stream`. The device
+/// must be current if `stream` is the default stream or a per-thread stream.
+///
+/// Makes up for a defect of CUDA's driver (seen with CUDA 13.0, driver 580.159). The default stream
+/// and blocking streams wait for each other. But a copy of one row of at most 24 KiB reads its
+/// source when it is enqueued, if its own stream is idle except for recorded events: it misses what
+/// pending work of the other stream writes. It reads the source later if its stream waits for an
+/// event.
+///
+/// If `stream` is the default stream, records an event on it: the default stream then waits for the
+/// blocking streams before the copy. If it is a blocking stream, makes it wait for the event after
+/// the library's last work on the default stream. Does not cover work that was enqueued without the
+/// library. Does nothing for a non-blocking stream, and on AMD. Does not block on work; calls HIP
+/// under a process-wide lock. Throws roc::error.
+void order_small_upload(stream_ref stream);
 
 /// Calls `enqueue`, which enqueues work on `stream`, and records that work. If either throws,
 /// blocks until the stream is idle and then rethrows: the caller frees its memory next.

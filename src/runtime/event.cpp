@@ -6,6 +6,7 @@
 #include <roc/error.hpp>
 
 #include "platform/call.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc {
@@ -49,6 +50,8 @@ void event_base::record(stream_ref stream, detail::caller at) {
   static_cast<void>(runtime::handle(stream));
   runtime::on_stream_device const guard(stream);
   record_on(stream.handle());
+  // Later work of blocking streams comes after the event, and so after the work before it.
+  if (stream.kind() == detail::stream_kind::default_stream) runtime::record_work(stream);
 }
 
 void event_base::record_on(detail::native_stream* stream) {

@@ -23,7 +23,7 @@ namespace roc {
 using detail::stream_kind;
 
 stream_ref detail::adopt_stream(native_stream* handle) {
-  if (handle == nullptr) return {};
+  if (handle == nullptr || runtime::is_legacy_handle(handle)) return {};
   runtime::mark_handle_alive(handle);
   unsigned flags = 0;
   ROCARRAY_HIP(hipStreamGetFlags, reinterpret_cast<hipStream_t>(handle), &flags);
@@ -76,6 +76,7 @@ void stream_ref::wait(event_base const& event, detail::caller at) const {
   static_cast<void>(runtime::handle(*this));
   runtime::on_stream_device const guard(*this);
   event.make_wait(handle_);
+  if (kind_ == stream_kind::default_stream) runtime::record_work(*this);  // other streams wait for it
 }
 
 int stream_ref::priority(detail::caller at) const {

@@ -56,6 +56,17 @@ inline bool is_per_thread_handle(detail::native_stream* handle) noexcept {
   return reinterpret_cast<hipStream_t>(handle) == hipStreamPerThread;
 }
 
+/// Returns true for hipStreamLegacy (1), the other handle of the default stream, if the runtime has
+/// it.
+inline bool is_legacy_handle(detail::native_stream* handle) noexcept {
+#if ROCARRAY_PLATFORM_NVIDIA
+  return reinterpret_cast<std::uintptr_t>(handle) == 1;
+#else
+  static_cast<void>(handle);
+  return false;
+#endif
+}
+
 /// Returns true for handles that mean a different stream on each device: null and hipStreamLegacy
 /// (1, if the runtime has it), which are the default stream, and hipStreamPerThread (2).
 inline bool is_device_relative(detail::native_stream* handle) noexcept {

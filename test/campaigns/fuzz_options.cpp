@@ -344,7 +344,7 @@ void check_host_variable(input& in) {
       "ROCARRAY_HOST_POISON",  "ROCARRAY_HOST_PROTECT", "ROCARRAY_HOST_STRICT",
       "ROCARRAY_HOST_DEVICES", "ROCARRAY_HOST_MEMORY",  "ROCARRAY_HOST_THREADS"};
   char const* const modes[] = {"threaded", "inline", "deferred"};
-  char const* const runtimes[] = {"cuda", "rocm5", "rocm6", "rocm7"};
+  char const* const runtimes[] = {"cuda", "cuda13", "rocm5", "rocm6", "rocm7"};
   char const* const support[] = {"full", "basic", "off"};
   char const* const flags[] = {"off", "on"};
   host::settings actual;

@@ -41,8 +41,20 @@ TEST(CopyCalls, CopyWithoutStreamMakesOneCopyAndOneSynchronizeCall) {
   calls const expected = {"hipMemcpyAsync", "hipStreamSynchronize"};
   EXPECT_EQ(expected, calls_of([&] { roc::copy(pageable, device); }));
   EXPECT_EQ(expected, calls_of([&] { roc::copy(device, pageable); }));
-  EXPECT_EQ(expected, calls_of([&] { roc::copy(pinned, device); }));
   EXPECT_EQ(expected, calls_of([&] { roc::copy(device, pinned); }));
+}
+
+// See runtime::order_small_upload.
+TEST(CopyCalls, SmallPinnedUploadWithoutStreamRecordsAnEventExceptOnAmd) {
+  if (roc::device::count() != 1)
+    GTEST_SKIP() << "with several devices, the current device has to be queried";
+  roc::device_array<int> const device(roc::shape<1>{100});
+  auto pinned = roc::pinned_array<int>(100);
+  calls expected = {"hipMemcpyAsync", "hipStreamSynchronize"};
+#if !ROCARRAY_PLATFORM_AMD
+  expected.insert(expected.begin(), "hipEventRecord");
+#endif
+  EXPECT_EQ(expected, calls_of([&] { roc::copy(pinned, device); }));
 }
 
 TEST(CopyCalls, PinnedCopyOnStreamMakesOneCopyCall) {

@@ -6,11 +6,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
+#include "memory/host/host_registrations.hpp"
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
@@ -257,6 +262,161 @@ TEST(CopyOrder, UploadReadsWhatAnEarlierDownloadWrites) {
   auto const back = second.copy_to_host();
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), back.begin()));
 }
+
+// HIP orders the default stream and blocking streams without events. CUDA 13.0 reads the source of
+// a small copy before the other stream has written it: see runtime::order_small_upload.
+class SmallUpload : public testing::TestWithParam<std::size_t> {
+ protected:
+  // Enqueues a download to `between` on `writer`, then an upload from it on `reader`, or without a
+  // stream if that is nullopt. Expects the upload to read what the download writes.
+  void expect_order(std::span<int> between, roc::stream_ref writer,
+                    std::optional<roc::stream_ref> reader) {
+    std::vector<int> expected(between.size());
+    std::iota(expected.begin(), expected.end(), ++first_);
+    roc::device_array<int> const first({between.size()});
+    roc::device_array<int> const second({between.size()});
+    first.copy_to_device(expected);
+    second.fill(-1);
+    std::fill(between.begin(), between.end(), -2);
+    {
+      gate stream_gate;
+      stream_gate.close(writer);
+      first.copy_to_host(between, writer);
+      if (reader) {
+        second.copy_to_device(between, *reader);
+      } else {
+        std::jthread const opener([&] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          stream_gate.open();
+        });
+        second.copy_to_device(between);
+      }
+    }
+    if (reader) reader->synchronize();
+    auto const back = second.copy_to_host();
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), back.begin()));
+  }
+
+ private:
+  int first_ = 0;
+};
+
+TEST_P(SmallUpload, ReadsWhatAStreamThatHipOrdersBeforeItWrites) {
+  roc::stream const stream;
+  auto const per_thread = roc::per_thread_stream();
+  constexpr roc::stream_ref default_stream;
+  struct order {
+    char const* name;
+    roc::stream_ref writer;
+    std::optional<roc::stream_ref> reader;
+  };
+  std::vector<order> const orders = {
+      {"default stream before stream", default_stream, stream},
+      {"default stream before per-thread stream", default_stream, per_thread},
+      {"stream before default stream", stream, default_stream},
+      {"per-thread stream before default stream", per_thread, default_stream},
+      {"stream before call without stream", stream, std::nullopt},
+  };
+  auto pinned = roc::pinned_array<int>(GetParam());
+  std::vector<int> vector(GetParam());
+  auto const registration = roc::register_host(vector);
+  for (order const& next : orders) {
+    SCOPED_TRACE(next.name);
+    expect_order(std::span<int>(pinned.data(), pinned.size()), next.writer, next.reader);
+    expect_order(vector, next.writer, next.reader);
+  }
+}
+
+// Enqueues an upload of `between`, in which pending work writes `expected`, on `reader`. Expects
+// the upload to read that.
+void expect_upload_reads(std::span<int> between, std::vector<int> const& expected,
+                         roc::stream_ref reader, gate& writer_gate) {
+  roc::device_array<int> const array({between.size()});
+  array.copy_to_device(between, reader);
+  writer_gate.open();
+  reader.synchronize();
+  auto const back = array.copy_to_host();
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), back.begin()));
+}
+
+TEST(SmallUploadOrder, FollowsAWaitOfTheDefaultStream) {
+  auto const expected = numbers(71);
+  auto const array = roc::to_device(expected);
+  auto pinned = roc::pinned_array<int>(count);
+  std::fill(pinned.begin(), pinned.end(), -1);
+  roc::stream const writer(roc::non_blocking);
+  roc::stream const reader;
+  gate writer_gate;
+  writer_gate.close(writer);
+  array.copy_to_host(pinned, writer);
+  roc::event written;
+  written.record(writer);
+  roc::stream_ref{}.wait(written);
+  expect_upload_reads({pinned.data(), count}, expected, reader, writer_gate);
+}
+
+TEST(SmallUploadOrder, FollowsAnEventOfTheDefaultStream) {
+  auto const expected = numbers(81);
+  auto const array = roc::to_device(expected);
+  auto pinned = roc::pinned_array<int>(count);
+  std::fill(pinned.begin(), pinned.end(), -1);
+  roc::stream const writer;
+  roc::stream const reader;
+  gate writer_gate;
+  writer_gate.close(writer);
+  array.copy_to_host(pinned, writer);
+  roc::event event;
+  event.record();  // after the writer's work, and before the reader's
+  expect_upload_reads({pinned.data(), count}, expected, reader, writer_gate);
+}
+
+TEST(SmallUploadOrder, FollowsAHostFunctionOfTheDefaultStream) {
+  auto const expected = numbers(91);
+  auto pinned = roc::pinned_array<int>(count);
+  std::fill(pinned.begin(), pinned.end(), -1);
+  roc::stream const reader;
+  gate writer_gate;
+  writer_gate.close({});
+  roc::stream_ref{}.launch_host_function(
+      [&] { std::copy(expected.begin(), expected.end(), pinned.begin()); });
+  expect_upload_reads({pinned.data(), count}, expected, reader, writer_gate);
+}
+
+TEST(SmallUploadOrder, FollowsAFillOfMappedMemoryOnTheDefaultStream) {
+  auto mapped = roc::mapped_array<int>(count);
+  std::fill(mapped.begin(), mapped.end(), -1);
+  roc::stream const reader;
+  gate writer_gate;
+  writer_gate.close({});
+  mapped.device_view().fill(7, roc::stream_ref{});
+  expect_upload_reads({mapped.data(), count}, std::vector<int>(count, 7), reader, writer_gate);
+}
+
+// A large copy has a call of its own for each piece of the registration, here a small one at first.
+TEST(SmallUploadOrder, HoldsForARegistrationInPieces) {
+  constexpr std::size_t piece = 64 << 10;
+  roc::scoped_options const options({.register_chunk = piece});
+  std::vector<int> registered(8 * piece / sizeof(int));
+  auto const registration = roc::register_host(registered);
+  auto const begin = reinterpret_cast<std::uintptr_t>(registered.data());
+  std::uintptr_t const end = begin + registered.size() * sizeof(int);
+  std::uintptr_t const boundary =
+      roc::memory::host_registrations::instance().end_of_segment({begin + 2 * piece, end});
+  ASSERT_LT(boundary, begin + 4 * piece);
+  auto const between =
+      std::span(registered).subspan((boundary - begin) / sizeof(int) - count, 20 * count);
+  std::vector<int> expected(between.size());
+  std::iota(expected.begin(), expected.end(), 1);
+  auto const array = roc::to_device(expected);
+  std::fill(between.begin(), between.end(), -1);
+  roc::stream const reader;
+  gate writer_gate;
+  writer_gate.close({});
+  array.copy_to_host(between, roc::stream_ref{});
+  expect_upload_reads(between, expected, reader, writer_gate);
+}
+
+INSTANTIATE_TEST_SUITE_P(Elements, SmallUpload, testing::Values(1, 1000, 6144, 6145, 20000));
 
 // Every download needs several staging buffers; waiting for one while holding another would
 // deadlock.

@@ -12,6 +12,7 @@
 #include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 
@@ -58,6 +59,8 @@ void copy_chunk(layout::canonical_layout const& canonical, layout::packed_range 
       runtime::on_device const guard(from.device);
       hipStream_t const native = runtime::handle(from.stream);
       if (gathered) kernels::gather(canonical, range, gathered->data(), native);
+      // The source may be mapped host memory.
+      if (!gathered && bytes <= runtime::max_small_upload) runtime::order_small_upload(from.stream);
       ROCARRAY_HIP(hipMemcpyAsync,
                    received ? received->data() : canonical.destination + range.begin,
                    gathered ? gathered->data() : canonical.source + range.begin, bytes,

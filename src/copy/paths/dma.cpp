@@ -5,6 +5,8 @@
 
 #include "memory/host/host_registrations.hpp"
 #include "platform/call.hpp"
+#include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc::transfer {
 namespace {
@@ -83,10 +85,16 @@ void copy_by_segment(layout::canonical_layout const& canonical, layout::side hos
 
 }  // namespace
 
-void enqueue_dma(plan const& p, hipStream_t stream) {
+void enqueue_dma(plan const& p, stream_ref target) {
   hipMemcpyKind const kind = memcpy_kind_of(p);
-  if (p.kind == copy_kind::device_to_device ||
-      !memory::host_registrations::instance().has_segmented_ranges()) {
+  hipStream_t const stream = runtime::handle(target);
+  bool const has_segments = memory::host_registrations::instance().has_segmented_ranges();
+  bool const reads_pinned_memory =
+      p.host_ranges[0].bytes() != 0 && (p.host_pinned || p.mapped);  // of the source
+  if (reads_pinned_memory && (p.canonical.bytes() <= runtime::max_small_upload || has_segments)) {
+    runtime::order_small_upload(target);
+  }
+  if (p.kind == copy_kind::device_to_device || !has_segments) {
     return copy_with_one_call(p.canonical, kind, stream);
   }
   bool const from_host = p.kind == copy_kind::host_to_device;

@@ -2,14 +2,15 @@
 // Copies by HIP's memcpy functions: contiguous memory, rows at a pitch, and planes of rows.
 #pragma once
 
+#include <roc/stream.hpp>
+
 #include "copy/plan.hpp"
-#include "platform/hip.hpp"
 
 namespace roc::transfer {
 
 /// Enqueues the copy on `stream`. Precondition: the plan's path is dma, dma_2d or dma_3d. Normally
 /// one call of HIP; several if the host side was registered in several segments. Blocks only if HIP
 /// does, as it may for pageable memory. Throws roc::error; part of the copy may then be enqueued.
-void enqueue_dma(plan const& p, hipStream_t stream);
+void enqueue_dma(plan const& p, stream_ref stream);
 
 }  // namespace roc::transfer

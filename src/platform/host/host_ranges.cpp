@@ -196,7 +196,8 @@ hipError_t host_ranges::add(void* data, std::size_t bytes, unsigned flags) {
     bool const is_in_allocation = enclosing != ranges_.end() && !enclosing->second.registered;
     if (emulates_rocm() && is_in_allocation) return hipErrorInvalidValue;
     switch (host_settings().emulated) {
-      case runtime_rules::cuda: return hipErrorHostMemoryAlreadyRegistered;
+      case runtime_rules::cuda:
+      case runtime_rules::cuda13: return hipErrorHostMemoryAlreadyRegistered;
       case runtime_rules::rocm7:
         // New ROCm refuses a range whose first byte is registered, and no other overlap.
         if (enclosing != ranges_.end()) return hipErrorHostMemoryAlreadyRegistered;

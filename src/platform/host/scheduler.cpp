@@ -254,6 +254,11 @@ bool scheduler::query(operation_ptr const& queried) {
   return false;
 }
 
+bool scheduler::has_pending_work(std::shared_ptr<stream_object> const& stream) {
+  unique_lock const lock(mutex_);
+  return stream->last != nullptr && stream->last->state_ != operation::state::done;
+}
+
 operation_ptr scheduler::last_operation(std::shared_ptr<stream_object> const& stream) {
   unique_lock const lock(mutex_);
   return stream->last;

@@ -85,6 +85,8 @@ class scheduler {
   /// itself, unless another thread is running it, so that polling ends.
   bool query(operation_ptr const& queried);
 
+  /// Returns true if an operation of the stream, such as a recorded event, is not done. Runs nothing.
+  bool has_pending_work(std::shared_ptr<stream_object> const& stream);
   /// Returns the operation enqueued last, or null if there was none.
   operation_ptr last_operation(std::shared_ptr<stream_object> const& stream);
   /// Returns the pending operations that a wait for the stream waits for: its last one, and for the

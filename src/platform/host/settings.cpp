@@ -30,9 +30,8 @@ char const* const table =
     "                                                     (suffixes K, M, G)\n"
     "ROCARRAY_HOST_THREADS         the machine's          threads that kernels and large copies\n"
     "                                                     share\n"
-    "ROCARRAY_HOST_EMULATE         cuda (fake runtime:    the runtime whose rules apply: cuda, "
-    "rocm5,\n"
-    "                              by its version)        rocm6, rocm7\n"
+    "ROCARRAY_HOST_EMULATE         cuda (fake runtime:    the runtime whose rules apply: cuda,\n"
+    "                              by its version)        cuda13, rocm5, rocm6, rocm7\n"
     "ROCARRAY_HOST_MANAGED         full                   managed memory: full, basic (no access\n"
     "                                                     while the device works, no advice, no\n"
     "                                                     prefetch), off\n"
@@ -126,10 +125,10 @@ settings read_environment() {
   }
   environment.read_choice("ROCARRAY_HOST_MODE", {"threaded", "inline", "deferred"},
                           {run_mode::threaded, run_mode::inline_, run_mode::deferred}, result.mode);
-  environment.read_choice(
-      "ROCARRAY_HOST_EMULATE", {"cuda", "rocm5", "rocm6", "rocm7"},
-      {runtime_rules::cuda, runtime_rules::rocm5, runtime_rules::rocm6, runtime_rules::rocm7},
-      result.emulated);
+  environment.read_choice("ROCARRAY_HOST_EMULATE", {"cuda", "cuda13", "rocm5", "rocm6", "rocm7"},
+                          {runtime_rules::cuda, runtime_rules::cuda13, runtime_rules::rocm5,
+                           runtime_rules::rocm6, runtime_rules::rocm7},
+                          result.emulated);
   environment.read_choice("ROCARRAY_HOST_MANAGED", {"full", "basic", "off"},
                           {managed_support::full, managed_support::basic, managed_support::off},
                           result.managed);

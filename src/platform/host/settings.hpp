@@ -14,8 +14,10 @@ enum class run_mode {
 };
 
 /// The runtime whose rules apply (ROCARRAY_HOST_EMULATE). Those of ROCm differ from those of CUDA
-/// in registration, frees, the last error, the calls that block, and several error codes.
-enum class runtime_rules { cuda, rocm5, rocm6, rocm7 };
+/// in registration, frees, the last error, the calls that block, and several error codes. With
+/// `cuda13`, small copies to the device also read their source too early, as CUDA 13.0 does: see
+/// roc::runtime::order_small_upload. The versions of ROCm come last: see emulates_rocm.
+enum class runtime_rules { cuda, cuda13, rocm5, rocm6, rocm7 };
 
 /// The level of support for managed memory (ROCARRAY_HOST_MANAGED).
 enum class managed_support {
@@ -53,7 +55,7 @@ struct settings {
 settings const& host_settings();
 
 /// Returns true if the rules of a version of ROCm apply.
-inline bool emulates_rocm() { return host_settings().emulated != runtime_rules::cuda; }
+inline bool emulates_rocm() { return host_settings().emulated >= runtime_rules::rocm5; }
 
 /// Returns a table of the variables, their defaults and their meanings.
 char const* settings_table();

@@ -35,7 +35,7 @@ void expect_valid(char const* name, char const* value) {
 TEST(HostSettingsDeathTest, InvalidValueFailsCallsAndIsReported) {
   expect_invalid("ROCARRAY_HOST_MODE", "fast", "one of threaded, inline, deferred");
   expect_invalid("ROCARRAY_HOST_CHECK", "on", "one of off, report, abort");
-  expect_invalid("ROCARRAY_HOST_EMULATE", "CUDA", "cuda, rocm5, rocm6, rocm7");
+  expect_invalid("ROCARRAY_HOST_EMULATE", "CUDA", "cuda, cuda13, rocm5, rocm6, rocm7");
   expect_invalid("ROCARRAY_HOST_MANAGED", "on", "full, basic, off");
   expect_invalid("ROCARRAY_HOST_POISON", "yes", "off, on");
   expect_invalid("ROCARRAY_HOST_PROTECT", "", "off, on");

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills. The call checks its pointers; the bytes are copied when the operation runs.
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
@@ -104,6 +107,16 @@ accessed_memory accessed(pitched_memory const& box, located_memory const& locate
   return result;
 }
 
+// Returns true if a copy reads its source when it is enqueued, although the source is pinned: see
+// runtime_rules::cuda13.
+bool reads_source_early(located_memory const& source, located_memory const& destination,
+                        extent const& size, std::shared_ptr<stream_object> const& stream) {
+  constexpr std::size_t max_bytes = 24 << 10;
+  return host_settings().emulated == runtime_rules::cuda13 && source.kind == memory_kind::pinned &&
+         destination.kind == memory_kind::device && size.height == 1 && size.depth == 1 &&
+         size.width <= max_bytes && !scheduler::instance().has_pending_work(stream);
+}
+
 // Checks and enqueues a copy. Sets `host_copy`, if it is not null, to the enqueued operation if
 // host memory takes part in the copy. Under the rules of ROCm, blocks until the copy is done if its
 // destination is pageable.
@@ -127,8 +140,15 @@ hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, exten
   }
   destination.data = to.data + destination.offset;
   source.data = from.data + source.offset;
+  std::shared_ptr<std::vector<std::byte>> already_read;
+  if (reads_source_early(from, to, size, target)) {
+    already_read = std::make_shared<std::vector<std::byte>>(source.data, source.data + size.width);
+    source.data = already_read->data();
+  }
   auto operation = scheduler::instance().submit(
-      target, [=, work = std::move(work)] { copy_box(destination, source, size); });
+      target, [=, work = std::move(work), owner = std::move(already_read)] {
+        copy_box(destination, source, size);
+      });
   if (emulates_rocm() && to.kind == memory_kind::pageable) scheduler::instance().wait(operation);
   bool const is_on_device = from.is_migrated() && to.is_migrated();
   if (host_copy != nullptr && !is_on_device) *host_copy = std::move(operation);
