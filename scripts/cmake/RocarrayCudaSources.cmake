@@ -107,17 +107,12 @@ function(_rocarray_hipify result target source output_directory dependencies own
   set(${result} ${output_directory}/${name} PARENT_SCOPE)
 endfunction()
 
-# Fails if the library was built without HIP's headers, which translated sources of `target` include on
-# nvidia. The alias header does not replace them.
+# Fails if there are no HIP headers, which translated sources of `target` include on nvidia. The alias
+# header does not replace them.
 function(_rocarray_require_hip_headers target)
-  foreach(library rocarray_platform rocarray::platform)
-    if(TARGET ${library})
-      get_target_property(definitions ${library} INTERFACE_COMPILE_DEFINITIONS)
-      if("${definitions}" MATCHES "ROCARRAY_NATIVE_ALIAS=1")
-        message(FATAL_ERROR "rocarray: ${target} has HIPIFIED CUDA sources, but this rocarray was "
-          "configured without HIP's headers; set ROCARRAY_HIP_INCLUDE_DIR to them, or remove "
-          "HIPIFIED, so that nvcc compiles the sources unchanged")
-      endif()
-    endif()
-  endforeach()
+  if(NOT rocarray_HIP_INCLUDE_DIR)
+    message(FATAL_ERROR "rocarray: ${target} has HIPIFIED CUDA sources, but this rocarray was "
+      "configured without HIP's headers; set ROCARRAY_HIP_INCLUDE_DIR to them, or remove "
+      "HIPIFIED, so that nvcc compiles the sources unchanged")
+  endif()
 endfunction()

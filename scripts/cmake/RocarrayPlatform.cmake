@@ -83,23 +83,24 @@ elseif(rocarray_resolved STREQUAL "nvidia")
     "$<BUILD_INTERFACE:${CUDAToolkit_INCLUDE_DIRS}>")
   # Static, so that a program also starts on machines without a driver and a toolkit.
   target_link_libraries(rocarray_platform INTERFACE CUDA::cudart_static)
+  set(rocarray_HIP_INCLUDE_DIR "")
   if(ROCARRAY_HIP_INCLUDE_DIR STREQUAL "")
     find_path(rocarray_hip_nvidia hip/nvidia_detail/nvidia_hip_runtime_api.h
       HINTS ${rocarray_rocm_directories} PATH_SUFFIXES include)
-    set(rocarray_hip_include ${rocarray_hip_nvidia})
+    set(rocarray_HIP_INCLUDE_DIR ${rocarray_hip_nvidia})
   else()
-    set(rocarray_hip_include ${ROCARRAY_HIP_INCLUDE_DIR})
+    set(rocarray_HIP_INCLUDE_DIR ${ROCARRAY_HIP_INCLUDE_DIR})
   endif()
-  if(rocarray_hip_include)
-    if(NOT EXISTS ${rocarray_hip_include}/hip/nvidia_detail/nvidia_hip_runtime_api.h)
-      message(FATAL_ERROR "rocarray: ROCARRAY_HIP_INCLUDE_DIR=${rocarray_hip_include} has no HIP "
+  if(rocarray_HIP_INCLUDE_DIR)
+    if(NOT EXISTS ${rocarray_HIP_INCLUDE_DIR}/hip/nvidia_detail/nvidia_hip_runtime_api.h)
+      message(FATAL_ERROR "rocarray: ROCARRAY_HIP_INCLUDE_DIR=${rocarray_HIP_INCLUDE_DIR} has no HIP "
         "headers for NVIDIA (hip/nvidia_detail); set it to a directory that has, or to OFF")
     endif()
-    message(STATUS "rocarray: HIP's headers are in ${rocarray_hip_include}")
+    message(STATUS "rocarray: HIP's headers are in ${rocarray_HIP_INCLUDE_DIR}")
     # As a system include directory, /usr/include would hide the C++ library's math.h.
-    if(NOT rocarray_hip_include STREQUAL "/usr/include")
+    if(NOT rocarray_HIP_INCLUDE_DIR STREQUAL "/usr/include")
       target_include_directories(rocarray_platform SYSTEM INTERFACE
-        $<BUILD_INTERFACE:${rocarray_hip_include}>)
+        $<BUILD_INTERFACE:${rocarray_HIP_INCLUDE_DIR}>)
     endif()
   else()
     message(STATUS "rocarray: without HIP headers; HIP's functions are aliases of CUDA's")
