@@ -4,9 +4,10 @@
 #                   [NO_DEVICE] [FRESH])
 #
 # Adds a GoogleTest program. Each of its tests is a CTest test (but see ROCARRAY_TEST_BY_PROGRAM).
-# On the host platform the tests run in each of the modes threaded, inline and deferred; on amd they
-# run with ROCARRAY_TEST_LAUNCHER. CTest counts a skipped test as skipped; its output contains the
-# reason.
+# On the host platform the tests run in each of the modes threaded, inline and deferred, and those
+# that use a device also in the mode check: deferred with ROCARRAY_HOST_CHECK=report, in which a
+# program fails if the host accesses memory of pending work. On amd the tests run with
+# ROCARRAY_TEST_LAUNCHER. CTest counts a skipped test as skipped; its output contains the reason.
 #
 # DEVICE_SOURCES  sources for the device compiler; for the fake HIP runtime also built as host stubs
 # ENVIRONMENT     environment variables of the tests: the emulated machine, and those that are
@@ -16,7 +17,8 @@
 #                 adds its value to the tests' names; for other emulated machines
 # MODES           the modes to run in, if not all
 # NOT_IN          tests that cannot run in a mode, or with a value of ALSO_WITH (`default`: without
-#                 one), and would be skipped there: inline=Suite.Test. They are not added
+#                 one), and would be skipped there: inline=Suite.Test. They are not added.
+#                 `deferred` includes check
 # HOST_ONLY       adds the tests on the host platform only
 # NO_DEVICE       the tests need no device and also run on machines without one
 # FRESH           each test needs its own process, also with ROCARRAY_TEST_BY_PROGRAM, because it
@@ -71,6 +73,15 @@ set(ROCARRAY_ROCM5_TEST_MODULES runtime memory copy)
 # fake HIP runtime.
 set(ROCARRAY_HOST_TEST_ENVIRONMENT ROCARRAY_HOST_POISON=on ROCARRAY_HOST_PROTECT=on
   ROCARRAY_HOST_MEMORY=256M ROCARRAY_HOST_THREADS=4)
+# The modes of the host platform, and the environment that selects each of them.
+set(ROCARRAY_HOST_TEST_MODES threaded inline deferred)
+foreach(mode IN LISTS ROCARRAY_HOST_TEST_MODES)
+  set(ROCARRAY_ENVIRONMENT_IN_${mode} ROCARRAY_HOST_MODE=${mode})
+endforeach()
+set(ROCARRAY_ENVIRONMENT_IN_check ROCARRAY_HOST_MODE=deferred ROCARRAY_HOST_CHECK=report)
+if(NOT ROCARRAY_SANITIZE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND ROCARRAY_HOST_TEST_MODES check)
+endif()
 
 # Sets the compile options that all tests share, because they share precompiled headers.
 function(rocarray_test_options target)
@@ -128,9 +139,12 @@ function(rocarray_add_test name)
   set(modes "")
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
     list(PREPEND environment ${ROCARRAY_HOST_TEST_ENVIRONMENT})
-    set(modes threaded inline deferred)
+    set(modes ${ROCARRAY_HOST_TEST_MODES})
   elseif(ROCARRAY_ON_FAKE_RUNTIME)
     set(modes threaded deferred)
+  endif()
+  if(arg_NO_DEVICE)
+    list(REMOVE_ITEM modes check)  # nothing is ever pending
   endif()
   if(arg_MODES AND modes)
     set(modes ${arg_MODES})
@@ -172,9 +186,9 @@ function(_rocarray_register name name_part mode environment fresh)
   set(prefix ${rocarray_test_prefix}.)
   if(NOT mode STREQUAL "device")
     set(prefix ${prefix}${mode}.)
-    list(APPEND environment ROCARRAY_HOST_MODE=${mode})
   endif()
   set(prefix ${prefix}${name_part})
+  list(APPEND environment ${ROCARRAY_ENVIRONMENT_IN_${mode}})
   set(filter "")
   get_target_property(left_out ${name} ROCARRAY_NOT_IN)
   foreach(item IN LISTS left_out)
@@ -183,7 +197,8 @@ function(_rocarray_register name name_part mode environment fresh)
     if(name_part STREQUAL "")
       set(value default.)
     endif()
-    if(CMAKE_MATCH_1 STREQUAL mode OR "${CMAKE_MATCH_1}." STREQUAL value)
+    if(CMAKE_MATCH_1 STREQUAL mode OR "${CMAKE_MATCH_1}." STREQUAL value
+       OR (mode STREQUAL "check" AND CMAKE_MATCH_1 STREQUAL "deferred"))
       string(APPEND filter ":${CMAKE_MATCH_2}")
     endif()
   endforeach()
@@ -225,7 +240,7 @@ function(rocarray_add_program_test test target)
   set(modes device)
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
     list(APPEND environment ${ROCARRAY_HOST_TEST_ENVIRONMENT})
-    set(modes threaded inline deferred)
+    set(modes ${ROCARRAY_HOST_TEST_MODES})
   elseif(ROCARRAY_ON_FAKE_RUNTIME)
     set(host_stubs
       $<TARGET_FILE:rocarray_library_host_stubs>:$<TARGET_FILE:rocarray_example_host_stubs>)
@@ -238,10 +253,9 @@ function(rocarray_add_program_test test target)
   endif()
   foreach(mode IN LISTS modes)
     set(name ${rocarray_test_prefix}.${test})
-    set(variables ${environment})
+    set(variables ${environment} ${ROCARRAY_ENVIRONMENT_IN_${mode}})
     if(NOT mode STREQUAL "device")
       set(name ${rocarray_test_prefix}.${mode}.${test})
-      list(APPEND variables ROCARRAY_HOST_MODE=${mode})
     endif()
     add_test(NAME ${name} COMMAND ${ROCARRAY_TEST_COMMAND_PREFIX} $<TARGET_FILE:${target}> ${ARGN})
     set_tests_properties(${name} PROPERTIES

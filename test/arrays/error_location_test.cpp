@@ -155,6 +155,7 @@ TEST_F(ErrorLocation, IsThatOfManagedMemory) {
 }
 
 TEST_F(ErrorLocation, IsThatOfAMapping) {
+  array.zero();
   auto mapped = roc::map(array, roc::access::read);
   mapped.unmap();
   EXPECT_ERROR(roc::lifetime_error, "unmap", "map the array again", mapped.unmap());

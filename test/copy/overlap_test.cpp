@@ -34,6 +34,7 @@ TEST(Overlap, OverlappingCopyThrowsErrorWithBothRanges) {
 
 TEST(Overlap, DisjointPartsOfOneArrayCanBeCopied) {
   roc::device_array<int, 2> array({10, 12});
+  array.zero();
   using roc::all;
   using roc::none;
   using roc::slice;

@@ -244,8 +244,8 @@ TEST(HostFunction, CallingHipDoesNotReachTheRuntime) {
 
 TEST(HostFunction, CopyAndFillAreRefusedBeforeTheyLock) {
   roc::stream const stream;
-  roc::device_array<int> const array({10});
   std::vector<int> host(10);
+  auto const array = roc::to_device(host);
   stream.launch_host_function([&] { array.copy_to_host(host); });
   std::string const copy = thrown_by([&] { stream.synchronize(); });
   EXPECT_NE(std::string::npos, copy.find(": called by a host function of a stream")) << copy;

@@ -46,7 +46,10 @@ class parallel_work {
 
 /// The worker threads of one device, shared by all its copies. There are as many as a job needed at
 /// most so far; they run until the process ends.
-class thread_pool {
+///
+/// On pages of its own: the access checker of the host platform protects the pages of pending
+/// memory, and a worker that sleeps on such a page would get EFAULT from the kernel.
+class alignas(4096) thread_pool {
  public:
   /// Returns the pool of the current device. Starts no thread.
   static thread_pool& instance();

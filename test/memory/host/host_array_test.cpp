@@ -88,7 +88,7 @@ TEST(PinnedArray, ThrowsOutOfMemoryIfHipFails) {
 // would be found by the sanitizers.
 TEST(HostArrayDestructor, BlocksUntilPendingCopiesHaveFinished) {
   for (auto kind : {roc::host_memory::pageable, roc::host_memory::pinned}) {
-    roc::device_array<int> const array({1000});
+    auto const array = roc::to_device(std::vector<int>(1000));
     roc::stream const stream;
     {
       roc::host_array<int> into({1000}, roc::order::c, kind);

@@ -147,7 +147,7 @@ TEST(DeviceViewOf, ThrowsForMemoryThatIsNotMapped) {
 }
 
 TEST(MappedArrayDestructor, BlocksUntilCopiesOfItsDeviceViewHaveFinished) {
-  roc::device_array<int> const device({1000});
+  auto const device = roc::to_device(std::vector<int>(1000));
   roc::stream const stream;
   {
     auto array = roc::mapped_array<int>(std::size_t{1000});
