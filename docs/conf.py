@@ -67,12 +67,13 @@ def xml_file(compound):
 
 def read_public_names(index):
     """Returns {qualified name: kind} of the public declarations, and {qualified name of a function:
-    [XML of an overload, ...]}. Removes initializers from the XML files of the namespaces."""
+    [XML of an overload, ...]}. Removes initializers from the XML files of the namespaces. Names of
+    the C interface begin with roc_ and are in no namespace."""
     kinds = {}
     overloads = collections.defaultdict(list)
     for compound in index.iter("compound"):
         kind, name = compound.get("kind"), compound.findtext("name")
-        if kind in ("class", "struct") and re.fullmatch(r"roc::(misuse::)?\w+", name):
+        if kind in ("class", "struct") and re.fullmatch(r"roc::(misuse::)?\w+|roc_\w+", name):
             kinds[name] = kind
         elif kind == "namespace" and name in public_namespaces:
             tree = ElementTree.parse(xml_file(compound))
@@ -91,6 +92,11 @@ def read_public_names(index):
             for member in ElementTree.parse(xml_file(compound)).getroot().iter("memberdef"):
                 if member.get("kind") == "define" and member.findtext("briefdescription/para"):
                     kinds[member.findtext("name")] = "define"
+                elif name == "c.h" and member.findtext("name").startswith("roc_"):
+                    # A struct is also a typedef, which has no members.
+                    kinds.setdefault(member.findtext("name"), member.get("kind"))
+                    if member.get("kind") == "function":
+                        overloads[member.findtext("name")].append(member)
     return kinds, overloads
 
 

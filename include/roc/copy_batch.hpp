@@ -16,8 +16,16 @@
 
 namespace roc {
 
+class copy_batch;
+
 namespace detail {
+
 struct batch_storage;
+
+/// Adds a copy whose types and rank are known at run time only. Throws as copy_batch::add.
+void add_regions(copy_batch& batch, strided_region const& source,
+                 strided_region const& destination);
+
 }  // namespace detail
 
 /// Collects copies between any arrays, views and ranges, and submits them together. (HIP:
@@ -129,6 +137,8 @@ class ROCARRAY_API copy_batch {
  private:
   static constexpr char const* operation = "copy_batch::submit";
 
+  friend void detail::add_regions(copy_batch& batch, detail::strided_region const& source,
+                                  detail::strided_region const& destination);
   void add_regions(detail::strided_region const& source, detail::strided_region const& destination);
 
   detail::batch_storage* storage_ = nullptr;  // owned; null if no copy was ever added

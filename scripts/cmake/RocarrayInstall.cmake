@@ -55,7 +55,7 @@ function(rocarray_install)
     LIBRARY DESTINATION ${arg_LIBRARIES} ${arg_DEVELOPMENT} NAMELINK_ONLY)
   install(TARGETS rocarray_platform EXPORT ${arg_EXPORT})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/roc DESTINATION ${arg_HEADERS} ${arg_DEVELOPMENT}
-    FILES_MATCHING PATTERN "*.hpp")
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
   install(EXPORT ${arg_EXPORT} NAMESPACE rocarray:: FILE rocarray-targets.cmake
     DESTINATION ${arg_PACKAGE} ${arg_DEVELOPMENT})
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR})

@@ -59,6 +59,18 @@ constexpr std::array numbers = {
            tebi, size_suffix::binary},
 };
 
+// An option that is true or false.
+struct flag {
+  char const* member;
+  bool roc::options::*value;
+};
+
+constexpr std::array flags = {
+    flag{"trace_calls", &roc::options::trace_calls},
+    flag{"leak_check", &roc::options::leak_check},
+    flag{"profiler_ranges", &roc::options::profiler_ranges},
+};
+
 // The names of enumerators, in the order of their values.
 constexpr std::array<char const*, 6> log_levels = {"off",  "error", "warning",
                                                    "info", "debug", "trace"};
@@ -247,6 +259,80 @@ void check_enumerator(char const* member, char const* type, Enumeration value, s
                 "; use an enumerator of " + type);
 }
 
+// Calls f(entry) for the number or flag, or f(value, names) for the enumeration, that is the member
+// of `values` with this name, and returns the result. Throws roc::error for an unknown name.
+template <class Options, class F>
+auto with_member(Options& values, std::string_view member, F f) {
+  for (number const& option : numbers) {
+    if (member == option.member) return f(option);
+  }
+  for (flag const& option : flags) {
+    if (member == option.member) return f(option);
+  }
+  if (member == "path") return f(values.path, path_names());
+  if (member == "memory_resource") return f(values.memory_resource, resources);
+  if (member == "log") return f(values.log, log_levels);
+  std::string names = "path, memory_resource, log";
+  for (number const& option : numbers) names.append(", ").append(option.member);
+  for (flag const& option : flags) names.append(", ").append(option.member);
+  throw_invalid("there is no option of the name \"" + std::string(member) + "\"; use one of " +
+                names);
+}
+
+[[noreturn]] void throw_invalid_text(std::string_view member, std::string_view text,
+                                     std::string const& advice) {
+  throw_invalid("the text of options::" + std::string(member) + " is invalid: \"" +
+                std::string(text) + "\"; use " + advice);
+}
+
+// Sets one member of the options from a text.
+struct member_setter {
+  roc::options& values;
+  std::string_view member;
+  std::string_view text;
+
+  void operator()(number const& option) const {
+    auto const value = parse_size(text, option.suffix);
+    if (!value || !is_in_range(option, *value)) {
+      throw_invalid_text(member, text,
+                         "a number from " + std::to_string(option.minimum) + " to " +
+                             std::to_string(option.maximum) +
+                             (option.suffix == size_suffix::binary ? ", also with K, M or G" : ""));
+    }
+    values.*option.value = *value;
+  }
+  void operator()(flag const& option) const {
+    if (text != "0" && text != "1") throw_invalid_text(member, text, "0 or 1");
+    values.*option.value = text == "1";
+  }
+  template <class Enumeration, std::size_t N>
+  void operator()(Enumeration& value, std::array<char const*, N> const& names) const {
+    std::string list;
+    for (std::size_t i = 0; i < N; ++i) {
+      if (text == names[i]) {
+        value = static_cast<Enumeration>(i);
+        return;
+      }
+      list.append(i == 0 ? "" : ", ").append(names[i]);
+    }
+    throw_invalid_text(member, text, "one of " + list);
+  }
+};
+
+// Returns the text of one member of the options.
+struct member_getter {
+  roc::options const& values;
+
+  std::string operator()(number const& option) const {
+    return std::to_string(values.*option.value);
+  }
+  std::string operator()(flag const& option) const { return values.*option.value ? "1" : "0"; }
+  template <class Enumeration, std::size_t N>
+  std::string operator()(Enumeration value, std::array<char const*, N> const& names) const {
+    return names[static_cast<std::size_t>(value)];
+  }
+};
+
 // Throws roc::error unless all members can be used.
 void validate(roc::options const& values) {
   for (number const& option : numbers) {
@@ -304,6 +390,14 @@ void write_line(log_level level, char const* format, std::va_list arguments) noe
   // One call per line, so that lines of several threads do not mix.
   std::fprintf(stderr, "rocarray: %s: %s\n", log_levels[static_cast<std::size_t>(level)],
                text.data());
+}
+
+std::string member_text(roc::options const& values, std::string_view member) {
+  return with_member(values, member, member_getter{values});
+}
+
+void set_member(roc::options& values, std::string_view member, std::string_view text) {
+  with_member(values, member, member_setter{values, member, text});
 }
 
 void throw_impossible_path(copy_path path) {

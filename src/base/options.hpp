@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdarg>
+#include <string>
+#include <string_view>
 
 #include <roc/options.hpp>
 
@@ -24,7 +26,7 @@ extern constinit std::atomic<unsigned> call_observers;
 
 /// Reads the environment, unless that was done already, and returns the options of the process.
 /// Warns of values that cannot be used, which are replaced by their defaults, and of unknown
-/// variables. Does not allocate. Only options() calls it.
+/// variables. Does not allocate.
 active_options const& read_environment() noexcept;
 
 /// Returns the options in effect for the calling thread; the first call in a process reads the
@@ -55,6 +57,13 @@ class options_scope {
 
 /// Writes the line of log_line, without asking for the level.
 void write_line(log_level level, char const* format, std::va_list arguments) noexcept;
+
+/// Returns the text of the member of `values` with this name, in the form that set_member takes.
+/// Throws roc::error for an unknown name.
+std::string member_text(roc::options const& values, std::string_view member);
+/// Sets the member of `values` with this name from the text that its environment variable takes; 0
+/// or 1 for a flag. Throws roc::error for an unknown name or a value that cannot be used.
+void set_member(roc::options& values, std::string_view member, std::string_view text);
 
 /// Throws the error of a copy that cannot take the path of its copy_options.
 [[noreturn]] void throw_impossible_path(copy_path path);

@@ -203,6 +203,11 @@ void copy_batch::add_regions(detail::strided_region const& source,
   storage_->mutable_batch().add(source, destination);
 }
 
+void detail::add_regions(copy_batch& batch, strided_region const& source,
+                         strided_region const& destination) {
+  batch.add_regions(source, destination);
+}
+
 std::size_t copy_batch::size() const noexcept {
   return storage_ == nullptr ? 0 : storage_->batch->copies.size();
 }

@@ -152,6 +152,73 @@ TEST_F(Options, OfManyDistinctValuesAreAllInEffect) {
 
 using ScopedOptions = Options;
 
+// The names of all members, and a text that differs from their default. The structured binding does
+// not compile if a member is added: add it here too.
+TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
+  [[maybe_unused]] auto const& [path, copy_threads, staging_threshold, staging_limit, staging_block,
+                                staging_chunk, memcpy2d_min_row, pinned_cache, register_chunk,
+                                memory_resource, log, trace_calls, leak_check, profiler_ranges] =
+      previous_;
+  options changed = previous_;
+  auto const set = [&](char const* member, char const* text, std::string const& expected) {
+    roc::base::set_member(changed, member, text);
+    EXPECT_EQ(expected, roc::base::member_text(changed, member)) << member;
+    options again = previous_;
+    roc::base::set_member(again, member, expected);
+    EXPECT_EQ(roc::base::member_text(changed, member), roc::base::member_text(again, member));
+  };
+  set("path", "dma_2d", "dma_2d");
+  set("copy_threads", "3", "3");
+  set("staging_threshold", "5K", "5120");
+  set("staging_limit", "2M", "2097152");
+  set("staging_block", "8K", "8192");
+  set("staging_chunk", "4096", "4096");
+  set("memcpy2d_min_row", "17", "17");
+  set("pinned_cache", "0", "0");
+  set("register_chunk", "1G", "1073741824");
+  set("memory_resource", "hip_async", "hip_async");
+  set("log", "debug", "debug");
+  set("trace_calls", "1", "1");
+  set("leak_check", "1", "1");
+  set("profiler_ranges", "0", "0");
+  EXPECT_EQ(copy_path::dma_2d, changed.path);
+  EXPECT_EQ(3u, changed.copy_threads);
+  EXPECT_EQ(5u << 10, changed.staging_threshold);
+  EXPECT_EQ(2u << 20, changed.staging_limit);
+  EXPECT_EQ(8u << 10, changed.staging_block);
+  EXPECT_EQ(4u << 10, changed.staging_chunk);
+  EXPECT_EQ(17u, changed.memcpy2d_min_row);
+  EXPECT_EQ(0u, changed.pinned_cache);
+  EXPECT_EQ(1u << 30, changed.register_chunk);
+  EXPECT_EQ(roc::default_resource::hip_async, changed.memory_resource);
+  EXPECT_EQ(log_level::debug, changed.log);
+  EXPECT_TRUE(changed.trace_calls && changed.leak_check && !changed.profiler_ranges);
+}
+
+TEST_F(Options, InvalidTextOfAMemberChangesNothing) {
+  options changed = previous_;
+  auto const message = [&](char const* member, char const* text) -> std::string {
+    try {
+      roc::base::set_member(changed, member, text);
+    } catch (roc::error const& error) {
+      EXPECT_EQ(error.code(), std::errc::invalid_argument);
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_EQ("the text of options::copy_threads is invalid: \"257\"; use a number from 1 to 256",
+            message("copy_threads", "257"));
+  EXPECT_NE(std::string::npos, message("pinned_cache", "-1").find("also with K, M or G"));
+  EXPECT_NE(std::string::npos, message("copy_threads", "1K").find("invalid"));
+  EXPECT_EQ(
+      "the text of options::memory_resource is invalid: \"x\"; use one of pool, hip, hip_async",
+      message("memory_resource", "x"));
+  EXPECT_NE(std::string::npos, message("leak_check", "true").find("use 0 or 1"));
+  EXPECT_NE(std::string::npos,
+            message("thread", "1").find("there is no option of the name \"thread\"; use one of"));
+  EXPECT_EQ(previous_, changed);
+}
+
 TEST_F(ScopedOptions, ApplyToTheCallingThreadUntilTheScopeEnds) {
   {
     scoped_options const scope({.path = copy_path::packed});

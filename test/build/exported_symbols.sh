@@ -10,13 +10,13 @@ list=$2
 nm=$3
 library=$4
 
-# Functions, and the type information of exceptions. Instances of the standard library's templates
+# Functions, and the type information of exceptions; the functions of the C interface begin with roc_. Instances of the standard library's templates
 # vary with the compiler; hipcc exports every kernel (weak, without type information).
 exported=$("$nm" -D --defined-only "$library" |
   awk '$2 ~ /^[TDBR]$/ || ($2 == "V" && $3 ~ /^_ZT/) {print $3}' |
-  grep -E '^_Z(N|NK|TIN|TSN|TVN)3roc' | grep -v '^_ZN3roc8host_hip' | sort)
+  grep -E '^_Z(N|NK|TIN|TSN|TVN)3roc|^roc_' | grep -v '^_ZN3roc8host_hip' | sort)
 foreign=$("$nm" -D --defined-only "$library" | awk '$2 ~ /[TDBR]/ {print $3}' |
-  grep -vE '^_Z.*3roc' || true)
+  grep -vE '^_Z.*3roc|^roc_' || true)
 
 if [ "$mode" = write ]; then
   printf '%s\n' "$exported" >"$list"
@@ -39,7 +39,7 @@ if [ -n "$added" ]; then
   status=1
 fi
 if [ -n "$foreign" ]; then
-  echo "Exported symbols outside namespace roc, which may collide with those of other libraries:"
+  echo "Exported symbols outside namespace roc and without its prefix, which may collide with those of other libraries:"
   c++filt <<<"$foreign" | sed 's/^/  /'
   status=1
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # headers.sh stand_alone|native|no_vendor|old_compiler|cost COMPILER FLAG...: checks the public headers.
-#   stand_alone  every header compiles by itself, and twice in one file
+#   stand_alone  every header compiles by itself, and twice in one file; <roc/c.h> also as C99
 #   native       the same for the headers that include HIP, with the platform's flags
 #   no_vendor    <roc/roc.hpp> includes no header of a vendor
 #   old_compiler a compiler that is too old, or not set to C++20, stops with a message that says so
@@ -45,7 +45,9 @@ case $what in
     mapfile -t headers < <(find roc -name '*.hpp' -not -path 'roc/native*' \
       -not -path 'roc/interop/dlpack*' -not -path 'roc/interop/thrust*')
     [ ${#headers[@]} -gt 0 ]
-    check_each "${headers[@]}"
+    check_each "${headers[@]}" roc/c.h
+    printf '#include <roc/c.h>\n#include <roc/c.h>\n' |
+      "${compile[0]}" -I. -std=c99 -Wall -Wextra -Werror -pedantic -fsyntax-only -x c -
     ;;
   native)
     # The other files of native/ are included by these.

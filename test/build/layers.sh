@@ -21,13 +21,14 @@ layers=(
   src/memory/host
   src/kernels
   src/copy
+  src/c_interface
 )
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # Every include directive that names a file of the repository: "including file, included file".
-find src include -name '*.[ch]pp' -o -name '*.hip' | sort >"$scratch/files"
+find src include -name '*.[ch]pp' -o -name '*.h' -o -name '*.hip' | sort >"$scratch/files"
 xargs grep -HoE '^ *# *include *[<"][^>"]+[>"]' <"$scratch/files" |
   sed -E 's/^([^:]+):[^<"]*[<"]([^>"]+)[>"]$/\1 \2/' |
   awk 'NR == FNR { files[$1]; next }
@@ -74,14 +75,14 @@ awk 'NR == FNR { layers[++count] = $1; next }
 # A source implements the header of its name: beside it, or a public one.
 while read -r source; do
   name=$(basename "$source" .cpp)
-  [ -e "${source%.cpp}.hpp" ] || grep -qE "^include/roc/(.*/)?$name\.hpp$" "$scratch/files" || {
+  [ -e "${source%.cpp}.hpp" ] || grep -qE "^include/roc/(.*/)?$name\.h(pp)?$" "$scratch/files" || {
     echo "$source has no header of its name"
     status=1
   }
 done < <(grep -E '^src/.*\.cpp$' "$scratch/files" | grep -v '^src/platform/host/api/' || true)
 
 # tsort names the members of every cycle.
-sed -E 's/\.(hpp|cpp|hip)( |$)/\2/g' "$scratch/includes" | awk '$1 != $2' >"$scratch/graph"
+sed -E 's/\.(hpp|h|cpp|hip)( |$)/\2/g' "$scratch/includes" | awk '$1 != $2' >"$scratch/graph"
 if ! tsort "$scratch/graph" >/dev/null 2>"$scratch/cycles"; then
   echo "include cycles, a header and its source counted as one:"
   sed -E 's/^tsort: //' "$scratch/cycles"

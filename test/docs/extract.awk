@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# extract.awk -v page=NAME -v part=host|device [-v table=1] [-v main=1] PAGE
+# extract.awk -v page=NAME -v part=host|device [-v table=1] [-v main=1 [-v language=c]] PAGE
 #
 # Prints the C++ code of a page as one source file, with #line directives that name the page:
 #
@@ -9,7 +9,8 @@
 #
 # Code that uses <<< or __global__ needs a device compiler and belongs to `part=device`, all other
 # code to `part=host`. Assumed blocks are in both parts, except kernels. With `table=1` a page
-# without such a table is an error. `main=1` prints the first program of the page alone.
+# without such a table is an error. `main=1` prints the first program of the page alone; with
+# `language=c` that of the blocks that begin with ```c.
 
 # Prints the message with the page's line and exits with status 1.
 function fail(text) {
@@ -92,6 +93,8 @@ function row(line, cells, spans, count, i, ours, text) {
 
 in_block && /^```/ {
   in_block = 0
+  if (language == "c" && info == "c") info = "cpp"
+  else if (language == "c") next
   if (info ~ /^cpp/) end_block()
   next
 }
