@@ -487,19 +487,16 @@ int protected_device(std::uintptr_t address) noexcept {
   return host_settings().protect ? owning_device(reinterpret_cast<void const*>(address)) : -1;
 }
 
-// Returns true if the instruction is one with which locks are taken. The kernel may access the lock
-// next.
+// Returns true if the instruction is one with which locks are taken: one that locks the bus, or an
+// exchange. The kernel may access the lock next.
 bool takes_lock(std::uintptr_t instruction) noexcept {
   auto const* next = reinterpret_cast<unsigned char const*>(instruction);
-  bool has_lock_prefix = false;
   for (;; ++next) {
-    bool const is_prefix = *next == 0xF0 || *next == 0x66 || (*next & 0xF0) == 0x40;  // REX is 4x
+    if (*next == 0xF0) return true;
+    bool const is_prefix = *next == 0x66 || (*next & 0xF0) == 0x40;  // REX is 4x
     if (!is_prefix) break;
-    has_lock_prefix = has_lock_prefix || *next == 0xF0;
   }
-  bool const is_exchange = *next == 0x86 || *next == 0x87;
-  bool const is_compare_exchange = next[0] == 0x0F && (next[1] == 0xB0 || next[1] == 0xB1);
-  return is_exchange || (has_lock_prefix && is_compare_exchange);
+  return *next == 0x86 || *next == 0x87;
 }
 
 // Opens the page or the device at the address for the next instruction of the thread. Without
@@ -525,7 +522,7 @@ void step_over(checker& state, std::uintptr_t address, int device, ucontext_t& c
     state.pages.protect_page(current->addresses[--current->count]);
   }
   current->addresses[current->count++] = address;
-  state.pages.open_page(address);
+  state.pages.open_page(address, thread);
   constexpr unsigned long faults = bit_of_signal(SIGSEGV) | bit_of_signal(SIGTRAP) |
                                    bit_of_signal(SIGBUS) | bit_of_signal(SIGFPE) |
                                    bit_of_signal(SIGILL);
@@ -661,7 +658,8 @@ bool is_block_read(address_range bytes, std::uintptr_t address, std::uintptr_t i
   return false;
 }
 
-// Returns true if the address is accessible now: another thread ended the protection meanwhile.
+// Returns true if the address is accessible now: another thread ended the protection meanwhile. The
+// caller holds the lock, so that no thread protects the page again.
 bool is_accessible_now(std::uintptr_t address, int needed) noexcept {
   mapping_reader maps;
   for (mapping found; maps.next(found);) {
@@ -704,6 +702,7 @@ void handle_fault(int signal, siginfo_t* info, void* data) {
   access.is_write = is_write(context);
   bool is_known = false;
   bool is_violation = false;
+  bool is_over = false;
   if (info->si_code == SEGV_ACCERR) {
     access.device = protected_device(access.address);
     is_known = is_violation = access.device >= 0;
@@ -711,14 +710,14 @@ void handle_fault(int signal, siginfo_t* info, void* data) {
       checker_guard const guard(state.lock);
       is_known = state.pages.contains(access.address);
       is_violation = is_known && find_violation(state, access, instruction_of(context));
+      is_over = !is_known && is_accessible_now(access.address, needed_protection(context));
     }
   }
   if (is_known) {
     if (is_violation) report(state, access, context);
     bool const is_aborting = is_violation && host_settings().check == check_mode::abort;
     if (!is_aborting) step_over(state, access.address, access.device, context);
-  } else if (info->si_code != SEGV_ACCERR ||
-             !is_accessible_now(access.address, needed_protection(context))) {
+  } else if (!is_over) {
     forward(state.previous_fault, signal, info, data);
   }
   errno = saved_errno;

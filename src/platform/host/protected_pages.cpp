@@ -143,7 +143,23 @@ bool protected_pages::overlaps(address_range range) const noexcept {
   return contains(range.begin) || (next != segments_.end() && next->first < range.end);
 }
 
-void protected_pages::open_page(std::uintptr_t address) noexcept {
+protected_pages::segment* protected_pages::separate_page(std::uintptr_t address) noexcept {
+  std::uintptr_t const page = address / page_size() * page_size();
+  try {
+    split(page);
+    split(page + page_size());
+  } catch (std::bad_alloc const&) {
+    return nullptr;
+  }
+  auto const found = segments_.find(page);
+  return found == segments_.end() ? nullptr : &found->second;
+}
+
+void protected_pages::open_page(std::uintptr_t address, pid_t thread) noexcept {
+  if (segment* const page = separate_page(address); page != nullptr) {
+    page->is_shared = page->is_shared || (page->thread != 0 && page->thread != thread);
+    page->thread = thread;
+  }
   auto const found = find(address);
   if (found == segments_.end()) return;
   std::uintptr_t const page = address / page_size() * page_size();
@@ -155,17 +171,9 @@ void protected_pages::open_page(std::uintptr_t address) noexcept {
 }
 
 void protected_pages::share_page(std::uintptr_t address) noexcept {
-  std::uintptr_t const page = address / page_size() * page_size();
-  open_page(address);
-  try {
-    split(page);
-    split(page + page_size());
-  } catch (std::bad_alloc const&) {
-    return;  // another access opens the page again
-  }
-  if (auto const found = segments_.find(page); found != segments_.end()) {
-    found->second.is_shared = true;
-  }
+  open_page(address, 0);
+  // If memory is exhausted, another access opens the page again.
+  if (segment* const page = separate_page(address); page != nullptr) page->is_shared = true;
 }
 
 void protected_pages::protect_page(std::uintptr_t address) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -47,8 +48,10 @@ class protected_pages {
 
   bool contains(std::uintptr_t address) const noexcept;
   bool overlaps(address_range range) const noexcept;
-  /// Gives the page of the address the access that it had, until protect_page().
-  void open_page(std::uintptr_t address) noexcept;
+  /// Gives the page of the address the access that it had, until protect_page(). If another thread
+  /// has opened the page before, shares it: one of them may hold a lock on the page, for which the
+  /// other one waits in the kernel after the page was protected again.
+  void open_page(std::uintptr_t address, pid_t thread) noexcept;
   /// Opens the page of the address until no work uses it. For pages with locks, which the kernel
   /// accesses.
   void share_page(std::uintptr_t address) noexcept;
@@ -72,6 +75,7 @@ class protected_pages {
     unsigned readers = 0;    // calls of add by work that reads
     unsigned writers = 0;    // calls of add by work that writes
     bool is_shared = false;  // open: share_page, or the kernel cannot protect the pages
+    pid_t thread = 0;        // that opened the page; 0: none
   };
   using table = std::pmr::map<std::uintptr_t, segment>;  // by first address
 
@@ -81,6 +85,9 @@ class protected_pages {
   table::const_iterator find(std::uintptr_t address) const noexcept;
   /// Makes a segment begin at the address if it is inside of one.
   void split(std::uintptr_t address);
+  /// Makes the page of the address a segment and returns it. Returns null if no segment contains
+  /// the address, or memory is exhausted.
+  segment* separate_page(std::uintptr_t address) noexcept;
   /// Adds segments for the parts of the range that have none.
   void add_segments(address_range pages);
   /// Finds the first pages of a segment that do not have their protection any more.

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -514,6 +515,38 @@ TEST_F(HostCheckDeathTest, OtherMemoryOnThePageMayBeAccessedByManyThreads) {
     bool const is_right = shared->sum == threads * 500 && shared->pending[15] == 5 &&
                           shared->before[3] == 500 && shared->after[12] == 500;
     return is_right ? 0 : 1;
+  };
+  EXPECT_EXIT(std::exit(program()), has_none, "^$");
+}
+
+// A fault may be handled after another thread ended the protection, and while a third begins it.
+TEST_F(HostCheckDeathTest, OtherMemoryOnThePageMayBeReadWhileCopiesBeginAndEnd) {
+  auto const program = [] {
+    auto const bytes = static_cast<std::size_t>(getpagesize());
+    auto* const memory = static_cast<char*>(
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    std::atomic<bool> is_done = false;
+    std::vector<std::thread> started;
+    for (std::size_t t = 0; t < 3; ++t) {
+      started.emplace_back([&, t] {
+        roc::stream const stream;
+        roc::device_array<char> const device({64});
+        roc::host_view<char> const part(memory + 64 * t, {64});
+        while (!is_done) {
+          device.copy_to_host(part, stream);
+          stream.synchronize();
+        }
+      });
+    }
+    for (int t = 0; t < 2; ++t) {
+      started.emplace_back([&] {
+        while (!is_done) static_cast<void>(read(memory[bytes - 1]));
+      });
+    }
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    is_done = true;
+    for (auto& thread : started) thread.join();
+    return 0;
   };
   EXPECT_EXIT(std::exit(program()), has_none, "^$");
 }
