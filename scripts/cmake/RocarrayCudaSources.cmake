@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-# rocarray_target_cuda_sources(TARGET file.cu... [HEADERS file.cuh...] [OWN name...] [HIPIFIED])
+# rocarray_target_cuda_sources(TARGET file.cu... [HEADERS file.cuh...] [OWN name...]
+#   [ANY_WARP_SIZE] [HIPIFIED])
 #
 # Adds CUDA sources to a target that links rocarray::rocarray. On amd hipify-perl translates them
 # into the build directory, and hipcc compiles the result. On nvidia nvcc compiles them unchanged
 # or, with HIPIFIED, translated and with HIP's CUDA headers. The build fails with a list of the
-# names that cannot be translated.
+# names that cannot be translated and, on amd, of the code that assumes warps of 32 lanes.
 #
 # HEADERS   headers with CUDA code that the sources include. They are translated too, and keep their
 #           paths relative to the current source directory.
 # OWN       names of the project that look like CUDA's: see scripts/hipify
+# ANY_WARP_SIZE  the code is right for waves of 64 lanes: see scripts/hipify
 # HIPIFIED  translates on nvidia too
 #
 # Translation needs perl and hipify-perl. The cache variable ROCARRAY_HIPIFY_PERL is the path of
@@ -39,7 +41,7 @@ endmacro()
 
 # See the top of this file.
 function(rocarray_target_cuda_sources target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "HIPIFIED" "" "HEADERS;OWN")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ANY_WARP_SIZE;HIPIFIED" "" "HEADERS;OWN")
   get_target_property(platform rocarray_platform_name ROCARRAY_PLATFORM_NAME)
   if(platform STREQUAL "host")
     message(FATAL_ERROR "rocarray: ${target} has CUDA sources, but the host platform has no "
@@ -56,6 +58,11 @@ function(rocarray_target_cuda_sources target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
     return()
   endif()
+  set(hipify_options ${arg_OWN})
+  list(TRANSFORM hipify_options PREPEND "--own;")
+  if(arg_ANY_WARP_SIZE OR platform STREQUAL "nvidia")
+    list(APPEND hipify_options --any-warp-size)
+  endif()
   rocarray_find_hipify()
   if(NOT ROCARRAY_HIPIFY_PERL OR NOT EXISTS ${ROCARRAY_HIPIFY_PERL} OR NOT ROCARRAY_PERL)
     message(FATAL_ERROR "rocarray: ${target} has CUDA sources, and translating them for "
@@ -71,13 +78,13 @@ function(rocarray_target_cuda_sources target)
   set(output_directory ${CMAKE_CURRENT_BINARY_DIR}/${target}.hipified)
   set(headers "")
   foreach(header IN LISTS arg_HEADERS)
-    _rocarray_hipify(hipified ${target} ${header} ${output_directory} "" "${arg_OWN}")
+    _rocarray_hipify(hipified ${target} ${header} ${output_directory} "" "${hipify_options}")
     list(APPEND headers ${hipified})
   endforeach()
   set(sources "")
   foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
     # The source depends on the headers: its compilation may start as soon as it exists.
-    _rocarray_hipify(hipified ${target} ${source} ${output_directory} "${headers}" "${arg_OWN}")
+    _rocarray_hipify(hipified ${target} ${source} ${output_directory} "${headers}" "${hipify_options}")
     list(APPEND sources ${hipified})
     # Headers without CUDA code are included from the source's directory.
     get_filename_component(directory ${source} ABSOLUTE)
@@ -88,19 +95,19 @@ function(rocarray_target_cuda_sources target)
 endfunction()
 
 # Adds a command that translates a file into a directory, and sets `result` to the path of the
-# translation. `dependencies` are files that must be translated first; `own` are the names after OWN.
-function(_rocarray_hipify result target source output_directory dependencies own)
+# translation. `dependencies` are files that must be translated first; `options` are
+# options of the script.
+function(_rocarray_hipify result target source output_directory dependencies options)
   get_filename_component(source ${source} ABSOLUTE)
   file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${source})
   string(REPLACE "../" "" name ${name})
   get_filename_component(output ${name} DIRECTORY)
   string(REGEX REPLACE "[.]cu$" ".hip" name ${name})
-  list(TRANSFORM own PREPEND "--own;")
   set(output ${output_directory}/${output})
   add_custom_command(
     OUTPUT ${output_directory}/${name}
     COMMAND ${ROCARRAY_PERL} ${ROCARRAY_HIPIFY} --quiet --strict --include roc/native/hip.hpp
-      --hipify-perl ${ROCARRAY_HIPIFY_PERL} ${own} -o ${output} ${source}
+      --hipify-perl ${ROCARRAY_HIPIFY_PERL} ${options} -o ${output} ${source}
     DEPENDS ${source} ${ROCARRAY_HIPIFY} ${dependencies}
     COMMENT "Translating ${name} of ${target} into HIP"
     VERBATIM)

@@ -57,6 +57,23 @@ case $case in
     expect_not InAComment InAString CUDA_OWN_CHECK "left: cuda_own.cuh"
     [ -f "$out/left.hip" ] || { echo "FAILED: no left.hip"; exit 1; }
     ;;
+  warps)
+    hipify --hipify-perl "$program" -o "$out" "$here/hipify/warps.cu"
+    expect 1 "warps.cu:5: warps of 32 lanes: WARP_SIZE 32" "warps.cu:7: warps of 32 lanes: warp_size{32" \
+      "warps.cu:11: warps of 32 lanes: __shfl_down_sync: a mask of 32 lanes" \
+      "warps.cu:12: warps of 32 lanes: __shfl_sync: a mask of 32 lanes" \
+      "warps.cu:18: warps of 32 lanes: threadIdx.x & 31" "warps.cu:19: warps of 32 lanes: threadIdx.x / 32" \
+      "warps.cu:21: warps of 32 lanes: unsigned const active = __ballot_sync" \
+      "warps.cu:22: warps of 32 lanes: __popc(__activemask" "warps.cu:23: warps of 32 lanes: __syncwarp" \
+      "warps.cu:23: warps of 32 lanes: warpSize == 32" "11 places assume warps of 32 lanes"
+    expect_not "CUDA names are left"
+    [ -f "$out/warps.hip" ] || { echo "FAILED: no warps.hip"; exit 1; }
+    hipify --hipify-perl "$program" --strict -o "$out/strict" "$here/hipify/warps.cu"
+    expect 1
+    [ ! -e "$out/strict/warps.hip" ] || { echo "FAILED: warps.hip was written"; exit 1; }
+    hipify --hipify-perl "$program" --strict --any-warp-size -o "$out/any" "$here/hipify/warps.cu"
+    expect 0
+    ;;
   strict)
     hipify --hipify-perl "$program" -o "$out" --strict --own cuOwn "$here/hipify"
     expect 1 "cudaNameOfNextYear" "4 CUDA names are left"

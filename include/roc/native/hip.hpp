@@ -50,6 +50,10 @@ inline constexpr unsigned hipHostRegisterReadOnly = 0x08;
 inline constexpr unsigned hipMemAttachGlobal = 0x01;
 #endif
 
+#if defined(HIP_VERSION)
+#include <roc/native/typed_calls.hpp>
+#endif
+
 namespace roc::native_detail {
 
 /// hipMemPoolAttrReleaseThreshold, which HIP's headers for NVIDIA do not define. CUDA has the same
