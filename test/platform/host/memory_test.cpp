@@ -16,10 +16,14 @@ TEST(HostMemoryExhausted, WaitsNeedNoMemory) {
   auto const first = make_stream();
   auto const second = make_stream(hipStreamNonBlocking);
   auto const event = make_event();
+  // Nothing orders the work of `second` after that of the others.
   void* data = nullptr;
+  void* data_of_second = nullptr;
   ok(hipMalloc(&data, 1000));
-  for (auto const stream : {first, second, hipStream_t()})
-    ok(hipMemsetAsync(data, 1, 1000, stream));
+  ok(hipMalloc(&data_of_second, 1000));
+  ok(hipMemsetAsync(data, 1, 1000, first));
+  ok(hipMemsetAsync(data_of_second, 1, 1000, second));
+  ok(hipMemsetAsync(data, 1, 1000, nullptr));
   ok(hipEventRecord(event, first));
   fail_new_of_all_threads(1, true);
   ok(hipStreamSynchronize(second));
@@ -27,6 +31,7 @@ TEST(HostMemoryExhausted, WaitsNeedNoMemory) {
   ok(hipEventSynchronize(event));
   ok(hipDeviceSynchronize());
   ok(hipFree(data));
+  ok(hipFree(data_of_second));
   stop_failing_new();
   ok(hipEventDestroy(event));
   ok(hipStreamDestroy(first));
