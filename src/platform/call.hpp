@@ -142,6 +142,13 @@ bool check_quietly(call id, std::source_location location, F&& function) noexcep
   return result == hipSuccess;
 }
 
+/// Returns true for the codes that mean that there is no device: also those that the AMD runtime
+/// and CUDA return if there is no driver.
+inline bool means_no_device(hipError_t code) noexcept {
+  return code == hipErrorNoDevice || code == hipErrorInvalidDevice ||
+         code == hipErrorInsufficientDriver;
+}
+
 /// Throws roc::error if `result`, the code that a kernel launch returned, is not hipSuccess.
 /// Launches are neither traced nor made to fail, because they are not in the list of calls.
 inline void check_launch(char const* kernel, hipError_t result,

@@ -15,13 +15,6 @@
 namespace roc {
 namespace {
 
-// Returns true for the codes that mean that there is no device: also those that the AMD runtime and
-// CUDA return if there is no driver.
-bool means_no_device(hipError_t code) {
-  return code == hipErrorNoDevice || code == hipErrorInvalidDevice ||
-         code == hipErrorInsufficientDriver;
-}
-
 // Returns an attribute, or 0 if the runtime does not know it: new runtimes drop some attributes,
 // old ones lack some. Throws roc::error.
 int attribute(int ordinal, hipDeviceAttribute_t id) {
@@ -63,7 +56,7 @@ int device::count(detail::caller at) {
   detail::call_scope const call(__func__, at);
   int devices = 0;  // a CUDA runtime without a driver does not set it
   hipError_t const result = ROCARRAY_HIP_CODE(hipGetDeviceCount, &devices);
-  if (means_no_device(result)) return 0;
+  if (platform::means_no_device(result)) return 0;
   if (result != hipSuccess) {
     platform::detail::fail(platform::call::call_hipGetDeviceCount, result,
                            std::source_location::current());

@@ -18,6 +18,7 @@
 #include "memory/device/device_use.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
+#include "platform/pointer.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
@@ -110,17 +111,14 @@ stream_ref on_device(stream_ref stream, int device) {
   return {stream.handle(), device, stream.kind()};
 }
 
-// Returns the device of device or managed memory. Throws roc::error for other memory. The runtimes
-// report an unknown address differently: AMD as an error, NVIDIA as a kind.
+// Returns the device of device or managed memory. Throws roc::error for other memory.
 int device_of_foreign_memory(void const* data) {
-  hipPointerAttribute_t attributes{};
-  bool const is_known = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, data) == hipSuccess;
-  auto const kind = is_known ? native_detail::kind_of(attributes) : memory_kind::unregistered;
-  if (kind == memory_kind::device || kind == memory_kind::managed) return attributes.device;
+  auto const found = platform::query_pointer(data);
+  if (found.kind == memory_kind::device || found.kind == memory_kind::managed) return found.device;
   char address[32];
   std::snprintf(address, sizeof address, "%p", data);
-  char const* const actual = kind == memory_kind::host ? "is pinned or registered host memory"
-                                                       : "is unknown to the runtime";
+  char const* const actual = found.kind == memory_kind::host ? "is pinned or registered host memory"
+                                                             : "is unknown to the runtime";
   throw error(
       std::make_error_code(std::errc::invalid_argument),
       std::string("memory at ") + address + " " + actual + "; adopt device or managed memory");

@@ -13,6 +13,7 @@
 #include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
+#include "platform/pointer.hpp"
 
 namespace roc::memory {
 namespace {
@@ -31,21 +32,15 @@ using native_detail::memory_kind;
                            "adopt_registered, or leave the pinning to this library");
 }
 
-// Queries the kind of memory from HIP. For an unknown address, some runtimes return an error,
-// others a kind.
-memory_kind kind_of(std::uintptr_t address, hipPointerAttribute_t& attributes) {
-  attributes = {};
-  bool const is_known = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes,
-                                          reinterpret_cast<void const*>(address)) == hipSuccess;
-  return is_known ? native_detail::kind_of(attributes) : memory_kind::unregistered;
+platform::pointer_information query(std::uintptr_t address) {
+  return platform::query_pointer(reinterpret_cast<void const*>(address));
 }
 
 // Throws registration_error if the first or the last byte of the range is already pinned. Old
 // versions of ROCm would register it twice and lose one registration.
 void check_not_pinned(base::byte_range range) {
-  hipPointerAttribute_t attributes{};
-  if (kind_of(range.begin, attributes) != memory_kind::unregistered ||
-      kind_of(range.end - 1, attributes) != memory_kind::unregistered) {
+  if (query(range.begin).kind != memory_kind::unregistered ||
+      query(range.end - 1).kind != memory_kind::unregistered) {
     throw_pinned(range);
   }
 }
@@ -53,13 +48,10 @@ void check_not_pinned(base::byte_range range) {
 // Throws registration_error if the range is not in one allocation or registration of pinned host
 // memory.
 void check_pinned(base::byte_range range) {
-  hipPointerAttribute_t first{};
-  hipPointerAttribute_t last{};
-  bool const are_pinned = kind_of(range.begin, first) == memory_kind::host &&
-                          kind_of(range.end - 1, last) == memory_kind::host;
-  auto const distance = reinterpret_cast<std::uintptr_t>(last.devicePointer) -
-                        reinterpret_cast<std::uintptr_t>(first.devicePointer);
-  if (!are_pinned || distance != range.bytes() - 1) {
+  auto const first = query(range.begin);
+  auto const last = query(range.end - 1);
+  bool const are_pinned = first.kind == memory_kind::host && last.kind == memory_kind::host;
+  if (!are_pinned || last.device_address - first.device_address != range.bytes() - 1) {
     throw registration_error(to_string(range) +
                              " is not one range of pinned host memory; use register_host");
   }

@@ -9,6 +9,7 @@
 
 #include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
+#include "platform/pointer.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
@@ -43,10 +44,7 @@ void check_concurrent_access(int device) {
 base::byte_range managed_range(detail::host_extent extent) {
   auto const range = base::byte_range::of(extent.data, extent.bytes);
   if (memory::host_table::instance().managed_array_of(range)) return range;
-  hipPointerAttribute_t attributes{};
-  bool const is_known =
-      ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, extent.data) == hipSuccess;
-  if (is_known && native_detail::kind_of(attributes) == native_detail::memory_kind::managed) {
+  if (platform::query_pointer(extent.data).kind == native_detail::memory_kind::managed) {
     return range;
   }
   throw error(std::make_error_code(std::errc::invalid_argument),
