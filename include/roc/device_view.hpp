@@ -154,7 +154,7 @@ class device_view {
     requires detail::copyable_to<device_view&, H>
   void copy_to_host(H&& to, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at, "device to host");
-    copy(*this, to);
+    copy(*this, detail::view_of(to));
   }
   /// Enqueues a copy into existing host memory. A pageable destination is complete after
   /// synchronization.
@@ -163,14 +163,14 @@ class device_view {
   void copy_to_host(H&& to, stream_ref stream,
                     detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at, "device to host");
-    copy(*this, to, stream);
+    copy(*this, detail::view_of(to), stream);
   }
   /// Copies host or device memory into this view (numba: `copy_to_device`).
   template <detail::copy_argument S>
     requires detail::copyable_to<S, device_view&>
   void copy_to_device(S&& from, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at, detail::direction_to_device<S>);
-    copy(from, *this);
+    copy(detail::view_of(from), *this);
   }
   /// Enqueues a copy into this view.
   template <detail::copy_argument S>
@@ -178,7 +178,7 @@ class device_view {
   void copy_to_device(S&& from, stream_ref stream,
                       detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at, detail::direction_to_device<S>);
-    copy(from, *this, stream);
+    copy(detail::view_of(from), *this, stream);
   }
   /// Enqueues a copy into this view. The source must live, and must not change, until the stream
   /// has been synchronized.
@@ -187,7 +187,7 @@ class device_view {
   void copy_to_device(S&& from, stream_ref stream, borrow_source_t,
                       detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at, detail::direction_to_device<S>);
-    copy(from, *this, stream, borrow_source);
+    copy(detail::view_of(from), *this, stream, borrow_source);
   }
   /// Returns the value of the one element of a view of rank 0 (numba: `array[i]`).
   value_type get(detail::caller at = std::source_location::current()) const

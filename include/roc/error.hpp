@@ -94,6 +94,14 @@ class ROCARRAY_API lifetime_error : public error {
   explicit lifetime_error(std::string const& problem);
 };
 
+/// A DLPack tensor cannot be used as requested: wrong device, wrong or unknown element type,
+/// read-only, or unknown major version.
+class ROCARRAY_API dlpack_error : public error {
+ public:
+  /// Creates an error with this message.
+  explicit dlpack_error(std::string const& problem);
+};
+
 /// A function that receives late errors: errors that cannot be thrown, because they occur in a
 /// destructor or after their scope has ended. It is called from any thread and must not throw.
 ///

@@ -6,6 +6,7 @@
 #include <source_location>
 
 #include <roc/event.hpp>
+#include <roc/memcpy.hpp>
 #include <roc/native/hip.hpp>
 #include <roc/stream.hpp>
 
@@ -42,6 +43,44 @@ inline stream_ref from_native(hipStream_t stream,
                               detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   return detail::adopt_stream(reinterpret_cast<detail::native_stream*>(stream));
+}
+
+namespace detail {
+
+/// Copies a block that HIP's parameters describe; `stream` is as for copy.
+inline void memcpy_3d(hipMemcpy3DParms const& parameters, stream_ref const* stream) {
+  if (parameters.srcArray != nullptr || parameters.dstArray != nullptr) throw_runtime_array();
+  auto const side_of = [](hipPitchedPtr const& memory, hipPos const& position) {
+    return memcpy_3d_side{memory.ptr, memory.pitch, memory.ysize,
+                          position.x, position.y,   position.z};
+  };
+  memcpy_3d(side_of(parameters.dstPtr, parameters.dstPos),
+            side_of(parameters.srcPtr, parameters.srcPos), parameters.extent.width,
+            parameters.extent.height, parameters.extent.depth, stream);
+}
+
+}  // namespace detail
+
+/// Copies a block of bytes that HIP's parameters describe, between any two memories, whose kinds
+/// are looked up: `kind` is not used. (hipMemcpy3D with hipMemcpyDefault)
+///
+/// @throws layout_error if a row exceeds its pitch, or the rows of a block exceed the height of a
+///   plane (`ysize`)
+/// @throws roc::error (std::errc::not_supported) if a side is an array of the runtime
+/// @throws what roc::copy throws
+///
+/// *Synchronization:* as memcpy without a stream.
+inline void memcpy_3d(hipMemcpy3DParms const& parameters,
+                      detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  detail::memcpy_3d(parameters, nullptr);
+}
+/// Enqueues the copy of a block on `stream`, as roc::copy(from, to, stream) does.
+/// (hipMemcpy3DAsync)
+inline void memcpy_3d(hipMemcpy3DParms const& parameters, stream_ref stream,
+                      detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  detail::memcpy_3d(parameters, &stream);
 }
 
 }  // namespace roc

@@ -19,6 +19,8 @@
 #include <roc/copy_batch.hpp>
 #include <roc/fill.hpp>
 #include <roc/for_each.hpp>
+#include <roc/memcpy.hpp>
+#include <roc/memory_view.hpp>
 
 // Host memory.
 #include <roc/memory/host_memory.hpp>

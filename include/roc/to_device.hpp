@@ -53,7 +53,7 @@ template <detail::host_argument H>
 [[nodiscard]] auto to_device(H&& from, detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at, "host to device");
   auto result = device_array_like(from);
-  copy(from, result);
+  copy(detail::view_of(from), result);
   return result;
 }
 
@@ -65,7 +65,7 @@ template <detail::host_argument H>
                              detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at, "host to device");
   auto result = device_array_like(from, stream);
-  copy(from, result, stream);
+  copy(detail::view_of(from), result, stream);
   return result;
 }
 
@@ -75,7 +75,7 @@ template <detail::host_argument H, detail::device_argument D>
   requires detail::copyable_to<H, D>
 void to_device(H&& from, D&& to, detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at, "host to device");
-  copy(from, to);
+  copy(detail::view_of(from), to);
 }
 /// Enqueues a copy of host memory into an existing device array or view on `stream`. *Lifetime:* as
 /// for copy(from, to, stream).
@@ -84,7 +84,7 @@ template <detail::host_argument H, detail::device_argument D>
 void to_device(H&& from, D&& to, stream_ref stream,
                detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at, "host to device");
-  copy(from, to, stream);
+  copy(detail::view_of(from), to, stream);
 }
 
 /// Deleted: the reason is in the compiler's message.

@@ -102,6 +102,7 @@ overlap_error::overlap_error(std::string const& problem) : error(invalid_argumen
 registration_error::registration_error(std::string const& problem)
     : error(invalid_argument(), problem) {}
 lifetime_error::lifetime_error(std::string const& problem) : error(invalid_argument(), problem) {}
+dlpack_error::dlpack_error(std::string const& problem) : error(invalid_argument(), problem) {}
 
 log_hook set_log_hook(log_hook replacement) noexcept {
   return hook.exchange(replacement == nullptr ? print_to_stderr : replacement);

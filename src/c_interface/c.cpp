@@ -22,6 +22,7 @@
 #include <roc/detail/call_scope.hpp>
 #include <roc/detail/device_storage.hpp>
 #include <roc/detail/host_storage.hpp>
+#include <roc/detail/tensor_operand.hpp>
 #include <roc/device.hpp>
 #include <roc/error.hpp>
 #include <roc/event.hpp>
@@ -38,7 +39,6 @@
 #include "base/no_destructor.hpp"
 #include "base/options.hpp"
 #include "c_interface/handle_table.hpp"
-#include "c_interface/tensor.hpp"
 #include "memory/device/device_use.hpp"
 
 namespace roc::c_interface {
@@ -215,6 +215,27 @@ void record_use(void const* data, stream_ref stream) {
   memory::device_use const use(stream, device, data);
 }
 
+// Tensors
+
+// Returns a tensor as an operand, in the memory that it names. `name` is that of the parameter.
+// Throws as detail::tensor_operand does.
+detail::tensor_operand operand(roc_tensor const* tensor, char const* name) {
+  if (tensor == nullptr) throw_invalid(std::string(name) + " is null; pass a tensor");
+  // The caller's object may be a DLTensor, which another compiler or language wrote.
+  roc_tensor description;
+  std::memcpy(&description, tensor, sizeof(description));
+  auto const [code, bits, lanes] = description.dtype;
+  return {{description.data,
+           description.device.device_type,
+           description.device.device_id,
+           description.ndim,
+           {code, bits, lanes},
+           description.shape,
+           description.strides,
+           description.byte_offset},
+          name};
+}
+
 // Copies
 
 // The options of one call, in effect for the calling thread while this exists.
@@ -252,15 +273,17 @@ static_assert(ROCARRAY_PATH_FASTEST == static_cast<int>(copy_path::none) &&
 
 void copy(roc_tensor const* from, roc_tensor const* to, stream_ref const* stream,
           roc_copy_options const* options) {
-  operand source(from, "from");
-  operand destination(to, "to");
-  operand::match(source, destination);
+  detail::tensor_operand source = operand(from, "from");
+  detail::tensor_operand destination = operand(to, "to");
+  source.look_up();
+  destination.look_up();
+  detail::tensor_operand::match(source, destination);
   call_options const scope(options);
   detail::copy(source.region(), destination.region(), stream, scope.source_use());
 }
 
 void fill(roc_tensor const* to, void const* value, std::size_t bytes, stream_ref const* stream) {
-  operand const destination(to, "to");
+  detail::tensor_operand const destination = operand(to, "to");
   require(value, "value");
   if (bytes != destination.element_size() || bytes > 16) {
     throw_invalid("the value has " + std::to_string(bytes) + " bytes, the elements of `to` have " +
@@ -624,6 +647,8 @@ roc_status roc_deregister(roc_host_range const* ranges, size_t count) {
 
 // Copies and fills
 
+int32_t roc_device_type(void) { return roc::detail::tensor_operand::device_type(); }
+
 roc_status roc_copy(roc_tensor const* from, roc_tensor const* to, roc_copy_options const* options) {
   return run("roc_copy", [&] { copy(from, to, nullptr, options); });
 }
@@ -674,9 +699,9 @@ roc_status roc_batch_create(roc_batch* batch) {
 roc_status roc_batch_add(roc_batch batch, roc_tensor const* from, roc_tensor const* to) {
   return run("roc_batch_add", [&] {
     auto const entry = table<batch_table>().get(batch);
-    operand source(from, "from");
-    operand destination(to, "to");
-    operand::match(source, destination);
+    auto source = operand(from, "from");
+    auto destination = operand(to, "to");
+    roc::detail::tensor_operand::match(source, destination);
     roc::detail::add_regions(entry->batch, source.region(), destination.region());
   });
 }

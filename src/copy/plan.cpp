@@ -126,7 +126,8 @@ copy_path choose_path(plan const& p, timing when) {
   return fastest_path(p, when);
 }
 
-// Sets the members that depend on the kinds of memory, and the path. The other members are set.
+// Sets the members that depend on the kinds of memory, and the path. The other members are set. Of
+// memory that other code has pinned, only the regions of the copy know it.
 void complete(plan& p, timing when, detail::source_use use) {
   using layout::side;
   auto const& table = memory::host_table::instance();
@@ -140,9 +141,9 @@ void complete(plan& p, timing when, detail::source_use use) {
     auto const range = layout::byte_range_of(p.canonical, host_side);
     auto const memory = table.query_access(range, !from_host);
     host_range_of(host_side) = range;
-    p.host_pinned = memory.pinned;
+    p.host_partly_pinned = p.host_partly_pinned || memory.partly_pinned;
+    p.host_pinned = memory.pinned || (p.host_pinned && !memory.partly_pinned);
     p.host_managed = memory.managed;
-    p.host_partly_pinned = memory.partly_pinned;
   }
   if (from_host && to_host) {
     auto const range = layout::byte_range_of(p.canonical, side::destination);

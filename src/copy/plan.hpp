@@ -24,15 +24,19 @@ enum class timing : unsigned char { now, enqueued };
 struct plan {
   /// Creates the plan of a copy of no elements, with path none.
   explicit plan(copy_kind space_kind) : kind(space_kind) {}
-  /// Creates a plan with a validated canonical layout; make_plan sets the other members. The layout
-  /// is constructed in place because it is large and every copy makes a plan. Throws what
-  /// validate_and_canonicalize throws.
+  /// Creates a plan with a validated canonical layout, and with what the regions say about their
+  /// memory; make_plan sets the other members. The layout is constructed in place because it is
+  /// large and every copy makes a plan. Throws what validate_and_canonicalize throws.
   plan(detail::strided_region const& source, detail::strided_region const& destination,
        copy_kind space_kind)
       : kind(space_kind),
         source_device(source.device),
         destination_device(destination.device),
-        canonical(validate_and_canonicalize(source, destination, space_kind)) {}
+        canonical(validate_and_canonicalize(source, destination, space_kind)) {
+    detail::strided_region const& host_side = is_from_host(space_kind) ? source : destination;
+    host_pinned = host_side.is_pinned;
+    host_partly_pinned = source.is_partly_pinned || destination.is_partly_pinned;
+  }
   /// As above, with a layout that has been validated before.
   plan(layout::canonical_layout const& validated, copy_kind space_kind, int from, int to)
       : kind(space_kind), source_device(from), destination_device(to), canonical(validated) {}

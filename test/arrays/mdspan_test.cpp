@@ -70,6 +70,34 @@ TEST(MdspanView, HasTheShapeAndStridesOfTheMdspan) {
   EXPECT_EQ(25, numbers[25]);  // a gap
 }
 
+// A mdspan does not tell where its memory is: roc::copy finds out.
+TEST(MdspanCopy, CopiesBetweenMdspansOfAnyMemory) {
+  std::vector<int> numbers(40);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  roc::device_array<int, 2> const array({3, 4}, roc::order::f);
+  span_of_axes<int, 2> const host(numbers.data(), {3, 4}, {10, 2});
+  span_of_axes<int, 2> const device(array.data(), {3, 4}, {1, 3});
+  roc::copy(host, device);
+  EXPECT_EQ(24, array(2, 2).get());
+  roc::stream stream;
+  roc::copy(span_of_axes<int const, 2>(numbers.data(), {3, 4}, {4, 1}), device, stream);
+  stream.synchronize();
+  EXPECT_EQ(10, array(2, 2).get());
+  array.fill(-1);
+  roc::copy(device, host);
+  EXPECT_EQ(-1, numbers[26]);
+  EXPECT_EQ(25, numbers[25]);  // a gap
+  roc::copy(array, host);
+  roc::copy(host, roc::memory_view(device));
+  EXPECT_THROW(roc::copy(host, span_of_axes<int, 2>(array.data(), {4, 3}, {3, 1})),
+               roc::shape_error);
+  int zero_dimensional = 5;
+  span_of_axes<int, 0> const scalar(&zero_dimensional, {}, {});
+  roc::device_array<int, 0> const element(roc::shape<0>{});
+  roc::copy(scalar, span_of_axes<int, 0>(element.data(), {}, {}));
+  EXPECT_EQ(5, element.get());
+}
+
 #if defined(__cpp_lib_mdspan)
 TEST(MdspanView, AcceptsTheStandardLibrarysMdspan) {
   std::vector<float> numbers(24);
@@ -86,6 +114,17 @@ TEST(MdspanView, AcceptsTheStandardLibrarysMdspan) {
   array.zero();
   array.copy_to_host(c);
   EXPECT_EQ(0.0f, numbers[23]);
+}
+
+TEST(MdspanCopy, AcceptsTheStandardLibrarysMdspan) {
+  std::vector<float> numbers(24);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  roc::device_array<float, 2> const array({4, 6}, roc::order::f);
+  std::mdspan<float, std::extents<int, 4, std::dynamic_extent>, std::layout_left> const device(
+      array.data(), 6);
+  std::mdspan const host(numbers.data(), 4, 6);
+  roc::copy(host, device);
+  EXPECT_EQ(13.0f, array(2, 1).get());
 }
 #endif
 

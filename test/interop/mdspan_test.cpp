@@ -50,6 +50,19 @@ TEST(AsMdspan, ConvertsBackToViewOfDeviceMemory) {
   EXPECT_EQ(6u, fixed.stride(2));
 }
 
+TEST(CopyOfMdspans, FindsMemoryOfMdspansOfOtherLibrary) {
+  std::vector<double> numbers(12);
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  roc::device_array<double, 2> const array({3, 4}, roc::order::f);
+  other::mdspan<double const, other::extents<int, 3, 4>> const host(numbers.data());
+  span_of<double, 2, other::layout_left> const device(array.data(), 3, 4);
+  roc::copy(host, device);
+  EXPECT_EQ(6.0, array(1, 2).get());
+  std::vector<double> result(12);
+  roc::copy(device, span_of<double, 2, other::layout_right>(result.data(), 3, 4));
+  EXPECT_EQ(numbers, result);
+}
+
 TEST(AsMdspan, ThrowsForUnsupportedStrides) {
   roc::device_array<int, 2> const array({4, 6});
   using right = span_of<int, 2, other::layout_right>;

@@ -77,11 +77,20 @@ struct copy_operand {
   roc::strides<N> strides;
   memory_space space;
   int device;
+  bool is_pinned = false;         // see strided_region
+  bool is_partly_pinned = false;  // see strided_region
 
   /// Returns this without its types. The result points into this object.
   detail::strided_region region() const {
-    return {
-        const_cast<value_type*>(data), sizeof(T), N, shape.data(), strides.data(), space, device};
+    return {const_cast<value_type*>(data),
+            sizeof(T),
+            N,
+            shape.data(),
+            strides.data(),
+            space,
+            device,
+            is_pinned,
+            is_partly_pinned};
   }
 
   /// Returns this operand with the shape of the other one: contiguous host memory of rank 1 matches
@@ -98,7 +107,8 @@ struct copy_operand {
       if (shape[0] != layout::element_count(other) || !layout::is_c_contiguous(shape, strides)) {
         throw_mismatch(other);
       }
-      return {data, other, layout::compact_strides(other), space, device};
+      return {data,      other,           layout::compact_strides(other), space, device,
+              is_pinned, is_partly_pinned};
     }
   }
 
@@ -144,15 +154,6 @@ auto with_equal_ranks(S const& from, D const& to, F f) {
     auto const reshaped = to.with_rank_of(from.shape);
     return f(from.region(), reshaped.region());
   }
-}
-
-/// Copies between two operands; `stream` and `use` are as for detail::copy.
-template <class S, class D>
-void copy_operands(S const& from, D const& to, stream_ref const* stream,
-                   source_use use = source_use::copied) {
-  with_equal_ranks(from, to, [&](strided_region const& source, strided_region const& destination) {
-    copy(source, destination, stream, use);
-  });
 }
 
 // Each find_* function returns an object of the type in roc::misuse that names the problem, or

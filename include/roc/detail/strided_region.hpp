@@ -24,6 +24,9 @@ struct strided_region {
   std::ptrdiff_t const* strides;
   memory_space space;
   int device;  // ordinal; -1 for host memory, and for the device that is current at the time of use
+  // Of host memory whose kind was looked up; memory that the host table knows need not set them.
+  bool is_pinned = false;         // DMA can access all of it
+  bool is_partly_pinned = false;  // a part is pinned: only the CPU may access it
 };
 
 /// How an asynchronous copy may use its source: `copied` reads a pageable source before the call

@@ -16,11 +16,12 @@
 #include <iterator>
 #include <source_location>
 #include <string>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
 #include <roc/detail/call_scope.hpp>
+#include <roc/detail/memory_operand.hpp>
+#include <roc/detail/tensor_operand.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device.hpp>
 #include <roc/device_array.hpp>
@@ -49,17 +50,6 @@ ROCARRAY_PLATFORM_NVIDIA as 1"
 namespace roc {
 
 // Types and devices
-
-/// Thrown if a DLPack tensor cannot be used as requested: wrong device, wrong element type,
-/// read-only, or unknown major version. The code is std::errc::invalid_argument.
-class dlpack_error : public error {
- public:
-  /// Creates an error with the given message.
-  ///
-  /// @param problem the whole message
-  explicit dlpack_error(std::string const& problem)
-      : error(std::make_error_code(std::errc::invalid_argument), problem) {}
-};
 
 /// The DLPack type of elements of type T: defined for integers, bool, float, double and
 /// std::complex. Specialise it for your own types, such as half:
@@ -369,6 +359,50 @@ template <class T, std::size_t N>
   return detail::adopt_dlpack<T, N>(tensor);
 }
 #endif
+
+// Operands of roc::copy
+
+namespace detail {
+
+/// Returns the members of a tensor. Its device type and its element type may be unknown values.
+inline tensor_description describe_dlpack(DLTensor const& tensor) {
+  return {tensor.data,
+          dlpack_device_type(tensor.device),
+          tensor.device.device_id,
+          tensor.ndim,
+          {tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes},
+          tensor.shape,
+          tensor.strides,
+          tensor.byte_offset};
+}
+
+template <>
+struct tensor_traits<DLTensor> {
+  static constexpr bool is_tensor = true;
+  template <class T>
+  static constexpr element_type type_of{dlpack_type<T>.code, dlpack_type<T>.bits,
+                                        dlpack_type<T>.lanes};
+  static tensor_description describe(DLTensor const& tensor) { return describe_dlpack(tensor); }
+};
+template <>
+struct tensor_traits<DLManagedTensor> : tensor_traits<DLTensor> {
+  static tensor_description describe(DLManagedTensor const& tensor) {
+    return describe_dlpack(tensor.dl_tensor);
+  }
+};
+#if ROCARRAY_DLPACK_VERSIONED
+template <>
+struct tensor_traits<DLManagedTensorVersioned> : tensor_traits<DLTensor> {
+  static tensor_description describe(DLManagedTensorVersioned const& tensor) {
+    check_dlpack_version<void const>(tensor);
+    tensor_description result = describe_dlpack(tensor.dl_tensor);
+    result.is_read_only = (tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+    return result;
+  }
+};
+#endif
+
+}  // namespace detail
 
 // Export
 

@@ -14,29 +14,11 @@
 #include <roc/detail/call_scope.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/device.hpp>
+#include <roc/memory/memory_location.hpp>
 #include <roc/registration.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
-
-/// A location of pages of managed memory: a device, or the host.
-class ROCARRAY_API memory_location {
- public:
-  /// The memory of a device. Implicit.
-  memory_location(device const& target) noexcept
-      : ordinal_(target.ordinal()) {}  // NOLINT: implicit
-  /// Returns the location for host memory.
-  static memory_location host() noexcept { return {}; }
-
-  /// Returns true if this is host memory.
-  bool is_host() const noexcept { return ordinal_ < 0; }
-  /// Returns the ordinal of the device, or -1 for the host.
-  int ordinal() const noexcept { return ordinal_; }
-
- private:
-  memory_location() = default;
-  int ordinal_ = -1;
-};
 
 /// Hints about the use of managed memory (hipMemAdvise). They change performance, never results.
 enum class advice : unsigned char {

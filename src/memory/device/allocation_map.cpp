@@ -96,6 +96,18 @@ allocation_record* allocation_map::find(void const* address) noexcept {
   return reinterpret_cast<pool_slab*>(value)->record_at(address);
 }
 
+bool allocation_map::is_in_slab(void const* address) noexcept {
+  std::uintptr_t const value = load_region(address_of(address) >> region_bits);
+  if (value == 0) return false;
+  if (value != mixed_region) {
+    auto const* const slab = reinterpret_cast<pool_slab const*>(value);
+    return address_of(address) - address_of(slab->data()) < slab->bytes();
+  }
+  std::shared_lock const lock(mutex_);
+  entry const* const found = innermost_entry(address_of(address));
+  return found != nullptr && found->slab != nullptr;
+}
+
 allocation_map::located_record allocation_map::find_with_range(void const* address) noexcept {
   std::uintptr_t const region = address_of(address) >> region_bits;
   std::uintptr_t const value = load_region(region);

@@ -47,6 +47,10 @@ class allocation_map {
   /// the allocation; null if there is none. The caller guarantees that the allocation stays alive.
   allocation_record* find(void const* address) noexcept;
 
+  /// Returns true if `address` is in a slab of a pool. If `find` returns null for it too, the pool
+  /// has not handed out that memory, so no array uses it.
+  bool is_in_slab(void const* address) noexcept;
+
   /// The result of a lookup: a record, and a range that contains the address. Lookups of all
   /// addresses in the range return the same record until allocations in the range change. The range
   /// is never empty after a lookup.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The location of memory whose type does not name it.
+#pragma once
+
+#include <roc/config.hpp>
+#include <roc/detail/strided_region.hpp>
+#include <roc/memory/memory_location.hpp>
+
+namespace roc::detail {
+
+/// Sets the location of a region: `space`, `device`, `is_pinned` and `is_partly_pinned`. Looks it
+/// up in the tables of the library and then from HIP, unless `stated` is not null: then only the
+/// tables are compared with it. `name` begins the message of an error.
+///
+/// Throws shape_error and layout_error if the region does not fit into the address space or is not
+/// in one kind of memory, lifetime_error for a null pointer and for memory that was freed, as far
+/// as that is known, and roc::error.
+ROCARRAY_API void locate(strided_region& region, memory_location const* stated, char const* name);
+
+}  // namespace roc::detail

@@ -1,0 +1,695 @@
+// SPDX-License-Identifier: MIT
+// Copies between memories of every kind, of the library and of other code, whose location is found
+// at run time: compared element by element, and with bytes in gaps unchanged.
+#include <roc/native.hpp>
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+#include "support/gate.hpp"
+#include "support/layouts.hpp"
+#include "support/options.hpp"
+
+namespace {
+
+// Staging memory is small, so that copies take many chunks.
+roc::test::program_options const options_of_tests(roc::test::small_staging);
+
+// "other" is memory that code outside of the library allocated.
+enum class kind {
+  pageable,
+  pinned,
+  other_pinned,
+  registered,
+  other_registered,
+  half_registered,
+  managed,
+  other_managed,
+  array,
+  other_device,
+  second_device,
+};
+constexpr kind all_kinds[] = {kind::pageable,     kind::pinned,           kind::other_pinned,
+                              kind::registered,   kind::other_registered, kind::half_registered,
+                              kind::managed,      kind::other_managed,    kind::array,
+                              kind::other_device, kind::second_device};
+
+bool is_on_device(kind k) {
+  return k == kind::array || k == kind::other_device || k == kind::second_device;
+}
+
+// The device whose streams can be used for a copy from or to the memory.
+int device_of(kind k) { return k == kind::second_device ? 1 : 0; }
+
+// Memory of one kind, which the test reads and writes by HIP's own calls.
+class raw_memory {
+ public:
+  raw_memory(kind k, std::size_t bytes) : kind_(k), bytes_(bytes) {
+    switch (k) {
+      case kind::pageable: break;
+      case kind::pinned: pinned_ = roc::pinned_array<std::byte>(bytes); break;
+      case kind::other_pinned:
+        ROCARRAY_HIP(hipHostMalloc, &memory_, bytes, hipHostMallocDefault);
+        break;
+      case kind::registered:
+      case kind::other_registered:
+      case kind::half_registered: break;
+      case kind::managed: managed_ = roc::managed_array<std::byte>(bytes); break;
+      case kind::other_managed:
+        ROCARRAY_HIP(hipMallocManaged, &memory_, bytes, hipMemAttachGlobal);
+        break;
+      case kind::array: array_ = roc::device_array<std::byte>(roc::shape<1>{bytes}); break;
+      case kind::other_device: ROCARRAY_HIP(hipMalloc, &memory_, bytes); break;
+      case kind::second_device: {
+        roc::device_guard const guard{roc::device(1)};
+        ROCARRAY_HIP(hipMalloc, &memory_, bytes);
+        break;
+      }
+    }
+    bool const on_heap = k == kind::pageable || k == kind::registered ||
+                         k == kind::other_registered || k == kind::half_registered;
+    if (on_heap) heap_.resize(bytes);
+    if (k == kind::registered) registration_.emplace(roc::register_host(heap_));
+    if (k == kind::other_registered) {
+      ROCARRAY_HIP(hipHostRegister, heap_.data(), bytes, hipHostRegisterDefault);
+    }
+    if (k == kind::half_registered) {
+      ROCARRAY_HIP(hipHostRegister, heap_.data(), bytes / 2, hipHostRegisterDefault);
+    }
+  }
+  ~raw_memory() {
+    if (kind_ == kind::other_registered || kind_ == kind::half_registered) {
+      ROCARRAY_HIP_QUIET(hipHostUnregister, heap_.data());
+    }
+    if (kind_ == kind::other_pinned) {
+      ROCARRAY_HIP_QUIET(hipHostFree, memory_);
+    } else if (memory_ != nullptr) {
+      ROCARRAY_HIP_QUIET(hipFree, memory_);
+    }
+  }
+  raw_memory(raw_memory const&) = delete;
+  raw_memory& operator=(raw_memory const&) = delete;
+
+  std::byte* data() {
+    if (memory_ != nullptr) return static_cast<std::byte*>(memory_);
+    if (kind_ == kind::pinned) return pinned_.data();
+    if (kind_ == kind::managed) return managed_.data();
+    if (kind_ == kind::array) return array_.data();
+    return heap_.data();
+  }
+  void write(std::vector<std::byte> const& bytes) {
+    if (!is_on_device(kind_)) {
+      std::memcpy(data(), bytes.data(), bytes.size());
+      return;
+    }
+    ROCARRAY_HIP(hipMemcpy, data(), bytes.data(), bytes.size(), hipMemcpyHostToDevice);
+  }
+  std::vector<std::byte> read() {
+    std::vector<std::byte> result(bytes_);
+    if (!is_on_device(kind_)) {
+      std::memcpy(result.data(), data(), bytes_);
+    } else {
+      ROCARRAY_HIP(hipMemcpy, result.data(), data(), bytes_, hipMemcpyDeviceToHost);
+    }
+    return result;
+  }
+
+ private:
+  kind kind_;
+  std::size_t bytes_;
+  void* memory_ = nullptr;
+  std::vector<std::byte> heap_;
+  roc::host_array<std::byte> pinned_;
+  roc::host_array<std::byte> managed_;
+  roc::device_array<std::byte> array_;
+  std::optional<roc::registration> registration_;
+};
+
+// A layout of elements in memory of one kind, with gaps.
+template <class T, std::size_t N>
+struct placed {
+  placed(kind k, roc::shape<N> const& extents, roc::strides<N> const& steps)
+      : shape(extents),
+        strides(steps),
+        range(roc::layout::element_range(extents, steps)),
+        memory(k, (static_cast<std::size_t>(range.high - range.low) + 2 * margin) * sizeof(T)) {}
+
+  static constexpr std::ptrdiff_t margin = 3;  // elements before and after
+  std::ptrdiff_t first() const { return margin - range.low; }
+  roc::memory_view<T, N> view() {
+    return {reinterpret_cast<T*>(memory.data()) + first(), shape, strides};
+  }
+
+  roc::shape<N> shape;
+  roc::strides<N> strides;
+  roc::layout::element_range_t range;
+  raw_memory memory;
+};
+
+// Calls f(offset of the source, offset of the destination) for each element, in elements.
+template <class T, std::size_t N, class F>
+void for_each_pair(placed<T, N> const& from, placed<T, N> const& to, F f) {
+  std::size_t count = 1;
+  for (std::size_t extent : from.shape) count *= extent;
+  for (std::size_t number = 0; number < count; ++number) {
+    std::ptrdiff_t source = from.first();
+    std::ptrdiff_t destination = to.first();
+    std::size_t rest = number;
+    for (std::size_t axis = N; axis-- != 0;) {
+      auto const index = static_cast<std::ptrdiff_t>(rest % from.shape[axis]);
+      rest /= from.shape[axis];
+      source += index * from.strides[axis];
+      destination += index * to.strides[axis];
+    }
+    f(static_cast<std::size_t>(source), static_cast<std::size_t>(destination));
+  }
+}
+
+std::vector<std::byte> numbered_bytes(std::size_t count, unsigned seed) {
+  std::vector<std::byte> result(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    result[i] = static_cast<std::byte>((i + seed) * 2654435761u >> 13);
+  }
+  return result;
+}
+
+template <class T, std::size_t N, class Random>
+void copy_and_compare(kind from_kind, kind to_kind, roc::shape<N> const& shape, Random& random,
+                      bool with_stream) {
+  placed<T, N> from(from_kind, shape, roc::test::random_strides(shape, random, true));
+  placed<T, N> to(to_kind, shape, roc::test::random_strides(shape, random, true));
+  auto const source = numbered_bytes(from.memory.read().size(), 1);
+  auto expected = numbered_bytes(to.memory.read().size(), 77);
+  from.memory.write(source);
+  to.memory.write(expected);
+  for_each_pair(from, to, [&](std::size_t source_offset, std::size_t destination_offset) {
+    std::memcpy(expected.data() + destination_offset * sizeof(T),
+                source.data() + source_offset * sizeof(T), sizeof(T));
+  });
+  if (with_stream) {
+    roc::device_guard const guard{
+        roc::device(is_on_device(to_kind) ? device_of(to_kind) : device_of(from_kind))};
+    roc::stream stream;
+    auto const wait = stream.auto_synchronize();
+    roc::copy(from.view(), to.view(), stream);
+  } else {
+    roc::copy(from.view(), to.view());
+  }
+  ASSERT_EQ(expected, to.memory.read())
+      << "from kind " << static_cast<int>(from_kind) << " to kind " << static_cast<int>(to_kind)
+      << ", rank " << N << ", stream " << with_stream;
+}
+
+template <std::size_t N, class Random>
+void all_directions(Random& random, std::size_t max_extent) {
+  for (kind const from : all_kinds) {
+    for (kind const to : all_kinds) {
+      roc::shape<N> shape{};
+      for (std::size_t& extent : shape) extent = 1 + random() % max_extent;
+      ASSERT_NO_FATAL_FAILURE(
+          (copy_and_compare<roc::test::element_of<4>>(from, to, shape, random, false)));
+      ASSERT_NO_FATAL_FAILURE(
+          (copy_and_compare<roc::test::element_of<3>>(from, to, shape, random, true)));
+    }
+  }
+}
+
+TEST(AnyMemory, ElementsOfRank0AreCopiedInAllDirections) {
+  auto random = roc::test::random_generator("rank 0");
+  all_directions<0>(random, 1);
+}
+TEST(AnyMemory, ElementsOfRank1AreCopiedInAllDirections) {
+  auto random = roc::test::random_generator("rank 1");
+  all_directions<1>(random, 5000);
+}
+TEST(AnyMemory, ElementsOfRank2AreCopiedInAllDirections) {
+  auto random = roc::test::random_generator("rank 2");
+  all_directions<2>(random, 70);
+}
+TEST(AnyMemory, ElementsOfRank4AreCopiedInAllDirections) {
+  auto random = roc::test::random_generator("rank 4");
+  all_directions<4>(random, 8);
+}
+
+TEST(AnyMemory, ViewsWithoutElementsAreNotAccessed) {
+  roc::memory_view<int, 2> const empty(nullptr, {0, 3});
+  roc::memory_view<int, 2> const other(reinterpret_cast<int*>(16), {0, 3},
+                                       roc::strides<2>{PTRDIFF_MAX, PTRDIFF_MIN});
+  EXPECT_NO_THROW(roc::copy(empty, other));
+  EXPECT_NO_THROW(roc::copy(other, empty, roc::stream()));
+  roc::device_array<int, 2> const array({0, 3});
+  EXPECT_NO_THROW(roc::copy(other, array));
+  EXPECT_NO_THROW(roc::copy(array, other));
+  EXPECT_THROW(roc::copy(empty, roc::memory_view<int, 2>(nullptr, {3, 0})), roc::shape_error);
+}
+
+TEST(AnyMemory, CopiesToAndFromTypedOperands) {
+  std::vector<int> host(12);
+  for (int i = 0; i < 12; ++i) host[static_cast<std::size_t>(i)] = i;
+  raw_memory memory(kind::second_device, 12 * sizeof(int));
+  roc::memory_view const view(reinterpret_cast<int*>(memory.data()), roc::shape<2>{3, 4});
+  roc::copy(host, view);  // a range of rank 1 takes the shape
+  roc::device_array<int, 2> array({3, 4}, roc::order::f);
+  roc::copy(view, array);
+  EXPECT_EQ(6, array(1, 2).get());
+  auto back = roc::host_array<int, 2>({3, 4});
+  roc::copy(view, back.view());
+  EXPECT_EQ(11, back(2, 3));
+  roc::copy(array, view);
+  int c_array[3][4] = {};
+  roc::copy(view, c_array);
+  EXPECT_EQ(7, c_array[1][3]);
+}
+
+TEST(AnyMemory, SpanOfDeviceMemoryIsFound) {
+  raw_memory memory(kind::other_device, 8 * sizeof(int));
+  std::span const span(reinterpret_cast<int*>(memory.data()), 8);
+  roc::copy(std::vector<int>(8, 5), span);
+  std::vector<int> host(8);
+  roc::copy(span, host);
+  EXPECT_EQ(std::vector<int>(8, 5), host);
+  roc::copy(span.subspan(3, 2), roc::memory_view(std::span(host).first(2)));
+  EXPECT_EQ(roc::copy_path::dma, roc::planned_path(span, roc::device_array<int>(roc::shape<1>{8})));
+}
+
+// Containers of other libraries for device memory have data() and size() of raw pointers.
+TEST(AnyMemory, ContainerOfDeviceMemoryIsFound) {
+  struct device_container {
+    int* data() const { return first; }
+    std::size_t size() const { return 8; }
+    int* first;
+  };
+  raw_memory memory(kind::second_device, 8 * sizeof(int));
+  device_container container{reinterpret_cast<int*>(memory.data())};
+  roc::copy(std::vector<int>(8, 6), container);
+  std::vector<int> host(8);
+  roc::copy(container, host);
+  EXPECT_EQ(std::vector<int>(8, 6), host);
+}
+
+// Pinned memory
+
+TEST(AnyMemory, MemoryThatOtherCodePinnedIsCopiedByTheEngines) {
+  roc::device_array<std::byte> const array(roc::shape<1>{1 << 20});
+  raw_memory pinned(kind::other_pinned, 1 << 20);
+  raw_memory registered(kind::other_registered, 1 << 20);
+  raw_memory half(kind::half_registered, 1 << 20);
+  auto const view = [](raw_memory& memory) {
+    return roc::memory_view(memory.data(), roc::shape<1>{1 << 20});
+  };
+  EXPECT_EQ(roc::copy_path::dma, roc::planned_path(view(pinned), array));
+  EXPECT_EQ(roc::copy_path::dma, roc::planned_path(array, view(registered)));
+  EXPECT_EQ(roc::copy_path::staged, roc::planned_path(array, view(half)));
+  auto const host = roc::memory_location::host();
+  EXPECT_EQ(roc::copy_path::staged, roc::planned_path(view(pinned).at(host), array));
+}
+
+// A pinned source is read in the order of the stream, so that it may be written by earlier work.
+TEST(AnyMemory, PinnedSourceIsReadInStreamOrder) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  constexpr std::size_t bytes = 4096;
+  raw_memory pinned(kind::other_pinned, bytes);
+  pinned.write(std::vector<std::byte>(bytes, std::byte{1}));
+  roc::device_array<std::byte> const twos(roc::shape<1>{bytes});
+  roc::device_array<std::byte> const result(roc::shape<1>{bytes});
+  twos.fill(std::byte{2});
+  result.zero();
+  roc::memory_view const view(pinned.data(), roc::shape<1>{bytes});
+  roc::stream stream;
+  {
+    roc::test::gate gate;
+    gate.close(stream);
+    roc::copy(twos, view, stream);
+    roc::copy(view, result, stream);
+    gate.open();
+    stream.synchronize();
+  }
+  EXPECT_EQ(std::byte{2}, result(0).get());
+  EXPECT_EQ(std::byte{2}, result(bytes - 1).get());
+}
+
+TEST(AnyMemory, PageableSourceMayChangeOnReturn) {
+  std::vector<int> numbers(2000, 1);  // fits into the staging memory
+  roc::device_array<int> const array(roc::shape<1>{numbers.size()});
+  roc::stream stream;
+  {
+    roc::test::gate gate;
+    gate.close(stream);
+    roc::copy(std::span(numbers), array, stream);
+    std::fill(numbers.begin(), numbers.end(), 2);
+    gate.open();
+    stream.synchronize();
+  }
+  EXPECT_EQ(1, array(0).get());
+  EXPECT_EQ(1, array(-1).get());
+}
+
+// Locations that the caller states
+
+// Counts look-ups of HIP in the calls of the library.
+class lookup_counter {
+ public:
+  lookup_counter() {
+    count_ = 0;
+    previous_ = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+      if (std::strcmp(record.name, "hipPointerGetAttributes") == 0) ++count_;
+    });
+  }
+  ~lookup_counter() { roc::platform::set_call_hook(previous_); }
+  int count() const { return count_; }
+
+ private:
+  static inline int count_ = 0;
+  roc::platform::call_hook previous_;
+};
+
+TEST(AnyMemoryLocation, StatedLocationSavesTheLookUp) {
+  raw_memory memory(kind::second_device, 64);
+  roc::memory_view const view(memory.data(), roc::shape<1>{64});
+  std::vector<std::byte> host(64, std::byte{9});
+  {
+    lookup_counter const counter;
+    roc::copy(host, view.at(roc::device(1)));
+    EXPECT_EQ(0, counter.count());
+    roc::copy(view, host);
+    EXPECT_EQ(2, counter.count());
+  }
+  EXPECT_EQ(std::vector<std::byte>(64, std::byte{9}), memory.read());
+}
+
+TEST(AnyMemoryLocation, TypedOperandsAreNotLookedUp) {
+  std::vector<int> host(4);
+  auto const pinned = roc::pinned_array<int>(4);
+  roc::device_array<int> const array(roc::shape<1>{4});
+  int c_array[4] = {};
+  lookup_counter const counter;
+  roc::copy(host, array);
+  roc::copy(pinned, array);
+  roc::copy(array, c_array);
+  array.copy_to_host(std::span(host));
+  array.copy_to_device(std::span(host));
+  static_cast<void>(roc::to_device(std::span(host)));
+  EXPECT_EQ(0, counter.count());
+}
+
+TEST(AnyMemoryLocation, TablesOfTheLibrarySaveTheLookUp) {
+  auto const pinned = roc::pinned_array<int>(4);
+  roc::device_array<int> const array(roc::shape<1>{4});
+  lookup_counter const counter;
+  roc::copy(roc::memory_view(pinned.data(), pinned.shape()), roc::memory_view(array.data(), array.shape()));
+  EXPECT_EQ(0, counter.count());
+}
+
+template <class F>
+std::string message(F&& f) {
+  try {
+    f();
+  } catch (roc::error const& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(AnyMemoryLocation, WrongLocationOfAnArrayThrows) {
+  roc::device_array<int> const array(roc::shape<1>{4});
+  array.fill(3);
+  std::vector<int> host(4, 1);
+  roc::memory_view const view(array.data(), array.shape());
+  auto const text =
+      message([&] { roc::copy(view.at(roc::memory_location::host()), std::span(host)); });
+  EXPECT_NE(std::string::npos, text.find("the source, [0x")) << text;
+  EXPECT_NE(std::string::npos,
+            text.find("is stated to be host memory, but it is memory of device 0; "))
+      << text;
+  EXPECT_THROW(roc::copy(host, view.at(roc::device(1))), roc::error);
+  EXPECT_EQ(std::vector<int>(4, 1), host);
+  EXPECT_EQ(3, array(0).get());
+}
+
+// Bad input
+
+TEST(AnyMemoryErrors, NullPointerWithElementsThrows) {
+  std::vector<int> host(4);
+  roc::memory_view<int> const null(nullptr, {4});
+  EXPECT_THROW(roc::copy(null, host), roc::lifetime_error);
+  EXPECT_THROW(roc::copy(host, null), roc::lifetime_error);
+  EXPECT_THROW(roc::copy(host, null.at(roc::device(0))), roc::lifetime_error);
+  auto const text = message([&] { roc::copy(host, null); });
+  EXPECT_NE(std::string::npos,
+            text.find("the destination is null, but has elements: shape (4); use "))
+      << text;
+  EXPECT_EQ(0u, text.find("copy at any_memory_test.cpp:")) << text;
+}
+
+TEST(AnyMemoryErrors, FreedMemoryThrows) {
+  std::vector<std::byte> host(4096, std::byte{1});
+  void* memory = nullptr;
+  ROCARRAY_HIP(hipMalloc, &memory, host.size());
+  ROCARRAY_HIP(hipFree, memory);
+  roc::memory_view const freed(static_cast<std::byte*>(memory), roc::shape<1>{host.size()});
+  EXPECT_THROW(roc::copy(freed, host), roc::lifetime_error);
+  EXPECT_THROW(roc::copy(host, freed), roc::lifetime_error);
+  EXPECT_THROW(roc::memcpy(memory, host.data(), host.size()), roc::lifetime_error);
+}
+
+// The pool keeps the memory, so that HIP does not know that it is free.
+TEST(AnyMemoryErrors, MemoryOfDestroyedArrayThrows) {
+  for (std::size_t const bytes : {std::size_t{64}, std::size_t{8} << 20}) {
+    std::vector<std::byte> host(bytes);
+    std::byte* data = nullptr;
+    {
+      roc::device_array<std::byte> const array(roc::shape<1>{bytes});
+      data = array.data();
+    }
+    roc::memory_view const freed(data, roc::shape<1>{bytes});
+    auto const text = message([&] { roc::copy(host, freed); });
+    EXPECT_NE(std::string::npos, text.find("is memory of an array that was destroyed; ")) << text;
+    EXPECT_THROW(roc::copy(freed.at(roc::device(0)), host), roc::lifetime_error);
+  }
+}
+
+TEST(AnyMemoryErrors, LayoutOutsideTheAddressSpaceThrows) {
+  std::vector<int> host(4);
+  std::vector<int> result(4, 7);
+  roc::strides<1> const large{PTRDIFF_MAX / 2};
+  roc::memory_view<int> const strided(host.data(), {4}, large);
+  EXPECT_THROW(roc::copy(strided, result), roc::layout_error);
+  EXPECT_THROW(roc::copy(result, strided), roc::layout_error);
+  roc::memory_view<int> const negative(host.data(), {4}, roc::strides<1>{PTRDIFF_MIN});
+  EXPECT_THROW(roc::copy(negative, result), roc::layout_error);
+  EXPECT_THROW((roc::memory_view<int, 2>(host.data(), {SIZE_MAX / 2, 8})), roc::shape_error);
+  EXPECT_THROW(roc::memcpy(host.data(), result.data(), std::size_t{PTRDIFF_MAX} + 1),
+               roc::shape_error);
+  EXPECT_THROW(roc::memcpy_2d(host.data(), SIZE_MAX, result.data(), 4, 4, 2), roc::layout_error);
+  EXPECT_EQ(std::vector<int>(4, 7), result);
+}
+
+TEST(AnyMemoryErrors, RangeThatLeavesDeviceMemoryThrows) {
+  raw_memory memory(kind::other_device, 4096);
+  std::vector<std::byte> host(64);
+  // The other end is in host memory, at a distance that fits into a stride.
+  auto const distance = host.data() - memory.data();
+  roc::memory_view<std::byte> const mixed(memory.data(), {2}, roc::strides<1>{distance});
+  auto const text = message([&] { roc::copy(mixed, host); });
+  EXPECT_NE(std::string::npos, text.find(" begins in ")) << text;
+  EXPECT_THROW(roc::copy(mixed, std::span(host).first(2)), roc::layout_error);
+}
+
+TEST(AnyMemoryErrors, DestinationWithSharedElementsThrows) {
+  std::vector<int> host(4, 1);
+  std::vector<int> target(4, 2);
+  roc::memory_view<int> const broadcast(target.data(), {4}, roc::strides<1>{0});
+  EXPECT_THROW(roc::copy(host, broadcast), roc::layout_error);
+  EXPECT_EQ(std::vector<int>(4, 2), target);
+  roc::copy(broadcast, host);  // a source may repeat elements
+  EXPECT_EQ(std::vector<int>(4, 2), host);
+}
+
+TEST(AnyMemoryErrors, OverlapThrows) {
+  raw_memory memory(kind::other_device, 64);
+  EXPECT_THROW(roc::memcpy(memory.data() + 1, memory.data(), 8), roc::overlap_error);
+  roc::memory_view const view(memory.data(), roc::shape<1>{8});
+  EXPECT_THROW(roc::copy(view, view), roc::overlap_error);
+}
+
+TEST(AnyMemoryErrors, StreamOfAnotherDeviceThrows) {
+  raw_memory memory(kind::second_device, 64);
+  std::vector<std::byte> host(64);
+  roc::stream const stream;  // of device 0
+  EXPECT_THROW(roc::copy(host, roc::memory_view(memory.data(), roc::shape<1>{64}), stream),
+               roc::error);
+  EXPECT_THROW(roc::memcpy(memory.data(), host.data(), 64, stream), roc::error);
+}
+
+TEST(AnyMemoryErrors, FailedLookUpThrows) {
+  raw_memory memory(kind::other_device, 64);
+  memory.write(std::vector<std::byte>(64, std::byte{4}));
+  std::vector<std::byte> host(64);
+  ASSERT_TRUE(roc::platform::fail_call("hipPointerGetAttributes", 1, hipErrorLaunchFailure));
+  EXPECT_THROW(roc::memcpy(memory.data(), host.data(), 64), roc::error);
+  roc::platform::clear_failures();
+  EXPECT_EQ(std::vector<std::byte>(64, std::byte{4}), memory.read());
+}
+
+TEST(AnyMemoryErrors, ReadOnlyRegistrationOfDestinationThrows) {
+  std::vector<int> host(1024, 1);
+  auto const pins = roc::register_host(roc::registration_options{.read_only = true}, host);
+  roc::device_array<int> const array(roc::shape<1>{1024});
+  array.zero();
+  EXPECT_THROW(roc::copy(array, roc::memory_view(host)), roc::registration_error);
+  EXPECT_EQ(1, host[0]);
+}
+
+// memcpy
+
+TEST(Memcpy, BytesAreCopiedInAllDirections) {
+  for (std::size_t const bytes : {std::size_t{1}, std::size_t{1000}, std::size_t{100'003}}) {
+    for (kind const from_kind : all_kinds) {
+      for (kind const to_kind : all_kinds) {
+        raw_memory from(from_kind, bytes + 2);
+        raw_memory to(to_kind, bytes + 2);
+        auto const source = numbered_bytes(bytes + 2, 5);
+        auto expected = numbered_bytes(bytes + 2, 8);
+        from.write(source);
+        to.write(expected);
+        std::copy_n(source.begin() + 1, bytes, expected.begin() + 1);
+        roc::memcpy(to.data() + 1, from.data() + 1, bytes);
+        ASSERT_EQ(expected, to.read()) << static_cast<int>(from_kind) << " to "
+                                       << static_cast<int>(to_kind) << ", bytes " << bytes;
+      }
+    }
+  }
+}
+
+TEST(Memcpy, ZeroBytesDoNothing) {
+  EXPECT_NO_THROW(roc::memcpy(nullptr, nullptr, 0));
+  EXPECT_NO_THROW(roc::memcpy(nullptr, nullptr, 0, roc::stream()));
+  EXPECT_NO_THROW(roc::memcpy_2d(nullptr, 0, nullptr, 0, 4, 0));
+  EXPECT_NO_THROW(roc::memcpy_2d(nullptr, 0, nullptr, 0, 0, 4, roc::stream()));
+  EXPECT_THROW(roc::memcpy(nullptr, nullptr, 1), roc::lifetime_error);
+}
+
+TEST(Memcpy, CopyOnStreamKeepsItsOrder) {
+  roc::stream stream;
+  raw_memory first(kind::other_device, 4096);
+  raw_memory second(kind::other_device, 4096);
+  std::vector<std::byte> host(4096, std::byte{3});
+  std::vector<std::byte> result(4096);
+  roc::memcpy(first.data(), host.data(), 4096, stream);
+  std::fill(host.begin(), host.end(), std::byte{});
+  roc::memcpy(second.data(), first.data(), 4096, stream);
+  roc::memcpy(result.data(), second.data(), 4096, stream);
+  stream.synchronize();
+  EXPECT_EQ(std::vector<std::byte>(4096, std::byte{3}), result);
+}
+
+TEST(Memcpy, CopyWithoutStreamComesAfterWorkOfStreams) {
+  roc::stream stream;
+  roc::device_array<int> const array(roc::shape<1>{1000});
+  std::vector<int> host(1000);
+  {
+    roc::test::gate gate;
+    gate.close(stream);
+    array.fill(4, stream);
+    gate.open();
+    roc::memcpy(host.data(), array.data(), 4000);
+  }
+  EXPECT_EQ(std::vector<int>(1000, 4), host);
+}
+
+TEST(Memcpy, RowsAreCopiedAndGapsAreNot) {
+  constexpr std::size_t to_pitch = 48;
+  constexpr std::size_t from_pitch = 40;
+  constexpr std::size_t width = 33;
+  constexpr std::size_t height = 20;
+  for (kind const from_kind : all_kinds) {
+    for (kind const to_kind : all_kinds) {
+      raw_memory from(from_kind, from_pitch * height);
+      raw_memory to(to_kind, to_pitch * height);
+      auto const source = numbered_bytes(from_pitch * height, 5);
+      auto expected = numbered_bytes(to_pitch * height, 8);
+      from.write(source);
+      to.write(expected);
+      for (std::size_t row = 0; row < height; ++row) {
+        std::memcpy(&expected[row * to_pitch], &source[row * from_pitch], width);
+      }
+      roc::memcpy_2d(to.data(), to_pitch, from.data(), from_pitch, width, height);
+      ASSERT_EQ(expected, to.read());
+    }
+  }
+  std::vector<std::byte> host(100);
+  EXPECT_THROW(roc::memcpy_2d(host.data(), 4, host.data() + 50, 8, 5, 2), roc::layout_error);
+  EXPECT_THROW(roc::memcpy_2d(host.data(), 8, host.data() + 50, 4, 5, 2), roc::layout_error);
+  EXPECT_THROW(roc::memcpy_2d(host.data(), 4, host.data() + 50, 8, 5, 1), roc::layout_error);
+}
+
+TEST(Memcpy, BlocksAreCopiedWithTheParametersOfHip) {
+  // Planes of 7 and of 9 rows, of which a block of 3 planes of 4 rows of 10 bytes is copied.
+  constexpr std::size_t from_pitch = 32;
+  constexpr std::size_t to_pitch = 24;
+  for (kind const from_kind : all_kinds) {
+    for (kind const to_kind : all_kinds) {
+      raw_memory from(from_kind, from_pitch * 7 * 5);
+      raw_memory to(to_kind, to_pitch * 9 * 4);
+      auto const source = numbered_bytes(from_pitch * 7 * 5, 5);
+      auto expected = numbered_bytes(to_pitch * 9 * 4, 8);
+      from.write(source);
+      to.write(expected);
+      for (std::size_t plane = 0; plane < 3; ++plane) {
+        for (std::size_t row = 0; row < 4; ++row) {
+          std::memcpy(&expected[((plane + 1) * 9 + row + 2) * to_pitch + 3],
+                      &source[((plane + 2) * 7 + row + 1) * from_pitch + 8], 10);
+        }
+      }
+      hipMemcpy3DParms parameters{};
+      parameters.srcPtr = make_hipPitchedPtr(from.data(), from_pitch, from_pitch, 7);
+      parameters.srcPos = make_hipPos(8, 1, 2);
+      parameters.dstPtr = make_hipPitchedPtr(to.data(), to_pitch, to_pitch, 9);
+      parameters.dstPos = make_hipPos(3, 2, 1);
+      parameters.extent = make_hipExtent(10, 4, 3);
+      parameters.kind = hipMemcpyDefault;
+      if (is_on_device(from_kind) || is_on_device(to_kind)) {
+        roc::memcpy_3d(parameters);
+      } else {
+        roc::stream const stream;
+        roc::memcpy_3d(parameters, stream);
+        stream.synchronize();
+      }
+      ASSERT_EQ(expected, to.read());
+    }
+  }
+}
+
+TEST(Memcpy, BlockThatExceedsItsPlaneThrows) {
+  std::vector<std::byte> from(1000);
+  std::vector<std::byte> to(1000, std::byte{1});
+  hipMemcpy3DParms parameters{};
+  parameters.srcPtr = make_hipPitchedPtr(from.data(), 10, 10, 5);
+  parameters.dstPtr = make_hipPitchedPtr(to.data(), 10, 10, 5);
+  parameters.extent = make_hipExtent(10, 5, 2);
+  EXPECT_NO_THROW(roc::memcpy_3d(parameters));
+  EXPECT_EQ(std::byte{0}, to[99]);
+  EXPECT_EQ(std::byte{1}, to[100]);
+  parameters.extent = make_hipExtent(11, 5, 2);
+  EXPECT_THROW(roc::memcpy_3d(parameters), roc::layout_error);
+  parameters.extent = make_hipExtent(10, 6, 2);
+  EXPECT_THROW(roc::memcpy_3d(parameters), roc::layout_error);
+  parameters.extent = make_hipExtent(10, 5, 2);
+  parameters.dstPos = make_hipPos(0, 1, 0);
+  EXPECT_THROW(roc::memcpy_3d(parameters), roc::layout_error);
+  parameters.dstPos = make_hipPos(0, 0, SIZE_MAX);
+  EXPECT_THROW(roc::memcpy_3d(parameters), roc::layout_error);
+  parameters.extent = make_hipExtent(0, 5, 2);
+  EXPECT_NO_THROW(roc::memcpy_3d(parameters));
+}
+
+}  // namespace
