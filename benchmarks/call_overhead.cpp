@@ -7,6 +7,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <roc/detail/locate.hpp>
 #include <roc/native.hpp>
 #include <roc/roc.hpp>
 
@@ -145,11 +146,49 @@ void record_use_of_unknown_memory(benchmark::State& state) {
   }
 }
 
+// Looks up where 4 KiB of memory are: of an array, or unknown to the library.
+void look_up(benchmark::State& state, void* data) {
+  std::size_t const bytes = page_bytes;
+  std::ptrdiff_t const stride = 1;
+  for (auto _ : state) {
+    roc::detail::strided_region region{data, 1, 1, &bytes, &stride, roc::detail::memory_space::host,
+                                       -1};
+    roc::detail::locate(region, nullptr, "the memory");
+    benchmark::DoNotOptimize(region);
+  }
+}
+
+void look_up_array(benchmark::State& state) {
+  roc::device_array<std::byte> const array(roc::shape<1>{page_bytes});
+  look_up(state, array.data());
+}
+
+void look_up_pinned_array(benchmark::State& state) {
+  auto array = roc::pinned_array<std::byte>(page_bytes);
+  look_up(state, array.data());
+}
+
+void look_up_other_device_memory(benchmark::State& state) {
+  void* memory = nullptr;
+  check(hipMalloc(&memory, page_bytes));
+  look_up(state, memory);
+  check(hipFree(memory));
+}
+
+void look_up_pageable_memory(benchmark::State& state) {
+  std::vector<std::byte> memory(page_bytes);
+  look_up(state, memory.data());
+}
+
 [[maybe_unused]] bool const added = (add_stream_calls(), add_copies(), true);
 BENCHMARK(device_array_4_kib)->Threads(8)->UseRealTime();
 BENCHMARK(device_array_4_kib_across_streams);
 BENCHMARK(raw_malloc_free_4_kib)->Threads(8)->UseRealTime();
 BENCHMARK(record_use)->Arg(0)->Arg(1)->ArgName("other_stream");
 BENCHMARK(record_use_of_unknown_memory);
+BENCHMARK(look_up_array);
+BENCHMARK(look_up_pinned_array);
+BENCHMARK(look_up_other_device_memory);
+BENCHMARK(look_up_pageable_memory);
 
 }  // namespace
