@@ -24,6 +24,7 @@
 #include <roc/layout/padding.hpp>
 #include <roc/layout/shape.hpp>
 #include <roc/memory/host_memory.hpp>
+#include <roc/memory/memory_resource.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
@@ -89,6 +90,11 @@ class host_array {
         shape_(shape),
         strides_(strides),
         has_value_(true) {}
+  /// Creates a compact array with memory from `resource`, which must outlive the array; kind() is
+  /// that of the resource. Throws roc::error if it allocates device memory.
+  host_array(roc::shape<N> const& shape, memory_resource& resource, order o = order::c,
+             detail::caller at = std::source_location::current())
+      : host_array(shape, resource, host_memory::pageable, o, at) {}
   /// Creates an array with padding, which padded_view() includes: see roc::padding. Throws
   /// layout_error if the demands contradict each other.
   template <std::same_as<padded<N>> P>
@@ -512,6 +518,23 @@ class host_array {
  private:
   template <class, std::size_t>
   friend class host_array;
+  template <class U, std::size_t M>
+  friend host_array<U, M> pinned_array(roc::shape<M> const& shape, memory_resource& resource,
+                                       order o, detail::caller at);
+  template <class U, std::size_t M>
+  friend host_array<U, M> mapped_array(roc::shape<M> const& shape, memory_resource& resource,
+                                       order o, detail::caller at);
+
+  host_array(roc::shape<N> const& shape, memory_resource& resource, host_memory needed, order o,
+             detail::caller at)
+      : memory_((detail::call_scope("host_array", at),
+                 detail::host_storage(
+                     detail::allocation_bytes(shape, layout::compact_strides(shape, o), sizeof(T)),
+                     resource, needed))),
+        data_(static_cast<T*>(memory_.data())),
+        shape_(shape),
+        strides_(layout::compact_strides(shape, o)),
+        has_value_(true) {}
 
   template <class V>
   V const& checked(V const& value) const {
@@ -603,6 +626,15 @@ template <class T, std::integral I = std::size_t>
   detail::call_scope const call(__func__, at);
   return host_array<T, 1>(extent, host_memory::pinned, flags);
 }
+/// Returns a host array in pinned memory from `resource`, which must outlive the array. Throws
+/// registration_error if the resource allocates host memory that is not pinned.
+template <class T, std::size_t N>
+[[nodiscard]] host_array<T, N> pinned_array(shape<N> const& shape, memory_resource& resource,
+                                            order o = order::c,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  return host_array<T, N>(shape, resource, host_memory::pinned, o, at);
+}
 
 /// Returns a host array in pinned memory that kernels access through its device_view
 /// (hipHostMallocMapped; numba.cuda: `mapped_array`), for data that is read or written once. It is
@@ -631,6 +663,15 @@ template <class T, std::integral I = std::size_t>
                                             detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   return host_array<T, 1>(extent, host_memory::mapped, flags);
+}
+/// Returns a host array in mapped memory from `resource`, which must outlive the array. Throws
+/// registration_error if the resource allocates host memory that is not mapped.
+template <class T, std::size_t N>
+[[nodiscard]] host_array<T, N> mapped_array(shape<N> const& shape, memory_resource& resource,
+                                            order o = order::c,
+                                            detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  return host_array<T, N>(shape, resource, host_memory::mapped, o, at);
 }
 
 /// Returns a host array in managed memory, which host and device access at the same address

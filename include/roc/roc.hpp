@@ -34,6 +34,7 @@
 #include <roc/memory/adaptors.hpp>
 #include <roc/memory/adopt.hpp>
 #include <roc/memory/device_allocation.hpp>
+#include <roc/memory/hip_host_resources.hpp>
 #include <roc/memory/hip_resources.hpp>
 #include <roc/memory/memory_resource.hpp>
 #include <roc/memory/pool_resource.hpp>

@@ -16,6 +16,12 @@ inline int current_device() {
   return ordinal;
 }
 
+/// Returns `device`, or the current device if it is negative. Throws roc::error if there is no such
+/// device.
+inline int checked_device(int device) {
+  return roc::device(device >= 0 ? device : current_device()).ordinal();
+}
+
 /// Returns true if the process has exactly one device, which is always current then. Calls HIP only
 /// the first time. Throws roc::error.
 inline bool has_one_device() {

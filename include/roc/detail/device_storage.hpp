@@ -33,7 +33,7 @@ class ROCARRAY_API device_storage {
   /// roc::error.
   device_storage(std::size_t bytes, stream_ref stream);
   /// Allocates from `resource`, on its device if it belongs to one. Throws out_of_memory, and
-  /// roc::error if the stream belongs to another device.
+  /// roc::error if the stream belongs to another device or the memory is pinned or pageable.
   device_storage(std::size_t bytes, stream_ref stream, memory_resource& resource);
   /// Adopts device or managed memory, which `deleter(data)` frees. Throws roc::error for other
   /// memory; the deleter is not called then.

@@ -7,12 +7,7 @@
 
 #include <roc/config.hpp>
 #include <roc/memory/host_memory.hpp>
-
-namespace roc::memory {
-
-struct pinned_block;
-
-}  // namespace roc::memory
+#include <roc/memory/memory_resource.hpp>
 
 namespace roc::detail {
 
@@ -26,6 +21,11 @@ class ROCARRAY_API host_storage {
   /// Allocates. `flags` apply to pinned and mapped memory only. Throws out_of_memory, and
   /// roc::error (not_supported) for managed memory if the device has none.
   host_storage(std::size_t bytes, host_memory kind, host_flags flags = host_flags::portable);
+  /// Allocates from `resource`. Blocks until work that may still use the memory has finished.
+  /// Throws out_of_memory; roc::error if the resource allocates device memory; registration_error
+  /// if its memory is not of the needed kind.
+  host_storage(std::size_t bytes, memory_resource& resource,
+               host_memory needed = host_memory::pageable);
   ~host_storage();
   host_storage(host_storage&& other) noexcept { swap(other); }
   host_storage& operator=(host_storage&& other) noexcept {
@@ -35,7 +35,9 @@ class ROCARRAY_API host_storage {
   void swap(host_storage& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
-    std::swap(block_, other.block_);
+    std::swap(record_, other.record_);
+    std::swap(resource_, other.resource_);
+    std::swap(has_resource_, other.has_resource_);
     std::swap(kind_, other.kind_);
   }
 
@@ -48,19 +50,28 @@ class ROCARRAY_API host_storage {
   /// Mapped memory is pinned memory too, and every kind satisfies `pageable`.
   void require(host_memory needed) const;
 
-  /// Frees the memory as the destructor does. Does not block if the memory is kept in the cache of
-  /// pinned memory: its next user then waits for the pending copies.
+  /// Frees the memory as the destructor does. Does not block if the memory is from a resource that
+  /// tracks its uses, as that of pinned arrays does: the memory is then reused only after the
+  /// pending copies.
   void give_back() noexcept { release(false); }
 
  private:
+  /// Adds the memory to the table of host memory. Frees it and throws if that fails.
+  void add_to_table(bool is_mapped);
+  /// Sets the members from a new block, which the host may use at once.
+  void take(resource_block const& block, memory_resource& resource);
   /// Frees the memory. Blocks until pending copies have finished, unless `wait` is false and the
-  /// memory is kept in the cache of pinned memory.
+  /// resource of the memory tracks its uses.
   void release(bool wait) noexcept;
+  /// Frees memory that is not in the table. `has_uses` means that its record has pending uses.
+  void free(bool has_uses = false) noexcept;
 
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-  memory::pinned_block* block_ = nullptr;  // if pinned or mapped; owned
+  memory::allocation_record* record_ = nullptr;  // of the resource; null: none
+  weak_resource_ref resource_;                   // if has_resource_
   host_memory kind_ = host_memory::pageable;
+  bool has_resource_ = false;  // false: pageable memory of operator new, or hipMallocManaged
 };
 
 }  // namespace roc::detail

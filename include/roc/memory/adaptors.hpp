@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 
 #include <roc/config.hpp>
 #include <roc/error.hpp>
@@ -34,9 +35,10 @@ class ROCARRAY_API resource_adaptor : public memory_resource {
   void* do_allocate(std::size_t bytes, stream_ref stream) override;
   /// Deallocates to the upstream resource.
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
-  int do_device_ordinal() const noexcept override;   ///< the upstream resource's
-  memory_statistics do_statistics() const override;  ///< the upstream resource's
-  void do_trim() override;                           ///< trims the upstream resource
+  int do_device_ordinal() const noexcept override;                    ///< the upstream resource's
+  std::optional<host_memory> do_host_kind() const noexcept override;  ///< the upstream resource's
+  memory_statistics do_statistics() const override;                   ///< the upstream resource's
+  void do_trim() override;  ///< trims the upstream resource
 
  private:
   memory_resource& upstream_;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The interface of memory resources, which allocate device memory, and the default resource of each
-// device.
+// The interface of memory resources, which allocate memory of devices or of the host, and the
+// default resource of each device.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <source_location>
 
 #include <roc/config.hpp>
 #include <roc/detail/call_scope.hpp>
+#include <roc/memory/host_memory.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
@@ -67,14 +69,16 @@ struct resource_block {
   /// The record of the streams that use the memory, owned by the resource; null if the resource
   /// has none.
   memory::allocation_record* record = nullptr;
-  /// False if no work that was enqueued before the allocation uses the memory.
+  /// False if no work uses the memory: after an allocation, none that was enqueued before it; in a
+  /// deallocation, none at all.
   bool has_prior_work = true;
 };
 
 }  // namespace detail
 
-/// Base class of memory resources, which allocate device memory. Allocation and deallocation are
-/// stream-ordered (rmm: `device_memory_resource`; numba.cuda: `BaseCUDAMemoryManager`).
+/// Base class of memory resources, which allocate device memory, or pinned, managed or pageable
+/// host memory: see host_kind. Allocation and deallocation are stream-ordered (rmm:
+/// `device_memory_resource`; numba.cuda: `BaseCUDAMemoryManager`).
 ///
 /// All members may be called from any thread at the same time.
 ///
@@ -114,8 +118,8 @@ class ROCARRAY_API memory_resource {
   /// Allocates as allocate does. Used by the arrays and pools of the library, which need the record
   /// of the memory.
   [[nodiscard]] detail::resource_block allocate_block(std::size_t bytes, stream_ref stream = {});
-  /// Deallocates a result of allocate_block. If the block has a record, the memory is reused only
-  /// after the work of the streams in the record; otherwise only after that of `stream`.
+  /// Deallocates a result of allocate_block. If the block has prior work, the memory is reused only
+  /// after it: the work of the streams in its record, or that of `stream` if it has no record.
   void deallocate_block(detail::resource_block const& block, std::size_t bytes,
                         stream_ref stream) noexcept;
   /// Returns true if hipFree may free the memory, so that arrays can be released.
@@ -123,6 +127,10 @@ class ROCARRAY_API memory_resource {
 
   /// Returns the device that the memory is on, or -1 if the resource does not name one.
   int device_ordinal() const noexcept { return do_device_ordinal(); }
+  /// Returns the kind of host memory that this resource allocates, for host arrays; nothing if it
+  /// allocates device memory. Device arrays can be in device memory and in managed memory
+  /// (cuda::mr: `host_accessible`, `device_accessible`).
+  std::optional<host_memory> host_kind() const noexcept { return do_host_kind(); }
   /// Returns a snapshot of the counters.
   memory_statistics statistics() const { return do_statistics(); }
   /// Returns unused memory to the upstream resource or to HIP. May block for some milliseconds to
@@ -151,6 +159,8 @@ class ROCARRAY_API memory_resource {
   virtual bool do_is_equal(memory_resource const& other) const noexcept;
   /// Implements device_ordinal. Default: -1.
   virtual int do_device_ordinal() const noexcept;
+  /// Implements host_kind. Default: nothing.
+  virtual std::optional<host_memory> do_host_kind() const noexcept;
   /// Implements statistics. Default: zeros.
   virtual memory_statistics do_statistics() const;
   /// Implements trim. Default: does nothing.
@@ -185,7 +195,8 @@ ROCARRAY_API memory_resource& device_resource(int device,
 /// @param device ordinal of the device
 /// @param resource null restores the resource that was created at first use
 /// @returns the previous resource
-/// @throws roc::error if the device does not exist, or the resource is on another device
+/// @throws roc::error if the device does not exist, or if the resource is on another device or
+///   allocates pinned or pageable host memory
 ///
 /// *Lifetime:* both resources must outlive the arrays that allocated from them.
 ROCARRAY_API memory_resource* set_device_resource(

@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: MIT
-// The cache of freed pinned memory. Pinning 1 GiB takes half a second, so blocks are reused.
+// The memory resource of pinned arrays. By default it is a cache of freed pinned memory: pinning 1
+// GiB takes half a second, so blocks are reused.
 #pragma once
 
 #include <cstddef>
+#include <source_location>
 
 #include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
+#include <roc/memory/memory_resource.hpp>
 
 namespace roc {
+
+/// Returns the resource from which pinned arrays with the default flags allocate, and the memory of
+/// roc::map. Unless set_pinned_resource has set one, it is the cache of pinned memory, which
+/// pinned_cache describes: it hands out portable memory and names no device.
+[[nodiscard]] ROCARRAY_API memory_resource& pinned_resource();
+/// Sets the resource from which pinned arrays with the default flags will allocate, for example a
+/// pool_resource over a hip_pinned_memory_resource (cudf: `set_pinned_memory_resource`).
+///
+/// Arrays with other flags, and mapped arrays, allocate as before. So does staging memory: see
+/// options::staging_limit.
+///
+/// @param resource null restores the cache
+/// @returns the previous resource
+/// @throws roc::error if the resource does not allocate pinned memory
+///
+/// *Lifetime:* the resource must outlive the arrays that allocate from it. If the resource is
+/// destroyed, later arrays allocate from the cache again.
+ROCARRAY_API memory_resource* set_pinned_resource(
+    memory_resource* resource, detail::caller at = std::source_location::current());
 
 /// State and counters of the cache of pinned memory.
 struct pinned_cache_information {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <source_location>
 
 #include <roc/config.hpp>
@@ -27,7 +28,8 @@ struct pool_options {
 };
 
 /// A memory resource that keeps deallocated memory for later allocations. The default resource of
-/// every device (rmm: `pool_memory_resource`; pyopencl: `MemoryPool`).
+/// every device (rmm: `pool_memory_resource`; pyopencl: `MemoryPool`). The memory is of the kind of
+/// its upstream: a pool over a hip_pinned_memory_resource is one for host arrays.
 ///
 /// Blocks of up to 1 MiB have one of about forty sizes, each at most 25 % larger than the next
 /// smaller one. Larger blocks are split from the best fit and coalesced again. Each thread caches a
@@ -73,6 +75,7 @@ class ROCARRAY_API pool_resource final : public memory_resource {
   void* do_allocate(std::size_t bytes, stream_ref stream) override;
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
   int do_device_ordinal() const noexcept override;
+  std::optional<host_memory> do_host_kind() const noexcept override;
   memory_statistics do_statistics() const override;
   void do_trim() override;
 

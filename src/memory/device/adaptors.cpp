@@ -38,6 +38,9 @@ void resource_adaptor::do_deallocate(void* data, std::size_t bytes, stream_ref s
 }
 
 int resource_adaptor::do_device_ordinal() const noexcept { return upstream_.device_ordinal(); }
+std::optional<host_memory> resource_adaptor::do_host_kind() const noexcept {
+  return upstream_.host_kind();
+}
 memory_statistics resource_adaptor::do_statistics() const { return upstream_.statistics(); }
 void resource_adaptor::do_trim() { upstream_.trim(); }
 
@@ -171,13 +174,15 @@ void zeroing_resource_adaptor::do_deallocate_block(detail::resource_block const&
     // If another thread has destroyed the stream meanwhile, the upstream takes its work for done.
     if (!id.is_live()) ROCARRAY_HIP(hipStreamSynchronize, native);
   });
-  if (cleared) return upstream().deallocate_block(block, bytes, stream);
+  if (cleared) {
+    return upstream().deallocate_block({block.data, block.record, true}, bytes, stream);
+  }
   // After the runtime has shut down, the process is about to end.
   int device = 0;
   if (ROCARRAY_HIP_CODE(hipGetDevice, &device) == hipErrorDeinitialized) return;
   char text[160];
   std::snprintf(text, sizeof text,
-                "device memory at %p is leaked, because it cannot be zeroed; see the error before",
+                "memory at %p is leaked, because it cannot be zeroed; see the error before",
                 block.data);
   base::log_error(text);
 }

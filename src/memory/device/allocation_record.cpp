@@ -43,6 +43,12 @@ void allocation_record::finish_use(stream_id const& stream) {
   uses_.add(stream);
 }
 
+void allocation_record::add_uses(runtime::stream_uses const& uses) {
+  std::lock_guard const lock(mutex_of(this));
+  used_by_other_streams_.store(true, std::memory_order_release);
+  uses_.add_all(uses);
+}
+
 void allocation_record::order_before(stream_id const& stream) {
   std::lock_guard const lock(mutex_of(this));
   uses_.order_before(stream);
@@ -51,7 +57,7 @@ void allocation_record::order_before(stream_id const& stream) {
 void allocation_record::move_to(stream_id const& stream) {
   std::lock_guard const lock(mutex_of(this));
   uses_.order_before(stream);
-  if (!(stream == allocation_stream)) runtime::order_after(stream, allocation_stream);
+  if (!allocation_stream.is_empty()) runtime::order_after(stream, allocation_stream);
   // Not earlier: if a wait fails, the next attempt needs all uses again.
   allocation_stream = stream;
   forget_uses_locked();
@@ -66,12 +72,7 @@ bool allocation_record::remove_finished_uses() {
 }
 
 bool allocation_record::wait_for_uses() noexcept {
-  runtime::stream_uses awaited;
-  {
-    std::lock_guard const lock(mutex_of(this));
-    awaited = std::move(uses_);
-    forget_uses_locked();
-  }
+  runtime::stream_uses awaited = take_uses();
   try {
     awaited.wait();
   } catch (error const& failure) {
@@ -85,6 +86,13 @@ bool allocation_record::wait_for_uses() noexcept {
 runtime::stream_uses allocation_record::uses() const {
   std::lock_guard const lock(mutex_of(this));
   return uses_;
+}
+
+runtime::stream_uses allocation_record::take_uses() noexcept {
+  std::lock_guard const lock(mutex_of(this));
+  runtime::stream_uses taken = std::move(uses_);
+  forget_uses_locked();
+  return taken;
 }
 
 void allocation_record::forget_uses() noexcept {

@@ -23,7 +23,7 @@ class allocation_record {
  public:
   /// The pool that owns the block; null if the memory is from another resource.
   pool_state* pool = nullptr;
-  /// The stream that the memory was allocated on.
+  /// The stream that the memory was allocated on; empty if no stream has prior work.
   runtime::stream_id allocation_stream;
   /// Work enqueued on allocation_stream before the allocation may still use the memory.
   bool has_prior_work = false;
@@ -49,6 +49,10 @@ class allocation_record {
   /// an event; std::bad_alloc.
   void finish_use(runtime::stream_id const& stream);
 
+  /// Records uses that another object has tracked. Does not call HIP. Throws std::bad_alloc; some
+  /// uses may be missing then.
+  void add_uses(runtime::stream_uses const& uses);
+
   /// Makes `stream` wait for all recorded uses. Does not block; calls HIP. Throws roc::error,
   /// std::bad_alloc; the uses are unchanged.
   void order_before(runtime::stream_id const& stream);
@@ -64,6 +68,8 @@ class allocation_record {
   bool wait_for_uses() noexcept;
   /// Returns a copy of the uses. Throws std::bad_alloc.
   runtime::stream_uses uses() const;
+  /// Removes all uses and returns them. Does not call HIP.
+  runtime::stream_uses take_uses() noexcept;
   /// Removes all uses. Does not call HIP, except to destroy events.
   void forget_uses() noexcept;
 

@@ -16,6 +16,7 @@
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
 #include "memory/device/device_use.hpp"
+#include "memory/device/memory_kind.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "platform/pointer.hpp"
@@ -133,6 +134,7 @@ device_storage::device_storage(std::size_t bytes, stream_ref stream)
 
 device_storage::device_storage(std::size_t bytes, stream_ref stream, memory_resource& resource)
     : device_(allocation_device(resource, stream)) {
+  memory::check_device_memory(resource);
   if (bytes != 0) allocate(bytes, stream, resource);
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include <roc/device.hpp>
 #include <roc/error.hpp>
 
 #include "platform/call.hpp"
@@ -15,12 +14,6 @@
 namespace roc {
 namespace {
 
-// Returns `device`, or the current device if it is negative. Throws roc::error if there is no such
-// device.
-int checked_device(int device) {
-  return roc::device(device >= 0 ? device : runtime::current_device()).ordinal();
-}
-
 hipMemPool_t default_pool(int device) {
   hipMemPool_t pool = nullptr;
   ROCARRAY_HIP(hipDeviceGetDefaultMemPool, &pool, device);
@@ -30,7 +23,7 @@ hipMemPool_t default_pool(int device) {
 }  // namespace
 
 hip_memory_resource::hip_memory_resource(int device, detail::caller at)
-    : device_((detail::call_scope("hip_memory_resource", at), checked_device(device))) {}
+    : device_((detail::call_scope("hip_memory_resource", at), runtime::checked_device(device))) {}
 
 void* hip_memory_resource::do_allocate(std::size_t bytes, stream_ref) {
   runtime::on_device const guard(device_);
@@ -65,7 +58,8 @@ bool hip_memory_resource::do_is_equal(memory_resource const& other) const noexce
 int hip_memory_resource::do_device_ordinal() const noexcept { return device_; }
 
 hip_async_memory_resource::hip_async_memory_resource(int device, detail::caller at)
-    : device_((detail::call_scope("hip_async_memory_resource", at), checked_device(device))) {
+    : device_(
+          (detail::call_scope("hip_async_memory_resource", at), runtime::checked_device(device))) {
   detail::call_scope const call(__func__, at);
   int supported = 0;
   hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &supported,

@@ -15,6 +15,7 @@
 
 #include "base/no_destructor.hpp"
 #include "base/options.hpp"
+#include "memory/device/memory_kind.hpp"
 #include "platform/call.hpp"
 
 namespace roc {
@@ -147,6 +148,7 @@ detail::weak_resource_ref memory_resource::weak_ref() const noexcept {
 
 bool memory_resource::do_is_equal(memory_resource const&) const noexcept { return false; }
 int memory_resource::do_device_ordinal() const noexcept { return -1; }
+std::optional<host_memory> memory_resource::do_host_kind() const noexcept { return std::nullopt; }
 memory_statistics memory_resource::do_statistics() const { return {}; }
 void memory_resource::do_trim() {}
 
@@ -170,6 +172,7 @@ memory_resource* set_device_resource(int ordinal, memory_resource* resource, det
                     " cannot serve device " + std::to_string(ordinal) +
                     "; create one for that device");
   }
+  if (resource != nullptr) memory::check_device_memory(*resource);
   memory_resource& previous = device_resource(ordinal);
   current_slot(checked.ordinal()).store(resource, std::memory_order_release);
   return &previous;

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include <roc/detail/host_storage.hpp>
 
-#include <memory>
+#include <cstdio>
+#include <exception>
 #include <new>
 #include <string>
 #include <utility>
 
 #include <roc/error.hpp>
 
+#include "base/error.hpp"
 #include "base/format_bytes.hpp"
 #include "memory/debug/leaks.hpp"
+#include "memory/device/memory_kind.hpp"
 #include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
 #include "memory/host/huge_pages.hpp"
 #include "memory/host/managed.hpp"
 #include "memory/host/pinned_cache.hpp"
+#include "memory/host/pinned_flags.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 
 namespace roc::detail {
 namespace {
@@ -41,61 +47,106 @@ void* allocate_pageable(std::size_t bytes) {
   return data;
 }
 
-struct flag_name {
-  host_flags flag;
-  unsigned native;
-};
-// On NVIDIA, HIP defines the flags of coherence as 0: they are then neither requested nor reported.
-flag_name const flag_names[] = {
-    {host_flags::portable, hipHostMallocPortable},
-    {host_flags::mapped, hipHostMallocMapped},
-    {host_flags::write_combined, hipHostMallocWriteCombined},
-    {host_flags::coherent, hipHostMallocCoherent},
-    {host_flags::non_coherent, hipHostMallocNonCoherent},
-};
-
-// Returns the flags of hipHostMalloc. Throws roc::error if the flags contradict each other.
-unsigned native_flags(host_memory kind, host_flags flags) {
-  if (has(flags, host_flags::coherent | host_flags::non_coherent)) {
-    throw error(std::make_error_code(std::errc::invalid_argument),
-                "pinned memory cannot be both coherent and non_coherent: use one of the two flags");
-  }
-  if (kind == host_memory::mapped) flags = flags | host_flags::mapped;
-  unsigned result = 0;
-  for (flag_name const& name : flag_names) {
-    if (has(flags, name.flag)) result |= name.native;
-  }
-  return result;
-}
-
 bool is_pinned(host_memory kind) {
   return kind == host_memory::pinned || kind == host_memory::mapped;
+}
+
+// Throws registration_error if memory of `kind` is not memory of the kind `needed`.
+void check_kind(host_memory kind, host_memory needed) {
+  constexpr char const* makers[] = {"host_array", "pinned_array", "mapped_array", "managed_array"};
+  bool const is_satisfied = kind == needed || needed == host_memory::pageable ||
+                            (needed == host_memory::pinned && is_pinned(kind));
+  if (is_satisfied) return;
+  throw registration_error(std::string("host array of the wrong kind of memory: it is ") +
+                           memory::name_of(kind) + ", required is " + memory::name_of(needed) +
+                           "; create it with roc::" + makers[static_cast<std::size_t>(needed)]);
+}
+
+// Returns the kind of host memory of a resource. Throws roc::error if it allocates device memory.
+host_memory kind_of(memory_resource const& resource) {
+  if (auto const kind = resource.host_kind()) return *kind;
+  throw error(std::make_error_code(std::errc::invalid_argument),
+              "the memory resource allocates device memory, which cannot hold a host array; use a "
+              "resource of host memory, for example hip_pinned_memory_resource, or a device_array");
+}
+
+// Blocks until the work of the default stream that may use a new block has finished.
+void wait_for_prior_work(int device) {
+  runtime::on_device const guard(device >= 0 ? device : runtime::current_device());
+  ROCARRAY_HIP(hipStreamSynchronize, nullptr);
+}
+
+// Moves the uses to the record. Returns false if that is not possible: nothing is lost then.
+bool move_uses(memory::host_uses const& uses, memory::allocation_record& record) noexcept {
+  // Work of failed calls, which may be a use, is in no record.
+  if (runtime::has_abandoned_work()) return false;
+  try {
+    runtime::stream_uses pending;
+    uses.add_to(pending, false);
+    record.add_uses(pending);
+    return true;
+  } catch (std::exception const&) {
+    return false;
+  }
 }
 
 }  // namespace
 
 host_storage::host_storage(std::size_t bytes, host_memory kind, host_flags flags)
     : bytes_(bytes), kind_(kind) {
-  unsigned const hip_flags = is_pinned(kind) ? native_flags(kind, flags) : 0;
+  if (kind == host_memory::mapped) flags = flags | host_flags::mapped;
+  unsigned const hip_flags = is_pinned(kind) ? memory::native_flags(flags) : 0;
   if (kind == host_memory::managed) memory::check_managed();
   if (bytes == 0) return;
   if (is_pinned(kind)) {
-    block_ = memory::pinned_cache::instance().take(bytes, hip_flags).release();
-    data_ = block_->data;
+    memory::pinned_cache& cache = memory::pinned_cache::instance();
+    memory_resource& resource =
+        kind == host_memory::pinned && flags == host_flags::portable ? cache.resource() : cache;
+    if (&resource != &cache) {
+      *this = host_storage(bytes, resource, kind);
+      return;
+    }
+    take(cache.take(bytes, hip_flags), cache);
   } else if (kind == host_memory::managed) {
     ROCARRAY_HIP(hipMallocManaged, &data_, bytes, hipMemAttachGlobal);
   } else {
     data_ = allocate_pageable(bytes);
   }
+  add_to_table((hip_flags & hipHostMallocMapped) != 0);
+}
+
+host_storage::host_storage(std::size_t bytes, memory_resource& resource, host_memory needed)
+    : bytes_(bytes), kind_(kind_of(resource)) {
+  check_kind(kind_, needed);
+  resource_block const block = resource.allocate_block(bytes, {});
+  if (block.data == nullptr) return;
   try {
-    memory::host_table::instance().add_allocation(base::byte_range::of(data_, bytes), kind,
-                                                  (hip_flags & hipHostMallocMapped) != 0);
+    if (block.has_prior_work) wait_for_prior_work(resource.device_ordinal());
   } catch (...) {
-    release(false);
+    resource.deallocate_block(block, bytes, {});
     throw;
   }
-  memory::record_allocation(data_, bytes,
-                            kind == host_memory::pinned ? "pinned host memory" : "host memory", -1);
+  take(block, resource);
+  add_to_table(kind_ == host_memory::mapped);
+}
+
+void host_storage::take(resource_block const& block, memory_resource& resource) {
+  data_ = block.data;
+  record_ = block.record;
+  resource_ = resource.weak_ref();
+  has_resource_ = true;
+}
+
+void host_storage::add_to_table(bool is_mapped) {
+  try {
+    memory::host_table::instance().add_allocation(base::byte_range::of(data_, bytes_), kind_,
+                                                  is_mapped);
+  } catch (...) {
+    free();
+    throw;
+  }
+  memory::record_allocation(
+      data_, bytes_, kind_ == host_memory::pinned ? "pinned host memory" : "host memory", -1);
 }
 
 host_storage::~host_storage() { release(true); }
@@ -103,49 +154,51 @@ host_storage::~host_storage() { release(true); }
 void host_storage::release(bool wait) noexcept {
   if (data_ == nullptr) return;
   auto const range = base::byte_range::of(data_, bytes_);
-  void* const data = std::exchange(data_, nullptr);
-  std::unique_ptr<memory::pinned_block> block(std::exchange(block_, nullptr));
   memory::device_aliases::instance().remove(range);
-  auto uses = memory::host_table::instance().remove_allocation(range);
-  bool const must_wait = uses != nullptr && (wait || block == nullptr);
-  if (must_wait && !uses->wait_quietly()) {
-    return memory::log_leaked_host_memory(data, bytes_);
+  auto const uses = memory::host_table::instance().remove_allocation(range);
+  bool const are_moved = !wait && record_ != nullptr && move_uses(*uses, *record_);
+  if (!are_moved && !uses->wait_quietly()) {
+    return memory::log_leaked_host_memory(std::exchange(data_, nullptr), bytes_);
   }
-  memory::record_free(data);
-  switch (kind_) {
-    case host_memory::pageable: ::operator delete(data, alignment_of(bytes_)); break;
-    case host_memory::managed:
-      platform::retry_then_log([&] { ROCARRAY_HIP(hipFree, data); });
-      break;
-    case host_memory::pinned:
-    case host_memory::mapped:
-      block->uses = std::move(uses);
-      memory::pinned_cache::instance().put(std::move(block));
-      break;
+  memory::record_free(data_);
+  free(are_moved);
+}
+
+void host_storage::free(bool has_uses) noexcept {
+  resource_block const block{std::exchange(data_, nullptr), std::exchange(record_, nullptr),
+                             has_uses};
+  if (!has_resource_) {
+    if (kind_ == host_memory::managed) {
+      platform::retry_then_log([&] { ROCARRAY_HIP(hipFree, block.data); });
+    } else {
+      ::operator delete(block.data, alignment_of(bytes_));
+    }
+    return;
   }
+  memory_resource* const resource = resource_.get();
+  if (resource == nullptr) {
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "host array of %s at %p outlived its memory resource, and its memory is never "
+                  "freed: destroy arrays before their resource",
+                  base::format_bytes(bytes_).c_str(), block.data);
+    return base::log_error(text);
+  }
+  // Kernels of the program may use mapped and managed memory, which no record tells.
+  bool const may_be_in_kernels = kind_ == host_memory::mapped || kind_ == host_memory::managed;
+  if (may_be_in_kernels && !runtime::synchronize_all_devices_quietly()) {
+    return memory::log_leaked_host_memory(block.data, bytes_);
+  }
+  resource->deallocate_block(block, bytes_, {});
 }
 
 host_flags host_storage::flags() const {
-  host_flags result = host_flags::default_flags;
-  if (data_ == nullptr || !is_pinned(kind_)) return result;
+  if (data_ == nullptr || !is_pinned(kind_)) return host_flags::default_flags;
   unsigned native = 0;
   ROCARRAY_HIP(hipHostGetFlags, &native, data_);
-  for (flag_name const& name : flag_names) {
-    if ((native & name.native) != 0) result = result | name.flag;
-  }
-  return result;
+  return memory::flags_of(native);
 }
 
-void host_storage::require(host_memory needed) const {
-  constexpr char const* names[] = {"pageable", "pinned", "mapped", "managed"};
-  constexpr char const* makers[] = {"host_array", "pinned_array", "mapped_array", "managed_array"};
-  bool const is_satisfied = kind_ == needed || needed == host_memory::pageable ||
-                            (needed == host_memory::pinned && is_pinned(kind_));
-  if (is_satisfied) return;
-  auto const index = static_cast<std::size_t>(needed);
-  throw registration_error(std::string("host array of the wrong kind of memory: it is ") +
-                           names[static_cast<std::size_t>(kind_)] + ", required is " +
-                           names[index] + "; create it with roc::" + makers[index]);
-}
+void host_storage::require(host_memory needed) const { check_kind(kind_, needed); }
 
 }  // namespace roc::detail

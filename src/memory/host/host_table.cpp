@@ -48,6 +48,13 @@ neighborhood<Entry> find_neighborhood(base::byte_range_map<Entry> const& entries
 void host_table::add_allocation(base::byte_range range, host_memory kind, bool mapped) {
   entry added{.range = range, .kind = kind, .is_mapped = mapped || kind == host_memory::managed};
   std::lock_guard const lock(mutex_);
+  // Only a resource that takes its memory from other arrays returns such memory.
+  if (entry const* const other = find_overlap(allocations_, range)) {
+    throw error(std::make_error_code(std::errc::invalid_argument),
+                "a memory resource has returned " + to_string(range) +
+                    ", which overlaps the host memory in use at " + to_string(other->range) +
+                    "; do not allocate host arrays from a pmr_resource");
+  }
   invalidate_queries_locked();
   allocations_.emplace(range.begin, std::move(added));
 }

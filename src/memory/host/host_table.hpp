@@ -35,7 +35,7 @@ class host_table {
   // Entries
 
   /// Adds memory that the library allocated. `mapped` means that kernels can access it. Throws
-  /// std::bad_alloc.
+  /// std::bad_alloc, and roc::error if another allocation has a part of it.
   void add_allocation(base::byte_range range, host_memory kind, bool mapped);
   /// Removes an allocation. Returns its uses, which may still be pending; null if it is unknown.
   std::shared_ptr<host_uses> remove_allocation(base::byte_range range) noexcept;

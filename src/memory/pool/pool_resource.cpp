@@ -35,6 +35,10 @@ void pool_resource::do_deallocate(void* data, std::size_t bytes, stream_ref stre
 
 int pool_resource::do_device_ordinal() const noexcept { return state_->device(); }
 
+std::optional<host_memory> pool_resource::do_host_kind() const noexcept {
+  return state_->host_kind();
+}
+
 memory_statistics pool_resource::do_statistics() const { return state_->statistics(); }
 
 void pool_resource::do_trim() { state_->trim(); }

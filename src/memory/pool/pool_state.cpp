@@ -32,7 +32,10 @@ int device_of(memory_resource const& upstream) {
 }  // namespace
 
 pool_state::pool_state(memory_resource& upstream, pool_options const& options)
-    : device_(device_of(upstream)), heap_(*this, upstream, options), bins_(heap_, device_) {}
+    : device_(device_of(upstream)),
+      host_kind_(upstream.host_kind()),
+      heap_(*this, upstream, options),
+      bins_(heap_, device_) {}
 
 pool_state::~pool_state() = default;
 
@@ -148,10 +151,11 @@ void pool_state::deallocate(detail::resource_block const& block, std::size_t byt
   auto* const recorded = static_cast<pool_block*>(block.record);
   if (recorded != nullptr && recorded->is_allocated.load(std::memory_order_relaxed)) {
     recorded->is_allocated.store(false, std::memory_order_relaxed);
-    return put(*recorded);
+    return block.has_prior_work ? put(*recorded) : put_idle(*recorded);
   }
   pool_block* const found = checked_block(block.data, bytes);
   if (found == nullptr) return;
+  if (!block.has_prior_work) return put_idle(*found);
   try {
     stream_id const& id = runtime::stream_id_of(stream, device_);
     if (found->allocation_stream != id) found->allocation_stream = id;
@@ -216,6 +220,10 @@ void pool_state::wait_and_put(pool_block& block) noexcept {
         static_cast<void const*>(block.data));
     return base::log_error(text);
   }
+  put_idle(block);
+}
+
+void pool_state::put_idle(pool_block& block) noexcept {
   block.forget_uses();
   block.allocation_stream = {};
   block.has_prior_work = false;

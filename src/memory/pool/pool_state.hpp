@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <roc/error.hpp>
@@ -40,10 +41,10 @@ class pool_state final : public thread_cache_owner {
   /// if the thread's cache has a block. Blocks only if memory is short. Throws out_of_memory,
   /// roc::error.
   detail::resource_block allocate(std::size_t bytes, stream_ref stream);
-  /// Deallocates memory. If the block has a record, work of the streams in it may still use the
-  /// memory; otherwise work enqueued on `stream` so far. Takes no lock and does not call HIP for
-  /// small blocks that no other stream used. Loses no memory if host memory is exhausted. Blocks
-  /// only after a failure of HIP. Logs invalid arguments.
+  /// Deallocates memory. If the block has prior work, that of the streams in its record may still
+  /// use the memory; without a record, work enqueued on `stream` so far. Takes no lock and does not
+  /// call HIP for small blocks that no other stream used. Loses no memory if host memory is
+  /// exhausted. Blocks only after a failure of HIP. Logs invalid arguments.
   void deallocate(detail::resource_block const& block, std::size_t bytes,
                   stream_ref stream) noexcept;
   /// Returns all slabs that no work uses to the upstream. Blocks if the upstream does, and for up
@@ -55,6 +56,7 @@ class pool_state final : public thread_cache_owner {
 
   memory_statistics statistics();
   int device() const noexcept { return device_; }
+  std::optional<host_memory> host_kind() const noexcept { return host_kind_; }
   std::size_t limit();
   /// Sets the limit, and trims the pool if it holds more.
   void set_limit(std::size_t bytes);
@@ -78,6 +80,8 @@ class pool_state final : public thread_cache_owner {
   /// Frees a block that is not put into a cache. Takes the mutex; calls HIP if other streams used
   /// the block or its stream is foreign.
   void put_slow_path(pool_block& block) noexcept;
+  /// Frees a block whose memory no work uses. Takes the mutex.
+  void put_idle(pool_block& block) noexcept;
   /// Frees a block after all work of all devices has finished; leaks it if the wait fails.
   void wait_and_put(pool_block& block) noexcept;
   /// Marks a block as allocated and returns it. The caller owns the block; takes no lock of the
@@ -114,6 +118,7 @@ class pool_state final : public thread_cache_owner {
   [[noreturn]] void throw_out_of_memory_locked(block_request const& request);
 
   int const device_;
+  std::optional<host_memory> const host_kind_;
   std::atomic<bool> closed_ = false;
   std::shared_ptr<thread_cache_owner> self_;  // set by keep_alive_forever, as the next member
   pool_state* next_kept_alive_ = nullptr;
