@@ -64,7 +64,7 @@ class ROCARRAY_API host_storage {
   /// resource of the memory tracks its uses.
   void release(bool wait) noexcept;
   /// Frees memory that is not in the table. `has_uses` means that its record has pending uses.
-  void free(bool has_uses = false) noexcept;
+  void free_memory(bool has_uses = false) noexcept;
 
   void* data_ = nullptr;
   std::size_t bytes_ = 0;

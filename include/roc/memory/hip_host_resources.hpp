@@ -27,9 +27,8 @@ class ROCARRAY_API hip_pinned_memory_resource final : public memory_resource {
   /// Creates a resource that allocates with hipHostMalloc.
   ///
   /// @param flags of the memory; with `mapped`, arrays are of the kind host_memory::mapped
-  /// @param device ordinal of the device for which memory is pinned if `flags` lacks `portable`;
-  /// -1:
-  ///   the current one
+  /// @param device ordinal of the device of the streams, for which memory is pinned unless `flags`
+  ///   has `portable`; -1: the current one
   /// @throws roc::error if the device does not exist, or the flags contradict each other
   explicit hip_pinned_memory_resource(host_flags flags = host_flags::portable, int device = -1,
                                       detail::caller at = std::source_location::current());

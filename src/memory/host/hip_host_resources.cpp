@@ -2,27 +2,22 @@
 #include <roc/memory/hip_host_resources.hpp>
 
 #include "memory/debug/leaks.hpp"
+#include "memory/device/idle_memory.hpp"
 #include "memory/host/managed.hpp"
 #include "memory/host/pinned_flags.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
-#include "runtime/stream_handle.hpp"
 
 namespace roc {
 namespace {
 
-// Blocks until the work enqueued on `stream` so far has finished, or all work if the stream was
-// destroyed meanwhile. Logs errors. Returns false if work may still be pending.
+// Blocks until the work enqueued on `stream` so far has finished. Logs errors. Returns false if
+// work may still be pending.
 bool wait_for(stream_ref stream, int device) noexcept {
-  bool const is_synchronized =
-      !runtime::is_handle_destroyed(stream.handle()) && platform::log_if_throws([&] {
-        runtime::on_device const guard(runtime::device_of(stream, device));
-        hipStream_t const native = runtime::handle(stream);
-        ROCARRAY_HIP(hipStreamSynchronize, native);
-      });
-  return is_synchronized || runtime::synchronize_all_devices_quietly();
+  return platform::log_if_throws([&] { memory::wait_for_stream(stream, device); }) ||
+         runtime::synchronize_all_devices_quietly();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/format_bytes.hpp"
 #include "memory/debug/leaks.hpp"
+#include "memory/device/idle_memory.hpp"
 #include "memory/device/memory_kind.hpp"
 #include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
@@ -21,7 +22,6 @@
 #include "memory/host/pinned_flags.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
-#include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 
 namespace roc::detail {
@@ -70,12 +70,6 @@ host_memory kind_of(memory_resource const& resource) {
               "resource of host memory, for example hip_pinned_memory_resource, or a device_array");
 }
 
-// Blocks until the work of the default stream that may use a new block has finished.
-void wait_for_prior_work(int device) {
-  runtime::on_device const guard(device >= 0 ? device : runtime::current_device());
-  ROCARRAY_HIP(hipStreamSynchronize, nullptr);
-}
-
 // Moves the uses to the record. Returns false if that is not possible: nothing is lost then.
 bool move_uses(memory::host_uses const& uses, memory::allocation_record& record) noexcept {
   // Work of failed calls, which may be a use, is in no record.
@@ -118,15 +112,8 @@ host_storage::host_storage(std::size_t bytes, host_memory kind, host_flags flags
 host_storage::host_storage(std::size_t bytes, memory_resource& resource, host_memory needed)
     : bytes_(bytes), kind_(kind_of(resource)) {
   check_kind(kind_, needed);
-  resource_block const block = resource.allocate_block(bytes, {});
-  if (block.data == nullptr) return;
-  try {
-    if (block.has_prior_work) wait_for_prior_work(resource.device_ordinal());
-  } catch (...) {
-    resource.deallocate_block(block, bytes, {});
-    throw;
-  }
-  take(block, resource);
+  if (bytes == 0) return;
+  take(memory::allocate_idle(resource, bytes), resource);
   add_to_table(kind_ == host_memory::mapped);
 }
 
@@ -142,7 +129,7 @@ void host_storage::add_to_table(bool is_mapped) {
     memory::host_table::instance().add_allocation(base::byte_range::of(data_, bytes_), kind_,
                                                   is_mapped);
   } catch (...) {
-    free();
+    free_memory();
     throw;
   }
   memory::record_allocation(
@@ -161,10 +148,10 @@ void host_storage::release(bool wait) noexcept {
     return memory::log_leaked_host_memory(std::exchange(data_, nullptr), bytes_);
   }
   memory::record_free(data_);
-  free(are_moved);
+  free_memory(are_moved);
 }
 
-void host_storage::free(bool has_uses) noexcept {
+void host_storage::free_memory(bool has_uses) noexcept {
   resource_block const block{std::exchange(data_, nullptr), std::exchange(record_, nullptr),
                              has_uses};
   if (!has_resource_) {

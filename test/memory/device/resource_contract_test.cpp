@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The contract of memory resources: one suite for all resources and for combinations of them.
+// The contract of resources of memory for device arrays: one suite for all resources, combinations
+// of them, and adapters to and from resources of other libraries.
+#include <roc/interop/cuda_mr.hpp>
+#include <roc/interop/foreign_resource.hpp>
+#include <roc/interop/rmm.hpp>
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -13,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "interop/foreign_resources.hpp"
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
@@ -60,6 +65,50 @@ stack hip_async() {
   s.add<roc::hip_async_memory_resource>();
   return s;
 }
+stack managed() {
+  stack s;
+  s.add<roc::hip_managed_memory_resource>();
+  return s;
+}
+// A resource over one of another library.
+template <class R>
+stack foreign_upstream(R upstream) {
+  stack s;
+  s.add<roc::foreign_resource<R>>(std::move(upstream));
+  return s;
+}
+// `A` makes the top of the stack a resource of another library; the result uses that.
+template <class A>
+stack round_trip(stack s) {
+  s.add<roc::foreign_resource<A>>(A(s.top()));
+  return s;
+}
+using rmm_adapter = roc::rmm_resource<foreign::device_memory_resource, foreign::stream_view,
+                                      foreign::out_of_memory>;
+using cuda_adapter = roc::cuda_mr_resource<foreign::device_accessible>;
+
+// Hides the forms of a resource that have a stream first.
+struct async_only : cuda_adapter {
+  using cuda_adapter::cuda_adapter;
+  void* allocate(std::size_t bytes, std::size_t alignment) {
+    return cuda_adapter::allocate(bytes, alignment);
+  }
+  void deallocate(void* data, std::size_t bytes, std::size_t alignment) {
+    cuda_adapter::deallocate(data, bytes, alignment);
+  }
+};
+// Hides all forms with streams.
+struct sync_only {
+  explicit sync_only(roc::memory_resource& resource) : adapter(resource) {}
+  void* allocate_sync(std::size_t bytes, std::size_t alignment) {
+    return adapter.allocate_sync(bytes, alignment);
+  }
+  void deallocate_sync(void* data, std::size_t bytes, std::size_t alignment) {
+    adapter.deallocate_sync(data, bytes, alignment);
+  }
+  cuda_adapter adapter;
+};
+
 template <class R, class... A>
 stack over(stack s, A... arguments) {
   s.add<R>(s.top(), arguments...);
@@ -89,6 +138,23 @@ test_case const test_cases[] = {
                    over<roc::statistics_resource_adaptor>(pool()), std::size_t{128} << 20))),
            &silence);
      }},
+    {"HipManaged", managed},
+    {"PoolOverManaged", [] { return over<roc::pool_resource>(managed()); }},
+    {"RmmHipAsync", [] { return foreign_upstream(foreign::async_memory_resource()); }},
+    {"CudaMr30HipAsync", [] { return foreign_upstream(foreign::async_resource{nullptr}); }},
+    {"CudaMr31HipAsync", [] { return foreign_upstream(foreign::resource{nullptr}); }},
+    {"SyncHip", [] { return foreign_upstream(foreign::synchronous_resource()); }},
+    {"PoolOverCudaMr",
+     [] { return over<roc::pool_resource>(foreign_upstream(foreign::resource{nullptr})); }},
+    {"PoolOverSyncHip",
+     [] { return over<roc::pool_resource>(foreign_upstream(foreign::synchronous_resource())); }},
+    {"RmmOverPool", [] { return round_trip<rmm_adapter>(pool()); }},
+    {"RmmOverHip", [] { return round_trip<rmm_adapter>(hip()); }},
+    {"CudaMr31OverPool", [] { return round_trip<cuda_adapter>(pool()); }},
+    {"CudaMr30OverPool", [] { return round_trip<async_only>(pool()); }},
+    {"SyncOverPoolOverHip", [] { return round_trip<sync_only>(pool()); }},
+    {"StatisticsOverRmmOverPool",
+     [] { return over<roc::statistics_resource_adaptor>(round_trip<rmm_adapter>(pool())); }},
 };
 
 class ResourceContract : public testing::TestWithParam<test_case> {
@@ -179,8 +245,8 @@ TEST_P(ResourceContract, MemoryIsReusedOnlyAfterWorkBeforeDeallocation) {
   roc::test::gate gate;
   roc::stream const first;
   roc::stream const second;
-  gate.close(first);
   auto old = array(bytes, first);
+  gate.close(first);
   // Many fills: in mode deferred, a query of the stream runs one of them.
   for (int i = 0; i < 20; ++i) old.fill(1, first);
   // A deallocation that blocks until the device is idle needs an open gate.
@@ -212,8 +278,8 @@ TEST_P(ResourceContract, MemoryIsReusedOnlyAfterUsesOnOtherStreams) {
   roc::test::gate gate;
   roc::stream const allocation_stream;
   roc::stream const other_stream;
-  gate.close(other_stream);
   auto old = array(bytes, allocation_stream);
+  gate.close(other_stream);
   old.fill(1, other_stream);  // recorded by the library
   // A deallocation that may block needs an open gate.
   if (std::string(GetParam().name).find("Hip") != std::string::npos) gate.open();
@@ -316,6 +382,7 @@ TEST_P(ResourceContract, DoesNotLeakIfACallFails) {
   auto const free_memory = [&] {
     roc::device().synchronize();
     resource.trim();
+    roc::device().synchronize();  // an upstream may free in stream order
     EXPECT_EQ(0u, resource.statistics().current_bytes);
     // On a real device, other processes may change the amount of free memory.
     return roc::test::on_cpu() ? roc::device().memory().free : 0;
