@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Calls of the C interface from Python: without the GIL, and with its errors as exceptions.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include <roc/c.h>
+#include <roc/detail/call_scope.hpp>
+
+namespace roc::python {
+
+namespace py = pybind11;
+
+/// Throws the Python exception of this type.
+[[noreturn]] void raise(PyObject* type, std::string const& message);
+
+/// Returns str(object).
+inline std::string text_of(py::handle object) { return py::str(object); }
+/// Returns the name of an object's type, for messages.
+inline std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+
+/// Throws the Python exception that stands for `status`, with the message of the calling thread's
+/// last error. Does nothing for ROCARRAY_SUCCESS. The caller holds the GIL.
+void check(roc_status status);
+
+/// Returns f(), a status of the C interface, without holding the GIL. `name` is that of the Python
+/// function: messages begin with it.
+template <class F>
+roc_status status_of(char const* name, F f) {
+  py::gil_scoped_release const release;
+  detail::call_scope const scope(name);
+  return f();
+}
+
+/// Calls f() as status_of does, and throws its error as a Python exception.
+template <class F>
+void call(char const* name, F f) {
+  check(status_of(name, f));
+}
+
+}  // namespace roc::python

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "device_array.hpp"
+
+#include <string>
+#include <vector>
+
+#include "dlpack.hpp"
+
+namespace roc::python {
+namespace {
+
+std::int64_t signed_size(std::size_t bytes) noexcept { return static_cast<std::int64_t>(bytes); }
+
+// An exported tensor and what it points to.
+template <class Managed>
+struct dlpack_export {
+  Managed managed{};
+  std::shared_ptr<device_memory> memory;
+  extents shape;
+  extents strides;
+};
+
+template <class Managed>
+py::object make_capsule(std::shared_ptr<device_memory> memory, tensor const& source) {
+  auto exported = std::make_unique<dlpack_export<Managed>>();
+  exported->memory = std::move(memory);
+  exported->shape = source.layout.shape;
+  for (auto stride : source.layout.strides) {
+    exported->strides.push_back(stride / signed_size(source.element_size));
+  }
+  Managed& managed = exported->managed;
+  managed.manager_context = exported.get();
+  managed.deleter = [](Managed* self) {
+    delete static_cast<dlpack_export<Managed>*>(self->manager_context);
+  };
+  if constexpr (std::is_same_v<Managed, dlpack_managed_versioned>) {
+    managed.major_version = dlpack_major_version;
+    managed.minor_version = dlpack_minor_version;
+  }
+  auto& tensor = managed.tensor;
+  // Null for an array without elements, as the protocol asks.
+  tensor.data = source.data;
+  tensor.byte_offset =
+      source.data == nullptr ? 0 : static_cast<std::uint64_t>(source.layout.offset);
+  tensor.device = source.device;
+  tensor.dtype = source.type;
+  tensor.ndim = static_cast<std::int32_t>(exported->shape.size());
+  tensor.shape = exported->shape.data();
+  tensor.strides = exported->strides.data();
+  PyObject* const capsule = PyCapsule_New(&managed, dlpack_name<Managed>, [](PyObject* self) {
+    if (!PyCapsule_IsValid(self, dlpack_name<Managed>)) return;  // a consumer has taken it
+    auto* const unused = static_cast<Managed*>(PyCapsule_GetPointer(self, dlpack_name<Managed>));
+    unused->deleter(unused);
+  });
+  if (capsule == nullptr) throw py::error_already_set();
+  exported.release();
+  return py::reinterpret_steal<py::object>(capsule);
+}
+
+// Returns the stream of a consumer, given as __dlpack__(stream=) does; nothing for -1, with which
+// the consumer orders the work itself.
+std::optional<stream> consumer_stream(py::handle number) {
+  bool const is_cuda = roc_device_type() == ROCARRAY_DEVICE_CUDA;
+  if (number.is_none()) return stream::default_stream();
+  auto const value = number.cast<std::intptr_t>();
+  if (value == -1) return {};
+  if (is_cuda ? value == 0 : value == 1 || value == 2) {
+    raise(PyExc_ValueError,
+          "the stream " + std::to_string(value) +
+              " is not allowed in __dlpack__ on this platform; use " +
+              (is_cuda ? "1 for the legacy default stream, 2 for that of the thread"
+                       : "0 for the default stream"));
+  }
+  if (value == (is_cuda ? 1 : 0)) return stream::default_stream();
+  if (is_cuda && value == 2) return stream::per_thread_stream();
+  return stream::external(static_cast<std::uintptr_t>(value));
+}
+
+}  // namespace
+
+device_memory::device_memory(char const* name, std::size_t bytes, stream_argument const& stream)
+    : stream_(stream.handle()) {
+  check(roc_stream_device(stream.get(), &device_));
+  call(name, [&] { return roc_allocate(ROCARRAY_DEFAULT_RESOURCE, bytes, stream.get(), &data_); });
+}
+
+void device_memory::free() noexcept {
+  // Fails only if the runtime has failed: the memory is lost then, and other calls report the
+  // error.
+  roc_free(data_, stream_ == nullptr ? ROCARRAY_DEFAULT_STREAM : stream_->get());
+  data_ = nullptr;
+  is_freed_ = true;
+}
+
+device_array::device_array(char const* name, layout_t layout, py::dtype dtype,
+                           stream_argument const& stream)
+    : device_array(nullptr, std::move(layout), std::move(dtype)) {
+  std::size_t const bytes = allocation_bytes(layout_, element_size_);
+  memory_ = std::make_shared<device_memory>(name, bytes, stream);
+}
+
+tensor device_array::describe() const {
+  if (memory_->is_freed()) {
+    raise(PyExc_ValueError,
+          "the memory of the array was freed by close(); use an array that is open");
+  }
+  tensor result;
+  result.data = memory_->data();
+  result.device = {roc_device_type(), memory_->device()};
+  result.type = element_type_of(dtype_);
+  result.element_size = element_size_;
+  result.layout = layout_;
+  result.dtype = dtype_;
+  return result;
+}
+
+device_array device_array::view_as(py::dtype dtype) const {
+  static_cast<void>(element_type_of(dtype));
+  auto const old_size = signed_size(element_size_);
+  auto const new_size = static_cast<std::int64_t>(dtype.itemsize());
+  layout_t layout = layout_;
+  if (old_size != new_size) {
+    std::size_t const last = layout.rank() - 1;
+    bool const is_possible = layout.rank() != 0 && layout.strides[last] == old_size &&
+                             layout.shape[last] * old_size % new_size == 0;
+    if (!is_possible) {
+      raise(PyExc_ValueError,
+            "a view of elements of " + std::to_string(old_size) + " bytes as elements of " +
+                std::to_string(new_size) +
+                " needs a contiguous last axis with a multiple of those bytes: shape " +
+                to_string(layout.shape) + "; copy the array first");
+    }
+    layout.shape[last] = layout.shape[last] * old_size / new_size;
+    layout.strides[last] = new_size;
+  }
+  return {memory_, std::move(layout), std::move(dtype)};
+}
+
+device_array device_array::field(std::string const& name) const {
+  py::object const fields = dtype_.attr("fields");
+  if (fields.is_none() || !fields.contains(name)) {
+    raise(PyExc_IndexError, "the elements have no field '" + name + "': dtype " + text_of(dtype_));
+  }
+  py::tuple const description = fields[py::str(name)];
+  py::dtype dtype = description[0].cast<py::dtype>();
+  layout_t layout = layout_;
+  layout.offset += description[1].cast<std::int64_t>();
+  if (py::object const sub = dtype.attr("subdtype"); !sub.is_none()) {
+    dtype = sub[py::int_(0)].cast<py::dtype>();
+    auto const inner = compact_layout(read_shape(sub[py::int_(1)]), order::c,
+                                      static_cast<std::size_t>(dtype.itemsize()));
+    layout.shape.insert(layout.shape.end(), inner.shape.begin(), inner.shape.end());
+    layout.strides.insert(layout.strides.end(), inner.strides.begin(), inner.strides.end());
+  }
+  return {memory_, std::move(layout), std::move(dtype)};
+}
+
+device_array device_array::reshape(extents const& shape, order o) const {
+  auto result = try_reshape(layout_, shape, o, element_size_);
+  if (!result) {
+    raise(PyExc_ValueError, "reshape of strided array from " + to_string(layout_.shape) + " to " +
+                                to_string(shape) + " needs a copy; use reshape_copy");
+  }
+  return view(std::move(*result));
+}
+
+device_array device_array::reshape_copy(char const* name, extents const& shape, order o,
+                                        stream_argument const& stream) const {
+  auto layout = compact_layout(layout_.shape, o, element_size_);
+  static_cast<void>(try_reshape(layout, shape, o, element_size_));  // before anything is allocated
+  device_array const result(name, std::move(layout), dtype_, stream);
+  tensor from = describe();
+  tensor to = result.describe();
+  from.owner = py::cast(*this);
+  to.owner = py::cast(result);
+  copy(name, from, to, stream);
+  return result.reshape(shape, o);
+}
+
+py::object device_array::copy_to_host(py::object host, stream_argument const& stream) const {
+  tensor from = describe();
+  from.owner = py::cast(*this);
+  if (host.is_none()) {
+    layout_t const layout = like_layout(layout_, element_size_);
+    host = py::array(dtype_, layout.shape, layout.strides);
+  }
+  tensor const to = find_tensor(host, stream);
+  if (!to.is_host_memory()) {
+    raise(PyExc_ValueError,
+          "the destination of copy_to_host is in device memory; use copy_to_device "
+          "of the destination, or copy()");
+  }
+  copy("copy_to_host", from, to, stream);
+  return host;
+}
+
+void device_array::copy_to_device(char const* name, py::handle source,
+                                  stream_argument const& stream) const {
+  tensor to = describe();
+  to.owner = py::cast(*this);
+  copy(name, find_tensor(source, stream, accept::anything), to, stream);
+}
+
+void device_array::record_stream(stream_argument const& stream) const {
+  static_cast<void>(describe());
+  call("record_stream", [&] { return roc_record_stream(memory_->data(), stream.get()); });
+}
+
+py::object device_array::export_dlpack(py::handle stream_number, py::handle max_version,
+                                       py::handle dl_device, py::handle copy) const {
+  tensor const source = describe();
+  bool const must_copy = !copy.is_none() && copy.cast<bool>();
+  if (!dl_device.is_none()) {
+    auto const location = dl_device.cast<py::tuple>();
+    auto const type = py::int_(location[0]).cast<std::int32_t>();
+    auto const ordinal = py::int_(location[1]).cast<std::int32_t>();
+    if (type == ROCARRAY_DEVICE_CPU && (copy.is_none() || must_copy)) {
+      return copy_to_host(py::none(), stream_argument(py::none())).attr("__dlpack__")();
+    }
+    if (type != source.device.device_type || ordinal != source.device.device_id) {
+      raise(PyExc_BufferError, "the array cannot be exported to device (" + std::to_string(type) +
+                                   ", " + std::to_string(ordinal) + "): it is on (" +
+                                   std::to_string(source.device.device_type) + ", " +
+                                   std::to_string(source.device.device_id) +
+                                   "); copy it to an array there");
+    }
+  }
+  if (source.type.code == ROCARRAY_TYPE_OPAQUE) {
+    raise(PyExc_BufferError, "DLPack has no type for elements of dtype " + text_of(dtype_) +
+                                 "; export a view of another dtype");
+  }
+  if (!has_whole_strides(layout_, element_size_)) {
+    raise(PyExc_BufferError, "DLPack counts strides in elements, but the strides " +
+                                 to_string(layout_.strides) + " are no multiples of " +
+                                 std::to_string(element_size_) + " bytes; export a copy");
+  }
+  if (must_copy) {
+    auto const contiguous =
+        reshape_copy("__dlpack__", layout_.shape, order::c, stream_argument(py::none()));
+    return contiguous.export_dlpack(stream_number, max_version, py::none(), py::none());
+  }
+  if (auto const consumer = consumer_stream(stream_number)) {
+    pending_work::instance().order_before(consumer->handle()->get());
+    check(roc_record_stream(memory_->data(), consumer->handle()->get()));
+  }
+  bool const is_versioned =
+      !max_version.is_none() && max_version.cast<py::tuple>()[0].cast<std::uint32_t>() >= 1;
+  return is_versioned ? make_capsule<dlpack_managed_versioned>(memory_, source)
+                      : make_capsule<dlpack_managed>(memory_, source);
+}
+
+py::dict device_array::cuda_array_interface() const {
+  if (roc_device_type() == ROCARRAY_DEVICE_HOST_PLATFORM) {
+    raise(PyExc_AttributeError,
+          "a DeviceArray has no __cuda_array_interface__ on the host platform: its memory is not "
+          "that of a GPU");
+  }
+  tensor const source = describe();
+  pending_work::instance().order_before(ROCARRAY_DEFAULT_STREAM);
+  auto const address = reinterpret_cast<std::uintptr_t>(source.data);
+  py::dict result;
+  result["shape"] = py::tuple(py::cast(layout_.shape));
+  result["typestr"] = dtype_.attr("str");
+  result["descr"] = dtype_.attr("descr");
+  result["data"] = py::make_tuple(
+      address == 0 ? 0 : address + static_cast<std::uintptr_t>(layout_.offset), false);
+  result["strides"] = is_contiguous(order::c) ? py::object(py::none())
+                                              : py::object(py::tuple(py::cast(layout_.strides)));
+  result["version"] = 3;
+  result["stream"] = 1;  // the legacy default stream
+  return result;
+}
+
+device_array make_array_like(char const* name, tensor const& other, stream_argument const& stream) {
+  if (other.dtype.is_none()) {
+    raise(PyExc_TypeError,
+          "NumPy has no type for the elements of this array, such as bfloat16; use "
+          "copy() between two arrays of other libraries");
+  }
+  return device_array(name, like_layout(other.layout, other.element_size),
+                      other.dtype.cast<py::dtype>(), stream);
+}
+
+}  // namespace roc::python

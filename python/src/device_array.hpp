@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Python's DeviceArray: an array of any rank in device memory, or a view of one.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <roc/c.h>
+
+#include "call.hpp"
+#include "layout.hpp"
+#include "stream.hpp"
+#include "tensor.hpp"
+
+namespace roc::python {
+
+/// An allocation of the library, shared by an array and its views. Holds no Python object, so that
+/// any thread may destroy it.
+class device_memory {
+ public:
+  /// Allocates in the order of `stream`, or on the current device. Throws MemoryError.
+  device_memory(char const* name, std::size_t bytes, stream_argument const& stream);
+  device_memory(device_memory const&) = delete;
+  device_memory& operator=(device_memory const&) = delete;
+  ~device_memory() { free(); }
+
+  /// Frees the memory after the work that uses it; does not block.
+  void free() noexcept;
+  bool is_freed() const noexcept { return is_freed_; }
+  void* data() const noexcept { return data_; }  ///< null for zero bytes and after free()
+  int device() const noexcept { return device_; }
+
+ private:
+  std::shared_ptr<stream_handle> stream_;  // null: the default stream
+  void* data_ = nullptr;
+  std::int32_t device_ = 0;
+  bool is_freed_ = false;
+};
+
+class device_array {
+ public:
+  /// Allocates an array that is not initialized.
+  device_array(char const* name, layout_t layout, py::dtype dtype, stream_argument const& stream);
+
+  /// Returns the array as an operand, without its owner. Throws ValueError after close().
+  tensor describe() const;
+
+  // Metadata. None of them needs the memory.
+  layout_t const& layout() const noexcept { return layout_; }
+  py::dtype const& dtype() const noexcept { return dtype_; }
+  std::size_t element_size() const noexcept { return element_size_; }
+  int device() const noexcept { return memory_->device(); }
+  bool is_contiguous(order o) const { return python::is_contiguous(layout_, o, element_size_); }
+
+  // Views of the same memory.
+  device_array view(layout_t layout) const { return {memory_, std::move(layout), dtype_}; }
+  device_array view_as(py::dtype dtype) const;
+  device_array field(std::string const& name) const;
+  /// Returns a view, or throws ValueError if that needs a copy.
+  device_array reshape(extents const& shape, order o) const;
+  /// Returns a new contiguous array.
+  device_array reshape_copy(char const* name, extents const& shape, order o,
+                            stream_argument const& stream) const;
+
+  // Copies.
+  py::object copy_to_host(py::object host, stream_argument const& stream) const;
+  void copy_to_device(char const* name, py::handle source, stream_argument const& stream) const;
+
+  void close() noexcept { memory_->free(); }
+  void record_stream(stream_argument const& stream) const;
+  py::object export_dlpack(py::handle stream, py::handle max_version, py::handle dl_device,
+                           py::handle copy) const;
+  py::dict cuda_array_interface() const;
+
+ private:
+  device_array(std::shared_ptr<device_memory> memory, layout_t layout, py::dtype dtype)
+      : memory_(std::move(memory)),
+        layout_(std::move(layout)),
+        dtype_(std::move(dtype)),
+        element_size_(static_cast<std::size_t>(dtype_.itemsize())) {}
+
+  std::shared_ptr<device_memory> memory_;
+  layout_t layout_;
+  py::dtype dtype_;
+  std::size_t element_size_;
+};
+
+/// Returns an array like another one: C and Fortran order are kept, other layouts become contiguous
+/// with the same order of axes.
+device_array make_array_like(char const* name, tensor const& other, stream_argument const& stream);
+
+/// Adds the class and the functions that create arrays to the module.
+void define_device_array(py::module_& module);
+
+}  // namespace roc::python

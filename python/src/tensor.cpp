@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT
+#include "tensor.hpp"
+
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "device_array.hpp"
+#include "dlpack.hpp"
+
+namespace roc::python {
+namespace {
+
+// Element types
+
+// Returns NumPy's dtype for a type, or None.
+py::object dtype_of(roc_element_type type) {
+  static char const codes[] = {'i', 'u', 'f', 0, 0, 'c', 'b'};
+  char const code = type.code < sizeof codes && type.lanes == 1 ? codes[type.code] : '\0';
+  if (code == 0 || type.bits % 8 != 0) return py::none();
+  try {
+    return py::dtype(std::string(1, code) + std::to_string(type.bits / 8));
+  } catch (py::error_already_set& problem) {
+    if (!problem.matches(PyExc_TypeError)) throw;
+    return py::none();
+  }
+}
+
+// A tensor of the C interface that describes a tensor. The pointers are to this object.
+class description {
+ public:
+  // Describes elements as `unit` bytes each, with one more axis if an element has several of them.
+  // `unit` is the element size, or a divisor of it and of all strides.
+  description(tensor const& described, std::size_t unit) {
+    auto const bytes = static_cast<std::int64_t>(unit);
+    shape_ = described.layout.shape;
+    for (std::size_t i = 0; i < described.layout.rank(); ++i) {
+      strides_.push_back(shape_[i] == 1 ? 0 : described.layout.strides[i] / bytes);
+    }
+    value_.dtype = described.type;
+    if (unit != described.element_size) {
+      shape_.push_back(static_cast<std::int64_t>(described.element_size / unit));
+      strides_.push_back(1);
+      value_.dtype = {ROCARRAY_TYPE_OPAQUE, 8, static_cast<std::uint16_t>(unit)};
+    }
+    value_.data = described.data == nullptr
+                      ? nullptr
+                      : static_cast<std::byte*>(described.data) + described.layout.offset;
+    value_.device = described.device;
+    value_.ndim = static_cast<std::int32_t>(shape_.size());
+    value_.shape = shape_.data();
+    value_.strides = strides_.data();
+  }
+  description(description const&) = delete;
+  description& operator=(description const&) = delete;
+
+  roc_tensor const* get() const noexcept { return &value_; }
+
+ private:
+  extents shape_;
+  extents strides_;
+  roc_tensor value_{};
+};
+
+// Returns the largest unit of bytes in which elements and strides of the tensor can be counted.
+std::size_t unit_of(tensor const& described) {
+  std::size_t unit = described.element_size;
+  if (has_whole_strides(described.layout, unit)) return unit;
+  for (std::size_t i = 0; i < described.layout.rank(); ++i) {
+    if (described.layout.shape[i] == 1) continue;
+    unit = std::gcd(unit, static_cast<std::size_t>(std::abs(described.layout.strides[i])));
+  }
+  return unit;
+}
+
+void check_writable(tensor const& to) {
+  if (to.is_read_only) {
+    raise(PyExc_ValueError, "the destination is read-only: an array of type " +
+                                type_name(to.owner) + "; use one that is writable");
+  }
+}
+
+// The C interface compares its element types. Types that are opaque there, and elements that are
+// described as bytes, are told apart by their dtypes.
+void check_dtypes(tensor const& from, tensor const& to) {
+  if (from.dtype.is(to.dtype) || from.dtype.equal(to.dtype)) return;
+  raise(PyExc_ValueError, "element types of source and destination differ: " + text_of(from.dtype) +
+                              ", " + text_of(to.dtype) + "; use arrays of the same type");
+}
+
+bool have_same_type(tensor const& from, tensor const& to) {
+  return from.type.code == to.type.code && from.type.bits == to.type.bits &&
+         from.type.lanes == to.type.lanes;
+}
+
+// Protocols
+
+tensor from_numpy(py::array const& array) {
+  static py::handle const masked =
+      py::object(py::module_::import("numpy.ma").attr("MaskedArray")).release();
+  if (py::isinstance(array, masked)) {
+    raise(PyExc_TypeError,
+          "the array has a mask, which a copy would lose; use its data or filled()");
+  }
+  tensor result;
+  auto const dtype = array.dtype();
+  result.data = const_cast<void*>(array.data());
+  result.type = element_type_of(dtype);
+  result.element_size = static_cast<std::size_t>(array.itemsize());
+  result.layout.shape.assign(array.shape(), array.shape() + array.ndim());
+  result.layout.strides.assign(array.strides(), array.strides() + array.ndim());
+  result.is_read_only = !array.writeable();
+  result.dtype = dtype;
+  result.owner = array;
+  return result;
+}
+
+// Reads a tensor of DLPack, which lives as long as `owner`.
+tensor read_dlpack(roc_tensor const& from, bool is_read_only, py::object owner) {
+  tensor result;
+  std::size_t const bits = std::size_t{from.dtype.bits} * from.dtype.lanes;
+  result.data = from.data;
+  result.device = from.device;
+  result.type = from.dtype;
+  result.element_size = bits / 8;
+  if (bits == 0 || bits % 8 != 0) {
+    raise(PyExc_ValueError, "a DLPack tensor has elements of " + std::to_string(from.dtype.bits) +
+                                " bits x " + std::to_string(from.dtype.lanes) +
+                                " lanes; use a whole number of bytes");
+  }
+  if (from.ndim < 0 || static_cast<std::size_t>(from.ndim) > max_rank) {
+    raise(PyExc_ValueError, "a DLPack tensor has rank " + std::to_string(from.ndim) +
+                                "; use a rank from 0 to " + std::to_string(max_rank));
+  }
+  if (from.ndim != 0 && from.shape == nullptr) {
+    raise(PyExc_ValueError, "a DLPack tensor of rank " + std::to_string(from.ndim) +
+                                " has no extents; its producer must set its shape");
+  }
+  auto const rank = static_cast<std::size_t>(from.ndim);
+  extents shape(from.shape, from.shape + rank);
+  for (auto extent : shape) {
+    if (extent < 0) {
+      raise(PyExc_ValueError, "a DLPack tensor has a negative extent: " + std::to_string(extent) +
+                                  "; its producer must set its shape");
+    }
+  }
+  if (from.strides == nullptr) {
+    result.layout = compact_layout(std::move(shape), order::c, result.element_size);
+  } else {
+    result.layout.shape = std::move(shape);
+    for (std::size_t i = 0; i < rank; ++i) {
+      std::int64_t bytes = 0;
+      if (__builtin_mul_overflow(from.strides[i], static_cast<std::int64_t>(result.element_size),
+                                 &bytes)) {
+        raise(PyExc_ValueError,
+              "a DLPack tensor has elements outside the address space: its stride " +
+                  std::to_string(from.strides[i]) + " is too large");
+      }
+      result.layout.strides.push_back(bytes);
+    }
+  }
+  std::int64_t const offset = static_cast<std::int64_t>(from.byte_offset);
+  if (offset < 0) {
+    raise(PyExc_ValueError,
+          "a DLPack tensor has elements outside the address space: its byte offset " +
+              std::to_string(from.byte_offset) + " is too large");
+  }
+  result.layout.offset = offset;
+  result.is_read_only = is_read_only;
+  result.dtype = dtype_of(from.dtype);
+  result.owner = std::move(owner);
+  return result;
+}
+
+// Takes a tensor out of its capsule. The result's owner calls the deleter.
+template <class Managed>
+tensor consume_capsule(py::object const& capsule) {
+  auto* const managed =
+      static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), dlpack_name<Managed>));
+  if (managed == nullptr) throw py::error_already_set();
+  bool is_read_only = false;
+  if constexpr (std::is_same_v<Managed, dlpack_managed_versioned>) {
+    if (managed->major_version != dlpack_major_version) {
+      raise(PyExc_BufferError, "a DLPack tensor has version " +
+                                   std::to_string(managed->major_version) + ", supported is " +
+                                   std::to_string(dlpack_major_version) +
+                                   "; its producer must respect max_version");
+    }
+    is_read_only = (managed->flags & dlpack_read_only) != 0;
+  }
+  py::capsule owner(managed, [](void* pointer) {
+    auto* const self = static_cast<Managed*>(pointer);
+    if (self->deleter != nullptr) self->deleter(self);
+  });
+  // The owner deletes the tensor from here on.
+  if (PyCapsule_SetName(capsule.ptr(), dlpack_used_name<Managed>) != 0)
+    throw py::error_already_set();
+  return read_dlpack(managed->tensor, is_read_only, std::move(owner));
+}
+
+bool is_host_type(std::int32_t device_type) noexcept {
+  return device_type == ROCARRAY_DEVICE_CPU || device_type == ROCARRAY_DEVICE_CUDA_HOST ||
+         device_type == ROCARRAY_DEVICE_ROCM_HOST;
+}
+
+// Returns the stream that a producer is told in __dlpack__: its work comes before later work there.
+py::object dlpack_stream(std::int32_t device_type, stream_argument const& stream) {
+  if (is_host_type(device_type)) return py::none();
+  void* native = nullptr;
+  check(roc_stream_native(stream.get(), &native));
+  auto const number = reinterpret_cast<std::uintptr_t>(native);
+  bool const is_cuda =
+      device_type == ROCARRAY_DEVICE_CUDA || device_type == ROCARRAY_DEVICE_CUDA_MANAGED;
+  return py::int_(number == 0 && is_cuda ? 1 : number);
+}
+
+tensor from_dlpack(py::handle object, stream_argument const& stream) {
+  auto const location = object.attr("__dlpack_device__")().cast<py::tuple>();
+  auto const device_type = py::int_(location[0]).cast<std::int32_t>();
+  auto const number = dlpack_stream(device_type, stream);
+  py::object const method = object.attr("__dlpack__");
+  py::object capsule;
+  try {
+    capsule = method(py::arg("stream") = number, py::arg("max_version") = py::make_tuple(
+                                                     dlpack_major_version, dlpack_minor_version));
+  } catch (py::error_already_set& problem) {
+    if (!problem.matches(PyExc_TypeError)) throw;
+    capsule = method(py::arg("stream") = number);  // from before DLPack 1
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), dlpack_name<dlpack_managed_versioned>)) {
+    return consume_capsule<dlpack_managed_versioned>(capsule);
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), dlpack_name<dlpack_managed>)) {
+    return consume_capsule<dlpack_managed>(capsule);
+  }
+  raise(PyExc_BufferError,
+        "__dlpack__ of an object of type " + type_name(object) +
+            " returned no capsule that holds a tensor: " + std::string(py::repr(capsule)));
+}
+
+// Makes work of `consumer` wait for the producer's work on the stream of a
+// __cuda_array_interface__.
+void wait_for_producer(py::handle number, stream_argument const& consumer) {
+  if (number.is_none()) return;
+  auto const value = number.cast<std::uintptr_t>();
+  if (value == 0) {
+    raise(PyExc_ValueError,
+          "__cuda_array_interface__ has stream 0, which is ambiguous; its producer "
+          "must use 1 (legacy default), 2 (per-thread default) or a handle");
+  }
+  stream const producer = value == 1   ? stream::default_stream()
+                          : value == 2 ? stream::per_thread_stream()
+                                       : stream::external(value);
+  event_handle const done(producer.device());
+  check(roc_event_record(done.get(), producer.handle()->get()));
+  check(roc_stream_wait(consumer.get(), done.get()));
+}
+
+tensor from_cuda_array_interface(py::handle object, stream_argument const& stream) {
+  if (roc_device_type() == ROCARRAY_DEVICE_HOST_PLATFORM) {
+    raise(PyExc_ValueError,
+          "an array of type " + type_name(object) +
+              " is in memory of a GPU, which the host platform cannot access; use "
+              "the package for nvidia or amd");
+  }
+  auto const description = object.attr("__cuda_array_interface__").cast<py::dict>();
+  auto const get = [&](char const* key) -> py::object {
+    return description.contains(key) ? py::object(description[key]) : py::none();
+  };
+  if (!get("mask").is_none()) {
+    raise(PyExc_ValueError,
+          "the array has a mask, which a copy would lose; use an array without one");
+  }
+  tensor result;
+  auto const typestr = get("typestr").cast<std::string>();
+  bool const is_record = typestr.size() > 1 && typestr[1] == 'V' && !get("descr").is_none();
+  py::dtype const dtype = py::dtype::from_args(is_record ? get("descr") : get("typestr"));
+  auto const data = get("data").cast<py::tuple>();
+  result.data = reinterpret_cast<void*>(data[0].is_none() ? 0 : data[0].cast<std::uintptr_t>());
+  result.is_read_only = data[1].cast<bool>();
+  result.type = element_type_of(dtype);
+  result.element_size = static_cast<std::size_t>(dtype.itemsize());
+  result.dtype = dtype;
+  result.owner = py::reinterpret_borrow<py::object>(object);
+  // The protocol does not name the device: by its convention it is the current one.
+  std::int32_t device = 0;
+  check(roc_get_device(&device));
+  result.device = {roc_device_type(), device};
+  result.layout = compact_layout(read_shape(get("shape")), order::c, result.element_size);
+  if (!get("strides").is_none()) {
+    result.layout.strides = get("strides").cast<extents>();
+    if (result.layout.strides.size() != result.layout.rank()) {
+      raise(PyExc_ValueError, "__cuda_array_interface__ has " +
+                                  std::to_string(result.layout.strides.size()) + " strides for " +
+                                  std::to_string(result.layout.rank()) + " axes");
+    }
+  }
+  wait_for_producer(get("stream"), stream);
+  return result;
+}
+
+}  // namespace
+
+bool tensor::is_host_memory() const noexcept { return is_host_type(device.device_type); }
+
+roc_element_type element_type_of(py::dtype const& dtype) {
+  auto const bits = static_cast<std::uint8_t>(8 * dtype.itemsize());
+  if (dtype.attr("isnative").cast<bool>()) {
+    switch (dtype.kind()) {
+      case 'b': return {ROCARRAY_TYPE_BOOL, bits, 1};
+      case 'i': return {ROCARRAY_TYPE_INT, bits, 1};
+      case 'u': return {ROCARRAY_TYPE_UINT, bits, 1};
+      case 'f': return {ROCARRAY_TYPE_FLOAT, bits, 1};
+      case 'c':
+        if (dtype.itemsize() < 32) return {ROCARRAY_TYPE_COMPLEX, bits, 1};
+        break;  // bits does not hold 256
+      default: break;
+    }
+  }
+  if (dtype.attr("hasobject").cast<bool>()) {
+    raise(PyExc_TypeError, "arrays of Python objects cannot be copied: dtype " + text_of(dtype) +
+                               "; use a type without objects");
+  }
+  if (dtype.itemsize() == 0 || dtype.itemsize() > UINT16_MAX) {
+    raise(PyExc_TypeError, "elements of " + std::to_string(dtype.itemsize()) +
+                               " bytes cannot be copied: dtype " + text_of(dtype) +
+                               "; use a type of 1 to 65535 bytes");
+  }
+  return {ROCARRAY_TYPE_OPAQUE, 8, static_cast<std::uint16_t>(dtype.itemsize())};
+}
+
+py::dtype read_dtype(py::handle object) {
+  auto result = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
+  static_cast<void>(element_type_of(result));
+  return result;
+}
+
+tensor find_tensor(py::handle object, stream_argument const& stream, accept accepted) {
+  if (py::isinstance<device_array>(object)) {
+    tensor result = object.cast<device_array const&>().describe();
+    result.owner = py::reinterpret_borrow<py::object>(object);
+    return result;
+  }
+  if (py::isinstance<py::array>(object)) {
+    return from_numpy(py::reinterpret_borrow<py::array>(object));
+  }
+  if (py::hasattr(object, "__dlpack__") && py::hasattr(object, "__dlpack_device__")) {
+    return from_dlpack(object, stream);
+  }
+  if (py::hasattr(object, "__cuda_array_interface__")) {
+    return from_cuda_array_interface(object, stream);
+  }
+  py::object converted;
+  if (PyObject_CheckBuffer(object.ptr()) != 0) {
+    converted = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object.ptr()));
+    if (!converted) throw py::error_already_set();
+  } else if (accepted == accept::anything) {
+    converted = py::reinterpret_borrow<py::object>(object);
+  } else {
+    raise(PyExc_TypeError, "an object of type " + type_name(object) +
+                               " is no array; use one with __dlpack__, __cuda_array_interface__ or "
+                               "the buffer protocol");
+  }
+  // For a memoryview this makes an array of the same memory.
+  return from_numpy(py::module_::import("numpy").attr("asarray")(converted));
+}
+
+void copy(char const* name, tensor const& from, tensor const& to, stream_argument const& stream) {
+  check_writable(to);
+  std::size_t const unit = std::gcd(unit_of(from), unit_of(to));
+  bool const as_bytes = unit != from.element_size || unit != to.element_size;
+  bool const have_dtypes = !from.dtype.is_none() && !to.dtype.is_none();
+  if (have_dtypes && (as_bytes || have_same_type(from, to))) check_dtypes(from, to);
+  // Types of which one has no dtype are left to the C interface, in their own units.
+  bool const is_comparable = have_dtypes || have_same_type(from, to);
+  description const source(from, is_comparable ? unit : from.element_size);
+  description const destination(to, is_comparable ? unit : to.element_size);
+  if (!stream) {
+    call(name, [&] { return roc_copy(source.get(), destination.get(), nullptr); });
+    return;
+  }
+  pending_work::instance().enqueue(
+      name, stream.handle(), {from.owner, to.owner}, [&](roc_stream target) {
+        return roc_copy_async(source.get(), destination.get(), target, nullptr);
+      });
+}
+
+void fill(char const* name, tensor const& to, py::handle value, stream_argument const& stream) {
+  check_writable(to);
+  if (!has_whole_strides(to.layout, to.element_size)) {
+    raise(PyExc_ValueError, "an array with strides that are no multiples of the element's " +
+                                std::to_string(to.element_size) + " bytes cannot be filled: " +
+                                to_string(to.layout.strides) + "; copy a filled array to it");
+  }
+  auto const element =
+      py::module_::import("numpy").attr("array")(value, to.dtype).cast<py::array>();
+  if (element.size() != 1) {
+    raise(PyExc_ValueError, "the value has " + std::to_string(element.size()) +
+                                " elements; use one value, or copy_to_device");
+  }
+  description const destination(to, to.element_size);
+  void const* const bytes = element.data();
+  if (!stream) {
+    call(name, [&] { return roc_fill(destination.get(), bytes, to.element_size); });
+    return;
+  }
+  pending_work::instance().enqueue(name, stream.handle(), {to.owner}, [&](roc_stream target) {
+    return roc_fill_async(destination.get(), bytes, to.element_size, target);
+  });
+}
+
+void zero(char const* name, tensor const& to, stream_argument const& stream) {
+  check_writable(to);
+  description const destination(to, unit_of(to));
+  if (!stream) {
+    call(name, [&] { return roc_zero(destination.get()); });
+    return;
+  }
+  pending_work::instance().enqueue(name, stream.handle(), {to.owner}, [&](roc_stream target) {
+    return roc_zero_async(destination.get(), target);
+  });
+}
+
+}  // namespace roc::python

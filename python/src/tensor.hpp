@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Arrays of other libraries: what a Python object says about its memory, and copies between two.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <roc/c.h>
+
+#include "call.hpp"
+#include "layout.hpp"
+#include "stream.hpp"
+
+namespace roc::python {
+
+/// The memory and the layout of an array, in whatever memory. Borrows the elements from `owner`.
+struct tensor {
+  void* data = nullptr;  ///< the first element is at layout.offset bytes from here
+  roc_tensor_device device = {ROCARRAY_DEVICE_CPU, 0};
+  roc_element_type type = {};
+  std::size_t element_size = 0;
+  layout_t layout;
+  bool is_read_only = false;
+  py::object dtype = py::none();  ///< None for a type that NumPy does not have
+  py::object owner;
+
+  bool is_host_memory() const noexcept;
+};
+
+/// Returns DLPack's type for a NumPy dtype. Types that DLPack does not have, such as records, dates
+/// and other byte orders, are opaque. Throws TypeError for Python objects.
+roc_element_type element_type_of(py::dtype const& dtype);
+/// Returns an argument `dtype` as a dtype. Throws TypeError for Python objects.
+py::dtype read_dtype(py::handle object);
+
+/// What find_tensor accepts besides arrays.
+enum class accept { arrays, anything };
+
+/// Returns the array that an object describes: a DeviceArray or numpy.ndarray, or by __dlpack__,
+/// __cuda_array_interface__ or the buffer protocol, in this order. With accept::anything also what
+/// numpy.asarray converts, such as lists and numbers. Copies no elements of an array.
+///
+/// Work of `stream`, or, without one, calls without a stream, come after the producer's work on
+/// device memory. Throws TypeError, ValueError, and what the object's own protocol throws.
+tensor find_tensor(py::handle object, stream_argument const& stream,
+                   accept accepted = accept::arrays);
+
+/// Copies element by element, as the Python function `name`. Without a stream the copy is complete
+/// on return; otherwise both owners live until it has finished.
+void copy(char const* name, tensor const& from, tensor const& to, stream_argument const& stream);
+/// Writes `value`, converted to the array's dtype, to every element.
+void fill(char const* name, tensor const& to, py::handle value, stream_argument const& stream);
+/// Writes zero bytes to every element.
+void zero(char const* name, tensor const& to, stream_argument const& stream);
+
+}  // namespace roc::python
