@@ -259,13 +259,13 @@ py::dict device_array::cuda_array_interface() const {
   pending_work::instance().order_before(ROCARRAY_DEFAULT_STREAM);
   auto const address = reinterpret_cast<std::uintptr_t>(source.data);
   py::dict result;
-  result["shape"] = py::tuple(py::cast(layout_.shape));
+  result["shape"] = to_tuple(layout_.shape);
   result["typestr"] = dtype_.attr("str");
   result["descr"] = dtype_.attr("descr");
   result["data"] = py::make_tuple(
       address == 0 ? 0 : address + static_cast<std::uintptr_t>(layout_.offset), false);
-  result["strides"] = is_contiguous(order::c) ? py::object(py::none())
-                                              : py::object(py::tuple(py::cast(layout_.strides)));
+  result["strides"] =
+      is_contiguous(order::c) ? py::object(py::none()) : py::object(to_tuple(layout_.strides));
   result["version"] = 3;
   result["stream"] = 1;  // the legacy default stream
   return result;

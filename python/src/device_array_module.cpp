@@ -2,7 +2,6 @@
 // The Python side of device_array.hpp: the class and the functions that create arrays.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include <sstream>
 #include <string>
@@ -14,8 +13,6 @@ namespace {
 
 using object = py::object;
 
-py::tuple to_tuple(extents const& values) { return py::tuple(py::cast(values)); }
-
 device_array device_array_function(object const& shape, object const& dtype, object const& strides,
                                    std::string const& order_text, object const& stream) {
   order const o = read_order(order_text);
@@ -23,8 +20,7 @@ device_array device_array_function(object const& shape, object const& dtype, obj
   layout_t layout =
       compact_layout(read_shape(shape), o, static_cast<std::size_t>(element.itemsize()));
   if (!strides.is_none()) {
-    layout.strides.clear();
-    for (py::handle stride : strides) layout.strides.push_back(stride.cast<std::int64_t>());
+    layout.strides = read_strides(strides);
     if (layout.strides.size() != layout.rank()) {
       raise(PyExc_ValueError, "the array has " + std::to_string(layout.rank()) + " axes, but " +
                                   std::to_string(layout.strides.size()) +

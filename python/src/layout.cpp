@@ -141,6 +141,18 @@ extents read_shape(py::handle object, bool may_infer) {
   return result;
 }
 
+extents read_strides(py::handle object) {
+  extents result;
+  for (py::handle item : object) result.push_back(to_integer(item, "a stride"));
+  return result;
+}
+
+py::tuple to_tuple(extents const& values) {
+  py::tuple result(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) result[i] = values[i];
+  return result;
+}
+
 order read_order(std::string const& text) {
   if (text == "C") return order::c;
   if (text == "F") return order::f;

@@ -36,6 +36,9 @@ struct layout_t {
 /// Returns extents given as an integer or a sequence of integers. Throws ValueError for a negative
 /// extent, except -1 if `may_infer`, and for more than max_rank extents.
 extents read_shape(py::handle object, bool may_infer = false);
+/// Returns strides given as a sequence of integers.
+extents read_strides(py::handle object);
+py::tuple to_tuple(extents const& values);
 /// Returns 'C' or 'F' as an order. Throws ValueError for other texts.
 order read_order(std::string const& text);
 /// Returns a text such as "(2, 3)".

@@ -150,8 +150,10 @@ int pending_work::device_of(roc_stream stream) {
 void pending_work::add(int device, entry added) {
   std::vector<entry> finished;
   queue& entries = queues_[{added.stream->get(), device}];
-  entries.push_back(std::move(added));
+  // Not the new entry: on the host platform a query may run the work, which hides a missing
+  // synchronization of the program.
   take_finished(entries, finished);
+  entries.push_back(std::move(added));
 }
 
 void pending_work::release_finished() {

@@ -289,7 +289,7 @@ tensor from_cuda_array_interface(py::handle object, stream_argument const& strea
   result.device = {roc_device_type(), device};
   result.layout = compact_layout(read_shape(get("shape")), order::c, result.element_size);
   if (!get("strides").is_none()) {
-    result.layout.strides = get("strides").cast<extents>();
+    result.layout.strides = read_strides(get("strides"));
     if (result.layout.strides.size() != result.layout.rank()) {
       raise(PyExc_ValueError, "__cuda_array_interface__ has " +
                                   std::to_string(result.layout.strides.size()) + " strides for " +
@@ -351,8 +351,11 @@ tensor find_tensor(py::handle object, stream_argument const& stream, accept acce
   if (py::hasattr(object, "__cuda_array_interface__")) {
     return from_cuda_array_interface(object, stream);
   }
+  auto const numpy = py::module_::import("numpy");
   py::object converted;
-  if (PyObject_CheckBuffer(object.ptr()) != 0) {
+  // The format that NumPy gives the buffers of its scalars is not always one that it reads.
+  bool const is_scalar = py::isinstance(object, numpy.attr("generic"));
+  if (PyObject_CheckBuffer(object.ptr()) != 0 && !is_scalar) {
     converted = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object.ptr()));
     if (!converted) throw py::error_already_set();
   } else if (accepted == accept::anything) {
@@ -363,7 +366,7 @@ tensor find_tensor(py::handle object, stream_argument const& stream, accept acce
                                "the buffer protocol");
   }
   // For a memoryview this makes an array of the same memory.
-  return from_numpy(py::module_::import("numpy").attr("asarray")(converted));
+  return from_numpy(numpy.attr("asarray")(converted));
 }
 
 void copy(char const* name, tensor const& from, tensor const& to, stream_argument const& stream) {
@@ -371,7 +374,9 @@ void copy(char const* name, tensor const& from, tensor const& to, stream_argumen
   std::size_t const unit = std::gcd(unit_of(from), unit_of(to));
   bool const as_bytes = unit != from.element_size || unit != to.element_size;
   bool const have_dtypes = !from.dtype.is_none() && !to.dtype.is_none();
-  if (have_dtypes && (as_bytes || have_same_type(from, to))) check_dtypes(from, to);
+  bool const is_opaque =
+      from.type.code == ROCARRAY_TYPE_OPAQUE || to.type.code == ROCARRAY_TYPE_OPAQUE;
+  if (have_dtypes && (as_bytes || is_opaque)) check_dtypes(from, to);
   // Types of which one has no dtype are left to the C interface, in their own units.
   bool const is_comparable = have_dtypes || have_same_type(from, to);
   description const source(from, is_comparable ? unit : from.element_size);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Debian packages, made by `cpack -G DEB` in the build directory: the library, the files for development,
-# and, if the benchmarks are built, rocbench.
+# and, if they are built, rocbench and the Python package.
 #
 # The packages of several platforms can be installed together: each has its own directories, and the
 # default library, .pc file and tool are selected by Debian's alternatives. A project selects a platform
@@ -24,6 +24,7 @@ set(rocarray_private_directory ${CMAKE_INSTALL_LIBDIR}/rocarray-${rocarray_suffi
 set(rocarray_library_package librocarray${rocarray_soversion}-${rocarray_suffix})
 set(rocarray_development_package librocarray-${rocarray_suffix}-dev)
 set(rocarray_tool_package rocarray-tools-${rocarray_suffix})
+set(rocarray_python_package python3-rocarray-${rocarray_suffix})
 set(rocarray_maintainer "rocarray developers <developers@rocarray.invalid>")
 
 # rocarray_debian_documents(COMPONENT): installs copyright and changelog, which every package must have.
@@ -94,6 +95,22 @@ if(TARGET rocbench)
   list(APPEND CPACK_COMPONENTS_ALL tool)
 endif()
 
+if(TARGET rocarray_python)
+  rocarray_debian_documents(python)
+  set(rocarray_python_directory ${rocarray_private_directory}/python/rocarray)
+  install(FILES ${ROCARRAY_PYTHON_FILES}
+    DESTINATION ${rocarray_python_directory} COMPONENT python EXCLUDE_FROM_ALL)
+  install(TARGETS rocarray_python
+    LIBRARY DESTINATION ${rocarray_python_directory} COMPONENT python EXCLUDE_FROM_ALL)
+  # The directory of the alternative, which does not exist in a system without Python.
+  install(DIRECTORY DESTINATION lib/python3/dist-packages COMPONENT python EXCLUDE_FROM_ALL)
+  # The extension loads the library as programs do: by LD_LIBRARY_PATH or the alternatives.
+  install(CODE "file(RPATH_REMOVE FILE
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${rocarray_python_directory}/$<TARGET_FILE_NAME:rocarray_python>\")"
+    COMPONENT python EXCLUDE_FROM_ALL)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rocarray)
 set(CPACK_PACKAGE_VENDOR rocarray)
@@ -135,6 +152,21 @@ set(CPACK_DEBIAN_TOOL_DESCRIPTION
 This package contains rocbench, which measures the library beside HIP's own\n\
 calls and the limits of the hardware, for the platform ${rocarray_suffix}.")
 
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME ${rocarray_python_package})
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+  "${rocarray_library_package} (= ${PROJECT_VERSION}), python3-numpy")
+if(TARGET rocarray_python)
+  string(REGEX MATCH "[0-9]+$" rocarray_python_minor ${ROCARRAY_PYTHON_VERSION})
+  math(EXPR rocarray_python_minor "${rocarray_python_minor} + 1")
+  string(APPEND CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+    ", python3 (>= ${ROCARRAY_PYTHON_VERSION}~), python3 (<< 3.${rocarray_python_minor})")
+endif()
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DESCRIPTION
+  "arrays in GPU memory, Python package for ${rocarray_suffix}\n${rocarray_description}\
+This package contains the module rocarray for Python, which copies arrays of\n\
+NumPy and other libraries, for the platform ${rocarray_suffix}.")
+
 # A platform with a device has precedence over the CPU.
 set(rocarray_priority 30)
 if(rocarray_suffix STREQUAL "host")
@@ -148,5 +180,7 @@ set(rocarray_pc_file /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig/rocarray)
 rocarray_alternative(development ${rocarray_pc_file}.pc ${rocarray_pc_file}-${rocarray_suffix}.pc "")
 rocarray_alternative(tool /usr/bin/rocbench /usr/${rocarray_private_directory}/rocbench
   "${rocarray_tool_slaves}")
+rocarray_alternative(python /usr/lib/python3/dist-packages/rocarray
+  /usr/${rocarray_private_directory}/python/rocarray "")
 
 include(CPack)

@@ -236,17 +236,43 @@ endfunction()
 # Adds a test that runs a program with arguments. Exit status 0 passes, 77 is skipped. The program
 # runs in every mode on the host platform, and with ROCARRAY_TEST_LAUNCHER on amd.
 function(rocarray_add_program_test test target)
-  set(environment ${ROCARRAY_TEST_ENVIRONMENT})
-  set(modes device)
-  if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
-    list(APPEND environment ${ROCARRAY_HOST_TEST_ENVIRONMENT})
-    set(modes ${ROCARRAY_HOST_TEST_MODES})
-  elseif(ROCARRAY_ON_FAKE_RUNTIME)
-    set(host_stubs
-      $<TARGET_FILE:rocarray_library_host_stubs>:$<TARGET_FILE:rocarray_example_host_stubs>)
+  _rocarray_prepare_for_fake_runtime(${target})
+  _rocarray_add_command_test(${test} "${ROCARRAY_HOST_TEST_MODES}" "" $<TARGET_FILE:${target}> ${ARGN})
+endfunction()
+
+# rocarray_add_python_test(TEST [ENVIRONMENT NAME=value...] COMMAND arguments...)
+#
+# Adds a test that runs the interpreter of the Python package with arguments. The mode check is left
+# out: objects of the interpreter share pages with small arrays.
+function(rocarray_add_python_test test)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ENVIRONMENT;COMMAND")
+  set(modes ${ROCARRAY_HOST_TEST_MODES})
+  list(REMOVE_ITEM modes check)
+  _rocarray_add_command_test(${test} "${modes}"
+    "${arg_ENVIRONMENT};PYTHONPATH=${ROCARRAY_PYTHON_DIRECTORY};PYTHONDONTWRITEBYTECODE=1"
+    ${ROCARRAY_PYTHON_EXECUTABLE} ${arg_COMMAND})
+endfunction()
+
+# Lets a program or a module, which is linked with the installed libamdhip64, load the fake one.
+function(_rocarray_prepare_for_fake_runtime target)
+  if(ROCARRAY_ON_FAKE_RUNTIME)
     add_dependencies(${target}
       rocarray_library_host_stubs rocarray_example_host_stubs rocarray_fake_runtime)
     target_link_options(${target} PRIVATE -Wl,--enable-new-dtags)
+  endif()
+endfunction()
+
+# Adds a test that runs a command, once for each of `host_modes` on the host platform. `more` is added
+# to its environment.
+function(_rocarray_add_command_test test host_modes more)
+  set(environment ${ROCARRAY_TEST_ENVIRONMENT} ${more})
+  set(modes device)
+  if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
+    list(APPEND environment ${ROCARRAY_HOST_TEST_ENVIRONMENT})
+    set(modes ${host_modes})
+  elseif(ROCARRAY_ON_FAKE_RUNTIME)
+    set(host_stubs
+      $<TARGET_FILE:rocarray_library_host_stubs>:$<TARGET_FILE:rocarray_example_host_stubs>)
     list(APPEND environment ${ROCARRAY_FAKE_RUNTIME_ENVIRONMENT}
       LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY} ROCARRAY_HOST_STUBS=${host_stubs})
     set(modes threaded deferred)
@@ -257,7 +283,7 @@ function(rocarray_add_program_test test target)
     if(NOT mode STREQUAL "device")
       set(name ${rocarray_test_prefix}.${mode}.${test})
     endif()
-    add_test(NAME ${name} COMMAND ${ROCARRAY_TEST_COMMAND_PREFIX} $<TARGET_FILE:${target}> ${ARGN})
+    add_test(NAME ${name} COMMAND ${ROCARRAY_TEST_COMMAND_PREFIX} ${ARGN})
     set_tests_properties(${name} PROPERTIES
       TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT "${variables}")
   endforeach()

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: MIT
+"""Copies between arrays of any library, by each protocol."""
+
+import array
+import mmap
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import rocarray as roc
+from capsules import READ_ONLY, OldProducer, Producer, name_of, random_array, tensor_of
+
+
+def test_copy_between_any_layouts_and_memories_keeps_gaps(random):
+    for _ in range(200):
+        source = random_array(random, np.int16)
+        memory = np.full(int(np.prod(np.array(source.shape) * 3 + 1)), -1, np.int16)
+        frame = memory.reshape(np.array(source.shape) * 3 + 1) if source.ndim else memory.reshape(())
+        key = tuple(slice(1, 1 + 3 * n, 3) if random.random() < 0.5 else slice(n, 0, -1) for n in source.shape)
+        axes = random.permutation(source.ndim)
+        base = frame[(*key, ...)].transpose(axes)
+        destination = base.transpose(np.argsort(axes)) if source.ndim else base
+        expected = memory.copy()
+        expected_frame = expected.reshape(frame.shape)
+        expected_frame[key] = source
+        from_ = roc.to_device(source) if random.random() < 0.5 else source
+        if random.random() < 0.5:
+            roc.copy(from_, destination)
+            assert np.array_equal(memory, expected)
+        else:
+            device_frame = roc.to_device(frame)
+            roc.copy(from_, device_frame[(*key, ...)])
+            assert np.array_equal(device_frame.copy_to_host().ravel(), expected.ravel())
+
+
+def test_flat_host_memory_stands_for_any_shape():
+    d = roc.device_array((4, 6), np.int32, order="F")
+    d.copy_to_device(np.arange(24, dtype=np.int32))
+    flat = np.zeros(24, np.int32)
+    d.copy_to_host(flat)
+    assert np.array_equal(flat, np.arange(24))
+
+
+def test_objects_with_the_buffer_protocol_are_not_copied():
+    d = roc.device_array(8, np.uint8)
+    roc.copy(b"abcdefgh", d)
+    for target in (bytearray(8), memoryview(bytearray(8)), mmap.mmap(-1, 8)):
+        roc.copy(d, target)
+        assert bytes(target[:]) == b"abcdefgh"
+    doubles = array.array("d", [0.0] * 6)
+    roc.copy(roc.to_device(np.arange(6.0)), doubles)
+    assert list(doubles) == [0, 1, 2, 3, 4, 5]
+    strided = memoryview(bytearray(16))[::2]
+    roc.copy(d, strided)
+    assert bytes(strided) == b"abcdefgh"
+
+
+@pytest.mark.parametrize("producer", [Producer, OldProducer])
+def test_dlpack_of_host_memory_both_ways(producer):
+    host = np.arange(24, dtype=np.float32).reshape(4, 6)[:, ::-2]
+    exported = producer(host)
+    d = roc.to_device(exported)
+    assert np.array_equal(d.copy_to_host(), host)
+    assert exported.arguments["stream"] is None and exported.deleted == 1
+    d.fill(5)
+    d.copy_to_host(producer(host))
+    assert (host == 5).all()
+
+
+def test_dlpack_without_strides_is_in_c_order():
+    host = np.arange(6, dtype=np.int32).reshape(2, 3)
+    assert np.array_equal(roc.to_device(Producer(host, strides=None)).copy_to_host(), host)
+
+
+def test_types_that_numpy_does_not_have_are_copied():
+    bits = np.arange(10, dtype=np.uint16)
+    to = np.zeros(10, np.uint16)
+    roc.copy(Producer(bits, code=4), Producer(to, code=4))  # bfloat16
+    assert np.array_equal(to, bits)
+    with pytest.raises(TypeError, match="NumPy has no type for the elements of this array, such as bfloat16"):
+        roc.to_device(Producer(bits, code=4))
+    with pytest.raises(ValueError, match="element types of source and destination differ: bfloat16, float16"):
+        roc.copy(Producer(bits, code=4), Producer(to, code=2))
+
+
+@pytest.mark.parametrize("changes, kind, message", [
+    ({"version": (2, 0)}, BufferError, "has version 2, supported is 1"),
+    ({"code": 99}, ValueError, "elements of an unknown type: code 99"),
+    ({"bits": 3}, ValueError, "elements of 3 bits x 1 lanes"),
+    ({"bits": 0}, ValueError, "elements of 0 bits"),
+    ({"ndim": -1}, ValueError, "has rank -1"),
+    ({"ndim": 33}, ValueError, "has rank 33; use a rank from 0 to 32"),
+    ({"shape": (-3, 5)}, ValueError, "negative extent: -3"),
+    ({"shape": (1 << 62, 1 << 62), "strides": (0, 0)}, ValueError, "larger than the address space"),
+    ({"strides": (1 << 62, 1)}, ValueError, "outside the address space"),
+    ({"strides": (1 << 60, 1)}, ValueError, "outside the address space"),
+    ({"byte_offset": 1 << 63}, ValueError, "outside the address space"),
+    ({"data": None}, ValueError, "is null, but has elements"),
+    ({"device_type": 77}, ValueError, "is in memory of device type 77"),
+    ({"device_type": -5}, ValueError, "is in memory of device type -5"),
+])
+def test_invalid_dlpack_tensors_are_errors(changes, kind, message):
+    host = np.zeros((4, 5), np.float32)
+    exported = Producer(host, **changes)
+    d = roc.to_device(np.ones((4, 5), np.float32))
+    for from_, to in ((exported, d), (d, exported)):
+        with pytest.raises(kind, match=message):
+            roc.copy(from_, to)
+    assert not host.any() and (d.copy_to_host() == 1).all()
+
+
+def test_dlpack_of_a_device_that_does_not_exist_is_an_error():
+    exported = Producer(np.zeros(4, np.float32), device_type=roc.device_array(1).__dlpack_device__()[0], device_id=99)
+    with pytest.raises(RuntimeError, match="is on device 99, which does not exist"):
+        roc.copy(exported, np.zeros(4, np.float32))
+
+
+def test_object_that_returns_no_capsule_is_an_error():
+    class Liar:
+        def __dlpack__(self, **_):
+            return 5
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    with pytest.raises(BufferError, match="returned no capsule"):
+        roc.copy(Liar(), np.zeros(3))
+
+
+def test_read_only_destinations_are_errors():
+    d = roc.to_device(np.arange(4.0))
+    host = np.zeros(4)
+    host.flags.writeable = False
+    for target in (host, Producer(np.zeros(4), flags=READ_ONLY), bytes(32)):
+        with pytest.raises(ValueError, match="the destination is read-only"):
+            roc.copy(d.view(np.uint8) if isinstance(target, bytes) else d, target)
+    roc.copy(host, d)
+    assert not d.copy_to_host().any()
+
+
+def test_objects_that_are_no_arrays_are_errors():
+    for value in ([1.0, 2.0], 3, None):
+        with pytest.raises(TypeError, match="is no array"):
+            roc.copy(value, np.zeros(2))
+
+
+def test_export_by_dlpack_describes_the_view():
+    d = roc.to_device(np.arange(24, dtype=np.int16).reshape(4, 6))[::2, 1:]
+    for capsule, name in ((d.__dlpack__(), "dltensor"), (d.__dlpack__(max_version=(0, 8)), "dltensor"),
+                          (d.__dlpack__(stream=-1, max_version=(1, 3)), "dltensor_versioned")):
+        tensor = tensor_of(capsule)
+        assert name_of(capsule) == name
+        assert (tensor.shape[:2], tensor.strides[:2], tensor.byte_offset) == ([2, 5], [12, 1], 2)
+        assert (tensor.code, tensor.bits, tensor.lanes) == (0, 16, 1)
+        assert (tensor.device_type, tensor.device_id) == d.__dlpack_device__()
+
+
+def test_exported_memory_lives_until_the_consumer_deletes_it():
+    class Consumerside:
+        def __init__(self, array):
+            self.capsule, self.device = array.__dlpack__(max_version=(1, 1)), array.__dlpack_device__()
+
+        def __dlpack__(self, **_):
+            return self.capsule
+
+        def __dlpack_device__(self):
+            return self.device
+
+    exported = Consumerside(roc.to_device(np.arange(1000.0)))
+    others = [roc.to_device(np.zeros(1000)) for _ in range(8)]
+    host = np.zeros(1000)
+    roc.copy(exported, host)
+    assert np.array_equal(host, np.arange(1000.0)) and others
+    with pytest.raises(BufferError, match="returned no capsule that holds a tensor"):
+        roc.copy(exported, host)  # consumed
+
+
+def test_export_by_dlpack_to_other_devices():
+    d = roc.to_device(np.arange(5.0))
+    capsule = d.__dlpack__(dl_device=(1, 0))
+    assert tensor_of(capsule).device_type == 1
+    copied = d.__dlpack__(copy=True)
+    assert tensor_of(copied).data != tensor_of(d.__dlpack__()).data
+    with pytest.raises(BufferError, match="cannot be exported to device"):
+        d.__dlpack__(dl_device=(77, 0))
+    with pytest.raises(BufferError, match="cannot be exported to device"):
+        d.__dlpack__(dl_device=(1, 0), copy=False)
+
+
+def test_export_of_types_and_strides_that_dlpack_does_not_have_is_an_error():
+    d = roc.device_array(5, "u1,f8")
+    with pytest.raises(BufferError, match="DLPack has no type"):
+        d.__dlpack__()
+    with pytest.raises(BufferError, match=r"the strides \(9,\) are no multiples of 8 bytes"):
+        d["f1"].__dlpack__()
+
+
+class _OfAGpu:
+    """Has only __cuda_array_interface__, as numba's arrays do."""
+
+    def __init__(self, array, **changes):
+        self.array, self.changes = array, changes
+
+    @property
+    def __cuda_array_interface__(self):
+        return {**self.array.__cuda_array_interface__, **self.changes}
+
+
+@pytest.mark.skipif(roc.platform == "host", reason="device memory of the host platform is not that of a GPU")
+def test_cuda_array_interface_both_ways():
+    host = np.arange(24, dtype=np.float32).reshape(4, 6)
+    d = roc.to_device(host)
+    for view, expected in ((d, host), (d.T, host.T), (d[::2, ::-1], host[::2, ::-1])):
+        assert np.array_equal(roc.to_device(_OfAGpu(view)).copy_to_host(), expected)
+    roc.copy(np.zeros((4, 6), np.float32), _OfAGpu(d, stream=None))
+    assert not d.copy_to_host().any()
+    stream = roc.stream()
+    roc.copy(_OfAGpu(d, stream=stream.handle), host, stream)
+    stream.synchronize()
+    for changes, message in (({"mask": 1}, "has a mask"), ({"stream": 0}, "stream 0, which is ambiguous"),
+                             ({"strides": (4,)}, "1 strides for 2 axes"), ({"data": (0, False)}, "is null, but has elements")):
+        with pytest.raises(ValueError, match=message):
+            roc.copy(_OfAGpu(d, **changes), host)
+    with pytest.raises(ValueError, match="the destination is read-only"):
+        roc.copy(host, _OfAGpu(d, data=(d.__cuda_array_interface__["data"][0], True)))
+
+
+@pytest.mark.skipif(roc.platform != "host", reason="arrays of GPUs have the interface")
+def test_cuda_array_interface_is_refused_on_the_host_platform():
+    assert not hasattr(roc.device_array(3), "__cuda_array_interface__")
+
+    class OfAGpu:
+        __cuda_array_interface__ = {"shape": (3,), "typestr": "<f8", "data": (4096, False), "version": 3}
+
+    with pytest.raises(ValueError, match="which the host platform cannot access"):
+        roc.copy(OfAGpu(), np.zeros(3))
+
+
+def test_other_threads_run_during_a_copy():
+    big = np.zeros(16 << 20, np.uint8)
+    d = roc.to_device(big)
+    count, ends = 0, False
+
+    def run():
+        nonlocal count
+        while not ends:
+            count += 1
+            time.sleep(0)  # releases the GIL, which this thread otherwise keeps
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    thread = threading.Thread(target=run)
+    try:
+        thread.start()
+        for _ in range(100):
+            before = count
+            d.copy_to_host(big)  # the only call that can release the GIL
+            if count > before:
+                break
+        else:
+            pytest.fail("no copy released the GIL")
+    finally:
+        ends = True
+        sys.setswitchinterval(interval)
+        thread.join()
+
+
+def test_threads_copy_at_the_same_time(random):
+    def work(seed):
+        host = np.random.default_rng(seed).integers(0, 1000, 5000)
+        for _ in range(20):
+            stream = roc.stream()
+            with stream.auto_synchronize():
+                d = roc.to_device(host, stream)
+                result = d[::-1].copy_to_host(stream=stream)
+            if not np.array_equal(result, host[::-1]):
+                wrong.append(seed)
+
+    wrong = []
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

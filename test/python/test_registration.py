@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Registration, pinned and managed memory."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import rocarray as roc
+from capsules import Producer
+
+
+def test_register_as_context_manager_deregisters_also_after_an_exception():
+    a, b = np.arange(10000.0), np.zeros(10000)
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            with roc.register(a, b):
+                roc.to_device(a).copy_to_host(b)
+                raise KeyError
+        with pytest.raises(ValueError, match="is not registered; use exactly the range that was registered"):
+            roc.deregister(a)
+    assert np.array_equal(b, a)
+
+
+def test_register_without_context_lasts_until_deregister():
+    a = np.zeros(10000)
+    roc.register(a)
+    gc.collect()
+    roc.deregister(a)
+    with pytest.raises(ValueError, match="deregister: .* is not registered"):
+        roc.deregister(a)
+
+
+def test_registered_arrays_stay_alive():
+    a = np.zeros(10000)
+    alive = weakref.ref(a)
+    guard = roc.register(a)
+    del a
+    gc.collect()
+    assert alive() is not None
+    guard.deregister()
+    gc.collect()
+    assert alive() is None
+
+
+def test_registration_counts():
+    a = np.zeros(10000)
+    with roc.register(a):
+        with roc.register(a):
+            pass
+        roc.register(a)
+        roc.deregister(a)
+    with pytest.raises(ValueError, match="is not registered"):
+        roc.deregister(a)
+
+
+def test_deregistration_is_an_error_the_second_time():
+    guard = roc.register(np.zeros(5000))
+    with guard:
+        guard.deregister()
+    with pytest.raises(ValueError, match="were deregistered by this object before"):
+        guard.deregister()
+
+
+def test_partial_overlap_is_an_error_and_registers_nothing():
+    a = np.zeros(10000)
+    other = np.zeros(10000)
+    with roc.register(a):
+        with pytest.raises(ValueError, match="register: .*overlaps"):
+            roc.register(other, a[:500])
+        with pytest.raises(ValueError, match="is not registered"):
+            roc.deregister(other)
+        with pytest.raises(ValueError, match="is not the registered range"):
+            roc.deregister(a[:500])
+
+
+def test_strided_and_foreign_arrays_register_the_bytes_that_they_span():
+    a = np.arange(20000, dtype=np.float32).reshape(100, 200)
+    view = a[::-2, 10:20]
+    low, high = np.byte_bounds(view)
+    with roc.register(view):
+        assert np.array_equal(roc.to_device(view).copy_to_host(), view)
+        flat = a.view(np.uint8).ravel()
+        begin = low - flat.ctypes.data
+        roc.deregister(flat[begin:begin + high - low])
+        roc.register(view)
+    buffer = bytearray(10000)
+    with roc.register(buffer, Producer(a)), pytest.raises(BufferError):
+        buffer.append(1)  # registered memory cannot be moved
+    buffer.append(1)
+
+
+def test_empty_arrays_register_nothing():
+    with roc.register(np.zeros((0, 3)), np.zeros(0)):
+        pass
+
+
+def test_device_arrays_cannot_be_registered():
+    with pytest.raises(ValueError, match="is in device memory; register host memory"):
+        roc.register(roc.device_array(5))
+    with pytest.raises(TypeError, match="is no array"):
+        roc.register([1, 2])
+
+
+def test_read_only_registration_refuses_copies_to_it():
+    a = np.arange(5000.0)
+    with roc.register(a, read_only=True):
+        d = roc.to_device(a)
+        with pytest.raises(ValueError, match="read"):
+            d.copy_to_host(a)
+
+
+def test_pinned_arrays_have_shape_dtype_and_order():
+    a = roc.pinned_array((20, 50), np.int32, order="F", portable=True)
+    assert isinstance(a, np.ndarray) and a.flags.f_contiguous and a.flags.writeable and a.dtype == np.int32
+    a[:] = np.arange(1000).reshape(20, 50)
+    assert np.array_equal(roc.to_device(a).copy_to_host(), a)
+    assert roc.pinned_array(3, wc=True).shape == (3,) and roc.pinned_array((0, 2)).size == 0
+    with pytest.raises(ValueError, match="array size overflows"):
+        roc.pinned_array((1 << 40, 1 << 40))
+
+
+def test_managed_arrays_can_be_copied():
+    try:
+        a = roc.managed_array(1000, np.float32)
+    except NotImplementedError as problem:
+        pytest.skip(str(problem))
+    a[:] = 3
+    assert (roc.to_device(a).copy_to_host() == 3).all()

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""Streams and events, and how long asynchronous work keeps its arrays alive."""
+
+import gc
+import os
+import subprocess
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+import rocarray as roc
+
+
+def test_copies_on_a_stream_are_complete_after_synchronization():
+    stream = roc.stream()
+    host = np.arange(1000.0)
+    d = roc.to_device(host, stream=stream)
+    result = d.copy_to_host(stream=stream)
+    stream.synchronize()
+    assert np.array_equal(result, host) and stream.query()
+
+
+def test_auto_synchronize_waits_also_after_an_exception():
+    stream = roc.stream()
+    host, result = np.arange(1000.0), np.zeros(1000)
+    d = roc.device_array_like(host)
+    with pytest.raises(KeyError):
+        with stream.auto_synchronize() as entered:
+            assert entered is stream
+            d.copy_to_device(host, stream)
+            d.copy_to_host(result, stream)
+            raise KeyError
+    assert np.array_equal(result, host)
+
+
+def test_pageable_source_may_change_on_return():
+    stream = roc.stream()
+    host = np.arange(1000.0)
+    d = roc.device_array_like(host)
+    d.copy_to_device(host, stream)
+    host[:] = -1
+    assert np.array_equal(d.copy_to_host(), np.arange(1000.0))
+
+
+def test_stream_zero_and_none_wait_for_the_result():
+    for stream in (None, 0):
+        d = roc.to_device(np.arange(10.0), stream=stream)
+        assert d.copy_to_host(stream=stream)[9] == 9
+
+
+def test_pending_work_keeps_arrays_alive(is_deferred):
+    stream = roc.stream()
+    source = roc.pinned_array(100000, np.float32)
+    source[:] = np.arange(100000)
+    result = roc.pinned_array(100000, np.float32)
+    d = roc.device_array_like(source)
+    d.copy_to_device(source, stream)
+    d.copy_to_host(result, stream)
+    alive = weakref.ref(source), weakref.ref(result)
+    del source, result, d
+    gc.collect()
+    # Memory that was freed too early would be taken by these.
+    others = [roc.pinned_array(100000, np.float32) for _ in range(4)]
+    for other in others:
+        other[:] = -1
+    if is_deferred:
+        assert alive[1]() is not None
+    final = alive[1]()
+    stream.synchronize()
+    if final is not None:
+        assert np.array_equal(final, np.arange(100000, dtype=np.float32))
+    del final
+    gc.collect()
+    assert alive[0]() is None and alive[1]() is None
+
+
+def test_event_and_device_synchronization_release_arrays():
+    for wait in ("event", "device", "query"):
+        stream = roc.stream()
+        source = np.zeros(1000)
+        d = roc.to_device(source, stream)
+        alive = weakref.ref(source)
+        del source
+        event = roc.event()
+        event.record(stream)
+        if wait == "event":
+            event.synchronize()
+            assert event.query()
+        elif wait == "device":
+            roc.synchronize()
+        else:
+            while not stream.query():
+                d.copy_to_host()
+        assert alive() is None, wait
+
+
+def test_a_busy_program_does_not_collect_finished_work():
+    stream = roc.stream()
+    d = roc.device_array(1000)
+    alive = []
+    for _ in range(50):
+        source = np.zeros(1000)
+        alive.append(weakref.ref(source))
+        d.copy_to_device(source, stream)
+        d.copy_to_host()  # waits for all work, but releases nothing
+    del source
+    d.copy_to_device(np.zeros(1000), stream)
+    assert sum(item() is not None for item in alive) <= 1
+
+
+def test_destroyed_stream_still_does_its_work():
+    host = np.zeros(1000)
+    roc.to_device(np.arange(1000.0)).copy_to_host(host, roc.stream())
+    gc.collect()
+    roc.synchronize()
+    assert np.array_equal(host, np.arange(1000.0))
+
+
+def test_closed_stream_is_an_error():
+    stream = roc.stream()
+    d = roc.to_device(np.arange(10.0), stream)
+    stream.close()
+    stream.close()
+    for use in (stream.synchronize, stream.query, stream.auto_synchronize, lambda: stream.handle,
+                lambda: d.copy_to_host(stream=stream), lambda: roc.event().record(stream),
+                lambda: roc.device_array(3, stream=stream)):
+        with pytest.raises(ValueError, match="the stream was closed; use one that is open"):
+            use()
+    assert d.copy_to_host()[9] == 9  # the memory is still of that stream
+
+
+def test_events_order_streams():
+    first, second, event = roc.stream(), roc.stream(), roc.event()
+    source = roc.pinned_array(100000, np.int32)
+    source[:] = 7
+    d = roc.device_array(100000, np.int32)
+    d.zero()
+    d.copy_to_device(source, first)
+    event.record(first)
+    second.wait(event)
+    result = d.copy_to_host(stream=second)
+    second.synchronize()
+    assert (result == 7).all()
+    event.wait(second)
+    event.wait()
+
+
+def test_export_waits_for_pending_work():
+    stream, consumer = roc.stream(), roc.stream()
+    source = roc.pinned_array(100000, np.int32)
+    source[:] = 7
+    d = roc.device_array(100000, np.int32)
+    d.zero()
+    d.copy_to_device(source, stream)
+
+    class Exported:
+        def __dlpack__(self, **_):
+            return d.__dlpack__(stream=consumer.handle)
+
+        def __dlpack_device__(self):
+            return d.__dlpack_device__()
+
+    result = np.zeros(100000, np.int32)
+    roc.copy(Exported(), result, consumer)
+    consumer.synchronize()
+    assert (result == 7).all()
+
+
+@pytest.mark.skipif(roc.platform == "nvidia", reason="numbers differ on CUDA")
+def test_streams_that_dlpack_does_not_allow_are_errors():
+    d = roc.device_array(3)
+    for number in (1, 2):
+        with pytest.raises(ValueError, match=f"the stream {number} is not allowed"):
+            d.__dlpack__(stream=number)
+    d.__dlpack__(stream=0)
+
+
+def test_streams_of_other_code_and_default_streams():
+    owner = roc.stream()
+    for stream in (roc.external_stream(owner.handle), roc.default_stream(), roc.per_thread_default_stream()):
+        result = roc.to_device(np.arange(10.0), stream).copy_to_host(stream=stream)
+        stream.synchronize()
+        assert result[9] == 9 and stream.device == 0
+    assert roc.default_stream().handle == 0 and roc.stream(priority=-1).device == 0
+
+
+def test_arguments_that_are_no_streams_are_errors():
+    for value in (1, "s", 0.0, False):
+        with pytest.raises(TypeError, match="use a Stream, or None to wait for the result"):
+            roc.to_device(np.zeros(3), stream=value)
+
+
+def test_devices():
+    assert roc.get_device() == 0 and roc.device_count() >= 1
+    roc.set_device(0)
+    with pytest.raises(RuntimeError, match="99"):
+        roc.set_device(99)
+
+
+@pytest.mark.skipif(roc.device_count() < 2, reason="there is one device")
+def test_several_devices():
+    first = roc.to_device(np.arange(1000.0))
+    roc.set_device(1)
+    try:
+        stream = roc.stream()
+        second = roc.to_device(first, stream)
+        assert (second.device, stream.device, first.device) == (1, 1, 0)
+        roc.set_device(0)
+        result = second.copy_to_host(stream=stream)
+        stream.synchronize()
+        assert np.array_equal(result, np.arange(1000.0))
+        with pytest.raises(ValueError, match="device"):
+            first.copy_to_host(stream=stream)
+    finally:
+        roc.set_device(0)
+
+
+@pytest.mark.parametrize("ending", ["pass", "import sys; sys.exit(0)", "del d, h, s", "s = None",
+                                    "import atexit; atexit.register(lambda: d.copy_to_host(h, s))"])
+def test_program_that_ends_with_pending_work_exits_cleanly(ending):
+    program = f"""
+import numpy as np, rocarray as roc
+s = roc.stream()
+h = np.zeros(1 << 20)
+p = roc.pinned_array(1 << 20)
+roc.register(np.zeros(5000))
+d = roc.to_device(h, s)
+d.copy_to_device(p, s)
+d.copy_to_host(h, s)
+{ending}
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)
+    assert (done.returncode, done.stderr) == (0, "")

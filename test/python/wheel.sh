@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# wheel.sh CMAKE BUILD-DIRECTORY PYTHON DIRECTORY: makes the wheel, installs it in a virtual environment by pip
+# without an index, and copies with it from a directory that has no other package. Prints its size and the
+# time of the import.
+set -euo pipefail
+cmake=$1
+build=$2
+python=$3
+out=$4
+rm -rf "$out" "$build/python/dist"
+mkdir -p "$out"
+"$cmake" --build "$build" --target python_wheel >"$out/build.log" 2>&1 || { cat "$out/build.log"; exit 1; }
+wheel=$(ls "$build"/python/dist/rocarray-*.whl)
+echo "$(basename "$wheel"): $(stat -c %s "$wheel") bytes"
+if ! "$python" -m venv --system-site-packages "$out/venv" >"$out/venv.log" 2>&1; then
+  echo "venv is missing: apt-get install python3-venv"
+  exit 77
+fi
+"$out/venv/bin/pip" install --quiet --no-index --no-deps --disable-pip-version-check "$wheel"
+"$out/venv/bin/pip" check >"$out/check.log" || { cat "$out/check.log"; exit 1; }
+cd "$out"
+unset PYTHONPATH
+"$out/venv/bin/python" - "$out" <<'PYTHON'
+import sys
+import time
+
+import numpy
+
+begin = time.perf_counter()
+import rocarray as roc
+
+print(f"import: {1000 * (time.perf_counter() - begin):.1f} ms, after NumPy")
+assert roc.__file__.startswith(sys.argv[1]), roc.__file__
+with open("/proc/self/maps") as maps:
+    libraries = {line.split()[-1] for line in maps if "librocarray" in line}
+assert len(libraries) == 1 and libraries.pop().startswith(sys.argv[1])
+if roc.device_count() == 0:
+    sys.exit(77)
+assert (roc.to_device(numpy.arange(1000.0)).copy_to_host() == numpy.arange(1000.0)).all()
+PYTHON
