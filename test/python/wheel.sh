@@ -17,8 +17,10 @@ if ! "$python" -m venv --system-site-packages "$out/venv" >"$out/venv.log" 2>&1;
   echo "venv is missing: apt-get install python3-venv"
   exit 77
 fi
-"$out/venv/bin/pip" install --quiet --no-index --no-deps --disable-pip-version-check "$wheel"
-"$out/venv/bin/pip" check >"$out/check.log" || { cat "$out/check.log"; exit 1; }
+"$out/venv/bin/pip" install --quiet --no-index --disable-pip-version-check "$wheel"
+# Other packages of the system may lack something.
+"$out/venv/bin/pip" check >"$out/check.log" || true
+if grep rocarray "$out/check.log"; then exit 1; fi
 cd "$out"
 unset PYTHONPATH
 "$out/venv/bin/python" - "$out" <<'PYTHON'
