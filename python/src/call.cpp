@@ -29,4 +29,12 @@ void check(roc_status status) {
   if (status != ROCARRAY_SUCCESS) raise(exception_of(status), roc_last_error_message());
 }
 
+device_scope::device_scope(int device) {
+  std::int32_t current = 0;
+  check(roc_get_device(&current));
+  if (device < 0 || device == current) return;
+  check(roc_set_device(device));
+  previous_ = current;
+}
+
 }  // namespace roc::python

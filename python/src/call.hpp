@@ -40,4 +40,18 @@ void call(char const* name, F f) {
   check(status_of(name, f));
 }
 
+/// Makes a device current for the calling thread while this exists. -1: leaves the current one.
+class device_scope {
+ public:
+  explicit device_scope(int device);
+  device_scope(device_scope const&) = delete;
+  device_scope& operator=(device_scope const&) = delete;
+  ~device_scope() {
+    if (previous_ >= 0) roc_set_device(previous_);
+  }
+
+ private:
+  int previous_ = -1;  // -1 if nothing is to be restored
+};
+
 }  // namespace roc::python

@@ -92,7 +92,7 @@ void device_memory::free() noexcept {
   is_freed_ = true;
 }
 
-device_array::device_array(char const* name, layout_t layout, py::dtype dtype,
+device_array::device_array(char const* name, strided_layout layout, py::dtype dtype,
                            stream_argument const& stream)
     : device_array(nullptr, std::move(layout), std::move(dtype)) {
   std::size_t const bytes = allocation_bytes(layout_, element_size_);
@@ -118,7 +118,7 @@ device_array device_array::view_as(py::dtype dtype) const {
   static_cast<void>(element_type_of(dtype));
   auto const old_size = signed_size(element_size_);
   auto const new_size = static_cast<std::int64_t>(dtype.itemsize());
-  layout_t layout = layout_;
+  strided_layout layout = layout_;
   if (old_size != new_size) {
     std::size_t const last = layout.rank() - 1;
     bool const is_possible = layout.rank() != 0 && layout.strides[last] == old_size &&
@@ -143,7 +143,7 @@ device_array device_array::field(std::string const& name) const {
   }
   py::tuple const description = fields[py::str(name)];
   py::dtype dtype = description[0].cast<py::dtype>();
-  layout_t layout = layout_;
+  strided_layout layout = layout_;
   layout.offset += description[1].cast<std::int64_t>();
   if (py::object const sub = dtype.attr("subdtype"); !sub.is_none()) {
     dtype = sub[py::int_(0)].cast<py::dtype>();
@@ -181,7 +181,7 @@ py::object device_array::copy_to_host(py::object host, stream_argument const& st
   tensor from = describe();
   from.owner = py::cast(*this);
   if (host.is_none()) {
-    layout_t const layout = like_layout(layout_, element_size_);
+    strided_layout const layout = like_layout(layout_, element_size_);
     host = py::array(dtype_, layout.shape, layout.strides);
   }
   tensor const to = find_tensor(host, stream);
@@ -239,6 +239,7 @@ py::object device_array::export_dlpack(py::handle stream_number, py::handle max_
         reshape_copy("__dlpack__", layout_.shape, order::c, stream_argument(py::none()));
     return contiguous.export_dlpack(stream_number, max_version, py::none(), py::none());
   }
+  device_scope const current(device());  // whose default stream a consumer means
   if (auto const consumer = consumer_stream(stream_number)) {
     pending_work::instance().order_before(consumer->handle()->get());
     check(roc_record_stream(memory_->data(), consumer->handle()->get()));
@@ -256,6 +257,7 @@ py::dict device_array::cuda_array_interface() const {
           "that of a GPU");
   }
   tensor const source = describe();
+  device_scope const current(device());
   pending_work::instance().order_before(ROCARRAY_DEFAULT_STREAM);
   auto const address = reinterpret_cast<std::uintptr_t>(source.data);
   py::dict result;

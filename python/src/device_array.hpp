@@ -46,20 +46,21 @@ class device_memory {
 class device_array {
  public:
   /// Allocates an array that is not initialized.
-  device_array(char const* name, layout_t layout, py::dtype dtype, stream_argument const& stream);
+  device_array(char const* name, strided_layout layout, py::dtype dtype,
+               stream_argument const& stream);
 
   /// Returns the array as an operand, without its owner. Throws ValueError after close().
   tensor describe() const;
 
   // Metadata. None of them needs the memory.
-  layout_t const& layout() const noexcept { return layout_; }
+  strided_layout const& layout() const noexcept { return layout_; }
   py::dtype const& dtype() const noexcept { return dtype_; }
   std::size_t element_size() const noexcept { return element_size_; }
   int device() const noexcept { return memory_->device(); }
   bool is_contiguous(order o) const { return python::is_contiguous(layout_, o, element_size_); }
 
   // Views of the same memory.
-  device_array view(layout_t layout) const { return {memory_, std::move(layout), dtype_}; }
+  device_array view(strided_layout layout) const { return {memory_, std::move(layout), dtype_}; }
   device_array view_as(py::dtype dtype) const;
   device_array field(std::string const& name) const;
   /// Returns a view, or throws ValueError if that needs a copy.
@@ -79,14 +80,14 @@ class device_array {
   py::dict cuda_array_interface() const;
 
  private:
-  device_array(std::shared_ptr<device_memory> memory, layout_t layout, py::dtype dtype)
+  device_array(std::shared_ptr<device_memory> memory, strided_layout layout, py::dtype dtype)
       : memory_(std::move(memory)),
         layout_(std::move(layout)),
         dtype_(std::move(dtype)),
         element_size_(static_cast<std::size_t>(dtype_.itemsize())) {}
 
   std::shared_ptr<device_memory> memory_;
-  layout_t layout_;
+  strided_layout layout_;
   py::dtype dtype_;
   std::size_t element_size_;
 };

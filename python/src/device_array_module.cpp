@@ -17,7 +17,7 @@ device_array device_array_function(object const& shape, object const& dtype, obj
                                    std::string const& order_text, object const& stream) {
   order const o = read_order(order_text);
   auto const element = read_dtype(dtype);
-  layout_t layout =
+  strided_layout layout =
       compact_layout(read_shape(shape), o, static_cast<std::size_t>(element.itemsize()));
   if (!strides.is_none()) {
     layout.strides = read_strides(strides);

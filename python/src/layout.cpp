@@ -89,7 +89,7 @@ bool is_integer(py::handle item) {
   return PyIndex_Check(item.ptr()) != 0 && !PyBool_Check(item.ptr());
 }
 
-void add_slice(layout_t& result, py::handle item, std::int64_t extent, std::int64_t stride) {
+void add_slice(strided_layout& result, py::handle item, std::int64_t extent, std::int64_t stride) {
   Py_ssize_t start = 0;
   Py_ssize_t stop = 0;
   Py_ssize_t step = 0;
@@ -104,7 +104,7 @@ void add_slice(layout_t& result, py::handle item, std::int64_t extent, std::int6
 
 }  // namespace
 
-bool has_whole_strides(layout_t const& layout, std::size_t element_size) {
+bool has_whole_strides(strided_layout const& layout, std::size_t element_size) {
   if (layout.size() == 0) return true;
   for (std::size_t i = 0; i < layout.rank(); ++i) {
     if (layout.shape[i] != 1 && layout.strides[i] % static_cast<std::int64_t>(element_size) != 0) {
@@ -114,7 +114,7 @@ bool has_whole_strides(layout_t const& layout, std::size_t element_size) {
   return true;
 }
 
-std::int64_t layout_t::size() const noexcept {
+std::int64_t strided_layout::size() const noexcept {
   std::int64_t result = 1;
   for (auto extent : shape) result *= extent;
   return result;
@@ -168,7 +168,7 @@ std::string to_string(extents const& values) {
   return result + (values.size() == 1 ? ",)" : ")");
 }
 
-layout_t compact_layout(extents shape, order o, std::size_t element_size) {
+strided_layout compact_layout(extents shape, order o, std::size_t element_size) {
   extents strides = with_errors([&] {
     return with_rank(shape.size(), [&]<std::size_t N>() {
       auto const of_array = layout::compact_strides(to_shape<N>(shape), o);
@@ -178,7 +178,7 @@ layout_t compact_layout(extents shape, order o, std::size_t element_size) {
   return {std::move(shape), scaled(std::move(strides), element_size)};
 }
 
-layout_t like_layout(layout_t const& layout, std::size_t element_size) {
+strided_layout like_layout(strided_layout const& layout, std::size_t element_size) {
   // Other strides are those of no contiguous array: only their order is used.
   extents const order = has_whole_strides(layout, element_size)
                             ? in_elements(layout.strides, element_size)
@@ -192,7 +192,7 @@ layout_t like_layout(layout_t const& layout, std::size_t element_size) {
   return {layout.shape, scaled(std::move(strides), element_size)};
 }
 
-bool is_contiguous(layout_t const& layout, order o, std::size_t element_size) {
+bool is_contiguous(strided_layout const& layout, order o, std::size_t element_size) {
   if (!has_whole_strides(layout, element_size)) return false;
   extents const strides = in_elements(layout.strides, element_size);
   return with_rank(layout.rank(), [&]<std::size_t N>() {
@@ -203,7 +203,7 @@ bool is_contiguous(layout_t const& layout, order o, std::size_t element_size) {
   });
 }
 
-std::size_t allocation_bytes(layout_t const& layout, std::size_t element_size) {
+std::size_t allocation_bytes(strided_layout const& layout, std::size_t element_size) {
   if (!has_whole_strides(layout, element_size)) {
     raise(PyExc_ValueError,
           "array strides are no multiples of the element's " + std::to_string(element_size) +
@@ -218,7 +218,7 @@ std::size_t allocation_bytes(layout_t const& layout, std::size_t element_size) {
   });
 }
 
-byte_range bytes_of(layout_t const& layout, std::size_t element_size) {
+byte_range bytes_of(strided_layout const& layout, std::size_t element_size) {
   if (layout.size() == 0) return {0, 0};
   return with_errors([&] {
     return with_rank(layout.rank(), [&]<std::size_t N>() {
@@ -230,7 +230,7 @@ byte_range bytes_of(layout_t const& layout, std::size_t element_size) {
   });
 }
 
-layout_t select(layout_t const& layout, py::handle key) {
+strided_layout select(strided_layout const& layout, py::handle key) {
   py::tuple const items = as_tuple(key);
   std::size_t indexed_axes = 0;
   bool has_ellipsis = false;
@@ -249,7 +249,7 @@ layout_t select(layout_t const& layout, py::handle key) {
     raise(PyExc_IndexError, "too many indices: the array has " + std::to_string(layout.rank()) +
                                 " axes, but " + std::to_string(indexed_axes) + " were indexed");
   }
-  layout_t result{{}, {}, layout.offset};
+  strided_layout result{{}, {}, layout.offset};
   std::size_t axis = 0;
   auto const keep_axes = [&](std::size_t count) {
     for (; count != 0; --count, ++axis) {
@@ -282,18 +282,18 @@ layout_t select(layout_t const& layout, py::handle key) {
   return result;
 }
 
-bool selects_element(layout_t const& layout, py::handle key) {
+bool selects_element(strided_layout const& layout, py::handle key) {
   py::tuple const items = as_tuple(key);
   return items.size() == layout.rank() && std::all_of(items.begin(), items.end(), is_integer);
 }
 
-std::optional<layout_t> try_reshape(layout_t const& layout, extents const& shape, order o,
-                                    std::size_t element_size) {
+std::optional<strided_layout> try_reshape(strided_layout const& layout, extents const& shape,
+                                          order o, std::size_t element_size) {
   std::size_t const unit = has_whole_strides(layout, element_size) ? element_size : 1;
   extents const strides = in_elements(layout.strides, unit);
   // Axes of extent 1 do not change the result: both get the rank of the longer one.
   return with_rank(
-      std::max(layout.rank(), shape.size()), [&]<std::size_t N>() -> std::optional<layout_t> {
+      std::max(layout.rank(), shape.size()), [&]<std::size_t N>() -> std::optional<strided_layout> {
         auto const from = to_shape<N>(layout.shape);
         layout::mapping<N> const mapping{from, to_strides<N>(strides)};
         layout::signed_shape<N> const requested = to_array<N>(shape, std::ptrdiff_t{1});
@@ -301,9 +301,10 @@ std::optional<layout_t> try_reshape(layout_t const& layout, extents const& shape
           auto const to = layout::complete_shape(from, requested);
           auto const reshaped = layout::reshape(mapping, to, o);
           auto const added = static_cast<std::ptrdiff_t>(N - shape.size());
-          return layout_t{{reshaped.shape.begin() + added, reshaped.shape.end()},
-                          scaled({reshaped.strides.begin() + added, reshaped.strides.end()}, unit),
-                          layout.offset};
+          return strided_layout{
+              {reshaped.shape.begin() + added, reshaped.shape.end()},
+              scaled({reshaped.strides.begin() + added, reshaped.strides.end()}, unit),
+              layout.offset};
         } catch (shape_error const&) {
           raise(PyExc_ValueError,
                 "cannot reshape array of shape " + to_string(layout.shape) + " to " +
@@ -316,7 +317,7 @@ std::optional<layout_t> try_reshape(layout_t const& layout, extents const& shape
       });
 }
 
-layout_t transpose(layout_t const& layout, py::handle axes) {
+strided_layout transpose(strided_layout const& layout, py::handle axes) {
   std::vector<std::size_t> permutation;
   auto const rank = static_cast<std::int64_t>(layout.rank());
   if (axes.is_none()) {
@@ -337,7 +338,7 @@ layout_t transpose(layout_t const& layout, py::handle axes) {
                                   std::to_string(rank) + " axes; name each once");
     }
   }
-  layout_t result{{}, {}, layout.offset};
+  strided_layout result{{}, {}, layout.offset};
   for (std::size_t axis : permutation) {
     result.shape.push_back(layout.shape[axis]);
     result.strides.push_back(layout.strides[axis]);
@@ -345,8 +346,8 @@ layout_t transpose(layout_t const& layout, py::handle axes) {
   return result;
 }
 
-layout_t squeeze(layout_t const& layout) {
-  layout_t result{{}, {}, layout.offset};
+strided_layout squeeze(strided_layout const& layout) {
+  strided_layout result{{}, {}, layout.offset};
   for (std::size_t i = 0; i < layout.rank(); ++i) {
     if (layout.shape[i] == 1) continue;
     result.shape.push_back(layout.shape[i]);

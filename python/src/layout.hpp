@@ -23,7 +23,7 @@ inline constexpr std::size_t max_rank = 32;
 using extents = std::vector<std::int64_t>;
 
 /// A strided layout. All functions throw Python exceptions.
-struct layout_t {
+struct strided_layout {
   extents shape;
   extents strides;          ///< in bytes, as in NumPy
   std::int64_t offset = 0;  ///< of the first element from the memory of the array indexed, in bytes
@@ -45,35 +45,35 @@ order read_order(std::string const& text);
 std::string to_string(extents const& values);
 
 /// Returns a contiguous layout.
-layout_t compact_layout(extents shape, order o, std::size_t element_size);
+strided_layout compact_layout(extents shape, order o, std::size_t element_size);
 /// Returns a contiguous layout with the same order of axes in memory.
-layout_t like_layout(layout_t const& layout, std::size_t element_size);
+strided_layout like_layout(strided_layout const& layout, std::size_t element_size);
 /// Returns true if every stride that is applied is a multiple of the element size.
-bool has_whole_strides(layout_t const& layout, std::size_t element_size);
-bool is_contiguous(layout_t const& layout, order o, std::size_t element_size);
+bool has_whole_strides(strided_layout const& layout, std::size_t element_size);
+bool is_contiguous(strided_layout const& layout, order o, std::size_t element_size);
 
 /// Returns the bytes of an allocation for the layout. Throws ValueError for strides that are
 /// negative, let elements overlap, or are no multiples of the element size.
-std::size_t allocation_bytes(layout_t const& layout, std::size_t element_size);
+std::size_t allocation_bytes(strided_layout const& layout, std::size_t element_size);
 /// The bytes [low, high) of the elements, relative to the first one.
 struct byte_range {
   std::int64_t low;
   std::int64_t high;
 };
-byte_range bytes_of(layout_t const& layout, std::size_t element_size);
+byte_range bytes_of(strided_layout const& layout, std::size_t element_size);
 
 /// Returns the selection of an index expression of integers, slices, `...` and None, with Python's
 /// rules for slices. Throws IndexError and TypeError.
-layout_t select(layout_t const& layout, py::handle key);
+strided_layout select(strided_layout const& layout, py::handle key);
 /// Returns true if the expression selects one element: an integer for every axis, and nothing else.
-bool selects_element(layout_t const& layout, py::handle key);
+bool selects_element(strided_layout const& layout, py::handle key);
 
 /// Returns a layout of the same elements in the same logical order, or nothing if that needs a
 /// copy. Throws ValueError if the number of elements differs.
-std::optional<layout_t> try_reshape(layout_t const& layout, extents const& shape, order o,
-                                    std::size_t element_size);
-layout_t transpose(layout_t const& layout, py::handle axes);
+std::optional<strided_layout> try_reshape(strided_layout const& layout, extents const& shape,
+                                          order o, std::size_t element_size);
+strided_layout transpose(strided_layout const& layout, py::handle axes);
 /// Returns the layout without its axes of extent 1.
-layout_t squeeze(layout_t const& layout);
+strided_layout squeeze(strided_layout const& layout);
 
 }  // namespace roc::python

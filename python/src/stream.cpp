@@ -49,13 +49,8 @@ struct synchronize_guard {
 }  // namespace
 
 event_handle::event_handle(int device) {
-  std::int32_t current = 0;
-  check(roc_get_device(&current));
-  bool const changes_device = device >= 0 && device != current;
-  if (changes_device) check(roc_set_device(device));
-  roc_status const status = status_of("event", [&] { return roc_event_create(&value_); });
-  if (changes_device) roc_set_device(current);
-  check(status);
+  device_scope const current(device);
+  call("event", [&] { return roc_event_create(&value_); });
 }
 
 stream stream::create(int priority) {

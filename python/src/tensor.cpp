@@ -268,6 +268,12 @@ tensor from_cuda_array_interface(py::handle object, stream_argument const& strea
   auto const get = [&](char const* key) -> py::object {
     return description.contains(key) ? py::object(description[key]) : py::none();
   };
+  for (char const* key : {"shape", "typestr", "data"}) {
+    if (get(key).is_none()) {
+      raise(PyExc_ValueError,
+            std::string("__cuda_array_interface__ has no '") + key + "'; its producer must set it");
+    }
+  }
   if (!get("mask").is_none()) {
     raise(PyExc_ValueError,
           "the array has a mask, which a copy would lose; use an array without one");

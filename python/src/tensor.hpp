@@ -23,7 +23,7 @@ struct tensor {
   roc_tensor_device device = {ROCARRAY_DEVICE_CPU, 0};
   roc_element_type type = {};
   std::size_t element_size = 0;
-  layout_t layout;
+  strided_layout layout;
   bool is_read_only = false;
   py::object dtype = py::none();  ///< None for a type that NumPy does not have
   py::object owner;

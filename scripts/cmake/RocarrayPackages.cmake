@@ -95,7 +95,8 @@ if(TARGET rocbench)
   list(APPEND CPACK_COMPONENTS_ALL tool)
 endif()
 
-if(TARGET rocarray_python)
+# The package is for the distribution's interpreter.
+if(TARGET rocarray_python AND ROCARRAY_PYTHON_EXECUTABLE STREQUAL "/usr/bin/python3")
   rocarray_debian_documents(python)
   set(rocarray_python_directory ${rocarray_private_directory}/python/rocarray)
   install(FILES ${ROCARRAY_PYTHON_FILES}
@@ -127,6 +128,8 @@ find_program(ROCARRAY_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(ROCARRAY_SHLIBDEPS)
 if(ROCARRAY_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  # The extension of the Python package needs the library, on whose package it depends by name.
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src)
 endif()
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${rocarray_library_package})
@@ -162,7 +165,7 @@ if(TARGET rocarray_python)
   string(APPEND CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
     ", python3 (>= ${ROCARRAY_PYTHON_VERSION}~), python3 (<< 3.${rocarray_python_minor})")
 endif()
-set(CPACK_DEBIAN_PYTHON_PACKAGE_DESCRIPTION
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION
   "arrays in GPU memory, Python package for ${rocarray_suffix}\n${rocarray_description}\
 This package contains the module rocarray for Python, which copies arrays of\n\
 NumPy and other libraries, for the platform ${rocarray_suffix}.")

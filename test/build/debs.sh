@@ -56,6 +56,11 @@ if ls "$out"/rocarray-tools* >/dev/null 2>&1; then
     fi
   fi
 fi
+if ls "$out"/python3-rocarray* >/dev/null 2>&1; then
+  package=$(readlink "$root/etc/alternatives/rocarray")
+  LD_LIBRARY_PATH=${root}${target%/*}:${LD_LIBRARY_PATH:-} PYTHONPATH=$(dirname "$root$package") \
+    PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c "import rocarray; assert rocarray.platform == '$platform'"
+fi
 install -r "librocarray-$platform-dev" "${soname/.so./}-$platform"
 if [ -e "$root/etc/alternatives/$soname" ] || [ -L "$root/etc/alternatives/$soname" ]; then
   echo "removing the package left the alternative $soname behind" >&2
