@@ -231,13 +231,17 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# rocarray_add_program_test(TEST TARGET arguments...)
+# rocarray_add_program_test(TEST TARGET arguments... [LAUNCHER command...] [MODES mode...]
+#                           [ENVIRONMENT NAME=value...])
 #
-# Adds a test that runs a program with arguments. Exit status 0 passes, 77 is skipped. The program
-# runs in every mode on the host platform, and with ROCARRAY_TEST_LAUNCHER on amd.
+# Adds a test that runs a program with arguments. Exit status 0 passes, 77 is skipped. The program runs
+# in every mode on the host platform, or in those of MODES, and with ROCARRAY_TEST_LAUNCHER on amd.
+# LAUNCHER is a command that starts the program, such as mpiexec.
 function(rocarray_add_program_test test target)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LAUNCHER;MODES;ENVIRONMENT")
   _rocarray_prepare_for_fake_runtime(${target})
-  _rocarray_add_command_test(${test} "${ROCARRAY_HOST_TEST_MODES}" "" $<TARGET_FILE:${target}> ${ARGN})
+  _rocarray_add_command_test(${test} "${arg_MODES}" "${arg_ENVIRONMENT}"
+    ${arg_LAUNCHER} ${ROCARRAY_TEST_COMMAND_PREFIX} $<TARGET_FILE:${target}> ${arg_UNPARSED_ARGUMENTS})
 endfunction()
 
 # rocarray_add_python_test(TEST [ENVIRONMENT NAME=value...] COMMAND arguments...)
@@ -247,10 +251,13 @@ endfunction()
 function(rocarray_add_python_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ENVIRONMENT;COMMAND")
   set(modes ${ROCARRAY_HOST_TEST_MODES})
+  if(ROCARRAY_ON_FAKE_RUNTIME)
+    set(modes threaded deferred)
+  endif()
   list(REMOVE_ITEM modes check)
   _rocarray_add_command_test(${test} "${modes}"
     "${arg_ENVIRONMENT};PYTHONPATH=${ROCARRAY_PYTHON_DIRECTORY};PYTHONDONTWRITEBYTECODE=1"
-    ${ROCARRAY_PYTHON_EXECUTABLE} ${arg_COMMAND})
+    ${ROCARRAY_TEST_COMMAND_PREFIX} ${ROCARRAY_PYTHON_EXECUTABLE} ${arg_COMMAND})
 endfunction()
 
 # Lets a program or a module, which is linked with the installed libamdhip64, load the fake one.
@@ -262,14 +269,14 @@ function(_rocarray_prepare_for_fake_runtime target)
   endif()
 endfunction()
 
-# Adds a test that runs a command, once for each of `host_modes` on the host platform. `more` is added
-# to its environment.
-function(_rocarray_add_command_test test host_modes more)
-  set(environment ${ROCARRAY_TEST_ENVIRONMENT} ${more})
+# Adds a test that runs a command, once for each of `chosen_modes` (empty: those of the platform) if the
+# platform has modes. `more` is added to its environment.
+function(_rocarray_add_command_test test chosen_modes more)
+  set(environment ${ROCARRAY_TEST_ENVIRONMENT})
   set(modes device)
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
     list(APPEND environment ${ROCARRAY_HOST_TEST_ENVIRONMENT})
-    set(modes ${host_modes})
+    set(modes ${ROCARRAY_HOST_TEST_MODES})
   elseif(ROCARRAY_ON_FAKE_RUNTIME)
     set(host_stubs
       $<TARGET_FILE:rocarray_library_host_stubs>:$<TARGET_FILE:rocarray_example_host_stubs>)
@@ -277,13 +284,17 @@ function(_rocarray_add_command_test test host_modes more)
       LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY} ROCARRAY_HOST_STUBS=${host_stubs})
     set(modes threaded deferred)
   endif()
+  if(chosen_modes AND NOT modes STREQUAL "device")
+    set(modes ${chosen_modes})
+  endif()
+  list(APPEND environment ${more})
   foreach(mode IN LISTS modes)
     set(name ${rocarray_test_prefix}.${test})
     set(variables ${environment} ${ROCARRAY_ENVIRONMENT_IN_${mode}})
     if(NOT mode STREQUAL "device")
       set(name ${rocarray_test_prefix}.${mode}.${test})
     endif()
-    add_test(NAME ${name} COMMAND ${ROCARRAY_TEST_COMMAND_PREFIX} ${ARGN})
+    add_test(NAME ${name} COMMAND ${ARGN})
     set_tests_properties(${name} PROPERTIES
       TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT "${variables}")
   endforeach()

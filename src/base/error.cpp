@@ -120,6 +120,8 @@ void throw_formatted_layout_error(char const* format, message_value const* value
   throw layout_error(format_message(format, values, count));
 }
 
+void log_late_error(char const* message) noexcept { base::log_error(message); }
+
 void throw_lifetime_error(char const* message) { throw lifetime_error(message); }
 
 }  // namespace detail

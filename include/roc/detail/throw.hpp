@@ -74,6 +74,8 @@ template <class... Values>
 [[noreturn]] inline void throw_layout_error(char const* message) {
   throw_formatted_layout_error(message, nullptr, 0);
 }
+/// Passes an error that cannot be thrown to the log hook (roc::set_log_hook).
+ROCARRAY_API void log_late_error(char const* message) noexcept;
 /// Throws lifetime_error with this message.
 [[noreturn]] ROCARRAY_API void throw_lifetime_error(char const* message);
 

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Operands of MPI operations: arrays without their types, the stream that orders them, and their
+// elements without gaps. Included by roc/interop/mpi.hpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include <roc/detail/copy_operand.hpp>
+#include <roc/detail/strided_region.hpp>
+#include <roc/device.hpp>
+#include <roc/device_array.hpp>
+#include <roc/event.hpp>
+#include <roc/host_array.hpp>
+#include <roc/interop/mpi/type.hpp>
+#include <roc/stream.hpp>
+
+namespace roc::detail {
+
+/// The largest rank of an array that MPI operations accept.
+inline constexpr std::size_t mpi_max_rank = 16;
+
+/// An array or view without its types. Borrows the memory.
+struct mpi_operand {
+  mpi_operand() = default;
+  template <class T, std::size_t N>
+  explicit mpi_operand(copy_operand<T, N> const& operand)
+      : data(const_cast<std::remove_cv_t<T>*>(operand.data)),
+        element_size(sizeof(T)),
+        kind(mpi_kind_of<std::remove_cv_t<T>>),
+        space(operand.space),
+        device(operand.device),
+        rank(N),
+        count(layout::element_count(operand.shape)) {
+    static_assert(N <= mpi_max_rank, "rocarray: MPI operations accept arrays of rank 16 at most");
+    for (std::size_t i = 0; i < N; ++i) {
+      shape[i] = operand.shape[i];
+      strides[i] = operand.strides[i];
+    }
+    std::ptrdiff_t step = 1;
+    for (std::size_t i = N; i-- != 0;) {
+      compact[i] = step;
+      if (shape[i] != 1 && strides[i] != step) is_contiguous = false;
+      step = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(step) * shape[i]);
+    }
+    if (count == 0) is_contiguous = true;
+  }
+
+  std::size_t bytes() const { return count * element_size; }
+  bool is_on_device() const { return space == memory_space::device; }
+  /// Returns the array's region. Points into this object.
+  strided_region region() const {
+    return {data, element_size, rank, shape.data(), strides.data(), space, device};
+  }
+  /// Returns the region of the same shape in C order at `memory`. Points into this object.
+  strided_region compact_region(void* memory, memory_space where) const {
+    return {memory, element_size, rank, shape.data(), compact.data(), where,
+            where == memory_space::device ? device : -1};
+  }
+  /// Returns the shape for messages, for example "(2, 3)".
+  std::string shape_text() const { return text_of(shape, rank); }
+  static std::string text_of(std::array<std::size_t, mpi_max_rank> const& extents,
+                             std::size_t axes) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < axes; ++i) {
+      text += (i == 0 ? "" : ", ") + std::to_string(extents[i]);
+    }
+    return text + ")";
+  }
+
+  void* data = nullptr;
+  std::size_t element_size = 1;
+  mpi_kind kind = mpi_kind::bytes;
+  memory_space space = memory_space::host;
+  int device = -1;
+  std::size_t rank = 0;
+  std::size_t count = 0;
+  std::array<std::size_t, mpi_max_rank> shape{};
+  std::array<std::ptrdiff_t, mpi_max_rank> strides{};
+  std::array<std::ptrdiff_t, mpi_max_rank> compact{};  // strides in C order
+  bool is_contiguous = true;
+};
+
+/// Returns an argument as an operand whose device is known. Throws as operand_of.
+template <copy_argument X>
+mpi_operand mpi_operand_of(X& x) {
+  mpi_operand result(operand_of(x));
+  if (result.is_on_device() && result.device < 0 && result.count != 0) {
+    result.device = roc::device().ordinal();
+  }
+  return result;
+}
+
+/// The stream that orders an operation, and its device. Without a stream, the constructor waits for
+/// all work of the device, and the operation's own copies are on the device's default stream.
+class mpi_order {
+ public:
+  /// @param device ordinal of the memory's device; -1 for host memory
+  /// Throws roc::error and lifetime_error. Blocks if `stream` is null.
+  mpi_order(stream_ref const* stream, int device) : device_(device), has_stream_(stream != nullptr) {
+    if (has_stream_) {
+      stream_ = *stream;
+      if (stream_.device_ordinal() >= 0) device_ = stream_.device_ordinal();
+    }
+    if (device_ < 0 && (has_stream_ || roc::device::count() != 0)) {
+      device_ = roc::device().ordinal();
+    }
+    if (!has_stream_ && device_ >= 0) roc::device(device_).synchronize();
+  }
+
+  /// Calls `f` while the stream's device is current. Without a device, just calls it.
+  template <class F>
+  void on_device(F f) const {
+    if (device_ < 0) return f();
+    device_guard const current{roc::device(device_)};
+    f();
+  }
+  /// Enqueues a copy. Without a device, copies at once. Throws as detail::copy.
+  void copy(strided_region const& from, strided_region const& to) const {
+    on_device([&] { detail::copy(from, to, device_ < 0 ? nullptr : &stream_); });
+  }
+  /// Blocks, if the operation has no stream, until its copies have finished.
+  void finish() const {
+    if (has_stream_ || device_ < 0) return;
+    on_device([&] { stream_.synchronize(); });
+  }
+  stream_ref stream() const { return stream_; }
+  int device() const { return device_; }
+
+ private:
+  stream_ref stream_;
+  int device_;  // -1: there is no device
+  bool has_stream_;
+};
+
+/// A point in the work of an order's stream.
+class mpi_point {
+ public:
+  /// Records the end of the work enqueued so far. Throws roc::error.
+  void record(mpi_order const& order) {
+    if (order.device() < 0) return;
+    order.on_device([&] {
+      if (!event_) event_.emplace();
+      event_->record(order.stream());
+    });
+    is_pending_ = true;
+  }
+  /// Returns true if the work has finished, or if none was recorded. Does not block.
+  bool is_reached() {
+    if (is_pending_ && event_->query()) is_pending_ = false;
+    return !is_pending_;
+  }
+
+ private:
+  std::optional<event> event_;
+  bool is_pending_ = false;
+};
+
+/// Host memory that MPI accesses: pinned if device memory is copied through it.
+inline host_array<std::byte, 1> mpi_buffer(std::size_t bytes, mpi_order const& order,
+                                           bool is_pinned) {
+  host_array<std::byte, 1> result;
+  if (!is_pinned) return host_array<std::byte, 1>(shape<1>{bytes});
+  order.on_device([&] { result = pinned_array<std::byte>(shape<1>{bytes}); });
+  return result;
+}
+
+/// The elements of an operand in C order without gaps: its own memory, or scratch memory of the same
+/// kind that pack and unpack copy to and from.
+class mpi_packed {
+ public:
+  /// Allocates scratch memory if the operand has gaps. Throws out_of_memory and roc::error.
+  mpi_packed(mpi_operand const& operand, mpi_order const& order) : operand_(operand) {
+    if (operand.is_contiguous) {
+      data_ = static_cast<std::byte*>(operand.data);
+    } else if (operand.is_on_device()) {
+      device_guard const current{roc::device(operand.device)};
+      shape<1> const extents{operand.bytes()};
+      device_scratch_ = operand.device == order.device()
+                            ? device_array<std::byte, 1>(extents, order::c, order.stream())
+                            : device_array<std::byte, 1>(extents);
+      data_ = device_scratch_.data();
+    } else {
+      host_scratch_ = host_array<std::byte, 1>(shape<1>{operand.bytes()});
+      data_ = host_scratch_.data();
+    }
+  }
+
+  mpi_operand const& operand() const { return operand_; }
+  std::byte* data() const { return data_; }
+  /// Enqueues the copy of the operand to the scratch memory.
+  void pack(mpi_order const& order) const {
+    if (!operand_.is_contiguous) {
+      order.copy(operand_.region(), operand_.compact_region(data_, operand_.space));
+    }
+  }
+  /// Enqueues the copy of the scratch memory to the operand.
+  void unpack(mpi_order const& order) const {
+    if (!operand_.is_contiguous) {
+      order.copy(operand_.compact_region(data_, operand_.space), operand_.region());
+    }
+  }
+  /// Enqueues a copy between `length` bytes of each of `blocks` equal blocks, from `offset` on, and
+  /// host memory without gaps.
+  void copy_part(std::size_t blocks, std::size_t offset, std::size_t length, std::byte* host,
+                 bool to_host, mpi_order const& order) const {
+    std::array<std::size_t, 2> const extents{blocks, length};
+    std::array<std::ptrdiff_t, 2> const steps{
+        static_cast<std::ptrdiff_t>(operand_.bytes() / blocks), 1};
+    std::array<std::ptrdiff_t, 2> const host_steps{static_cast<std::ptrdiff_t>(length), 1};
+    strided_region const own{data_ + offset, 1, 2, extents.data(), steps.data(), operand_.space,
+                             operand_.device};
+    strided_region const other{host, 1, 2, extents.data(), host_steps.data(), memory_space::host,
+                               -1};
+    if (to_host) {
+      order.copy(own, other);
+    } else {
+      order.copy(other, own);
+    }
+  }
+
+ private:
+  mpi_operand operand_;
+  device_array<std::byte, 1> device_scratch_;
+  host_array<std::byte, 1> host_scratch_;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace roc::detail

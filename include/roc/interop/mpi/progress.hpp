@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// Pending operations of an MPI communicator, and their progress. Included by roc/interop/mpi.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <roc/error.hpp>
+#include <roc/interop/mpi/error.hpp>
+
+namespace roc {
+
+/// What a receive got.
+struct mpi_status {
+  int source = MPI_PROC_NULL;  ///< the rank that sent it
+  int tag = MPI_ANY_TAG;       ///< its tag
+  std::size_t count = 0;       ///< the number of elements
+};
+
+namespace detail {
+
+/// A request of MPI and who completes it. The destructor of a pending one cancels a receive and
+/// blocks until MPI no longer accesses the memory.
+class mpi_pending {
+ public:
+  mpi_pending() = default;
+  mpi_pending(mpi_pending const&) = delete;
+  mpi_pending& operator=(mpi_pending const&) = delete;
+  ~mpi_pending() {
+    if (request_ == MPI_REQUEST_NULL || !is_mpi_running()) return;
+    if (is_receive_) MPI_Cancel(&request_);
+    MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  }
+
+  /// Returns the request for a call that begins an operation.
+  MPI_Request* begin(bool is_receive) {
+    is_receive_ = is_receive;
+    return &request_;
+  }
+  /// Returns true if no operation is pending (any more). Does not block. Throws mpi_error.
+  bool test(MPI_Status* status = MPI_STATUS_IGNORE) {
+    if (request_ == MPI_REQUEST_NULL) return true;
+    int is_done = 0;
+    check_mpi(MPI_Test(&request_, &is_done, status), "MPI_Test");
+    return is_done != 0;
+  }
+
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  bool is_receive_ = false;
+};
+
+/// A message or collective operation, as a state machine: nothing happens unless a thread calls
+/// advance.
+class mpi_operation {
+ public:
+  mpi_operation() = default;
+  mpi_operation(mpi_operation const&) = delete;
+  mpi_operation& operator=(mpi_operation const&) = delete;
+  virtual ~mpi_operation() = default;
+
+  /// Does what can be done without blocking; `may_start` is false while an earlier message has not
+  /// been sent, which this one must not overtake. Returns true if something was done. The caller
+  /// holds the communicator's lock.
+  virtual bool advance(bool may_start) = 0;
+  /// Returns true if later messages must wait for this one.
+  virtual bool is_unsent() const { return false; }
+
+  bool is_done = false;
+  std::exception_ptr failure;  // null if there was none; the operation is done then
+  mpi_status status;
+};
+
+/// What a communicator and its requests share.
+struct mpi_state {
+  MPI_Comm messages = MPI_COMM_NULL;  // envelopes, with the program's tags, and collectives
+  MPI_Comm chunks = MPI_COMM_NULL;    // chunks, with a tag that the sender chooses
+  int rank = 0;
+  int size = 1;
+  int largest_tag = 32767;
+  std::size_t chunk_bytes = 0;   // equal in all ranks
+  std::size_t inline_bytes = 0;  // equal in all ranks
+  bool device_pointers = false;
+  int thread_level = MPI_THREAD_SINGLE;
+  std::mutex mutex;
+  std::vector<std::shared_ptr<mpi_operation>> pending;  // in the order of the program's calls
+  int next_chunk_tag = 0;
+
+  mpi_state() = default;
+  mpi_state(mpi_state const&) = delete;
+  mpi_state& operator=(mpi_state const&) = delete;
+  ~mpi_state() {
+    if (is_mpi_running()) static_cast<void>(free());
+  }
+
+  /// Frees the communicators. Returns the first error code.
+  int free() noexcept {
+    int result = MPI_SUCCESS;
+    for (MPI_Comm* const communicator : {&messages, &chunks}) {
+      if (*communicator == MPI_COMM_NULL) continue;
+      int const code = MPI_Comm_free(communicator);
+      if (result == MPI_SUCCESS) result = code;
+    }
+    return result;
+  }
+
+  /// Throws lifetime_error outside of MPI_Init and MPI_Finalize, and mpi_error if this thread must
+  /// not call MPI.
+  void check_usable() const {
+    if (!is_mpi_running()) {
+      throw lifetime_error(
+          "MPI is not running: MPI_Finalize was called; destroy requests and communicators before "
+          "it");
+    }
+    if (thread_level >= MPI_THREAD_SERIALIZED) return;
+    int is_main = 0;
+    check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+    if (is_main == 0) {
+      throw mpi_error(
+          "this thread must not call MPI: its thread level allows only the thread that initialized "
+          "it; request MPI_THREAD_MULTIPLE from MPI_Init_thread");
+    }
+  }
+
+  /// Locks the state. Throws mpi_error if another thread is in MPI and the thread level forbids it.
+  std::unique_lock<std::mutex> lock() {
+    if (thread_level == MPI_THREAD_MULTIPLE) return std::unique_lock(mutex);
+    std::unique_lock result(mutex, std::try_to_lock);
+    if (!result.owns_lock()) {
+      throw mpi_error(
+          "two threads use one communicator at the same time, which MPI's thread level forbids; "
+          "request MPI_THREAD_MULTIPLE from MPI_Init_thread");
+    }
+    return result;
+  }
+
+  /// Adds an operation that was begun, and advances it. The caller holds the lock.
+  void add_locked(std::shared_ptr<mpi_operation> operation) {
+    pending.push_back(std::move(operation));
+    advance_locked();
+  }
+
+  /// Advances all operations, so that none waits for one that the program does not wait for.
+  /// Returns true if something was done. The caller holds the lock.
+  bool advance_locked() {
+    bool has_advanced = false;
+    bool may_start = true;
+    for (std::shared_ptr<mpi_operation> const& operation : pending) {
+      try {
+        has_advanced = operation->advance(may_start) || has_advanced;
+      } catch (...) {
+        operation->failure = std::current_exception();
+        operation->is_done = true;
+      }
+      if (!operation->is_done && operation->is_unsent()) may_start = false;
+    }
+    std::erase_if(pending, [](auto const& operation) { return operation->is_done; });
+    return has_advanced;
+  }
+
+  /// Advances once. Returns true if the operation is done. Throws its error.
+  bool test(mpi_operation const& operation) {
+    check_usable();
+    auto const held = lock();
+    if (!operation.is_done) advance_locked();
+    if (operation.is_done && operation.failure) std::rethrow_exception(operation.failure);
+    return operation.is_done;
+  }
+
+  /// Advances until the operation is done. Throws its error.
+  void wait(mpi_operation const& operation) {
+    while (!test(operation)) std::this_thread::yield();
+  }
+};
+
+}  // namespace detail
+}  // namespace roc

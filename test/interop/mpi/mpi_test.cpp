@@ -1,0 +1,789 @@
+// SPDX-License-Identifier: MIT
+// Tests of roc/interop/mpi.hpp, which run in several ranks. All ranks run the same tests in the same
+// order; the test fails if it fails in one of them.
+//
+// The argument --direct passes device memory to MPI: for platforms whose device memory the CPU can
+// access. --funneled initializes MPI for one thread.
+#include <roc/interop/mpi.hpp>
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/environment.hpp"
+#include "support/layouts.hpp"
+
+namespace roc::test {
+namespace {
+
+bool is_direct = false;
+std::string error_before_init;
+
+enum class memory { device, host };
+constexpr std::array memories{memory::device, memory::host};
+
+/// Options with which also small arrays take several chunks.
+mpi_options small_chunks() {
+  return {.device_memory = is_direct ? mpi_device_memory::direct : mpi_device_memory::ask,
+          .chunk = 256,
+          .inline_limit = 128};
+}
+
+/// An array of any layout in host or device memory, whose gaps are checked.
+template <class T, std::size_t N>
+class test_array {
+ public:
+  test_array(memory where, shape<N> const& extents, strides<N> const& steps)
+      : where_(where), host_(extents, steps) {
+    if (where == memory::device) device_ = to_device(host_.bytes());
+  }
+
+  /// Sets element i in C order to f(i).
+  template <class F>
+  void set(F f) {
+    host_.for_each_element([&](T& element, std::size_t i) { element = f(i); });
+    if (where_ == memory::device) to_device(host_.bytes(), device_.view());
+  }
+  /// Calls f with the view.
+  template <class F>
+  void with(F f) const {
+    if (where_ == memory::host) return f(host_.view());
+    auto const offset =
+        reinterpret_cast<std::byte const*>(host_.view().data()) - bytes().data();
+    f(device_view<T, N>(reinterpret_cast<T*>(device_.data() + offset), host_.view().shape(),
+                        host_.view().strides()));
+  }
+  /// Expects element i in C order to be f(i), and unchanged gaps.
+  template <class F>
+  void expect(F f) {
+    if (where_ == memory::device) device_.copy_to_host(host_.bytes());
+    std::size_t wrong = 0;
+    host_.for_each_element([&](T& element, std::size_t i) { wrong += !(element == f(i)); });
+    EXPECT_EQ(wrong, 0U) << "of " << host_.view().size();
+    EXPECT_TRUE(host_.are_gaps_unchanged());
+  }
+
+ private:
+  std::vector<std::byte> const& bytes() const {
+    return const_cast<guarded_array<T, N>&>(host_).bytes();
+  }
+
+  memory where_;
+  guarded_array<T, N> host_;
+  device_array<std::byte, 1> device_;
+};
+
+/// Contiguous, Fortran order, gaps, and negative strides with gaps.
+template <std::size_t N>
+std::vector<strides<N>> layouts_of(shape<N> const& extents) {
+  std::vector<strides<N>> result{layout::compact_strides(extents)};
+  if constexpr (N != 0) {
+    result.push_back(layout::compact_strides(extents, order::f));
+    std::mt19937_64 random(7);
+    result.push_back(random_strides(extents, random, false));
+    strides<N> reversed = layout::compact_strides(extents);
+    for (auto& stride : reversed) stride *= -2;
+    result.push_back(reversed);
+  }
+  return result;
+}
+
+template <class T>
+T value(int rank, std::size_t i) {
+  auto const number = static_cast<std::size_t>(rank + 1) * 1000 + i;
+  if constexpr (requires { T::number(number); }) {
+    return T::number(number);
+  } else {
+    return static_cast<T>(static_cast<int>(number % 100));
+  }
+}
+
+class Mpi : public testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(late_errors, 0);
+    late_errors = 0;
+  }
+  int next() const { return (comm.rank() + 1) % comm.size(); }
+  int previous() const { return (comm.rank() + comm.size() - 1) % comm.size(); }
+
+  static inline std::atomic<int> late_errors = 0;
+  mpi_communicator comm{MPI_COMM_WORLD, small_chunks()};
+};
+class MpiMessage : public Mpi {};
+class MpiCollective : public Mpi {};
+class MpiRequest : public Mpi {};
+class MpiError : public Mpi {};
+class MpiOrder : public Mpi {};
+
+/// Calls f(memory, layout, memory, layout) for two arrays of these extents.
+template <std::size_t N, class F>
+void for_each_pair(shape<N> const& extents, F f) {
+  auto const layouts = layouts_of(extents);
+  for (memory from : memories) {
+    for (memory to : memories) {
+      for (std::size_t i = 0; i < layouts.size(); ++i) {
+        // Not all pairs: the two sides do not know each other's layout.
+        f(from, layouts[i], to, layouts[(i + 1) % layouts.size()]);
+      }
+      f(from, layouts[0], to, layouts[0]);
+    }
+  }
+}
+
+// Messages
+
+template <class T, std::size_t N>
+void send_around(mpi_communicator const& comm, shape<N> const& extents) {
+  int const next = (comm.rank() + 1) % comm.size();
+  int const previous = (comm.rank() + comm.size() - 1) % comm.size();
+  for_each_pair(extents, [&](memory from_memory, strides<N> const& from_steps, memory to_memory,
+                             strides<N> const& to_steps) {
+    test_array<T, N> from(from_memory, extents, from_steps);
+    test_array<T, N> to(to_memory, extents, to_steps);
+    from.set([&](std::size_t i) { return value<T>(comm.rank(), i); });
+    auto const expected = [&](std::size_t i) { return value<T>(previous, i); };
+    auto const zero = [](std::size_t) { return T{}; };
+    to.set(zero);
+    from.with([&](auto source) {
+      to.with([&](auto target) {
+        auto const request = comm.isend(source, next, 3);
+        auto const status = comm.receive(target, previous, 3);
+        EXPECT_EQ(status.source, previous);
+        EXPECT_EQ(status.tag, 3);
+        EXPECT_EQ(status.count, layout::element_count(extents));
+      });
+    });
+    to.expect(expected);
+    to.set(zero);
+    stream stream;
+    from.with([&](auto source) {
+      to.with([&](auto target) {
+        auto request = comm.ireceive(target, MPI_ANY_SOURCE, MPI_ANY_TAG, stream);
+        comm.send(source, next, 5, stream);
+        EXPECT_EQ(request.wait().tag, 5);
+        stream.synchronize();
+      });
+    });
+    to.expect(expected);
+    to.set(zero);
+    from.with([&](auto source) {
+      to.with([&](auto target) {
+        comm.sendrecv(source, next, target, previous);
+        EXPECT_EQ(comm.sendrecv(source, next, target, previous, 9, stream).source, previous);
+        stream.synchronize();
+      });
+    });
+    to.expect(expected);
+    from.expect([&](std::size_t i) { return value<T>(comm.rank(), i); });
+  });
+}
+
+TEST_F(MpiMessage, OfAnyMemoryLayoutAndRankArrives) {
+  send_around<int>(comm, shape<0>{});
+  send_around<double>(comm, shape<1>{0});
+  send_around<float>(comm, shape<2>{4, 0});
+  send_around<float>(comm, shape<2>{3, 5});
+  send_around<double>(comm, shape<2>{9, 11});
+  send_around<std::int8_t>(comm, shape<3>{5, 7, 31});
+}
+
+TEST_F(MpiMessage, OfAnyElementTypeArrives) {
+  send_around<element_of<12>>(comm, shape<2>{3, 30});
+  send_around<element_of<3>>(comm, shape<1>{257});
+  send_around<std::complex<double>>(comm, shape<1>{40});
+  send_around<bool>(comm, shape<1>{600});
+}
+
+TEST_F(MpiMessage, OfChunkSizeArrives) {
+  for (std::size_t bytes : {127U, 128U, 129U, 255U, 256U, 257U, 1023U, 1024U, 1025U, 1280U, 1281U}) {
+    send_around<std::uint8_t>(comm, shape<1>{bytes});
+  }
+}
+
+TEST_F(MpiMessage, FlatArrayMatchesAnyShapeWithAsManyElements) {
+  auto const array = to_device(std::vector<int>(600, comm.rank())).reshape(20, 30);
+  std::vector<int> flat(600);
+  auto const request = comm.isend(array, next());
+  comm.receive(flat, previous());
+  EXPECT_EQ(flat, std::vector<int>(600, previous()));
+}
+
+TEST_F(MpiMessage, ToNoProcessDoesNothing) {
+  auto array = to_device(std::vector<int>{1, 2, 3});
+  comm.send(array, MPI_PROC_NULL);
+  auto const status = comm.receive(array, MPI_PROC_NULL);
+  EXPECT_EQ(status.source, MPI_PROC_NULL);
+  EXPECT_EQ(status.count, 0U);
+  EXPECT_EQ(array.copy_to_host()(2), 3);
+}
+
+TEST_F(MpiMessage, MessagesDoNotOvertake) {
+  // Long and short ones with one tag, received in the order of the calls.
+  std::vector<std::vector<int>> sent, received;
+  std::vector<mpi_request> requests;
+  for (std::size_t i = 0; i < 12; ++i) {
+    sent.emplace_back(i % 3 == 0 ? 2000 : 7, static_cast<int>(i));
+    received.emplace_back(sent.back().size());
+  }
+  for (auto& array : received) requests.push_back(comm.ireceive(array, MPI_ANY_SOURCE));
+  for (auto& array : sent) requests.push_back(comm.isend(array, next(), 1));
+  for (auto& request : requests) request.wait();
+  EXPECT_EQ(received, sent);
+}
+
+TEST_F(MpiMessage, BlockingSendsMeetPendingReceives) {
+  // Both sides of each pair block in send: their receives must proceed meanwhile.
+  device_array<int, 2> from({50, 60}), to({50, 60});
+  from.fill(comm.rank());
+  auto receive = comm.ireceive(to, previous());
+  comm.send(from, next());
+  std::vector<int> sum{1};
+  comm.all_reduce(sum, MPI_SUM);
+  EXPECT_EQ(sum[0], comm.size());
+  receive.wait();
+  EXPECT_EQ(to.copy_to_host()(49, 59), previous());
+}
+
+TEST_F(MpiMessage, DoesNotMatchTheProgramsOwnMessages) {
+  int const sent = 100 + comm.rank();
+  int got = 0;
+  MPI_Request request;
+  MPI_Isend(&sent, 1, MPI_INT, next(), 0, MPI_COMM_WORLD, &request);
+  std::vector<int> array(100, comm.rank());
+  std::vector<int> into(100);
+  comm.sendrecv(array, next(), into, previous());
+  MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_EQ(got, 100 + previous());
+  EXPECT_EQ(into[99], previous());
+}
+
+TEST_F(MpiMessage, ThreadsShareACommunicator) {
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "MPI does not provide MPI_THREAD_MULTIPLE";
+  std::vector<std::thread> threads;
+  std::array<int, 3> got{};
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] {
+      auto const from = to_device(std::vector<int>(500, 10 * comm.rank() + i));
+      device_array<int, 1> to({500});
+      comm.sendrecv(from, next(), to, previous(), i);
+      got[static_cast<std::size_t>(i)] = to.copy_to_host()(499);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(got[static_cast<std::size_t>(i)], 10 * previous() + i);
+  }
+}
+
+// Requests
+
+TEST_F(MpiRequest, DestructorWaits) {
+  device_array<int, 1> from({1000}), to({1000});
+  from.fill(comm.rank());
+  {
+    auto const receive = comm.ireceive(to, previous());
+    auto const send = comm.isend(from, next());
+  }
+  EXPECT_EQ(to.copy_to_host()(999), previous());
+  try {
+    auto const receive = comm.ireceive(to, previous());
+    auto const send = comm.isend(from, next());
+    throw 1;
+  } catch (int) {
+  }
+}
+
+TEST_F(MpiRequest, TestTellsWhetherWaitWouldBlock) {
+  device_array<int, 1> from({1000}), to({1000});
+  from.fill(comm.rank());
+  auto receive = comm.ireceive(to, previous());
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_FALSE(receive.test());  // not sent yet
+  MPI_Barrier(MPI_COMM_WORLD);
+  auto send = comm.isend(from, next());
+  while (!receive.test() || !send.test()) {}
+  EXPECT_EQ(receive.wait().count, 1000U);
+  send.wait();
+  EXPECT_EQ(to.copy_to_host()(0), previous());
+  EXPECT_THROW(send.wait(), lifetime_error);
+  EXPECT_THROW(static_cast<void>(send.test()), lifetime_error);
+}
+
+TEST_F(MpiRequest, MovedRequestIsEmpty) {
+  std::vector<int> from(10, comm.rank()), to(10);
+  auto first = comm.ireceive(to, previous());
+  auto second = std::move(first);
+  EXPECT_THROW(first.wait(), lifetime_error);
+  comm.send(from, next());
+  second.wait();
+  second = comm.ireceive(to, previous());
+  first = comm.isend(from, next());
+  second.wait();
+  EXPECT_EQ(to[9], previous());
+}
+
+TEST_F(MpiRequest, OutlivesTheCommunicator) {
+  std::vector<int> from(1000, comm.rank()), to(1000);
+  auto receive = [&] {
+    mpi_communicator const other(MPI_COMM_WORLD, small_chunks());
+    auto const send = other.isend(from, next());
+    auto result = other.ireceive(to, previous());
+    return result;
+  }();
+  receive.wait();
+  EXPECT_EQ(to[999], previous());
+}
+
+TEST_F(MpiRequest, ErrorInDestructorGoesToTheLogHook) {
+  auto const previous_hook = set_log_hook([](char const*) noexcept { ++late_errors; });
+  std::vector<int> from(10), to(11);
+  {
+    auto const receive = comm.ireceive(to, previous());
+    comm.send(from, next());
+  }
+  set_log_hook(previous_hook);
+  EXPECT_EQ(late_errors.exchange(0), 1);
+}
+
+// Collective operations
+
+/// The extents, with another one in front.
+template <std::size_t N>
+shape<N + 1> stacked(std::size_t first, shape<N> const& extents) {
+  shape<N + 1> result{first};
+  std::copy(extents.begin(), extents.end(), result.begin() + 1);
+  return result;
+}
+
+/// Calls f(from array, to array, is_last) for arrays of two shapes in each memory and layout.
+template <class T, std::size_t N, std::size_t M, class F>
+void for_each_collective(shape<N> const& extents, shape<M> const& other, F f) {
+  auto const layouts = layouts_of(extents);
+  auto const other_layouts = layouts_of(other);
+  for (memory from : memories) {
+    for (memory to : memories) {
+      for (std::size_t i = 0; i < other_layouts.size(); ++i) {
+        test_array<T, N> first(from, extents, layouts[i % layouts.size()]);
+        test_array<T, M> second(to, other, other_layouts[i]);
+        second.set([](std::size_t) { return T{}; });
+        f(first, second);
+      }
+    }
+  }
+}
+
+template <class T, std::size_t N>
+void collective_operations(mpi_communicator const& comm, shape<N> const& extents) {
+  auto const ranks = static_cast<std::size_t>(comm.size());
+  std::size_t const count = layout::element_count(extents);
+  auto const own = [&](std::size_t i) { return value<T>(comm.rank(), i); };
+  auto const of_all = [&](std::size_t i) {
+    return value<T>(static_cast<int>(i / count), i % count);
+  };
+  auto const zero = [](std::size_t) { return T{}; };
+  int const root = comm.size() - 1;
+  bool const is_root = comm.rank() == root;
+  stream stream;
+
+  for_each_collective<T>(extents, extents, [&](auto& from, auto& to) {
+    is_root ? to.set(own) : to.set(zero);
+    to.with([&](auto array) { comm.broadcast(array, root); });
+    to.expect([&](std::size_t i) { return value<T>(root, i); });
+    static_cast<void>(from);
+  });
+  auto const whole = stacked(ranks, extents);
+  for_each_collective<T>(extents, whole, [&](auto& from, auto& to) {
+    from.set(own);
+    from.with([&](auto source) {
+      to.with([&](auto target) { comm.gather(source, target, root); });
+    });
+    is_root ? to.expect(of_all) : to.expect(zero);
+    from.with([&](auto source) {
+      if (is_root) {
+        to.with([&](auto target) { comm.gather(source, target, root, stream); });
+      } else {
+        comm.gather(source, root, stream);
+      }
+    });
+    stream.synchronize();
+    is_root ? to.expect(of_all) : to.expect(zero);
+
+    from.set(zero);
+    from.with([&](auto target) {
+      to.with([&](auto source) { comm.scatter(source, target, root); });
+    });
+    from.expect(own);
+    from.set(zero);
+    from.with([&](auto target) {
+      if (is_root) {
+        to.with([&](auto source) { comm.scatter(source, target, root, stream); });
+      } else {
+        comm.scatter(target, root, stream);
+      }
+    });
+    stream.synchronize();
+    from.expect(own);
+  });
+  for_each_collective<T>(whole, whole, [&](auto& from, auto& to) {
+    // Block b of rank r has the elements b * ranks + r.
+    from.set([&](std::size_t i) {
+      return value<T>(static_cast<int>(i / count * ranks) + comm.rank(), i % count);
+    });
+    from.with([&](auto source) {
+      to.with([&](auto target) { comm.all_to_all(source, target); });
+    });
+    to.expect([&](std::size_t i) {
+      return value<T>(comm.rank() * comm.size() + static_cast<int>(i / count), i % count);
+    });
+  });
+}
+
+TEST_F(MpiCollective, OfAnyMemoryLayoutAndRank) {
+  collective_operations<int>(comm, shape<0>{});
+  collective_operations<double>(comm, shape<1>{0});
+  collective_operations<float>(comm, shape<2>{3, 5});
+  collective_operations<element_of<12>>(comm, shape<2>{5, 23});
+}
+
+TEST_F(MpiCollective, ConcatenatesAlongTheFirstAxis) {
+  auto const ranks = static_cast<std::size_t>(comm.size());
+  device_array<int, 2> part({2, 100});
+  part.fill(comm.rank());
+  device_array<int, 2> whole({2 * ranks, 100});
+  comm.gather(part, whole, 0);
+  part.zero();
+  comm.scatter(whole, part, 0);
+  EXPECT_EQ(part.copy_to_host()(1, 99), comm.rank());
+  if (comm.rank() == 0) {
+    EXPECT_EQ(whole.copy_to_host()(2 * comm.size() - 1, 0), comm.size() - 1);
+  }
+}
+
+TEST_F(MpiCollective, AllReduceAddsEveryElement) {
+  shape<2> const extents{9, 13};
+  int const ranks = comm.size();
+  for_each_collective<double>(extents, extents, [&](auto& from, auto& to) {
+    auto const own = [&](std::size_t i) { return static_cast<double>(i) + comm.rank(); };
+    auto const sum = [&](std::size_t i) {
+      return ranks * static_cast<double>(i) + ranks * (ranks - 1) / 2;
+    };
+    from.set(own);
+    from.with([&](auto source) {
+      to.with([&](auto target) { comm.all_reduce(source, target, MPI_SUM); });
+    });
+    to.expect(sum);
+    from.expect(own);
+    stream stream;
+    from.with([&](auto array) { comm.all_reduce(array, MPI_SUM, stream); });
+    stream.synchronize();
+    from.expect(sum);
+  });
+}
+
+template <class T>
+T reduced(mpi_communicator const& comm, T own, MPI_Op operation) {
+  device_array<T, 1> array({1000});
+  array.fill(own);
+  comm.all_reduce(array, operation);
+  return array.copy_to_host()(999);
+}
+
+TEST_F(MpiCollective, AllReduceKnowsElementTypes) {
+  int const last = comm.size() - 1;
+  EXPECT_EQ(reduced<std::int8_t>(comm, static_cast<std::int8_t>(-comm.rank()), MPI_MIN), -last);
+  EXPECT_EQ(reduced<std::uint16_t>(comm, static_cast<std::uint16_t>(comm.rank()), MPI_MAX), last);
+  EXPECT_EQ(reduced<long long>(comm, comm.rank(), MPI_MAX), last);
+  EXPECT_EQ(reduced<float>(comm, 2.0f, MPI_PROD), static_cast<float>(1 << comm.size()));
+  EXPECT_EQ(reduced<std::complex<float>>(comm, {1, 2}, MPI_SUM),
+            std::complex<float>(1, 2) * static_cast<float>(comm.size()));
+  EXPECT_EQ(reduced<bool>(comm, comm.rank() == last, MPI_LOR), true);
+  static_assert(!detail::mpi_reducible<element_of<12>>);
+}
+
+TEST_F(MpiCollective, MixesDefaultOptionsAndMemories) {
+  // Some ranks have device memory and the others host memory.
+  mpi_communicator const plain(
+      MPI_COMM_WORLD,
+      {.device_memory = is_direct ? mpi_device_memory::direct : mpi_device_memory::staged});
+  auto device = to_device(std::vector<float>(100'000, 1.0f));
+  std::vector<float> host(100'000, 1.0f);
+  for (mpi_communicator const* group : {&plain, static_cast<mpi_communicator const*>(&comm)}) {
+    if (comm.rank() % 2 == 0) {
+      group->all_reduce(device, MPI_SUM);
+    } else {
+      group->all_reduce(host, MPI_SUM);
+    }
+  }
+  if (comm.rank() % 2 == 0) device.copy_to_host(host);
+  EXPECT_EQ(host[99'999], static_cast<float>(comm.size() * comm.size()));
+}
+
+// Order
+
+TEST_F(MpiOrder, SendComesAfterEarlierWorkOfTheStream) {
+  std::size_t const n = scaled(300'000);
+  device_array<int, 1> from({n}), to({n});
+  std::vector<int> const numbers(n, comm.rank() + 1);
+  from.zero();
+  to.zero();
+  stream stream;
+  std::vector<int> result(n);
+  from.copy_to_device(numbers, stream);
+  auto send = comm.isend(from(slice(none, none, -1)), next(), 0, stream);
+  to.fill(-1, stream);
+  comm.receive(to(slice(none, none, -1)), previous(), 0, stream);
+  to.copy_to_host(result, stream);  // not synchronized before
+  stream.synchronize();
+  send.wait();
+  EXPECT_EQ(result, std::vector<int>(n, previous() + 1));
+}
+
+TEST_F(MpiOrder, HostMemoryIsSentAfterEarlierWorkOfTheStream) {
+  auto const device = to_device(std::vector<int>(1000, comm.rank() + 1));
+  auto pinned = pinned_array<int>(1000);
+  std::vector<int> to(1000);
+  stream stream;
+  device.copy_to_host(pinned, stream);
+  auto send = comm.isend(pinned, next(), 0, stream);
+  comm.receive(to, previous());
+  send.wait();
+  EXPECT_EQ(to, std::vector<int>(1000, previous() + 1));
+}
+
+TEST_F(MpiOrder, WithoutStreamComesAfterAllWork) {
+  device_array<int, 1> from({1000}), to({1000});
+  stream stream(non_blocking);
+  from.fill(comm.rank() + 1, stream);
+  comm.sendrecv(from, next(), to, previous());
+  EXPECT_EQ(to.copy_to_host()(500), previous() + 1);
+}
+
+TEST_F(MpiOrder, CollectiveComesAfterEarlierWorkOfTheStream) {
+  device_array<int, 1> array({1000});
+  array.zero();
+  stream stream;
+  array.fill(comm.rank() + 1, stream);
+  comm.all_reduce(array, MPI_MAX, stream);
+  std::vector<int> result(1000);
+  array.copy_to_host(result, stream);
+  stream.synchronize();
+  EXPECT_EQ(result, std::vector<int>(1000, comm.size()));
+}
+
+// Errors
+
+/// Expects that f() throws an E whose message contains `text`.
+template <class E, class F>
+void expect_error(F f, std::string const& text) {
+  try {
+    f();
+    FAIL() << "no error: " << text;
+  } catch (E const& error) {
+    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(MpiError, OtherShapeOfMessageIsFoundBeforeElementsAreWritten) {
+  for (std::size_t n : {10U, 1000U}) {
+    for (std::size_t m : {11U, 1001U, 5000U}) {
+      device_array<int, 2> from({n, 2}), to({m, 2});
+      to.fill(7);
+      auto send = comm.isend(from, next(), 1);
+      expect_error<shape_error>([&] { comm.receive(to, previous(), 1); },
+                                "sent (" + std::to_string(n) + ", 2), receiving array (" +
+                                    std::to_string(m) + ", 2)");
+      send.wait();
+      EXPECT_EQ(to.copy_to_host()(0, 0), 7);
+      // The next message is not affected.
+      device_array<int, 2> right({n, 2});
+      comm.sendrecv(from, next(), right, previous());
+    }
+  }
+}
+
+TEST_F(MpiError, OtherElementTypeOfMessageIsFound) {
+  std::vector<float> from(1000);
+  std::vector<int> to(1000);
+  auto send = comm.isend(from, next());
+  expect_error<mpi_error>([&] { comm.receive(to, previous()); },
+                          "float32, requested int32");
+}
+
+TEST_F(MpiError, DisagreementOfRanksIsFoundInAllRanks) {
+  if (comm.size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  auto const mine = static_cast<std::size_t>(comm.rank() == 0 ? 1 : 2);
+  std::vector<int> array(100 * mine), whole(100 * static_cast<std::size_t>(comm.size()));
+  std::vector<float> floats(100 * mine);
+  std::vector<int> equal(100);
+  expect_error<shape_error>([&] { comm.broadcast(array, 0); }, "different shapes");
+  expect_error<mpi_error>([&] { comm.broadcast(equal, comm.rank()); }, "different roots");
+  expect_error<mpi_error>([&] { comm.all_reduce(equal, mine == 1 ? MPI_SUM : MPI_MAX); }, "MPI_Op");
+  expect_error<mpi_error>(
+      [&] { mine == 1 ? comm.broadcast(equal, 0) : comm.gather(equal, whole, 0); },
+      "different collective operations");
+  expect_error<mpi_error>(
+      [&] { mine == 1 ? comm.broadcast(equal, 0) : comm.broadcast(std::vector<float>(100), 0); },
+      "different element types");
+  // The communicator works on.
+  comm.all_reduce(equal, MPI_SUM);
+}
+
+TEST_F(MpiError, InvalidArgumentsOfOneRankAreKnownToAll) {
+  std::vector<int> part(10), wrong(10 * static_cast<std::size_t>(comm.size()) + 1);
+  if (comm.rank() == 0) {
+    expect_error<shape_error>([&] { comm.gather(part, wrong, 0); }, "a block for each rank");
+    expect_error<shape_error>([&] { comm.gather(part, 0); }, "the root needs an array");
+  } else {
+    expect_error<mpi_error>([&] { comm.gather(part, wrong, 0); }, "another rank");
+    expect_error<mpi_error>([&] { comm.gather(part, 0); }, "another rank");
+  }
+  if (comm.size() > 1) {
+    expect_error<shape_error>([&] { comm.all_to_all(wrong, wrong); }, "multiple");
+  }
+  expect_error<mpi_error>([&] { comm.broadcast(part, comm.size()); }, "as root");
+}
+
+TEST_F(MpiError, InvalidRankTagOrOptionIsFound) {
+  std::vector<int> array(10);
+  expect_error<mpi_error>([&] { comm.send(array, comm.size()); }, "there is no rank");
+  expect_error<mpi_error>([&] { comm.send(array, MPI_ANY_SOURCE); }, "there is no rank");
+  expect_error<mpi_error>([&] { comm.send(array, 0, -5); }, "out of range");
+  expect_error<mpi_error>([&] { comm.receive(array, -7); }, "there is no rank");
+  expect_error<mpi_error>(
+      [&] {
+        mpi_communicator const other(MPI_COMM_WORLD, {.chunk = comm.rank() == 0 ? 1U : 4096U});
+      },
+      "out of range");
+  expect_error<mpi_error>([] { mpi_communicator const none(MPI_COMM_NULL); }, "MPI_COMM_NULL");
+}
+
+TEST_F(MpiError, OfMpiHasItsTextAndCode) {
+  std::vector<std::complex<double>> array(10);
+  try {
+    comm.all_reduce(array, MPI_MAX);  // complex numbers have no order
+    FAIL();
+  } catch (mpi_error const& error) {
+    EXPECT_EQ(&error.code().category(), &mpi_category());
+    EXPECT_STREQ(error.call(), "MPI_Allreduce");
+    EXPECT_EQ(error.code(), std::errc::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("MPI_ERR_OP"), std::string::npos) << error.what();
+    EXPECT_NE(error.location().line(), 0U);
+  }
+}
+
+TEST_F(MpiError, HandlerOfTheProgramIsKept) {
+  MPI_Errhandler handler;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+  EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&handler);
+}
+
+TEST_F(MpiError, FreedCommunicatorIsFound) {
+  mpi_communicator first(MPI_COMM_WORLD);
+  mpi_communicator second(std::move(first));
+  EXPECT_THROW(static_cast<void>(first.rank()), lifetime_error);
+  std::vector<int> array(10);
+  {
+    auto const receive = second.ireceive(array, previous());
+    expect_error<mpi_error>([&] { second.free(); }, "pending");
+    second.send(array, next());
+  }
+  second.free();
+  EXPECT_THROW(second.send(array, 0), lifetime_error);
+}
+
+TEST_F(MpiError, BeforeInitIsFound) {
+  EXPECT_NE(error_before_init.find("call MPI_Init before"), std::string::npos) << error_before_init;
+}
+
+// Only with --funneled.
+TEST_F(Mpi, ThreadThatMustNotCallMpiIsFound) {
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level > MPI_THREAD_FUNNELED) GTEST_SKIP() << "all threads may call MPI";
+  std::thread([&] {
+    std::vector<int> array(10);
+    expect_error<mpi_error>([&] { comm.send(array, MPI_PROC_NULL); }, "this thread must not");
+    expect_error<mpi_error>([&] { comm.broadcast(array, 0); }, "this thread must not");
+  }).join();
+}
+
+TEST_F(Mpi, DeviceMemoryIsPassedAsAsked) {
+  EXPECT_EQ(comm.takes_device_pointers(), is_direct || mpi_takes_device_pointers());
+  EXPECT_FALSE(on_cpu() && !is_direct && comm.takes_device_pointers());
+}
+
+// Prints only failures, unless the rank is 0: otherwise the ranks' lines mix.
+class failure_printer final : public testing::EmptyTestEventListener {
+  void OnTestPartResult(testing::TestPartResult const& result) override {
+    if (!result.failed()) return;
+    auto const& test = *testing::UnitTest::GetInstance()->current_test_info();
+    std::printf("%s.%s: %s:%d: %s\n", test.test_suite_name(), test.name(),
+                result.file_name() == nullptr ? "" : result.file_name(), result.line_number(),
+                result.message());
+    std::fflush(stdout);
+  }
+};
+
+int run(int count, char** arguments) {
+  testing::InitGoogleTest(&count, arguments);
+  int level = MPI_THREAD_MULTIPLE;
+  for (int i = 1; i < count; ++i) {
+    std::string const argument = arguments[i];
+    if (argument == "--direct") is_direct = true;
+    if (argument == "--funneled") level = MPI_THREAD_FUNNELED;
+  }
+  set_options({.staging_threshold = 0});
+  try {
+    mpi_communicator const early(MPI_COMM_WORLD);
+  } catch (lifetime_error const& error) {
+    error_before_init = error.what();
+  }
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, level, &provided);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) {
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new failure_printer);  // GoogleTest owns it
+  }
+  int result = device::count() == 0 ? 77 : RUN_ALL_TESTS();
+  int worst = 0;
+  MPI_Allreduce(&result, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+
+  static std::atomic<int> late_errors = 0;
+  {
+    mpi_communicator const late(MPI_COMM_WORLD);
+    MPI_Finalize();
+    try {
+      std::vector<int> array(1);
+      late.send(array, 0);
+      return 1;
+    } catch (lifetime_error const&) {
+    }
+    set_log_hook([](char const*) noexcept { ++late_errors; });
+  }
+  if (late_errors != 1) {
+    std::puts("a communicator that was destroyed after MPI_Finalize was not reported");
+    return 1;
+  }
+  return worst;
+}
+
+}  // namespace
+}  // namespace roc::test
+
+int main(int count, char** arguments) { return roc::test::run(count, arguments); }
