@@ -43,7 +43,7 @@ check_each() {
 case $what in
   stand_alone)
     mapfile -t headers < <(find roc -name '*.hpp' -not -path 'roc/native*' \
-      -not -path 'roc/interop/dlpack*' -not -path 'roc/interop/thrust*')
+      -not -path 'roc/interop/dlpack*' -not -path 'roc/interop/thrust*' -not -path 'roc/interop/mpi*')
     [ ${#headers[@]} -gt 0 ]
     check_each "${headers[@]}" roc/c.h
     printf '#include <roc/c.h>\n#include <roc/c.h>\n' |
@@ -56,6 +56,14 @@ case $what in
     if "${compile[@]}" -E -x c++ - <<<'#include <dlpack/dlpack.h>' >/dev/null 2>&1; then
       check_each roc/interop/dlpack.hpp
     fi
+    # The flags of each MPI are those of its compiler wrapper.
+    for wrapper in mpicc.openmpi mpicc.mpich; do
+      command -v $wrapper >/dev/null || continue
+      mapfile -t flags < <($wrapper -show | grep -oE -- '-I[^ ]+' | sed 's/^-I/-isystem/')
+      compile+=("${flags[@]}")
+      check_each roc/interop/mpi.hpp
+      compile=("${compile[@]:0:${#compile[@]}-${#flags[@]}}")
+    done
     ;;
   no_vendor)
     included=$(echo '#include <roc/roc.hpp>' | "${compile[@]}" -M -x c++ -)

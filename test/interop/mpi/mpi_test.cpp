@@ -134,7 +134,6 @@ void for_each_pair(shape<N> const& extents, F f) {
         // Not all pairs: the two sides do not know each other's layout.
         f(from, layouts[i], to, layouts[(i + 1) % layouts.size()]);
       }
-      f(from, layouts[0], to, layouts[0]);
     }
   }
 }
@@ -198,14 +197,24 @@ TEST_F(MpiMessage, OfAnyMemoryLayoutAndRankArrives) {
 
 TEST_F(MpiMessage, OfAnyElementTypeArrives) {
   send_around<element_of<12>>(comm, shape<2>{3, 30});
-  send_around<element_of<3>>(comm, shape<1>{257});
   send_around<std::complex<double>>(comm, shape<1>{40});
-  send_around<bool>(comm, shape<1>{600});
+  send_around<bool>(comm, shape<1>{300});
 }
 
 TEST_F(MpiMessage, OfChunkSizeArrives) {
-  for (std::size_t bytes : {127U, 128U, 129U, 255U, 256U, 257U, 1023U, 1024U, 1025U, 1280U, 1281U}) {
-    send_around<std::uint8_t>(comm, shape<1>{bytes});
+  // Around the limit of inline messages, one chunk, and all chunks that are in flight at once.
+  for (std::size_t bytes : {127U, 128U, 129U, 256U, 257U, 1024U, 1025U, 1281U}) {
+    std::vector<std::uint8_t> numbers(bytes), result(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) numbers[i] = value<std::uint8_t>(comm.rank(), i);
+    auto const from = to_device(numbers);
+    device_array<std::uint8_t, 1> to({bytes});
+    comm.sendrecv(from, next(), to, previous());
+    to.copy_to_host(result);
+    for (std::size_t i = 0; i < bytes; ++i) numbers[i] = value<std::uint8_t>(previous(), i);
+    EXPECT_EQ(result, numbers) << bytes;
+    comm.sendrecv(result, next(), to, previous());
+    EXPECT_EQ(to.copy_to_host()(bytes - 1),
+              value<std::uint8_t>((previous() + comm.size() - 1) % comm.size(), bytes - 1));
   }
 }
 
@@ -517,8 +526,8 @@ TEST_F(MpiCollective, MixesDefaultOptionsAndMemories) {
   mpi_communicator const plain(
       MPI_COMM_WORLD,
       {.device_memory = is_direct ? mpi_device_memory::direct : mpi_device_memory::staged});
-  auto device = to_device(std::vector<float>(100'000, 1.0f));
-  std::vector<float> host(100'000, 1.0f);
+  auto device = to_device(std::vector<float>(3'000, 1.0f));
+  std::vector<float> host(3'000, 1.0f);
   for (mpi_communicator const* group : {&plain, static_cast<mpi_communicator const*>(&comm)}) {
     if (comm.rank() % 2 == 0) {
       group->all_reduce(device, MPI_SUM);
@@ -527,13 +536,13 @@ TEST_F(MpiCollective, MixesDefaultOptionsAndMemories) {
     }
   }
   if (comm.rank() % 2 == 0) device.copy_to_host(host);
-  EXPECT_EQ(host[99'999], static_cast<float>(comm.size() * comm.size()));
+  EXPECT_EQ(host[2'999], static_cast<float>(comm.size() * comm.size()));
 }
 
 // Order
 
 TEST_F(MpiOrder, SendComesAfterEarlierWorkOfTheStream) {
-  std::size_t const n = scaled(300'000);
+  std::size_t const n = 20'000;
   device_array<int, 1> from({n}), to({n});
   std::vector<int> const numbers(n, comm.rank() + 1);
   from.zero();
@@ -678,7 +687,8 @@ TEST_F(MpiError, OfMpiHasItsTextAndCode) {
     EXPECT_EQ(&error.code().category(), &mpi_category());
     EXPECT_STREQ(error.call(), "MPI_Allreduce");
     EXPECT_EQ(error.code(), std::errc::invalid_argument);
-    EXPECT_NE(std::string(error.what()).find("MPI_ERR_OP"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(error.code().message()), std::string::npos)
+        << error.what();
     EXPECT_NE(error.location().line(), 0U);
   }
 }
@@ -698,6 +708,7 @@ TEST_F(MpiError, FreedCommunicatorIsFound) {
   {
     auto const receive = second.ireceive(array, previous());
     expect_error<mpi_error>([&] { second.free(); }, "pending");
+    MPI_Barrier(MPI_COMM_WORLD);  // nobody sends before all have tried
     second.send(array, next());
   }
   second.free();
