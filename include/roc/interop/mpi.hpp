@@ -23,138 +23,18 @@
 #include <roc/detail/misuse.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/error.hpp>
+#include <roc/interop/mpi/check.hpp>
 #include <roc/interop/mpi/collective.hpp>
 #include <roc/interop/mpi/error.hpp>
 #include <roc/interop/mpi/message.hpp>
 #include <roc/interop/mpi/operand.hpp>
+#include <roc/interop/mpi/options.hpp>
 #include <roc/interop/mpi/progress.hpp>
+#include <roc/interop/mpi/request.hpp>
 #include <roc/interop/mpi/type.hpp>
 #include <roc/stream.hpp>
 
-#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
-
-#if ROCARRAY_PLATFORM_HOST + ROCARRAY_PLATFORM_AMD + ROCARRAY_PLATFORM_NVIDIA != 1
-#error \
-    "rocarray: roc/interop/mpi.hpp asks whether MPI takes the platform's memory: link \
-rocarray::rocarray, which defines the platform, or define one of ROCARRAY_PLATFORM_HOST, \
-ROCARRAY_PLATFORM_AMD, ROCARRAY_PLATFORM_NVIDIA as 1"
-#endif
-
 namespace roc {
-
-/// Returns true if the MPI that the program runs with says that it takes pointers to device memory
-/// of this platform: MPIX_Query_rocm_support or MPIX_GPU_query_support on AMD,
-/// MPIX_Query_cuda_support on NVIDIA. False on the host platform, if the header of MPI declares no
-/// such function, and outside of MPI_Init and MPI_Finalize.
-[[nodiscard]] inline bool mpi_takes_device_pointers() {
-  if (!detail::is_mpi_running()) return false;
-#if ROCARRAY_PLATFORM_AMD
-#if defined(MPIX_ROCM_AWARE_SUPPORT)
-  return MPIX_Query_rocm_support() != 0;
-#elif defined(MPIX_GPU_SUPPORT_HIP)
-  int is_supported = 0;
-  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_HIP, &is_supported) == MPI_SUCCESS &&
-         is_supported != 0;
-#else
-  return false;
-#endif
-#elif ROCARRAY_PLATFORM_NVIDIA && defined(MPIX_CUDA_AWARE_SUPPORT)
-  return MPIX_Query_cuda_support() != 0;
-#elif ROCARRAY_PLATFORM_NVIDIA && defined(MPIX_GPU_SUPPORT_CUDA)
-  int is_supported = 0;
-  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &is_supported) == MPI_SUCCESS &&
-         is_supported != 0;
-#else
-  return false;
-#endif
-}
-
-/// Whether device memory is passed to MPI.
-enum class mpi_device_memory : unsigned char {
-  ask,     ///< passed if mpi_takes_device_pointers()
-  staged,  ///< copied through pinned host memory in chunks
-  direct,  ///< passed; crashes if MPI cannot access it
-};
-
-/// Options of a communicator.
-struct mpi_options {
-  /// Whether device memory is passed to MPI. May differ between ranks.
-  mpi_device_memory device_memory = mpi_device_memory::ask;
-  /// The largest MPI message in bytes: 256 to 1 GiB. Larger arrays are transferred in chunks, so that
-  /// any number of elements can be sent. The least value of all ranks applies.
-  std::size_t chunk = std::size_t{4} << 20;
-  /// Arrays up to this size in bytes are sent in one message with their envelope, without the
-  /// receiver taking part: 0 to 1 MiB. The least value of all ranks applies.
-  std::size_t inline_limit = std::size_t{16} << 10;
-};
-
-/// A pending message, which completes while the program calls MPI through its communicator. Returned
-/// by mpi_communicator::isend and ireceive. Move-only.
-///
-/// The destructor blocks until the message has been sent or received. It never throws: errors go to
-/// the log hook. `wait` does the same early and can throw; the destructor then does nothing. All
-/// requests must be destroyed before MPI_Finalize.
-class [[nodiscard]] mpi_request {
- public:
-  /// Takes over the message; the moved-from request is empty.
-  mpi_request(mpi_request&& other) noexcept = default;
-  /// Waits for the current message, as the destructor does, and takes over that of `other`.
-  mpi_request& operator=(mpi_request&& other) noexcept {
-    if (this != &other) {
-      wait_quietly();
-      state_ = std::move(other.state_);
-      operation_ = std::move(other.operation_);
-    }
-    return *this;
-  }
-  ~mpi_request() { wait_quietly(); }
-
-  /// Blocks until the message has been sent, so that its memory may be changed, or received (see
-  /// mpi_communicator::ireceive). The request is then empty. (MPI_Wait)
-  ///
-  /// @returns the source, tag and number of elements of a received message
-  /// @throws shape_error, mpi_error, roc::error as receive does; lifetime_error if the request is
-  ///   empty, or after MPI_Finalize
-  mpi_status wait(detail::caller at = std::source_location::current()) {
-    detail::call_scope const call(__func__, at);
-    check_not_empty();
-    auto const operation = std::exchange(operation_, nullptr);
-    auto const state = std::exchange(state_, nullptr);
-    state->wait(*operation);
-    return operation->status;
-  }
-  /// Returns true if wait() would not block. Does not block itself. Throws as wait(). (MPI_Test)
-  [[nodiscard]] bool test(detail::caller at = std::source_location::current()) {
-    detail::call_scope const call(__func__, at);
-    check_not_empty();
-    return state_->test(*operation_);
-  }
-
- private:
-  friend class mpi_communicator;
-  mpi_request(std::shared_ptr<detail::mpi_state> state,
-              std::shared_ptr<detail::mpi_operation> operation)
-      : state_(std::move(state)), operation_(std::move(operation)) {}
-
-  void check_not_empty() const {
-    if (operation_ == nullptr) {
-      detail::throw_lifetime_error("the request is empty: it was moved from or waited for");
-    }
-  }
-  void wait_quietly() noexcept {
-    if (operation_ == nullptr) return;
-    try {
-      wait();
-    } catch (std::exception const& error) {
-      detail::log_late_error(error.what());
-    }
-  }
-
-  std::shared_ptr<detail::mpi_state> state_;
-  std::shared_ptr<detail::mpi_operation> operation_;  // null if empty
-};
 
 namespace detail {
 
@@ -169,25 +49,26 @@ using mpi_async_misuse = first_misuse<argument_misuse<X>..., temporary_misuse<X.
 /// calls of MPI. Move-only.
 ///
 /// **Operands.** Arrays, views and contiguous ranges in device or host memory, with any strides, of
-/// rank 16 at most. Elements travel in C order. Element types must be equal in all ranks, and so must
-/// shapes; in messages, an array of rank 1 matches any shape with as many elements. Host memory,
-/// device memory and layouts can be mixed between the ranks. Structures travel as bytes.
+/// rank 16 at most. Elements travel in C order. Element types must be equal in all ranks, and so
+/// must shapes; in messages, an array of rank 1 matches any shape with as many elements. Host
+/// memory, device memory and layouts can be mixed between the ranks. Structures travel as bytes.
 ///
-/// **Order.** Without a stream, an operation comes after all work enqueued earlier on the device, and
-/// is complete on return. With a stream, it comes after the work enqueued earlier on that stream. The
-/// call blocks until the data was sent or has arrived; data that arrived is seen by work enqueued on
-/// that stream after the call, and by others once the stream has been synchronized.
+/// **Order.** Without a stream, an operation comes after all work enqueued earlier on the device,
+/// and is complete on return. With a stream, it comes after the work enqueued earlier on that
+/// stream. The call blocks until the data was sent or has arrived; data that arrived is seen by
+/// work enqueued on that stream after the call, and by others once the stream has been
+/// synchronized.
 ///
 /// **Progress.** Pending messages proceed while any operation of the same communicator, `wait` or
 /// `test` runs. A rank that blocks elsewhere, for example in MPI_Barrier, while another rank waits
 /// for a message longer than mpi_options::inline_limit can block it for that time.
 ///
-/// **Errors.** Operations throw mpi_error (errors of MPI, disagreement of ranks), shape_error (shapes
-/// that do not match), lifetime_error (after MPI_Finalize, moved-from objects), and what copies throw.
-/// Errors of MPI on this communicator are returned, whatever the error handler of the program's
-/// communicator is: MPI_ERRORS_RETURN is set on the duplicates. That handler is only called for
-/// errors of the duplication itself. A rank that throws from HIP or MPI in the middle of a transfer
-/// does not tell the others, as with MPI itself.
+/// **Errors.** Operations throw mpi_error (errors of MPI, disagreement of ranks), shape_error
+/// (shapes that do not match), lifetime_error (after MPI_Finalize, moved-from objects), and what
+/// copies throw. Errors of MPI on this communicator are returned, whatever the error handler of the
+/// program's communicator is: MPI_ERRORS_RETURN is set on the duplicates. That handler is only
+/// called for errors of the duplication itself. A rank that throws from HIP or MPI in the middle of
+/// a transfer does not tell the others, as with MPI itself.
 ///
 /// **Threads.** As MPI's thread level allows: other use of the communicator throws. With
 /// MPI_THREAD_MULTIPLE, any threads can use it; collective operations one at a time.
@@ -196,8 +77,8 @@ class mpi_communicator {
   /// Duplicates a communicator of MPI. Collective: all its ranks must call it.
   ///
   /// @throws lifetime_error before MPI_Init and after MPI_Finalize
-  /// @throws mpi_error if MPI cannot duplicate it, for an intercommunicator, for MPI_COMM_NULL, or if
-  ///   an option of any rank is out of range
+  /// @throws mpi_error if MPI cannot duplicate it, for an intercommunicator and MPI_COMM_NULL, and
+  ///   if an option of any rank is out of range
   ///
   /// *Lifetime:* destroy it before MPI_Finalize. `communicator` may be freed at any time.
   explicit mpi_communicator(MPI_Comm communicator, mpi_options const& options = {},
@@ -217,8 +98,9 @@ class mpi_communicator {
     int is_inter = 0;
     detail::check_mpi(MPI_Comm_test_inter(communicator, &is_inter), "MPI_Comm_test_inter");
     if (is_inter != 0) {
-      throw mpi_error("the communicator is an intercommunicator; merge its groups with "
-                      "MPI_Intercomm_merge");
+      throw mpi_error(
+          "the communicator is an intercommunicator; merge its groups with "
+          "MPI_Intercomm_merge");
     }
     for (MPI_Comm* const duplicate : {&state->messages, &state->chunks}) {
       detail::check_mpi(MPI_Comm_dup(communicator, duplicate), "MPI_Comm_dup");
@@ -229,9 +111,8 @@ class mpi_communicator {
     detail::check_mpi(MPI_Comm_size(state->messages, &state->size), "MPI_Comm_size");
     void* largest_tag = nullptr;
     int has_largest_tag = 0;
-    detail::check_mpi(
-        MPI_Comm_get_attr(state->chunks, MPI_TAG_UB, &largest_tag, &has_largest_tag),
-        "MPI_Comm_get_attr");
+    detail::check_mpi(MPI_Comm_get_attr(state->chunks, MPI_TAG_UB, &largest_tag, &has_largest_tag),
+                      "MPI_Comm_get_attr");
     if (has_largest_tag != 0) state->largest_tag = *static_cast<int*>(largest_tag);
     agree(*state, options);
     state->device_pointers =
@@ -249,8 +130,8 @@ class mpi_communicator {
     }
     return *this;
   }
-  /// Frees the duplicates, after the last request was destroyed. Errors, and a communicator that
-  /// outlives MPI, go to the log hook.
+  /// Frees the duplicates, after the last request was destroyed. A communicator that outlives MPI
+  /// is reported to the log hook.
   ~mpi_communicator() { free_quietly(); }
 
   /// Frees the duplicates early. Further use throws lifetime_error. Collective. (MPI_Comm_free)
@@ -299,8 +180,8 @@ class mpi_communicator {
   /// @param source a rank; MPI_ANY_SOURCE; or MPI_PROC_NULL: nothing is received
   /// @param tag the sender's tag, or MPI_ANY_TAG
   /// @returns the source, tag and number of elements
-  /// @throws shape_error if the sender's shape differs, before any element is written. The message is
-  ///   then dropped, and the sender completes.
+  /// @throws shape_error if the sender's shape differs, before any element is written; the message
+  ///   is then dropped, and the sender completes
   /// @throws mpi_error if the sender's element type differs, as for shapes
   ///
   /// *Synchronization:* see the class.
@@ -319,10 +200,11 @@ class mpi_communicator {
   }
   ///@}
 
-  /// Begins to send an array; otherwise as send. Messages are sent in the order of the calls, so one
-  /// whose stream is late delays those after it. (MPI_Isend; mpi4py: `Isend`)
+  /// Begins to send an array; otherwise as send. Messages are sent in the order of the calls, so
+  /// one whose stream is late delays those after it. (MPI_Isend; mpi4py: `Isend`)
   ///
-  /// *Synchronization:* does not block if there is a stream.
+  /// *Synchronization:* does not block on work of `stream`. Without a stream, waits for all work of
+  /// the device.
   ///
   /// *Lifetime:* `from` must live and stay unchanged until wait() of the request has returned.
   /// Temporaries that own memory do not compile.
@@ -346,8 +228,9 @@ class mpi_communicator {
   /// Begins to receive an array; otherwise as receive, whose errors wait() of the request throws.
   /// Receives match in the order of the calls. (MPI_Irecv; mpi4py: `Irecv`)
   ///
-  /// *Synchronization:* does not block if there is a stream. The elements are written after the work
-  /// that is on the stream now; they are seen by work enqueued after wait() has returned.
+  /// *Synchronization:* does not block on work of `stream`. Without a stream, waits for all work of
+  /// the device, and wait() completes the copies. With one, the elements are written after the
+  /// work that is on the stream now; they are seen by work enqueued after wait() has returned.
   ///
   /// *Lifetime:* `to` must live and must not be accessed until wait() of the request has returned.
   /// Temporaries that own memory do not compile.
@@ -411,8 +294,8 @@ class mpi_communicator {
   /// mpi4py: `Gather`)
   /// @param from the array of this rank, of the same shape in all ranks
   /// @param to in the root, either an array with one more axis, the first, of extent size(); or one
-  ///   of the same rank, in which the arrays follow each other along the first axis. Not accessed in
-  ///   other ranks, which can leave it out.
+  ///   of the same rank, in which the arrays follow each other along the first axis. Not accessed
+  ///   in other ranks, which can leave it out.
   /// @throws shape_error, mpi_error in all ranks if ranks disagree or the root's array does not fit
   ///@{
   template <detail::copy_argument X, detail::writable_argument Y>
@@ -475,8 +358,8 @@ class mpi_communicator {
   /// Reduces the arrays of all ranks element by element, in all ranks. Collective. (MPI_Allreduce;
   /// mpi4py: `Allreduce`)
   /// @param operation such as MPI_SUM, MPI_MAX; or one of the program for its mpi_type
-  /// @param to the result; it must not share memory with `from`. Without it, the result replaces the
-  ///   array.
+  /// @param to the result, which must not share memory with `from`; without it, the result replaces
+  ///   the array
   /// @throws shape_error, mpi_error in all ranks if ranks disagree
   ///@{
   template <detail::writable_argument X>
@@ -501,8 +384,8 @@ class mpi_communicator {
   void all_reduce(X const& from, Y&& to, MPI_Op operation,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    all_reduce_with<detail::argument_value_type<Y>>(
-        detail::mpi_operand_of(from), detail::mpi_operand_of(to), operation, nullptr);
+    all_reduce_with<detail::argument_value_type<Y>>(detail::mpi_operand_of(from),
+                                                    detail::mpi_operand_of(to), operation, nullptr);
   }
   template <detail::copy_argument X, detail::writable_argument Y>
     requires detail::mpi_reducible<detail::argument_value_type<Y>> &&
@@ -510,8 +393,8 @@ class mpi_communicator {
   void all_reduce(X const& from, Y&& to, MPI_Op operation, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    all_reduce_with<detail::argument_value_type<Y>>(
-        detail::mpi_operand_of(from), detail::mpi_operand_of(to), operation, &stream);
+    all_reduce_with<detail::argument_value_type<Y>>(detail::mpi_operand_of(from),
+                                                    detail::mpi_operand_of(to), operation, &stream);
   }
   ///@}
 
@@ -519,8 +402,8 @@ class mpi_communicator {
   /// (MPI_Alltoall; mpi4py: `Alltoall`)
   /// @param from an array whose first axis consists of size() equal blocks
   /// @param to an array of the same shape, which must not share memory with `from`
-  /// @throws shape_error, mpi_error in all ranks if ranks disagree, or if the first extent of any rank
-  ///   is not a multiple of size()
+  /// @throws shape_error, mpi_error in all ranks if ranks disagree, or if the first extent in any
+  ///   rank is not a multiple of size()
   ///@{
   template <detail::copy_argument X, detail::writable_argument Y>
   void all_to_all(X const& from, Y&& to,
@@ -542,13 +425,11 @@ class mpi_communicator {
   mpi_request isend(X&& from, int destination, int tag = 0) const = delete;
   template <class X, detail::incorrect_use Reason = detail::mpi_async_misuse<X>>
   mpi_request isend(X&& from, int destination, int tag, stream_ref stream) const = delete;
-  template <class X, detail::incorrect_use Reason =
-                         detail::first_misuse<detail::mpi_async_misuse<X>,
-                                              detail::destination_misuse<X>>>
+  template <class X, detail::incorrect_use Reason = detail::first_misuse<
+                         detail::mpi_async_misuse<X>, detail::destination_misuse<X>>>
   mpi_request ireceive(X&& to, int source, int tag = MPI_ANY_TAG) const = delete;
-  template <class X, detail::incorrect_use Reason =
-                         detail::first_misuse<detail::mpi_async_misuse<X>,
-                                              detail::destination_misuse<X>>>
+  template <class X, detail::incorrect_use Reason = detail::first_misuse<
+                         detail::mpi_async_misuse<X>, detail::destination_misuse<X>>>
   mpi_request ireceive(X&& to, int source, int tag, stream_ref stream) const = delete;
   template <class X, detail::incorrect_use Reason = detail::argument_misuse<X>>
   void send(X&& from, int destination, int tag = 0) const = delete;
@@ -567,6 +448,7 @@ class mpi_communicator {
     }
     return *state_;
   }
+  std::size_t ranks() const { return static_cast<std::size_t>(held().size); }
   detail::mpi_state& usable() const {
     held().check_usable();
     return *state_;
@@ -581,8 +463,8 @@ class mpi_communicator {
     state_ = nullptr;
   }
 
-  /// Makes the sizes of chunks equal in all ranks. Throws mpi_error in all ranks if an option of one
-  /// is out of range.
+  /// Makes the sizes of chunks equal in all ranks. Throws mpi_error in all ranks if an option of
+  /// one is out of range.
   static void agree(detail::mpi_state& state, mpi_options const& options) {
     bool const is_valid = options.chunk >= 256 && options.chunk <= (std::size_t{1} << 30) &&
                           options.inline_limit <= (std::size_t{1} << 20);
@@ -592,33 +474,19 @@ class mpi_communicator {
                                     MPI_UINT64_T, MPI_MIN, state.messages),
                       "MPI_Allreduce");
     if (least[2] == 0) {
-      throw mpi_error("options out of range in some rank: chunk must be 256 bytes to 1 GiB, and "
-                      "inline_limit at most 1 MiB; in this rank they are " +
-                      std::to_string(options.chunk) + " and " +
-                      std::to_string(options.inline_limit));
+      throw mpi_error(
+          "options out of range in some rank: chunk must be 256 bytes to 1 GiB, and "
+          "inline_limit at most 1 MiB; in this rank they are " +
+          std::to_string(options.chunk) + " and " + std::to_string(options.inline_limit));
     }
     state.chunk_bytes = static_cast<std::size_t>(least[0]);
     state.inline_bytes = static_cast<std::size_t>(least[1]);
   }
 
-  /// Throws mpi_error if a rank or tag is invalid.
-  static void check_peer(detail::mpi_state const& state, int peer, bool is_any_allowed, int tag) {
-    bool const is_special = peer == MPI_PROC_NULL || (is_any_allowed && peer == MPI_ANY_SOURCE);
-    if (!is_special && (peer < 0 || peer >= state.size)) {
-      throw mpi_error("there is no rank " + std::to_string(peer) + " among " +
-                      std::to_string(state.size) + "; pass 0 to " + std::to_string(state.size - 1));
-    }
-    if (is_any_allowed && tag == MPI_ANY_TAG) return;
-    if (tag < 0 || tag > state.largest_tag) {
-      throw mpi_error("tag " + std::to_string(tag) + " is out of range; pass 0 to " +
-                      std::to_string(state.largest_tag));
-    }
-  }
-
   mpi_request begin_send(operand const& from, int destination, int tag,
                          stream_ref const* stream) const {
     detail::mpi_state& state = usable();
-    check_peer(state, destination, false, tag);
+    detail::check_mpi_peer(state, destination, false, tag);
     detail::mpi_order const order(stream, from.device);
     auto const held = state.lock();
     std::shared_ptr<detail::mpi_operation> operation;
@@ -634,7 +502,7 @@ class mpi_communicator {
   mpi_request begin_receive(operand const& to, int source, int tag,
                             stream_ref const* stream) const {
     detail::mpi_state& state = usable();
-    check_peer(state, source, true, tag);
+    detail::check_mpi_peer(state, source, true, tag);
     detail::mpi_order const order(stream, to.device);
     auto const held = state.lock();
     std::shared_ptr<detail::mpi_operation> operation;
@@ -650,7 +518,9 @@ class mpi_communicator {
 
   mpi_status exchange(operand const& from, int destination, operand const& to, int source, int tag,
                       stream_ref const* stream) const {
-    check_peer(usable(), destination, false, tag);
+    detail::check_mpi_peer(usable(), destination, false, tag);
+    detail::check_mpi_peer(usable(), source, true, tag);
+    detail::check_mpi_disjoint(from, to);
     mpi_request receiving = begin_receive(to, source, tag, stream);
     complete(begin_send(from, destination, tag, stream));
     return receiving.wait();
@@ -673,8 +543,8 @@ class mpi_communicator {
   /// throw if the arguments are invalid.
   template <class Add>
   void run(detail::mpi_agreement const& agreement, int device, stream_ref const* stream,
-           MPI_Datatype reduced, detail::mpi_collective_operation::call call,
-           char const* call_name, Add add) const {
+           MPI_Datatype reduced, detail::mpi_collective_operation::call call, char const* call_name,
+           Add add) const {
     detail::mpi_state& state = usable();
     detail::mpi_order const order(stream, device);
     auto const operation = std::make_shared<detail::mpi_collective_operation>(
@@ -714,26 +584,6 @@ class mpi_communicator {
         });
   }
 
-  /// Throws shape_error if `whole` does not consist of one `block` for each rank along its first axis.
-  void check_blocks(operand const& whole, operand const& block) const {
-    auto const ranks = static_cast<std::size_t>(size());
-    bool const is_stacked = whole.rank == block.rank + 1;
-    bool is_valid = whole.element_size == block.element_size && whole.kind == block.kind &&
-                    (is_stacked || (whole.rank == block.rank && block.rank != 0));
-    if (is_valid) {
-      is_valid = whole.shape[0] == (is_stacked ? ranks : ranks * block.shape[0]);
-      for (std::size_t i = 1; i < whole.rank; ++i) {
-        is_valid = is_valid && whole.shape[i] == block.shape[is_stacked ? i - 1 : i];
-      }
-    }
-    if (is_valid) return;
-    throw shape_error("incompatible shape: the array of all ranks is " + whole.shape_text() + " of " +
-                      detail::mpi_type_name(whole.kind, whole.element_size) +
-                      ", that of each of " + std::to_string(ranks) + " ranks is " +
-                      block.shape_text() + " of " +
-                      detail::mpi_type_name(block.kind, block.element_size) +
-                      "; its first axis must have a block for each rank");
-  }
   static void check_root_array(std::optional<operand> const& array, bool is_root) {
     if (is_root && !array) {
       throw shape_error("the root needs an array with the elements of all ranks; pass it");
@@ -759,9 +609,12 @@ class mpi_communicator {
     run({operation_kind::gather, root, from, 0}, device_of(from, to), stream, MPI_DATATYPE_NULL,
         call, "MPI_Gather", [&](detail::mpi_collective_operation& operation) {
           check_root_array(to, rank() == root);
-          if (to) check_blocks(*to, from);
+          if (to) {
+            detail::check_mpi_blocks(*to, from, ranks());
+            detail::check_mpi_disjoint(from, *to);
+          }
           operation.add_source(from, 1);
-          if (to) operation.add_destination(*to, static_cast<std::size_t>(size()));
+          if (to) operation.add_destination(*to, ranks());
         });
   }
 
@@ -773,17 +626,19 @@ class mpi_communicator {
                                            MPI_Request* request) {
       return request != nullptr
                  ? MPI_Iscatter(from_memory.data, from_memory.count, from_memory.type,
-                                to_memory.data, to_memory.count, to_memory.type, root,
-                                communicator, request)
+                                to_memory.data, to_memory.count, to_memory.type, root, communicator,
+                                request)
                  : MPI_Scatter(from_memory.data, from_memory.count, from_memory.type,
-                               to_memory.data, to_memory.count, to_memory.type, root,
-                               communicator);
+                               to_memory.data, to_memory.count, to_memory.type, root, communicator);
     };
     run({operation_kind::scatter, root, to, 0}, device_of(to, from), stream, MPI_DATATYPE_NULL,
         call, "MPI_Scatter", [&](detail::mpi_collective_operation& operation) {
           check_root_array(from, rank() == root);
-          if (from) check_blocks(*from, to);
-          if (from) operation.add_source(*from, static_cast<std::size_t>(size()));
+          if (from) {
+            detail::check_mpi_blocks(*from, to, ranks());
+            detail::check_mpi_disjoint(*from, to);
+          }
+          if (from) operation.add_source(*from, ranks());
           operation.add_destination(to, 1);
         });
   }
@@ -796,17 +651,17 @@ class mpi_communicator {
                                                 detail::mpi_chunk_memory const& to_memory,
                                                 MPI_Request* request) {
       void const* const source = from_memory.data == nullptr ? MPI_IN_PLACE : from_memory.data;
-      return request != nullptr
-                 ? MPI_Iallreduce(source, to_memory.data, to_memory.count, to_memory.type,
-                                  reduction, communicator, request)
-                 : MPI_Allreduce(source, to_memory.data, to_memory.count, to_memory.type, reduction,
-                                 communicator);
+      return request != nullptr ? MPI_Iallreduce(source, to_memory.data, to_memory.count,
+                                                 to_memory.type, reduction, communicator, request)
+                                : MPI_Allreduce(source, to_memory.data, to_memory.count,
+                                                to_memory.type, reduction, communicator);
     };
     run({operation_kind::all_reduce, 0, to, detail::mpi_operation_number(reduction)},
         device_of(to, from), stream, mpi_type<T>::get(), call, "MPI_Allreduce",
         [&](detail::mpi_collective_operation& operation) {
           if (from) {
-            check_equal_shapes(*from, to);
+            detail::check_mpi_equal_shapes(*from, to);
+            detail::check_mpi_disjoint(*from, to);
             operation.add_source(*from, 1);
           }
           operation.add_destination(to, 1, !from);
@@ -815,7 +670,6 @@ class mpi_communicator {
 
   void all_to_all_with(operand const& from, operand const& to, stream_ref const* stream) const {
     MPI_Comm const communicator = usable().messages;
-    auto const ranks = static_cast<std::size_t>(size());
     auto const call = [communicator](detail::mpi_chunk_memory const& from_memory,
                                      detail::mpi_chunk_memory const& to_memory,
                                      MPI_Request* request) {
@@ -828,32 +682,21 @@ class mpi_communicator {
     };
     operand block = from;
     if (block.rank != 0) {
-      block.shape[0] /= ranks;
-      block.count /= ranks;
+      block.shape[0] /= ranks();
+      block.count /= ranks();
     }
     run({operation_kind::all_to_all, 0, block, 0}, device_of(from, to), stream, MPI_DATATYPE_NULL,
         call, "MPI_Alltoall", [&](detail::mpi_collective_operation& operation) {
-          if (from.rank == 0 || from.shape[0] % ranks != 0) {
+          if (from.rank == 0 || from.shape[0] % ranks() != 0) {
             throw shape_error("incompatible shape: array " + from.shape_text() + " for " +
-                              std::to_string(ranks) +
+                              std::to_string(ranks()) +
                               " ranks; its first extent must be a multiple of their number");
           }
-          check_equal_shapes(from, to);
-          operation.add_source(from, ranks);
-          operation.add_destination(to, ranks);
+          detail::check_mpi_equal_shapes(from, to);
+          detail::check_mpi_disjoint(from, to);
+          operation.add_source(from, ranks());
+          operation.add_destination(to, ranks());
         });
-  }
-
-  /// Throws shape_error if shapes or element types of an operation's two arrays differ.
-  static void check_equal_shapes(operand const& from, operand const& to) {
-    if (from.kind != to.kind || from.element_size != to.element_size) {
-      throw shape_error("incompatible element types: from " +
-                        detail::mpi_type_name(from.kind, from.element_size) + ", to " +
-                        detail::mpi_type_name(to.kind, to.element_size) + "; pass equal types");
-    }
-    if (from.rank == to.rank && from.shape == to.shape) return;
-    throw shape_error("incompatible shape: from " + from.shape_text() + ", to " + to.shape_text() +
-                      "; pass arrays of equal shape");
   }
 
   std::shared_ptr<detail::mpi_state> state_;

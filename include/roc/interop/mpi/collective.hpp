@@ -27,11 +27,17 @@
 
 namespace roc::detail {
 
-enum class mpi_collective_kind : std::uint8_t { broadcast, gather, scatter, all_reduce, all_to_all };
+enum class mpi_collective_kind : std::uint8_t {
+  broadcast,
+  gather,
+  scatter,
+  all_reduce,
+  all_to_all
+};
 
 /// Returns a number that is equal in all ranks for MPI's predefined operations; 0 for others.
 inline std::uint64_t mpi_operation_number(MPI_Op operation) {
-  MPI_Op const predefined[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN,  MPI_LAND,
+  MPI_Op const predefined[] = {MPI_SUM, MPI_PROD, MPI_MAX,  MPI_MIN, MPI_LAND,
                                MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
   for (std::size_t i = 0; i < std::size(predefined); ++i) {
     if (operation == predefined[i]) return i + 1;
@@ -82,8 +88,7 @@ class mpi_block_type {
   mpi_block_type(int length, std::size_t stride) {
     MPI_Datatype row = MPI_DATATYPE_NULL;
     check_mpi(MPI_Type_contiguous(length, MPI_BYTE, &row), "MPI_Type_contiguous");
-    int const code =
-        MPI_Type_create_resized(row, 0, static_cast<MPI_Aint>(stride), &type_);
+    int const code = MPI_Type_create_resized(row, 0, static_cast<MPI_Aint>(stride), &type_);
     MPI_Type_free(&row);
     check_mpi(code, "MPI_Type_create_resized");
     check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
@@ -107,9 +112,8 @@ class mpi_collective_operation final : public mpi_operation {
                                  MPI_Request* request)>;
 
   /// @param reduced datatype of a reduction, of which chunks are whole elements; else null
-  mpi_collective_operation(mpi_state& state, mpi_agreement const& agreement,
-                           mpi_order const& order, MPI_Datatype reduced, call function,
-                           char const* call_name)
+  mpi_collective_operation(mpi_state& state, mpi_agreement const& agreement, mpi_order const& order,
+                           MPI_Datatype reduced, call function, char const* call_name)
       : state_(state),
         order_(order),
         agreement_(agreement),
@@ -117,18 +121,18 @@ class mpi_collective_operation final : public mpi_operation {
         function_(std::move(function)),
         call_name_(call_name),
         block_bytes_(agreement.block.bytes()) {
-    auto const ranks = static_cast<std::size_t>(
-        agreement.collective == mpi_collective_kind::broadcast ||
-                agreement.collective == mpi_collective_kind::all_reduce
-            ? 1
-            : state.size);
+    auto const ranks =
+        static_cast<std::size_t>(agreement.collective == mpi_collective_kind::broadcast ||
+                                         agreement.collective == mpi_collective_kind::all_reduce
+                                     ? 1
+                                     : state.size);
     std::size_t const unit = reduced == MPI_DATATYPE_NULL ? 1 : agreement.block.element_size;
     chunk_bytes_ = std::max(state.chunk_bytes / ranks / unit, std::size_t{1}) * unit;
   }
 
   /// Adds memory of this rank. Throws out_of_memory and roc::error.
-  void add(std::optional<mpi_collective_side>& side, mpi_operand const& operand,
-           std::size_t blocks, bool is_read, bool is_written) {
+  void add(std::optional<mpi_collective_side>& side, mpi_operand const& operand, std::size_t blocks,
+           bool is_read, bool is_written) {
     if (operand.count == 0) return;
     side.emplace(operand, blocks, is_read, is_written, order_);
     if (operand.is_on_device() && !state_.device_pointers) allocate(*side);
@@ -140,7 +144,8 @@ class mpi_collective_operation final : public mpi_operation {
                        bool is_written = true) {
     add(to_, operand, blocks, is_read, is_written);
   }
-  /// Enqueues the copies to scratch memory, after add_source and add_destination. Throws as copies do.
+  /// Enqueues the copies to scratch memory, after add_source and add_destination. Throws as copies
+  /// do.
   void pack() {
     for (auto* const side : {&from_, &to_}) {
       if (*side && (*side)->is_read) (*side)->packed.pack(order_);
@@ -148,7 +153,7 @@ class mpi_collective_operation final : public mpi_operation {
     ready_.record(order_);
   }
   /// Begins to compare the ranks' arguments. The caller holds the state's lock.
-  /// @param invalid the error of this rank's arguments, which the other ranks are told of; else null
+  /// @param invalid the error of this rank's arguments, which the other ranks are told of, or null
   void begin(std::exception_ptr invalid) {
     invalid_ = std::move(invalid);
     mpi_operand const& block = agreement_.block;
@@ -229,7 +234,8 @@ class mpi_collective_operation final : public mpi_operation {
       throw mpi_error(
           "ranks called different collective operations; call them in the same order in all ranks");
     }
-    if (differs(1)) throw mpi_error("ranks passed different roots; pass the same root in all ranks");
+    if (differs(1))
+      throw mpi_error("ranks passed different roots; pass the same root in all ranks");
     if (differs(2)) {
       throw mpi_error("ranks passed different MPI_Op; pass the same operation in all ranks");
     }
@@ -257,8 +263,7 @@ class mpi_collective_operation final : public mpi_operation {
       if (sides[i] == nullptr) continue;
       mpi_collective_side const& side = *sides[i];
       bool const is_staged = side.memory != nullptr && !is_direct_;
-      memory[i].data = is_staged ? staged(side, chunk)
-                                 : side.packed.data() + chunk * chunk_bytes_;
+      memory[i].data = is_staged ? staged(side, chunk) : side.packed.data() + chunk * chunk_bytes_;
       memory[i].count = bytes;
       if (reduced_ != MPI_DATATYPE_NULL) {
         memory[i].type = reduced_;
@@ -272,8 +277,7 @@ class mpi_collective_operation final : public mpi_operation {
     f(memory[0], memory[1]);
   }
   std::byte* staged(mpi_collective_side const& side, std::size_t chunk) const {
-    return side.memory +
-           (chunk % in_flight) * side.blocks * std::min(chunk_bytes_, block_bytes_);
+    return side.memory + (chunk % in_flight) * side.blocks * std::min(chunk_bytes_, block_bytes_);
   }
 
   bool call_direct(std::size_t chunks) {
@@ -288,10 +292,11 @@ class mpi_collective_operation final : public mpi_operation {
 
   bool advance_chunks(std::size_t chunks) {
     std::size_t const before = copied_ + begun_ + arrived_ + freed_;
-    bool const uses_program_memory = (from_ && from_->memory == nullptr) ||
-                                     (to_ && to_->memory == nullptr);
+    bool const uses_program_memory =
+        (from_ && from_->memory == nullptr) || (to_ && to_->memory == nullptr);
     if (uses_program_memory && !ready_.is_reached()) return false;
-    for (; freed_ < arrived_ && slots_[freed_ % in_flight].copy.is_reached(); ++freed_) {}
+    for (; freed_ < arrived_ && slots_[freed_ % in_flight].copy.is_reached(); ++freed_) {
+    }
     for (; copied_ < std::min(chunks, freed_ + in_flight); ++copied_) {
       if (copy_chunk(copied_, true)) slots_[copied_ % in_flight].copy.record(order_);
     }
@@ -339,8 +344,8 @@ class mpi_collective_operation final : public mpi_operation {
   bool has_agreed_ = false;
   bool is_direct_ = false;
   std::array<slot, in_flight> slots_;
-  // The numbers of chunks that were copied to staging memory, passed to MPI, that MPI has completed,
-  // and whose staging memory is free again.
+  // The numbers of chunks that were copied to staging memory, passed to MPI, that MPI has
+  // completed, and whose staging memory is free again.
   std::size_t copied_ = 0;
   std::size_t begun_ = 0;
   std::size_t arrived_ = 0;

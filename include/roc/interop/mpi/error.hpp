@@ -2,7 +2,8 @@
 // MPI's header, and errors of MPI. Included by roc/interop/mpi.hpp.
 #pragma once
 
-// Without MPI's C++ bindings, which were removed from the standard: they would need another library.
+// Without MPI's C++ bindings, which were removed from the standard: they would need another
+// library.
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -65,8 +66,8 @@ class mpi_error_category final : public std::error_category {
   return category;
 }
 
-/// An error that MPI reports, with its code (category `mpi_category()`), its text and the name of the
-/// call. Also thrown, with the code `std::errc::invalid_argument`, if ranks disagree about an
+/// An error that MPI reports, with its code (category `mpi_category()`), its text and the name of
+/// the call. Also thrown, with the code `std::errc::invalid_argument`, if ranks disagree about an
 /// operation, and if the arguments or the thread do not fit MPI's rules.
 class mpi_error : public error {
  public:

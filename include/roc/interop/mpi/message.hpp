@@ -139,8 +139,7 @@ class mpi_send_operation final : public mpi_operation {
     bool has_advanced = false;
     if (!is_sent_) {
       if (!may_start || (is_inline_ && !ready_.is_reached())) return false;
-      int const length =
-          static_cast<int>(mpi_inline_offset + (is_inline_ ? operand_.bytes() : 0));
+      int const length = static_cast<int>(mpi_inline_offset + (is_inline_ ? operand_.bytes() : 0));
       check_mpi(MPI_Isend(std::as_const(message_).data(), length, MPI_BYTE, destination_, tag_,
                           state_.messages, envelope_.begin(false)),
                 "MPI_Isend");
@@ -166,8 +165,8 @@ class mpi_send_operation final : public mpi_operation {
     }
     for (; sent_ < copied_ && ring_.at(sent_).copy.is_reached(); ++sent_) {
       check_mpi(MPI_Isend(ring_.memory(sent_, packed_->data()),
-                          static_cast<int>(ring_.length(sent_)), MPI_BYTE, destination_,
-                          chunk_tag_, state_.chunks, ring_.at(sent_).transfer.begin(false)),
+                          static_cast<int>(ring_.length(sent_)), MPI_BYTE, destination_, chunk_tag_,
+                          state_.chunks, ring_.at(sent_).transfer.begin(false)),
                 "MPI_Isend");
     }
     return completed_ + copied_ + sent_ != before;
@@ -186,7 +185,8 @@ class mpi_send_operation final : public mpi_operation {
   mpi_point ready_;  // the copies of the constructor, and the work before them
   std::optional<mpi_packed> packed_;
   mpi_chunk_ring ring_;
-  // The numbers of chunks whose copies are enqueued, that were passed to MPI, and that MPI has sent.
+  // The numbers of chunks whose copies are enqueued, that were passed to MPI, and that MPI has
+  // sent.
   std::size_t copied_ = 0;
   std::size_t sent_ = 0;
   std::size_t completed_ = 0;
@@ -198,10 +198,7 @@ class mpi_receive_operation final : public mpi_operation {
   /// Allocates all memory and begins to receive the envelope. The caller holds the state's lock.
   mpi_receive_operation(mpi_state& state, mpi_operand const& operand, int source, int tag,
                         mpi_order const& order)
-      : state_(state),
-        operand_(operand),
-        order_(order),
-        ring_(operand.bytes(), state.chunk_bytes) {
+      : state_(state), operand_(operand), order_(order), ring_(operand.bytes(), state.chunk_bytes) {
     if (operand.bytes() > state.inline_bytes) {
       packed_.emplace(operand, order);
       if (operand.is_on_device() && !state.device_pointers) ring_.allocate(order);
@@ -309,16 +306,16 @@ class mpi_receive_operation final : public mpi_operation {
   bool advance_discarded() {
     if (!discarded_transfer_.test()) return false;
     if (begun_ * state_.chunk_bytes >= discarded_bytes_) std::rethrow_exception(mismatch_);
-    std::size_t const length = std::min(state_.chunk_bytes,
-                                        discarded_bytes_ - begun_ * state_.chunk_bytes);
+    std::size_t const length =
+        std::min(state_.chunk_bytes, discarded_bytes_ - begun_ * state_.chunk_bytes);
     receive_chunk(discarded_.get(), length, discarded_transfer_);
     ++begun_;
     return true;
   }
 
   void receive_chunk(std::byte* memory, std::size_t length, mpi_pending& transfer) {
-    check_mpi(MPI_Irecv(memory, static_cast<int>(length), MPI_BYTE, status.source,
-                        sent_.chunk_tag, state_.chunks, transfer.begin(true)),
+    check_mpi(MPI_Irecv(memory, static_cast<int>(length), MPI_BYTE, status.source, sent_.chunk_tag,
+                        state_.chunks, transfer.begin(true)),
               "MPI_Irecv");
   }
 

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <roc/detail/copy_operand.hpp>
 #include <roc/detail/strided_region.hpp>
@@ -16,6 +18,7 @@
 #include <roc/event.hpp>
 #include <roc/host_array.hpp>
 #include <roc/interop/mpi/type.hpp>
+#include <roc/memory/adopt.hpp>  // GCC rejects it after device_array has been instantiated
 #include <roc/stream.hpp>
 
 namespace roc::detail {
@@ -57,8 +60,25 @@ struct mpi_operand {
   }
   /// Returns the region of the same shape in C order at `memory`. Points into this object.
   strided_region compact_region(void* memory, memory_space where) const {
-    return {memory, element_size, rank, shape.data(), compact.data(), where,
+    return {memory,
+            element_size,
+            rank,
+            shape.data(),
+            compact.data(),
+            where,
             where == memory_space::device ? device : -1};
+  }
+  /// Returns the first address of the elements and the one after the last. There must be elements.
+  std::pair<std::uintptr_t, std::uintptr_t> address_range() const {
+    std::ptrdiff_t low = 0;
+    std::ptrdiff_t high = 1;
+    for (std::size_t i = 0; i < rank; ++i) {
+      (strides[i] < 0 ? low : high) += strides[i] * static_cast<std::ptrdiff_t>(shape[i] - 1);
+    }
+    auto const address = reinterpret_cast<std::uintptr_t>(data);
+    auto const size = static_cast<std::ptrdiff_t>(element_size);
+    return {address + static_cast<std::uintptr_t>(low * size),
+            address + static_cast<std::uintptr_t>(high * size)};
   }
   /// Returns the shape for messages, for example "(2, 3)".
   std::string shape_text() const { return text_of(shape, rank); }
@@ -100,7 +120,8 @@ class mpi_order {
  public:
   /// @param device ordinal of the memory's device; -1 for host memory
   /// Throws roc::error and lifetime_error. Blocks if `stream` is null.
-  mpi_order(stream_ref const* stream, int device) : device_(device), has_stream_(stream != nullptr) {
+  mpi_order(stream_ref const* stream, int device)
+      : device_(device), has_stream_(stream != nullptr) {
     if (has_stream_) {
       stream_ = *stream;
       if (stream_.device_ordinal() >= 0) device_ = stream_.device_ordinal();
@@ -168,8 +189,8 @@ inline host_array<std::byte, 1> mpi_buffer(std::size_t bytes, mpi_order const& o
   return result;
 }
 
-/// The elements of an operand in C order without gaps: its own memory, or scratch memory of the same
-/// kind that pack and unpack copy to and from.
+/// The elements of an operand in C order without gaps: its own memory, or scratch memory of the
+/// same kind that pack and unpack copy to and from.
 class mpi_packed {
  public:
   /// Allocates scratch memory if the operand has gaps. Throws out_of_memory and roc::error.

@@ -63,14 +63,21 @@ concept mpi_reducible = requires {
 };
 
 /// What the ranks compare of an element type, besides its size.
-enum class mpi_kind : std::uint8_t { bytes, boolean, signed_integer, unsigned_integer, real, complex };
+enum class mpi_kind : std::uint8_t {
+  bytes,
+  boolean,
+  signed_integer,
+  unsigned_integer,
+  real,
+  complex
+};
 
 template <class T>
 inline constexpr mpi_kind mpi_kind_of =
-    std::same_as<T, bool>          ? mpi_kind::boolean
-    : std::is_floating_point_v<T>  ? mpi_kind::real
-    : std::is_integral_v<T>        ? (std::is_signed_v<T> ? mpi_kind::signed_integer
-                                                          : mpi_kind::unsigned_integer)
+    std::same_as<T, bool>         ? mpi_kind::boolean
+    : std::is_floating_point_v<T> ? mpi_kind::real
+    : std::is_integral_v<T>
+        ? (std::is_signed_v<T> ? mpi_kind::signed_integer : mpi_kind::unsigned_integer)
     : std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>
         ? mpi_kind::complex
         : mpi_kind::bytes;

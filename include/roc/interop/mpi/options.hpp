@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Options of a communicator, and whether MPI takes device memory. Included by roc/interop/mpi.hpp.
+#pragma once
+
+#include <cstddef>
+
+#include <roc/interop/mpi/error.hpp>
+
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+#if ROCARRAY_PLATFORM_HOST + ROCARRAY_PLATFORM_AMD + ROCARRAY_PLATFORM_NVIDIA != 1
+#error \
+    "rocarray: roc/interop/mpi.hpp asks whether MPI takes the platform's memory: link \
+rocarray::rocarray, which defines the platform, or define one of ROCARRAY_PLATFORM_HOST, \
+ROCARRAY_PLATFORM_AMD, ROCARRAY_PLATFORM_NVIDIA as 1"
+#endif
+
+namespace roc {
+
+/// Returns true if the MPI that the program runs with says that it takes pointers to device memory
+/// of this platform: MPIX_Query_rocm_support or MPIX_GPU_query_support on AMD,
+/// MPIX_Query_cuda_support on NVIDIA. False on the host platform, if the header of MPI declares no
+/// such function, and outside of MPI_Init and MPI_Finalize.
+[[nodiscard]] inline bool mpi_takes_device_pointers() {
+  if (!detail::is_mpi_running()) return false;
+#if ROCARRAY_PLATFORM_AMD
+#if defined(MPIX_ROCM_AWARE_SUPPORT)
+  return MPIX_Query_rocm_support() != 0;
+#elif defined(MPIX_GPU_SUPPORT_HIP)
+  int is_supported = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_HIP, &is_supported) == MPI_SUCCESS &&
+         is_supported != 0;
+#else
+  return false;
+#endif
+#elif ROCARRAY_PLATFORM_NVIDIA && defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() != 0;
+#elif ROCARRAY_PLATFORM_NVIDIA && defined(MPIX_GPU_SUPPORT_CUDA)
+  int is_supported = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &is_supported) == MPI_SUCCESS &&
+         is_supported != 0;
+#else
+  return false;
+#endif
+}
+
+/// Whether device memory is passed to MPI.
+enum class mpi_device_memory : unsigned char {
+  ask,     ///< passed if mpi_takes_device_pointers()
+  staged,  ///< copied through pinned host memory in chunks
+  direct,  ///< passed; crashes if MPI cannot access it
+};
+
+/// Options of a communicator.
+struct mpi_options {
+  /// Whether device memory is passed to MPI. May differ between ranks.
+  mpi_device_memory device_memory = mpi_device_memory::ask;
+  /// The largest MPI message in bytes: 256 to 1 GiB. Larger arrays are transferred in chunks, so
+  /// that any number of elements can be sent. The least value of all ranks applies.
+  std::size_t chunk = std::size_t{4} << 20;
+  /// Arrays up to this size in bytes are sent in one message with their envelope, without the
+  /// receiver taking part: 0 to 1 MiB. The least value of all ranks applies.
+  std::size_t inline_limit = std::size_t{16} << 10;
+};
+
+}  // namespace roc

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Pending messages of the program. Included by roc/interop/mpi.hpp.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <source_location>
+#include <utility>
+
+#include <roc/detail/call_scope.hpp>
+#include <roc/detail/throw.hpp>
+#include <roc/interop/mpi/progress.hpp>
+
+namespace roc {
+
+/// A pending message, which completes while the program calls MPI through its communicator.
+/// Returned by mpi_communicator::isend and ireceive. Move-only.
+///
+/// The destructor blocks until the message has been sent or received. It never throws: errors go to
+/// the log hook. `wait` does the same early and can throw; the destructor then does nothing. All
+/// requests must be destroyed before MPI_Finalize.
+class [[nodiscard]] mpi_request {
+ public:
+  /// Takes over the message; the moved-from request is empty.
+  mpi_request(mpi_request&& other) noexcept = default;
+  /// Waits for the current message, as the destructor does, and takes over that of `other`.
+  mpi_request& operator=(mpi_request&& other) noexcept {
+    if (this != &other) {
+      wait_quietly();
+      state_ = std::move(other.state_);
+      operation_ = std::move(other.operation_);
+    }
+    return *this;
+  }
+  ~mpi_request() { wait_quietly(); }
+
+  /// Blocks until the message has been sent, so that its memory may be changed, or received (see
+  /// mpi_communicator::ireceive). The request is then empty. (MPI_Wait)
+  ///
+  /// @returns the source, tag and number of elements of a received message
+  /// @throws shape_error, mpi_error, roc::error as receive does; lifetime_error if the request is
+  ///   empty, or after MPI_Finalize
+  mpi_status wait(detail::caller at = std::source_location::current()) {
+    detail::call_scope const call(__func__, at);
+    check_not_empty();
+    complete([&] {
+      state_->wait(*operation_);
+      return true;
+    });
+    auto const operation = std::exchange(operation_, nullptr);
+    state_ = nullptr;
+    return operation->status;
+  }
+  /// Returns true if wait() would not block. Does not block itself. Throws as wait(); the request
+  /// is then empty. (MPI_Test)
+  [[nodiscard]] bool test(detail::caller at = std::source_location::current()) {
+    detail::call_scope const call(__func__, at);
+    check_not_empty();
+    return complete([&] { return state_->test(*operation_); });
+  }
+
+ private:
+  friend class mpi_communicator;
+  mpi_request(std::shared_ptr<detail::mpi_state> state,
+              std::shared_ptr<detail::mpi_operation> operation)
+      : state_(std::move(state)), operation_(std::move(operation)) {}
+
+  void check_not_empty() const {
+    if (operation_ == nullptr) {
+      detail::throw_lifetime_error("the request is empty: it was moved from or waited for");
+    }
+  }
+  /// Returns f(). If it throws the message's error, the request becomes empty; otherwise the
+  /// message is still pending.
+  template <class F>
+  bool complete(F f) {
+    try {
+      return f();
+    } catch (...) {
+      if (operation_->is_done) {
+        operation_ = nullptr;
+        state_ = nullptr;
+      }
+      throw;
+    }
+  }
+  void wait_quietly() noexcept {
+    if (operation_ == nullptr) return;
+    try {
+      wait();
+    } catch (std::exception const& error) {
+      detail::log_late_error(error.what());
+    }
+  }
+
+  std::shared_ptr<detail::mpi_state> state_;
+  std::shared_ptr<detail::mpi_operation> operation_;  // null if empty
+};
+
+}  // namespace roc
