@@ -292,10 +292,11 @@ class mpi_communicator {
 
   /// Collects one array of each rank in the array `to` of rank `root`. Collective. (MPI_Gather;
   /// mpi4py: `Gather`)
+  ///
+  /// `to` is either an array with one more axis, the first, of extent size(); or one of the same
+  /// rank, in which the arrays follow each other along the first axis. It is not accessed in other
+  /// ranks, which can leave it out.
   /// @param from the array of this rank, of the same shape in all ranks
-  /// @param to in the root, either an array with one more axis, the first, of extent size(); or one
-  ///   of the same rank, in which the arrays follow each other along the first axis. Not accessed
-  ///   in other ranks, which can leave it out.
   /// @throws shape_error, mpi_error in all ranks if ranks disagree or the root's array does not fit
   ///@{
   template <detail::copy_argument X, detail::writable_argument Y>
@@ -325,8 +326,9 @@ class mpi_communicator {
 
   /// Distributes the array `from` of rank `root` to all ranks: the inverse of gather. Collective.
   /// (MPI_Scatter; mpi4py: `Scatter`)
-  /// @param from in the root, an array as `to` of gather. Not accessed in other ranks, which can
-  ///   leave it out.
+  ///
+  /// `from` has a shape as `to` of gather. It is not accessed in other ranks, which can leave it
+  /// out.
   /// @param to the array of this rank, of the same shape in all ranks
   /// @throws shape_error, mpi_error in all ranks if ranks disagree or the root's array does not fit
   ///@{
@@ -357,9 +359,9 @@ class mpi_communicator {
 
   /// Reduces the arrays of all ranks element by element, in all ranks. Collective. (MPI_Allreduce;
   /// mpi4py: `Allreduce`)
+  ///
+  /// `to` gets the result and must not share memory with `from`; a single array is replaced by it.
   /// @param operation such as MPI_SUM, MPI_MAX; or one of the program for its mpi_type
-  /// @param to the result, which must not share memory with `from`; without it, the result replaces
-  ///   the array
   /// @throws shape_error, mpi_error in all ranks if ranks disagree
   ///@{
   template <detail::writable_argument X>
