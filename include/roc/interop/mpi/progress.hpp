@@ -25,7 +25,7 @@ struct mpi_status {
 
 namespace detail {
 
-/// A request of MPI and who completes it. The destructor of a pending one cancels a receive and
+/// A request of MPI, owned. The destructor of a pending one cancels a receive and
 /// blocks until MPI no longer accesses the memory.
 class mpi_pending {
  public:
