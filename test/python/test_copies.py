@@ -221,7 +221,8 @@ def test_cuda_array_interface_both_ways():
     roc.copy(_OfAGpu(d, stream=stream.handle), host, stream)
     stream.synchronize()
     for changes, message in (({"mask": 1}, "has a mask"), ({"stream": 0}, "stream 0, which is ambiguous"),
-                             ({"strides": (4,)}, "1 strides for 2 axes"), ({"typestr": None}, "has no 'typestr'"), ({"data": (0, False)}, "is null, but has elements")):
+                             ({"strides": (4,)}, "1 strides for 2 axes"), ({"typestr": None}, "has no 'typestr'"),
+                             ({"data": (0, False)}, "is null, but has elements")):
         with pytest.raises(ValueError, match=message):
             roc.copy(_OfAGpu(d, **changes), host)
     with pytest.raises(ValueError, match="the destination is read-only"):
