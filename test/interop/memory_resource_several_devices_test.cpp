@@ -8,8 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "interop/foreign_resources.hpp"
+#include "platform/call.hpp"
 
 namespace {
 
@@ -57,6 +62,68 @@ TEST(RmmResource, ThrowsIfAnotherDeviceIsCurrent) {
   resource.deallocate(data, 100, roc::native(of_device_0));
   EXPECT_TRUE(of_device_0.query());
   EXPECT_EQ(0u, pool.statistics().current_blocks);
+}
+
+// The null stream may be that of the device that was current at the allocation.
+TEST(RmmResource, DeallocationWaitsForTheNullStreamOfItsDeviceIfAnotherOneIsCurrent) {
+  roc::hip_memory_resource hip(1);
+  roc::pool_resource pool(hip);
+  adapter resource(pool);
+  constexpr std::size_t bytes = 4'000'000;
+  for (int i = 0; i < 3; ++i) {
+    void* old = nullptr;
+    {
+      roc::device_guard const guard{roc::device(1)};
+      old = resource.allocate(bytes);
+      roc::stream_ref().launch_host_function(
+          [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+      ROCARRAY_HIP(hipMemsetAsync, old, 1, bytes, nullptr);
+    }
+    resource.deallocate(old, bytes);  // device 0 is current
+    roc::device_guard const guard{roc::device(1)};
+    roc::stream const stream(roc::non_blocking);
+    void* const next = resource.allocate(bytes, roc::native(stream));
+    ROCARRAY_HIP(hipMemsetAsync, next, 2, bytes, roc::native(stream));
+    stream.synchronize();
+    roc::device().synchronize();
+    std::vector<unsigned char> actual(bytes);
+    roc::memcpy(actual.data(), next, bytes);
+    EXPECT_EQ(std::vector<unsigned char>(bytes, 2), actual);
+    resource.deallocate(next, bytes, roc::native(stream));
+  }
+}
+
+TEST(RmmResource, DeallocationLeavesExceptionsOfHostFunctionsToTheirStream) {
+  roc::hip_memory_resource hip(1);
+  roc::pool_resource pool(hip);
+  adapter resource(pool);
+  for (bool const is_standard : {true, false}) {
+    void* data = nullptr;
+    {
+      roc::device_guard const guard{roc::device(1)};
+      data = resource.allocate(1000);
+    }
+    roc::stream const stream;  // of device 0, which is current
+    stream.launch_host_function([is_standard] {
+      if (is_standard) throw std::runtime_error("of a host function");
+      throw 7;
+    });
+    resource.deallocate(data, 1000, roc::native(stream));
+    EXPECT_EQ(0u, pool.statistics().current_blocks);
+    EXPECT_ANY_THROW(stream.synchronize());
+  }
+}
+
+TEST(HipManagedMemoryResource, DeallocationWaitsForAStreamOfAnotherDevice) {
+  if (!roc::device().has_managed_memory()) GTEST_SKIP() << "the device has no managed memory";
+  roc::hip_managed_memory_resource managed(0);
+  void* const data = managed.allocate(1000);
+  roc::device_guard const guard{roc::device(1)};
+  roc::stream const of_device_1;
+  of_device_1.launch_host_function(
+      [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+  managed.deallocate(data, 1000, of_device_1);
+  EXPECT_TRUE(of_device_1.query());
 }
 
 TEST(HipPinnedMemoryResource, PoolServesCopiesOfBothDevices) {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Allocations that cross the border to resources of other libraries: see roc/interop.
+// Calls between the library and resources of other libraries: see roc/interop.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
-#include <new>
-#include <string>
 #include <type_traits>
-#include <utility>
 
 #include <roc/config.hpp>
-#include <roc/error.hpp>
+#include <roc/detail/resource_adapter.hpp>
 #include <roc/memory/memory_resource.hpp>
 #include <roc/stream.hpp>
 
@@ -22,31 +19,6 @@ do not compile this file with per-thread default streams"
 
 namespace roc::detail {
 
-/// Out of memory as a std::bad_alloc, for libraries that expect that; with the message of the
-/// out_of_memory that it replaces.
-class foreign_bad_alloc : public std::bad_alloc {
- public:
-  explicit foreign_bad_alloc(std::string message) : message_(std::move(message)) {}
-  char const* what() const noexcept override { return message_.c_str(); }
-
- private:
-  std::string message_;
-};
-
-/// Calls `allocate`, and throws a BadAlloc in place of roc::out_of_memory.
-template <class BadAlloc = foreign_bad_alloc, class F>
-void* with_bad_alloc(F allocate) {
-  try {
-    return allocate();
-  } catch (out_of_memory const& error) {
-    if constexpr (std::is_constructible_v<BadAlloc, std::string>) {
-      throw BadAlloc(std::string(error.what()));
-    } else {
-      throw BadAlloc();
-    }
-  }
-}
-
 // Calls of other libraries to a resource of this one. `stream` is a native handle; null is the
 // legacy default stream of the current device.
 
@@ -56,8 +28,8 @@ void* with_bad_alloc(F allocate) {
 ROCARRAY_API void* allocate_for(memory_resource& resource, std::size_t bytes, std::size_t alignment,
                                 native_stream* stream);
 /// Deallocates after the work enqueued on `stream` so far. If another device than the resource's is
-/// current, blocks until that work has finished. Errors go to the log hook; the memory is leaked if
-/// the stream cannot be awaited.
+/// current, blocks until all devices are idle. Errors go to the log hook; the memory is leaked if
+/// the work cannot be awaited. Exceptions of host functions stay with their streams.
 ROCARRAY_API void deallocate_for(memory_resource& resource, void* data, std::size_t bytes,
                                  native_stream* stream) noexcept;
 /// Allocates memory that no work uses, for any stream. Blocks until earlier work has finished.
@@ -67,9 +39,6 @@ ROCARRAY_API void* allocate_idle(memory_resource& resource, std::size_t bytes,
 /// Deallocates memory that no work uses any more.
 ROCARRAY_API void deallocate_idle(memory_resource& resource, void* data,
                                   std::size_t bytes) noexcept;
-/// Throws roc::error unless the memory of the resource has the properties.
-ROCARRAY_API void check_accessible(memory_resource const& resource, bool from_host,
-                                   bool from_device);
 
 // Calls of this library to a resource of another one.
 
@@ -88,8 +57,6 @@ ROCARRAY_API void wait_to_deallocate(stream_ref stream, int device);
 [[noreturn]] ROCARRAY_API void throw_foreign_out_of_memory(std::size_t bytes, char const* message);
 /// Throws roc::error because another library has returned memory that is not aligned.
 [[noreturn]] ROCARRAY_API void throw_misaligned(void const* data);
-/// Reports that another library failed to deallocate.
-ROCARRAY_API void log_failed_deallocation(void const* data, char const* message) noexcept;
 
 /// Converts to every pointer to a native stream.
 struct native_stream_pointer {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory_resource>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <source_location>
@@ -86,7 +87,8 @@ concept pmr_resource_class = std::derived_from<R, std::pmr::memory_resource>;
 /// the device of this resource is current.
 ///
 /// A std::pmr::memory_resource serves host arrays of the kind host_memory::pageable, on every
-/// platform. Device arrays do not take it: roc::error.
+/// platform. Device arrays do not take it: roc::error. Its calls are serialized, because most
+/// resources of std::pmr are not thread-safe; do not use it elsewhere at the same time.
 ///
 /// *Lifetime:* an lvalue is borrowed and must outlive this resource; an rvalue is moved in and
 /// owned, as is proper for references such as rmm::device_async_resource_ref. What such a reference
@@ -207,7 +209,17 @@ class foreign_resource final : public memory_resource {
   int do_device_ordinal() const noexcept override { return device_.ordinal(); }
   std::optional<host_memory> do_host_kind() const noexcept override { return kind_; }
 
+  // Calls of a resource of std::pmr hold the mutex.
+  std::unique_lock<std::mutex> lock() {
+    if constexpr (detail::pmr_resource_class<upstream_type>) {
+      return std::unique_lock(mutex_);
+    } else {
+      return {};
+    }
+  }
+
   void* call_allocate(std::size_t bytes, detail::stream_argument stream) {
+    auto const lock = this->lock();
     if constexpr (detail::stream_first_resource<upstream_type>) {
       return upstream_.allocate(stream, bytes, alignment);
     } else if constexpr (detail::async_resource<upstream_type>) {
@@ -222,6 +234,7 @@ class foreign_resource final : public memory_resource {
   }
 
   void call_deallocate(void* data, std::size_t bytes, detail::stream_argument stream) {
+    auto const lock = this->lock();
     if constexpr (detail::stream_first_resource<upstream_type>) {
       upstream_.deallocate(stream, data, bytes, alignment);
     } else if constexpr (detail::async_resource<upstream_type>) {
@@ -238,6 +251,7 @@ class foreign_resource final : public memory_resource {
   R upstream_;  // a reference if it is borrowed
   roc::device device_;
   std::optional<host_memory> kind_;
+  std::mutex mutex_;
 };
 
 /// An lvalue is borrowed, an rvalue is owned.

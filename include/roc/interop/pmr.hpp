@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <memory_resource>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 #include <utility>
 
-#include <roc/detail/foreign_allocation.hpp>
 #include <roc/detail/host_storage.hpp>
+#include <roc/detail/resource_adapter.hpp>
 #include <roc/memory/memory_resource.hpp>
 #include <roc/memory/pinned_cache.hpp>
 
@@ -23,8 +24,9 @@ namespace roc {
 /// The library tracks the asynchronous copies that use the memory, as for pinned_array. Any
 /// alignment is honoured. Allocation throws std::bad_alloc if memory is exhausted, and roc::error.
 ///
-/// *Synchronization:* deallocation blocks until the copies that use the memory have finished. All
-/// members may be called from any thread.
+/// *Synchronization:* deallocation blocks until the copies that use the memory have finished; for
+/// mapped and managed memory, until all devices are idle. All members may be called from any
+/// thread.
 ///
 /// *Lifetime:* the memory resource is borrowed, and must outlive this object. The destructor
 /// deallocates memory that was not deallocated.
@@ -61,7 +63,9 @@ class pmr_resource final : public std::pmr::memory_resource {
     std::lock_guard const lock(mutex_);
     auto const found = blocks_.find(data);
     if (found == blocks_.end()) {
-      detail::log_failed_deallocation(data, "it is no block in use of this pmr_resource");
+      detail::log_failed_deallocation(data,
+                                      "the address was not allocated by this pmr_resource, "
+                                      "or was deallocated before");
       return;
     }
     freed = std::move(found->second);

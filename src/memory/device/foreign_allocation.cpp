@@ -3,17 +3,13 @@
 
 #include <bit>
 #include <cstdio>
-#include <exception>
-#include <optional>
 #include <string>
 #include <system_error>
 
 #include <roc/native.hpp>
 
-#include "base/error.hpp"
 #include "base/format_bytes.hpp"
 #include "memory/device/idle_memory.hpp"
-#include "memory/device/memory_kind.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
@@ -22,12 +18,6 @@
 
 namespace roc::detail {
 namespace {
-
-// Returns the device of the resource, or the current one if it names none.
-int device_of(memory_resource const& resource) {
-  int const device = resource.device_ordinal();
-  return device >= 0 ? device : runtime::current_device();
-}
 
 void check_alignment(std::size_t alignment) {
   if (std::has_single_bit(alignment) && alignment <= memory_resource::alignment) return;
@@ -38,7 +28,7 @@ void check_alignment(std::size_t alignment) {
 
 void check_current_device(memory_resource const& resource) {
   int const current = runtime::current_device();
-  if (device_of(resource) == current) return;
+  if (memory::device_of(resource) == current) return;
   throw error(std::make_error_code(std::errc::invalid_argument),
               "memory resource of device " + std::to_string(resource.device_ordinal()) +
                   " called while device " + std::to_string(current) +
@@ -58,15 +48,15 @@ void* allocate_for(memory_resource& resource, std::size_t bytes, std::size_t ali
 void deallocate_for(memory_resource& resource, void* data, std::size_t bytes,
                     native_stream* stream) noexcept {
   if (data == nullptr) return;
-  bool const is_deallocated = platform::retry_then_log([&] {
-    stream_ref const work_stream = adopt_stream(stream);
-    bool const is_same_device = device_of(resource) == runtime::current_device();
-    if (!is_same_device) work_stream.synchronize();
-    resource.deallocate_block({data, nullptr, is_same_device}, bytes,
-                              is_same_device ? work_stream : stream_ref());
+  bool is_deallocated = false;
+  platform::retry_then_log([&] {
+    // A null stream of a caller that has switched devices may be that of either device.
+    if (memory::device_of(resource) != runtime::current_device()) return;
+    resource.deallocate_block({data}, bytes, adopt_stream(stream));
+    is_deallocated = true;
   });
   if (is_deallocated) return;
-  // The stream is unknown, so that only an idle device tells that its work has finished.
+  // The stream is unknown, so that only idle devices tell that its work has finished.
   if (runtime::synchronize_all_devices_quietly()) return deallocate_idle(resource, data, bytes);
   log_failed_deallocation(data, "the work that uses it cannot be awaited, and it is leaked");
 }
@@ -78,18 +68,6 @@ void* allocate_idle(memory_resource& resource, std::size_t bytes, std::size_t al
 
 void deallocate_idle(memory_resource& resource, void* data, std::size_t bytes) noexcept {
   resource.deallocate_block({data, nullptr, false}, bytes, {});
-}
-
-void check_accessible(memory_resource const& resource, bool from_host, bool from_device) {
-  std::optional<host_memory> const kind = resource.host_kind();
-  char const* const name = kind ? memory::name_of(*kind) : "device";
-  char const* missing = nullptr;
-  if (from_host && !kind) missing = "the host";
-  if (from_device && kind == host_memory::pageable) missing = "the device";
-  if (missing == nullptr) return;
-  throw error(std::make_error_code(std::errc::invalid_argument),
-              std::string("the memory resource allocates ") + name + " memory, which " + missing +
-                  " cannot access; use a resource of pinned or managed memory");
 }
 
 native_stream* handle_on(stream_ref stream, int device) {
@@ -127,12 +105,6 @@ void throw_misaligned(void const* data) {
                   address + ", which is not aligned to " +
                   std::to_string(memory_resource::alignment) +
                   " bytes; use a resource that aligns its blocks");
-}
-
-void log_failed_deallocation(void const* data, char const* message) noexcept {
-  char text[300];
-  std::snprintf(text, sizeof text, "the deallocation of memory at %p failed: %s", data, message);
-  base::log_error(text);
 }
 
 }  // namespace roc::detail

@@ -10,6 +10,8 @@
 
 namespace roc::memory {
 
+/// Returns the device of the resource, or the current one if it names none. Throws roc::error.
+int device_of(memory_resource const& resource);
 /// Allocates memory that no work uses: blocks until the work that may still use it has finished.
 /// Returns an empty block for 0 bytes. The caller deallocates the block. Throws out_of_memory,
 /// roc::error.
