@@ -20,15 +20,16 @@ namespace roc {
 /// *Synchronization:* a deallocation blocks until the work on its stream has finished, and in
 /// hipHostFree until the device is idle. Allocation ignores the stream.
 ///
-/// Copies know the memory of host arrays. Memory that you allocate from the resource yourself is
-/// staged as pageable memory is, unless roc::adopt_registered announces it.
+/// Functions that look up their memory (roc::copy, roc::memcpy) find that memory allocated directly
+/// from the resource is pinned; other copies stage it unless roc::adopt_registered announces it.
 class ROCARRAY_API hip_pinned_memory_resource final : public memory_resource {
  public:
   /// Creates a resource that allocates with hipHostMalloc.
   ///
   /// @param flags of the memory; with `mapped`, arrays are of the kind host_memory::mapped
-  /// @param device ordinal of the device of the streams, for which memory is pinned unless `flags`
-  ///   has `portable`; -1: the current one
+  /// @param device ordinal of the device that is current during allocations and that a default
+  ///   stream refers to; memory is pinned for it only, unless `flags` has `portable`. -1: the
+  ///   current one
   /// @throws roc::error if the device does not exist, or the flags contradict each other
   explicit hip_pinned_memory_resource(host_flags flags = host_flags::portable, int device = -1,
                                       detail::caller at = std::source_location::current());
@@ -50,14 +51,16 @@ class ROCARRAY_API hip_pinned_memory_resource final : public memory_resource {
 /// Allocates managed memory with hipMallocManaged and deallocates with hipFree, for host arrays and
 /// for device arrays (rmm: `managed_memory_resource`).
 ///
-/// *Synchronization:* every deallocation blocks until all work on the device has finished.
-/// Allocation ignores the stream. If the device has no concurrent managed access, the host may
-/// access the memory only while no work of the device is pending: roc::map waits for that.
+/// *Synchronization:* a deallocation blocks until the work on its stream has finished, and in
+/// hipFree until the device is idle. Allocation ignores the stream. If the device has no concurrent
+/// managed access, the host may access the memory only while no work of the device is pending:
+/// roc::map waits for that.
 class ROCARRAY_API hip_managed_memory_resource final : public memory_resource {
  public:
   /// Creates a resource that allocates with hipMallocManaged.
   ///
-  /// @param device ordinal of the device that is current during allocations; -1: the current one
+  /// @param device ordinal of the device that is current during allocations and that a default
+  ///   stream refers to; -1: the current one
   /// @throws roc::error if the device does not exist, or with std::errc::not_supported if it has no
   ///   managed memory
   explicit hip_managed_memory_resource(int device = -1,
@@ -68,6 +71,8 @@ class ROCARRAY_API hip_managed_memory_resource final : public memory_resource {
   detail::resource_block do_allocate_block(std::size_t bytes, stream_ref stream) override;
   bool do_can_release() const noexcept override;
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
+  void do_deallocate_block(detail::resource_block const& block, std::size_t bytes,
+                           stream_ref stream) noexcept override;
   bool do_is_equal(memory_resource const& other) const noexcept override;
   int do_device_ordinal() const noexcept override;
   std::optional<host_memory> do_host_kind() const noexcept override;

@@ -69,8 +69,8 @@ struct resource_block {
   /// The record of the streams that use the memory, owned by the resource; null if the resource
   /// has none.
   memory::allocation_record* record = nullptr;
-  /// False if no work uses the memory: after an allocation, none that was enqueued before it; in a
-  /// deallocation, none at all.
+  /// After an allocation: whether work enqueued earlier may still use the memory. In a
+  /// deallocation: whether any work may.
   bool has_prior_work = true;
 };
 

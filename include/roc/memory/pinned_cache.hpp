@@ -12,19 +12,22 @@
 
 namespace roc {
 
-/// Returns the resource from which pinned arrays with the default flags allocate, and the memory of
-/// roc::map. Unless set_pinned_resource has set one, it is the cache of pinned memory, which
-/// pinned_cache describes: it hands out portable memory and names no device.
+/// Returns the resource from which pinned arrays with the flags `host_flags::portable`, the default
+/// of pinned_array, allocate, and the memory of roc::map. Unless set_pinned_resource has set one,
+/// it is the cache of pinned memory, which pinned_cache describes: it hands out portable memory and
+/// names no device.
 [[nodiscard]] ROCARRAY_API memory_resource& pinned_resource();
-/// Sets the resource from which pinned arrays with the default flags will allocate, for example a
-/// pool_resource over a hip_pinned_memory_resource (cudf: `set_pinned_memory_resource`).
+/// Sets the resource from which pinned arrays with the flags `host_flags::portable`, the default of
+/// pinned_array, will allocate, for example a pool_resource over a hip_pinned_memory_resource
+/// (cudf: `set_pinned_memory_resource`).
 ///
 /// Arrays with other flags, and mapped arrays, allocate as before. So does staging memory: see
 /// options::staging_limit.
 ///
 /// @param resource null restores the cache
 /// @returns the previous resource
-/// @throws roc::error if the resource does not allocate pinned memory
+/// @throws roc::error if the resource does not allocate memory of the kind host_memory::pinned.
+///   Mapped memory is refused: kernels may use it, so that giving it back blocks.
 ///
 /// *Lifetime:* the resource must outlive the arrays that allocate from it. If the resource is
 /// destroyed, later arrays allocate from the cache again.

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "base/error.hpp"
 #include "base/format_bytes.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
+#include "memory/device/idle_memory.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
@@ -158,10 +160,11 @@ detail::resource_block zeroing_resource_adaptor::do_allocate_block(std::size_t b
 
 void zeroing_resource_adaptor::do_deallocate_block(detail::resource_block const& block,
                                                    std::size_t bytes, stream_ref stream) noexcept {
+  bool const is_pageable = host_kind() == host_memory::pageable;
   // Memory that could not be cleared must not be reused.
   bool const cleared = platform::retry_then_log([&] {
-    int const device = runtime::device_of(
-        stream, device_ordinal() >= 0 ? device_ordinal() : runtime::current_device());
+    if (is_pageable && !block.has_prior_work) return;
+    int const device = runtime::device_of(stream, memory::device_of(*this));
     runtime::on_device const guard(device);
     runtime::stream_id const id = runtime::stream_id_of(stream, device);
     if (block.record != nullptr) {
@@ -170,12 +173,15 @@ void zeroing_resource_adaptor::do_deallocate_block(detail::resource_block const&
       record->order_before(id);
     }
     hipStream_t const native = runtime::handle(stream);
+    // The device may be unable to access pageable memory.
+    if (is_pageable) return ROCARRAY_HIP(hipStreamSynchronize, native);
     ROCARRAY_HIP(hipMemsetAsync, block.data, 0, bytes, native);
     // If another thread has destroyed the stream meanwhile, the upstream takes its work for done.
     if (!id.is_live()) ROCARRAY_HIP(hipStreamSynchronize, native);
   });
   if (cleared) {
-    return upstream().deallocate_block({block.data, block.record, true}, bytes, stream);
+    if (is_pageable) std::memset(block.data, 0, bytes);
+    return upstream().deallocate_block({block.data, block.record, !is_pageable}, bytes, stream);
   }
   // After the runtime has shut down, the process is about to end.
   int device = 0;

@@ -12,11 +12,13 @@ pool_span::pool_span(pool_slab* owner, std::size_t first, std::size_t count)
   node = set.extract(set.begin());
 }
 
-pool_slab::pool_slab(pool_state& pool, detail::resource_block const& source, std::size_t bytes)
+pool_slab::pool_slab(pool_state& pool, detail::resource_block const& source, std::size_t bytes,
+                     bool is_host_memory)
     : pool_(pool),
       source_(source),
       data_(static_cast<std::byte*>(source.data)),
       bytes_(bytes),
+      is_host_memory_(is_host_memory),
       pages_(bytes / page_bytes) {
   first_ = new pool_span(this, 0, bytes / page_bytes);
 }
@@ -79,6 +81,7 @@ pool_span* pool_slab::divide(pool_span& span, std::size_t pages, std::size_t blo
     blocks[i].pool = &pool_;
     blocks[i].span = &span;
     blocks[i].data = span.data() + i * block_bytes;
+    blocks[i].is_host_memory = is_host_memory_;
   }
   span.blocks = std::move(blocks);
   span.block_bytes = block_bytes;

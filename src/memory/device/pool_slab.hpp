@@ -30,6 +30,9 @@ struct pool_block : allocation_record {
   pool_block* next = nullptr;  // in the list that holds the block while it is free
   /// Allocated by a user, and not yet deallocated.
   std::atomic<bool> is_allocated = false;
+  /// In a pool of host memory. The host table then tells what arrays there are in the block; only
+  /// in a pool of managed memory may it be a device array.
+  bool is_host_memory = false;
 
   std::size_t bytes() const noexcept;
 };
@@ -70,9 +73,10 @@ struct pool_span {
 class pool_slab {
  public:
   /// Describes `bytes` of `source`, an allocation of the upstream, as one free span. A remainder of
-  /// `bytes` smaller than a page is not used. The blocks of the slab will refer to `pool`. Throws
-  /// std::bad_alloc.
-  pool_slab(pool_state& pool, detail::resource_block const& source, std::size_t bytes);
+  /// `bytes` smaller than a page is not used. The blocks of the slab will refer to `pool`;
+  /// `is_host_memory` tells the kind of its memory. Throws std::bad_alloc.
+  pool_slab(pool_state& pool, detail::resource_block const& source, std::size_t bytes,
+            bool is_host_memory);
   ~pool_slab();
   pool_slab(pool_slab const&) = delete;
   pool_slab& operator=(pool_slab const&) = delete;
@@ -106,6 +110,7 @@ class pool_slab {
   detail::resource_block const source_;
   std::byte* const data_;
   std::size_t const bytes_;
+  bool const is_host_memory_;
   pool_span* first_ = nullptr;
   std::vector<std::atomic<pool_span*>> pages_;  // the divided span of each page, or null
 };

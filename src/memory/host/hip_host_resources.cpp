@@ -94,11 +94,21 @@ detail::resource_block hip_managed_memory_resource::do_allocate_block(std::size_
 
 bool hip_managed_memory_resource::do_can_release() const noexcept { return true; }
 
-void hip_managed_memory_resource::do_deallocate(void* data, std::size_t, stream_ref) noexcept {
+void hip_managed_memory_resource::do_deallocate(void* data, std::size_t bytes,
+                                                stream_ref stream) noexcept {
+  do_deallocate_block({data}, bytes, stream);
+}
+
+void hip_managed_memory_resource::do_deallocate_block(detail::resource_block const& block,
+                                                      std::size_t bytes,
+                                                      stream_ref stream) noexcept {
+  // The memory may be in use on another device, for which hipFree need not wait.
+  if (block.has_prior_work && !wait_for(stream, device_)) {
+    return memory::log_leaked_host_memory(block.data, bytes);
+  }
   platform::retry_then_log([&] {
     runtime::on_device const guard(device_);
-    // hipFree blocks until all work on the device has finished.
-    ROCARRAY_HIP(hipFree, data);
+    ROCARRAY_HIP(hipFree, block.data);
   });
 }
 

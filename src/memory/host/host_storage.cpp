@@ -12,6 +12,8 @@
 #include "base/error.hpp"
 #include "base/format_bytes.hpp"
 #include "memory/debug/leaks.hpp"
+#include "memory/device/allocation_map.hpp"
+#include "memory/device/allocation_record.hpp"
 #include "memory/device/idle_memory.hpp"
 #include "memory/device/memory_kind.hpp"
 #include "memory/host/device_aliases.hpp"
@@ -144,7 +146,12 @@ void host_storage::release(bool wait) noexcept {
   memory::device_aliases::instance().remove(range);
   auto const uses = memory::host_table::instance().remove_allocation(range);
   bool const are_moved = !wait && record_ != nullptr && move_uses(*uses, *record_);
-  if (!are_moved && !uses->wait_quietly()) {
+  // Work that has the address without the array, for example by a device_view, is in the record.
+  memory::allocation_record* const record =
+      record_ != nullptr ? record_ : memory::find_record(data_);
+  bool const is_idle =
+      are_moved || (uses->wait_quietly() && (record == nullptr || record->wait_for_uses()));
+  if (!is_idle) {
     return memory::log_leaked_host_memory(std::exchange(data_, nullptr), bytes_);
   }
   memory::record_free(data_);

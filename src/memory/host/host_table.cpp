@@ -53,7 +53,7 @@ void host_table::add_allocation(base::byte_range range, host_memory kind, bool m
     throw error(std::make_error_code(std::errc::invalid_argument),
                 "a memory resource has returned " + to_string(range) +
                     ", which overlaps the host memory in use at " + to_string(other->range) +
-                    "; do not allocate host arrays from a pmr_resource");
+                    "; use a resource whose memory is not that of another host array");
   }
   invalidate_queries_locked();
   allocations_.emplace(range.begin, std::move(added));

@@ -24,7 +24,8 @@ namespace {
 using native_kind = native_detail::memory_kind;
 
 // Returns what the allocation map knows about an address; `unregistered` if it is not in device
-// memory that the library allocated or adopted. Throws lifetime_error if a pool has the memory.
+// memory that the library allocated or adopted, as in pools of host memory. Throws lifetime_error
+// if a pool has the memory.
 platform::pointer_information find_allocation(std::uintptr_t address, base::byte_range range,
                                               char const* name) {
   auto const* const data = reinterpret_cast<void const*>(address);
@@ -39,6 +40,7 @@ platform::pointer_information find_allocation(std::uintptr_t address, base::byte
                          ", is memory of an array that was destroyed; use an array that lives");
   }
   if (record == nullptr) return {};
+  if (record->pool != nullptr && static_cast<pool_block const*>(record)->is_host_memory) return {};
   return {.kind = native_kind::device,
           .device = record->allocation_stream.device(),
           .device_address = address};

@@ -114,8 +114,8 @@ detail::resource_block pinned_cache::take(std::size_t bytes, unsigned flags) {
   pinned_block& taken = *block;
   try {
     std::lock_guard const lock(mutex_);
-    ++(is_reused ? reused_ : pinned_);
     used_.emplace(taken.data, nullptr).first->second.swap(block);
+    ++(is_reused ? reused_ : pinned_);
     used_bytes_ += taken.bytes;
     peak_ = std::max(peak_, used_bytes_);
   } catch (...) {
@@ -136,7 +136,8 @@ std::unique_ptr<pinned_block> pinned_cache::remove_used(void const* data) noexce
 void pinned_cache::put(std::unique_ptr<pinned_block> block) noexcept {
   // Mapped memory is not cached, because kernels may still use it.
   bool const can_cache = block->bytes <= limit() && (block->flags & hipHostMallocMapped) == 0;
-  // The events of the uses, recorded now, come before later work of the streams.
+  // has_finished records an event for each use now, so that later work of its stream is not waited
+  // for.
   bool const is_recorded = can_cache && platform::log_if_throws([&] {
                              // A pending copy must not be reported as an access by the program.
                              if (has_finished(*block))
@@ -200,18 +201,21 @@ void pinned_cache::do_deallocate_block(detail::resource_block const& block, std:
                                        stream_ref stream) noexcept {
   auto removed = remove_used(block.data);
   if (removed == nullptr) {
-    char text[200];
-    std::snprintf(text, sizeof text,
-                  "pinned_resource().deallocate(%p, %zu bytes): the address is no block in use of "
-                  "this resource: deallocate memory once, with the resource that allocated it",
-                  block.data, bytes);
+    char text[240];
+    std::snprintf(
+        text, sizeof text,
+        "pinned_resource().deallocate(%p, %zu bytes): the address was not allocated by "
+        "this resource, or was deallocated before: deallocate memory once, with the resource "
+        "that allocated it",
+        block.data, bytes);
     return base::log_error(text);
   }
-  bool const is_recorded =
-      block.record != nullptr || !block.has_prior_work || platform::log_if_throws([&] {
-        runtime::stream_id const& id = runtime::stream_id_of(stream);
-        removed->finish_use(id);
-      });
+  bool const is_recorded = !block.has_prior_work || platform::log_if_throws([&] {
+    if (block.record == nullptr) removed->finish_use(runtime::stream_id_of(stream));
+    // Set if an adaptor has moved the record to a stream and enqueued work there.
+    if (!removed->allocation_stream.is_empty()) removed->finish_use(removed->allocation_stream);
+  });
+  removed->allocation_stream = {};
   if (!is_recorded && !runtime::synchronize_all_devices_quietly()) {
     return log_leaked_host_memory(removed->data, removed->bytes);
   }
@@ -250,12 +254,12 @@ memory_resource* set_pinned_resource(memory_resource* resource, detail::caller a
   detail::call_scope const call(__func__, at);
   std::optional<host_memory> const kind =
       resource == nullptr ? host_memory::pinned : resource->host_kind();
-  if (kind != host_memory::pinned && kind != host_memory::mapped) {
+  if (kind != host_memory::pinned) {
     throw error(
         std::make_error_code(std::errc::invalid_argument),
         std::string("the memory resource allocates ") + (kind ? memory::name_of(*kind) : "device") +
-            " memory, which cannot hold pinned arrays; use a resource of pinned memory, for "
-            "example hip_pinned_memory_resource");
+            " memory, but pinned arrays need memory that is pinned and not mapped; use a resource "
+            "of such memory, for example hip_pinned_memory_resource");
   }
   return &memory::pinned_cache::instance().set_resource(resource);
 }

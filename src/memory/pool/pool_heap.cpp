@@ -106,7 +106,9 @@ bool pool_heap::add_slab(std::size_t bytes, free_list& pending) {
   }
   std::list<pool_slab> added;
   try {
-    allocation_map::instance().add(source.data, bytes, &added.emplace_back(pool_, source, bytes));
+    bool const is_host_memory = upstream_.host_kind().has_value();
+    pool_slab& slab = added.emplace_back(pool_, source, bytes, is_host_memory);
+    allocation_map::instance().add(source.data, bytes, &slab);
   } catch (...) {
     upstream_.deallocate_block(source, bytes, {});
     throw;

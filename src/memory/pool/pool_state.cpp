@@ -151,11 +151,16 @@ void pool_state::deallocate(detail::resource_block const& block, std::size_t byt
   auto* const recorded = static_cast<pool_block*>(block.record);
   if (recorded != nullptr && recorded->is_allocated.load(std::memory_order_relaxed)) {
     recorded->is_allocated.store(false, std::memory_order_relaxed);
-    return block.has_prior_work ? put(*recorded) : put_idle(*recorded);
+    if (block.has_prior_work) return put(*recorded);
+    count_deallocated(*recorded);
+    return put_idle(*recorded);
   }
   pool_block* const found = checked_block(block.data, bytes);
   if (found == nullptr) return;
-  if (!block.has_prior_work) return put_idle(*found);
+  if (!block.has_prior_work) {
+    count_deallocated(*found);
+    return put_idle(*found);
+  }
   try {
     stream_id const& id = runtime::stream_id_of(stream, device_);
     if (found->allocation_stream != id) found->allocation_stream = id;
@@ -164,6 +169,15 @@ void pool_state::deallocate(detail::resource_block const& block, std::size_t byt
     return wait_and_put(*found);
   }
   put(*found);
+}
+
+void pool_state::count_deallocated(pool_block const& block) noexcept {
+  std::size_t const bytes = block.bytes();
+  thread_cache* const cache =
+      bytes <= small_limit ? cache_of_thread(block.allocation_stream) : nullptr;
+  if (cache == nullptr || !cache->try_enter()) return;
+  cache->allocated_bytes -= static_cast<std::ptrdiff_t>(bytes);
+  cache->leave();
 }
 
 void pool_state::put(pool_block& block) noexcept {

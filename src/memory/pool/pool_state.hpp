@@ -80,6 +80,9 @@ class pool_state final : public thread_cache_owner {
   /// Frees a block that is not put into a cache. Takes the mutex; calls HIP if other streams used
   /// the block or its stream is foreign.
   void put_slow_path(pool_block& block) noexcept;
+  /// Subtracts a block, which is then put elsewhere, from the bytes that the thread has allocated,
+  /// as its cache counts them.
+  void count_deallocated(pool_block const& block) noexcept;
   /// Frees a block whose memory no work uses. Takes the mutex.
   void put_idle(pool_block& block) noexcept;
   /// Frees a block after all work of all devices has finished; leaks it if the wait fails.

@@ -108,7 +108,18 @@ test_case const test_cases[] = {
      [](stack& s) {
        s.add<roc::hip_pinned_memory_resource>().over<roc::zeroing_resource_adaptor>();
      }},
+    {"ZeroingCache", host_memory::pinned,
+     [](stack& s) {
+       s.top = &roc::pinned_resource();
+       s.over<roc::zeroing_resource_adaptor>();
+     }},
     {"Pmr", host_memory::pageable, [](stack& s) { pmr_upstream(s); }},
+    {"ZeroingPmr", host_memory::pageable,
+     [](stack& s) { pmr_upstream(s).over<roc::zeroing_resource_adaptor>(); }},
+    {"ZeroingPoolOverPmr", host_memory::pageable,
+     [](stack& s) {
+       pmr_upstream(s).over<roc::pool_resource>().over<roc::zeroing_resource_adaptor>();
+     }},
     {"PoolOverPmr", host_memory::pageable,
      [](stack& s) { pmr_upstream(s).over<roc::pool_resource>(); }},
     {"CudaMrOverPinnedPool", host_memory::pinned,
@@ -225,6 +236,85 @@ TEST_P(HostResourceContract, MemoryIsReusedOnlyAfterPendingCopies) {
   }
 }
 
+// Blocks work that is enqueued on `stream` later for a while.
+void delay(roc::stream_ref stream) {
+  stream.launch_host_function([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+}
+
+using bytes_view = roc::memory_view<unsigned char, 1>;
+
+// Ways to copy host memory that is given by its address to the device.
+struct copy_by_address {
+  char const* name;
+  void (*copy)(unsigned char* from, roc::device_array<unsigned char> const& to, roc::stream_ref);
+};
+copy_by_address const copies_by_address[] = {
+    {"copy",
+     [](unsigned char* from, roc::device_array<unsigned char> const& to, roc::stream_ref stream) {
+       roc::copy(bytes_view(from, roc::shape<1>{to.size()}), to, stream);
+     }},
+    {"at(host)",
+     [](unsigned char* from, roc::device_array<unsigned char> const& to, roc::stream_ref stream) {
+       bytes_view const view(from, roc::shape<1>{to.size()});
+       roc::copy(view.at(roc::memory_location::host()), to, stream);
+     }},
+    {"memcpy", [](unsigned char* from, roc::device_array<unsigned char> const& to,
+                  roc::stream_ref stream) { roc::memcpy(to.data(), from, to.size(), stream); }},
+};
+
+TEST_P(HostResourceContract, CopiesFindMemoryByItsAddress) {
+  constexpr std::size_t bytes = 100'000;
+  roc::device_array<unsigned char> const device({bytes});
+  for (auto const& by_address : copies_by_address) {
+    auto a = array(bytes);
+    std::fill_n(a.data(), bytes, static_cast<unsigned char>(3));
+    ASSERT_NO_THROW(by_address.copy(a.data(), device, {})) << by_address.name;
+    roc::device().synchronize();
+    std::fill_n(a.data(), bytes, static_cast<unsigned char>(0));
+    roc::memcpy(a.data(), device.data(), bytes);
+    EXPECT_EQ(static_cast<std::ptrdiff_t>(bytes), std::count(a.data(), a.data() + bytes, 3))
+        << by_address.name;
+  }
+}
+
+TEST_P(HostResourceContract, DestructorWaitsForCopiesThatFoundMemoryByItsAddress) {
+  constexpr std::size_t bytes = 300'000;
+  roc::stream const stream(roc::non_blocking);
+  roc::device_array<unsigned char> const device({bytes});
+  roc::device().synchronize();
+  for (auto const& by_address : copies_by_address) {
+    for (int i = 0; i < 3; ++i) {
+      {
+        auto a = array(bytes);
+        std::fill_n(a.data(), bytes, static_cast<unsigned char>(1));
+        delay(stream);
+        by_address.copy(a.data(), device, stream);
+      }
+      auto next = array(bytes);
+      std::fill_n(next.data(), bytes, static_cast<unsigned char>(2));
+      stream.synchronize();
+      std::vector<unsigned char> actual(bytes);
+      device.copy_to_host(actual);
+      EXPECT_EQ(std::vector<unsigned char>(bytes, 1), actual) << by_address.name;
+    }
+  }
+}
+
+// What a resource does with the memory of a destroyed array must not change the next array.
+TEST_P(HostResourceContract, DestroyedArraysLeaveTheNextOneUnchanged) {
+  constexpr std::size_t bytes = 4'000'000;
+  for (int i = 0; i < 3; ++i) {
+    {
+      auto const a = array(bytes);
+      delay({});
+    }
+    auto next = array(bytes);
+    std::fill_n(next.data(), bytes, static_cast<unsigned char>(2));
+    roc::device().synchronize();
+    EXPECT_EQ(static_cast<std::ptrdiff_t>(bytes), std::count(next.data(), next.data() + bytes, 2));
+  }
+}
+
 // The host accesses an array at once. Memory that was deallocated in the order of a stream, whose
 // work still writes it, must not be handed out before that.
 TEST_P(HostResourceContract, ArraysWaitForWorkBeforeADeallocationOnAStream) {
@@ -235,7 +325,7 @@ TEST_P(HostResourceContract, ArraysWaitForWorkBeforeADeallocationOnAStream) {
     roc::stream_ref const stream =
         is_default ? roc::stream_ref() : static_cast<roc::stream_ref>(own);
     void* const data = resource().allocate(bytes, stream);
-    stream.launch_host_function([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+    delay(stream);
     ROCARRAY_HIP(hipMemsetAsync, data, 1, bytes, roc::native(stream));
     resource().deallocate(data, bytes, stream);
     std::vector<roc::host_array<unsigned char>> next;
@@ -354,6 +444,124 @@ TEST(PinnedArrayFromResource, PoolReusesMemoryWithoutACallOfHip) {
   }
 }
 
+// The work is recorded for the block of the pool, not for the array.
+TEST(PinnedArrayFromResource, DestructorWaitsForWorkOnTheBlockOfAPool) {
+  roc::hip_pinned_memory_resource pinned;
+  roc::pool_resource pool(pinned);
+  struct without_streams {
+    void* allocate_sync(std::size_t bytes, std::size_t alignment) {
+      return adapter.allocate_sync(bytes, alignment);
+    }
+    void deallocate_sync(void* data, std::size_t bytes, std::size_t alignment) {
+      adapter.deallocate_sync(data, bytes, alignment);
+    }
+    cuda_adapter adapter;
+  };
+  roc::foreign_resource over_pool(without_streams{cuda_adapter(pool)}, host_memory::pinned);
+  constexpr std::size_t bytes = 1'000'000;
+  for (roc::memory_resource* resource : {static_cast<roc::memory_resource*>(&pool),
+                                         static_cast<roc::memory_resource*>(&over_pool)}) {
+    roc::stream const stream(roc::non_blocking);
+    {
+      auto a = roc::pinned_array<unsigned char>(roc::shape<1>{bytes}, *resource);
+      delay(stream);
+      roc::device_view<unsigned char>(a.data(), {bytes}).fill(1, stream);
+    }
+    auto next = roc::pinned_array<unsigned char>(roc::shape<1>{bytes}, *resource);
+    std::fill_n(next.data(), bytes, static_cast<unsigned char>(2));
+    stream.synchronize();
+    EXPECT_EQ(static_cast<std::ptrdiff_t>(bytes), std::count(next.data(), next.data() + bytes, 2));
+  }
+}
+
+// Device arrays in a pool of managed memory are tracked as others are.
+TEST(DeviceArray, InAPoolOfManagedMemoryIsCopiedByItsAddress) {
+  if (!roc::device().has_managed_memory()) GTEST_SKIP() << "the device has no managed memory";
+  roc::hip_managed_memory_resource managed;
+  roc::pool_resource pool(managed);
+  constexpr std::size_t bytes = 100'000;
+  roc::stream const stream(roc::non_blocking);
+  roc::stream const other(roc::non_blocking);
+  std::vector<unsigned char> const source(bytes, 1);
+  {
+    roc::device_array<unsigned char> const a({bytes}, pool, roc::order::c, other);
+    delay(stream);
+    roc::memcpy(a.data(), source.data(), bytes, stream);
+  }
+  roc::device_array<unsigned char> const next({bytes}, pool, roc::order::c, other);
+  next.fill(2, other);
+  other.synchronize();
+  stream.synchronize();
+  std::vector<unsigned char> actual(bytes);
+  roc::memcpy(actual.data(), next.data(), bytes);
+  EXPECT_EQ(std::vector<unsigned char>(bytes, 2), actual);
+}
+
+// Checks what is deallocated, and that no calls overlap.
+class checking_upstream final : public std::pmr::memory_resource {
+ public:
+  std::atomic<int> blocks = 0;
+  std::atomic<int> cleared = 0;  // deallocated blocks of zeros
+  std::atomic<int> overlaps = 0;
+
+ private:
+  void enter() {
+    if (inside_.exchange(true)) ++overlaps;
+    std::this_thread::yield();
+  }
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    enter();
+    ++blocks;
+    void* const data = std::pmr::new_delete_resource()->allocate(bytes, alignment);
+    inside_ = false;
+    return data;
+  }
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
+    enter();
+    --blocks;
+    auto const* const begin = static_cast<unsigned char const*>(data);
+    if (std::count(begin, begin + bytes, 0) == static_cast<std::ptrdiff_t>(bytes)) ++cleared;
+    std::pmr::new_delete_resource()->deallocate(data, bytes, alignment);
+    inside_ = false;
+  }
+  bool do_is_equal(std::pmr::memory_resource const& other) const noexcept override {
+    return this == &other;
+  }
+
+  std::atomic<bool> inside_ = false;
+};
+
+TEST(ZeroingResourceAdaptor, ClearsPageableMemory) {
+  checking_upstream upstream;
+  roc::foreign_resource pageable(upstream);
+  roc::zeroing_resource_adaptor zeroing(pageable);
+  {
+    auto array = roc::host_array<char>(roc::shape<1>{10'000}, zeroing);
+    std::fill_n(array.data(), array.size(), 'x');
+  }
+  EXPECT_EQ(0, upstream.blocks);
+  EXPECT_EQ(1, upstream.cleared);
+  void* const data = zeroing.allocate(1000);  // deallocated with prior work
+  std::fill_n(static_cast<char*>(data), 1000, 'x');
+  zeroing.deallocate(data, 1000);
+  EXPECT_EQ(0, upstream.blocks);
+  EXPECT_EQ(2, upstream.cleared);
+}
+
+TEST(ForeignResource, SerializesTheCallsOfAPmrResource) {
+  checking_upstream upstream;
+  roc::foreign_resource pageable(upstream);
+  std::vector<std::thread> running;
+  for (int t = 0; t < 4; ++t) {
+    running.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) pageable.deallocate(pageable.allocate(10'000), 10'000);
+    });
+  }
+  for (auto& thread : running) thread.join();
+  EXPECT_EQ(0, upstream.overlaps);
+  EXPECT_EQ(0, upstream.blocks);
+}
+
 TEST(HostArrayDestructor, ReportsThatItsResourceWasDestroyed) {
   static std::string logged;
   logged.clear();
@@ -395,7 +603,7 @@ TEST(PinnedResource, CacheReportsAWrongDeallocation) {
   roc::pinned_resource().deallocate(data, 100);
   roc::pinned_resource().deallocate(data, 100);
   roc::set_log_hook(log);
-  EXPECT_NE(std::string::npos, logged.find("is no block in use")) << logged;
+  EXPECT_NE(std::string::npos, logged.find("was not allocated by this resource")) << logged;
 }
 
 TEST(SetPinnedResource, ServesPinnedArraysAndMap) {
@@ -458,6 +666,8 @@ TEST(SetPinnedResource, ThrowsForMemoryThatIsNotPinned) {
   EXPECT_THROW(roc::set_pinned_resource(&roc::device_resource(0)), roc::error);
   roc::foreign_resource pageable(*std::pmr::new_delete_resource());
   EXPECT_THROW(roc::set_pinned_resource(&pageable), roc::error);
+  roc::hip_pinned_memory_resource with_view(roc::host_flags::mapped);
+  EXPECT_THROW(roc::set_pinned_resource(&with_view), roc::error);
 }
 
 TEST(HipPinnedMemoryResource, ThrowsForContradictoryFlagsAndUnknownDevices) {
