@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -114,16 +115,24 @@ TEST(RmmResource, DeallocationLeavesExceptionsOfHostFunctionsToTheirStream) {
   }
 }
 
+// hipFree need not wait for other devices, though that of the host platform does.
 TEST(HipManagedMemoryResource, DeallocationWaitsForAStreamOfAnotherDevice) {
   if (!roc::device().has_managed_memory()) GTEST_SKIP() << "the device has no managed memory";
   roc::hip_managed_memory_resource managed(0);
   void* const data = managed.allocate(1000);
   roc::device_guard const guard{roc::device(1)};
   roc::stream const of_device_1;
-  of_device_1.launch_host_function(
-      [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+  of_device_1.launch_host_function([] {});
+  static bool has_waited;
+  static bool has_waited_before_free;
+  has_waited = has_waited_before_free = false;
+  auto const hook = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+    if (std::string_view(record.name) == "hipStreamSynchronize") has_waited = true;
+    if (std::string_view(record.name) == "hipFree") has_waited_before_free = has_waited;
+  });
   managed.deallocate(data, 1000, of_device_1);
-  EXPECT_TRUE(of_device_1.query());
+  roc::platform::set_call_hook(hook);
+  EXPECT_TRUE(has_waited_before_free);
 }
 
 TEST(HipPinnedMemoryResource, PoolServesCopiesOfBothDevices) {
