@@ -36,6 +36,7 @@
   X(hipHostRegister)                 \
   X(hipHostUnregister)               \
   X(hipPointerGetAttributes)         \
+  X(hipPointerGetAttribute)          \
   X(hipMallocManaged)                \
   X(hipMemAdvise)                    \
   X(hipMemPrefetchAsync)             \

@@ -32,6 +32,7 @@
   X(hipHostRegister, hipError_t(void*, std::size_t, unsigned))                               \
   X(hipHostUnregister, hipError_t(void*))                                                    \
   X(hipPointerGetAttributes, hipError_t(hipPointerAttribute_t*, void const*))                \
+  X(hipPointerGetAttribute, hipError_t(void*, hipPointer_attribute, hipDeviceptr_t))         \
   X(hipMallocManaged, hipError_t(void**, std::size_t, unsigned))                             \
   X(hipMemAdvise, hipError_t(void const*, std::size_t, hipMemoryAdvise, int))                \
   X(hipMemPrefetchAsync, hipError_t(void const*, std::size_t, int, hipStream_t))             \

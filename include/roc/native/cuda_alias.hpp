@@ -102,6 +102,26 @@ inline hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, voi
   attributes->allocationFlags = 0;
   return hipSuccess;
 }
+/// Calls the driver, whose function the runtime looks up: programs need not link libcuda.
+inline hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute,
+                                         hipDeviceptr_t memory) {
+  using function = int (*)(void*, int, unsigned long long);
+  static auto const call = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+    cudaError_t const error = cudaGetDriverEntryPointByVersion(
+        "cuPointerGetAttribute", &found, CUDART_VERSION, cudaEnableDefault, &status);
+#else
+    cudaError_t const error =
+        cudaGetDriverEntryPoint("cuPointerGetAttribute", &found, cudaEnableDefault, &status);
+#endif
+    if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return error == cudaSuccess ? reinterpret_cast<function>(found) : nullptr;
+  }();
+  bool const is_set = call != nullptr && call(value, static_cast<int>(attribute), memory) == 0;
+  return is_set ? hipSuccess : hipErrorInvalidValue;
+}
 
 // Managed memory. CUDA 13 takes locations instead of device numbers.
 

@@ -195,6 +195,12 @@ struct hipPointerAttribute_t {
   unsigned allocationFlags;
 };
 
+enum hipPointer_attribute : int {
+  HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
+  HIP_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
+};
+using hipDeviceptr_t = unsigned long long;
+
 inline constexpr unsigned hipHostMallocDefault = cudaHostAllocDefault;
 inline constexpr unsigned hipHostMallocPortable = cudaHostAllocPortable;
 inline constexpr unsigned hipHostMallocMapped = cudaHostAllocMapped;

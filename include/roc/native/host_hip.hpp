@@ -87,6 +87,12 @@ struct hipPointerAttribute_t {
   unsigned allocationFlags;
 };
 
+enum hipPointer_attribute : int {
+  HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
+  HIP_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
+};
+using hipDeviceptr_t = void*;
+
 enum hipMemPoolAttr : int {
   hipMemPoolAttrReleaseThreshold = 4,
 };
@@ -177,6 +183,8 @@ ROCARRAY_API hipError_t hipHostRegister(void* data, std::size_t bytes, unsigned 
 ROCARRAY_API hipError_t hipHostUnregister(void* data);
 ROCARRAY_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes,
                                                 void const* data);
+ROCARRAY_API hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute,
+                                               hipDeviceptr_t data);
 ROCARRAY_API hipError_t hipMallocManaged(void** data, std::size_t bytes, unsigned flags);
 ROCARRAY_API hipError_t hipMemAdvise(void const* data, std::size_t bytes, hipMemoryAdvise advice,
                                      int device);

@@ -76,6 +76,10 @@ class HostInjectedFailure : public testing::Test {
       hipPointerAttribute_t attributes{};
       return hipPointerGetAttributes(&attributes, pinned_);
     };
+    all["hipPointerGetAttribute"] = [&] {
+      std::size_t bytes = 0;
+      return hipPointerGetAttribute(&bytes, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, pinned_);
+    };
     all["hipMallocManaged"] = [&] {
       return undo_if_ok(hipMallocManaged(&fresh_, 64, hipMemAttachGlobal),
                         [&] { ok(hipFree(fresh_)); });

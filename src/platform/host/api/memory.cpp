@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Allocation and registration of memory, and the attributes of pointers.
+#include "base/byte_range.hpp"
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/arena.hpp"
@@ -72,6 +73,19 @@ hipError_t read_attributes(hipPointerAttribute_t& attributes, void const* data) 
   attributes.devicePointer = host_ranges::instance().device_address(range->data + offset);
   attributes.allocationFlags = range->flags;
   return hipSuccess;
+}
+
+// Returns the block that contains an address: memory of a device, or host memory that devices can
+// access, at the address of the CPU or at that of the devices. Empty if there is none.
+base::byte_range block_of(void const* data) {
+  if (int const device = owning_device(data); device >= 0) {
+    auto const allocated = device_arena(device).find(data);
+    return allocated ? base::byte_range::of(allocated->data, allocated->bytes) : base::byte_range{};
+  }
+  auto const range = host_ranges::instance().find(data);
+  if (!range) return {};
+  bool const is_host_address = is_within(data, range->data, range->bytes);
+  return base::byte_range::of(is_host_address ? range->data : range->device, range->bytes);
 }
 
 // Frees memory for hipHostFree if `is_host_call`, else for hipFree. Under the rules of ROCm both
@@ -187,6 +201,22 @@ ROCARRAY_HOST_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attr
   return api_call("hipPointerGetAttributes", [=] {
     if (attributes == nullptr) return hipErrorInvalidValue;
     return read_attributes(*attributes, data);
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute,
+                                                    hipDeviceptr_t data) {
+  return api_call("hipPointerGetAttribute", [=] {
+    auto const block = block_of(data);
+    if (value == nullptr || block.bytes() == 0) return hipErrorInvalidValue;
+    if (attribute == HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR) {
+      *static_cast<std::uintptr_t*>(value) = block.begin;
+    } else if (attribute == HIP_POINTER_ATTRIBUTE_RANGE_SIZE) {
+      *static_cast<std::size_t*>(value) = block.bytes();
+    } else {
+      return hipErrorInvalidValue;
+    }
+    return hipSuccess;
   });
 }
 
