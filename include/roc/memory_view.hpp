@@ -67,7 +67,7 @@ class memory_view {
         strides_(other.strides()),
         location_(other.location()) {}
 
-  /// Returns this view with a location, which saves a copy the look-up: memory_location::host(), or
+  /// Returns this view with a location, so that copies skip the look-up: memory_location::host(), or
   /// a roc::device.
   ///
   /// A wrong location is a roc::error if the library allocated the memory, or if HIP rejects the

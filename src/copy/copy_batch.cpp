@@ -144,8 +144,8 @@ void submit_route(trace_scope const& trace, shared_batch const& batch, int devic
   op.records = route.records;
   op.host_reads = route.host_reads;
   op.host_writes = route.host_writes;
-  op.reads_pageable_later = route.reads_pageable_later;
-  op.are_writes_by_cpu = true;
+  op.records_read_ranges = route.reads_pageable_later;
+  op.records_write_ranges = true;
   op.read_now = route.read_now;
   run_operation(trace, op, stream, [&](stream_ref target) {
     return stream == nullptr ? copy_now(batch, route, target) : enqueue(batch, route, target);

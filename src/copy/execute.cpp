@@ -103,8 +103,8 @@ void execute(plan const& p, stream_ref const* stream) {
     bool const writes = p.host_ranges[1].bytes() != 0;
     op.host_reads = std::span(p.host_ranges).first(reads_later ? 1 : 0);
     op.host_writes = std::span(p.host_ranges).last(writes ? 1 : 0);
-    op.reads_pageable_later = is_from_host(p.kind) && !p.host_pinned;
-    op.are_writes_by_cpu = is_to_host(p.kind) && !on_device;
+    op.records_read_ranges = (is_from_host(p.kind) && !p.host_pinned) || p.is_untracked[0];
+    op.records_write_ranges = (is_to_host(p.kind) && !on_device) || p.is_untracked[1];
     if (is_read_now) op.read_now = std::span(p.host_ranges).first(1);
   }
 

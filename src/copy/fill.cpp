@@ -80,7 +80,7 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
     op.access = transfer::host_access::by_cpu;
     auto const memory = memory::host_table::instance().query_access(range, false);
     op.has_partly_pinned = memory.partly_pinned;
-    op.are_writes_by_cpu = true;
+    op.records_write_ranges = true;
   }
   transfer::run_operation(transfer::trace_scope(canonical, on_device), op, stream,
                           [&](stream_ref target) {

@@ -69,10 +69,10 @@ void order_after_host_uses(operation const& op, stream_ref stream) {
 }
 
 void record_host_uses(operation const& op, stream_ref stream) {
-  if (op.are_writes_by_cpu && !op.host_writes.empty()) {
+  if (op.records_write_ranges && !op.host_writes.empty()) {
     host_table::instance().record_writes({op.host_writes.begin(), op.host_writes.end()}, stream);
   }
-  if (op.reads_pageable_later && !op.host_reads.empty()) {
+  if (op.records_read_ranges && !op.host_reads.empty()) {
     host_table::instance().record_reads({op.host_reads.begin(), op.host_reads.end()}, stream);
   }
   record(op.host_reads, stream, memory::access::read);

@@ -92,10 +92,12 @@ struct operation {
   std::span<base::byte_range const> host_reads{};
   std::span<base::byte_range const> host_writes{};
   std::span<base::byte_range const> read_now{};
-  /// Some of `host_reads` is a borrowed pageable source, which host functions read.
-  bool reads_pageable_later = false;
-  /// Host functions, not the device, write `host_writes`.
-  bool are_writes_by_cpu = false;
+  /// The uses of the allocations and registrations in the host table are not enough, so that the
+  /// ranges must be recorded too: host functions read some of `host_reads`, a borrowed pageable
+  /// source, or write `host_writes`; or other code has pinned the memory, and the table does not
+  /// know it.
+  bool records_read_ranges = false;
+  bool records_write_ranges = false;
 };
 
 /// Returns true if the work's device must be made current for an operation.

@@ -126,8 +126,8 @@ copy_path choose_path(plan const& p, timing when) {
   return fastest_path(p, when);
 }
 
-// Sets the members that depend on the kinds of memory, and the path. The other members are set. Of
-// memory that other code has pinned, only the regions of the copy know it.
+// Sets the members that depend on the kinds of memory, and the path. The other members are set. The
+// host table does not know memory that other code has pinned: the regions state it.
 void complete(plan& p, timing when, detail::source_use use) {
   using layout::side;
   auto const& table = memory::host_table::instance();
@@ -144,6 +144,8 @@ void complete(plan& p, timing when, detail::source_use use) {
     p.host_partly_pinned = p.host_partly_pinned || memory.partly_pinned;
     p.host_pinned = memory.pinned || (p.host_pinned && !memory.partly_pinned);
     p.host_managed = memory.managed;
+    // The memory may have been adopted, or registered in part, since its kind was looked up.
+    p.is_untracked[static_cast<std::size_t>(host_side)] = p.host_pinned && !memory.pinned;
   }
   if (from_host && to_host) {
     auto const range = layout::byte_range_of(p.canonical, side::destination);
@@ -159,6 +161,13 @@ void complete(plan& p, timing when, detail::source_use use) {
       if (!range) continue;
       host_range_of(s) = *range;
       p.mapped = true;
+    }
+  }
+  // Untracked memory may count as device memory, but the CPU can access it at the same addresses.
+  for (side const s : {side::source, side::destination}) {
+    bool const is_on_device = s == side::source ? !from_host : !to_host;
+    if (is_on_device && p.is_untracked[static_cast<std::size_t>(s)]) {
+      host_range_of(s) = layout::byte_range_of(p.canonical, s);
     }
   }
   bool const is_copied_at_once = !p.host_pinned && use == detail::source_use::copied;

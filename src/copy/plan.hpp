@@ -34,7 +34,8 @@ struct plan {
         destination_device(destination.device),
         canonical(validate_and_canonicalize(source, destination, space_kind)) {
     detail::strided_region const& host_side = is_from_host(space_kind) ? source : destination;
-    host_pinned = host_side.is_pinned;
+    host_pinned = host_side.is_pinned && host_side.space == detail::memory_space::host;
+    is_untracked = {source.is_pinned, destination.is_pinned};
     host_partly_pinned = source.is_partly_pinned || destination.is_partly_pinned;
   }
   /// As above, with a layout that has been validated before.
@@ -53,8 +54,12 @@ struct plan {
   bool reads_source_now = false;
   int source_device = -1;       // -1: host memory, or memory of the current device
   int destination_device = -1;  // -1: host memory, or memory of the current device
-  /// The host memory of each side, by layout::side; empty for device memory that is not mapped.
+  /// The host memory of each side, by layout::side; empty for device memory that the CPU cannot
+  /// access.
   std::array<base::byte_range, 2> host_ranges{};
+  /// By layout::side: other code pinned or manages the memory, so that the host table does not know
+  /// it. The uses of its range must be recorded, because the CPU can access it too.
+  std::array<bool, 2> is_untracked{};
   layout::canonical_layout canonical;
 };
 

@@ -153,26 +153,34 @@ void tensor_operand::read_location(tensor_description const& tensor) {
 
 void tensor_operand::look_up() {
   if (!is_tensor_ || count_ == 0) return;
-  using memory::memory_kind;
+  using memory::location_kind;
   auto const range = base::byte_range::of(first_byte_, span_bytes_);
   memory::located_memory const found = memory::look_up(range, name_);
   bool const is_stated_on_device = region_.space == memory_space::device;
   // Kernels can access pinned memory too: a tensor of mapped memory is on a device.
-  bool const is_device_address = is_stated_on_device && found.kind == memory_kind::pinned;
-  // Without a device no memory is on one; the copy fails with the error for that.
-  bool const has_no_device = is_stated_on_device && device::count() == 0;
-  if (is_device_address || has_no_device) return;
-  bool const agrees =
-      found.kind == memory_kind::managed ||
-      (is_stated_on_device ? found.kind == memory_kind::device : found.kind != memory_kind::device);
+  if (is_stated_on_device && found.kind == location_kind::pinned && !found.is_in_host_table) {
+    region_.is_pinned = true;  // the CPU can access it too
+    return;
+  }
+  // As host memory, it is copied in a way that also works if a part is not pinned or not mapped.
+  bool const is_mapped_memory =
+      is_stated_on_device &&
+      (found.kind == location_kind::pinned ||
+       (found.kind == location_kind::partly_pinned && !found.is_in_host_table));
+  if (is_mapped_memory) return found.apply_to(region_);
+  bool const agrees = found.kind == location_kind::managed ||
+                      (is_stated_on_device ? found.kind == location_kind::device
+                                           : found.kind != location_kind::device);
   bool const is_other_device =
-      is_stated_on_device && found.kind == memory_kind::device && found.device != region_.device;
+      is_stated_on_device && found.kind == location_kind::device && found.device != region_.device;
   if (!agrees || is_other_device) {
+    // Without a device no memory is on one; the copy fails with the error for that.
+    if (is_stated_on_device && device::count() == 0) return;
     std::string const stated =
         is_stated_on_device ? "memory of device " + std::to_string(region_.device) : "host memory";
     throw dlpack_error(std::string(name_) + ", " + to_string(range) + ", is described as " +
                        stated + ", but it is " + memory::describe(found) +
-                       "; its producer must describe it right");
+                       "; set the tensor's device to that of its memory");
   }
   found.apply_to(region_);
 }

@@ -6,13 +6,31 @@
 #include "platform/call.hpp"
 
 namespace roc::platform {
+namespace {
+
+// True if the runtime returns hipErrorInvalidValue only for memory that was freed. ROCm before
+// version 6 and CUDA return it for all memory that they do not know.
+#if ROCARRAY_PLATFORM_NVIDIA
+constexpr bool rejects_only_freed = false;
+#elif ROCARRAY_PLATFORM_AMD
+constexpr bool rejects_only_freed = HIP_VERSION_MAJOR >= 6;
+#else
+constexpr bool rejects_only_freed = true;
+#endif
+
+// HIP's type of device addresses is a pointer or, on NVIDIA, a number.
+hipDeviceptr_t device_pointer(std::uintptr_t address) noexcept {
+  return (hipDeviceptr_t)(address);  // NOLINT: static_cast or reinterpret_cast
+}
+
+}  // namespace
 
 pointer_information query_pointer(void const* data) {
   hipPointerAttribute_t attributes{};
   hipError_t const result = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, data);
-  // Unknown memory is hipErrorInvalidValue for ROCm before version 6, and a kind for the others.
+  // Unknown memory is hipErrorInvalidValue for some runtimes, and a kind for the others.
   if (means_no_device(result)) return {};
-  if (result == hipErrorInvalidValue) return {.is_rejected = true};
+  if (result == hipErrorInvalidValue) return {.is_freed = rejects_only_freed};
   if (result != hipSuccess) {
     detail::fail(call::call_hipPointerGetAttributes, result, std::source_location::current());
   }
@@ -20,6 +38,21 @@ pointer_information query_pointer(void const* data) {
           .device = attributes.device,
           .device_address = reinterpret_cast<std::uintptr_t>(attributes.devicePointer),
           .host_address = reinterpret_cast<std::uintptr_t>(attributes.hostPointer)};
+}
+
+std::optional<base::byte_range> query_block(std::uintptr_t address) {
+  base::byte_range block;
+  std::size_t bytes = 0;
+  hipDeviceptr_t const data = device_pointer(address);
+  bool const is_known =
+      ROCARRAY_HIP_CODE(hipPointerGetAttribute, &block.begin,
+                        HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR, data) == hipSuccess &&
+      ROCARRAY_HIP_CODE(hipPointerGetAttribute, &bytes, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, data) ==
+          hipSuccess;
+  // Not the bounds of this address if the runtime knows the memory by another one.
+  if (!is_known || address - block.begin >= bytes) return std::nullopt;
+  block.end = block.begin + bytes;
+  return block;
 }
 
 }  // namespace roc::platform

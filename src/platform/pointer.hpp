@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "base/byte_range.hpp"
 #include "platform/hip.hpp"
 
 namespace roc::platform {
@@ -15,14 +17,18 @@ struct pointer_information {
   /// The addresses of the same byte for kernels and for the CPU; 0 if there is none.
   std::uintptr_t device_address = 0;
   std::uintptr_t host_address = 0;
-  /// HIP returned hipErrorInvalidValue: some runtimes do so for memory that was freed, some for all
-  /// memory that they do not know.
-  bool is_rejected = false;
+  /// The runtime knows that the memory was freed. Never set for runtimes that reject all memory that
+  /// they do not know: ROCm before version 6, and CUDA.
+  bool is_freed = false;
 };
 
 /// Returns what HIP knows about an address. The kind is `unregistered` for memory that HIP does not
 /// know, which the runtimes report differently, and if there is no device. Throws roc::error for
 /// any other error of HIP.
 pointer_information query_pointer(void const* data);
+
+/// Returns the allocation or registration that contains an address which HIP knows; nullopt if the
+/// runtime does not tell its bounds. Two calls of HIP.
+std::optional<base::byte_range> query_block(std::uintptr_t address);
 
 }  // namespace roc::platform

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,7 @@ std::string message(Call&& call) {
 #define EXPECT_CONTAINS(text, part) EXPECT_NE(std::string::npos, (text).find(part)) << (text)
 
 TEST(DlpackCopy, CopiesBetweenTensorsOfAnyLayoutAndDevice) {
+  if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
   auto host = numbers(24);
   tensor const from(host.data(), cpu, {2, 3, 4});
   foreign_memory first(0, 24 * sizeof(int));
@@ -90,6 +92,7 @@ TEST(DlpackCopy, CopiesBetweenTensorsOfAnyLayoutAndDevice) {
 }
 
 TEST(DlpackCopy, CopiesBetweenTensorAndTypedOperands) {
+  if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
   roc::device_array<int, 2> array({3, 4});
   auto host = numbers(12);
   tensor const host_tensor(host.data(), cpu, {3, 4});
@@ -188,13 +191,14 @@ TEST(DlpackCopyErrors, UnknownDeviceThrows) {
     EXPECT_THROW(roc::copy(unknown.dl, result), roc::dlpack_error) << type;
     EXPECT_THROW(roc::copy(result, unknown.dl), roc::dlpack_error) << type;
   }
-  for (int const ordinal : {-1, 2, INT32_MAX}) {
+  for (int const ordinal : {-1, roc::device::count(), INT32_MAX}) {
     EXPECT_THROW(roc::copy(tensor(host.data(), on_device(ordinal), {4}).dl, result), roc::error);
   }
   EXPECT_EQ(std::vector<int>(4, 1), result);
 }
 
 TEST(DlpackCopyErrors, DeviceThatIsNotThatOfTheMemoryThrows) {
+  if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
   foreign_memory memory(1, 64);
   std::vector<int> host(16, 3);
   auto const text = message([&] { roc::copy(tensor(memory.data, on_device(0), {16}).dl, host); });
@@ -217,6 +221,27 @@ TEST(DlpackCopy, PinnedMemoryOfOtherCodeIsCopiedByTheEngines) {
     EXPECT_EQ(1, array(-1).get());
   }
   ROCARRAY_HIP(hipHostFree, pinned);
+}
+
+// Kernels can access pinned memory: a producer may describe it as memory of a device.
+TEST(DlpackCopyErrors, OverlapWithPinnedArrayOnADeviceThrows) {
+  auto pinned = roc::pinned_array<int>(100);
+  tensor const view(pinned.data(), on_device(0), {99});
+  EXPECT_THROW(roc::copy(view.dl, std::span(pinned.data() + 1, 99)), roc::overlap_error);
+}
+
+TEST(DlpackCopy, PinnedArrayOnADeviceIsTracked) {
+  constexpr std::size_t count = 1000;
+  roc::device_array<int> const result(roc::shape<1>{count});
+  result.zero();
+  roc::stream stream;
+  {
+    auto pinned = roc::pinned_array<int>(count);
+    std::fill(pinned.begin(), pinned.end(), 5);
+    roc::copy(tensor(pinned.data(), on_device(0), {count}).dl, result, stream);
+  }
+  EXPECT_TRUE(stream.query());  // the array has waited for the copy
+  EXPECT_EQ(5, result(-1).get());
 }
 
 TEST(DlpackCopyErrors, ShapesAndStridesAreChecked) {

@@ -106,6 +106,8 @@ tensor_operand tensor_operand_of(X& x, char const* name) {
     return result;
   } else {
     auto const operand = located_operand_of(x, name);
+    static_assert(std::remove_const_t<decltype(operand)>::rank <= tensor_operand::max_rank,
+                  "rocarray: an operand that is copied from or to a tensor has more than 64 axes");
     using value = typename std::remove_const_t<decltype(operand)>::value_type;
     return {operand.region(), tensor_traits<Tensor>::template type_of<value>, name};
   }

@@ -24,8 +24,8 @@ struct strided_region {
   std::ptrdiff_t const* strides;
   memory_space space;
   int device;  // ordinal; -1 for host memory, and for the device that is current at the time of use
-  // Of host memory whose kind was looked up; memory that the host table knows need not set them.
-  bool is_pinned = false;         // DMA can access all of it
+  // Of memory whose kind was looked up.
+  bool is_pinned = false;  // other code pinned or manages it; not set if the host table knows it
   bool is_partly_pinned = false;  // a part is pinned: only the CPU may access it
 };
 

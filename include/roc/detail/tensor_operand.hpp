@@ -74,7 +74,7 @@ class tensor_operand {
   void read_layout(tensor_description const& tensor);
   void read_location(tensor_description const& tensor);
   bool is_flat_host_memory() const noexcept;
-  /// Takes the shape of `other`, in C order, if both are not empty and have as many elements.
+  /// Takes the shape of `other`, in C order, if both have the same number of elements.
   void try_reshape_as(tensor_operand const& other) noexcept;
 
   char const* name_;

@@ -32,14 +32,14 @@ allocation_map::located_record locate_block(pool_slab const& slab, std::uintptr_
 
 }  // namespace
 
-void allocation_map::add(void const* data, std::size_t bytes, pool_slab* slab) {
+void allocation_map::add(void const* data, std::size_t bytes, pool_slab* slab, int device) {
   std::unique_lock const lock(mutex_);
-  insert_locked(data, bytes, slab, nullptr);
+  insert_locked(data, bytes, slab, nullptr, device);
 }
 
 void allocation_map::add(void const* data, std::size_t bytes, allocation_record* record) {
   std::unique_lock const lock(mutex_);
-  insert_locked(data, bytes, nullptr, record);
+  insert_locked(data, bytes, nullptr, record, record->allocation_stream.device());
 }
 
 bool allocation_map::add_if_disjoint(void const* data, std::size_t bytes,
@@ -49,19 +49,19 @@ bool allocation_map::add_if_disjoint(void const* data, std::size_t bytes,
   auto const next = entries_.lower_bound(begin);
   bool const is_disjoint =
       innermost_entry(begin) == nullptr && (next == entries_.end() || next->first >= begin + bytes);
-  if (is_disjoint) insert_locked(data, bytes, nullptr, record);
+  if (is_disjoint) insert_locked(data, bytes, nullptr, record, record->allocation_stream.device());
   return is_disjoint;
 }
 
 void allocation_map::insert_locked(void const* data, std::size_t bytes, pool_slab* slab,
-                                   allocation_record* record) {
+                                   allocation_record* record, int device) {
   std::uintptr_t const begin = address_of(data);
   std::uintptr_t const end = begin + bytes;
   // First the nodes of the tree, so that nothing can throw after the entry was added.
   for (std::uintptr_t region = begin >> region_bits; region <= (end - 1) >> region_bits; ++region) {
     region_slot(region);
   }
-  entries_.emplace(begin, entry{begin, end, slab, record, innermost_entry(begin)});
+  entries_.emplace(begin, entry{begin, end, slab, record, device, innermost_entry(begin)});
   update_regions(begin, end);
 }
 
@@ -96,16 +96,18 @@ allocation_record* allocation_map::find(void const* address) noexcept {
   return reinterpret_cast<pool_slab*>(value)->record_at(address);
 }
 
-bool allocation_map::is_in_slab(void const* address) noexcept {
-  std::uintptr_t const value = load_region(address_of(address) >> region_bits);
-  if (value == 0) return false;
-  if (value != mixed_region) {
-    auto const* const slab = reinterpret_cast<pool_slab const*>(value);
-    return address_of(address) - address_of(slab->data()) < slab->bytes();
-  }
+allocation_map::classification allocation_map::classify(void const* address) noexcept {
+  if (load_region(address_of(address) >> region_bits) == 0) return {};
+  // The slab and its records stay alive while the mutex is held. Only their members that other
+  // threads may read are used: the device is that of the entry.
   std::shared_lock const lock(mutex_);
   entry const* const found = innermost_entry(address_of(address));
-  return found != nullptr && found->slab != nullptr;
+  if (found == nullptr) return {};
+  if (found->slab == nullptr) return {memory_state::in_use, found->device};
+  pool_block const* const block = found->slab->record_at(address);
+  if (block == nullptr || !block->is_allocated.load()) return {memory_state::free};
+  if (found->slab->is_host_memory()) return {};
+  return {memory_state::in_use, found->device};
 }
 
 allocation_map::located_record allocation_map::find_with_range(void const* address) noexcept {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <shared_mutex>
 
 #include "base/byte_range.hpp"
@@ -35,7 +36,7 @@ class allocation_map {
   /// Adds `bytes` at `data`. The map does not own the slab or the record; the caller removes the
   /// entry before it destroys them. Holds the mutex exclusively for a short time. Throws
   /// std::bad_alloc; the map is then unchanged.
-  void add(void const* data, std::size_t bytes, pool_slab* slab);
+  void add(void const* data, std::size_t bytes, pool_slab* slab, int device);
   void add(void const* data, std::size_t bytes, allocation_record* record);
   /// Adds `bytes` at `data` as add does, unless the range overlaps an entry: then returns false.
   bool add_if_disjoint(void const* data, std::size_t bytes, allocation_record* record);
@@ -47,9 +48,19 @@ class allocation_map {
   /// the allocation; null if there is none. The caller guarantees that the allocation stays alive.
   allocation_record* find(void const* address) noexcept;
 
-  /// Returns true if `address` is in a slab of a pool. If `find` returns null for it too, the pool
-  /// has not handed out that memory, so no array uses it.
-  bool is_in_slab(void const* address) noexcept;
+  enum class memory_state : unsigned char { unknown, free, in_use };
+  struct classification {
+    memory_state state = memory_state::unknown;  // free: a pool has it, and no array
+    int device = -1;                             // of memory in use
+  };
+  /// Returns what the map knows about any address, also of memory that other threads allocate and
+  /// free meanwhile; `unknown` for host memory that is in use. Takes the mutex, shared, if the
+  /// region of the address is not empty.
+  classification classify(void const* address) noexcept;
+
+  /// Blocks until all calls of `classify` have returned that began before. To be called after a
+  /// record has been made unreachable, and before it is destroyed while its slab is in the map.
+  void wait_for_readers() noexcept { std::unique_lock const lock(mutex_); }
 
   /// The result of a lookup: a record, and a range that contains the address. Lookups of all
   /// addresses in the range return the same record until allocations in the range change. The range
@@ -68,6 +79,7 @@ class allocation_map {
     std::uintptr_t end;
     pool_slab* slab;
     allocation_record* record;
+    int device;
     entry const* enclosing;  // the innermost entry that contains this one; null if none does
   };
   // A radix tree with three levels of 12 bits: addresses of 57 bits in regions of 2^21 bytes. A
@@ -81,7 +93,7 @@ class allocation_map {
 
   /// Adds an entry. The caller holds the mutex. Throws std::bad_alloc; the map is then unchanged.
   void insert_locked(void const* data, std::size_t bytes, pool_slab* slab,
-                     allocation_record* record);
+                     allocation_record* record, int device);
   /// Returns the innermost entry that contains the address, or null. The caller holds the mutex,
   /// shared at least.
   entry const* innermost_entry(std::uintptr_t address) const noexcept;

@@ -85,6 +85,7 @@ class pool_slab {
   detail::resource_block const& source() const noexcept { return source_; }
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
+  bool is_host_memory() const noexcept { return is_host_memory_; }
   pool_span* first_span() const noexcept { return first_; }
 
   /// Returns the block that contains `address`, free or not; null if the address is outside the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pending uses of host memory by host functions of streams.
+// The pending uses of host memory that are recorded by range.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,9 @@
 
 namespace roc::memory {
 
-/// The uses of one kind, reads or writes, of host memory by the CPU that may still be pending, for
-/// example of staged copies to pageable memory. The memory need not be known to the host_table, and
+/// The uses of one kind, reads or writes, of host memory that may still be pending: those by the
+/// CPU, for example of staged copies to pageable memory, and those by the device of memory that
+/// other code pinned. The memory need not be known to the host_table, and
 /// the ranges are exact: a copy from one part of an array does not wait for copies to another part.
 /// Members are safe to call from any thread. They take the mutex for a short time, and never during
 /// a call of HIP.

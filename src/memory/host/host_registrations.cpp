@@ -51,7 +51,11 @@ void check_pinned(base::byte_range range) {
   auto const first = query(range.begin);
   auto const last = query(range.end - 1);
   bool const are_pinned = first.kind == memory_kind::host && last.kind == memory_kind::host;
-  if (!are_pinned || last.device_address - first.device_address != range.bytes() - 1) {
+  // If the runtime does not tell the bounds, adjacent blocks cannot be told from one block.
+  auto const block = platform::query_block(range.begin);
+  bool const is_one_block = block ? block->contains(range)
+                                  : last.device_address - first.device_address == range.bytes() - 1;
+  if (!are_pinned || !is_one_block) {
     throw registration_error(to_string(range) +
                              " is not one range of pinned host memory; use register_host");
   }

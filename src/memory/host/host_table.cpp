@@ -310,23 +310,24 @@ void host_table::record_uses(std::span<base::byte_range const> ranges, stream_re
 }
 
 void host_table::record_writes(std::vector<base::byte_range> ranges, stream_ref stream) {
-  if (!ranges.empty()) cpu_writes_.record(std::move(ranges), runtime::stream_id_of(stream));
+  if (!ranges.empty()) range_writes_.record(std::move(ranges), runtime::stream_id_of(stream));
 }
 
 void host_table::record_reads(std::vector<base::byte_range> ranges, stream_ref stream) {
-  if (!ranges.empty()) cpu_reads_.record(std::move(ranges), runtime::stream_id_of(stream));
+  if (!ranges.empty()) range_reads_.record(std::move(ranges), runtime::stream_id_of(stream));
 }
 
 runtime::stream_uses host_table::pending_uses(std::span<base::byte_range const> ranges,
                                               bool only_writes) {
   runtime::stream_uses pending;
-  cpu_writes_.add_overlapping(ranges, pending);
-  if (!only_writes) cpu_reads_.add_overlapping(ranges, pending);
+  range_writes_.add_overlapping(ranges, pending);
+  if (!only_writes) range_reads_.add_overlapping(ranges, pending);
   auto const has_uses = [&] {
     if (ranges.size() != 1) return !ranges.empty();
     query const& known = find_query(ranges.front());
     if (!known.range.contains(ranges.front())) return true;
-    // Only the CPU writes pageable memory.
+    // The writes of all other memory, by the CPU or to memory that other code pinned, are recorded
+    // by range.
     return only_writes ? known.properties.pinned || known.properties.partly_pinned
                        : known.has_entries;
   };

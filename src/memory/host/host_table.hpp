@@ -100,11 +100,13 @@ class host_table {
   void record_use(base::byte_range range, stream_ref stream, access kind);
   /// Does what record_use does for each of the ranges. Takes the mutex of the table once.
   void record_uses(std::span<base::byte_range const> ranges, stream_ref stream, access kind);
-  /// Records that host functions enqueued on `stream` write the ranges, for example because copies
-  /// to pageable memory are staged. Records an event. Throws roc::error, std::bad_alloc.
+  /// Records that work enqueued on `stream` writes the ranges: host functions, for example because
+  /// copies to pageable memory are staged, or the device, if other code has pinned the memory, so
+  /// that no entry of the table tracks the use. Records an event. Throws roc::error, std::bad_alloc.
   void record_write(base::byte_range range, stream_ref stream) { record_writes({range}, stream); }
   void record_writes(std::vector<base::byte_range> ranges, stream_ref stream);
-  /// Does the same for host functions that read the ranges: sources that are borrowed.
+  /// Does the same for work that reads the ranges: host functions whose source is borrowed, or the
+  /// device.
   void record_reads(std::vector<base::byte_range> ranges, stream_ref stream);
   /// Blocks until no pending work, by the device or by the CPU, writes a part of the ranges,
   /// because the CPU is about to read them. Waits for all pending writes of an array or
@@ -177,8 +179,8 @@ class host_table {
   entry_map registrations_;  // they may overlap pageable allocations
   /// Changes with the maps. The values of two tables differ.
   std::atomic<std::uint64_t> version_ = next_version.fetch_add(1);
-  cpu_uses cpu_writes_;
-  cpu_uses cpu_reads_;
+  cpu_uses range_writes_;
+  cpu_uses range_reads_;
 
   static constinit inline std::atomic<std::uint64_t> next_version = 1;
 };

@@ -7,13 +7,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <system_error>
 
 #include <roc/detail/locate.hpp>
 #include <roc/error.hpp>
 
 #include "layout/region_bounds.hpp"
 #include "memory/device/allocation_map.hpp"
-#include "memory/device/pool_slab.hpp"
+#include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
 #include "platform/pointer.hpp"
 #include "runtime/current_device.hpp"
@@ -28,22 +31,16 @@ using native_kind = native_detail::memory_kind;
 // if a pool has the memory.
 platform::pointer_information find_allocation(std::uintptr_t address, base::byte_range range,
                                               char const* name) {
-  auto const* const data = reinterpret_cast<void const*>(address);
-  auto& map = allocation_map::instance();
-  allocation_record const* const record = map.find(data);
-  bool const is_free =
-      record == nullptr
-          ? map.is_in_slab(data)
-          : record->pool != nullptr && !static_cast<pool_block const*>(record)->is_allocated.load();
-  if (is_free) {
-    throw lifetime_error(std::string(name) + ", " + to_string(range) +
-                         ", is memory of an array that was destroyed; use an array that lives");
+  auto const found = allocation_map::instance().classify(reinterpret_cast<void const*>(address));
+  switch (found.state) {
+    case allocation_map::memory_state::unknown: return {};
+    case allocation_map::memory_state::free:
+      throw lifetime_error(std::string(name) + ", " + to_string(range) +
+                           ", is memory of an array that was destroyed; keep the array alive until "
+                           "the copy has finished");
+    case allocation_map::memory_state::in_use: break;
   }
-  if (record == nullptr) return {};
-  if (record->pool != nullptr && static_cast<pool_block const*>(record)->is_host_memory) return {};
-  return {.kind = native_kind::device,
-          .device = record->allocation_stream.device(),
-          .device_address = address};
+  return {.kind = native_kind::device, .device = found.device, .device_address = address};
 }
 
 platform::pointer_information find_address(std::uintptr_t address, base::byte_range range,
@@ -51,7 +48,7 @@ platform::pointer_information find_address(std::uintptr_t address, base::byte_ra
   auto known = find_allocation(address, range, name);
   if (known.kind != native_kind::unregistered) return known;
   auto found = platform::query_pointer(reinterpret_cast<void const*>(address));
-  // The address of mapped host memory for kernels is not one for the CPU.
+  // This is the address that kernels use for mapped host memory; the CPU cannot use it.
   if (found.kind == native_kind::host && found.host_address != address &&
       found.device_address == address) {
     found.kind = native_kind::device;
@@ -59,9 +56,14 @@ platform::pointer_information find_address(std::uintptr_t address, base::byte_ra
   return found;
 }
 
+// No process can access addresses below this one.
+constexpr std::uintptr_t lowest_address = 4096;
+
 // Returns false if the CPU cannot read the address. The kernel reads the signal mask at the address
-// before it rejects the first argument, and reports an invalid address instead of a signal.
+// before it rejects the first argument, and reports an invalid address instead of a signal. It
+// accepts null, for which it reads nothing.
 bool is_readable(std::uintptr_t address) noexcept {
+  if (address < lowest_address) return false;
   int const saved = errno;
   constexpr std::size_t mask_bytes = 8;
   long const result =
@@ -81,26 +83,34 @@ bool has_fault_handler() noexcept {
 // Throws lifetime_error if the process cannot access an address that HIP does not know.
 void check_is_accessible(std::uintptr_t address, platform::pointer_information const& found,
                          base::byte_range range, char const* name) {
-  if (is_readable(address) || (has_fault_handler() && !found.is_rejected)) return;
+  if (is_readable(address) || (has_fault_handler() && !found.is_freed)) return;
   throw lifetime_error(std::string(name) + ", " + to_string(range) +
                        ", is not allocated: neither HIP nor the CPU can access it; use memory "
                        "that has not been freed");
 }
 
-memory_kind kind_of(platform::pointer_information const& found) noexcept {
+location_kind kind_of(platform::pointer_information const& found) noexcept {
   switch (found.kind) {
-    case native_kind::host: return memory_kind::pinned;
-    case native_kind::device: return memory_kind::device;
-    case native_kind::managed: return memory_kind::managed;
+    case native_kind::host: return location_kind::pinned;
+    case native_kind::device: return location_kind::device;
+    case native_kind::managed: return location_kind::managed;
     case native_kind::unregistered: break;
   }
-  return memory_kind::pageable;
+  return location_kind::pageable;
 }
 
 located_memory location_of(platform::pointer_information const& found) {
-  memory_kind const kind = kind_of(found);
-  if (kind != memory_kind::device && kind != memory_kind::managed) return {kind};
+  location_kind const kind = kind_of(found);
+  if (kind != location_kind::device && kind != location_kind::managed) return {kind};
   return {kind, found.device >= 0 ? found.device : runtime::current_device()};
+}
+
+// Returns false if pinned memory consists of several allocations or registrations, possibly with
+// pageable memory between them, for which HIP rejects a copy. Also false if HIP does not tell their
+// bounds: the memory is then copied by the CPU, which always works.
+bool is_in_one_block(base::byte_range range) {
+  auto const block = platform::query_block(range.begin);
+  return block && block->contains(range);
 }
 
 }  // namespace
@@ -109,44 +119,53 @@ located_memory look_up(base::byte_range range, char const* name) {
   if (range.bytes() == 0) return {};
   auto first = find_allocation(range.begin, range, name);
   if (first.kind == native_kind::unregistered) {
-    auto const known = host_table::instance().query_access(range, false);
-    if (known.managed) return {memory_kind::managed};
-    if (known.pinned) return {memory_kind::pinned};
-    if (known.partly_pinned) return {memory_kind::partly_pinned};
+    if (auto const known = find_in_host_table(range)) return *known;
     first = find_address(range.begin, range, name);
   }
   auto const last = find_address(range.end - 1, range, name);
   located_memory const begin = location_of(first);
   located_memory const end = location_of(last);
   if (begin.kind == end.kind && begin.device == end.device) {
-    if (begin.kind == memory_kind::pageable) {
+    if (begin.kind == location_kind::pageable) {
       check_is_accessible(range.begin, first, range, name);
       check_is_accessible(range.end - 1, last, range, name);
     }
-    bool const is_one_block = last.device_address - first.device_address == range.bytes() - 1;
-    if (begin.kind == memory_kind::pinned && !is_one_block) return {memory_kind::partly_pinned};
+    if (begin.kind == location_kind::pinned && !is_in_one_block(range)) {
+      return {location_kind::partly_pinned};
+    }
     return begin;
   }
-  if (!begin.is_on_device() && !end.is_on_device()) return {memory_kind::partly_pinned};
+  if (!begin.is_on_device() && !end.is_on_device()) return {location_kind::partly_pinned};
   throw layout_error(std::string(name) + ", " + to_string(range) + ", begins in " +
                      describe(begin) + " and ends in " + describe(end) +
                      "; use the shape and the strides of one allocation");
 }
 
+std::optional<located_memory> find_in_host_table(base::byte_range range) {
+  auto const known = host_table::instance().query_access(range, false);
+  if (known.managed) return located_memory{location_kind::managed, -1, true};
+  if (known.pinned) return located_memory{location_kind::pinned, -1, true};
+  if (known.partly_pinned) return located_memory{location_kind::partly_pinned, -1, true};
+  return std::nullopt;
+}
+
 void located_memory::apply_to(detail::strided_region& region) const noexcept {
   region.space = is_on_device() ? detail::memory_space::device : detail::memory_space::host;
   region.device = device;
-  region.is_pinned = kind == memory_kind::pinned;
-  region.is_partly_pinned = kind == memory_kind::partly_pinned;
+  // If the table knows the memory, the copy looks there again: another thread may deregister it.
+  bool const is_other_memory =
+      kind == location_kind::pinned || (kind == location_kind::managed && is_on_device());
+  region.is_pinned = is_other_memory && !is_in_host_table;
+  region.is_partly_pinned = kind == location_kind::partly_pinned;
 }
 
 std::string describe(located_memory const& memory) {
   switch (memory.kind) {
-    case memory_kind::device: return "memory of device " + std::to_string(memory.device);
-    case memory_kind::managed: return "managed memory";
-    case memory_kind::pinned: return "pinned host memory";
-    case memory_kind::partly_pinned: return "host memory that is pinned in part";
-    case memory_kind::pageable: break;
+    case location_kind::device: return "memory of device " + std::to_string(memory.device);
+    case location_kind::managed: return "managed memory";
+    case location_kind::pinned: return "pinned host memory";
+    case location_kind::partly_pinned: return "host memory that is pinned in part";
+    case location_kind::pageable: break;
   }
   return "pageable host memory";
 }
@@ -156,17 +175,36 @@ std::string describe(located_memory const& memory) {
 namespace roc::detail {
 namespace {
 
-// Throws roc::error if the library allocated the memory at `address` elsewhere than `stated`.
-void check_statement(std::uintptr_t address, base::byte_range range, memory_location stated,
-                     char const* name) {
-  auto const found = memory::find_allocation(address, range, name);
-  if (found.kind != native_detail::memory_kind::device || found.device == stated.ordinal()) return;
+// Throws the error of memory that is stated to be where it is not.
+[[noreturn]] void throw_wrong_statement(base::byte_range range, memory_location stated,
+                                        memory::located_memory const& found, char const* name) {
   std::string const claim =
       stated.is_host() ? "host memory" : "memory of device " + std::to_string(stated.ordinal());
   throw error(std::make_error_code(std::errc::invalid_argument),
               std::string(name) + ", " + to_string(range) + ", is stated to be " + claim +
-                  ", but it is memory of device " + std::to_string(found.device) +
-                  "; state its location, or none");
+                  ", but it is " + memory::describe(found) +
+                  "; pass its true location to at(), or do not call at()");
+}
+
+// Throws roc::error if the library allocated the memory at `address` elsewhere than `stated`.
+void check_allocation(std::uintptr_t address, base::byte_range range, memory_location stated,
+                      char const* name) {
+  auto const found = memory::find_allocation(address, range, name);
+  if (found.kind != native_detail::memory_kind::device || found.device == stated.ordinal()) return;
+  throw_wrong_statement(range, stated, memory::location_of(found), name);
+}
+
+// Returns the host memory of the library that is stated to be on a device; nullopt if it is none,
+// or if it is mapped and the range has its device addresses, by which copies find it. Throws
+// roc::error for pinned memory.
+std::optional<memory::located_memory> find_host_memory(base::byte_range range,
+                                                       memory_location stated, char const* name) {
+  auto const found = memory::find_in_host_table(range);
+  if (!found || memory::device_aliases::instance().host_range_of(range)) return std::nullopt;
+  if (found->kind != memory::location_kind::managed) {
+    throw_wrong_statement(range, stated, *found, name);
+  }
+  return found;
 }
 
 }  // namespace
@@ -175,8 +213,14 @@ void locate(strided_region& region, memory_location const* stated, char const* n
   base::byte_range const range = layout::checked_bounds(region, name);
   if (stated == nullptr) return memory::look_up(range, name).apply_to(region);
   if (range.bytes() != 0) {
-    check_statement(range.begin, range, *stated, name);
-    check_statement(range.end - 1, range, *stated, name);
+    check_allocation(range.begin, range, *stated, name);
+    check_allocation(range.end - 1, range, *stated, name);
+    if (!stated->is_host()) {
+      if (auto const found = find_host_memory(range, *stated, name)) {
+        check_device(stated->ordinal());
+        return found->apply_to(region);
+      }
+    }
   }
   region.space = stated->is_host() ? memory_space::host : memory_space::device;
   region.device = stated->ordinal();

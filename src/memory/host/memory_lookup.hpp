@@ -2,6 +2,7 @@
 // The kind of any memory, found at run time.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <roc/detail/strided_region.hpp>
@@ -10,7 +11,7 @@
 
 namespace roc::memory {
 
-enum class memory_kind : unsigned char {
+enum class location_kind : unsigned char {
   pageable,
   partly_pinned,  // host memory of which only a part is pinned or registered
   pinned,         // pinned or registered host memory, by the library or by other code
@@ -20,9 +21,11 @@ enum class memory_kind : unsigned char {
 
 /// The kind of a range of memory.
 struct located_memory {
-  memory_kind kind = memory_kind::pageable;
+  location_kind kind = location_kind::pageable;
   /// Of device memory and of managed memory that other code allocated; -1 for all other memory.
   int device = -1;
+  /// The host table knows the memory, and so its users.
+  bool is_in_host_table = false;
 
   /// Returns true for memory that copies treat as device memory: also managed memory that other
   /// code allocated, whose users the host table does not know.
@@ -39,6 +42,10 @@ struct located_memory {
 /// CPU can access it. Throws layout_error if the two bytes are in different kinds of memory, and
 /// roc::error for errors of HIP.
 located_memory look_up(base::byte_range range, char const* name);
+
+/// Returns the kind of memory of which the host table knows a pinned or managed part; nullopt for
+/// other memory. Does not call HIP.
+std::optional<located_memory> find_in_host_table(base::byte_range range);
 
 /// Returns the description of a kind of memory for messages, such as "memory of device 1".
 std::string describe(located_memory const& memory);

@@ -11,6 +11,7 @@
 #include "base/format_bytes.hpp"
 #include "memory/debug/address_sanitizer.hpp"
 #include "memory/device/allocation_map.hpp"
+#include "memory/pool/pool_state.hpp"
 #include "platform/call.hpp"
 
 namespace roc::memory {
@@ -108,7 +109,7 @@ bool pool_heap::add_slab(std::size_t bytes, free_list& pending) {
   try {
     bool const is_host_memory = upstream_.host_kind().has_value();
     pool_slab& slab = added.emplace_back(pool_, source, bytes, is_host_memory);
-    allocation_map::instance().add(source.data, bytes, &slab);
+    allocation_map::instance().add(source.data, bytes, &slab, pool_.device());
   } catch (...) {
     upstream_.deallocate_block(source, bytes, {});
     throw;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// record_finder, which looks up many addresses, finds the same records as single lookups.
+// record_finder, which looks up many addresses, finds the same records as single lookups; the state
+// of any memory is found while other threads allocate and free it.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
+#include <thread>
 #include <vector>
 
 #include "memory/device/allocation_map.hpp"
@@ -73,6 +76,63 @@ TEST(RecordFinder, FindsTheInnermostOfNestedAllocations) {
   EXPECT_EQ(&inner[1], find_record(outer.data() + begins[1]));
   expect_same(addresses);
   for (std::size_t const begin : begins) map.remove(outer.data() + begin);
+}
+
+using roc::memory::allocation_map;
+using memory_state = allocation_map::memory_state;
+
+memory_state state_of(void const* address) {
+  return allocation_map::instance().classify(address).state;
+}
+
+TEST(AllocationMap, ClassifiesMemory) {
+  std::vector<std::byte> host(100);
+  EXPECT_EQ(memory_state::unknown, state_of(host.data()));
+  EXPECT_EQ(memory_state::unknown, state_of(nullptr));
+  roc::hip_memory_resource hip_resource;
+  roc::pool_resource pool(hip_resource);
+  for (std::size_t const bytes : {std::size_t{100}, std::size_t{5} << 20}) {
+    std::byte const* data = nullptr;
+    {
+      array const pooled(roc::shape<1>{bytes}, pool);
+      data = pooled.data();
+      EXPECT_EQ(memory_state::in_use, state_of(data));
+      EXPECT_EQ(0, allocation_map::instance().classify(data + bytes / 2).device);
+    }
+    EXPECT_EQ(memory_state::free, state_of(data));
+    pool.trim();
+    EXPECT_EQ(memory_state::unknown, state_of(data));
+  }
+  array const single(roc::shape<1>{100}, hip_resource);
+  EXPECT_EQ(memory_state::in_use, state_of(single.data()));
+  EXPECT_EQ(0, allocation_map::instance().classify(single.data()).device);
+}
+
+// The slabs and the blocks of freed memory are deleted meanwhile.
+TEST(AllocationMap, ClassifiesMemoryThatAnotherThreadFrees) {
+  roc::hip_memory_resource hip_resource;
+  roc::pool_resource pool(hip_resource);
+  std::atomic<std::byte const*> data = nullptr;
+  std::atomic<bool> is_done = false;
+  std::thread other([&] {
+    for (int i = 0; i != 3000; ++i) {
+      for (std::size_t const bytes : {std::size_t{64}, std::size_t{200'000}}) {
+        array const first(roc::shape<1>{bytes}, pool);
+        array const second(roc::shape<1>{bytes + 100'000}, pool);
+        data = second.data();
+      }
+      if (i % 3 == 0) pool.trim();
+    }
+    is_done = true;
+  });
+  while (!is_done) {
+    std::byte const* const address = data;
+    for (std::size_t offset = 0; offset < 400'000; offset += 50'000) {
+      auto const found = allocation_map::instance().classify(address + offset);
+      if (found.state == memory_state::in_use) ASSERT_EQ(0, found.device);
+    }
+  }
+  other.join();
 }
 
 TEST(RecordFinder, FindsTheRecordsOfAPoolOverAPool) {
