@@ -11,7 +11,6 @@
 #include "base/format_bytes.hpp"
 #include "memory/debug/address_sanitizer.hpp"
 #include "memory/device/allocation_map.hpp"
-#include "memory/pool/pool_state.hpp"
 #include "platform/call.hpp"
 
 namespace roc::memory {
@@ -29,9 +28,11 @@ void poison(free_list const& list) noexcept {
 
 }  // namespace
 
-pool_heap::pool_heap(pool_state& pool, memory_resource& upstream, pool_options const& options)
+pool_heap::pool_heap(pool_state& pool, memory_resource& upstream, int device,
+                     pool_options const& options)
     : pool_(pool),
       upstream_(upstream),
+      device_(device),
       limit_(options.limit),
       slab_bytes_(options.slab_bytes / page_bytes * page_bytes) {}
 
@@ -109,7 +110,7 @@ bool pool_heap::add_slab(std::size_t bytes, free_list& pending) {
   try {
     bool const is_host_memory = upstream_.host_kind().has_value();
     pool_slab& slab = added.emplace_back(pool_, source, bytes, is_host_memory);
-    allocation_map::instance().add(source.data, bytes, &slab, pool_.device());
+    allocation_map::instance().add(source.data, bytes, &slab, device_);
   } catch (...) {
     upstream_.deallocate_block(source, bytes, {});
     throw;

@@ -27,7 +27,7 @@ class pool_heap {
     char const* call = "";  // the HIP call that failed, or ""
   };
 
-  pool_heap(pool_state& pool, memory_resource& upstream, pool_options const& options);
+  pool_heap(pool_state& pool, memory_resource& upstream, int device, pool_options const& options);
 
   /// The idle memory.
   free_list& idle() noexcept { return idle_; }
@@ -70,6 +70,7 @@ class pool_heap {
 
   pool_state& pool_;
   memory_resource& upstream_;
+  int const device_;  // of the upstream
   std::size_t limit_;
   std::size_t const slab_bytes_;  // maximum size of a slab, unless one block needs more
   std::list<pool_slab> slabs_;

@@ -34,7 +34,7 @@ int device_of(memory_resource const& upstream) {
 pool_state::pool_state(memory_resource& upstream, pool_options const& options)
     : device_(device_of(upstream)),
       host_kind_(upstream.host_kind()),
-      heap_(*this, upstream, options),
+      heap_(*this, upstream, device_, options),
       bins_(heap_, device_) {}
 
 pool_state::~pool_state() = default;
