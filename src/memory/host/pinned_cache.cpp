@@ -114,8 +114,9 @@ detail::resource_block pinned_cache::take(std::size_t bytes, unsigned flags) {
   pinned_block& taken = *block;
   try {
     std::lock_guard const lock(mutex_);
-    used_.emplace(taken.data, nullptr).first->second.swap(block);
     ++(is_reused ? reused_ : pinned_);
+    used_.emplace(taken.data, nullptr).first->second.swap(block);
+    ++allocations_;
     used_bytes_ += taken.bytes;
     peak_ = std::max(peak_, used_bytes_);
   } catch (...) {
@@ -232,7 +233,7 @@ memory_statistics pinned_cache::do_statistics() const {
   result.current_bytes = used_bytes_;
   result.peak_bytes = peak_;
   result.current_blocks = used_.size();
-  result.allocations = reused_ + pinned_;
+  result.allocations = allocations_;
   result.reserved_bytes = used_bytes_ + bytes_;
   result.free_bytes = bytes_;
   for (pinned_block const* block = oldest_.get(); block != nullptr; block = block->next.get()) {

@@ -83,8 +83,9 @@ class pinned_cache final : public memory_resource {
   std::unique_ptr<pinned_block> oldest_;  // the head of the list of cached blocks
   std::size_t blocks_ = 0;                // in the list
   std::size_t bytes_ = 0;                 // of the blocks in the list
-  std::size_t reused_ = 0;                // blocks returned from the cache
-  std::size_t pinned_ = 0;                // blocks returned from HIP
+  std::size_t reused_ = 0;                // blocks taken from the cache
+  std::size_t pinned_ = 0;                // blocks taken from HIP
+  std::size_t allocations_ = 0;           // both, without those that could not be handed out
   std::unordered_map<void const*, std::unique_ptr<pinned_block>> used_;  // by address
   std::size_t used_bytes_ = 0;                                           // of the blocks in used_
   std::size_t peak_ = 0;                                                 // of used_bytes_
