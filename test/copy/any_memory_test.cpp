@@ -585,6 +585,20 @@ TEST(AnyMemoryLocation, PinnedArrayThatIsStatedToBeOnADeviceThrows) {
       roc::error);
 }
 
+// The slabs of the pool are not device memory, whatever its upstream is.
+TEST(AnyMemoryLocation, ArrayInAPoolOfPinnedMemoryIsHostMemory) {
+  roc::hip_pinned_memory_resource upstream;
+  roc::pool_resource pool(upstream);
+  auto pinned = roc::pinned_array<int>(roc::shape<1>{100}, pool);
+  std::fill(pinned.begin(), pinned.end(), 4);
+  std::vector<int> host(100);
+  roc::memory_view const view(pinned.data(), pinned.shape());
+  roc::copy(view.at(roc::memory_location::host()), host);
+  EXPECT_EQ(std::vector<int>(100, 4), host);
+  EXPECT_THROW(roc::copy(view.at(roc::device(0)), host), roc::error);
+  EXPECT_THROW(roc::copy(view, std::span(pinned.data(), 100)), roc::overlap_error);
+}
+
 // The array waits for the copy, which its entry in the host table tracks.
 TEST(AnyMemoryLocation, ManagedArrayThatIsStatedToBeOnADeviceIsTracked) {
   if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";

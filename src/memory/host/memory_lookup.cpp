@@ -117,15 +117,15 @@ bool is_in_one_block(base::byte_range range) {
 
 located_memory look_up(base::byte_range range, char const* name) {
   if (range.bytes() == 0) return {};
-  auto first = find_allocation(range.begin, range, name);
-  if (first.kind == native_kind::unregistered) {
-    if (auto const known = find_in_host_table(range)) return *known;
-    first = find_address(range.begin, range, name);
-  }
+  // First the host table: the allocation map has the slabs of pools of host memory too.
+  auto const known = find_in_host_table(range);
+  bool const is_partly_known = known && known->kind == location_kind::partly_pinned;
+  if (known && !is_partly_known) return *known;
+  auto const first = find_address(range.begin, range, name);
   auto const last = find_address(range.end - 1, range, name);
   located_memory const begin = location_of(first);
   located_memory const end = location_of(last);
-  if (begin.kind == end.kind && begin.device == end.device) {
+  if (!is_partly_known && begin.kind == end.kind && begin.device == end.device) {
     if (begin.kind == location_kind::pageable) {
       check_is_accessible(range.begin, first, range, name);
       check_is_accessible(range.end - 1, last, range, name);
@@ -135,7 +135,9 @@ located_memory look_up(base::byte_range range, char const* name) {
     }
     return begin;
   }
-  if (!begin.is_on_device() && !end.is_on_device()) return {location_kind::partly_pinned};
+  if (!begin.is_on_device() && !end.is_on_device()) {
+    return {location_kind::partly_pinned, -1, is_partly_known};
+  }
   throw layout_error(std::string(name) + ", " + to_string(range) + ", begins in " +
                      describe(begin) + " and ends in " + describe(end) +
                      "; use the shape and the strides of one allocation");
@@ -194,33 +196,25 @@ void check_allocation(std::uintptr_t address, base::byte_range range, memory_loc
   throw_wrong_statement(range, stated, memory::location_of(found), name);
 }
 
-// Returns the host memory of the library that is stated to be on a device; nullopt if it is none,
-// or if it is mapped and the range has its device addresses, by which copies find it. Throws
-// roc::error for pinned memory.
-std::optional<memory::located_memory> find_host_memory(base::byte_range range,
-                                                       memory_location stated, char const* name) {
-  auto const found = memory::find_in_host_table(range);
-  if (!found || memory::device_aliases::instance().host_range_of(range)) return std::nullopt;
-  if (found->kind != memory::location_kind::managed) {
-    throw_wrong_statement(range, stated, *found, name);
-  }
-  return found;
-}
-
 }  // namespace
 
 void locate(strided_region& region, memory_location const* stated, char const* name) {
   base::byte_range const range = layout::checked_bounds(region, name);
   if (stated == nullptr) return memory::look_up(range, name).apply_to(region);
-  if (range.bytes() != 0) {
+  auto const known = range.bytes() != 0 ? memory::find_in_host_table(range) : std::nullopt;
+  // Copies find mapped memory by the device addresses that the library has given out.
+  bool const is_device_alias =
+      known && memory::device_aliases::instance().host_range_of(range).has_value();
+  if (known && !stated->is_host() && !is_device_alias) {
+    if (known->kind != memory::location_kind::managed) {
+      throw_wrong_statement(range, *stated, *known, name);
+    }
+    check_device(stated->ordinal());
+    return known->apply_to(region);
+  }
+  if (!known && range.bytes() != 0) {
     check_allocation(range.begin, range, *stated, name);
     check_allocation(range.end - 1, range, *stated, name);
-    if (!stated->is_host()) {
-      if (auto const found = find_host_memory(range, *stated, name)) {
-        check_device(stated->ordinal());
-        return found->apply_to(region);
-      }
-    }
   }
   region.space = stated->is_host() ? memory_space::host : memory_space::device;
   region.device = stated->ordinal();
