@@ -32,6 +32,8 @@ allocation_map::located_record locate_block(pool_slab const& slab, std::uintptr_
 
 }  // namespace
 
+void wait_for_map_readers() noexcept { allocation_map::instance().wait_for_readers(); }
+
 void allocation_map::add(void const* data, std::size_t bytes, pool_slab* slab, int device) {
   std::unique_lock const lock(mutex_);
   insert_locked(data, bytes, slab, nullptr, device);

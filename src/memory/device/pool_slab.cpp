@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "memory/device/allocation_map.hpp"
-
 namespace roc::memory {
 
 pool_span::pool_span(pool_slab* owner, std::size_t first, std::size_t count)
@@ -54,7 +52,7 @@ void pool_slab::map_pages(pool_span const& span, pool_span* value) noexcept {
 void pool_slab::remove_blocks(pool_span& span) noexcept {
   if (span.blocks != nullptr) {
     map_pages(span, nullptr);
-    allocation_map::instance().wait_for_readers();
+    wait_for_map_readers();
     span.blocks = nullptr;
   }
   span.block_bytes = 0;

@@ -20,6 +20,9 @@ namespace roc::memory {
 class pool_slab;
 struct pool_span;
 
+/// Calls allocation_map::wait_for_readers, before blocks are destroyed. Defined with the map.
+void wait_for_map_readers() noexcept;
+
 /// Spans, and so large blocks, are multiples of a page.
 inline constexpr std::size_t page_bytes = std::size_t{64} << 10;
 
