@@ -30,6 +30,8 @@ constexpr std::array variable_names = {
     "ROCARRAY_INJECT_FAILURE"sv,
     "ROCARRAY_LEAK_CHECK"sv,
     "ROCARRAY_LOG"sv,
+    "ROCARRAY_PRELOAD"sv,
+    "ROCARRAY_PRELOAD_SUMMARY"sv,
     "ROCARRAY_PROFILER"sv,
     "ROCARRAY_TRACE"sv,
     // HIP on the CPU: the host platform and the fake HIP runtime

@@ -15,6 +15,7 @@
 
 #include "base/environment.hpp"
 #include "base/parse_size.hpp"
+#include "base/staging_threshold.hpp"
 
 namespace roc::base {
 
@@ -86,20 +87,12 @@ bool is_in_range(number const& option, std::size_t value) noexcept {
   return value >= option.minimum && value <= option.maximum;
 }
 
-// Above these sizes the library's copy threads are faster than the driver's own staging: measured
-// on one H100, not on AMD. On the host platform the runtime's copy already uses all processors.
-//
-// The limit for enqueued copies is lower, because the HIP runtime must have read a pageable source
-// when the call returns. Only CUDA promises that, and only up to 64 KiB without waiting for the
-// stream.
-#if ROCARRAY_PLATFORM_HOST
-constexpr std::size_t default_threshold = tebi;
-constexpr std::size_t enqueued_threshold = 0;
-#elif ROCARRAY_PLATFORM_NVIDIA
-constexpr std::size_t default_threshold = mebi / 2;
+// The limit for enqueued copies is lower than staging_threshold, because the HIP runtime must have
+// read a pageable source when the call returns. Only CUDA promises that, and only up to 64 KiB
+// without waiting for the stream.
+#if ROCARRAY_PLATFORM_NVIDIA
 constexpr std::size_t enqueued_threshold = mebi / 16;
 #else
-constexpr std::size_t default_threshold = 2 * mebi;
 constexpr std::size_t enqueued_threshold = 0;
 #endif
 
@@ -115,7 +108,7 @@ roc::options defaults() noexcept {
   std::size_t const processors = std::max(1u, std::thread::hardware_concurrency());
   return {.path = copy_path::none,
           .copy_threads = std::min<std::size_t>(processors, 12),
-          .staging_threshold = default_threshold,
+          .staging_threshold = default_staging_threshold,
           .staging_limit = 64 * mebi,
           .staging_block = 4 * mebi,
           .staging_chunk = 4 * mebi,

@@ -75,7 +75,8 @@ bool suits_engines(layout::canonical_layout const& canonical) {
   return has_engine_pitches || canonical.run > longest_packed_row;
 }
 
-// Returns the fastest path for the layout and the kinds of memory.
+}  // namespace
+
 copy_path fastest_path(plan const& p, timing when) {
   if (p.kind == copy_kind::host_to_host) return copy_path::host;
   bool const within_device = is_within_device(p);
@@ -93,6 +94,8 @@ copy_path fastest_path(plan const& p, timing when) {
   }
   return copy_path::packed;
 }
+
+namespace {
 
 // Returns true if the copy engines can execute the copy in the required order. For pageable memory,
 // HIP's runtime does not keep the order of the stream.

@@ -82,6 +82,10 @@ plan make_plan(detail::strided_region const& source, detail::strided_region cons
 plan make_plan(layout::canonical_layout const& validated, copy_kind kind, int source_device,
                int destination_device, timing when, detail::source_use use);
 
+/// Returns the fastest path for the layout and the kinds of memory of a plan that is complete except
+/// for its path. Calls no HIP function.
+copy_path fastest_path(plan const& p, timing when);
+
 /// Returns the kind that HIP must be given for this copy and for copies between its device side and
 /// staging memory: hipMemcpyDefault if a device side is mapped host memory.
 hipMemcpyKind memcpy_kind_of(plan const& p);

@@ -22,6 +22,7 @@ layers=(
   src/kernels
   src/copy
   src/c_interface
+  src/preload
 )
 
 scratch=$(mktemp -d)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Functions that the fake HIP runtime exports besides those of platform/host/api: the launch of
-// kernels, hipStreamAddCallback for real runtimes without hipLaunchHostFunc, and the parallel loop
-// of host stubs.
+// kernels, hipStreamAddCallback for real runtimes without hipLaunchHostFunc, the parallel loop of
+// host stubs, and what only programs without the library call: further copies, and the state of
+// captures. Work on a captured stream runs as on any other.
 #include <hip/hip_runtime_api.h>
 
 #include <cstdio>
 #include <memory>
+#include <mutex>
+#include <set>
 
 #include "export.hpp"
 #include "host_stubs.hpp"
@@ -27,6 +30,26 @@ struct stream_callback {
   hipStream_t stream;
   void* data;
 };
+
+// The streams that are captured.
+struct captures {
+  std::mutex mutex;
+  std::set<hipStream_t> streams;
+};
+captures& state_of_captures() {
+  static captures instance;
+  return instance;
+}
+
+// Returns the stream that a null handle means for a call of the per-thread default stream.
+hipStream_t per_thread(hipStream_t stream) {
+  return stream == nullptr ? hipStreamPerThread : stream;
+}
+
+// Waits for a copy that was enqueued with `result`.
+hipError_t complete(hipError_t result, hipStream_t stream) {
+  return result == hipSuccess ? hipStreamSynchronize(stream) : result;
+}
 
 }  // namespace
 
@@ -75,4 +98,81 @@ ROCARRAY_FAKE_RUNTIME_EXPORT void rocarray_host_stub_parallel_for(
     std::size_t items, std::size_t grain, void (*run)(void*, std::size_t, std::size_t),
     void* closure) {
   roc::host_hip::parallel_for(items, run, closure, grain);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyWithStream(void* to, void const* from,
+                                                            std::size_t bytes, hipMemcpyKind kind,
+                                                            hipStream_t stream) {
+  return complete(hipMemcpyAsync(to, from, bytes, kind, stream), stream);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy_spt(void* to, void const* from, std::size_t bytes,
+                                                      hipMemcpyKind kind) {
+  return hipMemcpyWithStream(to, from, bytes, kind, hipStreamPerThread);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyAsync_spt(void* to, void const* from,
+                                                           std::size_t bytes, hipMemcpyKind kind,
+                                                           hipStream_t stream) {
+  return hipMemcpyAsync(to, from, bytes, kind, per_thread(stream));
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void* from,
+                                                      std::size_t bytes) {
+  return hipMemcpyWithStream(to, from, bytes, hipMemcpyHostToDevice, nullptr);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t from,
+                                                      std::size_t bytes) {
+  return hipMemcpyWithStream(to, from, bytes, hipMemcpyDeviceToHost, nullptr);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void* from,
+                                                           std::size_t bytes, hipStream_t stream) {
+  return hipMemcpyAsync(to, from, bytes, hipMemcpyHostToDevice, stream);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyDtoHAsync(void* to, hipDeviceptr_t from,
+                                                           std::size_t bytes, hipStream_t stream) {
+  return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToHost, stream);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy2D(void* to, std::size_t to_pitch,
+                                                    void const* from, std::size_t from_pitch,
+                                                    std::size_t width, std::size_t height,
+                                                    hipMemcpyKind kind) {
+  return complete(hipMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr),
+                  nullptr);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy3D(hipMemcpy3DParms const* parameters) {
+  return complete(hipMemcpy3DAsync(parameters, nullptr), nullptr);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamBeginCapture(hipStream_t stream,
+                                                              hipStreamCaptureMode) {
+  return roc::host_hip::api_call("hipStreamBeginCapture", [&]() -> hipError_t {
+    std::lock_guard const lock(state_of_captures().mutex);
+    if (stream == nullptr) return hipErrorStreamCaptureUnsupported;
+    return state_of_captures().streams.insert(stream).second ? hipSuccess : hipErrorIllegalState;
+  });
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamEndCapture(hipStream_t stream,
+                                                            hipGraph_t* graph) {
+  return roc::host_hip::api_call("hipStreamEndCapture", [&]() -> hipError_t {
+    std::lock_guard const lock(state_of_captures().mutex);
+    *graph = nullptr;
+    return state_of_captures().streams.erase(stream) != 0 ? hipSuccess : hipErrorIllegalState;
+  });
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamIsCapturing(hipStream_t stream,
+                                                             hipStreamCaptureStatus* status) {
+  return roc::host_hip::api_call("hipStreamIsCapturing", [&]() -> hipError_t {
+    std::lock_guard const lock(state_of_captures().mutex);
+    bool const is_capturing = state_of_captures().streams.count(stream) != 0;
+    *status = is_capturing ? hipStreamCaptureStatusActive : hipStreamCaptureStatusNone;
+    return hipSuccess;
+  });
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "preload/call_sites.hpp"
+
+#include <mutex>
+
+namespace roc::preload {
+namespace {
+
+// Constant-initialized, and never destroyed: the program may copy in its static destructors.
+constinit std::array<call_site, max_call_sites> table;
+constinit call_site shared_site;          // of the places for which the table has no entry
+constinit call_site site_without_runtime;  // never written
+constinit std::mutex mutex;
+
+std::size_t first_index(void const* address) noexcept {
+  auto const number = reinterpret_cast<std::uintptr_t>(address);
+  return (number ^ (number >> 12)) % max_call_sites;
+}
+
+// Returns the entry of a place, or a free entry, or null if there is neither near its index.
+call_site* find_entry(call function, void const* address) noexcept {
+  constexpr std::size_t max_probes = 64;
+  std::size_t const first = first_index(address);
+  for (std::size_t i = 0; i != max_probes; ++i) {
+    call_site& entry = table[(first + i) % max_call_sites];
+    void const* const found = entry.address.load(std::memory_order_acquire);
+    if (found == nullptr || (found == address && entry.function == function)) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+call_site& find_call_site(call function, void const* address) noexcept {
+  call_site* entry = find_entry(function, address);
+  if (entry != nullptr && entry->address.load(std::memory_order_acquire) != nullptr) return *entry;
+  std::lock_guard const lock(mutex);
+  entry = find_entry(function, address);  // another thread may have added an entry
+  if (entry == nullptr) entry = &shared_site;
+  if (entry->address.load(std::memory_order_relaxed) == nullptr) {
+    vendor_runtime const* const runtime = find_runtime_locked(address);
+    // Not kept: the program may load a runtime later.
+    if (runtime == nullptr) return site_without_runtime;
+    entry->function = function;
+    entry->runtime = runtime;
+    entry->address.store(address, std::memory_order_release);
+  }
+  return *entry;
+}
+
+std::array<call_site, max_call_sites>& call_sites() noexcept { return table; }
+
+void lock_call_sites() noexcept { mutex.lock(); }
+void unlock_call_sites() noexcept { mutex.unlock(); }
+
+}  // namespace roc::preload

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The places of the program that call replaced functions: the runtime that each of them calls, and
+// what became of its copies.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "preload/request.hpp"
+#include "preload/vendor_runtime.hpp"
+
+namespace roc::preload {
+
+inline constexpr std::size_t outcome_count = static_cast<std::size_t>(outcome::count);
+
+/// A number of copies and their bytes. Threads add to it without a lock.
+struct copy_counter {
+  std::atomic<std::uint64_t> copies = 0;
+  std::atomic<std::uint64_t> bytes = 0;
+
+  void add(std::uint64_t count) noexcept {
+    copies.fetch_add(1, std::memory_order_relaxed);
+    bytes.fetch_add(count, std::memory_order_relaxed);
+  }
+  void clear() noexcept { copies = bytes = 0; }
+};
+
+/// One place of the program, identified by the address to which the call returns.
+struct call_site {
+  std::atomic<void const*> address = nullptr;  // published after the members below
+  call function = call::count;
+  vendor_runtime const* runtime = nullptr;  // null: no runtime is loaded
+  copy_counter served;
+  copy_counter small;
+};
+
+/// Returns the entry of a place. The first call of a place looks up its runtime under a lock; later
+/// ones take no lock. Places beyond the capacity of the table share one entry, whose runtime is
+/// that of the first of them.
+call_site& find_call_site(call function, void const* address) noexcept;
+
+/// The entries, in no order; those without an address are not in use.
+inline constexpr std::size_t max_call_sites = 4096;
+std::array<call_site, max_call_sites>& call_sites() noexcept;
+
+/// Locks and unlocks the table around a fork, so that the child finds it unlocked.
+void lock_call_sites() noexcept;
+void unlock_call_sites() noexcept;
+
+}  // namespace roc::preload

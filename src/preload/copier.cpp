@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "preload/copier.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <optional>
+
+#include <roc/detail/strided_region.hpp>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "copy/operation.hpp"
+#include "copy/plan.hpp"
+#include "copy/staging/parallel_staging.hpp"
+#include "copy/staging/staged_copy.hpp"
+#include "platform/call.hpp"
+#include "preload/primary_context.hpp"
+#include "runtime/current_device.hpp"
+
+#if ROCARRAY_PLATFORM_AMD
+
+namespace {
+roc::preload::vendor_copies vendor;
+}
+
+// The linker's option --wrap makes the library call these functions. The vendor's would be replaced
+// by those of librocarray-preload.so, which the program's search order finds first.
+extern "C" {
+hipError_t __wrap_hipMemcpy(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind) {
+  return reinterpret_cast<decltype(&__wrap_hipMemcpy)>(vendor.memcpy)(to, from, bytes, kind);
+}
+hipError_t __wrap_hipMemcpyAsync(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind,
+                                 hipStream_t stream) {
+  return reinterpret_cast<decltype(&__wrap_hipMemcpyAsync)>(vendor.memcpy_async)(to, from, bytes,
+                                                                                 kind, stream);
+}
+hipError_t __wrap_hipMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from,
+                                   std::size_t from_pitch, std::size_t width, std::size_t height,
+                                   hipMemcpyKind kind, hipStream_t stream) {
+  return reinterpret_cast<decltype(&__wrap_hipMemcpy2DAsync)>(vendor.memcpy_2d_async)(
+      to, to_pitch, from, from_pitch, width, height, kind, stream);
+}
+hipError_t __wrap_hipMemcpy3DAsync(hipMemcpy3DParms const* parameters, hipStream_t stream) {
+  return reinterpret_cast<decltype(&__wrap_hipMemcpy3DAsync)>(vendor.memcpy_3d_async)(parameters,
+                                                                                      stream);
+}
+}
+
+#endif
+
+namespace roc::preload {
+namespace {
+
+using native_detail::memory_kind;
+
+struct located_memory {
+  memory_kind kind;
+  int device;
+};
+
+// Returns the kind of memory at an address, or nullopt if the runtime cannot tell.
+std::optional<located_memory> locate(void const* address) {
+  // HIP before version 6, and HIP's headers for NVIDIA, report memory that the runtime does not
+  // know as an error.
+#if ROCARRAY_PLATFORM_AMD
+  constexpr bool has_error_for_unknown = HIP_VERSION < 60000000;
+#else
+  constexpr bool has_error_for_unknown = true;
+#endif
+  hipPointerAttribute_t attributes{};
+  hipError_t const result = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, address);
+  if (has_error_for_unknown && result == hipErrorInvalidValue) {
+    return located_memory{memory_kind::unregistered, -1};
+  }
+  if (result != hipSuccess) return std::nullopt;
+  return located_memory{native_detail::kind_of(attributes), attributes.device};
+}
+
+// One side of a copy: the bytes that it spans.
+struct operand {
+  std::byte* begin;
+  std::size_t pitch;
+  std::size_t slice;
+  std::size_t span;  // from the first to the last byte of the copy
+
+  operand(void const* data, std::size_t row_pitch, std::size_t slice_pitch,
+          copy_request const& request) noexcept
+      : begin(static_cast<std::byte*>(const_cast<void*>(data))),
+        pitch(row_pitch),
+        slice(slice_pitch),
+        span((request.depth - 1) * slice_pitch + (request.height - 1) * row_pitch +
+             request.width) {}
+
+  // Returns the memory if it is of one kind at both ends. Memory between the ends may differ: the
+  // CPU reads and writes pinned memory as well, and a copy beyond an allocation of the device
+  // fails.
+  std::optional<located_memory> memory() const {
+    auto const first = locate(begin);
+    auto const last = locate(begin + (span - 1));
+    if (!first || !last || first->kind != last->kind || first->device != last->device) {
+      return std::nullopt;
+    }
+    return first;
+  }
+
+  // Returns true if all pages are mapped. The CPU must not access others: a vendor's function may
+  // return an error for them. Since Linux 2.6.19, the call has no other effect.
+  bool is_mapped() const noexcept {
+    static auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto const address = reinterpret_cast<std::uintptr_t>(begin);
+    std::uintptr_t const first_page = address / page * page;
+    return msync(reinterpret_cast<void*>(first_page), address + span - first_page, MS_ASYNC) == 0;
+  }
+};
+
+// Blocks until all work is done that a copy on the stream comes after: the order of the streams is
+// the vendor's. The event is created on the current device. Throws roc::error, also if the stream
+// belongs to another device.
+void wait_for_earlier_work(hipStream_t stream) {
+  hipEvent_t reached = nullptr;
+  ROCARRAY_HIP(hipEventCreateWithFlags, &reached, hipEventDisableTiming);
+  struct destroy {
+    hipEvent_t created;
+    ~destroy() { ROCARRAY_HIP_QUIET(hipEventDestroy, created); }
+  } const at_end{reached};
+  ROCARRAY_HIP(hipEventRecord, reached, stream);
+  ROCARRAY_HIP(hipEventSynchronize, reached);
+}
+
+// A copy that can be served.
+struct candidate {
+  direction way;
+  bool is_pinned;
+};
+
+// Finds out whether the copy is one between host memory and the current device. Sets `found`, or
+// returns why the copy must be passed on.
+outcome examine(copy_request const& request, operand const& source, operand const& destination,
+                std::optional<candidate>& found) {
+  auto const from = source.memory();
+  auto const to = destination.memory();
+  if (!from || !to) return outcome::other_memory;
+  auto const asked = static_cast<direction>(request.kind);
+  bool const is_upload = to->kind == memory_kind::device && from->kind != memory_kind::device;
+  bool const is_download = from->kind == memory_kind::device && to->kind != memory_kind::device;
+  if (!is_upload && !is_download) {
+    bool const is_on_device = from->kind == memory_kind::device && to->kind == memory_kind::device;
+    return is_on_device && asked == direction::unspecified ? outcome::other_direction
+                                                           : outcome::other_memory;
+  }
+  direction const way = is_upload ? direction::to_device : direction::to_host;
+  if (asked != direction::unspecified && asked != way) return outcome::other_memory;
+  located_memory const& host = is_upload ? *from : *to;
+  located_memory const& device = is_upload ? *to : *from;
+  if (device.device != request.device) return outcome::other_device;
+  if (host.kind == memory_kind::managed) return outcome::other_memory;
+  bool const is_pinned = host.kind == memory_kind::host;
+  // The vendor's asynchronous copy of pinned memory does not block.
+  if (is_pinned && (!request.is_synchronous || request.is_contiguous())) return outcome::pinned;
+  if (!(is_upload ? source : destination).is_mapped()) return outcome::invalid;
+  found = {way, is_pinned};
+  return outcome::served;
+}
+
+transfer::plan make_plan(copy_request const& request, operand const& source,
+                         operand const& destination, candidate const& copy) {
+  using detail::memory_space;
+  std::array<std::size_t, 3> const shape{request.depth, request.height, request.width};
+  auto const strides_of = [](operand const& side) {
+    return std::array<std::ptrdiff_t, 3>{static_cast<std::ptrdiff_t>(side.slice),
+                                         static_cast<std::ptrdiff_t>(side.pitch), 1};
+  };
+  auto const source_strides = strides_of(source);
+  auto const destination_strides = strides_of(destination);
+  bool const is_upload = copy.way == direction::to_device;
+  auto const region_of = [&](operand const& side, auto const& strides, bool is_host) {
+    return detail::strided_region{side.begin,
+                                  1,
+                                  shape.size(),
+                                  shape.data(),
+                                  strides.data(),
+                                  is_host ? memory_space::host : memory_space::device,
+                                  is_host ? -1 : request.device};
+  };
+  transfer::plan result =
+      transfer::make_plan(region_of(source, source_strides, is_upload),
+                          region_of(destination, destination_strides, !is_upload),
+                          transfer::timing::now);
+  if (copy.is_pinned) {
+    result.host_pinned = true;
+    result.path = transfer::fastest_path(result, transfer::timing::now);
+  }
+  return result;
+}
+
+// Serves a copy, or returns why the vendor's function has to do it.
+outcome copy(copy_request const& request, copy_report& report) {
+  primary_context_scope const context(request.device);
+  if (!context.is_used_by(request.stream, nullptr)) return outcome::other_device;
+  runtime::on_device const current(request.device);
+  operand const source(request.source, request.source_pitch, request.source_slice, request);
+  operand const destination(request.destination, request.destination_pitch,
+                            request.destination_slice, request);
+  std::optional<candidate> found;
+  outcome const examined = examine(request, source, destination, found);
+  if (examined != outcome::served) return examined;
+  bool const is_upload = found->way == direction::to_device;
+  if (!context.is_used_by(request.stream, is_upload ? request.destination : request.source)) {
+    return outcome::other_device;
+  }
+  base::options_scope const options;  // the same options from the plan to the last chunk
+  transfer::plan const plan = make_plan(request, source, destination, *found);
+  if (plan.path != copy_path::staged && plan.path != copy_path::packed) {
+    return found->is_pinned ? outcome::pinned : outcome::suits_vendor;
+  }
+  wait_for_earlier_work(static_cast<hipStream_t>(request.stream));
+  report.way = found->way;
+  if (request.measures_vendor) return outcome::to_measure;
+  transfer::trace_scope const trace(plan);
+  auto const begin = std::chrono::steady_clock::now();
+  // Both run on internal streams and are complete on return: nothing of the copy is pending on the
+  // program's stream, which it may destroy next.
+  auto const work = transfer::staged_copy::for_parallel_packing(plan);
+  if (is_upload) {
+    transfer::upload_and_wait(work);
+  } else {
+    transfer::download_and_wait(work);
+  }
+  std::chrono::nanoseconds const duration = std::chrono::steady_clock::now() - begin;
+  report.nanoseconds = duration.count();
+  return outcome::served;
+}
+
+}  // namespace
+}  // namespace roc::preload
+
+void rocarray_preload_start([[maybe_unused]] roc::preload::vendor_copies const* copies) noexcept {
+#if ROCARRAY_PLATFORM_AMD
+  vendor = *copies;
+#endif
+}
+
+roc::preload::outcome rocarray_preload_copy(roc::preload::copy_request const* request,
+                                            roc::preload::copy_report* report) noexcept {
+  try {
+    return roc::preload::copy(*request, *report);
+  } catch (std::exception const& error) {
+    roc::base::log_line(roc::base::log_level::info, "a copy is passed on: %s", error.what());
+  } catch (...) {
+  }
+  return roc::preload::outcome::failed;
+}

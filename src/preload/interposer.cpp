@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "preload/interposer.hpp"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+
+#include "base/parse_size.hpp"
+#include "base/staging_threshold.hpp"
+#include "preload/summary.hpp"
+
+namespace roc::preload {
+namespace {
+
+// The vendors' functions copy the rows of a strided copy one by one. So the library's pays earlier
+// than for a contiguous copy.
+constexpr std::size_t strided_threshold = std::size_t{256} << 10;
+
+enum class copier_state : unsigned char { not_loaded, loaded, unavailable };
+
+// All is constant-initialized and never destroyed: the program may copy in its static constructors
+// and destructors.
+constinit bool is_switched_off = false;
+constinit bool prints_summary = false;
+constinit std::size_t staging_threshold = base::default_staging_threshold;
+constinit std::atomic<bool> was_forked = false;  // after the copier was loaded
+constinit std::atomic<bool> was_reset = false;
+constinit std::atomic<bool> is_exiting = false;
+constinit std::atomic<int> captures = 0;
+constinit std::atomic<int> copies_in_flight = 0;
+
+constinit std::mutex copier_mutex;  // guards the members below until `state` is not not_loaded
+constinit std::atomic<copier_state> state = copier_state::not_loaded;
+constinit vendor_runtime const* copier_runtime = nullptr;  // that the copier calls
+constinit copy_function copy_with_library = nullptr;
+constinit char failure[512] = "";
+
+// Returns the value of a variable that can be one of two words; the first one if it is not set.
+bool is_second_word(char const* variable, char const* first, char const* second) noexcept {
+  char const* const value = std::getenv(variable);
+  if (value == nullptr || *value == '\0' || std::strcmp(value, first) == 0) return false;
+  if (std::strcmp(value, second) == 0) return true;
+  std::fprintf(stderr, "rocarray-preload: %s is \"%s\"; it can be %s or %s\n", variable, value, first,
+               second);
+  return false;
+}
+
+void handle_fork_in_child() noexcept {
+  unlock_call_sites();
+  if (state.load() == copier_state::loaded) was_forked = true;
+  captures = 0;
+  copies_in_flight = 0;
+  clear_counters();
+  copier_mutex.unlock();
+}
+
+[[gnu::constructor]] void begin_process() noexcept {
+  is_switched_off = is_second_word("ROCARRAY_PRELOAD", "on", "off");
+  prints_summary = is_second_word("ROCARRAY_PRELOAD_SUMMARY", "0", "1");
+  // The library reports a value that it cannot use.
+  if (char const* const text = std::getenv("ROCARRAY_STAGING_THRESHOLD"); text != nullptr) {
+    staging_threshold = base::parse_size(text).value_or(base::default_staging_threshold);
+  }
+  pthread_atfork(
+      [] {
+        copier_mutex.lock();
+        lock_call_sites();
+      },
+      [] {
+        unlock_call_sites();
+        copier_mutex.unlock();
+      },
+      handle_fork_in_child);
+}
+
+// Runs after the program's exit handlers and static destructors. Copies of later destructors are
+// not in the summary.
+[[gnu::destructor]] void end_process() noexcept {
+  is_exiting = true;
+  if (prints_summary) print_summary(failure);
+}
+
+// Returns true if the copier would call `runtime`. On AMD it is linked with one version of
+// libamdhip64, and must not load another runtime into the process than the program's.
+bool is_runtime_of_copier(vendor_runtime const& runtime) noexcept {
+#if ROCARRAY_PLATFORM_AMD
+  void* const loaded = dlopen(ROCARRAY_PRELOAD_RUNTIME, RTLD_LAZY | RTLD_NOLOAD);
+  return loaded == runtime.library;
+#else
+  static_cast<void>(runtime);
+  return true;
+#endif
+}
+
+// Loads the copier from the directory of this object. Writes `failure` if that fails.
+bool load_copier_locked(vendor_runtime const& runtime) noexcept {
+  if (!is_runtime_of_copier(runtime)) {
+#if ROCARRAY_PLATFORM_AMD
+    std::snprintf(failure, sizeof failure,
+                  "it was built for %s, which is not the program's HIP runtime",
+                  ROCARRAY_PRELOAD_RUNTIME);
+#endif
+    return false;
+  }
+  Dl_info info;
+  if (dladdr(&state, &info) == 0) return false;
+  std::string_view const own = info.dli_fname;
+  char path[PATH_MAX];
+  std::snprintf(path, sizeof path, "%.*slibrocarray-preload-copy.so",
+                static_cast<int>(own.rfind('/') + 1), own.data());
+  void* const copier = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* start = nullptr;
+  if (copier != nullptr) {
+    start = dlsym(copier, start_name);
+    copy_with_library = reinterpret_cast<copy_function>(dlsym(copier, copy_name));
+  }
+  if (start == nullptr || copy_with_library == nullptr) {
+    char const* const reason = dlerror();
+    std::snprintf(failure, sizeof failure, "%s", reason != nullptr ? reason : "it has no entry points");
+    return false;
+  }
+  vendor_copies copies{};
+#if ROCARRAY_PLATFORM_AMD
+  copies = {runtime.function(call::hipMemcpy), runtime.function(call::hipMemcpyAsync),
+            runtime.function(call::hipMemcpy2DAsync), runtime.function(call::hipMemcpy3DAsync)};
+#endif
+  reinterpret_cast<start_function>(start)(&copies);
+  return true;
+}
+
+// Returns true if the copier can serve programs that call `runtime`; loads it at the first call.
+bool has_copier_for(vendor_runtime const& runtime) noexcept {
+  copier_state known = state.load(std::memory_order_acquire);
+  if (known == copier_state::not_loaded) {
+    std::lock_guard const lock(copier_mutex);
+    known = state.load(std::memory_order_relaxed);
+    if (known == copier_state::not_loaded) {
+      if (is_exiting) return false;
+      known = load_copier_locked(runtime) ? copier_state::loaded : copier_state::unavailable;
+      copier_runtime = &runtime;
+      dlerror();  // the program must not see a failure
+      state.store(known, std::memory_order_release);
+      if (known == copier_state::unavailable) {
+        std::fprintf(stderr, "rocarray-preload: all copies are passed on: %s\n", failure);
+      }
+    }
+  }
+  if (known == copier_state::unavailable) return false;
+#if ROCARRAY_PLATFORM_AMD
+  return copier_runtime == &runtime;
+#else
+  return true;
+#endif
+}
+
+// Returns true if the arguments are those of a copy that the library does as the vendor's function.
+bool has_usual_arguments(copy_request const& request) noexcept {
+  if (request.source == nullptr || request.destination == nullptr) return false;
+  std::size_t row_bytes = 0;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(request.width, request.height, &row_bytes) ||
+      __builtin_mul_overflow(row_bytes, request.depth, &bytes)) {
+    return false;
+  }
+  auto const is_usual_side = [&](std::size_t pitch, std::size_t slice) {
+    constexpr std::size_t max_pitch = INT_MAX;  // of both vendors
+    std::size_t rows = 0;
+    std::size_t extent = 0;
+    bool const has_one_row = request.height == 1 && request.depth == 1;
+    if (pitch < request.width || (!has_one_row && pitch > max_pitch)) return false;
+    if (__builtin_mul_overflow(pitch, request.height, &rows)) return false;
+    if (request.depth > 1 && slice < rows) return false;
+    return !__builtin_mul_overflow(std::max(slice, rows), request.depth, &extent);
+  };
+  return is_usual_side(request.source_pitch, request.source_slice) &&
+         is_usual_side(request.destination_pitch, request.destination_slice);
+}
+
+bool is_small(copy_request const& request) noexcept {
+  std::size_t const threshold = request.is_contiguous()
+                                    ? staging_threshold
+                                    : std::min(staging_threshold, strided_threshold);
+  std::size_t const bytes = request.bytes();
+  return bytes == 0 || bytes <= threshold;
+}
+
+// Returns why the copy cannot be served, as far as that can be told without the runtime.
+outcome check_request(copy_request const& request) noexcept {
+  if (is_switched_off) return outcome::switched_off;
+  if (request.width == 0 || request.height == 0 || request.depth == 0) return outcome::small;
+  if (!has_usual_arguments(request)) return outcome::invalid;
+  switch (static_cast<direction>(request.kind)) {
+    case direction::to_device:
+    case direction::to_host:
+    case direction::unspecified: break;
+    default: return outcome::other_direction;
+  }
+  if (is_small(request)) return outcome::small;
+  if (was_forked) return outcome::after_fork;
+  return was_reset ? outcome::after_reset : outcome::served;
+}
+
+// Returns why the copy cannot be served in the state of the program's runtime. Sets the device of
+// the request. May leave an error in the runtime only if the vendor's copy fails too.
+outcome check_runtime(vendor_runtime const& runtime, copy_request& request) noexcept {
+  if (runtime.peek_at_last_error == nullptr || runtime.get_last_error == nullptr ||
+      runtime.get_device == nullptr || runtime.is_capturing == nullptr) {
+    return outcome::unavailable;
+  }
+  // The library's calls would replace the error, which the vendor's copy leaves in place.
+  if (runtime.keeps_errors && runtime.peek_at_last_error() != 0) return outcome::earlier_error;
+  int status = 0;
+  if (captures.load() != 0 || runtime.is_capturing(request.stream, &status) != 0 || status != 0) {
+    return outcome::capturing;
+  }
+  return runtime.get_device(&request.device) == 0 ? outcome::served : outcome::other_device;
+}
+
+class flight {
+ public:
+  flight() noexcept { copies_in_flight.fetch_add(1); }
+  ~flight() { copies_in_flight.fetch_sub(1); }
+  flight(flight const&) = delete;
+  flight& operator=(flight const&) = delete;
+};
+
+outcome try_to_serve(call_site const& site, copy_request& request, copy_report& report) noexcept {
+  outcome const checked = check_request(request);
+  if (checked != outcome::served) return checked;
+  vendor_runtime const& runtime = *site.runtime;
+  flight const in_flight;  // before the captures are looked at, see before_capture
+  outcome const ready = check_runtime(runtime, request);
+  if (ready != outcome::served) return ready;
+  if (!has_copier_for(runtime)) return outcome::unavailable;
+  auto const way = static_cast<direction>(request.kind);
+  request.measures_vendor = prints_summary && way != direction::unspecified &&
+                            request.is_contiguous() && is_vendor_to_be_measured(way);
+  outcome const result = copy_with_library(&request, &report);
+#if ROCARRAY_PLATFORM_AMD
+  // There was no error before, and the vendor's copy would leave none. On nvidia, the library has a
+  // runtime of its own.
+  int device = 0;
+  if (runtime.keeps_errors) {
+    static_cast<void>(runtime.get_last_error());
+  } else {
+    static_cast<void>(runtime.get_device(&device));
+  }
+#endif
+  return result;
+}
+
+}  // namespace
+
+outcome serve(call_site& site, call function, copy_request request, copy_report& report) noexcept {
+  outcome const result = try_to_serve(site, request, report);
+  std::uint64_t const bytes = result == outcome::invalid ? 0 : request.bytes();
+  count_copy(site, function, result, bytes);
+  if (result == outcome::served) count_duration(result, report, bytes);
+  return result;
+}
+
+void before_capture() noexcept {
+  constexpr auto longest_wait = std::chrono::milliseconds(100);
+  captures.fetch_add(1);
+  auto const end = std::chrono::steady_clock::now() + longest_wait;
+  while (copies_in_flight.load() != 0 && std::chrono::steady_clock::now() < end) sched_yield();
+}
+
+void after_capture(bool has_ended) noexcept {
+  if (!has_ended) return;
+  int count = captures.load();
+  while (count > 0 && !captures.compare_exchange_weak(count, count - 1)) {
+  }
+}
+
+void before_reset() noexcept { was_reset = true; }
+
+}  // namespace roc::preload

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Decides whether a copy of the program is served by the library, and has it served.
+#pragma once
+
+#include "preload/call_sites.hpp"
+#include "preload/request.hpp"
+
+namespace roc::preload {
+
+/// Has a copy served, or finds out why it must be passed on. Counts it. Never throws. Blocks until
+/// the copy is complete if it is served. For outcome::to_measure, the caller measures the vendor's
+/// function and passes the duration to count_duration with the direction in `report`.
+outcome serve(call_site& site, call function, copy_request request, copy_report& report) noexcept;
+
+/// Called before and after the program begins to capture a stream, and after it ended a capture:
+/// no copy is served meanwhile, because the calls of the library's threads could invalidate the
+/// capture. before_capture waits for the copies in flight, but not for long: a copy may wait for
+/// work that the calling thread enqueues next. `has_ended`: the capture ended, or did not begin.
+void before_capture() noexcept;
+void after_capture(bool has_ended) noexcept;
+
+/// Called when the program resets a device, which destroys what the library has allocated there.
+/// From then on nothing is served.
+void before_reset() noexcept;
+
+}  // namespace roc::preload

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "preload/primary_context.hpp"
+
+#if ROCARRAY_PLATFORM_NVIDIA
+
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+
+namespace roc::preload {
+namespace {
+
+// The driver's functions, from the library that the program has loaded. The names are those of the
+// current versions, which cuda.h may give to functions by macros.
+struct driver_functions {
+  CUresult (*get_current)(CUcontext*) = nullptr;
+  CUresult (*set_current)(CUcontext) = nullptr;
+  CUresult (*primary_state)(CUdevice, unsigned*, int*) = nullptr;
+  CUresult (*retain_primary)(CUcontext*, CUdevice) = nullptr;
+  CUresult (*stream_context)(CUstream, CUcontext*) = nullptr;
+  CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
+  bool is_complete = false;
+
+  driver_functions() noexcept {
+    void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) return;
+    is_complete = look_up(library, get_current, "cuCtxGetCurrent") &&
+                  look_up(library, set_current, "cuCtxSetCurrent") &&
+                  look_up(library, primary_state, "cuDevicePrimaryCtxGetState") &&
+                  look_up(library, retain_primary, "cuDevicePrimaryCtxRetain") &&
+                  look_up(library, stream_context, "cuStreamGetCtx") &&
+                  look_up(library, pointer_attribute, "cuPointerGetAttribute");
+  }
+  template <class Function>
+  static bool look_up(void* library, Function*& result, char const* name) noexcept {
+    result = reinterpret_cast<Function*>(dlsym(library, name));
+    return result != nullptr;
+  }
+};
+
+driver_functions const& driver() noexcept {
+  static driver_functions const functions;
+  return functions;
+}
+
+// Returns the primary context of a device, or null if it is not active. Retains it once for the
+// process, so that its handle stays valid.
+CUcontext primary_context_of(int device) noexcept {
+  constexpr std::size_t max_devices = 64;
+  static constinit std::array<std::atomic<CUcontext>, max_devices> contexts{};
+  if (device < 0 || static_cast<std::size_t>(device) >= max_devices) return nullptr;
+  unsigned flags = 0;
+  int is_active = 0;
+  // The runtime and the driver number devices alike.
+  if (driver().primary_state(device, &flags, &is_active) != CUDA_SUCCESS || is_active == 0) {
+    return nullptr;
+  }
+  auto& known = contexts[static_cast<std::size_t>(device)];
+  CUcontext found = known.load();
+  if (found == nullptr && driver().retain_primary(&found, device) == CUDA_SUCCESS) {
+    known.store(found);
+  }
+  return found;
+}
+
+}  // namespace
+
+primary_context_scope::primary_context_scope(int device) noexcept {
+  CUcontext current = nullptr;
+  if (!driver().is_complete || driver().get_current(&current) != CUDA_SUCCESS) return;
+  CUcontext const primary = primary_context_of(device);
+  previous_ = current;
+  primary_ = primary;
+  if (primary == nullptr || (current != nullptr && current != primary)) return;
+  // A thread without a context uses the primary one from its first call of the runtime on.
+  is_usable_ = current != nullptr || driver().set_current(primary) == CUDA_SUCCESS;
+}
+
+primary_context_scope::~primary_context_scope() {
+  CUcontext current = nullptr;
+  if (!is_usable_ || driver().get_current(&current) != CUDA_SUCCESS) return;
+  if (current != previous_) driver().set_current(static_cast<CUcontext>(previous_));
+}
+
+bool primary_context_scope::is_used_by(void* stream, void const* memory) const noexcept {
+  if (!is_usable_) return false;
+  // The handles of the default streams mean a stream of the current context.
+  bool const is_default = reinterpret_cast<std::uintptr_t>(stream) <= 2;
+  CUcontext context = nullptr;
+  if (!is_default && (driver().stream_context(static_cast<CUstream>(stream), &context) !=
+                          CUDA_SUCCESS ||
+                      context != primary_)) {
+    return false;
+  }
+  if (memory == nullptr) return true;
+  context = nullptr;
+  // Memory of pools and of virtual addresses belongs to no context.
+  return driver().pointer_attribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT,
+                                    reinterpret_cast<CUdeviceptr>(memory)) == CUDA_SUCCESS &&
+         (context == nullptr || context == primary_);
+}
+
+}  // namespace roc::preload
+
+#else
+
+namespace roc::preload {
+
+primary_context_scope::primary_context_scope(int) noexcept {}
+primary_context_scope::~primary_context_scope() = default;
+bool primary_context_scope::is_used_by(void*, void const*) const noexcept { return true; }
+
+}  // namespace roc::preload
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The CUDA contexts of a copy. The runtime that the library contains uses the primary context of a
+// device, which all runtimes in a process share. A program may use others.
+#pragma once
+
+#include "preload/request.hpp"
+
+namespace roc::preload {
+
+/// Makes the primary context of a device current for a scope, and restores the calling thread's
+/// context at its end. Does nothing on AMD, where there are no contexts.
+class primary_context_scope {
+ public:
+  /// Does not create a primary context.
+  explicit primary_context_scope(int device) noexcept;
+  ~primary_context_scope();
+  primary_context_scope(primary_context_scope const&) = delete;
+  primary_context_scope& operator=(primary_context_scope const&) = delete;
+
+  /// Returns true if the calling thread, the stream and the memory of the device use the primary
+  /// context. `stream` may be any handle; `memory` is null, or an address in device memory.
+  bool is_used_by(void* stream, void const* memory) const noexcept;
+
+ private:
+  [[maybe_unused]] void* previous_ = nullptr;
+  [[maybe_unused]] void* primary_ = nullptr;
+  [[maybe_unused]] bool is_usable_ = false;
+};
+
+}  // namespace roc::preload

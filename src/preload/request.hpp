@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// What the two shared objects of the preloaded library pass to each other. librocarray-preload.so
+// takes the calls of the program; librocarray-preload-copy.so, which contains the library, is
+// loaded at the first copy that it may serve. Contains no type of HIP or CUDA.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace roc::preload {
+
+/// What happened to a copy: it was served, or why it was passed on to the vendor's function.
+enum class outcome : unsigned char {
+  served,
+  switched_off,     // ROCARRAY_PRELOAD=off
+  small,            // the vendor's function is as fast
+  other_direction,  // not between the host and a device, or of an unknown kind
+  invalid,          // arguments that the vendor's function refuses or that are unusual
+  array,            // a CUDA or HIP array
+  capturing,        // a stream is being captured
+  earlier_error,    // the runtime holds an error that the program has not fetched
+  pinned,           // pinned host memory, which the vendor's function copies at full speed
+  other_memory,     // memory that is managed, or of an unknown kind
+  other_device,     // memory, stream or context of another device than the current one
+  suits_vendor,     // a layout or a setting for which the vendor's function is preferred
+  to_measure,       // done by the vendor's function to measure its rate for the summary
+  after_fork,       // a child process of one that has used the library
+  after_reset,      // the program has reset the device
+  unavailable,      // the library could not be loaded, or not for this runtime
+  failed,           // the library failed; the vendor's function did the whole copy
+  count
+};
+
+/// The kinds of a copy, with the numbers of hipMemcpyKind and cudaMemcpyKind.
+enum class direction : int { to_device = 1, to_host = 2, unspecified = 4 };
+
+/// The handle that both vendors give to the default stream of the calling thread.
+inline void* per_thread_stream() noexcept { return reinterpret_cast<void*>(std::uintptr_t{2}); }
+
+/// A copy of `depth` slices of `height` rows of `width` bytes. Pitches are in bytes.
+struct copy_request {
+  void const* source;
+  void* destination;
+  std::size_t width;
+  std::size_t height;
+  std::size_t depth;
+  std::size_t source_pitch;  // from row to row
+  std::size_t destination_pitch;
+  std::size_t source_slice;  // from slice to slice
+  std::size_t destination_slice;
+  int kind;              // the vendor's number
+  void* stream;          // null: the legacy default stream
+  bool is_synchronous;   // the vendor's function returns after the copy is complete
+  bool measures_vendor;  // do all that a copy needs but the copy: it returns to_measure
+  int device;            // the current device of the caller
+
+  /// Returns the bytes that are copied. check_shape has excluded an overflow.
+  std::size_t bytes() const noexcept { return width * height * depth; }
+  bool is_contiguous() const noexcept {
+    bool const has_dense_rows =
+        height == 1 || (source_pitch == width && destination_pitch == width);
+    return has_dense_rows &&
+           (depth == 1 || (source_slice == width * height && destination_slice == width * height));
+  }
+};
+
+/// What a served copy was, and the duration of the copy without the wait for earlier work.
+struct copy_report {
+  direction way = direction::unspecified;
+  std::int64_t nanoseconds = 0;
+};
+
+/// The vendor's functions that the library calls and that librocarray-preload.so replaces: the
+/// library must call the vendor's. Null on nvidia, where the library contains the runtime.
+struct vendor_copies {
+  void* memcpy;
+  void* memcpy_async;
+  void* memcpy_2d_async;
+  void* memcpy_3d_async;
+};
+
+/// Called once, before the first copy. Calls neither HIP nor CUDA.
+using start_function = void (*)(vendor_copies const*) noexcept;
+inline constexpr char start_name[] = "rocarray_preload_start";
+
+/// Does the copy and returns outcome::served after it is complete, or returns why the vendor's
+/// function has to do it. Waits for the earlier work of the stream. A copy that failed may have
+/// written part of the destination; nothing of it is pending then. Leaves the current device of the
+/// calling thread unchanged.
+using copy_function = outcome (*)(copy_request const*, copy_report*) noexcept;
+inline constexpr char copy_name[] = "rocarray_preload_copy";
+
+}  // namespace roc::preload

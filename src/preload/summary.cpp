@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "preload/summary.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+namespace roc::preload {
+namespace {
+
+// The copies of one direction with a duration.
+struct timed_copies {
+  std::atomic<std::uint64_t> copies = 0;
+  std::atomic<std::uint64_t> bytes = 0;
+  std::atomic<std::uint64_t> nanoseconds = 0;
+
+  double seconds() const noexcept { return static_cast<double>(nanoseconds.load()) * 1e-9; }
+  double gigabytes_per_second() const noexcept {
+    return static_cast<double>(bytes.load()) / static_cast<double>(nanoseconds.load());
+  }
+  void add(std::uint64_t count, std::int64_t duration) noexcept {
+    copies.fetch_add(1, std::memory_order_relaxed);
+    bytes.fetch_add(count, std::memory_order_relaxed);
+    nanoseconds.fetch_add(static_cast<std::uint64_t>(duration), std::memory_order_relaxed);
+  }
+  void clear() noexcept { copies = bytes = nanoseconds = 0; }
+};
+
+struct way_counters {
+  char const* name;
+  timed_copies served;
+  timed_copies vendor;
+};
+
+// Constant-initialized, and never destroyed: the program may copy in its static destructors.
+constinit std::array<std::array<copy_counter, outcome_count>, call_count> counters{};
+constinit way_counters to_device{"to the device", {}, {}};
+constinit way_counters to_host{"to the host", {}, {}};
+
+way_counters& counters_of(direction way) noexcept {
+  return way == direction::to_device ? to_device : to_host;
+}
+
+char const* text_of(outcome result) noexcept {
+  switch (result) {
+    case outcome::served: return "served";
+    case outcome::switched_off: return "passed on: ROCARRAY_PRELOAD=off";
+    case outcome::small: return "passed on: small";
+    case outcome::other_direction: return "passed on: not between host and device";
+    case outcome::invalid: return "passed on: unusual or invalid arguments";
+    case outcome::array: return "passed on: an array";
+    case outcome::capturing: return "passed on: a stream is being captured";
+    case outcome::earlier_error: return "passed on: an error of an earlier call is not fetched";
+    case outcome::pinned: return "passed on: pinned host memory";
+    case outcome::other_memory: return "passed on: managed or unknown memory";
+    case outcome::other_device: return "passed on: another device or context";
+    case outcome::suits_vendor: return "passed on: suits the vendor's function";
+    case outcome::to_measure: return "passed on: to measure the vendor's rate";
+    case outcome::after_fork: return "passed on: forked after the first copy";
+    case outcome::after_reset: return "passed on: the device was reset";
+    case outcome::unavailable: return "passed on: the library could not be loaded";
+    case outcome::failed: return "passed on: the library failed";
+    case outcome::count: break;
+  }
+  return "";
+}
+
+struct size_text {
+  char text[32];
+};
+
+// Returns a size as base::format_bytes does. Does not allocate: the process is ending.
+size_text format(std::uint64_t bytes) noexcept {
+  char const* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+  size_text result;
+  std::snprintf(result.text, sizeof result.text, "%.4g %s", value, units[unit]);
+  return result;
+}
+
+void print_calls() noexcept {
+  for (std::size_t function = 0; function != call_count; ++function) {
+    for (std::size_t result = 0; result != outcome_count; ++result) {
+      copy_counter const& counter = counters[function][result];
+      if (counter.copies.load() == 0) continue;
+      std::fprintf(stderr, "  %-24s %8llu copies  %10s  %s\n", name_of(static_cast<call>(function)),
+                   static_cast<unsigned long long>(counter.copies.load()),
+                   format(counter.bytes.load()).text, text_of(static_cast<outcome>(result)));
+    }
+  }
+}
+
+void print_way(way_counters const& way) noexcept {
+  if (way.served.copies.load() == 0) return;
+  std::fprintf(stderr, "  served %s: %s in %.3f s, %.1f GB/s", way.name,
+               format(way.served.bytes.load()).text, way.served.seconds(),
+               way.served.gigabytes_per_second());
+  if (way.vendor.copies.load() != 0) {
+    double const rate = way.vendor.gigabytes_per_second();
+    double const vendor_seconds = static_cast<double>(way.served.bytes.load()) * 1e-9 / rate;
+    std::fprintf(stderr,
+                 "; the vendor's function: %.1f GB/s in %llu copies, which makes a difference of "
+                 "%.3f s",
+                 rate, static_cast<unsigned long long>(way.vendor.copies.load()),
+                 vendor_seconds - way.served.seconds());
+  }
+  std::fputc('\n', stderr);
+}
+
+std::string_view file_name(char const* path) noexcept {
+  std::string_view const text = path;
+  return text.substr(text.rfind('/') + 1);
+}
+
+void print_place(call_site const& site) noexcept {
+  void const* const address = site.address.load();
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
+    std::fprintf(stderr, "  %s at %p", name_of(site.function), address);
+    return;
+  }
+  std::string_view const file = file_name(info.dli_fname);
+  std::fprintf(stderr, "  %s at %.*s+0x%zx", name_of(site.function), static_cast<int>(file.size()),
+               file.data(),
+               static_cast<std::size_t>(static_cast<char const*>(address) -
+                                        static_cast<char const*>(info.dli_fbase)));
+  if (info.dli_sname != nullptr) std::fprintf(stderr, " (%s)", info.dli_sname);
+}
+
+// Prints the places with the largest numbers, by `number(site)`, that are at least `least`.
+template <class Number, class Print>
+void print_places(Number number, std::uint64_t least, Print print) noexcept {
+  constexpr std::size_t max_places = 5;
+  std::array<call_site const*, max_places> largest{};
+  for (call_site const& site : call_sites()) {
+    if (site.address.load(std::memory_order_acquire) == nullptr || number(site) < least) continue;
+    call_site const* candidate = &site;
+    for (call_site const*& place : largest) {
+      if (place == nullptr || number(*place) < number(*candidate)) std::swap(place, candidate);
+      if (candidate == nullptr) break;
+    }
+  }
+  for (call_site const* const site : largest) {
+    if (site != nullptr) print(*site);
+  }
+}
+
+void print_advice() noexcept {
+  constexpr std::uint64_t min_served_copies = 4;  // pinning memory for fewer copies does not pay
+  constexpr std::uint64_t min_small_copies = 1000;
+  print_places(
+      [](call_site const& site) {
+        bool const repeats = site.served.copies.load() >= min_served_copies;
+        return repeats ? site.served.bytes.load() : 0;
+      },
+      1,
+      [](call_site const& site) {
+        print_place(site);
+        std::fprintf(stderr, ": %llu copies, %s; pin this memory if it is reused\n",
+                     static_cast<unsigned long long>(site.served.copies.load()),
+                     format(site.served.bytes.load()).text);
+      });
+  print_places([](call_site const& site) { return site.small.copies.load(); }, min_small_copies,
+               [](call_site const& site) {
+                 print_place(site);
+                 std::uint64_t const copies = site.small.copies.load();
+                 std::fprintf(stderr, ": %llu small copies of %s on average; batch them\n",
+                              static_cast<unsigned long long>(copies),
+                              format(site.small.bytes.load() / copies).text);
+               });
+}
+
+}  // namespace
+
+void count_copy(call_site& site, call function, outcome result, std::uint64_t bytes) noexcept {
+  counters[static_cast<std::size_t>(function)][static_cast<std::size_t>(result)].add(bytes);
+  if (result == outcome::served) site.served.add(bytes);
+  if (result == outcome::small) site.small.add(bytes);
+}
+
+void count_duration(outcome result, copy_report const& report, std::uint64_t bytes) noexcept {
+  way_counters& way = counters_of(report.way);
+  (result == outcome::served ? way.served : way.vendor).add(bytes, report.nanoseconds);
+}
+
+bool is_vendor_to_be_measured(direction way) noexcept {
+  constexpr std::uint64_t measured_copies = 2;
+  way_counters const& counted = counters_of(way);
+  return counted.served.copies.load() != 0 && counted.vendor.copies.load() < measured_copies;
+}
+
+void clear_counters() noexcept {
+  for (auto& of_call : counters) {
+    for (copy_counter& counter : of_call) counter.clear();
+  }
+  for (call_site& site : call_sites()) {
+    site.served.clear();
+    site.small.clear();
+  }
+  for (way_counters* const way : {&to_device, &to_host}) {
+    way->served.clear();
+    way->vendor.clear();
+  }
+}
+
+void print_summary(char const* reason) noexcept {
+  bool const is_empty = std::all_of(counters.begin(), counters.end(), [](auto const& of_call) {
+    return std::all_of(of_call.begin(), of_call.end(),
+                       [](copy_counter const& counter) { return counter.copies.load() == 0; });
+  });
+  if (is_empty) return;
+  std::fprintf(stderr, "rocarray-preload: copies of process %ld\n", static_cast<long>(getpid()));
+  print_calls();
+  print_way(to_device);
+  print_way(to_host);
+  if (*reason != '\0') std::fprintf(stderr, "  the library could not be loaded: %s\n", reason);
+  print_advice();
+}
+
+}  // namespace roc::preload

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# compare.sh RUN PATTERN... -- PROGRAM [ARGUMENT]...
+# Runs a program without and with rocarray-run (RUN). Both runs must print the same and have the same
+# exit status; 77 is skipped. The summary of the second must contain a line for each extended regular
+# expression PATTERN, and none for a PATTERN that begins with "!".
+set -euo pipefail
+run=$1
+shift
+patterns=()
+while [ "$1" != -- ]; do
+  patterns+=("$1")
+  shift
+done
+shift
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+  echo "$*" >&2
+  tail -n 40 "$scratch"/*.err >&2
+  exit 1
+}
+
+plain=0
+# What the test injects into the library does not concern this run.
+env -u ROCARRAY_INJECT_FAILURE "$@" >"$scratch/plain.out" 2>"$scratch/plain.err" || plain=$?
+[ $plain != 77 ] || exit 77
+[ $plain = 0 ] || fail "the program fails without rocarray-run: exit status $plain"
+served=0
+"$run" --summary "$@" >"$scratch/served.out" 2>"$scratch/served.err" || served=$?
+[ $served = $plain ] || fail "exit status $served with rocarray-run, $plain without"
+diff "$scratch/plain.out" "$scratch/served.out" || fail "the output above differs with rocarray-run"
+for pattern in ${patterns[@]+"${patterns[@]}"}; do
+  if [ "${pattern#!}" != "$pattern" ]; then
+    ! grep -E -- "${pattern#!}" "$scratch/served.err" >/dev/null || fail "unexpected: ${pattern#!}"
+  else
+    grep -E -- "$pattern" "$scratch/served.err" >/dev/null || fail "the summary has no line \"$pattern\""
+  fi
+done
+cat "$scratch/served.err"

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: MIT
+// program CASE: a plain HIP or CUDA program that knows nothing of rocarray. Prints every result, so
+// that two runs can be compared: with and without the preloaded object. Exits with 77 if there is
+// no device, or not enough of them.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gpu.hpp"
+
+namespace {
+
+using bytes = std::vector<unsigned char>;
+
+constexpr std::size_t kibi = 1024;
+constexpr std::size_t mebi = kibi * kibi;
+constexpr auto up = GPU(MemcpyHostToDevice);
+constexpr auto down = GPU(MemcpyDeviceToHost);
+
+// Prints the code of a call.
+template <class Code>
+bool report(char const* what, Code code) {
+  std::printf("%s: %d\n", what, static_cast<int>(code));
+  return static_cast<int>(code) == 0;
+}
+
+// Prints the code of a call, and the error that the runtime then holds.
+template <class Code>
+void report_with_error(char const* what, Code code) {
+  std::printf("%s: %d", what, static_cast<int>(code));
+  std::printf(", last error %d\n", static_cast<int>(GPU(GetLastError)()));
+}
+
+bytes pattern(std::size_t count, unsigned seed) {
+  bytes result(count);
+  std::uint32_t state = seed * 2654435761u + 1;
+  for (unsigned char& value : result) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<unsigned char>(state >> 24);
+  }
+  return result;
+}
+
+void report_bytes(char const* what, bytes const& data) {
+  std::uint64_t hash = 1469598103934665603u;
+  for (unsigned char const value : data) hash = (hash ^ value) * 1099511628211u;
+  std::printf("%s: %zu bytes, %016llx\n", what, data.size(), static_cast<unsigned long long>(hash));
+}
+
+class device_memory {
+ public:
+  explicit device_memory(std::size_t count) {
+    if (GPU(Malloc)(&data_, count) != GPU(Success)) std::exit(77);
+  }
+  ~device_memory() { static_cast<void>(GPU(Free)(data_)); }
+  unsigned char* get() const { return static_cast<unsigned char*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+struct stream {
+  GPU(Stream_t) handle = nullptr;
+  explicit stream(unsigned flags) {
+    report("create stream", GPU(StreamCreateWithFlags)(&handle, flags));
+  }
+  ~stream() { report("destroy stream", GPU(StreamDestroy)(handle)); }
+};
+
+// All forms of contiguous copies, of several sizes.
+void contiguous() {
+  for (std::size_t const count : {std::size_t{1}, 4 * kibi, mebi, 3 * mebi + 5, 9 * mebi + 1}) {
+    device_memory const memory(count);
+    bytes const source = pattern(count, 1);
+    bytes back(count);
+    report("to the device", GPU(Memcpy)(memory.get(), source.data(), count, up));
+    report("to the host", GPU(Memcpy)(back.data(), memory.get(), count, down));
+    report_bytes("bytes", back);
+    stream const ordered(GPU(StreamNonBlocking));
+    bytes const other = pattern(count, 2);
+    report("to the device", GPU(MemcpyAsync)(memory.get(), other.data(), count, up, ordered.handle));
+    report("to the host", GPU(MemcpyAsync)(back.data(), memory.get(), count, down, ordered.handle));
+    report("synchronize", GPU(StreamSynchronize)(ordered.handle));
+    report_bytes("bytes", back);
+    report("default kind", GPU(Memcpy)(memory.get(), source.data(), count, GPU(MemcpyDefault)));
+    report("default kind", GPU(Memcpy)(back.data(), memory.get(), count, GPU(MemcpyDefault)));
+    report_bytes("bytes", back);
+    report("per thread",
+           GPU(MemcpyAsync)(memory.get(), other.data(), count, up, GPU(StreamPerThread)));
+    report("per thread",
+           GPU(MemcpyAsync)(back.data(), memory.get(), count, down, GPU(StreamPerThread)));
+    report("synchronize", GPU(StreamSynchronize)(GPU(StreamPerThread)));
+    report_bytes("bytes", back);
+#if defined(__HIP_PLATFORM_AMD__)
+    void* const from = const_cast<unsigned char*>(source.data());
+    report("with stream", hipMemcpyWithStream(memory.get(), from, count, up, ordered.handle));
+    report("DtoH", hipMemcpyDtoH(back.data(), memory.get(), count));
+    report_bytes("bytes", back);
+    report("HtoDAsync", hipMemcpyHtoDAsync(memory.get(), from, count, ordered.handle));
+    report("DtoHAsync", hipMemcpyDtoHAsync(back.data(), memory.get(), count, ordered.handle));
+    report("synchronize", hipStreamSynchronize(ordered.handle));
+    report_bytes("bytes", back);
+    report("HtoD", hipMemcpyHtoD(memory.get(), from, count));
+    report("spt", hipMemcpy_spt(back.data(), memory.get(), count, down));
+    report_bytes("bytes", back);
+    report("async spt", hipMemcpyAsync_spt(memory.get(), other.data(), count, up, nullptr));
+    report("async spt", hipMemcpyAsync_spt(back.data(), memory.get(), count, down, nullptr));
+    report("synchronize", hipStreamSynchronize(hipStreamPerThread));
+    report_bytes("bytes", back);
+#endif
+  }
+}
+
+// Rows and slices with gaps on both sides, which keep their bytes.
+void strided() {
+  constexpr std::size_t host_pitch = 1000;
+  constexpr std::size_t device_pitch = 1024;
+  constexpr std::size_t rows = 900;
+  for (std::size_t const width : {std::size_t{4}, std::size_t{63}, std::size_t{770}}) {
+    bytes const source = pattern(host_pitch * rows, 3);
+    device_memory const memory(device_pitch * rows);
+    report("clear", GPU(Memset)(memory.get(), 0x11, device_pitch * rows));
+    report("2D", GPU(Memcpy2D)(memory.get() + 7, device_pitch, source.data() + 3, host_pitch, width,
+                               rows - 1, up));
+    bytes back(device_pitch * rows);
+    report("all", GPU(Memcpy)(back.data(), memory.get(), back.size(), down));
+    report_bytes("device", back);
+    bytes gaps(host_pitch * rows, 0x22);
+    stream const ordered(GPU(StreamDefault));
+    report("2D async", GPU(Memcpy2DAsync)(gaps.data() + 1, host_pitch, memory.get() + 7,
+                                          device_pitch, width, rows - 1, down, ordered.handle));
+    report("synchronize", GPU(StreamSynchronize)(ordered.handle));
+    report_bytes("host", gaps);
+
+    // 9 slices of 90 rows; positions in front of both boxes.
+    GPU(Memcpy3DParms) box{};
+    auto const pitched = [](void const* data, std::size_t pitch) {
+      GPU(PitchedPtr) result;
+      result.ptr = const_cast<void*>(data);
+      result.pitch = pitch;
+      result.xsize = pitch;
+      result.ysize = 100;
+      return result;
+    };
+    box.srcPtr = pitched(source.data(), host_pitch);
+    box.dstPtr = pitched(memory.get(), device_pitch);
+    box.srcPos.x = 5;
+    box.srcPos.y = 3;
+    box.dstPos.y = 10;
+    box.extent.width = width;
+    box.extent.height = 90;
+    box.extent.depth = 9;
+    box.kind = up;
+    report("3D", GPU(Memcpy3D)(&box));
+    std::swap(box.srcPtr, box.dstPtr);
+    std::swap(box.srcPos, box.dstPos);
+    box.dstPtr.ptr = gaps.data();
+    box.kind = down;
+    report("3D async", GPU(Memcpy3DAsync)(&box, ordered.handle));
+    report("synchronize", GPU(StreamSynchronize)(ordered.handle));
+    report_bytes("host", gaps);
+    // Pinned rows that the copy engines copy slowly.
+    void* pinned = nullptr;
+    report("pinned", hipHostMalloc(&pinned, gaps.size(), hipHostMallocDefault));
+    std::memcpy(pinned, source.data(), gaps.size());
+    report("2D pinned", GPU(Memcpy2D)(memory.get(), device_pitch, pinned, host_pitch, width, rows, up));
+    report("all", GPU(Memcpy)(back.data(), memory.get(), back.size(), down));
+    report_bytes("device", back);
+    report("free", hipHostFree(pinned));
+  }
+}
+
+// Copies come after the work that the vendor's come after, and before the work that is enqueued
+// later.
+void order() {
+  constexpr std::size_t count = 2 * mebi;
+  device_memory const memory(count);
+  device_memory const other(count);
+  bytes back(count);
+  for (unsigned const flags : {unsigned{GPU(StreamDefault)}, unsigned{GPU(StreamNonBlocking)}}) {
+    stream const ordered(flags);
+    bytes const source = pattern(count, 4);
+    report("memset", GPU(MemsetAsync)(memory.get(), 0x33, count, ordered.handle));
+    report("async", GPU(MemcpyAsync)(back.data(), memory.get(), count, down, ordered.handle));
+    report("synchronize", GPU(StreamSynchronize)(ordered.handle));
+    report_bytes("after the memset", back);
+    report("memset", GPU(MemsetAsync)(memory.get(), 0x44, count, ordered.handle));
+    report("async", GPU(MemcpyAsync)(memory.get(), source.data(), count, up, ordered.handle));
+    report("device", GPU(MemcpyAsync)(other.get(), memory.get(), count,
+                                      GPU(MemcpyDeviceToDevice), ordered.handle));
+    report("memset", GPU(MemsetAsync)(memory.get(), 0x55, count, ordered.handle));
+    report("async", GPU(MemcpyAsync)(back.data(), other.get(), count, down, ordered.handle));
+    report("synchronize", GPU(StreamSynchronize)(ordered.handle));
+    report_bytes("before the memset", back);
+  }
+  // The legacy default stream comes after the work of blocking streams.
+  {
+    stream const blocking(GPU(StreamDefault));
+    report("memset", GPU(MemsetAsync)(memory.get(), 0x66, count, blocking.handle));
+    report("sync", GPU(Memcpy)(back.data(), memory.get(), count, down));
+    report_bytes("after a blocking stream", back);
+    report("memset", GPU(MemsetAsync)(memory.get(), 0x77, count, blocking.handle));
+    report("null", GPU(MemcpyAsync)(back.data(), memory.get(), count, down, nullptr));
+    report("synchronize", GPU(StreamSynchronize)(nullptr));
+    report_bytes("after a blocking stream", back);
+  }
+  // The default stream of the thread.
+  report("memset", GPU(MemsetAsync)(memory.get(), 0x88, count, GPU(StreamPerThread)));
+  report("async", GPU(MemcpyAsync)(back.data(), memory.get(), count, down, GPU(StreamPerThread)));
+  report("synchronize", GPU(StreamSynchronize)(GPU(StreamPerThread)));
+  report_bytes("after the stream of the thread", back);
+  // The source may be changed when the call has returned, and the stream destroyed.
+  bytes changed = pattern(count, 5);
+  {
+    stream const ordered(GPU(StreamNonBlocking));
+    report("async", GPU(MemcpyAsync)(memory.get(), changed.data(), count, up, ordered.handle));
+    std::fill(changed.begin(), changed.end(), 0);
+    report("synchronize", GPU(StreamSynchronize)(ordered.handle));
+  }
+  report("sync", GPU(Memcpy)(back.data(), memory.get(), count, down));
+  report_bytes("changed later", back);
+}
+
+// Invalid arguments, and the error that the runtime holds after every call.
+void errors() {
+  constexpr std::size_t count = mebi;
+  device_memory const memory(count);
+  bytes const source = pattern(2 * count, 6);
+  bytes back(count);
+  GPU(MemcpyKind) wrong_kind;
+  int const number = 9;
+  std::memcpy(&wrong_kind, &number, sizeof number);
+  report_with_error("null source", GPU(Memcpy)(memory.get(), nullptr, count, up));
+  report_with_error("null destination", GPU(Memcpy)(nullptr, source.data(), count, up));
+  report_with_error("kind", GPU(Memcpy)(memory.get(), source.data(), count, wrong_kind));
+  report_with_error("beyond", GPU(Memcpy)(memory.get(), source.data(), 2 * count, up));
+  report_with_error("pitch",
+                    GPU(Memcpy2D)(memory.get(), 100, source.data(), 99, 100, 4 * kibi, up));
+  report_with_error("null box", GPU(Memcpy3D)(nullptr));
+  report_with_error("nothing", GPU(Memcpy)(memory.get(), source.data(), 0, up));
+  report_with_error("good", GPU(Memcpy)(memory.get(), source.data(), count, up));
+  // An error that the program has not fetched.
+  void* impossible = nullptr;
+  report("malloc", GPU(Malloc)(&impossible, SIZE_MAX / 2));
+  report_with_error("after an error", GPU(Memcpy)(back.data(), memory.get(), count, down));
+  report_bytes("bytes", back);
+  report_with_error("good", GPU(Memcpy)(back.data(), memory.get(), count, down));
+}
+
+// Memory that is not pageable, and directions that are not served.
+void memory_kinds() {
+  constexpr std::size_t count = mebi;
+  device_memory const memory(count);
+  device_memory const other(count);
+  bytes const source = pattern(count, 7);
+  bytes back(count);
+  void* pinned = nullptr;
+  report("pinned", hipHostMalloc(&pinned, count, hipHostMallocDefault));
+  std::memcpy(pinned, source.data(), count);
+  report("pinned to the device", GPU(Memcpy)(memory.get(), pinned, count, up));
+  report("on the device", GPU(Memcpy)(other.get(), memory.get(), count, GPU(MemcpyDeviceToDevice)));
+  report("on the device", GPU(Memcpy)(memory.get(), other.get(), count, GPU(MemcpyDefault)));
+  report("on the host", GPU(Memcpy)(back.data(), source.data(), count, GPU(MemcpyHostToHost)));
+  report_bytes("bytes", back);
+  void* managed = nullptr;
+  if (report("managed", GPU(MallocManaged)(&managed, count, hipMemAttachGlobal))) {
+    report("to managed memory", GPU(Memcpy)(managed, source.data(), count, GPU(MemcpyDefault)));
+    report("synchronize", GPU(DeviceSynchronize)());
+    report("from managed memory", GPU(Memcpy)(back.data(), managed, count, GPU(MemcpyDefault)));
+    report_bytes("bytes", back);
+    report("free", GPU(Free)(managed));
+  }
+  // A runtime that has no arrays refuses every handle.
+  constexpr std::size_t extent = 100;
+  GPU(Array_t) array = nullptr;
+  auto const format = GPU(CreateChannelDesc)(8, 0, 0, 0, GPU(ChannelFormatKindUnsigned));
+  bool const has_arrays = report("array", GPU(MallocArray)(&array, &format, extent, extent, 0));
+  GPU(Memcpy3DParms) box{};
+  box.srcPtr.ptr = pinned;
+  box.srcPtr.pitch = box.srcPtr.xsize = box.srcPtr.ysize = extent;
+  box.dstArray = has_arrays ? array : static_cast<GPU(Array_t)>(pinned);
+  box.extent.width = box.extent.height = extent;
+  box.extent.depth = 1;
+  box.kind = up;
+  report_with_error("to an array", GPU(Memcpy3D)(&box));
+  if (has_arrays) report("free", GPU(FreeArray)(array));
+  report("free", hipHostFree(pinned));
+}
+
+// Many threads, with a stream each.
+void threads() {
+  constexpr int count = 8;
+  std::vector<std::string> results(count);
+  std::vector<std::thread> running;
+  for (int i = 0; i != count; ++i) {
+    running.emplace_back([i, &result = results[static_cast<std::size_t>(i)]] {
+      std::size_t const size = mebi + static_cast<std::size_t>(i) * 1001;
+      device_memory const memory(size);
+      bytes const source = pattern(size, static_cast<unsigned>(i));
+      GPU(Stream_t) handle = nullptr;
+      bool ok = GPU(StreamCreateWithFlags)(&handle, GPU(StreamNonBlocking)) == GPU(Success);
+      for (int repetition = 0; repetition != 10; ++repetition) {
+        bytes back(size);
+        ok = ok && GPU(MemcpyAsync)(memory.get(), source.data(), size, up, handle) == GPU(Success);
+        ok = ok && GPU(MemcpyAsync)(back.data(), memory.get(), size, down, handle) == GPU(Success);
+        ok = ok && GPU(StreamSynchronize)(handle) == GPU(Success) && back == source;
+      }
+      ok = ok && GPU(StreamDestroy)(handle) == GPU(Success);
+      result = ok ? "good" : "bad";
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  for (std::string const& result : results) std::puts(result.c_str());
+}
+
+bool round_trip(std::size_t count) {
+  device_memory const memory(count);
+  bytes const source = pattern(count, 8);
+  bytes back(count);
+  return GPU(Memcpy)(memory.get(), source.data(), count, up) == GPU(Success) &&
+         GPU(Memcpy)(back.data(), memory.get(), count, down) == GPU(Success) && back == source;
+}
+
+// Both processes copy; the parent had not copied before.
+void fork_before_first_use() {
+  std::fflush(stdout);
+  pid_t const child = fork();
+  bool const ok = round_trip(mebi);
+  if (child == 0) {
+    std::fflush(stdout);
+    std::exit(ok ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  std::printf("parent %d, child %d\n", ok, status);
+}
+
+struct at_end {
+  ~at_end() { std::printf("in a static destructor: %d\n", round_trip(mebi)); }
+};
+
+// Copies in exit handlers and in the destructors of static objects.
+void at_exit() {
+  static at_end const object;
+  std::atexit([] { std::printf("in an exit handler: %d\n", round_trip(mebi)); });
+  std::printf("in main: %d\n", round_trip(mebi));
+}
+
+// While a stream is being captured, no copy is served on any stream.
+void capture() {
+  constexpr std::size_t count = mebi;
+  device_memory const memory(count);
+  bytes const source = pattern(count, 9);
+  bytes back(count);
+  GPU(Graph_t) graph = nullptr;
+  stream const captured(GPU(StreamNonBlocking));
+  stream const other(GPU(StreamNonBlocking));
+  report("begin", GPU(StreamBeginCapture)(captured.handle, GPU(StreamCaptureModeRelaxed)));
+  report("copy", GPU(MemcpyAsync)(memory.get(), source.data(), count, up, other.handle));
+  report("end", GPU(StreamEndCapture)(captured.handle, &graph));
+  report("synchronize", GPU(StreamSynchronize)(other.handle));
+  report("copy", GPU(MemcpyAsync)(back.data(), memory.get(), count, down, other.handle));
+  report("synchronize", GPU(StreamSynchronize)(other.handle));
+  report_bytes("bytes", back);
+}
+
+// Memory and streams of a device that is not the current one.
+void devices() {
+  int count = 0;
+  if (GPU(GetDeviceCount)(&count) != GPU(Success) || count < 2) std::exit(77);
+  report("device 1", GPU(SetDevice)(1));
+  device_memory const memory(mebi);
+  bytes const source = pattern(mebi, 10);
+  bytes back(mebi);
+  report("to device 1", GPU(Memcpy)(memory.get(), source.data(), mebi, up));
+  report("device 0", GPU(SetDevice)(0));
+  report("from device 1", GPU(Memcpy)(back.data(), memory.get(), mebi, down));
+  report_bytes("bytes", back);
+  int current = -1;
+  report("current", GPU(GetDevice)(&current));
+  std::printf("%d\n", current);
+}
+
+// Copies after the device was reset: allocated before, they are not served.
+void reset() {
+  std::printf("before: %d\n", round_trip(mebi));
+  static_cast<void>(GPU(DeviceReset)());
+  std::printf("after: %d\n", round_trip(mebi));
+}
+
+// Few large copies and many small ones from the same places.
+void repeated() {
+  constexpr std::size_t count = 4 * mebi;
+  device_memory const memory(count);
+  bytes source = pattern(count, 11);
+  bool ok = true;
+  for (int i = 0; i != 8; ++i) {
+    ok = ok && GPU(Memcpy)(memory.get(), source.data(), count, up) == GPU(Success);
+    ok = ok && GPU(Memcpy)(source.data(), memory.get(), count, down) == GPU(Success);
+  }
+  for (int i = 0; i != 1500; ++i) {
+    ok = ok && GPU(Memcpy)(memory.get(), source.data(), 100, up) == GPU(Success);
+  }
+  std::printf("%d\n", ok && source == pattern(count, 11));
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  std::map<std::string, void (*)()> const cases = {
+      {"contiguous", contiguous}, {"strided", strided},   {"order", order},
+      {"errors", errors},         {"memory", memory_kinds}, {"threads", threads},
+      {"fork", fork_before_first_use}, {"exit", at_exit},   {"capture", capture},
+      {"devices", devices},       {"reset", reset},       {"repeated", repeated}};
+  auto const found = cases.find(arguments[1] == nullptr ? "" : arguments[1]);
+  if (found == cases.end()) return 2;
+  // Not before the fork: a child must not use a runtime that its parent has initialized.
+  int count = 0;
+  if (found->first != "fork" && (GPU(GetDeviceCount)(&count) != GPU(Success) || count == 0)) {
+    return 77;
+  }
+  found->second();
+}
