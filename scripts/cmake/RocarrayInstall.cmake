@@ -98,6 +98,11 @@ rocarray_install(EXPORT rocarray PKG_CONFIG rocarray
   PACKAGE ${rocarray_package_directory}
   DOCUMENTS ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(TARGET rocarray_preload)
+  get_target_property(rocarray_run rocarray_preload ROCARRAY_RUN)
+  install(TARGETS rocarray_preload rocarray_preload_copy LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(PROGRAMS ${rocarray_run} DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 
 if(PROJECT_IS_TOP_LEVEL)
   include(RocarrayPackages)

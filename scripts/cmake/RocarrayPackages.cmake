@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Debian packages, made by `cpack -G DEB` in the build directory: the library, the files for development,
-# and, if they are built, rocbench and the Python package.
+# if they are built, rocbench and the Python package, and on amd and nvidia the preloaded library with
+# rocarray-run.
 #
 # The packages of several platforms can be installed together: each has its own directories, and the
 # default library, .pc file and tool are selected by Debian's alternatives. A project selects a platform
@@ -25,6 +26,7 @@ set(rocarray_library_package librocarray${rocarray_soversion}-${rocarray_suffix}
 set(rocarray_development_package librocarray-${rocarray_suffix}-dev)
 set(rocarray_tool_package rocarray-tools-${rocarray_suffix})
 set(rocarray_python_package python3-rocarray-${rocarray_suffix})
+set(rocarray_preload_package rocarray-preload-${rocarray_suffix})
 set(rocarray_maintainer "rocarray developers <developers@rocarray.invalid>")
 
 # rocarray_debian_documents(COMPONENT): installs copyright and changelog, which every package must have.
@@ -94,6 +96,25 @@ if(TARGET rocbench)
   endif()
   list(APPEND CPACK_COMPONENTS_ALL tool)
 endif()
+if(TARGET rocarray_preload)
+  rocarray_debian_documents(preload)
+  # rocarray-run finds the objects beside itself.
+  install(TARGETS rocarray_preload rocarray_preload_copy
+    LIBRARY DESTINATION ${rocarray_private_directory} COMPONENT preload EXCLUDE_FROM_ALL)
+  install(PROGRAMS ${rocarray_run}
+    DESTINATION ${rocarray_private_directory} COMPONENT preload EXCLUDE_FROM_ALL)
+  set(rocarray_preload_slaves "")
+  get_target_property(rocarray_man_page rocarray_preload ROCARRAY_MAN_PAGE)
+  if(rocarray_man_page)
+    set(rocarray_man_directory ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${rocarray_man_page} RENAME rocarray-run-${rocarray_suffix}.1.gz
+      DESTINATION ${rocarray_man_directory} COMPONENT preload EXCLUDE_FROM_ALL)
+    string(CONCAT rocarray_preload_slaves
+      "/usr/${rocarray_man_directory}/rocarray-run.1.gz rocarray-run-man-man1"
+      " /usr/${rocarray_man_directory}/rocarray-run-${rocarray_suffix}.1.gz\n")
+  endif()
+  list(APPEND CPACK_COMPONENTS_ALL preload)
+endif()
 
 # The package is for the distribution's interpreter.
 if(TARGET rocarray_python AND ROCARRAY_PYTHON_EXECUTABLE STREQUAL "/usr/bin/python3")
@@ -154,6 +175,12 @@ set(CPACK_DEBIAN_TOOL_DESCRIPTION
   "measures copies to, from and on a GPU, for ${rocarray_suffix}\n${rocarray_description}\
 This package contains rocbench, which measures the library beside HIP's own\n\
 calls and the limits of the hardware, for the platform ${rocarray_suffix}.")
+set(CPACK_DEBIAN_PRELOAD_PACKAGE_NAME ${rocarray_preload_package})
+set(CPACK_DEBIAN_PRELOAD_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_PRELOAD_DESCRIPTION
+  "speeds up copies of GPU programs that are not rebuilt, for ${rocarray_suffix}\n${rocarray_description}\
+This package contains rocarray-run, which runs a program and serves its copies\n\
+of pageable host memory, for the platform ${rocarray_suffix}.")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME ${rocarray_python_package})
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
@@ -185,5 +212,9 @@ rocarray_alternative(tool /usr/bin/rocbench /usr/${rocarray_private_directory}/r
   "${rocarray_tool_slaves}")
 rocarray_alternative(python /usr/lib/python3/dist-packages/rocarray
   /usr/${rocarray_private_directory}/python/rocarray "")
+if(TARGET rocarray_preload)
+  rocarray_alternative(preload /usr/bin/rocarray-run /usr/${rocarray_private_directory}/rocarray-run
+    "${rocarray_preload_slaves}")
+endif()
 
 include(CPack)

@@ -8,7 +8,7 @@ namespace {
 
 // Constant-initialized, and never destroyed: the program may copy in its static destructors.
 constinit std::array<call_site, max_call_sites> table;
-constinit call_site shared_site;          // of the places for which the table has no entry
+constinit call_site shared_site;           // of the places for which the table has no entry
 constinit call_site site_without_runtime;  // never written
 constinit std::mutex mutex;
 

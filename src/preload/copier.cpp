@@ -94,8 +94,8 @@ struct operand {
       : begin(static_cast<std::byte*>(const_cast<void*>(data))),
         pitch(row_pitch),
         slice(slice_pitch),
-        span((request.depth - 1) * slice_pitch + (request.height - 1) * row_pitch +
-             request.width) {}
+        span((request.depth - 1) * slice_pitch + (request.height - 1) * row_pitch + request.width) {
+  }
 
   // Returns the memory if it is of one kind at both ends. Memory between the ends may differ: the
   // CPU reads and writes pinned memory as well, and a copy beyond an allocation of the device
@@ -188,10 +188,9 @@ transfer::plan make_plan(copy_request const& request, operand const& source,
                                   is_host ? memory_space::host : memory_space::device,
                                   is_host ? -1 : request.device};
   };
-  transfer::plan result =
-      transfer::make_plan(region_of(source, source_strides, is_upload),
-                          region_of(destination, destination_strides, !is_upload),
-                          transfer::timing::now);
+  transfer::plan result = transfer::make_plan(
+      region_of(source, source_strides, is_upload),
+      region_of(destination, destination_strides, !is_upload), transfer::timing::now);
   if (copy.is_pinned) {
     result.host_pinned = true;
     result.path = transfer::fastest_path(result, transfer::timing::now);

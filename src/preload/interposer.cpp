@@ -50,8 +50,8 @@ bool is_second_word(char const* variable, char const* first, char const* second)
   char const* const value = std::getenv(variable);
   if (value == nullptr || *value == '\0' || std::strcmp(value, first) == 0) return false;
   if (std::strcmp(value, second) == 0) return true;
-  std::fprintf(stderr, "rocarray-preload: %s is \"%s\"; it can be %s or %s\n", variable, value, first,
-               second);
+  std::fprintf(stderr, "rocarray-preload: %s is \"%s\"; it can be %s or %s\n", variable, value,
+               first, second);
   return false;
 }
 
@@ -126,7 +126,8 @@ bool load_copier_locked(vendor_runtime const& runtime) noexcept {
   }
   if (start == nullptr || copy_with_library == nullptr) {
     char const* const reason = dlerror();
-    std::snprintf(failure, sizeof failure, "%s", reason != nullptr ? reason : "it has no entry points");
+    std::snprintf(failure, sizeof failure, "%s",
+                  reason != nullptr ? reason : "it has no entry points");
     return false;
   }
   vendor_copies copies{};
@@ -187,9 +188,8 @@ bool has_usual_arguments(copy_request const& request) noexcept {
 }
 
 bool is_small(copy_request const& request) noexcept {
-  std::size_t const threshold = request.is_contiguous()
-                                    ? staging_threshold
-                                    : std::min(staging_threshold, strided_threshold);
+  std::size_t const threshold =
+      request.is_contiguous() ? staging_threshold : std::min(staging_threshold, strided_threshold);
   std::size_t const bytes = request.bytes();
   return bytes == 0 || bytes <= threshold;
 }
@@ -243,8 +243,9 @@ outcome try_to_serve(call_site const& site, copy_request& request, copy_report& 
   if (ready != outcome::served) return ready;
   if (!has_copier_for(runtime)) return outcome::unavailable;
   auto const way = static_cast<direction>(request.kind);
-  request.measures_vendor = prints_summary && way != direction::unspecified &&
-                            request.is_contiguous() && is_vendor_to_be_measured(way);
+  // The duration of an asynchronous call is not always that of its copy.
+  request.measures_vendor = prints_summary && request.is_synchronous && request.is_contiguous() &&
+                            way != direction::unspecified && is_vendor_to_be_measured(way);
   outcome const result = copy_with_library(&request, &report);
 #if ROCARRAY_PLATFORM_AMD
   // There was no error before, and the vendor's copy would leave none. On nvidia, the library has a

@@ -89,9 +89,9 @@ bool primary_context_scope::is_used_by(void* stream, void const* memory) const n
   // The handles of the default streams mean a stream of the current context.
   bool const is_default = reinterpret_cast<std::uintptr_t>(stream) <= 2;
   CUcontext context = nullptr;
-  if (!is_default && (driver().stream_context(static_cast<CUstream>(stream), &context) !=
-                          CUDA_SUCCESS ||
-                      context != primary_)) {
+  if (!is_default &&
+      (driver().stream_context(static_cast<CUstream>(stream), &context) != CUDA_SUCCESS ||
+       context != primary_)) {
     return false;
   }
   if (memory == nullptr) return true;

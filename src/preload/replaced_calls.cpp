@@ -32,8 +32,7 @@ int begin_capture_to_graph(call function, void const* caller, void* stream, void
                            void const* dependencies, void const* edges, std::size_t count,
                            int mode) {
   before_capture();
-  int const code =
-      call_vendor(function, caller, stream, graph, dependencies, edges, count, mode);
+  int const code = call_vendor(function, caller, stream, graph, dependencies, edges, count, mode);
   after_capture(code != 0);
   return code;
 }
@@ -74,66 +73,65 @@ void* per_thread(void* stream = nullptr) noexcept {
 // A call from the program is recognized by the address to which it returns.
 #define ROCARRAY_CALLER __builtin_return_address(0)
 #define ROCARRAY_REPLACE(name, ...)                                                              \
-  extern "C" [[gnu::visibility("default"), gnu::used]] int replaced_##name(__VA_ARGS__) __asm__( \
-      #name);                                                                                    \
+  extern "C"                                                                                     \
+      [[gnu::visibility("default"), gnu::used]] int replaced_##name(__VA_ARGS__) __asm__(#name); \
   int replaced_##name(__VA_ARGS__)
 
 #define ROCARRAY_REPLACE_COPY(name, default_stream)                                             \
-  ROCARRAY_REPLACE(name, void* to, void const* from, std::size_t bytes, int kind) {              \
-    auto const request = contiguous(to, from, bytes, kind, default_stream(), true);              \
-    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to, from,  \
-                               bytes, kind);                                                     \
+  ROCARRAY_REPLACE(name, void* to, void const* from, std::size_t bytes, int kind) {             \
+    auto const request = contiguous(to, from, bytes, kind, default_stream(), true);             \
+    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to, from, \
+                               bytes, kind);                                                    \
   }
-#define ROCARRAY_REPLACE_COPY_ON_STREAM(name, default_stream, is_synchronous)                    \
+#define ROCARRAY_REPLACE_COPY_ON_STREAM(name, default_stream, is_synchronous)                     \
   ROCARRAY_REPLACE(name, void* to, void const* from, std::size_t bytes, int kind, void* stream) { \
-    auto const request =                                                                         \
-        contiguous(to, from, bytes, kind, default_stream(stream), is_synchronous);               \
-    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to, from,  \
-                               bytes, kind, stream);                                             \
+    auto const request =                                                                          \
+        contiguous(to, from, bytes, kind, default_stream(stream), is_synchronous);                \
+    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to, from,   \
+                               bytes, kind, stream);                                              \
   }
-#define ROCARRAY_REPLACE_COPY_2D(name, default_stream)                                           \
-  ROCARRAY_REPLACE(name, void* to, std::size_t to_pitch, void const* from,                       \
-                   std::size_t from_pitch, std::size_t width, std::size_t height, int kind) {    \
-    auto const request =                                                                         \
-        rows(to, to_pitch, from, from_pitch, width, height, kind, default_stream(), true);       \
-    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to,        \
-                               to_pitch, from, from_pitch, width, height, kind);                 \
+#define ROCARRAY_REPLACE_COPY_2D(name, default_stream)                                             \
+  ROCARRAY_REPLACE(name, void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch, \
+                   std::size_t width, std::size_t height, int kind) {                              \
+    auto const request =                                                                           \
+        rows(to, to_pitch, from, from_pitch, width, height, kind, default_stream(), true);         \
+    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to,          \
+                               to_pitch, from, from_pitch, width, height, kind);                   \
   }
-#define ROCARRAY_REPLACE_COPY_2D_ON_STREAM(name, default_stream)                                 \
-  ROCARRAY_REPLACE(name, void* to, std::size_t to_pitch, void const* from,                       \
-                   std::size_t from_pitch, std::size_t width, std::size_t height, int kind,      \
-                   void* stream) {                                                               \
-    auto const request = rows(to, to_pitch, from, from_pitch, width, height, kind,               \
-                              default_stream(stream), false);                                    \
-    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to,        \
-                               to_pitch, from, from_pitch, width, height, kind, stream);         \
+#define ROCARRAY_REPLACE_COPY_2D_ON_STREAM(name, default_stream)                                   \
+  ROCARRAY_REPLACE(name, void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch, \
+                   std::size_t width, std::size_t height, int kind, void* stream) {                \
+    auto const request =                                                                           \
+        rows(to, to_pitch, from, from_pitch, width, height, kind, default_stream(stream), false);  \
+    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to,          \
+                               to_pitch, from, from_pitch, width, height, kind, stream);           \
   }
-#define ROCARRAY_REPLACE_COPY_3D(name, default_stream)                                           \
-  ROCARRAY_REPLACE(name, parameters_3d const* p) {                                               \
-    return copy_3d(call::name, ROCARRAY_CALLER, p, default_stream(), true);                      \
+#define ROCARRAY_REPLACE_COPY_3D(name, default_stream)                      \
+  ROCARRAY_REPLACE(name, parameters_3d const* p) {                          \
+    return copy_3d(call::name, ROCARRAY_CALLER, p, default_stream(), true); \
   }
-#define ROCARRAY_REPLACE_COPY_3D_ON_STREAM(name, default_stream)                                 \
-  ROCARRAY_REPLACE(name, parameters_3d const* p, void* stream) {                                 \
-    return copy_3d(call::name, ROCARRAY_CALLER, p, default_stream(stream), false, stream);       \
+#define ROCARRAY_REPLACE_COPY_3D_ON_STREAM(name, default_stream)                           \
+  ROCARRAY_REPLACE(name, parameters_3d const* p, void* stream) {                           \
+    return copy_3d(call::name, ROCARRAY_CALLER, p, default_stream(stream), false, stream); \
   }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE(name)                                                     \
-  ROCARRAY_REPLACE(name, void* stream, int mode) {                                               \
-    return begin_capture_of(call::name, ROCARRAY_CALLER, stream, mode);                          \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE(name)                            \
+  ROCARRAY_REPLACE(name, void* stream, int mode) {                      \
+    return begin_capture_of(call::name, ROCARRAY_CALLER, stream, mode); \
   }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(name)                                            \
-  ROCARRAY_REPLACE(name, void* stream, void* graph, void const* dependencies, void const* edges, \
-                   std::size_t count, int mode) {                                                \
-    return begin_capture_to_graph(call::name, ROCARRAY_CALLER, stream, graph, dependencies,      \
-                                  edges, count, mode);                                           \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(name)                                              \
+  ROCARRAY_REPLACE(name, void* stream, void* graph, void const* dependencies, void const* edges,   \
+                   std::size_t count, int mode) {                                                  \
+    return begin_capture_to_graph(call::name, ROCARRAY_CALLER, stream, graph, dependencies, edges, \
+                                  count, mode);                                                    \
   }
-#define ROCARRAY_REPLACE_END_CAPTURE(name)                                                       \
-  ROCARRAY_REPLACE(name, void* stream, void** graph) {                                           \
-    return end_capture_of(call::name, ROCARRAY_CALLER, stream, graph);                           \
+#define ROCARRAY_REPLACE_END_CAPTURE(name)                             \
+  ROCARRAY_REPLACE(name, void* stream, void** graph) {                 \
+    return end_capture_of(call::name, ROCARRAY_CALLER, stream, graph); \
   }
-#define ROCARRAY_REPLACE_RESET(name)                                                             \
-  ROCARRAY_REPLACE(name) {                                                                       \
-    before_reset();                                                                              \
-    return call_vendor(call::name, ROCARRAY_CALLER);                                             \
+#define ROCARRAY_REPLACE_RESET(name)                 \
+  ROCARRAY_REPLACE(name) {                           \
+    before_reset();                                  \
+    return call_vendor(call::name, ROCARRAY_CALLER); \
   }
 
 #if ROCARRAY_PLATFORM_AMD
@@ -159,17 +157,17 @@ ROCARRAY_REPLACE_END_CAPTURE(hipStreamEndCapture_spt)
 ROCARRAY_REPLACE_RESET(hipDeviceReset)
 
 // The calls of HIP whose name is their direction.
-#define ROCARRAY_REPLACE_COPY_IN(name, kind)                                                     \
-  ROCARRAY_REPLACE(name, void* to, void* from, std::size_t bytes) {                              \
-    auto const request = contiguous(to, from, bytes, kind, legacy(), true);                      \
-    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to, from,  \
-                               bytes);                                                           \
+#define ROCARRAY_REPLACE_COPY_IN(name, kind)                                                    \
+  ROCARRAY_REPLACE(name, void* to, void* from, std::size_t bytes) {                             \
+    auto const request = contiguous(to, from, bytes, kind, legacy(), true);                     \
+    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to, from, \
+                               bytes);                                                          \
   }
-#define ROCARRAY_REPLACE_COPY_IN_ON_STREAM(name, kind)                                           \
-  ROCARRAY_REPLACE(name, void* to, void* from, std::size_t bytes, void* stream) {                \
-    auto const request = contiguous(to, from, bytes, kind, legacy(stream), false);               \
-    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to, from,  \
-                               bytes, stream);                                                   \
+#define ROCARRAY_REPLACE_COPY_IN_ON_STREAM(name, kind)                                          \
+  ROCARRAY_REPLACE(name, void* to, void* from, std::size_t bytes, void* stream) {               \
+    auto const request = contiguous(to, from, bytes, kind, legacy(stream), false);              \
+    return copy_or_call_vendor(call::name, ROCARRAY_CALLER, request, outcome::served, to, from, \
+                               bytes, stream);                                                  \
   }
 ROCARRAY_REPLACE_COPY_IN(hipMemcpyHtoD, hipMemcpyHostToDevice)
 ROCARRAY_REPLACE_COPY_IN(hipMemcpyDtoH, hipMemcpyDeviceToHost)

@@ -20,8 +20,8 @@ inline constexpr int not_initialized = 3;
 /// Returns the request of a contiguous copy.
 inline copy_request contiguous(void* to, void const* from, std::size_t bytes, int kind,
                                void* stream, bool is_synchronous) noexcept {
-  return {from,  to,    bytes, 1,    1,      bytes,          bytes,
-          bytes, bytes, kind,  stream, is_synchronous, false, -1};
+  return {from, to,     bytes,          1,     1, bytes, bytes, bytes, bytes,
+          kind, stream, is_synchronous, false, -1};
 }
 
 /// Returns the request of a two-dimensional copy.
@@ -29,8 +29,8 @@ inline copy_request rows(void* to, std::size_t to_pitch, void const* from, std::
                          std::size_t width, std::size_t height, int kind, void* stream,
                          bool is_synchronous) noexcept {
   // The slices are not used: there is one.
-  return {from,           to,     width,          height, 1, from_pitch, to_pitch, width * height,
-          width * height, kind,   stream,         is_synchronous, false, -1};
+  return {from,           to,   width,  height,         1,     from_pitch, to_pitch, width * height,
+          width * height, kind, stream, is_synchronous, false, -1};
 }
 
 /// Returns the request of a three-dimensional copy between two pitched pointers. `Parameters` is

@@ -158,8 +158,7 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamBeginCapture(hipStream_t stream
   });
 }
 
-ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamEndCapture(hipStream_t stream,
-                                                            hipGraph_t* graph) {
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
   return roc::host_hip::api_call("hipStreamEndCapture", [&]() -> hipError_t {
     std::lock_guard const lock(state_of_captures().mutex);
     *graph = nullptr;

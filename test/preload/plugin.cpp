@@ -11,8 +11,8 @@ extern "C" int round_trip(std::size_t bytes) {
   if (GPU(Malloc)(&memory, bytes) != GPU(Success)) return 77;
   std::vector<unsigned char> source(bytes, 42), destination(bytes);
   bool ok = GPU(Memcpy)(memory, source.data(), bytes, GPU(MemcpyHostToDevice)) == GPU(Success);
-  ok = ok &&
-       GPU(Memcpy)(destination.data(), memory, bytes, GPU(MemcpyDeviceToHost)) == GPU(Success);
+  ok =
+      ok && GPU(Memcpy)(destination.data(), memory, bytes, GPU(MemcpyDeviceToHost)) == GPU(Success);
   ok = ok && GPU(Free)(memory) == GPU(Success);
   return ok && source == destination ? 0 : 1;
 }

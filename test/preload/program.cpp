@@ -88,7 +88,8 @@ void contiguous() {
     report_bytes("bytes", back);
     stream const ordered(GPU(StreamNonBlocking));
     bytes const other = pattern(count, 2);
-    report("to the device", GPU(MemcpyAsync)(memory.get(), other.data(), count, up, ordered.handle));
+    report("to the device",
+           GPU(MemcpyAsync)(memory.get(), other.data(), count, up, ordered.handle));
     report("to the host", GPU(MemcpyAsync)(back.data(), memory.get(), count, down, ordered.handle));
     report("synchronize", GPU(StreamSynchronize)(ordered.handle));
     report_bytes("bytes", back);
@@ -173,7 +174,8 @@ void strided() {
     void* pinned = nullptr;
     report("pinned", hipHostMalloc(&pinned, gaps.size(), hipHostMallocDefault));
     std::memcpy(pinned, source.data(), gaps.size());
-    report("2D pinned", GPU(Memcpy2D)(memory.get(), device_pitch, pinned, host_pitch, width, rows, up));
+    report("2D pinned",
+           GPU(Memcpy2D)(memory.get(), device_pitch, pinned, host_pitch, width, rows, up));
     report("all", GPU(Memcpy)(back.data(), memory.get(), back.size(), down));
     report_bytes("device", back);
     report("free", hipHostFree(pinned));
@@ -196,8 +198,8 @@ void order() {
     report_bytes("after the memset", back);
     report("memset", GPU(MemsetAsync)(memory.get(), 0x44, count, ordered.handle));
     report("async", GPU(MemcpyAsync)(memory.get(), source.data(), count, up, ordered.handle));
-    report("device", GPU(MemcpyAsync)(other.get(), memory.get(), count,
-                                      GPU(MemcpyDeviceToDevice), ordered.handle));
+    report("device", GPU(MemcpyAsync)(other.get(), memory.get(), count, GPU(MemcpyDeviceToDevice),
+                                      ordered.handle));
     report("memset", GPU(MemsetAsync)(memory.get(), 0x55, count, ordered.handle));
     report("async", GPU(MemcpyAsync)(back.data(), other.get(), count, down, ordered.handle));
     report("synchronize", GPU(StreamSynchronize)(ordered.handle));
@@ -219,7 +221,8 @@ void order() {
   report("async", GPU(MemcpyAsync)(back.data(), memory.get(), count, down, GPU(StreamPerThread)));
   report("synchronize", GPU(StreamSynchronize)(GPU(StreamPerThread)));
   report_bytes("after the stream of the thread", back);
-  // The source may be changed when the call has returned, and the stream destroyed.
+#if !defined(__HIP_PLATFORM_AMD__)
+  // CUDA has read a pageable source when the call returns.
   bytes changed = pattern(count, 5);
   {
     stream const ordered(GPU(StreamNonBlocking));
@@ -229,6 +232,7 @@ void order() {
   }
   report("sync", GPU(Memcpy)(back.data(), memory.get(), count, down));
   report_bytes("changed later", back);
+#endif
 }
 
 // Invalid arguments, and the error that the runtime holds after every call.
@@ -417,11 +421,18 @@ void repeated() {
 }  // namespace
 
 int main(int, char** arguments) {
-  std::map<std::string, void (*)()> const cases = {
-      {"contiguous", contiguous}, {"strided", strided},   {"order", order},
-      {"errors", errors},         {"memory", memory_kinds}, {"threads", threads},
-      {"fork", fork_before_first_use}, {"exit", at_exit},   {"capture", capture},
-      {"devices", devices},       {"reset", reset},       {"repeated", repeated}};
+  std::map<std::string, void (*)()> const cases = {{"contiguous", contiguous},
+                                                   {"strided", strided},
+                                                   {"order", order},
+                                                   {"errors", errors},
+                                                   {"memory", memory_kinds},
+                                                   {"threads", threads},
+                                                   {"fork", fork_before_first_use},
+                                                   {"exit", at_exit},
+                                                   {"capture", capture},
+                                                   {"devices", devices},
+                                                   {"reset", reset},
+                                                   {"repeated", repeated}};
   auto const found = cases.find(arguments[1] == nullptr ? "" : arguments[1]);
   if (found == cases.end()) return 2;
   // Not before the fork: a child must not use a runtime that its parent has initialized.

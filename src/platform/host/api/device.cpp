@@ -61,6 +61,20 @@ constexpr int runtime_version = HIP_VERSION;
 constexpr int runtime_version = 100;  // the library's own numbering: 0.1
 #endif
 
+// Returns the version of the ROCm that the fake HIP runtime emulates, from which programs conclude
+// what its calls do.
+int emulated_version() {
+  if constexpr (!is_fake_runtime) return runtime_version;
+  switch (host_settings().emulated) {
+    case runtime_rules::rocm5: return 50'200'000;
+    case runtime_rules::rocm6: return 60'000'000;
+    case runtime_rules::rocm7: return 70'000'000;
+    case runtime_rules::cuda:
+    case runtime_rules::cuda13: break;
+  }
+  return runtime_version;
+}
+
 }  // namespace
 }  // namespace roc::host_hip
 
@@ -145,7 +159,7 @@ ROCARRAY_HOST_API hipError_t hipRuntimeGetVersion(int* version) {
       "hipRuntimeGetVersion",
       [=] {
         if (version == nullptr) return hipErrorInvalidValue;
-        *version = runtime_version;
+        *version = emulated_version();
         return hipSuccess;
       },
       false);
@@ -156,7 +170,7 @@ ROCARRAY_HOST_API hipError_t hipDriverGetVersion(int* version) {
       "hipDriverGetVersion",
       [=] {
         if (version == nullptr) return hipErrorInvalidValue;
-        *version = runtime_version;
+        *version = emulated_version();
         return hipSuccess;
       },
       false);
