@@ -349,6 +349,21 @@ void fork_before_first_use() {
   std::printf("parent %d, child %d\n", ok, status);
 }
 
+// The child is not served, since the parent has used the library. Its copies reach the runtime,
+// whose errors it sees; a runtime without threads works on.
+void fork_after_first_use() {
+  std::printf("before: %d\n", round_trip(mebi));
+  std::fflush(stdout);
+  pid_t const child = fork();
+  if (child == 0) {
+    static_cast<void>(round_trip(mebi));
+    std::exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  std::printf("child %d, after: %d\n", status, round_trip(mebi));
+}
+
 struct at_end {
   ~at_end() { std::printf("in a static destructor: %d\n", round_trip(mebi)); }
 };
@@ -428,6 +443,7 @@ int main(int, char** arguments) {
                                                    {"memory", memory_kinds},
                                                    {"threads", threads},
                                                    {"fork", fork_before_first_use},
+                                                   {"fork_after", fork_after_first_use},
                                                    {"exit", at_exit},
                                                    {"capture", capture},
                                                    {"devices", devices},
