@@ -26,7 +26,7 @@
 #if ROCARRAY_PLATFORM_AMD
 
 namespace {
-roc::preload::vendor_copies vendor;
+roc::preload::vendor_functions vendor;
 }
 
 // The linker's option --wrap makes the library call these functions. The vendor's would be replaced
@@ -82,6 +82,28 @@ std::optional<located_memory> locate(void const* address) {
   return located_memory{native_detail::kind_of(attributes), attributes.device};
 }
 
+// Finds the allocation that contains an address. Returns false if the runtime cannot tell.
+bool find_allocation(void const* address, void*& base, std::size_t& bytes) {
+#if ROCARRAY_PLATFORM_AMD
+  if (vendor.get_address_range == nullptr) return false;
+  return reinterpret_cast<decltype(&hipMemGetAddressRange)>(vendor.get_address_range)(
+             &base, &bytes, const_cast<void*>(address)) == hipSuccess;
+#else
+  return find_driver_allocation(address, base, bytes);
+#endif
+}
+
+// Returns true if one allocation contains both bytes.
+bool are_in_one_allocation(void const* first, void const* last) {
+  void* first_base = nullptr;
+  void* last_base = nullptr;
+  std::size_t first_bytes = 0;
+  std::size_t last_bytes = 0;
+  return find_allocation(first, first_base, first_bytes) &&
+         find_allocation(last, last_base, last_bytes) && first_base == last_base &&
+         first_bytes == last_bytes;
+}
+
 // One side of a copy: the bytes that it spans.
 struct operand {
   std::byte* begin;
@@ -97,20 +119,24 @@ struct operand {
         span((request.depth - 1) * slice_pitch + (request.height - 1) * row_pitch + request.width) {
   }
 
-  // Returns the memory if it is of one kind at both ends. Memory between the ends may differ: the
-  // CPU reads and writes pinned memory as well, and a copy beyond an allocation of the device
-  // fails.
+  // Returns the memory if both ends are in one allocation, or are unknown to the runtime. Each
+  // chunk of the copy is a call of its own, and the runtime checks it alone: it would write to a
+  // neighbouring allocation where the copy of the whole fails. Between two unknown ends, memory may
+  // be pinned: the CPU reads and writes it as well.
   std::optional<located_memory> memory() const {
     auto const first = locate(begin);
     auto const last = locate(begin + (span - 1));
     if (!first || !last || first->kind != last->kind || first->device != last->device) {
       return std::nullopt;
     }
+    bool const is_known = first->kind != memory_kind::unregistered;
+    if (is_known && !are_in_one_allocation(begin, begin + (span - 1))) return std::nullopt;
     return first;
   }
 
-  // Returns true if all pages are mapped. The CPU must not access others: a vendor's function may
-  // return an error for them. Since Linux 2.6.19, the call has no other effect.
+  // Returns true if all pages are mapped. The CPU must not access others: the vendor's function can
+  // return an error where the CPU would fault. Mapped pages that the process must not access are not
+  // detected. Since Linux 2.6.19, the call has no other effect.
   bool is_mapped() const noexcept {
     static auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     auto const address = reinterpret_cast<std::uintptr_t>(begin);
@@ -239,9 +265,9 @@ outcome copy(copy_request const& request, copy_report& report) {
 }  // namespace
 }  // namespace roc::preload
 
-void rocarray_preload_start([[maybe_unused]] roc::preload::vendor_copies const* copies) noexcept {
+void rocarray_preload_start([[maybe_unused]] roc::preload::vendor_functions const* functions) noexcept {
 #if ROCARRAY_PLATFORM_AMD
-  vendor = *copies;
+  vendor = *functions;
 #endif
 }
 

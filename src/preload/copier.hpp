@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Serves copies with the library: the entry points of librocarray-preload-copy.so. Contracts: see
+// Does copies with the library: the entry points of librocarray-preload-copy.so. Contracts: see
 // start_function and copy_function.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 extern "C" {
 [[gnu::visibility("default")]] void rocarray_preload_start(
-    roc::preload::vendor_copies const* copies) noexcept;
+    roc::preload::vendor_functions const* functions) noexcept;
 [[gnu::visibility("default")]] roc::preload::outcome rocarray_preload_copy(
     roc::preload::copy_request const* request, roc::preload::copy_report* report) noexcept;
 }

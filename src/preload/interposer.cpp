@@ -130,12 +130,13 @@ bool load_copier_locked(vendor_runtime const& runtime) noexcept {
                   reason != nullptr ? reason : "it has no entry points");
     return false;
   }
-  vendor_copies copies{};
+  vendor_functions functions{};
 #if ROCARRAY_PLATFORM_AMD
-  copies = {runtime.function(call::hipMemcpy), runtime.function(call::hipMemcpyAsync),
-            runtime.function(call::hipMemcpy2DAsync), runtime.function(call::hipMemcpy3DAsync)};
+  functions = {runtime.function(call::hipMemcpy), runtime.function(call::hipMemcpyAsync),
+               runtime.function(call::hipMemcpy2DAsync), runtime.function(call::hipMemcpy3DAsync),
+               runtime.get_address_range};
 #endif
-  reinterpret_cast<start_function>(start)(&copies);
+  reinterpret_cast<start_function>(start)(&functions);
   return true;
 }
 

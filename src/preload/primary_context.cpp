@@ -21,6 +21,7 @@ struct driver_functions {
   CUresult (*retain_primary)(CUcontext*, CUdevice) = nullptr;
   CUresult (*stream_context)(CUstream, CUcontext*) = nullptr;
   CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
+  CUresult (*address_range)(CUdeviceptr*, std::size_t*, CUdeviceptr) = nullptr;
   bool is_complete = false;
 
   driver_functions() noexcept {
@@ -31,7 +32,8 @@ struct driver_functions {
                   look_up(library, primary_state, "cuDevicePrimaryCtxGetState") &&
                   look_up(library, retain_primary, "cuDevicePrimaryCtxRetain") &&
                   look_up(library, stream_context, "cuStreamGetCtx") &&
-                  look_up(library, pointer_attribute, "cuPointerGetAttribute");
+                  look_up(library, pointer_attribute, "cuPointerGetAttribute") &&
+                  look_up(library, address_range, "cuMemGetAddressRange_v2");
   }
   template <class Function>
   static bool look_up(void* library, Function*& result, char const* name) noexcept {
@@ -100,6 +102,17 @@ bool primary_context_scope::is_used_by(void* stream, void const* memory) const n
   return driver().pointer_attribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT,
                                     reinterpret_cast<CUdeviceptr>(memory)) == CUDA_SUCCESS &&
          (context == nullptr || context == primary_);
+}
+
+bool find_driver_allocation(void const* address, void*& base, std::size_t& bytes) noexcept {
+  CUdeviceptr begin = 0;
+  if (!driver().is_complete ||
+      driver().address_range(&begin, &bytes, reinterpret_cast<CUdeviceptr>(address)) !=
+          CUDA_SUCCESS) {
+    return false;
+  }
+  base = reinterpret_cast<void*>(begin);
+  return true;
 }
 
 }  // namespace roc::preload

@@ -3,6 +3,8 @@
 // device, which all runtimes in a process share. A program may use others.
 #pragma once
 
+#include <cstddef>
+
 #include "preload/request.hpp"
 
 namespace roc::preload {
@@ -26,5 +28,9 @@ class primary_context_scope {
   [[maybe_unused]] void* primary_ = nullptr;
   [[maybe_unused]] bool is_usable_ = false;
 };
+
+/// Finds the allocation of the current context that contains `address`: sets its first byte and its
+/// size. Returns false if there is none or if the driver cannot tell. For nvidia only.
+bool find_driver_allocation(void const* address, void*& base, std::size_t& bytes) noexcept;
 
 }  // namespace roc::preload

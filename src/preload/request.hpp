@@ -70,17 +70,19 @@ struct copy_report {
   std::int64_t nanoseconds = 0;
 };
 
-/// The vendor's functions that the library calls and that librocarray-preload.so replaces: the
-/// library must call the vendor's. Null on nvidia, where the library contains the runtime.
-struct vendor_copies {
+/// The vendor's functions of the program's runtime that librocarray-preload-copy.so calls. The
+/// copies are those that librocarray-preload.so replaces: the library must call the vendor's. Null
+/// on nvidia, where the library contains the runtime.
+struct vendor_functions {
   void* memcpy;
   void* memcpy_async;
   void* memcpy_2d_async;
   void* memcpy_3d_async;
+  void* get_address_range;
 };
 
 /// Called once, before the first copy. Calls neither HIP nor CUDA.
-using start_function = void (*)(vendor_copies const*) noexcept;
+using start_function = void (*)(vendor_functions const*) noexcept;
 inline constexpr char start_name[] = "rocarray_preload_start";
 
 /// Does the copy and returns outcome::served after it is complete, or returns why the vendor's

@@ -111,6 +111,9 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   look_up(added.get_last_error, library, ROCARRAY_VENDOR_PREFIX "GetLastError");
   look_up(added.get_device, library, ROCARRAY_VENDOR_PREFIX "GetDevice");
   look_up(added.is_capturing, library, ROCARRAY_VENDOR_PREFIX "StreamIsCapturing");
+#if ROCARRAY_PLATFORM_AMD
+  added.get_address_range = dlsym(library, "hipMemGetAddressRange");
+#endif
   added.keeps_errors = keeps_errors(library);
   return &added;
 }

@@ -261,6 +261,38 @@ void errors() {
   report_with_error("good", GPU(Memcpy)(back.data(), memory.get(), count, down));
 }
 
+// A copy that begins in one allocation and ends in the next one must not be done in part. Adjacent
+// allocations are made of one block that the runtime divides; 77 if there are none.
+void beyond() {
+  constexpr std::size_t count = mebi / 2;
+  constexpr std::size_t blocks = 16;
+  std::vector<void*> memory(blocks);
+  for (void*& block : memory) {
+    if (GPU(Malloc)(&block, count) != GPU(Success)) std::exit(77);
+  }
+  std::sort(memory.begin(), memory.end());
+  auto const first =
+      std::adjacent_find(memory.begin(), memory.end(), [](void const* a, void const* b) {
+        return static_cast<char const*>(b) - static_cast<char const*>(a) == std::ptrdiff_t{count};
+      });
+  if (first == memory.end()) std::exit(77);
+  for (std::size_t const extra : {count, std::size_t{1}}) {
+    bytes const source = pattern(count + extra, 12);
+    bytes back(count);
+    report("own", GPU(Memset)(first[0], 0x11, count));
+    report("neighbour", GPU(Memset)(first[1], 0x22, count));
+    report_with_error("to the device", GPU(Memcpy)(first[0], source.data(), source.size(), up));
+    report("neighbour", GPU(Memcpy)(back.data(), first[1], count, down));
+    report_bytes("neighbour", back);
+    report("own", GPU(Memcpy)(back.data(), first[0], count, down));
+    report_bytes("own", back);
+    bytes both(count + extra);
+    report_with_error("to the host", GPU(Memcpy)(both.data(), first[0], both.size(), down));
+    report_bytes("both", both);
+  }
+  for (void* const block : memory) static_cast<void>(GPU(Free)(block));
+}
+
 // Memory that is not pageable, and directions that are not served.
 void memory_kinds() {
   constexpr std::size_t count = mebi;
@@ -440,6 +472,7 @@ int main(int, char** arguments) {
                                                    {"strided", strided},
                                                    {"order", order},
                                                    {"errors", errors},
+                                                   {"beyond", beyond},
                                                    {"memory", memory_kinds},
                                                    {"threads", threads},
                                                    {"fork", fork_before_first_use},
