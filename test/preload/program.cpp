@@ -2,6 +2,7 @@
 // program CASE: a plain HIP or CUDA program that knows nothing of rocarray. Prints every result, so
 // that two runs can be compared: with and without the preloaded object. Exits with 77 if there is
 // no device, or not enough of them.
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +12,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -359,6 +363,36 @@ void threads() {
   for (std::string const& result : results) std::puts(result.c_str());
 }
 
+// Returns the threads of this process that take SIGUSR1.
+std::set<std::string> threads_with_signals() {
+  std::set<std::string> result;
+  for (auto const& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.rfind("SigBlk:", 0) != 0) continue;
+      bool const is_blocked = (std::stoull(line.substr(7), nullptr, 16) >> (SIGUSR1 - 1) & 1) != 0;
+      if (!is_blocked) result.insert(task.path().filename());
+    }
+  }
+  return result;
+}
+
+bool round_trip(std::size_t count);
+
+// The library's threads take no signal of the program. The runtime may start threads that do: before,
+// by a copy that is too small to be served.
+void signals() {
+  std::printf("small: %d\n", round_trip(1));
+  GPU(Stream_t) handle = nullptr;
+  report("stream", GPU(StreamCreateWithFlags)(&handle, GPU(StreamNonBlocking)));
+  report("synchronize", GPU(StreamSynchronize)(handle));
+  std::set<std::string> const before = threads_with_signals();
+  std::printf("large: %d\n", round_trip(8 * mebi));
+  std::size_t added = 0;
+  for (std::string const& thread : threads_with_signals()) added += before.count(thread) == 0;
+  std::printf("further threads that take signals: %zu\n", added);
+}
+
 bool round_trip(std::size_t count) {
   device_memory const memory(count);
   bytes const source = pattern(count, 8);
@@ -469,6 +503,7 @@ void repeated() {
 
 int main(int, char** arguments) {
   std::map<std::string, void (*)()> const cases = {{"contiguous", contiguous},
+                                                   {"signals", signals},
                                                    {"strided", strided},
                                                    {"order", order},
                                                    {"errors", errors},
