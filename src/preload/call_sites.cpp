@@ -3,21 +3,22 @@
 
 #include <mutex>
 
+#include "preload/publication_lock.hpp"
+
 namespace roc::preload {
 namespace {
 
 // Constant-initialized, and never destroyed: the program may copy in its static destructors.
 constinit std::array<call_site, max_call_sites> table;
-constinit call_site shared_site;           // of the places for which the table has no entry
+constinit call_site shared_site;           // of the call sites for which the table has no entry
 constinit call_site site_without_runtime;  // never written
-constinit std::mutex mutex;
 
 std::size_t first_index(void const* address) noexcept {
   auto const number = reinterpret_cast<std::uintptr_t>(address);
   return (number ^ (number >> 12)) % max_call_sites;
 }
 
-// Returns the entry of a place, or a free entry, or null if there is neither near its index.
+// Returns the entry of a call site, or a free entry, or null if there is neither near its index.
 call_site* find_entry(call function, void const* address) noexcept {
   constexpr std::size_t max_probes = 64;
   std::size_t const first = first_index(address);
@@ -34,13 +35,17 @@ call_site* find_entry(call function, void const* address) noexcept {
 call_site& find_call_site(call function, void const* address) noexcept {
   call_site* entry = find_entry(function, address);
   if (entry != nullptr && entry->address.load(std::memory_order_acquire) != nullptr) return *entry;
-  std::lock_guard const lock(mutex);
+  // The table may be full: the shared entry, once it is in use.
+  if (entry == nullptr && shared_site.address.load(std::memory_order_acquire) != nullptr) {
+    return shared_site;
+  }
+  vendor_runtime const* const runtime = find_runtime(address);
+  // Not kept: the program may load a runtime later.
+  if (runtime == nullptr) return site_without_runtime;
+  std::lock_guard const lock(publication);
   entry = find_entry(function, address);  // another thread may have added an entry
   if (entry == nullptr) entry = &shared_site;
   if (entry->address.load(std::memory_order_relaxed) == nullptr) {
-    vendor_runtime const* const runtime = find_runtime_locked(address);
-    // Not kept: the program may load a runtime later.
-    if (runtime == nullptr) return site_without_runtime;
     entry->function = function;
     entry->runtime = runtime;
     entry->address.store(address, std::memory_order_release);
@@ -49,8 +54,5 @@ call_site& find_call_site(call function, void const* address) noexcept {
 }
 
 std::array<call_site, max_call_sites>& call_sites() noexcept { return table; }
-
-void lock_call_sites() noexcept { mutex.lock(); }
-void unlock_call_sites() noexcept { mutex.unlock(); }
 
 }  // namespace roc::preload

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The places of the program that call replaced functions: the runtime that each of them calls, and
-// what became of its copies.
+// The call sites of replaced functions in the program: the runtime that each of them calls, and what
+// became of its copies.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct copy_counter {
   void clear() noexcept { copies = bytes = 0; }
 };
 
-/// One place of the program, identified by the address to which the call returns.
+/// One call site, identified by the address to which the call returns.
 struct call_site {
   std::atomic<void const*> address = nullptr;  // published after the members below
   call function = call::count;
@@ -36,17 +36,13 @@ struct call_site {
   copy_counter small;
 };
 
-/// Returns the entry of a place. The first call of a place looks up its runtime under a lock; later
-/// ones take no lock. Places beyond the capacity of the table share one entry, whose runtime is
-/// that of the first of them.
+/// Returns the entry of a call site. The first call looks up its runtime, which takes the loader's
+/// lock; later ones take no lock. Call sites beyond the capacity of the table share one entry, whose
+/// runtime is that of the first of them.
 call_site& find_call_site(call function, void const* address) noexcept;
 
 /// The entries, in no order; those without an address are not in use.
 inline constexpr std::size_t max_call_sites = 4096;
 std::array<call_site, max_call_sites>& call_sites() noexcept;
-
-/// Locks and unlocks the table around a fork, so that the child finds it unlocked.
-void lock_call_sites() noexcept;
-void unlock_call_sites() noexcept;
 
 }  // namespace roc::preload

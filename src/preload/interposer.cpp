@@ -17,6 +17,7 @@
 
 #include "base/parse_size.hpp"
 #include "base/staging_threshold.hpp"
+#include "preload/publication_lock.hpp"
 #include "preload/summary.hpp"
 
 namespace roc::preload {
@@ -39,7 +40,7 @@ constinit std::atomic<bool> is_exiting = false;
 constinit std::atomic<int> captures = 0;
 constinit std::atomic<int> copies_in_flight = 0;
 
-constinit std::mutex copier_mutex;  // guards the members below until `state` is not not_loaded
+// Published by `state`: written once under the lock `publication`, while it is not_loaded.
 constinit std::atomic<copier_state> state = copier_state::not_loaded;
 constinit vendor_runtime const* copier_runtime = nullptr;  // that the copier calls
 constinit copy_function copy_with_library = nullptr;
@@ -56,12 +57,11 @@ bool is_second_word(char const* variable, char const* first, char const* second)
 }
 
 void handle_fork_in_child() noexcept {
-  unlock_call_sites();
+  publication.unlock();
   if (state.load() == copier_state::loaded) was_forked = true;
   captures = 0;
   copies_in_flight = 0;
   clear_counters();
-  copier_mutex.unlock();
 }
 
 [[gnu::constructor]] void begin_process() noexcept {
@@ -71,16 +71,7 @@ void handle_fork_in_child() noexcept {
   if (char const* const text = std::getenv("ROCARRAY_STAGING_THRESHOLD"); text != nullptr) {
     staging_threshold = base::parse_size(text).value_or(base::default_staging_threshold);
   }
-  pthread_atfork(
-      [] {
-        copier_mutex.lock();
-        lock_call_sites();
-      },
-      [] {
-        unlock_call_sites();
-        copier_mutex.unlock();
-      },
-      handle_fork_in_child);
+  pthread_atfork(nullptr, nullptr, handle_fork_in_child);
 }
 
 // Runs after the program's exit handlers and static destructors. Copies of later destructors are
@@ -102,41 +93,69 @@ bool is_runtime_of_copier(vendor_runtime const& runtime) noexcept {
 #endif
 }
 
-// Loads the copier from the directory of this object. Writes `failure` if that fails.
-bool load_copier_locked(vendor_runtime const& runtime) noexcept {
+// The entry points of the copier, or why it is unavailable.
+struct loaded_copier {
+  start_function start = nullptr;
+  copy_function copy = nullptr;
+  char reason[sizeof failure] = "";
+};
+
+// Loads the copier from the directory of this object. Several threads may do so: the loader loads
+// it once.
+loaded_copier load_copier(vendor_runtime const& runtime) noexcept {
+  loaded_copier result;
   if (!is_runtime_of_copier(runtime)) {
 #if ROCARRAY_PLATFORM_AMD
-    std::snprintf(failure, sizeof failure,
+    std::snprintf(result.reason, sizeof result.reason,
                   "it was built for %s, which is not the program's HIP runtime",
                   ROCARRAY_PRELOAD_RUNTIME);
 #endif
-    return false;
+    return result;
   }
   Dl_info info;
-  if (dladdr(&state, &info) == 0) return false;
+  if (dladdr(&state, &info) == 0) return result;
   std::string_view const own = info.dli_fname;
   char path[PATH_MAX];
   std::snprintf(path, sizeof path, "%.*slibrocarray-preload-copy.so",
                 static_cast<int>(own.rfind('/') + 1), own.data());
   void* const copier = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  void* start = nullptr;
   if (copier != nullptr) {
-    start = dlsym(copier, start_name);
-    copy_with_library = reinterpret_cast<copy_function>(dlsym(copier, copy_name));
+    result.start = reinterpret_cast<start_function>(dlsym(copier, start_name));
+    result.copy = reinterpret_cast<copy_function>(dlsym(copier, copy_name));
   }
-  if (start == nullptr || copy_with_library == nullptr) {
-    char const* const reason = dlerror();
-    std::snprintf(failure, sizeof failure, "%s",
-                  reason != nullptr ? reason : "it has no entry points");
-    return false;
+  if (result.start == nullptr || result.copy == nullptr) {
+    char const* const error = dlerror();
+    std::snprintf(result.reason, sizeof result.reason, "%s",
+                  error != nullptr ? error : "it has no entry points");
   }
-  vendor_functions functions{};
+  return result;
+}
+
+vendor_functions functions_of([[maybe_unused]] vendor_runtime const& runtime) noexcept {
 #if ROCARRAY_PLATFORM_AMD
-  functions = {runtime.function(call::hipMemcpy), runtime.function(call::hipMemcpyAsync),
-               runtime.function(call::hipMemcpy2DAsync), runtime.function(call::hipMemcpy3DAsync),
-               runtime.get_address_range};
+  return {runtime.function(call::hipMemcpy), runtime.function(call::hipMemcpyAsync),
+          runtime.function(call::hipMemcpy2DAsync), runtime.function(call::hipMemcpy3DAsync),
+          runtime.get_address_range};
+#else
+  return {};
 #endif
-  reinterpret_cast<start_function>(start)(&functions);
+}
+
+// Publishes the copier, unless another thread has. Returns true if this call has done so.
+bool publish_copier(loaded_copier const& copier, vendor_runtime const& runtime) noexcept {
+  std::lock_guard const lock(publication);
+  if (state.load(std::memory_order_relaxed) != copier_state::not_loaded) return false;
+  bool const is_loaded = copier.start != nullptr && copier.copy != nullptr;
+  if (is_loaded) {
+    vendor_functions const functions = functions_of(runtime);
+    copier.start(&functions);
+    copy_with_library = copier.copy;
+  } else {
+    std::memcpy(failure, copier.reason, sizeof failure);
+  }
+  copier_runtime = &runtime;
+  state.store(is_loaded ? copier_state::loaded : copier_state::unavailable,
+              std::memory_order_release);
   return true;
 }
 
@@ -144,17 +163,12 @@ bool load_copier_locked(vendor_runtime const& runtime) noexcept {
 bool has_copier_for(vendor_runtime const& runtime) noexcept {
   copier_state known = state.load(std::memory_order_acquire);
   if (known == copier_state::not_loaded) {
-    std::lock_guard const lock(copier_mutex);
-    known = state.load(std::memory_order_relaxed);
-    if (known == copier_state::not_loaded) {
-      if (is_exiting) return false;
-      known = load_copier_locked(runtime) ? copier_state::loaded : copier_state::unavailable;
-      copier_runtime = &runtime;
-      dlerror();  // the program must not see a failure
-      state.store(known, std::memory_order_release);
-      if (known == copier_state::unavailable) {
-        std::fprintf(stderr, "rocarray-preload: all copies are passed on: %s\n", failure);
-      }
+    if (is_exiting) return false;
+    bool const is_first = publish_copier(load_copier(runtime), runtime);
+    dlerror();  // the program must not see a failure
+    known = state.load(std::memory_order_acquire);
+    if (is_first && known == copier_state::unavailable) {
+      std::fprintf(stderr, "rocarray-preload: all copies are passed on: %s\n", failure);
     }
   }
   if (known == copier_state::unavailable) return false;

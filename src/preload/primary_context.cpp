@@ -42,10 +42,11 @@ struct driver_functions {
   }
 };
 
-driver_functions const& driver() noexcept {
-  static driver_functions const functions;
-  return functions;
-}
+// Looked up while this object is loaded, which is after the program's runtime has loaded the driver:
+// a guard of a static local variable would be held over calls of the loader.
+driver_functions const functions_of_driver;
+
+driver_functions const& driver() noexcept { return functions_of_driver; }
 
 // Returns the primary context of a device, or null if it is not active. Retains it once for the
 // process, so that its handle stays valid.

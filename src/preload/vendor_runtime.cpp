@@ -2,9 +2,15 @@
 #include "preload/vendor_runtime.hpp"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 
+#include <atomic>
+#include <cstring>
+#include <mutex>
 #include <string_view>
+
+#include "preload/publication_lock.hpp"
 
 namespace roc::preload {
 namespace {
@@ -22,8 +28,8 @@ constexpr std::string_view library_name = "libcudart.so";
 
 // A process has one runtime, or a few versions of libcudart.
 constexpr std::size_t max_runtimes = 8;
-std::array<vendor_runtime, max_runtimes> runtimes;
-std::size_t runtime_count = 0;
+constinit std::array<vendor_runtime, max_runtimes> runtimes{};
+constinit std::atomic<std::size_t> runtime_count = 0;  // of complete entries
 
 // Returns the path of the loaded object that contains an address; empty for the program itself,
 // null if there is no such object.
@@ -58,19 +64,23 @@ void* probe_of_caller(void const* caller) noexcept {
 
 // Returns the vendor's function of a loaded library with the vendor's name, or null.
 void* probe_of_loaded_library() noexcept {
-  void* found = nullptr;
+  // dl_iterate_phdr holds a lock that comes after the loader's. So the callback copies the path, and
+  // the library is opened after it has returned.
+  char path[PATH_MAX] = "";
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* result) {
-        std::string_view const path = info->dlpi_name;
-        std::string_view const file = path.substr(path.rfind('/') + 1);
-        if (!file.starts_with(library_name)) return 0;
-        void* const library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-        if (library == nullptr) return 0;
-        *static_cast<void**>(result) = dlsym(library, probe);
-        dlclose(library);
-        return *static_cast<void**>(result) != nullptr ? 1 : 0;
+        std::string_view const name = info->dlpi_name;
+        if (!name.substr(name.rfind('/') + 1).starts_with(library_name)) return 0;
+        if (name.size() >= PATH_MAX) return 0;
+        std::memcpy(result, name.data(), name.size() + 1);
+        return 1;
       },
-      &found);
+      path);
+  if (*path == '\0') return nullptr;
+  void* const library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  void* const found = dlsym(library, probe);
+  dlclose(library);
   return found;
 }
 
@@ -93,6 +103,15 @@ bool keeps_errors(void* library) noexcept {
 #endif
 }
 
+// Returns the known runtime with this handle, or null.
+vendor_runtime const* known_runtime(void* library) noexcept {
+  std::size_t const count = runtime_count.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i != count; ++i) {
+    if (runtimes[i].library == library) return &runtimes[i];
+  }
+  return nullptr;
+}
+
 // Returns the runtime that contains `function`. Keeps it loaded.
 vendor_runtime const* runtime_with(void* function) noexcept {
   void* base = nullptr;
@@ -100,11 +119,8 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   if (path == nullptr) return nullptr;
   void* const library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   if (library == nullptr) return nullptr;
-  for (std::size_t i = 0; i != runtime_count; ++i) {
-    if (runtimes[i].library == library) return &runtimes[i];
-  }
-  if (runtime_count == max_runtimes) return nullptr;
-  vendor_runtime& added = runtimes[runtime_count++];
+  if (vendor_runtime const* const known = known_runtime(library)) return known;
+  vendor_runtime added;
   added.library = library;
   for (std::size_t i = 0; i != call_count; ++i) added.functions[i] = dlsym(library, names[i]);
   look_up(added.peek_at_last_error, library, ROCARRAY_VENDOR_PREFIX "PeekAtLastError");
@@ -115,14 +131,21 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   added.get_address_range = dlsym(library, "hipMemGetAddressRange");
 #endif
   added.keeps_errors = keeps_errors(library);
-  return &added;
+  std::lock_guard const lock(publication);
+  // Another thread may have added it.
+  if (vendor_runtime const* const known = known_runtime(library)) return known;
+  std::size_t const count = runtime_count.load(std::memory_order_relaxed);
+  if (count == max_runtimes) return nullptr;
+  runtimes[count] = added;
+  runtime_count.store(count + 1, std::memory_order_release);
+  return &runtimes[count];
 }
 
 }  // namespace
 
 char const* name_of(call function) noexcept { return names[static_cast<std::size_t>(function)]; }
 
-vendor_runtime const* find_runtime_locked(void const* caller) noexcept {
+vendor_runtime const* find_runtime(void const* caller) noexcept {
   void* function = probe_of_caller(caller);
   if (function == nullptr || is_own(function)) function = dlsym(RTLD_NEXT, probe);
   if (function == nullptr) function = probe_of_loaded_library();

@@ -85,8 +85,8 @@ struct vendor_runtime {
 
 /// Returns the runtime that a call from `caller`, an address in the program's code, reaches: the
 /// one that the caller's object was linked with, else the next one in the program's search order,
-/// else any that is loaded. Returns null if none is loaded. Takes the loader's lock; the caller
-/// holds the lock of the call sites.
-vendor_runtime const* find_runtime_locked(void const* caller) noexcept;
+/// else any that is loaded. Returns null if none is loaded. Takes the loader's lock: the caller
+/// holds no lock, see publication_lock.
+vendor_runtime const* find_runtime(void const* caller) noexcept;
 
 }  // namespace roc::preload

@@ -2,6 +2,7 @@
 // program CASE: a plain HIP or CUDA program that knows nothing of rocarray. Prints every result, so
 // that two runs can be compared: with and without the preloaded object. Exits with 77 if there is
 // no device, or not enough of them.
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -401,6 +402,20 @@ bool round_trip(std::size_t count) {
          GPU(Memcpy)(back.data(), memory.get(), count, down) == GPU(Success) && back == source;
 }
 
+// The first copies of the process, in this thread and in the constructor of a library that another
+// thread loads.
+void while_loading() {
+  std::thread loading([] {
+    void* const plugin = dlopen(std::getenv("TEST_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+    std::printf("loaded: %d\n", plugin != nullptr);
+  });
+  std::size_t const count = std::strtoul(std::getenv("TEST_CONSTRUCTOR_BYTES"), nullptr, 10);
+  usleep(100'000);
+  bool const ok = round_trip(count);
+  loading.join();
+  std::printf("round trip: %d\n", ok);
+}
+
 // Both processes copy; the parent had not copied before.
 void fork_before_first_use() {
   std::fflush(stdout);
@@ -510,6 +525,7 @@ int main(int, char** arguments) {
                                                    {"beyond", beyond},
                                                    {"memory", memory_kinds},
                                                    {"threads", threads},
+                                                   {"while_loading", while_loading},
                                                    {"fork", fork_before_first_use},
                                                    {"fork_after", fork_after_first_use},
                                                    {"exit", at_exit},
