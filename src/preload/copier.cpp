@@ -227,6 +227,7 @@ transfer::plan make_plan(copy_request const& request, operand const& source,
 // Serves a copy, or returns why the vendor's function has to do it.
 outcome copy(copy_request const& request, copy_report& report) {
   primary_context_scope const context(request.device);
+  if (context.was_reset()) return outcome::after_reset;
   if (!context.is_used_by(request.stream, nullptr)) return outcome::other_device;
   runtime::on_device const current(request.device);
   operand const source(request.source, request.source_pitch, request.source_slice, request);

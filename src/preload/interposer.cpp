@@ -23,8 +23,8 @@
 namespace roc::preload {
 namespace {
 
-// The vendors' functions copy the rows of a strided copy one by one. So the library's pays earlier
-// than for a contiguous copy.
+// The vendors' functions copy the rows of a strided copy one by one. Serving a
+// strided copy therefore pays at a smaller size.
 constexpr std::size_t strided_threshold = std::size_t{256} << 10;
 
 enum class copier_state : unsigned char { not_loaded, loaded, unavailable };

@@ -21,12 +21,14 @@ struct driver_functions {
   CUresult (*retain_primary)(CUcontext*, CUdevice) = nullptr;
   CUresult (*stream_context)(CUstream, CUcontext*) = nullptr;
   CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
+  CUresult (*context_id)(CUcontext, unsigned long long*) = nullptr;  // null before CUDA 12
   CUresult (*address_range)(CUdeviceptr*, std::size_t*, CUdeviceptr) = nullptr;
   bool is_complete = false;
 
   driver_functions() noexcept {
     void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) return;
+    look_up(library, context_id, "cuCtxGetId");
     is_complete = look_up(library, get_current, "cuCtxGetCurrent") &&
                   look_up(library, set_current, "cuCtxSetCurrent") &&
                   look_up(library, primary_state, "cuDevicePrimaryCtxGetState") &&
@@ -48,11 +50,18 @@ driver_functions const functions_of_driver;
 
 driver_functions const& driver() noexcept { return functions_of_driver; }
 
+struct known_context {
+  std::atomic<CUcontext> handle = nullptr;
+  std::atomic<unsigned long long> id = 0;  // 0: not known
+};
+
 // Returns the primary context of a device, or null if it is not active. Retains it once for the
-// process, so that its handle stays valid.
-CUcontext primary_context_of(int device) noexcept {
+// process, so that its handle stays valid. A reset of the device destroys what the context holds and
+// keeps the handle, but not the context's number: sets `was_reset` if that has changed since the
+// first call.
+CUcontext primary_context_of(int device, bool& was_reset) noexcept {
   constexpr std::size_t max_devices = 64;
-  static constinit std::array<std::atomic<CUcontext>, max_devices> contexts{};
+  static constinit std::array<known_context, max_devices> contexts{};
   if (device < 0 || static_cast<std::size_t>(device) >= max_devices) return nullptr;
   unsigned flags = 0;
   int is_active = 0;
@@ -61,9 +70,15 @@ CUcontext primary_context_of(int device) noexcept {
     return nullptr;
   }
   auto& known = contexts[static_cast<std::size_t>(device)];
-  CUcontext found = known.load();
+  CUcontext found = known.handle.load();
   if (found == nullptr && driver().retain_primary(&found, device) == CUDA_SUCCESS) {
-    known.store(found);
+    known.handle.store(found);
+  }
+  unsigned long long id = 0;
+  if (found != nullptr && driver().context_id != nullptr &&
+      driver().context_id(found, &id) == CUDA_SUCCESS) {
+    unsigned long long first = 0;
+    was_reset = !known.id.compare_exchange_strong(first, id) && first != id;
   }
   return found;
 }
@@ -73,7 +88,7 @@ CUcontext primary_context_of(int device) noexcept {
 primary_context_scope::primary_context_scope(int device) noexcept {
   CUcontext current = nullptr;
   if (!driver().is_complete || driver().get_current(&current) != CUDA_SUCCESS) return;
-  CUcontext const primary = primary_context_of(device);
+  CUcontext const primary = primary_context_of(device, was_reset_);
   previous_ = current;
   primary_ = primary;
   if (primary == nullptr || (current != nullptr && current != primary)) return;

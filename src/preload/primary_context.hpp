@@ -23,10 +23,15 @@ class primary_context_scope {
   /// context. `stream` may be any handle; `memory` is null, or an address in device memory.
   bool is_used_by(void* stream, void const* memory) const noexcept;
 
+  /// Returns true if the device was reset since the first scope of this device, by any function of
+  /// the runtime or of the driver. Always false on AMD and with drivers before CUDA 12.
+  bool was_reset() const noexcept { return was_reset_; }
+
  private:
   [[maybe_unused]] void* previous_ = nullptr;
   [[maybe_unused]] void* primary_ = nullptr;
   [[maybe_unused]] bool is_usable_ = false;
+  bool was_reset_ = false;
 };
 
 /// Finds the allocation of the current context that contains `address`: sets its first byte and its

@@ -51,7 +51,7 @@ struct copy_request {
   int kind;              // the vendor's number
   void* stream;          // null: the legacy default stream
   bool is_synchronous;   // the vendor's function returns after the copy is complete
-  bool measures_vendor;  // do all that a copy needs but the copy: it returns to_measure
+  bool measures_vendor;  // check and wait as for a copy, but do not copy: returns to_measure
   int device;            // the current device of the caller
 
   /// Returns the bytes that are copied. check_shape has excluded an overflow.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What became of the program's copies, and its summary at exit.
+// Counts the program's copies by outcome, and prints the summary at exit.
 #pragma once
 
 #include <cstdint>

@@ -226,6 +226,13 @@ void order() {
   report("async", GPU(MemcpyAsync)(back.data(), memory.get(), count, down, GPU(StreamPerThread)));
   report("synchronize", GPU(StreamSynchronize)(GPU(StreamPerThread)));
   report_bytes("after the stream of the thread", back);
+#if defined(__HIP_PLATFORM_AMD__)
+  // The null handle of a per-thread call means the stream of the thread.
+  report("memset", hipMemsetAsync(memory.get(), 0x99, count, hipStreamPerThread));
+  report("async spt", hipMemcpyAsync_spt(back.data(), memory.get(), count, down, nullptr));
+  report("synchronize", hipStreamSynchronize(hipStreamPerThread));
+  report_bytes("after the stream of the thread", back);
+#endif
 #if !defined(__HIP_PLATFORM_AMD__)
   // CUDA has read a pageable source when the call returns.
   bytes changed = pattern(count, 5);
