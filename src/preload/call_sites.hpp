@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The call sites of replaced functions in the program: the runtime that each of them calls, and what
-// became of its copies.
+// The call sites of replaced functions in the program: the runtime that each of them calls, and
+// what became of its copies.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ struct call_site {
 };
 
 /// Returns the entry of a call site. The first call looks up its runtime, which takes the loader's
-/// lock; later ones take no lock. Call sites beyond the capacity of the table share one entry, whose
-/// runtime is that of the first of them.
+/// lock; later ones take no lock. Call sites beyond the capacity of the table share one entry,
+/// whose runtime is that of the first of them.
 call_site& find_call_site(call function, void const* address) noexcept;
 
 /// The entries, in no order; those without an address are not in use.

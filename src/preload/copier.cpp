@@ -10,6 +10,7 @@
 #include <exception>
 #include <limits>
 #include <optional>
+#include <source_location>
 
 #include <roc/detail/strided_region.hpp>
 
@@ -135,8 +136,8 @@ struct operand {
   }
 
   // Returns true if all pages are mapped. The CPU must not access others: the vendor's function can
-  // return an error where the CPU would fault. Mapped pages that the process must not access are not
-  // detected. Since Linux 2.6.19, the call has no other effect.
+  // return an error where the CPU would fault. Mapped pages that the process must not access are
+  // not detected. Since Linux 2.6.19, the call has no other effect.
   bool is_mapped() const noexcept {
     static auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     auto const address = reinterpret_cast<std::uintptr_t>(begin);
@@ -146,17 +147,22 @@ struct operand {
 };
 
 // Blocks until all work is done that a copy on the stream comes after: the order of the streams is
-// the vendor's. The event is created on the current device. Throws roc::error, also if the stream
-// belongs to another device.
-void wait_for_earlier_work(hipStream_t stream) {
+// the vendor's. Returns false if the stream is not one of the current device, on which the event is
+// created. Throws roc::error.
+bool wait_for_earlier_work(hipStream_t stream) {
   hipEvent_t reached = nullptr;
   ROCARRAY_HIP(hipEventCreateWithFlags, &reached, hipEventDisableTiming);
   struct destroy {
     hipEvent_t created;
     ~destroy() { ROCARRAY_HIP_QUIET(hipEventDestroy, created); }
   } const at_end{reached};
-  ROCARRAY_HIP(hipEventRecord, reached, stream);
+  hipError_t const recorded = ROCARRAY_HIP_CODE(hipEventRecord, reached, stream);
+  if (recorded == hipErrorInvalidHandle) return false;
+  if (recorded != hipSuccess) {
+    platform::detail::fail("hipEventRecord", recorded, std::source_location::current());
+  }
   ROCARRAY_HIP(hipEventSynchronize, reached);
+  return true;
 }
 
 // A copy that can be served.
@@ -245,7 +251,11 @@ outcome copy(copy_request const& request, copy_report& report) {
   if (plan.path != copy_path::staged && plan.path != copy_path::packed) {
     return found->is_pinned ? outcome::pinned : outcome::suits_vendor;
   }
-  wait_for_earlier_work(static_cast<hipStream_t>(request.stream));
+  if (!wait_for_earlier_work(static_cast<hipStream_t>(request.stream))) {
+    return outcome::other_device;
+  }
+  // A capture may have begun during the wait, see before_capture.
+  if (request.captures->load() != 0) return outcome::capturing;
   report.way = found->way;
   if (request.measures_vendor) return outcome::to_measure;
   transfer::trace_scope const trace(plan);
@@ -266,7 +276,8 @@ outcome copy(copy_request const& request, copy_report& report) {
 }  // namespace
 }  // namespace roc::preload
 
-void rocarray_preload_start([[maybe_unused]] roc::preload::vendor_functions const* functions) noexcept {
+void rocarray_preload_start(
+    [[maybe_unused]] roc::preload::vendor_functions const* functions) noexcept {
 #if ROCARRAY_PLATFORM_AMD
   vendor = *functions;
 #endif

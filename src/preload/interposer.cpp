@@ -31,14 +31,19 @@ enum class copier_state : unsigned char { not_loaded, loaded, unavailable };
 
 // All is constant-initialized and never destroyed: the program may copy in its static constructors
 // and destructors.
-constinit bool is_switched_off = false;
-constinit bool prints_summary = false;
-constinit std::size_t staging_threshold = base::default_staging_threshold;
+constinit std::atomic<bool> are_settings_read = false;
+constinit std::atomic<bool> is_switched_off = false;
+constinit std::atomic<bool> prints_summary = false;
+constinit std::atomic<std::size_t> staging_threshold = base::default_staging_threshold;
 constinit std::atomic<bool> was_forked = false;  // after the copier was loaded
 constinit std::atomic<bool> was_reset = false;
 constinit std::atomic<bool> is_exiting = false;
 constinit std::atomic<int> captures = 0;
 constinit std::atomic<int> copies_in_flight = 0;
+constinit std::atomic<int> failures_in_a_row = 0;
+
+// The library is used no more after so many: each attempt costs time.
+constexpr int max_failures_in_a_row = 3;
 
 // Published by `state`: written once under the lock `publication`, while it is not_loaded.
 constinit std::atomic<copier_state> state = copier_state::not_loaded;
@@ -64,13 +69,21 @@ void handle_fork_in_child() noexcept {
   clear_counters();
 }
 
-[[gnu::constructor]] void begin_process() noexcept {
+// Reads the settings at the first use: constructors of the program's libraries may run before the
+// one of this object.
+void read_settings() noexcept {
+  if (are_settings_read.load(std::memory_order_acquire)) return;
   is_switched_off = is_second_word("ROCARRAY_PRELOAD", "on", "off");
   prints_summary = is_second_word("ROCARRAY_PRELOAD_SUMMARY", "0", "1");
   // The library reports a value that it cannot use.
   if (char const* const text = std::getenv("ROCARRAY_STAGING_THRESHOLD"); text != nullptr) {
     staging_threshold = base::parse_size(text).value_or(base::default_staging_threshold);
   }
+  are_settings_read.store(true, std::memory_order_release);
+}
+
+[[gnu::constructor]] void begin_process() noexcept {
+  read_settings();
   pthread_atfork(nullptr, nullptr, handle_fork_in_child);
 }
 
@@ -203,14 +216,17 @@ bool has_usual_arguments(copy_request const& request) noexcept {
 }
 
 bool is_small(copy_request const& request) noexcept {
-  std::size_t const threshold =
-      request.is_contiguous() ? staging_threshold : std::min(staging_threshold, strided_threshold);
+  std::size_t const contiguous_threshold = staging_threshold;
+  std::size_t const threshold = request.is_contiguous()
+                                    ? contiguous_threshold
+                                    : std::min(contiguous_threshold, strided_threshold);
   std::size_t const bytes = request.bytes();
   return bytes == 0 || bytes <= threshold;
 }
 
 // Returns why the copy cannot be served, as far as that can be told without the runtime.
 outcome check_request(copy_request const& request) noexcept {
+  read_settings();
   if (is_switched_off) return outcome::switched_off;
   if (request.width == 0 || request.height == 0 || request.depth == 0) return outcome::small;
   if (!has_usual_arguments(request)) return outcome::invalid;
@@ -221,6 +237,8 @@ outcome check_request(copy_request const& request) noexcept {
     default: return outcome::other_direction;
   }
   if (is_small(request)) return outcome::small;
+  if (is_exiting) return outcome::unavailable;
+  if (failures_in_a_row >= max_failures_in_a_row) return outcome::given_up;
   if (was_forked) return outcome::after_fork;
   return was_reset ? outcome::after_reset : outcome::served;
 }
@@ -249,6 +267,21 @@ class flight {
   flight& operator=(flight const&) = delete;
 };
 
+// Counts the failures of the library since the last copy that it served. Reports the last one.
+void count_failure(outcome result) noexcept {
+  int count = failures_in_a_row.load();
+  if (result == outcome::served && count != 0 && count < max_failures_in_a_row) {
+    failures_in_a_row.compare_exchange_strong(count, 0);
+  }
+  if (result != outcome::failed) return;
+  if (failures_in_a_row.fetch_add(1) + 1 == max_failures_in_a_row) {
+    std::fprintf(stderr,
+                 "rocarray-preload: all further copies are passed on: the library failed %d times "
+                 "in a row; ROCARRAY_LOG=info shows why\n",
+                 max_failures_in_a_row);
+  }
+}
+
 outcome try_to_serve(call_site const& site, copy_request& request, copy_report& report) noexcept {
   outcome const checked = check_request(request);
   if (checked != outcome::served) return checked;
@@ -261,7 +294,9 @@ outcome try_to_serve(call_site const& site, copy_request& request, copy_report& 
   // The duration of an asynchronous call is not always that of its copy.
   request.measures_vendor = prints_summary && request.is_synchronous && request.is_contiguous() &&
                             way != direction::unspecified && is_vendor_to_be_measured(way);
+  request.captures = &captures;
   outcome const result = copy_with_library(&request, &report);
+  count_failure(result);
 #if ROCARRAY_PLATFORM_AMD
   // There was no error before, and the vendor's copy would leave none. On nvidia, the library has a
   // runtime of its own.

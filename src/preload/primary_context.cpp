@@ -44,8 +44,8 @@ struct driver_functions {
   }
 };
 
-// Looked up while this object is loaded, which is after the program's runtime has loaded the driver:
-// a guard of a static local variable would be held over calls of the loader.
+// Looked up while this object is loaded, which is after the program's runtime has loaded the
+// driver: a guard of a static local variable would be held over calls of the loader.
 driver_functions const functions_of_driver;
 
 driver_functions const& driver() noexcept { return functions_of_driver; }
@@ -56,9 +56,9 @@ struct known_context {
 };
 
 // Returns the primary context of a device, or null if it is not active. Retains it once for the
-// process, so that its handle stays valid. A reset of the device destroys what the context holds and
-// keeps the handle, but not the context's number: sets `was_reset` if that has changed since the
-// first call.
+// process, so that its handle stays valid. A reset of the device destroys what the context holds
+// and keeps the handle, but not the context's number: sets `was_reset` if that has changed since
+// the first call.
 CUcontext primary_context_of(int device, bool& was_reset) noexcept {
   constexpr std::size_t max_devices = 64;
   static constinit std::array<known_context, max_devices> contexts{};

@@ -40,8 +40,9 @@ int begin_capture_to_graph(call function, void const* caller, void* stream, void
 int end_capture_of(call function, void const* caller, void* stream, void** graph) {
   int const code = call_vendor(function, caller, stream, graph);
   // A call that fails with one of these codes ends no capture: invalid argument or handle, no
-  // capture in this stream, capture of another thread. The vendors' numbers are the same.
-  constexpr int unchanged[] = {1, not_initialized, 400, 401, 903, 908};
+  // context, no capture in this stream, capture of another thread. The vendors' numbers are the
+  // same.
+  constexpr int unchanged[] = {1, not_initialized, 400, 401, 709, 903, 908};
   bool has_ended = true;
   for (int const other : unchanged) has_ended = has_ended && code != other;
   after_capture(has_ended);

@@ -4,6 +4,7 @@
 // loaded at the first copy that it may serve. Contains no type of HIP or CUDA.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,6 +29,7 @@ enum class outcome : unsigned char {
   after_reset,      // the program has reset the device
   unavailable,      // the library could not be loaded, or not for this runtime
   failed,           // the library failed; the vendor's function did the whole copy
+  given_up,         // the library has failed several times in a row
   count
 };
 
@@ -53,6 +55,7 @@ struct copy_request {
   bool is_synchronous;   // the vendor's function returns after the copy is complete
   bool measures_vendor;  // check and wait as for a copy, but do not copy: returns to_measure
   int device;            // the current device of the caller
+  std::atomic<int> const* captures = nullptr;  // the number of streams that are being captured
 
   /// Returns the bytes that are copied. check_shape has excluded an overflow.
   std::size_t bytes() const noexcept { return width * height * depth; }

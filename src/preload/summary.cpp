@@ -63,6 +63,7 @@ char const* text_of(outcome result) noexcept {
     case outcome::after_reset: return "passed on: the device was reset";
     case outcome::unavailable: return "passed on: the library could not be loaded";
     case outcome::failed: return "passed on: the library failed";
+    case outcome::given_up: return "passed on: the library failed repeatedly";
     case outcome::count: break;
   }
   return "";
@@ -117,7 +118,7 @@ std::string_view file_name(char const* path) noexcept {
   return text.substr(text.rfind('/') + 1);
 }
 
-void print_place(call_site const& site) noexcept {
+void print_call_site(call_site const& site) noexcept {
   void const* const address = site.address.load();
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
@@ -132,16 +133,16 @@ void print_place(call_site const& site) noexcept {
   if (info.dli_sname != nullptr) std::fprintf(stderr, " (%s)", info.dli_sname);
 }
 
-// Prints the places with the largest numbers, by `number(site)`, that are at least `least`.
+// Prints the call sites with the largest numbers, by `number(site)`, that are at least `least`.
 template <class Number, class Print>
-void print_places(Number number, std::uint64_t least, Print print) noexcept {
-  constexpr std::size_t max_places = 5;
-  std::array<call_site const*, max_places> largest{};
+void print_call_sites(Number number, std::uint64_t least, Print print) noexcept {
+  constexpr std::size_t max_printed = 5;
+  std::array<call_site const*, max_printed> largest{};
   for (call_site const& site : call_sites()) {
     if (site.address.load(std::memory_order_acquire) == nullptr || number(site) < least) continue;
     call_site const* candidate = &site;
-    for (call_site const*& place : largest) {
-      if (place == nullptr || number(*place) < number(*candidate)) std::swap(place, candidate);
+    for (call_site const*& entry : largest) {
+      if (entry == nullptr || number(*entry) < number(*candidate)) std::swap(entry, candidate);
       if (candidate == nullptr) break;
     }
   }
@@ -153,26 +154,26 @@ void print_places(Number number, std::uint64_t least, Print print) noexcept {
 void print_advice() noexcept {
   constexpr std::uint64_t min_served_copies = 4;  // pinning memory for fewer copies does not pay
   constexpr std::uint64_t min_small_copies = 1000;
-  print_places(
+  print_call_sites(
       [](call_site const& site) {
         bool const repeats = site.served.copies.load() >= min_served_copies;
         return repeats ? site.served.bytes.load() : 0;
       },
       1,
       [](call_site const& site) {
-        print_place(site);
+        print_call_site(site);
         std::fprintf(stderr, ": %llu copies, %s; pin this memory if it is reused\n",
                      static_cast<unsigned long long>(site.served.copies.load()),
                      format(site.served.bytes.load()).text);
       });
-  print_places([](call_site const& site) { return site.small.copies.load(); }, min_small_copies,
-               [](call_site const& site) {
-                 print_place(site);
-                 std::uint64_t const copies = site.small.copies.load();
-                 std::fprintf(stderr, ": %llu small copies of %s on average; batch them\n",
-                              static_cast<unsigned long long>(copies),
-                              format(site.small.bytes.load() / copies).text);
-               });
+  print_call_sites([](call_site const& site) { return site.small.copies.load(); }, min_small_copies,
+                   [](call_site const& site) {
+                     print_call_site(site);
+                     std::uint64_t const copies = site.small.copies.load();
+                     std::fprintf(stderr, ": %llu small copies of %s on average; batch them\n",
+                                  static_cast<unsigned long long>(copies),
+                                  format(site.small.bytes.load() / copies).text);
+                   });
 }
 
 }  // namespace

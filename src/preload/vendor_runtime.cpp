@@ -64,8 +64,8 @@ void* probe_of_caller(void const* caller) noexcept {
 
 // Returns the vendor's function of a loaded library with the vendor's name, or null.
 void* probe_of_loaded_library() noexcept {
-  // dl_iterate_phdr holds a lock that comes after the loader's. So the callback copies the path, and
-  // the library is opened after it has returned.
+  // dl_iterate_phdr holds a lock that comes after the loader's. So the callback copies the path,
+  // and the library is opened after it has returned.
   char path[PATH_MAX] = "";
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* result) {

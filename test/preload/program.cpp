@@ -387,8 +387,8 @@ std::set<std::string> threads_with_signals() {
 
 bool round_trip(std::size_t count);
 
-// The library's threads take no signal of the program. The runtime may start threads that do: before,
-// by a copy that is too small to be served.
+// The library's threads take no signal of the program. The runtime may start threads that do:
+// before, by a copy that is too small to be served.
 void signals() {
   std::printf("small: %d\n", round_trip(1));
   GPU(Stream_t) handle = nullptr;
@@ -494,6 +494,17 @@ void devices() {
   report("from device 1", GPU(Memcpy)(back.data(), memory.get(), mebi, down));
   report_bytes("bytes", back);
   int current = -1;
+  {
+    device_memory const own(mebi);
+    report("device 1", GPU(SetDevice)(1));
+    stream const other(GPU(StreamNonBlocking));
+    report("device 0", GPU(SetDevice)(0));
+    report("own", GPU(MemcpyAsync)(own.get(), source.data(), mebi, up, other.handle));
+    report("synchronize", GPU(StreamSynchronize)(other.handle));
+    std::fill(back.begin(), back.end(), 0);
+    report("own", GPU(Memcpy)(back.data(), own.get(), mebi, down));
+    report_bytes("bytes", back);
+  }
   report("current", GPU(GetDevice)(&current));
   std::printf("%d\n", current);
 }
@@ -505,7 +516,21 @@ void reset() {
   std::printf("after: %d\n", round_trip(mebi));
 }
 
-// Few large copies and many small ones from the same places.
+#if !defined(__HIP_PLATFORM_AMD__)
+// A reset that is not a call of the runtime.
+void reset_by_driver() {
+  std::printf("before: %d\n", round_trip(mebi));
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver == nullptr) std::exit(77);
+  auto* const reset_context =
+      reinterpret_cast<int (*)(int)>(dlsym(driver, "cuDevicePrimaryCtxReset_v2"));
+  if (reset_context == nullptr) std::exit(77);
+  report("reset", reset_context(0));
+  std::printf("after: %d\n", round_trip(mebi));
+}
+#endif
+
+// Few large copies and many small ones from the same call sites.
 void repeated() {
   constexpr std::size_t count = 4 * mebi;
   device_memory const memory(count);
@@ -524,22 +549,27 @@ void repeated() {
 }  // namespace
 
 int main(int, char** arguments) {
-  std::map<std::string, void (*)()> const cases = {{"contiguous", contiguous},
-                                                   {"signals", signals},
-                                                   {"strided", strided},
-                                                   {"order", order},
-                                                   {"errors", errors},
-                                                   {"beyond", beyond},
-                                                   {"memory", memory_kinds},
-                                                   {"threads", threads},
-                                                   {"while_loading", while_loading},
-                                                   {"fork", fork_before_first_use},
-                                                   {"fork_after", fork_after_first_use},
-                                                   {"exit", at_exit},
-                                                   {"capture", capture},
-                                                   {"devices", devices},
-                                                   {"reset", reset},
-                                                   {"repeated", repeated}};
+  std::map<std::string, void (*)()> const cases = {
+    {"contiguous", contiguous},
+    {"signals", signals},
+    {"strided", strided},
+    {"order", order},
+    {"errors", errors},
+    {"beyond", beyond},
+    {"memory", memory_kinds},
+    {"threads", threads},
+    {"while_loading", while_loading},
+    {"fork", fork_before_first_use},
+    {"fork_after", fork_after_first_use},
+    {"exit", at_exit},
+    {"capture", capture},
+    {"devices", devices},
+    {"reset", reset},
+#if !defined(__HIP_PLATFORM_AMD__)
+    {"reset_by_driver", reset_by_driver},
+#endif
+    {"repeated", repeated}
+  };
   auto const found = cases.find(arguments[1] == nullptr ? "" : arguments[1]);
   if (found == cases.end()) return 2;
   // Not before the fork: a child must not use a runtime that its parent has initialized.
