@@ -489,43 +489,54 @@ class mpi_communicator {
                          stream_ref const* stream) const {
     detail::mpi_state& state = usable();
     detail::check_mpi_peer(state, destination, false, tag);
-    detail::mpi_order const order(stream, from.device);
+    detail::mpi_order const order = detail::mpi_order(stream).of(from);
     auto const held = state.lock();
-    std::shared_ptr<detail::mpi_operation> operation;
-    if (destination == MPI_PROC_NULL) {
-      operation = std::make_shared<no_operation>();
-    } else {
-      operation =
-          std::make_shared<detail::mpi_send_operation>(state, from, destination, tag, order);
-    }
-    state.add_locked(operation);
-    return {state_, std::move(operation)};
+    return begin_send_locked(from, destination, tag, order);
+  }
+  mpi_request begin_send_locked(operand const& from, int destination, int tag,
+                                detail::mpi_order const& order) const {
+    if (destination == MPI_PROC_NULL) return add_locked(std::make_shared<no_operation>());
+    return add_locked(
+        std::make_shared<detail::mpi_send_operation>(*state_, from, destination, tag, order));
   }
   mpi_request begin_receive(operand const& to, int source, int tag,
                             stream_ref const* stream) const {
     detail::mpi_state& state = usable();
     detail::check_mpi_peer(state, source, true, tag);
-    detail::mpi_order const order(stream, to.device);
+    detail::mpi_order const order = detail::mpi_order(stream).of(to);
     auto const held = state.lock();
-    std::shared_ptr<detail::mpi_operation> operation;
-    if (source == MPI_PROC_NULL) {
-      operation = std::make_shared<no_operation>();
-    } else {
-      operation = std::make_shared<detail::mpi_receive_operation>(state, to, source, tag, order);
-    }
-    state.add_locked(operation);
+    return begin_receive_locked(to, source, tag, order);
+  }
+  mpi_request begin_receive_locked(operand const& to, int source, int tag,
+                                   detail::mpi_order const& order) const {
+    if (source == MPI_PROC_NULL) return add_locked(std::make_shared<no_operation>());
+    return add_locked(
+        std::make_shared<detail::mpi_receive_operation>(*state_, to, source, tag, order));
+  }
+  mpi_request add_locked(std::shared_ptr<detail::mpi_operation> operation) const {
+    state_->add_locked(operation);
     return {state_, std::move(operation)};
   }
   static mpi_status complete(mpi_request request) { return request.wait(); }
 
   mpi_status exchange(operand const& from, int destination, operand const& to, int source, int tag,
                       stream_ref const* stream) const {
-    detail::check_mpi_peer(usable(), destination, false, tag);
-    detail::check_mpi_peer(usable(), source, true, tag);
+    detail::mpi_state& state = usable();
+    detail::check_mpi_peer(state, destination, false, tag);
+    detail::check_mpi_peer(state, source, true, tag);
     detail::check_mpi_disjoint(from, to);
-    mpi_request receiving = begin_receive(to, source, tag, stream);
-    complete(begin_send(from, destination, tag, stream));
-    return receiving.wait();
+    detail::mpi_order const order(stream);
+    detail::mpi_order const from_order = order.of(from);
+    detail::mpi_order const to_order = order.of(to);
+    std::optional<mpi_request> receiving;
+    std::optional<mpi_request> sending;
+    {
+      auto const held = state.lock();
+      receiving.emplace(begin_receive_locked(to, source, tag, to_order));
+      sending.emplace(begin_send_locked(from, destination, tag, from_order));
+    }
+    sending->wait();
+    return receiving->wait();
   }
 
   /// A message to or from MPI_PROC_NULL.
@@ -544,12 +555,11 @@ class mpi_communicator {
   /// Begins a collective operation and waits for it. `add` adds the memory of this rank, and may
   /// throw if the arguments are invalid.
   template <class Add>
-  void run(detail::mpi_agreement const& agreement, int device, stream_ref const* stream,
-           MPI_Datatype reduced, detail::mpi_collective_operation::call call, char const* call_name,
-           Add add) const {
+  void run(detail::mpi_agreement const& agreement, stream_ref const* stream, MPI_Datatype reduced,
+           detail::mpi_collective_operation::call call, char const* call_name, Add add) const {
     detail::mpi_state& state = usable();
-    detail::mpi_order const order(stream, device);
-    auto const operation = std::make_shared<detail::mpi_collective_operation>(
+    detail::mpi_order const order(stream);
+    auto operation = std::make_shared<detail::mpi_collective_operation>(
         state, agreement, order, reduced, std::move(call), call_name);
     {
       auto const held = state.lock();
@@ -568,7 +578,7 @@ class mpi_communicator {
       operation->begin(std::move(invalid));
       state.add_locked(operation);
     }
-    state.wait(*operation);
+    complete({state_, std::move(operation)});
   }
 
   void broadcast_with(operand const& array, int root, stream_ref const* stream) const {
@@ -580,8 +590,8 @@ class mpi_communicator {
                  ? MPI_Ibcast(to.data, to.count, to.type, root, communicator, request)
                  : MPI_Bcast(to.data, to.count, to.type, root, communicator);
     };
-    run({operation_kind::broadcast, root, array, 0}, array.device, stream, MPI_DATATYPE_NULL, call,
-        "MPI_Bcast", [&](detail::mpi_collective_operation& operation) {
+    run({operation_kind::broadcast, root, array, 0}, stream, MPI_DATATYPE_NULL, call, "MPI_Bcast",
+        [&](detail::mpi_collective_operation& operation) {
           operation.add_destination(array, 1, rank() == root, rank() != root);
         });
   }
@@ -590,9 +600,6 @@ class mpi_communicator {
     if (is_root && !array) {
       throw shape_error("the root needs an array with the elements of all ranks; pass it");
     }
-  }
-  static int device_of(operand const& first, std::optional<operand> const& second) {
-    return first.is_on_device() || !second ? first.device : second->device;
   }
 
   void gather_with(operand const& from, std::optional<operand> const& to, int root,
@@ -608,8 +615,8 @@ class mpi_communicator {
                  : MPI_Gather(from_memory.data, from_memory.count, from_memory.type, to_memory.data,
                               to_memory.count, to_memory.type, root, communicator);
     };
-    run({operation_kind::gather, root, from, 0}, device_of(from, to), stream, MPI_DATATYPE_NULL,
-        call, "MPI_Gather", [&](detail::mpi_collective_operation& operation) {
+    run({operation_kind::gather, root, from, 0}, stream, MPI_DATATYPE_NULL, call, "MPI_Gather",
+        [&](detail::mpi_collective_operation& operation) {
           check_root_array(to, rank() == root);
           if (to) {
             detail::check_mpi_blocks(*to, from, ranks());
@@ -633,8 +640,8 @@ class mpi_communicator {
                  : MPI_Scatter(from_memory.data, from_memory.count, from_memory.type,
                                to_memory.data, to_memory.count, to_memory.type, root, communicator);
     };
-    run({operation_kind::scatter, root, to, 0}, device_of(to, from), stream, MPI_DATATYPE_NULL,
-        call, "MPI_Scatter", [&](detail::mpi_collective_operation& operation) {
+    run({operation_kind::scatter, root, to, 0}, stream, MPI_DATATYPE_NULL, call, "MPI_Scatter",
+        [&](detail::mpi_collective_operation& operation) {
           check_root_array(from, rank() == root);
           if (from) {
             detail::check_mpi_blocks(*from, to, ranks());
@@ -658,8 +665,8 @@ class mpi_communicator {
                                 : MPI_Allreduce(source, to_memory.data, to_memory.count,
                                                 to_memory.type, reduction, communicator);
     };
-    run({operation_kind::all_reduce, 0, to, detail::mpi_operation_number(reduction)},
-        device_of(to, from), stream, mpi_type<T>::get(), call, "MPI_Allreduce",
+    run({operation_kind::all_reduce, 0, to, detail::mpi_operation_number(reduction)}, stream,
+        mpi_type<T>::get(), call, "MPI_Allreduce",
         [&](detail::mpi_collective_operation& operation) {
           if (from) {
             detail::check_mpi_equal_shapes(*from, to);
@@ -687,8 +694,8 @@ class mpi_communicator {
       block.shape[0] /= ranks();
       block.count /= ranks();
     }
-    run({operation_kind::all_to_all, 0, block, 0}, device_of(from, to), stream, MPI_DATATYPE_NULL,
-        call, "MPI_Alltoall", [&](detail::mpi_collective_operation& operation) {
+    run({operation_kind::all_to_all, 0, block, 0}, stream, MPI_DATATYPE_NULL, call, "MPI_Alltoall",
+        [&](detail::mpi_collective_operation& operation) {
           if (from.rank == 0 || from.shape[0] % ranks() != 0) {
             throw shape_error("incompatible shape: array " + from.shape_text() + " for " +
                               std::to_string(ranks()) +

@@ -3,7 +3,7 @@
 // same order; the test fails if it fails in one of them.
 //
 // The argument --direct passes device memory to MPI: for platforms whose device memory the CPU can
-// access. --funneled initializes MPI for one thread.
+// access. --funneled initializes MPI for one thread, --serialized for one at a time.
 #include <roc/interop/mpi.hpp>
 #include <roc/roc.hpp>
 
@@ -14,8 +14,10 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -682,6 +684,115 @@ TEST_F(MpiError, InvalidRankTagOrOptionIsFound) {
   expect_error<mpi_error>([] { mpi_communicator const none(MPI_COMM_NULL); }, "MPI_COMM_NULL");
 }
 
+TEST_F(MpiError, PerThreadStreamIsFound) {
+  device_array<int, 1> array({1000});
+  std::vector<int> host(1000);
+  auto const stream = per_thread_stream();
+  auto const refuses = [&](auto call) {
+    try {
+      call();
+      FAIL() << "no error";
+    } catch (error const& error) {
+      EXPECT_EQ(error.code(), std::errc::invalid_argument);
+      EXPECT_NE(std::string(error.what()).find("use a stream of your own"), std::string::npos)
+          << error.what();
+    }
+  };
+  refuses([&] { comm.send(array, next(), 0, stream); });
+  refuses([&] { static_cast<void>(comm.ireceive(host, previous(), 0, stream)); });
+  refuses([&] { comm.sendrecv(host, next(), array, previous(), 0, stream); });
+  refuses([&] { comm.broadcast(host, 0, stream); });
+  if (comm.rank() == 0) {
+    refuses([&] { comm.all_reduce(array, MPI_SUM, stream); });
+  } else {
+    expect_error<mpi_error>([&] { comm.all_reduce(array, MPI_SUM); }, "another rank");
+  }
+  // Nothing was begun.
+  array.fill(comm.rank());
+  comm.sendrecv(array, next(), host, previous());
+  EXPECT_EQ(host, std::vector<int>(1000, previous()));
+}
+
+// Only with ROCARRAY_HOST_DEVICES=2.
+class MpiDevices : public Mpi {
+ protected:
+  void SetUp() override {
+    if (device::count() < 2) GTEST_SKIP() << "needs two devices";
+  }
+};
+
+TEST_F(MpiDevices, WithoutStreamComesAfterWorkOfOtherDeviceOnHostMemory) {
+  auto pinned = pinned_array<int>(1000);
+  std::fill(pinned.begin(), pinned.end(), -1);
+  std::vector<int> to(1000), sum(1000);
+  device_guard const second(device(1));
+  auto const array = to_device(std::vector<int>(1000, comm.rank() + 1));
+  stream stream(non_blocking);
+  array.copy_to_host(pinned, stream);
+  {
+    device_guard const first(device(0));
+    comm.sendrecv(pinned, next(), to, previous());
+  }
+  EXPECT_EQ(to, std::vector<int>(1000, previous() + 1));
+  auto const ones = to_device(std::vector<int>(1000, 1));
+  ones.copy_to_host(pinned, stream);
+  {
+    device_guard const first(device(0));
+    comm.all_reduce(pinned, sum, MPI_SUM);
+  }
+  EXPECT_EQ(sum, std::vector<int>(1000, comm.size()));
+}
+
+TEST_F(MpiDevices, WithoutStreamOperandsMayBeOnTwoDevices) {
+  std::size_t const n = 900;
+  device_guard const first(device(0));
+  device_array<int, 1> to({2 * n});
+  to.zero();
+  stream to_stream(non_blocking);
+  to.fill(-7, to_stream);
+  device_guard const second(device(1));
+  device_array<int, 1> from({2 * n});
+  from.zero();
+  stream from_stream(non_blocking);
+  for (bool is_first_current : {true, false}) {
+    device_guard const current(device(is_first_current ? 0 : 1));
+    // Gaps on both sides: packed on the device of each.
+    auto const source = from(slice(0, 2 * n, 2)), target = to(slice(1, 2 * n, 2));
+    from.fill(comm.rank() + 1, from_stream);
+    comm.all_reduce(source, target, MPI_SUM);
+    auto result = to.copy_to_host();
+    int const sum = comm.size() * (comm.size() + 1) / 2;
+    for (std::size_t i = 0; i < 2 * n; ++i) ASSERT_EQ(result(i), i % 2 == 0 ? -7 : sum) << i;
+    from.fill(comm.rank() + 100, from_stream);
+    comm.sendrecv(source, next(), target, previous());
+    result = to.copy_to_host();
+    for (std::size_t i = 0; i < 2 * n; ++i) {
+      ASSERT_EQ(result(i), i % 2 == 0 ? -7 : previous() + 100) << i;
+    }
+  }
+}
+
+TEST_F(MpiDevices, StreamOfOtherDeviceIsFound) {
+  device_guard const first(device(0));
+  device_array<int, 1> array({1000});
+  array.zero();
+  stream stream;
+  device_guard const second(device(1));
+  device_array<int, 1> other({1000});
+  other.zero();
+  std::string const text = "the stream is on device 0, but the array is on device 1";
+  expect_error<error>([&] { static_cast<void>(comm.isend(other, next(), 0, stream)); }, text);
+  expect_error<error>([&] { comm.receive(other, previous(), 0, stream); }, text);
+  expect_error<error>([&] { comm.sendrecv(array, next(), other, previous(), 0, stream); }, text);
+  expect_error<error>([&] { comm.all_reduce(array, other, MPI_SUM, stream); }, text);
+  if (comm.rank() == 0) {
+    expect_error<error>([&] { comm.broadcast(other, 0, stream); }, text);
+  } else {
+    expect_error<mpi_error>([&] { comm.broadcast(array, 0, stream); }, "another rank");
+  }
+  comm.sendrecv(array, next(), array(slice(0, 0)), MPI_PROC_NULL, 0, stream);
+}
+
 TEST_F(MpiError, OverlappingArraysAreFound) {
   auto const ranks = static_cast<std::size_t>(comm.size());
   device_array<int, 1> array({100 * ranks + 100});
@@ -729,13 +840,14 @@ TEST_F(MpiError, FreedCommunicatorIsFound) {
   mpi_communicator first(MPI_COMM_WORLD);
   mpi_communicator second(std::move(first));
   EXPECT_THROW(static_cast<void>(first.rank()), lifetime_error);
-  std::vector<int> array(10);
+  std::vector<int> array(10, comm.rank() + 1), to(10);
   {
-    auto const receive = second.ireceive(array, previous());
+    auto const receive = second.ireceive(to, previous());
     expect_error<mpi_error>([&] { second.free(); }, "pending");
     MPI_Barrier(MPI_COMM_WORLD);  // nobody sends before all have tried
     second.send(array, next());
   }
+  EXPECT_EQ(to, std::vector<int>(10, previous() + 1));
   second.free();
   EXPECT_THROW(second.send(array, 0), lifetime_error);
 }
@@ -754,6 +866,70 @@ TEST_F(Mpi, ThreadThatMustNotCallMpiIsFound) {
     expect_error<mpi_error>([&] { comm.send(array, MPI_PROC_NULL); }, "this thread must not");
     expect_error<mpi_error>([&] { comm.broadcast(array, 0); }, "this thread must not");
   }).join();
+
+  std::vector<int> from(1000, comm.rank() + 1), to(1000);
+  std::optional request(comm.ireceive(to, previous()));
+  std::thread([&] {
+    expect_error<mpi_error>([&] { request->wait(); }, "this thread must not");
+  }).join();
+  EXPECT_DEATH(std::thread([&] { request.reset(); }).join(),
+               "a pending request of MPI was destroyed and cannot be completed: .*this thread must "
+               "not call MPI");
+  comm.send(from, next());
+  while (!request->test()) {
+  }
+  EXPECT_EQ(to, std::vector<int>(1000, previous() + 1));
+
+  // The message is complete, so that the destructor has nothing to do.
+  std::thread([&] { request.reset(); }).join();
+}
+
+// With --serialized, MPI itself does no locking.
+TEST_F(Mpi, PendingOperationsOfTwoThreadsComplete) {
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "one thread may call MPI";
+  // A call can fail only before it has begun an operation, if the other thread is in MPI.
+  auto const repeat = [&](auto call) {
+    for (int attempt = 1;; ++attempt) {
+      try {
+        call(attempt);
+        return attempt;
+      } catch (mpi_error const& error) {
+        EXPECT_NE(std::string(error.what()).find("at the same time"), std::string::npos)
+            << error.what();
+        std::this_thread::yield();
+      }
+    }
+  };
+  std::size_t const n = 20'000;
+  device_array<int, 1> to({n}), last({10});
+  int sent = 0;
+  std::vector<int> sum(n, 1);
+  auto receive = comm.ireceive(to, previous(), 1);
+  auto end = comm.ireceive(last, previous(), 2);
+  std::atomic<bool> has_finished = false;
+  std::thread thread([&] {
+    sent = repeat([&](int attempt) {
+      auto const from = to_device(std::vector<int>(n, attempt));
+      comm.send(from, next(), 1);
+    });
+    repeat([&](int) { comm.all_reduce(sum, MPI_SUM); });
+    has_finished = true;
+  });
+  EXPECT_NO_THROW({
+    do {
+      static_cast<void>(end.test());
+      std::this_thread::yield();
+    } while (!has_finished);
+  });
+  thread.join();
+  receive.wait();
+  comm.send(std::vector<int>(10, sent), next(), 2);
+  end.wait();
+  // Messages that were begun by a call that failed would arrive before.
+  EXPECT_EQ(to.copy_to_host()(n - 1), last.copy_to_host()(0));
+  EXPECT_EQ(sum, std::vector<int>(n, comm.size()));
 }
 
 TEST_F(Mpi, DeviceMemoryIsPassedAsAsked) {
@@ -780,6 +956,7 @@ int run(int count, char** arguments) {
     std::string const argument = arguments[i];
     if (argument == "--direct") is_direct = true;
     if (argument == "--funneled") level = MPI_THREAD_FUNNELED;
+    if (argument == "--serialized") level = MPI_THREAD_SERIALIZED;
   }
   set_options({.staging_threshold = 0});
   try {

@@ -53,22 +53,33 @@ struct mpi_agreement {
   std::uint64_t operation;
 };
 
+/// How many chunks of a collective operation are in flight.
+inline constexpr std::size_t mpi_collective_in_flight = 2;
+
 /// Memory of a collective operation: equal blocks, one for each rank or a single one.
 struct mpi_collective_side {
+  mpi_order order;  // of the copies of this memory
   mpi_packed packed;
   std::size_t blocks;
   bool is_read;
   bool is_written;
   host_array<std::byte, 1> staging{};
   std::byte* memory = nullptr;  // the staging memory, if there is any
+  mpi_point ready{};            // the packed elements, and the work before the operation
+  std::array<mpi_point, mpi_collective_in_flight> copies{};  // of chunks to or from staging memory
 
+  /// @param side_order order of the operand
   mpi_collective_side(mpi_operand const& operand, std::size_t block_count, bool reads, bool writes,
-                      mpi_order const& order)
-      : packed(operand, order), blocks(block_count), is_read(reads), is_written(writes) {}
+                      mpi_order const& side_order)
+      : order(side_order),
+        packed(operand, side_order),
+        blocks(block_count),
+        is_read(reads),
+        is_written(writes) {}
 
   std::size_t block_bytes() const { return packed.operand().bytes() / blocks; }
   bool is_on_device() const { return packed.operand().is_on_device(); }
-  void allocate(std::size_t bytes, mpi_order const& order) {
+  void allocate(std::size_t bytes) {
     staging = mpi_buffer(bytes, order, true);
     memory = staging.data();
   }
@@ -133,8 +144,9 @@ class mpi_collective_operation final : public mpi_operation {
   /// Adds memory of this rank. Throws out_of_memory and roc::error.
   void add(std::optional<mpi_collective_side>& side, mpi_operand const& operand, std::size_t blocks,
            bool is_read, bool is_written) {
+    mpi_order const order = order_.of(operand);
     if (operand.count == 0) return;
-    side.emplace(operand, blocks, is_read, is_written, order_);
+    side.emplace(operand, blocks, is_read, is_written, order);
     if (operand.is_on_device() && !state_.device_pointers) allocate(*side);
   }
   void add_source(mpi_operand const& operand, std::size_t blocks) {
@@ -148,9 +160,10 @@ class mpi_collective_operation final : public mpi_operation {
   /// do.
   void pack() {
     for (auto* const side : {&from_, &to_}) {
-      if (*side && (*side)->is_read) (*side)->packed.pack(order_);
+      if (!*side) continue;
+      if ((*side)->is_read) (*side)->packed.pack((*side)->order);
+      (*side)->ready.record((*side)->order);
     }
-    ready_.record(order_);
   }
   /// Begins to compare the ranks' arguments. The caller holds the state's lock.
   /// @param invalid the error of this rank's arguments, which the other ranks are told of, or null
@@ -195,26 +208,23 @@ class mpi_collective_operation final : public mpi_operation {
     std::size_t const chunks = (block_bytes_ + chunk_bytes_ - 1) / chunk_bytes_;
     bool const has_advanced = is_direct_ ? call_direct(chunks) : advance_chunks(chunks);
     if (freed_ < chunks) return has_advanced;
-    if (to_ && to_->is_written) to_->packed.unpack(order_);
-    order_.finish();
+    if (to_ && to_->is_written) to_->packed.unpack(to_->order);
+    for (auto const* const side : {&from_, &to_}) {
+      if (*side) (*side)->order.finish();
+    }
     return is_done = true;
   }
 
  private:
   // Words that must be equal: six numbers and the extents.
   static constexpr std::size_t compared = 6 + mpi_max_rank;
-  static constexpr std::size_t in_flight = 2;
-
-  struct slot {
-    mpi_pending transfer;
-    mpi_point copy;
-  };
+  static constexpr std::size_t in_flight = mpi_collective_in_flight;
 
   bool is_all_on_device() const {
     return (!from_ || from_->is_on_device()) && (!to_ || to_->is_on_device());
   }
   void allocate(mpi_collective_side& side) {
-    side.allocate(in_flight * side.blocks * std::min(chunk_bytes_, block_bytes_), order_);
+    side.allocate(in_flight * side.blocks * std::min(chunk_bytes_, block_bytes_));
   }
   std::size_t length(std::size_t chunk) const {
     return std::min(chunk_bytes_, block_bytes_ - chunk * chunk_bytes_);
@@ -280,8 +290,18 @@ class mpi_collective_operation final : public mpi_operation {
     return side.memory + (chunk % in_flight) * side.blocks * std::min(chunk_bytes_, block_bytes_);
   }
 
+  /// Returns true if the packed elements, and the work before the operation, are there.
+  bool is_ready() {
+    return (!from_ || from_->ready.is_reached()) && (!to_ || to_->ready.is_reached());
+  }
+  /// Returns true if the copies of a chunk have finished.
+  bool is_copied(std::size_t chunk) {
+    std::size_t const slot = chunk % in_flight;
+    return (!from_ || from_->copies[slot].is_reached()) && (!to_ || to_->copies[slot].is_reached());
+  }
+
   bool call_direct(std::size_t chunks) {
-    if (!ready_.is_reached()) return false;
+    if (!is_ready()) return false;
     for (; freed_ < chunks; ++freed_) {
       with_memory(freed_, [&](mpi_chunk_memory const& from, mpi_chunk_memory const& to) {
         check_mpi(function_(from, to, nullptr), call_name_);
@@ -294,35 +314,29 @@ class mpi_collective_operation final : public mpi_operation {
     std::size_t const before = copied_ + begun_ + arrived_ + freed_;
     bool const uses_program_memory =
         (from_ && from_->memory == nullptr) || (to_ && to_->memory == nullptr);
-    if (uses_program_memory && !ready_.is_reached()) return false;
-    for (; freed_ < arrived_ && slots_[freed_ % in_flight].copy.is_reached(); ++freed_) {
-    }
-    for (; copied_ < std::min(chunks, freed_ + in_flight); ++copied_) {
-      if (copy_chunk(copied_, true)) slots_[copied_ % in_flight].copy.record(order_);
-    }
-    for (; begun_ < copied_ && slots_[begun_ % in_flight].copy.is_reached(); ++begun_) {
+    if (uses_program_memory && !is_ready()) return false;
+    while (freed_ < arrived_ && is_copied(freed_)) ++freed_;
+    for (; copied_ < std::min(chunks, freed_ + in_flight); ++copied_) copy_chunk(copied_, true);
+    for (; begun_ < copied_ && is_copied(begun_); ++begun_) {
       with_memory(begun_, [&](mpi_chunk_memory const& from, mpi_chunk_memory const& to) {
-        check_mpi(function_(from, to, slots_[begun_ % in_flight].transfer.begin(false)),
-                  call_name_);
+        check_mpi(function_(from, to, transfers_[begun_ % in_flight].begin(false)), call_name_);
       });
     }
-    for (; arrived_ < begun_ && slots_[arrived_ % in_flight].transfer.test(); ++arrived_) {
-      if (copy_chunk(arrived_, false)) slots_[arrived_ % in_flight].copy.record(order_);
+    for (; arrived_ < begun_ && transfers_[arrived_ % in_flight].test(); ++arrived_) {
+      copy_chunk(arrived_, false);
     }
     return copied_ + begun_ + arrived_ + freed_ != before;
   }
 
-  /// Enqueues the copies of a chunk to or from staging memory. Returns false if there is none.
-  bool copy_chunk(std::size_t chunk, bool to_host) {
-    bool is_enqueued = false;
+  /// Enqueues the copies of a chunk to or from staging memory, if there are any.
+  void copy_chunk(std::size_t chunk, bool to_host) {
     for (auto* const side : {&from_, &to_}) {
       if (!*side || (*side)->memory == nullptr) continue;
       if (to_host ? !(*side)->is_read : !(*side)->is_written) continue;
       (*side)->packed.copy_part((*side)->blocks, chunk * chunk_bytes_, length(chunk),
-                                staged(**side, chunk), to_host, order_);
-      is_enqueued = true;
+                                staged(**side, chunk), to_host, (*side)->order);
+      (*side)->copies[chunk % in_flight].record((*side)->order);
     }
-    return is_enqueued;
   }
 
   mpi_state& state_;
@@ -336,14 +350,13 @@ class mpi_collective_operation final : public mpi_operation {
   std::size_t chunk_bytes_ = 1;  // of each block
   std::optional<mpi_collective_side> from_;
   std::optional<mpi_collective_side> to_;
-  mpi_point ready_;
   // Each word is sent with its complement: the maximum of both tells whether all ranks agree.
   std::array<std::uint64_t, 2 * compared + 2> sent_{};
   std::array<std::uint64_t, 2 * compared + 2> agreed_{};
   mpi_pending comparison_;
   bool has_agreed_ = false;
   bool is_direct_ = false;
-  std::array<slot, in_flight> slots_;
+  std::array<mpi_pending, in_flight> transfers_;
   // The numbers of chunks that were copied to staging memory, passed to MPI, that MPI has
   // completed, and whose staging memory is free again.
   std::size_t copied_ = 0;

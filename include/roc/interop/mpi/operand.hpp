@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include <roc/detail/strided_region.hpp>
 #include <roc/device.hpp>
 #include <roc/device_array.hpp>
+#include <roc/error.hpp>
 #include <roc/event.hpp>
 #include <roc/host_array.hpp>
 #include <roc/interop/mpi/type.hpp>
@@ -114,22 +116,47 @@ mpi_operand mpi_operand_of(X& x) {
   return result;
 }
 
+/// Returns true for the per-thread default stream, whose handle is the same in all threads.
+inline bool is_per_thread_stream(stream_ref stream) {
+  static native_stream* const handle = per_thread_stream().handle();
+  return stream.handle() == handle;
+}
+
 /// The stream that orders an operation, and its device. Without a stream, the constructor waits for
-/// all work of the device, and the operation's own copies are on the device's default stream.
+/// all work of every device, and the copies of an operand are on the default stream of its device.
 class mpi_order {
  public:
-  /// @param device ordinal of the memory's device; -1 for host memory
-  /// Throws roc::error and lifetime_error. Blocks if `stream` is null.
-  mpi_order(stream_ref const* stream, int device)
-      : device_(device), has_stream_(stream != nullptr) {
+  /// Throws roc::error. Blocks if `stream` is null.
+  explicit mpi_order(stream_ref const* stream) : has_stream_(stream != nullptr) {
+    int const devices = has_stream_ ? 0 : roc::device::count();
+    // Also for host memory, which the work of any device may access.
+    for (int i = 0; i < devices; ++i) roc::device(i).synchronize();
     if (has_stream_) {
       stream_ = *stream;
-      if (stream_.device_ordinal() >= 0) device_ = stream_.device_ordinal();
+      device_ = stream_.device_ordinal();
     }
-    if (device_ < 0 && (has_stream_ || roc::device::count() != 0)) {
-      device_ = roc::device().ordinal();
+    if (device_ < 0 && (has_stream_ || devices != 0)) device_ = roc::device().ordinal();
+  }
+
+  /// Returns the order of the copies of one operand. Throws roc::error
+  /// (std::errc::invalid_argument) if the stream cannot order them.
+  mpi_order of(mpi_operand const& operand) const {
+    if (has_stream_ && is_per_thread_stream(stream_)) {
+      // Any thread that calls MPI advances the operation, and would use its own stream.
+      throw error(std::make_error_code(std::errc::invalid_argument),
+                  "the stream is a per-thread default stream, which is another stream in each "
+                  "thread that completes operations of MPI; use a stream of your own");
     }
-    if (!has_stream_ && device_ >= 0) roc::device(device_).synchronize();
+    mpi_order result = *this;
+    if (!operand.is_on_device() || operand.count == 0) return result;
+    if (has_stream_ && operand.device != device_) {
+      throw error(std::make_error_code(std::errc::invalid_argument),
+                  "the stream is on device " + std::to_string(device_) +
+                      ", but the array is on device " + std::to_string(operand.device) +
+                      "; use a stream of the array's device, or none");
+    }
+    result.device_ = operand.device;
+    return result;
   }
 
   /// Calls `f` while the stream's device is current. Without a device, just calls it.
@@ -153,7 +180,7 @@ class mpi_order {
 
  private:
   stream_ref stream_;
-  int device_;  // -1: there is no device
+  int device_ = -1;  // -1: there is no device
   bool has_stream_;
 };
 
@@ -193,16 +220,15 @@ inline host_array<std::byte, 1> mpi_buffer(std::size_t bytes, mpi_order const& o
 /// same kind that pack and unpack copy to and from.
 class mpi_packed {
  public:
-  /// Allocates scratch memory if the operand has gaps. Throws out_of_memory and roc::error.
+  /// Allocates scratch memory if the operand has gaps. `order` is that of the operand. Throws
+  /// out_of_memory and roc::error.
   mpi_packed(mpi_operand const& operand, mpi_order const& order) : operand_(operand) {
     if (operand.is_contiguous) {
       data_ = static_cast<std::byte*>(operand.data);
     } else if (operand.is_on_device()) {
-      device_guard const current{roc::device(operand.device)};
       shape<1> const extents{operand.bytes()};
-      device_scratch_ = operand.device == order.device()
-                            ? device_array<std::byte, 1>(extents, order::c, order.stream())
-                            : device_array<std::byte, 1>(extents);
+      order.on_device(
+          [&] { device_scratch_ = device_array<std::byte, 1>(extents, order::c, order.stream()); });
       data_ = device_scratch_.data();
     } else {
       host_scratch_ = host_array<std::byte, 1>(shape<1>{operand.bytes()});

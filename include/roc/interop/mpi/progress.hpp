@@ -110,14 +110,16 @@ struct mpi_state {
     return result;
   }
 
-  /// Throws lifetime_error outside of MPI_Init and MPI_Finalize, and mpi_error if this thread must
-  /// not call MPI.
-  void check_usable() const {
+  /// Throws lifetime_error outside of MPI_Init and MPI_Finalize.
+  static void check_running() {
     if (!is_mpi_running()) {
       throw lifetime_error(
           "MPI is not running: MPI_Finalize was called; destroy requests and communicators before "
           "it");
     }
+  }
+  /// Throws mpi_error if this thread must not call MPI.
+  void check_thread() const {
     if (thread_level >= MPI_THREAD_SERIALIZED) return;
     int is_main = 0;
     check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
@@ -128,7 +130,15 @@ struct mpi_state {
     }
   }
 
-  /// Locks the state. Throws mpi_error if another thread is in MPI and the thread level forbids it.
+  /// Throws as check_running and check_thread.
+  void check_usable() const {
+    check_running();
+    check_thread();
+  }
+
+  /// Locks the state, to begin an operation. Throws mpi_error if another thread is in MPI and the
+  /// thread level forbids it. Afterwards lock the mutex itself: an operation that was begun
+  /// accesses the program's memory, so that an error must not end the wait for it.
   std::unique_lock<std::mutex> lock() {
     if (thread_level == MPI_THREAD_MULTIPLE) return std::unique_lock(mutex);
     std::unique_lock result(mutex, std::try_to_lock);
@@ -164,17 +174,22 @@ struct mpi_state {
     return has_advanced;
   }
 
-  /// Advances once. Returns true if the operation is done. Throws its error.
-  bool test(mpi_operation const& operation) {
-    check_usable();
-    auto const held = lock();
-    if (!operation.is_done) advance_locked();
-    if (operation.is_done && operation.failure) std::rethrow_exception(operation.failure);
-    return operation.is_done;
+  /// Advances once. Returns true if the operation is done. Throws the operation's error, and
+  /// destroys it then. Throws as check_usable if MPI must be called; the operation is then pending.
+  bool test(std::shared_ptr<mpi_operation>& operation) {
+    check_running();
+    std::scoped_lock const held(mutex);
+    if (operation->is_done && !operation->failure) return true;
+    check_thread();  // also the destructor of an operation that failed can call MPI
+    if (!operation->is_done) advance_locked();
+    if (!operation->failure) return operation->is_done;
+    std::exception_ptr const failure = operation->failure;
+    operation = nullptr;
+    std::rethrow_exception(failure);
   }
 
-  /// Advances until the operation is done. Throws its error.
-  void wait(mpi_operation const& operation) {
+  /// Advances until the operation is done. Throws as test.
+  void wait(std::shared_ptr<mpi_operation>& operation) {
     while (!test(operation)) std::this_thread::yield();
   }
 };

@@ -2,6 +2,7 @@
 // Pending messages of the program. Included by roc/interop/mpi.hpp.
 #pragma once
 
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <source_location>
@@ -19,6 +20,10 @@ namespace roc {
 /// The destructor blocks until the message has been sent or received. It never throws: errors go to
 /// the log hook. `wait` does the same early and can throw; the destructor then does nothing. All
 /// requests must be destroyed before MPI_Finalize.
+///
+/// Destroy a pending request in a thread that may call MPI. In another one the destructor cannot
+/// complete the message, which would access memory that the program may free next, so it terminates
+/// the process with the reason on the standard error stream.
 class [[nodiscard]] mpi_request {
  public:
   /// Takes over the message; the moved-from request is empty.
@@ -39,12 +44,13 @@ class [[nodiscard]] mpi_request {
   ///
   /// @returns the source, tag and number of elements of a received message
   /// @throws shape_error, mpi_error, roc::error as receive does; lifetime_error if the request is
-  ///   empty, or after MPI_Finalize
+  ///   empty, or after MPI_Finalize; mpi_error if this thread must not call MPI, and the message is
+  ///   then still pending
   mpi_status wait(detail::caller at = std::source_location::current()) {
     detail::call_scope const call(__func__, at);
     check_not_empty();
     complete([&] {
-      state_->wait(*operation_);
+      state_->wait(operation_);
       return true;
     });
     auto const operation = std::exchange(operation_, nullptr);
@@ -56,7 +62,7 @@ class [[nodiscard]] mpi_request {
   [[nodiscard]] bool test(detail::caller at = std::source_location::current()) {
     detail::call_scope const call(__func__, at);
     check_not_empty();
-    return complete([&] { return state_->test(*operation_); });
+    return complete([&] { return state_->test(operation_); });
   }
 
  private:
@@ -77,10 +83,7 @@ class [[nodiscard]] mpi_request {
     try {
       return f();
     } catch (...) {
-      if (operation_->is_done) {
-        operation_ = nullptr;
-        state_ = nullptr;
-      }
+      if (operation_ == nullptr) state_ = nullptr;
       throw;
     }
   }
@@ -89,8 +92,22 @@ class [[nodiscard]] mpi_request {
     try {
       wait();
     } catch (std::exception const& error) {
-      detail::log_late_error(error.what());
+      log_or_terminate(error.what());
+    } catch (...) {
+      log_or_terminate("a host function of the stream threw an exception of another type");
     }
+  }
+  /// Logs the error of a message that is complete, or that MPI_Finalize has ended. Terminates the
+  /// process if the message is still pending.
+  void log_or_terminate(char const* problem) const noexcept {
+    if (operation_ == nullptr || !detail::is_mpi_running()) {
+      return detail::log_late_error(problem);
+    }
+    std::fprintf(stderr,
+                 "rocarray: a pending request of MPI was destroyed and cannot be completed: %s; "
+                 "wait for requests in a thread that may call MPI\n",
+                 problem);
+    std::terminate();
   }
 
   std::shared_ptr<detail::mpi_state> state_;
