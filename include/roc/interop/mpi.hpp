@@ -53,25 +53,29 @@ using mpi_async_misuse = first_misuse<argument_misuse<X>..., temporary_misuse<X.
 /// must shapes; in messages, an array of rank 1 matches any shape with as many elements. Host
 /// memory, device memory and layouts can be mixed between the ranks. Structures travel as bytes.
 ///
-/// **Order.** Without a stream, an operation comes after all work enqueued earlier on the device,
-/// and is complete on return. With a stream, it comes after the work enqueued earlier on that
-/// stream. The call blocks until the data was sent or has arrived; data that arrived is seen by
-/// work enqueued on that stream after the call, and by others once the stream has been
-/// synchronized.
+/// **Order.** Without a stream, an operation comes after all work enqueued earlier on every device
+/// of the process, and is complete on return. With a stream, it comes after the work enqueued
+/// earlier on that stream, which must be on the device of the arrays, must not be a per-thread
+/// stream, and must live until the operation is complete (`wait` of a request). The call blocks
+/// until the data was sent or has arrived; data that arrived is seen by work enqueued on that
+/// stream after the call, and by others once the stream has been synchronized.
 ///
 /// **Progress.** Pending messages proceed while any operation of the same communicator, `wait` or
 /// `test` runs. A rank that blocks elsewhere, for example in MPI_Barrier, while another rank waits
 /// for a message longer than mpi_options::inline_limit can block it for that time.
 ///
 /// **Errors.** Operations throw mpi_error (errors of MPI, disagreement of ranks), shape_error
-/// (shapes that do not match), lifetime_error (after MPI_Finalize, moved-from objects), and what
-/// copies throw. Errors of MPI on this communicator are returned, whatever the error handler of the
-/// program's communicator is: MPI_ERRORS_RETURN is set on the duplicates. That handler is only
-/// called for errors of the duplication itself. A rank that throws from HIP or MPI in the middle of
-/// a transfer does not tell the others, as with MPI itself.
+/// (shapes that do not match), lifetime_error (after MPI_Finalize, moved-from objects),
+/// roc::error with the code `std::errc::invalid_argument` (a per-thread stream, a stream of another
+/// device than an array's), and what copies throw. Errors of MPI on this communicator are returned,
+/// whatever the error handler of the program's communicator is: MPI_ERRORS_RETURN is set on the
+/// duplicates. That handler is only called for errors of the duplication itself. A rank that throws
+/// from HIP or MPI in the middle of a transfer does not tell the others, as with MPI itself.
 ///
-/// **Threads.** As MPI's thread level allows: other use of the communicator throws. With
-/// MPI_THREAD_MULTIPLE, any threads can use it; collective operations one at a time.
+/// **Threads.** As MPI's thread level allows: a call in a thread that must not call MPI throws, and
+/// so does one that begins an operation while another thread is in MPI, unless the level is
+/// MPI_THREAD_MULTIPLE. Operations that were begun are always completed. With MPI_THREAD_MULTIPLE,
+/// any threads can use it; collective operations one at a time.
 class mpi_communicator {
  public:
   /// Duplicates a communicator of MPI. Collective: all its ranks must call it.
@@ -204,10 +208,10 @@ class mpi_communicator {
   /// one whose stream is late delays those after it. (MPI_Isend; mpi4py: `Isend`)
   ///
   /// *Synchronization:* does not block on work of `stream`. Without a stream, waits for all work of
-  /// the device.
+  /// every device.
   ///
-  /// *Lifetime:* `from` must live and stay unchanged until wait() of the request has returned.
-  /// Temporaries that own memory do not compile.
+  /// *Lifetime:* `from` must live and stay unchanged until wait() of the request has returned,
+  /// and `stream` must live until then. Temporaries that own memory do not compile.
   ///@{
   template <detail::copy_argument X>
     requires detail::correct_use<detail::mpi_async_misuse<X>>
@@ -229,11 +233,11 @@ class mpi_communicator {
   /// Receives match in the order of the calls. (MPI_Irecv; mpi4py: `Irecv`)
   ///
   /// *Synchronization:* does not block on work of `stream`. Without a stream, waits for all work of
-  /// the device, and wait() completes the copies. With one, the elements are written after the
+  /// every device, and wait() completes the copies. With one, the elements are written after the
   /// work that is on the stream now; they are seen by work enqueued after wait() has returned.
   ///
-  /// *Lifetime:* `to` must live and must not be accessed until wait() of the request has returned.
-  /// Temporaries that own memory do not compile.
+  /// *Lifetime:* `to` must live and must not be accessed until wait() of the request has returned,
+  /// and `stream` must live until then. Temporaries that own memory do not compile.
   ///@{
   template <detail::writable_argument X>
     requires detail::correct_use<detail::mpi_async_misuse<X>>
@@ -252,7 +256,8 @@ class mpi_communicator {
   ///@}
 
   /// Sends one array and receives another one at the same time, without deadlock. Otherwise as send
-  /// and receive. The arrays must not share memory. (MPI_Sendrecv; mpi4py: `Sendrecv`)
+  /// and receive. (MPI_Sendrecv; mpi4py: `Sendrecv`)
+  /// @throws overlap_error if the arrays share memory, before anything is sent
   ///@{
   template <detail::copy_argument X, detail::writable_argument Y>
   mpi_status sendrecv(X&& from, int destination, Y&& to, int source, int tag = 0,
@@ -298,6 +303,7 @@ class mpi_communicator {
   /// ranks, which can leave it out.
   /// @param from the array of this rank, of the same shape in all ranks
   /// @throws shape_error, mpi_error in all ranks if ranks disagree or the root's array does not fit
+  /// @throws overlap_error in a rank whose arrays share memory; the other ranks throw mpi_error
   ///@{
   template <detail::copy_argument X, detail::writable_argument Y>
   void gather(X const& from, Y&& to, int root,
@@ -331,6 +337,7 @@ class mpi_communicator {
   /// out.
   /// @param to the array of this rank, of the same shape in all ranks
   /// @throws shape_error, mpi_error in all ranks if ranks disagree or the root's array does not fit
+  /// @throws overlap_error in a rank whose arrays share memory; the other ranks throw mpi_error
   ///@{
   template <detail::copy_argument X, detail::writable_argument Y>
   void scatter(X const& from, Y&& to, int root,
@@ -363,6 +370,7 @@ class mpi_communicator {
   /// `to` gets the result and must not share memory with `from`; a single array is replaced by it.
   /// @param operation such as MPI_SUM, MPI_MAX; or one of the program for its mpi_type
   /// @throws shape_error, mpi_error in all ranks if ranks disagree
+  /// @throws overlap_error in a rank whose arrays share memory; the other ranks throw mpi_error
   ///@{
   template <detail::writable_argument X>
     requires detail::mpi_reducible<detail::argument_value_type<X>>
@@ -406,6 +414,7 @@ class mpi_communicator {
   /// @param to an array of the same shape, which must not share memory with `from`
   /// @throws shape_error, mpi_error in all ranks if ranks disagree, or if the first extent in any
   ///   rank is not a multiple of size()
+  /// @throws overlap_error in a rank whose arrays share memory; the other ranks throw mpi_error
   ///@{
   template <detail::copy_argument X, detail::writable_argument Y>
   void all_to_all(X const& from, Y&& to,

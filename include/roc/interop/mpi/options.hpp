@@ -60,8 +60,9 @@ struct mpi_options {
   /// The largest MPI message in bytes: 256 to 1 GiB. Larger arrays are transferred in chunks, so
   /// that any number of elements can be sent. The least value of all ranks applies.
   std::size_t chunk = std::size_t{4} << 20;
-  /// Arrays up to this size in bytes are sent in one message with their envelope, without the
-  /// receiver taking part: 0 to 1 MiB. The least value of all ranks applies.
+  /// Arrays up to this size in bytes, and at most what MPI itself sends without the receiver, are
+  /// sent without the receiver taking part, in one message with their envelope: 0 to 1 MiB. The
+  /// least value of all ranks applies.
   std::size_t inline_limit = std::size_t{16} << 10;
 };
 
