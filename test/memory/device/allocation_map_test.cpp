@@ -100,6 +100,7 @@ TEST(AllocationMap, ClassifiesMemory) {
       EXPECT_EQ(0, allocation_map::instance().classify(data + bytes / 2).device);
     }
     EXPECT_EQ(memory_state::free, state_of(data));
+    roc::device().synchronize();
     pool.trim();
     EXPECT_EQ(memory_state::unknown, state_of(data));
   }
