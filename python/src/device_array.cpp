@@ -15,15 +15,15 @@ std::int64_t signed_size(std::size_t bytes) noexcept { return static_cast<std::i
 template <class Managed>
 struct dlpack_export {
   Managed managed{};
-  std::shared_ptr<device_memory> memory;
+  std::shared_ptr<void const> memory;
   extents shape;
   extents strides;
 };
 
 template <class Managed>
-py::object make_capsule(std::shared_ptr<device_memory> memory, tensor const& source) {
+py::object make_capsule(tensor const& source) {
   auto exported = std::make_unique<dlpack_export<Managed>>();
-  exported->memory = std::move(memory);
+  exported->memory = source.memory;
   exported->shape = source.layout.shape;
   for (auto stride : source.layout.strides) {
     exported->strides.push_back(stride / signed_size(source.element_size));
@@ -38,10 +38,12 @@ py::object make_capsule(std::shared_ptr<device_memory> memory, tensor const& sou
     managed.minor_version = dlpack_minor_version;
   }
   auto& tensor = managed.tensor;
-  // Null for an array without elements, as the protocol asks.
-  tensor.data = source.data;
-  tensor.byte_offset =
-      source.data == nullptr ? 0 : static_cast<std::uint64_t>(source.layout.offset);
+  // Null for an array without elements, as the protocol asks. The offset of a view is part of the
+  // address: some consumers, such as PyTorch, ignore byte_offset.
+  tensor.data = source.layout.size() == 0
+                    ? nullptr
+                    : static_cast<std::byte*>(source.data) + source.layout.offset;
+  tensor.byte_offset = 0;
   tensor.device = source.device;
   tensor.dtype = source.type;
   tensor.ndim = static_cast<std::int32_t>(exported->shape.size());
@@ -84,29 +86,40 @@ device_memory::device_memory(char const* name, std::size_t bytes, stream_argumen
   call(name, [&] { return roc_allocate(ROCARRAY_DEFAULT_RESOURCE, bytes, stream.get(), &data_); });
 }
 
-void device_memory::free() noexcept {
+device_memory::~device_memory() {
   // Fails only if the runtime has failed: the memory is lost then, and other calls report the
   // error.
-  roc_free(data_, stream_ == nullptr ? ROCARRAY_DEFAULT_STREAM : stream_->get());
-  data_ = nullptr;
-  is_freed_ = true;
+  roc_free(data_, stream());
+}
+
+void device_memory::order_before(roc_stream consumer) const {
+  event_handle const done(device_);
+  check(roc_event_record(done.get(), stream()));
+  check(roc_stream_wait(consumer, done.get()));
 }
 
 device_array::device_array(char const* name, strided_layout layout, py::dtype dtype,
                            stream_argument const& stream)
     : device_array(nullptr, std::move(layout), std::move(dtype)) {
   std::size_t const bytes = allocation_bytes(layout_, element_size_);
-  memory_ = std::make_shared<device_memory>(name, bytes, stream);
+  auto memory = std::make_shared<device_memory const>(name, bytes, stream);
+  int const device = memory->device();
+  shared_ = std::make_shared<array_memory>(array_memory{std::move(memory), device});
 }
 
-tensor device_array::describe() const {
-  if (memory_->is_freed()) {
+std::shared_ptr<device_memory const> const& device_array::memory() const {
+  if (shared_->memory == nullptr) {
     raise(PyExc_ValueError,
           "the memory of the array was freed by close(); use an array that is open");
   }
+  return shared_->memory;
+}
+
+tensor device_array::describe() const {
   tensor result;
-  result.data = memory_->data();
-  result.device = {roc_device_type(), memory_->device()};
+  result.memory = memory();
+  result.data = memory()->data();
+  result.device = {roc_device_type(), device()};
   result.type = element_type_of(dtype_);
   result.element_size = element_size_;
   result.layout = layout_;
@@ -133,7 +146,7 @@ device_array device_array::view_as(py::dtype dtype) const {
     layout.shape[last] = layout.shape[last] * old_size / new_size;
     layout.strides[last] = new_size;
   }
-  return {memory_, std::move(layout), std::move(dtype)};
+  return {shared_, std::move(layout), std::move(dtype)};
 }
 
 device_array device_array::field(std::string const& name) const {
@@ -151,8 +164,9 @@ device_array device_array::field(std::string const& name) const {
                                       static_cast<std::size_t>(dtype.itemsize()));
     layout.shape.insert(layout.shape.end(), inner.shape.begin(), inner.shape.end());
     layout.strides.insert(layout.strides.end(), inner.strides.begin(), inner.strides.end());
+    check_rank(layout.rank());
   }
-  return {memory_, std::move(layout), std::move(dtype)};
+  return {shared_, std::move(layout), std::move(dtype)};
 }
 
 device_array device_array::reshape(extents const& shape, order o) const {
@@ -202,13 +216,14 @@ void device_array::copy_to_device(char const* name, py::handle source,
 }
 
 void device_array::record_stream(stream_argument const& stream) const {
-  static_cast<void>(describe());
-  call("record_stream", [&] { return roc_record_stream(memory_->data(), stream.get()); });
+  auto const used = memory();
+  call("record_stream", [&] { return roc_record_stream(used->data(), stream.get()); });
 }
 
 py::object device_array::export_dlpack(py::handle stream_number, py::handle max_version,
                                        py::handle dl_device, py::handle copy) const {
   tensor const source = describe();
+  auto const used = memory();  // the calls below may run Python code, which may close the array
   bool const must_copy = !copy.is_none() && copy.cast<bool>();
   if (!dl_device.is_none()) {
     auto const location = dl_device.cast<py::tuple>();
@@ -241,13 +256,15 @@ py::object device_array::export_dlpack(py::handle stream_number, py::handle max_
   }
   device_scope const current(device());  // whose default stream a consumer means
   if (auto const consumer = consumer_stream(stream_number)) {
-    pending_work::instance().order_before(consumer->handle()->get());
-    check(roc_record_stream(memory_->data(), consumer->handle()->get()));
+    roc_stream const target = consumer->handle()->get();
+    pending_work::instance().order_before(target);
+    used->order_before(target);
+    check(roc_record_stream(used->data(), target));
   }
   bool const is_versioned =
       !max_version.is_none() && max_version.cast<py::tuple>()[0].cast<std::uint32_t>() >= 1;
-  return is_versioned ? make_capsule<dlpack_managed_versioned>(memory_, source)
-                      : make_capsule<dlpack_managed>(memory_, source);
+  return is_versioned ? make_capsule<dlpack_managed_versioned>(source)
+                      : make_capsule<dlpack_managed>(source);
 }
 
 py::dict device_array::cuda_array_interface() const {
@@ -257,8 +274,10 @@ py::dict device_array::cuda_array_interface() const {
           "that of a GPU");
   }
   tensor const source = describe();
+  auto const used = memory();
   device_scope const current(device());
   pending_work::instance().order_before(ROCARRAY_DEFAULT_STREAM);
+  used->order_before(ROCARRAY_DEFAULT_STREAM);
   auto const address = reinterpret_cast<std::uintptr_t>(source.data);
   py::dict result;
   result["shape"] = to_tuple(layout_.shape);

@@ -20,27 +20,38 @@
 
 namespace roc::python {
 
-/// An allocation of the library, shared by an array and its views. Holds no Python object, so that
-/// any thread may destroy it.
+/// An allocation of the library. Shared by arrays, by calls that use it, which run without the GIL,
+/// and by exports. Holds no Python object, so that any thread may destroy it.
 class device_memory {
  public:
   /// Allocates in the order of `stream`, or on the current device. Throws MemoryError.
   device_memory(char const* name, std::size_t bytes, stream_argument const& stream);
   device_memory(device_memory const&) = delete;
   device_memory& operator=(device_memory const&) = delete;
-  ~device_memory() { free(); }
-
   /// Frees the memory after the work that uses it; does not block.
-  void free() noexcept;
-  bool is_freed() const noexcept { return is_freed_; }
-  void* data() const noexcept { return data_; }  ///< null for zero bytes and after free()
+  ~device_memory();
+
+  void* data() const noexcept { return data_; }  ///< null for zero bytes
   int device() const noexcept { return device_; }
+  /// Makes later work of `consumer` wait for the work enqueued so far on the stream of the
+  /// allocation: work that used the block before may be pending there. The device must be current.
+  /// Does not block. Throws.
+  void order_before(roc_stream consumer) const;
 
  private:
+  roc_stream stream() const noexcept {
+    return stream_ == nullptr ? ROCARRAY_DEFAULT_STREAM : stream_->get();
+  }
+
   std::shared_ptr<stream_handle> stream_;  // null: the default stream
   void* data_ = nullptr;
   std::int32_t device_ = 0;
-  bool is_freed_ = false;
+};
+
+/// What an array and its views share. The GIL guards it.
+struct array_memory {
+  std::shared_ptr<device_memory const> memory;  ///< null after close()
+  int device;
 };
 
 class device_array {
@@ -56,11 +67,11 @@ class device_array {
   strided_layout const& layout() const noexcept { return layout_; }
   py::dtype const& dtype() const noexcept { return dtype_; }
   std::size_t element_size() const noexcept { return element_size_; }
-  int device() const noexcept { return memory_->device(); }
+  int device() const noexcept { return shared_->device; }
   bool is_contiguous(order o) const { return python::is_contiguous(layout_, o, element_size_); }
 
   // Views of the same memory.
-  device_array view(strided_layout layout) const { return {memory_, std::move(layout), dtype_}; }
+  device_array view(strided_layout layout) const { return {shared_, std::move(layout), dtype_}; }
   device_array view_as(py::dtype dtype) const;
   device_array field(std::string const& name) const;
   /// Returns a view, or throws ValueError if that needs a copy.
@@ -73,20 +84,25 @@ class device_array {
   py::object copy_to_host(py::object host, stream_argument const& stream) const;
   void copy_to_device(char const* name, py::handle source, stream_argument const& stream) const;
 
-  void close() noexcept { memory_->free(); }
+  /// Gives up the share of the array and its views. Calls that run in other threads, and consumers
+  /// of exports, keep theirs.
+  void close() noexcept { shared_->memory.reset(); }
   void record_stream(stream_argument const& stream) const;
   py::object export_dlpack(py::handle stream, py::handle max_version, py::handle dl_device,
                            py::handle copy) const;
   py::dict cuda_array_interface() const;
 
  private:
-  device_array(std::shared_ptr<device_memory> memory, strided_layout layout, py::dtype dtype)
-      : memory_(std::move(memory)),
+  device_array(std::shared_ptr<array_memory> shared, strided_layout layout, py::dtype dtype)
+      : shared_(std::move(shared)),
         layout_(std::move(layout)),
         dtype_(std::move(dtype)),
         element_size_(static_cast<std::size_t>(dtype_.itemsize())) {}
 
-  std::shared_ptr<device_memory> memory_;
+  /// Returns the memory. Throws ValueError after close().
+  std::shared_ptr<device_memory const> const& memory() const;
+
+  std::shared_ptr<array_memory> shared_;
   strided_layout layout_;
   py::dtype dtype_;
   std::size_t element_size_;

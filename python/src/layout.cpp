@@ -64,12 +64,6 @@ auto with_errors(F f) {
   }
 }
 
-void check_rank(std::size_t rank) {
-  if (rank <= max_rank) return;
-  raise(PyExc_ValueError, "an array has at most " + std::to_string(max_rank) + " axes, but " +
-                              std::to_string(rank) + " were given; use fewer");
-}
-
 std::int64_t to_integer(py::handle object, char const* what) {
   if (PyIndex_Check(object.ptr()) == 0 || PyBool_Check(object.ptr())) {
     raise(PyExc_TypeError,
@@ -103,6 +97,12 @@ void add_slice(strided_layout& result, py::handle item, std::int64_t extent, std
 }
 
 }  // namespace
+
+void check_rank(std::size_t rank) {
+  if (rank <= max_rank) return;
+  raise(PyExc_ValueError, "an array has at most " + std::to_string(max_rank) + " axes, but " +
+                              std::to_string(rank) + " were given; use fewer");
+}
 
 bool has_whole_strides(strided_layout const& layout, std::size_t element_size) {
   if (layout.size() == 0) return true;

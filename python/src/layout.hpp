@@ -20,6 +20,9 @@ namespace roc::python {
 /// The largest rank of an array of this package, as in NumPy 1.
 inline constexpr std::size_t max_rank = 32;
 
+/// Throws ValueError if the rank is larger than max_rank.
+void check_rank(std::size_t rank);
+
 using extents = std::vector<std::int64_t>;
 
 /// A strided layout. All functions throw Python exceptions.

@@ -125,12 +125,9 @@ void pending_work::take_finished(queue& entries, std::vector<entry>& finished) {
     roc_event_query(item.done.get(), &result);
     return result != 0;
   };
-  // A stream runs in order: if its last work has finished, all has.
-  auto end = entries.end();
-  if (entries.empty() || !is_done(entries.back())) {
-    end = entries.begin();
-    while (end != entries.end() && is_done(*end)) ++end;
-  }
+  // Tests one entry that is pending, not all: a program may have enqueued many.
+  auto end = entries.begin();
+  while (end != entries.end() && is_done(*end)) ++end;
   finished.insert(finished.end(), std::make_move_iterator(entries.begin()),
                   std::make_move_iterator(end));
   entries.erase(entries.begin(), end);
@@ -162,7 +159,7 @@ void pending_work::release_finished() {
 void pending_work::order_before(roc_stream consumer) {
   release_finished();
   for (auto const& [stream, entries] : queues_) {
-    check(roc_stream_wait(consumer, entries.back().done.get()));
+    for (auto const& item : entries) check(roc_stream_wait(consumer, item.done.get()));
   }
 }
 

@@ -117,7 +117,8 @@ class pending_work {
     add(device, std::move(added));
   }
 
-  /// Releases the objects of work that has finished. Does not block.
+  /// Releases the objects of work that has finished. Does not block. Objects of work that was
+  /// entered after work that is pending may be kept until that has finished, too.
   void release_finished();
   /// Makes later work of `consumer` wait for all pending work. Does not block. Throws.
   void order_before(roc_stream consumer);
@@ -138,7 +139,9 @@ class pending_work {
   /// code.
   static void take_finished(queue& entries, std::vector<entry>& finished);
 
-  // In the order of each stream. Every device has its own default stream.
+  // Every device has its own default stream. The entries of a queue need not be in the order of the
+  // stream: several threads may enqueue to it, and a thread enters its work after it has enqueued
+  // it. So an entry is known to have finished only by its own event.
   std::map<std::pair<roc_stream, int>, queue> queues_;
 };
 

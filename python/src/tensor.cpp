@@ -103,6 +103,7 @@ tensor from_numpy(py::array const& array) {
     raise(PyExc_TypeError,
           "the array has a mask, which a copy would lose; use its data or filled()");
   }
+  check_rank(static_cast<std::size_t>(array.ndim()));  // NumPy 2 has up to 64 axes
   tensor result;
   auto const dtype = array.dtype();
   result.data = const_cast<void*>(array.data());

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <roc/c.h>
@@ -17,7 +18,8 @@
 
 namespace roc::python {
 
-/// The memory and the layout of an array, in whatever memory. Borrows the elements from `owner`.
+/// The memory and the layout of an array, in whatever memory. Borrows the elements from `owner`,
+/// or shares `memory`: another thread may close a DeviceArray during a call.
 struct tensor {
   void* data = nullptr;  ///< the first element is at layout.offset bytes from here
   roc_tensor_device device = {ROCARRAY_DEVICE_CPU, 0};
@@ -27,6 +29,7 @@ struct tensor {
   bool is_read_only = false;
   py::object dtype = py::none();  ///< None for a type that NumPy does not have
   py::object owner;
+  std::shared_ptr<void const> memory;  ///< of a DeviceArray; otherwise null
 
   bool is_host_memory() const noexcept;
 };

@@ -122,6 +122,23 @@ def test_fields_of_records_are_views():
         d["y"]
 
 
+def test_more_axes_than_the_largest_rank_are_errors():
+    d = roc.device_array((1,) * 32, [("v", "i2", (2, 2)), ("x", "i2")])
+    assert d["x"].ndim == 32 and d["x"].is_c_contiguous()
+    message = "at most 32 axes, but {} were given"
+    with pytest.raises(ValueError, match=message.format(34)):
+        d["v"]
+    assert roc.device_array((1,) * 30, [("v", "i2", (2, 2))])["v"].is_c_contiguous()
+    with pytest.raises(ValueError, match=message.format(33)):
+        d[None]
+    try:
+        host = np.zeros((1,) * 33)
+    except ValueError:
+        return  # NumPy 1 has at most 32 axes
+    with pytest.raises(ValueError, match=message.format(33)):
+        roc.to_device(host)
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_random_reshapes_equal_those_of_numpy(random, order):
     views = copies = 0

@@ -148,34 +148,82 @@ def test_objects_that_are_no_arrays_are_errors():
 
 
 def test_export_by_dlpack_describes_the_view():
-    d = roc.to_device(np.arange(24, dtype=np.int16).reshape(4, 6))[::2, 1:]
+    whole = roc.to_device(np.arange(24, dtype=np.int16).reshape(4, 6))
+    whole_capsule = whole.__dlpack__()
+    first = tensor_of(whole_capsule).data
+    d = whole[::2, 1:]
     for capsule, name in ((d.__dlpack__(), "dltensor"), (d.__dlpack__(max_version=(0, 8)), "dltensor"),
                           (d.__dlpack__(stream=-1, max_version=(1, 3)), "dltensor_versioned")):
         tensor = tensor_of(capsule)
         assert name_of(capsule) == name
-        assert (tensor.shape[:2], tensor.strides[:2], tensor.byte_offset) == ([2, 5], [12, 1], 2)
+        assert (tensor.shape[:2], tensor.strides[:2]) == ([2, 5], [12, 1])
+        # PyTorch ignores byte_offset.
+        assert (tensor.data - first, tensor.byte_offset) == (2, 0)
         assert (tensor.code, tensor.bits, tensor.lanes) == (0, 16, 1)
         assert (tensor.device_type, tensor.device_id) == d.__dlpack_device__()
 
 
-def test_exported_memory_lives_until_the_consumer_deletes_it():
-    class Consumerside:
-        def __init__(self, array):
-            self.capsule, self.device = array.__dlpack__(max_version=(1, 1)), array.__dlpack_device__()
+class _Exported:
+    """Holds a capsule of an array, as a consumer does."""
 
-        def __dlpack__(self, **_):
-            return self.capsule
+    def __init__(self, array):
+        self.capsule, self.device = array.__dlpack__(max_version=(1, 1)), array.__dlpack_device__()
 
-        def __dlpack_device__(self):
-            return self.device
+    def __dlpack__(self, **_):
+        return self.capsule
 
-    exported = Consumerside(roc.to_device(np.arange(1000.0)))
+    def __dlpack_device__(self):
+        return self.device
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_exported_memory_lives_until_the_consumer_deletes_it(is_closed):
+    d = roc.to_device(np.arange(1000.0))
+    exported = _Exported(d)
+    if is_closed:
+        d.close()
+    del d
     others = [roc.to_device(np.zeros(1000)) for _ in range(8)]
     host = np.zeros(1000)
     roc.copy(exported, host)
     assert np.array_equal(host, np.arange(1000.0)) and others
     with pytest.raises(BufferError, match="returned no capsule that holds a tensor"):
         roc.copy(exported, host)  # consumed
+
+
+def test_close_during_a_call_does_not_free_the_memory_that_the_call_uses():
+    d = roc.to_device(np.zeros(1000))
+    others = []
+
+    class Closing(Producer):
+        def __dlpack__(self, **arguments):
+            d.close()
+            others.extend(roc.to_device(np.zeros(1000)) for _ in range(8))  # would take freed memory
+            return super().__dlpack__(**arguments)
+
+    d.copy_to_device(Closing(np.ones(1000)))
+    assert len(others) == 8 and not any(other.copy_to_host().any() for other in others)
+    with pytest.raises(ValueError, match="was freed by close"):
+        d.copy_to_host()
+
+
+def test_close_in_another_thread_is_safe():
+    def close(array, start):
+        start.wait()
+        array.close()
+
+    for _ in range(200):
+        d = roc.to_device(np.ones(1000))
+        start = threading.Barrier(2)
+        thread = threading.Thread(target=close, args=(d, start))
+        thread.start()
+        start.wait()
+        try:
+            for _ in range(20):
+                assert (d.copy_to_host() == 1).all()
+        except ValueError as error:
+            assert "the memory of the array was freed by close()" in str(error)
+        thread.join()
 
 
 def test_export_by_dlpack_to_other_devices():

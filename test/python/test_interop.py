@@ -32,6 +32,8 @@ def test_torch_tensors_in_device_memory():
     roc.copy(tensor, back)
     assert np.array_equal(back, host)
     assert torch.equal(torch.from_dlpack(roc.to_device(host)).cpu(), torch.from_numpy(host))
+    view = roc.to_device(host)[1:, 2:]
+    assert torch.equal(torch.from_dlpack(view).cpu(), torch.from_numpy(host[1:, 2:]))
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
         produced = torch.ones(1 << 20, device="cuda").cumsum(0)

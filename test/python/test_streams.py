@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Streams and events, and how long asynchronous work keeps its arrays alive."""
 
+import ctypes
 import gc
 import os
 import subprocess
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import rocarray as roc
+from capsules import Tensor, tensor_of
 
 
 def test_copies_on_a_stream_are_complete_after_synchronization():
@@ -168,6 +170,64 @@ def test_export_waits_for_pending_work():
     assert (result == 7).all()
 
 
+def _library():
+    """Returns the C interface of the library that the package uses."""
+    with open("/proc/self/maps") as maps:
+        paths = {line.split()[-1] for line in maps if "librocarray.so" in line}
+    return ctypes.CDLL(paths.pop())
+
+
+def _copy_outside_the_package(source, d, stream):
+    """Enqueues a copy from pinned memory as other code does: the package does not know of it."""
+    library = _library()
+    for function, arguments in (("roc_stream_from_native", 2), ("roc_copy_async", 4), ("roc_stream_destroy", 1)):
+        getattr(library, function).argtypes = [ctypes.c_void_p] * arguments
+    handle = ctypes.c_void_p()
+    assert library.roc_stream_from_native(stream.handle, ctypes.byref(handle)) == 0
+    capsule = d.__dlpack__(stream=-1)
+    to = tensor_of(capsule)
+    from_ = Tensor(source.ctypes.data, 1, 0, to.ndim, to.code, to.bits, to.lanes, to.shape)
+    assert library.roc_copy_async(ctypes.addressof(from_), ctypes.addressof(to), handle, None) == 0
+    library.roc_stream_destroy(handle)
+
+
+def test_export_waits_for_other_work_on_the_stream_of_the_allocation():
+    stream, consumer = roc.stream(), roc.stream()
+    source = roc.pinned_array(100000, np.int32)
+    source[:] = 7
+    d = roc.device_array(100000, np.int32, stream=stream)
+    d.zero()
+    _copy_outside_the_package(source, d, stream)
+
+    class Exported:
+        def __dlpack__(self, **_):
+            return d.__dlpack__(stream=consumer.handle)
+
+        def __dlpack_device__(self):
+            return d.__dlpack_device__()
+
+    result = np.zeros(100000, np.int32)
+    roc.copy(Exported(), result, consumer)
+    consumer.synchronize()
+    assert (result == 7).all()
+    stream.synchronize()
+
+
+@pytest.mark.skipif(roc.platform == "host", reason="the host platform has no memory of a GPU")
+def test_cuda_array_interface_waits_for_other_work_on_the_stream_of_the_allocation():
+    stream = roc.stream()
+    source = roc.pinned_array(100000, np.int32)
+    source[:] = 7
+    d = roc.device_array(100000, np.int32, stream=stream)
+    d.zero()
+    _copy_outside_the_package(source, d, stream)
+    assert d.__cuda_array_interface__["stream"] == 1
+    result = d.copy_to_host(stream=roc.default_stream())
+    roc.default_stream().synchronize()
+    assert (result == 7).all()
+    stream.synchronize()
+
+
 @pytest.mark.skipif(roc.platform == "nvidia", reason="numbers differ on CUDA")
 def test_streams_that_dlpack_does_not_allow_are_errors():
     d = roc.device_array(3)
@@ -215,6 +275,34 @@ def test_several_devices():
             first.copy_to_host(stream=stream)
     finally:
         roc.set_device(0)
+
+
+def test_threads_that_use_one_stream_keep_their_arrays_alive():
+    program = """
+import sys, threading, time
+import numpy as np, rocarray as roc
+
+sys.setswitchinterval(1e-6)
+end = time.time() + 3
+while time.time() < end:
+    stream = roc.stream()
+    arrays = [roc.to_device(np.full(4096, i, np.uint8)) for i in range(3)]
+    start = threading.Barrier(3)
+
+    def run(array):
+        start.wait()
+        for _ in range(30):
+            array.copy_to_host(np.zeros(4096, np.uint8), stream)  # the destination has no other owner
+
+    threads = [threading.Thread(target=run, args=(array,)) for array in arrays]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    stream.synchronize()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("ending", ["pass", "import sys; sys.exit(0)", "del d, h, s", "s = None",
