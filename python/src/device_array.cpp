@@ -93,9 +93,7 @@ device_memory::~device_memory() {
 }
 
 void device_memory::order_before(roc_stream consumer) const {
-  event_handle const done(device_);
-  check(roc_event_record(done.get(), stream()));
-  check(roc_stream_wait(consumer, done.get()));
+  order_streams(stream(), consumer, device_);
 }
 
 device_array::device_array(char const* name, strided_layout layout, py::dtype dtype,

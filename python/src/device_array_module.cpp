@@ -237,9 +237,12 @@ void define_device_array(py::module_& module) {
           "stream"_a,
           "Record that your own work on a stream uses the memory, before you enqueue it.\n\n"
           "The memory is reused only after that work. Copies of this package do it themselves.")
-      .def("close", &device_array::close,
-           "Free the memory after the work that uses it, without blocking.\n\n"
-           "Any further use of the array and of its views is a ValueError.")
+      .def(
+          "close", &device_array::close,
+          "Free the memory after the work that uses it, without blocking.\n\n"
+          "Calls in other threads and consumers of __dlpack__ keep it until they have finished. A\n"
+          "consumer of __cuda_array_interface__ does not.\n\n"
+          "Any further use of the array and of its views is a ValueError.")
       .def("__getitem__", &get_item, "key"_a)
       .def("__setitem__", &set_item, "key"_a, "value"_a)
       .def("__len__",
@@ -254,13 +257,16 @@ void define_device_array(py::module_& module) {
       .def("__dlpack__", &device_array::export_dlpack, py::kw_only(), "stream"_a = py::none(),
            "max_version"_a = py::none(), "dl_device"_a = py::none(), "copy"_a = py::none(),
            "Return a DLPack capsule of the same memory.\n\n"
-           "Later work of the consumer's stream comes after pending work of this package.")
+           "Later work of the consumer's stream comes after pending work of this package, and "
+           "after\n"
+           "that on the stream of the allocation.")
       .def(
           "__dlpack_device__",
           [](device_array const& self) { return py::make_tuple(roc_device_type(), self.device()); },
           "Return DLPack's type and ordinal of the device.")
       .def_property_readonly("__cuda_array_interface__", &device_array::cuda_array_interface,
-                             "The CUDA array interface, version 3; not on the host platform.");
+                             "The CUDA array interface, version 3; not on the host platform.\n\n"
+                             "Keep the array while a consumer uses the memory: it has no share.");
 
   module.def(
       "device_array", &device_array_function, "shape"_a, "dtype"_a = py::dtype("f8"),

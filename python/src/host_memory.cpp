@@ -113,6 +113,24 @@ registration register_arrays(py::args const& arrays, bool mapped, bool portable,
   return registration(std::move(ranges));
 }
 
+bool is_interpreter_ending() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+// Frees the memory after the copies that use it. The destructor of a capsule holds the GIL.
+void free_host(void* memory) {
+  if (is_interpreter_ending()) {  // the GIL, once released, could not be taken again
+    roc_free_host(memory);
+    return;
+  }
+  py::gil_scoped_release const release;
+  roc_free_host(memory);
+}
+
 // Returns a numpy.ndarray in memory of roc_allocate_host.
 py::array allocate_host(char const* name, std::int32_t kind, std::uint32_t flags,
                         py::object const& shape, py::object const& dtype,
@@ -124,7 +142,7 @@ py::array allocate_host(char const* name, std::int32_t kind, std::uint32_t flags
   if (bytes == 0) return py::array(element, layout.shape, layout.strides);
   void* data = nullptr;
   call(name, [&] { return roc_allocate_host(kind, flags, bytes, &data); });
-  py::capsule const owner(data, [](void* memory) { roc_free_host(memory); });  // waits for copies
+  py::capsule const owner(data, free_host);
   return py::array(element, layout.shape, layout.strides, data, owner);
 }
 

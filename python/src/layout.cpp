@@ -43,8 +43,16 @@ roc::strides<N> to_strides(extents const& values) {
   return to_array<N>(values, std::ptrdiff_t{0});
 }
 
+// Returns strides in bytes. Throws ValueError if one does not fit.
 extents scaled(extents values, std::size_t factor) {
-  for (auto& value : values) value *= static_cast<std::int64_t>(factor);
+  for (auto& value : values) {
+    auto const elements = value;
+    if (__builtin_mul_overflow(elements, static_cast<std::int64_t>(factor), &value)) {
+      raise(PyExc_ValueError, "an array is larger than the address space: its stride is " +
+                                  std::to_string(elements) + " elements of " +
+                                  std::to_string(factor) + " bytes; use smaller extents");
+    }
+  }
   return values;
 }
 
@@ -115,8 +123,11 @@ bool has_whole_strides(strided_layout const& layout, std::size_t element_size) {
 }
 
 std::int64_t strided_layout::size() const noexcept {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   std::int64_t result = 1;
-  for (auto extent : shape) result *= extent;
+  for (auto extent : shape) {
+    if (__builtin_mul_overflow(result, extent, &result)) return INT64_MAX;
+  }
   return result;
 }
 
@@ -135,7 +146,9 @@ extents read_shape(py::handle object, bool may_infer) {
   for (auto extent : result) {
     if (extent < (may_infer ? -1 : 0)) {
       raise(PyExc_ValueError,
-            "an extent is negative: " + std::to_string(extent) + "; use 0 or more");
+            "an extent is negative: " + std::to_string(extent) +
+                (may_infer ? "; use 0 or more, or -1 for the one that follows from the others"
+                           : "; use 0 or more"));
     }
   }
   return result;

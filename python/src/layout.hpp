@@ -32,7 +32,7 @@ struct strided_layout {
   std::int64_t offset = 0;  ///< of the first element from the memory of the array indexed, in bytes
 
   std::size_t rank() const noexcept { return shape.size(); }
-  /// Returns the number of elements.
+  /// Returns the number of elements; INT64_MAX if it is larger, as a broadcast array's may be.
   std::int64_t size() const noexcept;
 };
 

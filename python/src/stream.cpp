@@ -14,16 +14,19 @@ stream make_stream(char const* name, Create create) {
   return stream(std::make_shared<stream_handle>(created));
 }
 
-/// Python's Event.
+/// Python's Event. What does not block keeps the GIL: an event must not be used while another
+/// thread records it.
 class event {
  public:
   void record(py::object const& stream) {
     stream_argument const argument(stream);
-    call("record", [&] { return roc_event_record(get(), argument.get()); });
+    detail::call_scope const scope("record");
+    check(roc_event_record(get(), argument.get()));
   }
   void wait(py::object const& stream) const {
     stream_argument const argument(stream);
-    call("wait", [&] { return roc_stream_wait(argument.get(), get()); });
+    detail::call_scope const scope("wait");
+    check(roc_stream_wait(argument.get(), get()));
   }
   void synchronize() const {
     call("synchronize", [&] { return roc_event_synchronize(get()); });
@@ -31,7 +34,8 @@ class event {
   }
   bool query() const {
     std::int32_t is_done = 0;
-    call("query", [&] { return roc_event_query(get(), &is_done); });
+    detail::call_scope const scope("query");
+    check(roc_event_query(get(), &is_done));
     return is_done != 0;
   }
 
@@ -51,6 +55,12 @@ struct synchronize_guard {
 event_handle::event_handle(int device) {
   device_scope const current(device);
   call("event", [&] { return roc_event_create(&value_); });
+}
+
+void order_streams(roc_stream before, roc_stream after, int device) {
+  event_handle const reached(device);
+  check(roc_event_record(reached.get(), before));
+  check(roc_stream_wait(after, reached.get()));
 }
 
 stream stream::create(int priority) {

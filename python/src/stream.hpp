@@ -51,6 +51,10 @@ class event_handle {
   roc_event value_ = nullptr;
 };
 
+/// Makes later work of `after` wait for the work enqueued so far on `before`, a stream of `device`.
+/// Does not block. Throws.
+void order_streams(roc_stream before, roc_stream after, int device);
+
 /// Python's Stream.
 class stream {
  public:

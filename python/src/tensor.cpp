@@ -205,21 +205,29 @@ bool is_host_type(std::int32_t device_type) noexcept {
          device_type == ROCARRAY_DEVICE_ROCM_HOST;
 }
 
-// Returns the stream that a producer is told in __dlpack__: its work comes before later work there.
-py::object dlpack_stream(std::int32_t device_type, stream_argument const& stream) {
-  if (is_host_type(device_type)) return py::none();
+// The stream that a producer is told in __dlpack__: its work comes before later work there.
+struct dlpack_stream {
+  py::object number;                ///< the argument `stream`
+  bool is_default_instead = false;  ///< the number is not that of the stream: order them
+};
+
+dlpack_stream dlpack_stream_of(std::int32_t device_type, stream_argument const& stream) {
+  if (is_host_type(device_type)) return {py::none()};
   void* native = nullptr;
   check(roc_stream_native(stream.get(), &native));
   auto const number = reinterpret_cast<std::uintptr_t>(native);
   bool const is_cuda =
       device_type == ROCARRAY_DEVICE_CUDA || device_type == ROCARRAY_DEVICE_CUDA_MANAGED;
-  return py::int_(number == 0 && is_cuda ? 1 : number);
+  if (is_cuda) return {py::int_(number == 0 ? 1 : number)};
+  // DLPack has no number for the per-thread default stream of ROCm, whose handle is 2.
+  if (number == 1 || number == 2) return {py::int_(0), true};
+  return {py::int_(number)};
 }
 
 tensor from_dlpack(py::handle object, stream_argument const& stream) {
   auto const location = object.attr("__dlpack_device__")().cast<py::tuple>();
   auto const device_type = py::int_(location[0]).cast<std::int32_t>();
-  auto const number = dlpack_stream(device_type, stream);
+  auto const [number, is_default_instead] = dlpack_stream_of(device_type, stream);
   py::object const method = object.attr("__dlpack__");
   py::object capsule;
   try {
@@ -228,6 +236,12 @@ tensor from_dlpack(py::handle object, stream_argument const& stream) {
   } catch (py::error_already_set& problem) {
     if (!problem.matches(PyExc_TypeError)) throw;
     capsule = method(py::arg("stream") = number);  // from before DLPack 1
+  }
+  if (is_default_instead) {
+    std::int32_t device = 0;
+    check(roc_stream_device(stream.get(), &device));
+    device_scope const current(device);
+    order_streams(ROCARRAY_DEFAULT_STREAM, stream.get(), device);
   }
   if (PyCapsule_IsValid(capsule.ptr(), dlpack_name<dlpack_managed_versioned>)) {
     return consume_capsule<dlpack_managed_versioned>(capsule);
@@ -253,9 +267,7 @@ void wait_for_producer(py::handle number, stream_argument const& consumer) {
   stream const producer = value == 1   ? stream::default_stream()
                           : value == 2 ? stream::per_thread_stream()
                                        : stream::external(value);
-  event_handle const done(producer.device());
-  check(roc_event_record(done.get(), producer.handle()->get()));
-  check(roc_stream_wait(consumer.get(), done.get()));
+  order_streams(producer.handle()->get(), consumer.get(), producer.device());
 }
 
 tensor from_cuda_array_interface(py::handle object, stream_argument const& stream) {

@@ -122,6 +122,16 @@ def test_fields_of_records_are_views():
         d["y"]
 
 
+def test_strides_and_extents_that_are_not_possible_are_errors():
+    with pytest.raises(ValueError, match=f"its stride is {1 << 62} elements of 8 bytes"):
+        roc.device_array((0, 1 << 62))
+    assert roc.device_array((0, 1 << 59)).strides == (1 << 62, 8)
+    with pytest.raises(ValueError, match="an extent is negative: -2; use 0 or more, or -1 for the one"):
+        roc.device_array(4).reshape(-2)
+    with pytest.raises(ValueError, match="an extent is negative: -1; use 0 or more$"):
+        roc.device_array(-1)
+
+
 def test_more_axes_than_the_largest_rank_are_errors():
     d = roc.device_array((1,) * 32, [("v", "i2", (2, 2)), ("x", "i2")])
     assert d["x"].ndim == 32 and d["x"].is_c_contiguous()

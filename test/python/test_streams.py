@@ -213,19 +213,24 @@ def test_export_waits_for_other_work_on_the_stream_of_the_allocation():
     stream.synchronize()
 
 
-@pytest.mark.skipif(roc.platform == "host", reason="the host platform has no memory of a GPU")
-def test_cuda_array_interface_waits_for_other_work_on_the_stream_of_the_allocation():
-    stream = roc.stream()
-    source = roc.pinned_array(100000, np.int32)
-    source[:] = 7
-    d = roc.device_array(100000, np.int32, stream=stream)
-    d.zero()
-    _copy_outside_the_package(source, d, stream)
-    assert d.__cuda_array_interface__["stream"] == 1
-    result = d.copy_to_host(stream=roc.default_stream())
-    roc.default_stream().synchronize()
-    assert (result == 7).all()
+@pytest.mark.skipif(roc.platform == "nvidia", reason="CUDA has a number for the stream")
+def test_import_by_dlpack_on_the_default_stream_of_the_thread():
+    d = roc.to_device(np.arange(1000.0))
+    numbers = []
+
+    class Exported:
+        def __dlpack__(self, *, stream, **_):
+            numbers.append(stream)
+            return d.__dlpack__(stream=stream)
+
+        def __dlpack_device__(self):
+            return d.__dlpack_device__()
+
+    stream = roc.per_thread_default_stream()
+    result = np.zeros(1000)
+    roc.copy(Exported(), result, stream)
     stream.synchronize()
+    assert numbers == [0] and np.array_equal(result, np.arange(1000.0))
 
 
 @pytest.mark.skipif(roc.platform == "nvidia", reason="numbers differ on CUDA")
