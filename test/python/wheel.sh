@@ -35,7 +35,8 @@ import rocarray as roc
 print(f"import: {1000 * (time.perf_counter() - begin):.1f} ms, after NumPy")
 assert roc.__file__.startswith(sys.argv[1]), roc.__file__
 with open("/proc/self/maps") as maps:
-    libraries = {line.split()[-1] for line in maps if "librocarray" in line}
+    # The path is the last of six fields, and may have spaces.
+    libraries = {line.split(maxsplit=5)[-1].rstrip("\n") for line in maps if "librocarray" in line}
 assert len(libraries) == 1 and libraries.pop().startswith(sys.argv[1])
 if roc.device_count() == 0:
     sys.exit(77)
