@@ -4,8 +4,8 @@
 // programs need them: hipMallocPitch(&floats, …), hipFuncSetAttribute(kernel, …). Included by
 // <roc/native/hip.hpp>.
 //
-// Where HIP's header has the same overload, one of these is chosen, because it is constrained. Both
-// do the same.
+// If HIP's header has the same overload, the compiler chooses the one of this file, because it is
+// constrained. Both do the same.
 #pragma once
 
 #include <cstddef>
