@@ -60,10 +60,9 @@ platform::pointer_information find_address(std::uintptr_t address, base::byte_ra
 constexpr std::uintptr_t lowest_address = 4096;
 
 // Returns false if the CPU cannot read the address. The kernel reads the signal mask at the address
-// before it rejects the first argument, and reports an invalid address instead of a signal. It
-// accepts null, for which it reads nothing.
+// before it rejects the first argument, and reports an invalid address instead of a signal. Null
+// counts as readable, because the kernel reads nothing then.
 bool is_readable(std::uintptr_t address) noexcept {
-  if (address < lowest_address) return false;
   int const saved = errno;
   constexpr std::size_t mask_bytes = 8;
   long const result =
@@ -83,7 +82,9 @@ bool has_fault_handler() noexcept {
 // Throws lifetime_error if the process cannot access an address that HIP does not know.
 void check_is_accessible(std::uintptr_t address, platform::pointer_information const& found,
                          base::byte_range range, char const* name) {
-  if (is_readable(address) || (has_fault_handler() && !found.is_freed)) return;
+  bool const is_in_first_page = address < lowest_address;
+  bool const may_become_accessible = has_fault_handler() && !found.is_freed;
+  if (!is_in_first_page && (is_readable(address) || may_become_accessible)) return;
   throw lifetime_error(std::string(name) + ", " + to_string(range) +
                        ", is not allocated: neither HIP nor the CPU can access it; use memory "
                        "that has not been freed");

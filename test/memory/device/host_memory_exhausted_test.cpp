@@ -12,6 +12,7 @@
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
 #include "support/failing_new.hpp"
+#include "support/trim.hpp"
 
 namespace {
 
@@ -76,7 +77,7 @@ class scoped_block {
 
 void expect_no_memory_lost(roc::pool_resource& pool) {
   roc::device().synchronize();
-  pool.trim();
+  roc::test::trim_to(pool, 0);
   auto const statistics = pool.statistics();
   EXPECT_EQ(0u, statistics.current_blocks);
   EXPECT_EQ(0u, statistics.reserved_bytes);

@@ -20,6 +20,7 @@
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
+#include "support/trim.hpp"
 
 namespace {
 
@@ -212,7 +213,7 @@ TEST_F(PoolResource, CountsTheBytesOfSmallPendingBlocks) {
   EXPECT_GE(pool.statistics().pending_bytes, 100'000u);  // the cache of this thread keeps the rest
   EXPECT_LE(pool.statistics().pending_bytes, pool.statistics().free_bytes);
   stream.synchronize();
-  pool.trim();
+  roc::test::trim_to(pool, 0);
   EXPECT_EQ(0u, pool.statistics().pending_bytes);
 }
 
@@ -314,12 +315,12 @@ TEST_F(PoolResource, TrimFreesAllMemoryThatIsNotInUseOnceTheDeviceIsIdle) {
     if (round == 1) in_use = array({3 * mebi}, trimmed, roc::order::c, non_blocking);
   }
   roc::device().synchronize();
-  trimmed.trim();
+  roc::test::trim_to(trimmed, 8 * mebi);
   auto const statistics = trimmed.statistics();
   EXPECT_EQ(statistics.current_bytes, 3 * mebi);
   EXPECT_LE(statistics.reserved_bytes, 8 * mebi);  // the slab of the array
   in_use = {};
-  trimmed.trim();
+  roc::test::trim_to(trimmed, 0);
   EXPECT_EQ(0u, trimmed.statistics().reserved_bytes);
 }
 
@@ -391,7 +392,7 @@ TEST_F(PoolResource, LosesNoMemoryIfACallFails) {
       }
       roc::platform::clear_failures();
       roc::device().synchronize();
-      pool.trim();
+      roc::test::trim_to(pool, 0);
       EXPECT_EQ(0u, pool.statistics().reserved_bytes) << name << " " << nth;
     }
   }
@@ -406,7 +407,7 @@ TEST_F(PoolResource, TrimGivesIdleMemoryBack) {
   }
   EXPECT_NE(0u, counted_upstream.statistics().current_bytes);
   roc::device().synchronize();
-  trimmed.trim();
+  roc::test::trim_to(trimmed, 0);
   EXPECT_EQ(0u, trimmed.statistics().reserved_bytes);
   EXPECT_EQ(0u, counted_upstream.statistics().current_bytes);
 }
@@ -518,7 +519,7 @@ TEST_F(PoolResource, TracksUsesOfItsBlocksIfItIsTheUpstreamOfAnotherPool) {
   array freed({3 * mebi}, lower, roc::order::c, allocation_stream);
   lower.deallocate(inner_block, 2 * mebi, allocation_stream);
   roc::device().synchronize();
-  lower.trim();
+  roc::test::trim_until(lower, [&] { return lower.statistics().pending_bytes == 0; });
   roc::pool_resource upper(static_cast<roc::memory_resource&>(lower));
   void* const inner = upper.allocate(1000, allocation_stream);
   ASSERT_EQ(inner, inner_block);
