@@ -125,8 +125,13 @@ tensor device_array::describe() const {
   return result;
 }
 
-device_array device_array::view_as(py::dtype dtype) const {
-  static_cast<void>(element_type_of(dtype));
+device_array device_array::view_as(py::handle requested) const {
+  extents axes;
+  py::dtype dtype = read_dtype(requested, axes);
+  if (!axes.empty()) {
+    raise(PyExc_ValueError, "the elements of a view cannot be arrays: dtype " + text_of(requested) +
+                                "; use view('" + text_of(dtype.attr("str")) + "') and reshape");
+  }
   auto const old_size = signed_size(element_size_);
   auto const new_size = static_cast<std::int64_t>(dtype.itemsize());
   strided_layout layout = layout_;
@@ -153,17 +158,15 @@ device_array device_array::field(std::string const& name) const {
     raise(PyExc_IndexError, "the elements have no field '" + name + "': dtype " + text_of(dtype_));
   }
   py::tuple const description = fields[py::str(name)];
-  py::dtype dtype = description[0].cast<py::dtype>();
   strided_layout layout = layout_;
   layout.offset += description[1].cast<std::int64_t>();
-  if (py::object const sub = dtype.attr("subdtype"); !sub.is_none()) {
-    dtype = sub[py::int_(0)].cast<py::dtype>();
-    auto const inner = compact_layout(read_shape(sub[py::int_(1)]), order::c,
-                                      static_cast<std::size_t>(dtype.itemsize()));
-    layout.shape.insert(layout.shape.end(), inner.shape.begin(), inner.shape.end());
-    layout.strides.insert(layout.strides.end(), inner.strides.begin(), inner.strides.end());
-    check_rank(layout.rank());
-  }
+  extents axes;  // of a field that is an array
+  auto dtype = expand_subarrays(description[0].cast<py::dtype>(), axes);
+  auto const inner =
+      compact_layout(std::move(axes), order::c, static_cast<std::size_t>(dtype.itemsize()));
+  layout.shape.insert(layout.shape.end(), inner.shape.begin(), inner.shape.end());
+  layout.strides.insert(layout.strides.end(), inner.strides.begin(), inner.strides.end());
+  check_rank(layout.rank());
   return {shared_, std::move(layout), std::move(dtype)};
 }
 

@@ -72,7 +72,7 @@ class device_array {
 
   // Views of the same memory.
   device_array view(strided_layout layout) const { return {shared_, std::move(layout), dtype_}; }
-  device_array view_as(py::dtype dtype) const;
+  device_array view_as(py::handle dtype) const;
   device_array field(std::string const& name) const;
   /// Returns a view, or throws ValueError if that needs a copy.
   device_array reshape(extents const& shape, order o) const;

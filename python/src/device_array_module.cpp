@@ -16,9 +16,10 @@ using object = py::object;
 device_array device_array_function(object const& shape, object const& dtype, object const& strides,
                                    std::string const& order_text, object const& stream) {
   order const o = read_order(order_text);
-  auto const element = read_dtype(dtype);
+  extents axes = read_shape(shape);
+  auto const element = read_dtype(dtype, axes);
   strided_layout layout =
-      compact_layout(read_shape(shape), o, static_cast<std::size_t>(element.itemsize()));
+      compact_layout(std::move(axes), o, static_cast<std::size_t>(element.itemsize()));
   if (!strides.is_none()) {
     layout.strides = read_strides(strides);
     if (layout.strides.size() != layout.rank()) {
@@ -56,10 +57,10 @@ void set_item(device_array const& self, py::handle key, py::handle value) {
                                     ? self.field(key.cast<std::string>())
                                     : self.view(select(self.layout(), key));
   stream_argument const none{py::none()};
-  tensor const from = find_tensor(value, none, accept::anything);
+  tensor const from = find_tensor(value, none, accept::anything, selected.dtype());
   tensor to = selected.describe();
   to.owner = py::cast(selected);
-  if (from.layout.rank() == 0 && from.is_host_memory() && to.element_size <= 16) {
+  if (from.layout.rank() == 0 && from.is_host_memory()) {
     fill("__setitem__", to, value, none);
   } else {
     copy("__setitem__", from, to, none);
@@ -222,10 +223,7 @@ void define_device_array(py::module_& module) {
           "squeeze", [](device_array const& self) { return self.view(squeeze(self.layout())); },
           "Return a view without the axes of extent 1.")
       .def(
-          "view",
-          [](device_array const& self, object const& dtype) {
-            return self.view_as(read_dtype(dtype));
-          },
+          "view", [](device_array const& self, object const& dtype) { return self.view_as(dtype); },
           "dtype"_a, "Return a view of the same bytes as elements of another type.")
       .def("split", &split, "section"_a,
            "Return views of `section` indices of the first axis each; the last may be shorter.")

@@ -135,8 +135,9 @@ void free_host(void* memory) {
 py::array allocate_host(char const* name, std::int32_t kind, std::uint32_t flags,
                         py::object const& shape, py::object const& dtype,
                         std::string const& order_text) {
-  auto const element = read_dtype(dtype);
-  auto const layout = compact_layout(read_shape(shape), read_order(order_text),
+  extents axes = read_shape(shape);
+  auto const element = read_dtype(dtype, axes);
+  auto const layout = compact_layout(std::move(axes), read_order(order_text),
                                      static_cast<std::size_t>(element.itemsize()));
   std::size_t const bytes = allocation_bytes(layout, static_cast<std::size_t>(element.itemsize()));
   if (bytes == 0) return py::array(element, layout.shape, layout.strides);

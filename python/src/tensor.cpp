@@ -27,6 +27,13 @@ py::object dtype_of(roc_element_type type) {
   }
 }
 
+// Returns true for a dtype of texts or raw bytes, of which Python's `bytes` are one element.
+bool is_text(py::object const& dtype) {
+  if (dtype.is_none()) return false;
+  char const kind = dtype.cast<py::dtype>().kind();
+  return kind == 'S' || kind == 'U' || kind == 'V';
+}
+
 // A tensor of the C interface that describes a tensor. The pointers are to this object.
 class description {
  public:
@@ -349,13 +356,25 @@ roc_element_type element_type_of(py::dtype const& dtype) {
   return {ROCARRAY_TYPE_OPAQUE, 8, static_cast<std::uint16_t>(dtype.itemsize())};
 }
 
-py::dtype read_dtype(py::handle object) {
-  auto result = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
+py::dtype expand_subarrays(py::dtype dtype, extents& shape) {
+  for (py::object sub = dtype.attr("subdtype"); !sub.is_none(); sub = dtype.attr("subdtype")) {
+    auto const axes = read_shape(sub[py::int_(1)]);
+    shape.insert(shape.end(), axes.begin(), axes.end());
+    dtype = sub[py::int_(0)].cast<py::dtype>();
+  }
+  check_rank(shape.size());
+  return dtype;
+}
+
+py::dtype read_dtype(py::handle object, extents& shape) {
+  auto const given = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
+  auto result = expand_subarrays(given, shape);
   static_cast<void>(element_type_of(result));
   return result;
 }
 
-tensor find_tensor(py::handle object, stream_argument const& stream, accept accepted) {
+tensor find_tensor(py::handle object, stream_argument const& stream, accept accepted,
+                   py::object const& dtype) {
   if (py::isinstance<device_array>(object)) {
     tensor result = object.cast<device_array const&>().describe();
     result.owner = py::reinterpret_borrow<py::object>(object);
@@ -373,7 +392,8 @@ tensor find_tensor(py::handle object, stream_argument const& stream, accept acce
   auto const numpy = py::module_::import("numpy");
   py::object converted;
   // The format that NumPy gives the buffers of its scalars is not always one that it reads.
-  bool const is_scalar = py::isinstance(object, numpy.attr("generic"));
+  bool const is_scalar = py::isinstance(object, numpy.attr("generic")) ||
+                         (PyBytes_Check(object.ptr()) && is_text(dtype));
   if (PyObject_CheckBuffer(object.ptr()) != 0 && !is_scalar) {
     converted = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object.ptr()));
     if (!converted) throw py::error_already_set();
@@ -384,8 +404,10 @@ tensor find_tensor(py::handle object, stream_argument const& stream, accept acce
                                " is no array; use one with __dlpack__, __cuda_array_interface__ or "
                                "the buffer protocol");
   }
-  // For a memoryview this makes an array of the same memory.
-  return from_numpy(numpy.attr("asarray")(converted));
+  if (PyMemoryView_Check(converted.ptr())) {
+    return from_numpy(numpy.attr("asarray")(converted));  // an array of the same memory
+  }
+  return from_numpy(numpy.attr("asarray")(converted, dtype));
 }
 
 void copy(char const* name, tensor const& from, tensor const& to, stream_argument const& stream) {
@@ -412,16 +434,19 @@ void copy(char const* name, tensor const& from, tensor const& to, stream_argumen
 
 void fill(char const* name, tensor const& to, py::handle value, stream_argument const& stream) {
   check_writable(to);
-  if (!has_whole_strides(to.layout, to.element_size)) {
-    raise(PyExc_ValueError, "an array with strides that are no multiples of the element's " +
-                                std::to_string(to.element_size) + " bytes cannot be filled: " +
-                                to_string(to.layout.strides) + "; copy a filled array to it");
-  }
   auto const element =
       py::module_::import("numpy").attr("array")(value, to.dtype).cast<py::array>();
   if (element.size() != 1) {
     raise(PyExc_ValueError, "the value has " + std::to_string(element.size()) +
                                 " elements; use one value, or copy_to_device");
+  }
+  constexpr std::size_t largest_value = 16;  // that roc_fill takes
+  if (to.element_size > largest_value || !has_whole_strides(to.layout, to.element_size)) {
+    tensor from = from_numpy(element);
+    from.layout.shape = to.layout.shape;
+    from.layout.strides.assign(to.layout.rank(), 0);
+    copy(name, from, to, stream);
+    return;
   }
   description const destination(to, to.element_size);
   void const* const bytes = element.data();

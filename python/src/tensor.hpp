@@ -37,20 +37,25 @@ struct tensor {
 /// Returns DLPack's type for a NumPy dtype. Types that DLPack does not have, such as records, dates
 /// and other byte orders, are opaque. Throws TypeError for Python objects.
 roc_element_type element_type_of(py::dtype const& dtype);
-/// Returns an argument `dtype` as a dtype. Throws TypeError for Python objects.
-py::dtype read_dtype(py::handle object);
+/// Returns a dtype whose elements are no arrays. For one such as '(2,3)i2', returns that of its
+/// elements and appends its axes to `shape`, as NumPy does.
+py::dtype expand_subarrays(py::dtype dtype, extents& shape);
+/// Returns an argument `dtype` as a dtype whose elements are no arrays, as expand_subarrays does.
+/// Throws TypeError for Python objects.
+py::dtype read_dtype(py::handle object, extents& shape);
 
 /// What find_tensor accepts besides arrays.
 enum class accept { arrays, anything };
 
 /// Returns the array that an object describes: a DeviceArray or numpy.ndarray, or by __dlpack__,
 /// __cuda_array_interface__ or the buffer protocol, in this order. With accept::anything also what
-/// numpy.asarray converts, such as lists and numbers. Copies no elements of an array.
+/// numpy.asarray converts, such as lists and numbers; to `dtype`, unless that is None. Copies no
+/// elements of an array. `bytes` are one element if `dtype` is that of texts or raw bytes.
 ///
 /// Work of `stream`, or, without one, calls without a stream, come after the producer's work on
 /// device memory. Throws TypeError, ValueError, and what the object's own protocol throws.
 tensor find_tensor(py::handle object, stream_argument const& stream,
-                   accept accepted = accept::arrays);
+                   accept accepted = accept::arrays, py::object const& dtype = py::none());
 
 /// Copies element by element, as the Python function `name`. Without a stream the copy is complete
 /// on return; otherwise both owners live until it has finished.

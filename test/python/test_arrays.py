@@ -110,6 +110,75 @@ def test_item_assignment_writes_regions_and_elements():
     assert np.array_equal(d.copy_to_host(), host)
 
 
+@pytest.mark.parametrize("dtype, value", [
+    ("S5", b"abc"), ("S20", b"abc"), ("S20", "abc"), ("S20", np.bytes_(b"abc")), ("U30", "d\u00e9"), ("V20", b"x" * 20),
+    ("i8,(3,4)i2", (1, 5)), ("M8[s]", "2000-01-01"), ("c16", 1 + 2j), ("G", 3),
+], ids=repr)
+def test_item_assignment_converts_a_value_as_numpy_does(dtype, value):
+    host = np.zeros((4, 3), dtype)
+    d = roc.to_device(host)
+    for array in (host, d):
+        array[1, 2] = value       # one element
+        array[2:, ::2] = value    # a region
+    assert np.array_equal(d.copy_to_host(), host)
+
+
+def test_fill_writes_elements_of_every_size_on_a_stream():
+    host = np.zeros((50, 60), "i8,S20")
+    d, stream = roc.to_device(host), roc.stream()
+    d[::-2, 1::3].fill((7, b"text"), stream)
+    host[::-2, 1::3] = (7, b"text")
+    stream.synchronize()
+    assert np.array_equal(d.copy_to_host(), host)
+    with pytest.raises(ValueError, match="the value has 2 elements"):
+        d.fill([(1, b"a"), (2, b"b")])
+
+
+def test_item_assignment_converts_sequences_but_no_arrays():
+    d = roc.device_array(4, np.float32)
+    d[:2] = [1, 2]
+    d[2:] = (3.5, 4)
+    assert d.copy_to_host().tolist() == [1, 2, 3.5, 4]
+    with pytest.raises(ValueError, match="element types of source and destination differ"):
+        d[:] = np.zeros(4)
+    octets = roc.device_array(3, "u1")
+    octets[:] = b"abc"            # a buffer of three elements
+    assert octets.copy_to_host().tobytes() == b"abc"
+    with pytest.raises(ValueError):
+        d[0] = "no number"
+
+
+def test_fields_whose_strides_are_no_multiples_of_their_size_can_be_filled():
+    host = np.zeros(9, "u1,f8")
+    d = roc.to_device(host)
+    d["f1"] = 2.5
+    d["f1"][::2].fill(-1)
+    host["f1"], host["f1"][::2] = 2.5, -1
+    assert d.copy_to_host().tobytes() == host.tobytes()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["(2,3)i2", np.dtype((np.dtype(("S20", (2, 3))), (4,))), "(2,0)f4"], ids=str)
+def test_axes_of_a_subarray_dtype_become_axes_of_the_array(dtype, order):
+    host = np.zeros((4, 5), dtype, order)
+    for array in (roc.device_array((4, 5), dtype, order=order), roc.pinned_array((4, 5), dtype, order)):
+        assert (array.shape, array.dtype) == (host.shape, host.dtype)
+        assert host.size == 0 or array.strides == host.strides
+    d = roc.device_array((4, 5), dtype, order=order)
+    d.copy_to_device(host)
+    assert np.array_equal(d.copy_to_host(), host)
+
+
+def test_subarray_dtypes_need_all_strides_and_give_no_views():
+    assert roc.device_array(4, "(3,)i2", strides=(16, 4)).shape == (4, 3)
+    with pytest.raises(ValueError, match="the array has 2 axes, but 1 strides were given"):
+        roc.device_array(4, "(3,)i2", strides=(6,))
+    with pytest.raises(ValueError, match=r"the elements of a view cannot be arrays.*use view\('<i2'\) and reshape"):
+        roc.device_array(12, "i2").view("(2,3)i2")
+    with pytest.raises(ValueError, match="axes"):
+        roc.device_array((1,) * 32, "(3,)i2")
+
+
 def test_fields_of_records_are_views():
     host = np.zeros(9, [("a", "u1"), ("x", "f8"), ("v", "i2", (2, 2))])
     d = roc.to_device(host)
