@@ -233,6 +233,12 @@ ROCARRAY_C_API roc_status roc_stream_destroy(roc_stream stream);
 ///
 /// *Threads:* any.
 ROCARRAY_C_API roc_status roc_event_create(roc_event* event);
+/// Creates an event on the current device that also records the time, for roc_event_elapsed_time.
+///
+/// @param event set to the handle; destroy it with roc_event_destroy
+///
+/// *Threads:* any.
+ROCARRAY_C_API roc_status roc_event_create_timed(roc_event* event);
 /// Records the end of the work enqueued on `stream` so far. A later record replaces this one.
 /// *Threads:* any; one at a time for one event.
 ROCARRAY_C_API roc_status roc_event_record(roc_event event, roc_stream stream);
@@ -242,6 +248,19 @@ ROCARRAY_C_API roc_status roc_event_query(roc_event event, int32_t* is_done);
 /// Blocks until the recorded work has finished; returns at once if nothing was recorded.
 /// *Threads:* any; not concurrently with a record of the event.
 ROCARRAY_C_API roc_status roc_event_synchronize(roc_event event);
+/// Sets `milliseconds` to the time between two records on the device's clock
+/// (hipEventElapsedTime). Does not block.
+///
+/// @param begin an event of roc_event_create_timed; one that measures no time is
+///   ROCARRAY_ERROR_INVALID_ARGUMENT
+/// @param end a second one, on the same device
+/// @param milliseconds set to the time; not changed after an error
+///
+/// ROCARRAY_ERROR_HIP if one of them was not recorded, or its work has not finished.
+///
+/// *Threads:* any; not concurrently with a record of one of the events.
+ROCARRAY_C_API roc_status roc_event_elapsed_time(roc_event begin, roc_event end,
+                                                 double* milliseconds);
 /// Destroys an event, which may be recorded and waited for. Does not block. Does nothing for null.
 /// *Threads:* any.
 ROCARRAY_C_API roc_status roc_event_destroy(roc_event event);

@@ -18,6 +18,8 @@ stream make_stream(char const* name, Create create) {
 /// thread records it.
 class event {
  public:
+  explicit event(bool is_timed) : handle_(-1, is_timed) {}
+
   void record(py::object const& stream) {
     stream_argument const argument(stream);
     detail::call_scope const scope("record");
@@ -38,6 +40,12 @@ class event {
     check(roc_event_query(get(), &is_done));
     return is_done != 0;
   }
+  double elapsed_time(event const& end) const {
+    double milliseconds = 0;
+    detail::call_scope const scope("elapsed_time");
+    check(roc_event_elapsed_time(get(), end.get(), &milliseconds));
+    return milliseconds;
+  }
 
  private:
   roc_event get() const noexcept { return handle_.get(); }
@@ -52,9 +60,10 @@ struct synchronize_guard {
 
 }  // namespace
 
-event_handle::event_handle(int device) {
+event_handle::event_handle(int device, bool is_timed) {
   device_scope const current(device);
-  call("event", [&] { return roc_event_create(&value_); });
+  call("event",
+       [&] { return is_timed ? roc_event_create_timed(&value_) : roc_event_create(&value_); });
 }
 
 void order_streams(roc_stream before, roc_stream after, int device) {
@@ -63,9 +72,11 @@ void order_streams(roc_stream before, roc_stream after, int device) {
   check(roc_stream_wait(after, reached.get()));
 }
 
-stream stream::create(int priority) {
+stream stream::create(int priority, bool is_non_blocking) {
   return make_stream("stream", [&](roc_stream* created) {
-    return roc_stream_create(ROCARRAY_STREAM_BLOCKING, priority, created);
+    return roc_stream_create(
+        is_non_blocking ? ROCARRAY_STREAM_NON_BLOCKING : ROCARRAY_STREAM_BLOCKING, priority,
+        created);
   });
 }
 stream stream::default_stream() {
@@ -223,10 +234,17 @@ void define_streams(py::module_& module) {
            "Make later work of the stream wait for the last record; None: the default stream.")
       .def("synchronize", &event::synchronize, "Block until the recorded work has finished.")
       .def("query", &event::query,
-           "Return True if the recorded work has finished, or nothing was recorded.");
+           "Return True if the recorded work has finished, or nothing was recorded.")
+      .def("elapsed_time", &event::elapsed_time, py::arg("end"),
+           "Return the milliseconds from this record to that of `end`, on the device's clock.\n\n"
+           "Both are events of event(timing=True) whose work has finished.");
 
-  module.def("stream", &stream::create, py::arg("priority") = 0,
-             "Create a stream on the current device. Lower priorities run first.");
+  module.def(
+      "stream", &stream::create, py::arg("priority") = 0, py::arg("non_blocking") = false,
+      "Create a stream on the current device. Lower priorities run first.\n\n"
+      "non_blocking: not ordered with the default stream. Calls without a stream come after copies "
+      "on\n"
+      "it, but not after your own kernels there: synchronize it first.");
   module.def("default_stream", &stream::default_stream,
              "Return the legacy default stream of the device that is current when it is used.");
   module.def("per_thread_default_stream", &stream::per_thread_stream,
@@ -236,7 +254,9 @@ void define_streams(py::module_& module) {
       "Borrow a stream that other code created on the current device, by its integer handle.\n\n"
       "It must outlive the work and the arrays that use it.");
   module.def(
-      "event", [] { return event(); }, "Create an event on the current device.");
+      "event", [](bool is_timed) { return event(is_timed); }, py::arg("timing") = false,
+      "Create an event on the current device.\n\n"
+      "timing: also record the time, for elapsed_time; such an event costs a little more.");
   module.def(
       "synchronize",
       [] {

@@ -37,7 +37,7 @@ class stream_handle {
 class event_handle {
  public:
   /// Creates an event on a device; -1: the current one. Throws.
-  explicit event_handle(int device = -1);
+  explicit event_handle(int device = -1, bool is_timed = false);
   event_handle(event_handle&& other) noexcept : value_(std::exchange(other.value_, nullptr)) {}
   event_handle& operator=(event_handle&& other) noexcept {
     std::swap(value_, other.value_);
@@ -60,7 +60,7 @@ class stream {
  public:
   explicit stream(std::shared_ptr<stream_handle> handle) noexcept : handle_(std::move(handle)) {}
   /// Creates a stream on the current device. Throws.
-  static stream create(int priority);
+  static stream create(int priority, bool is_non_blocking);
   static stream default_stream();
   static stream per_thread_stream();
   /// Borrows a stream that other code created.

@@ -14,6 +14,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <roc/config.hpp>
@@ -130,6 +131,15 @@ struct stream_entry {
   stream_ref reference;
 };
 
+struct event_entry {
+  std::variant<event, timed_event> value;
+
+  event_base& get() noexcept {
+    if (auto* const timed = std::get_if<timed_event>(&value)) return *timed;
+    return *std::get_if<event>(&value);
+  }
+};
+
 struct batch_entry {
   copy_batch batch;
 };
@@ -149,7 +159,7 @@ struct allocation {
 struct stream_table : handle_table<roc_stream, stream_entry> {
   stream_table() noexcept : handle_table("stream") {}
 };
-struct event_table : handle_table<roc_event, event> {
+struct event_table : handle_table<roc_event, event_entry> {
   event_table() noexcept : handle_table("event") {}
 };
 struct batch_table : handle_table<roc_batch, batch_entry> {
@@ -194,6 +204,19 @@ roc_stream add_stream(stream&& owned) {
 roc_stream add_stream(stream_ref reference) {
   return table<stream_table>().add(
       std::make_shared<stream_entry>(stream_entry{std::nullopt, reference}));
+}
+
+template <class Event>
+roc_event add_event() {
+  return table<event_table>().add(
+      std::make_shared<event_entry>(event_entry{std::variant<event, timed_event>(Event())}));
+}
+
+// Returns the event of an entry. Throws roc::error if it does not measure time.
+timed_event& timed(event_entry& entry, char const* parameter) {
+  if (auto* const result = std::get_if<timed_event>(&entry.value)) return *result;
+  throw_invalid(std::string(parameter) +
+                " does not measure time; create the event with roc_event_create_timed");
 }
 
 roc_resource add_resource(std::unique_ptr<memory_resource> resource) {
@@ -480,7 +503,7 @@ roc_status roc_stream_query(roc_stream stream, int32_t* is_idle) {
 roc_status roc_stream_wait(roc_stream stream, roc_event event) {
   return run("roc_stream_wait", [&] {
     stream_argument const argument(stream);
-    argument.get().wait(*table<event_table>().get(event));
+    argument.get().wait(table<event_table>().get(event)->get());
   });
 }
 
@@ -495,7 +518,14 @@ roc_status roc_stream_destroy(roc_stream stream) {
 roc_status roc_event_create(roc_event* event) {
   return run("roc_event_create", [&] {
     require(event, "event");
-    *event = table<event_table>().add(std::make_shared<roc::event>());
+    *event = add_event<roc::event>();
+  });
+}
+
+roc_status roc_event_create_timed(roc_event* event) {
+  return run("roc_event_create_timed", [&] {
+    require(event, "event");
+    *event = add_event<roc::timed_event>();
   });
 }
 
@@ -503,19 +533,29 @@ roc_status roc_event_record(roc_event event, roc_stream stream) {
   return run("roc_event_record", [&] {
     auto const recorded = table<event_table>().get(event);
     stream_argument const argument(stream);
-    recorded->record(argument.get());
+    recorded->get().record(argument.get());
   });
 }
 
 roc_status roc_event_query(roc_event event, int32_t* is_done) {
   return run("roc_event_query", [&] {
     require(is_done, "is_done");
-    *is_done = table<event_table>().get(event)->query() ? 1 : 0;
+    *is_done = table<event_table>().get(event)->get().query() ? 1 : 0;
   });
 }
 
 roc_status roc_event_synchronize(roc_event event) {
-  return run("roc_event_synchronize", [&] { table<event_table>().get(event)->synchronize(); });
+  return run("roc_event_synchronize",
+             [&] { table<event_table>().get(event)->get().synchronize(); });
+}
+
+roc_status roc_event_elapsed_time(roc_event begin, roc_event end, double* milliseconds) {
+  return run("roc_event_elapsed_time", [&] {
+    require(milliseconds, "milliseconds");
+    auto const first = table<event_table>().get(begin);
+    auto const second = table<event_table>().get(end);
+    *milliseconds = timed(*first, "begin").elapsed_time(timed(*second, "end"));
+  });
 }
 
 roc_status roc_event_destroy(roc_event event) {

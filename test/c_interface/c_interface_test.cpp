@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
@@ -672,6 +673,61 @@ TEST(CEvent, OrdersStreams) {
   EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, roc_event_create(nullptr));
 }
 
+TEST(CTimedEvent, MeasuresTheWorkBetweenTwoRecords) {
+  stream const s;
+  roc_event begin = nullptr;
+  roc_event end = nullptr;
+  EXPECT_OK(roc_event_create_timed(&begin));
+  EXPECT_OK(roc_event_create_timed(&end));
+  device_memory const memory(40);
+  tensor const device(memory.data(), roc_device_type(), {10});
+  EXPECT_OK(roc_event_record(begin, s));
+  s.reference().launch_host_function(
+      [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+  EXPECT_OK(roc_zero_async(device.get(), s));
+  EXPECT_OK(roc_event_record(end, s));
+  EXPECT_OK(roc_stream_wait(ROCARRAY_DEFAULT_STREAM, end));
+  EXPECT_OK(roc_event_synchronize(end));
+  std::int32_t is_done = 0;
+  EXPECT_OK(roc_event_query(end, &is_done));
+  EXPECT_EQ(1, is_done);
+  double milliseconds = -1;
+  EXPECT_OK(roc_event_elapsed_time(begin, end, &milliseconds));
+  EXPECT_GE(milliseconds, 19.0);
+  EXPECT_LT(milliseconds, 60'000.0);
+  EXPECT_OK(roc_event_destroy(begin));
+  EXPECT_OK(roc_event_destroy(end));
+}
+
+TEST(CTimedEvent, WithoutARecordOrTimeIsAnError) {
+  stream const s;
+  roc_event begin = nullptr;
+  roc_event end = nullptr;
+  roc_event untimed = nullptr;
+  EXPECT_OK(roc_event_create_timed(&begin));
+  EXPECT_OK(roc_event_create_timed(&end));
+  EXPECT_OK(roc_event_create(&untimed));
+  double milliseconds = -1;
+  EXPECT_STATUS(ROCARRAY_ERROR_HIP, roc_event_elapsed_time(begin, end, &milliseconds));
+  for (roc_event const event : {begin, end, untimed}) EXPECT_OK(roc_event_record(event, s));
+  EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT,
+                roc_event_elapsed_time(begin, untimed, &milliseconds));
+  EXPECT_TRUE(
+      last_message_has("end does not measure time; create the event with "
+                       "roc_event_create_timed"))
+      << roc_last_error_message();
+  EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT,
+                roc_event_elapsed_time(untimed, end, &milliseconds));
+  EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, roc_event_elapsed_time(begin, end, nullptr));
+  EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, roc_event_create_timed(nullptr));
+  EXPECT_OK(roc_event_destroy(begin));
+  EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_event_elapsed_time(begin, end, &milliseconds));
+  EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_event_elapsed_time(end, begin, &milliseconds));
+  EXPECT_EQ(-1, milliseconds);
+  EXPECT_OK(roc_event_destroy(end));
+  EXPECT_OK(roc_event_destroy(untimed));
+}
+
 // Device memory
 
 // Fills and reads memory of a resource, whose handle is destroyed before the memory is freed.
@@ -884,10 +940,10 @@ TEST(CRegistration, InvalidRequestsAreErrors) {
   roc_host_range const null{nullptr, 4};
   roc_host_range const large{&x, SIZE_MAX};
   roc_host_range const wrapping{&x, std::size_t{PTRDIFF_MAX} + 1};
-  for (auto const call : {+[](roc_host_range const*ranges, std::size_t count) {
+  for (auto const call : {+[](roc_host_range const* ranges, std::size_t count) {
                             return roc_register_host(ranges, count, 0);
                           },
-                          +[](roc_host_range const*ranges, std::size_t count) {
+                          +[](roc_host_range const* ranges, std::size_t count) {
                             return roc_deregister(ranges, count);
                           }}) {
     EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, call(nullptr, 1));

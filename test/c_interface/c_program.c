@@ -73,7 +73,8 @@ static void test_stream(void) {
   void* memory = NULL;
   roc_resource hip = NULL, pool = NULL;
   roc_stream stream = NULL, other = NULL;
-  roc_event event = NULL;
+  roc_event event = NULL, begin = NULL, end = NULL;
+  double milliseconds = -1.0;
   roc_host_range range;
   roc_tensor from, to, device;
   float const value = 7.0f;
@@ -90,9 +91,13 @@ static void test_stream(void) {
   from = matrix(source, ROCARRAY_DEVICE_CPU);
   to = matrix(destination, ROCARRAY_DEVICE_CPU);
   device = matrix(memory, roc_device_type());
+  OK(roc_event_create_timed(&begin));
+  OK(roc_event_create_timed(&end));
+  OK(roc_event_record(begin, stream));
   OK(roc_copy_async(&from, &device, stream, NULL));
   OK(roc_fill_async(&device, &value, sizeof value, stream));
   OK(roc_event_record(event, stream));
+  OK(roc_event_record(end, stream));
   OK(roc_stream_wait(other, event));
   OK(roc_copy_async(&device, &to, other, NULL));
   OK(roc_free(memory, other));
@@ -100,6 +105,12 @@ static void test_stream(void) {
   TRUE(destination[0] == 7.0f && destination[COUNT - 1] == 7.0f);
   OK(roc_stream_query(other, &flag));
   TRUE(flag == 1);
+  OK(roc_event_synchronize(end));
+  OK(roc_event_elapsed_time(begin, end, &milliseconds));
+  TRUE(milliseconds >= 0.0);
+  FAILS(ROCARRAY_ERROR_INVALID_ARGUMENT, roc_event_elapsed_time(begin, event, &milliseconds));
+  OK(roc_event_destroy(begin));
+  OK(roc_event_destroy(end));
   OK(roc_deregister(&range, 1));
   FAILS(ROCARRAY_ERROR_REGISTRATION, roc_deregister(&range, 1));
   OK(roc_resource_destroy(pool));

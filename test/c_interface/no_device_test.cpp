@@ -23,6 +23,7 @@ TEST(CNoDevice, CountIsZeroAndDevicesAreErrors) {
   EXPECT_EQ(expected, roc_stream_create(ROCARRAY_STREAM_BLOCKING, 0, &stream));
   EXPECT_EQ(expected, roc_stream_per_thread(&stream));
   EXPECT_EQ(expected, roc_event_create(&event));
+  EXPECT_EQ(expected, roc_event_create_timed(&event));
   EXPECT_EQ(expected, roc_resource_create_hip(-1, &resource));
   EXPECT_EQ(expected, roc_resource_create_pool(ROCARRAY_DEFAULT_RESOURCE, SIZE_MAX, &resource));
   EXPECT_EQ(expected, roc_allocate(ROCARRAY_DEFAULT_RESOURCE, 8, ROCARRAY_DEFAULT_STREAM, &data));

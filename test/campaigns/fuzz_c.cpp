@@ -431,7 +431,10 @@ class handle_user {
       case stream:
         status = roc_stream_create(in.one_in(2) ? 1 : 0, 0, reinterpret_cast<roc_stream*>(&value));
         break;
-      case event: status = roc_event_create(reinterpret_cast<roc_event*>(&value)); break;
+      case event:
+        status = in.one_in(2) ? roc_event_create_timed(reinterpret_cast<roc_event*>(&value))
+                              : roc_event_create(reinterpret_cast<roc_event*>(&value));
+        break;
       case batch: status = roc_batch_create(reinterpret_cast<roc_batch*>(&value)); break;
       case resource:
         status = in.one_in(2) ? roc_resource_create_hip(-1, reinterpret_cast<roc_resource*>(&value))

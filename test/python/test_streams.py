@@ -133,6 +133,47 @@ def test_closed_stream_is_an_error():
     assert d.copy_to_host()[9] == 9  # the memory is still of that stream
 
 
+def test_timed_events_measure_milliseconds():
+    begin, end, stream = roc.event(timing=True), roc.event(timing=True), roc.stream()
+    with pytest.raises(RuntimeError, match="elapsed_time"):  # nothing was recorded
+        begin.elapsed_time(end)
+    begin.record(stream)
+    d = roc.to_device(np.arange(1000), stream)
+    end.record(stream)
+    end.synchronize()
+    assert 0 <= begin.elapsed_time(end) < 60000
+    untimed = roc.event()
+    untimed.record(stream)
+    untimed.synchronize()
+    for first, second in ((begin, untimed), (untimed, end)):
+        with pytest.raises(ValueError, match="does not measure time"):
+            first.elapsed_time(second)
+    assert d.copy_to_host()[999] == 999
+
+
+@pytest.mark.parametrize("non_blocking", [False, True])
+def test_only_blocking_streams_are_ordered_after_the_default_stream(non_blocking, is_deferred):
+    stream, default, event = roc.stream(0, non_blocking), roc.default_stream(), roc.event()
+    d, result = roc.to_device(np.full(1000, 7)), np.zeros(1000, int)
+    d.copy_to_host(result, stream=default)
+    event.record(stream)
+    event.synchronize()
+    if is_deferred or not non_blocking:
+        assert (result == 7).all() != non_blocking
+    default.synchronize()
+    assert (result == 7).all()
+
+
+def test_calls_without_a_stream_come_after_copies_on_a_non_blocking_stream():
+    stream = roc.stream(non_blocking=True)
+    source = roc.pinned_array(100000, np.int32)
+    source[:] = 7
+    d = roc.device_array(100000, np.int32)
+    d.zero()
+    d.copy_to_device(source, stream)
+    assert (d.copy_to_host() == 7).all()
+
+
 def test_events_order_streams():
     first, second, event = roc.stream(), roc.stream(), roc.event()
     source = roc.pinned_array(100000, np.int32)
