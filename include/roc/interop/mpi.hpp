@@ -6,11 +6,7 @@
 // rocarray::rocarray provides. The library itself does not use MPI.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -23,8 +19,8 @@
 #include <roc/detail/misuse.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/error.hpp>
-#include <roc/interop/mpi/check.hpp>
-#include <roc/interop/mpi/collective.hpp>
+#include <roc/interop/mpi/collective_calls.hpp>
+#include <roc/interop/mpi/connect.hpp>
 #include <roc/interop/mpi/error.hpp>
 #include <roc/interop/mpi/message.hpp>
 #include <roc/interop/mpi/operand.hpp>
@@ -88,41 +84,7 @@ class mpi_communicator {
   explicit mpi_communicator(MPI_Comm communicator, mpi_options const& options = {},
                             detail::caller at = std::source_location::current()) {
     detail::call_scope const call("mpi_communicator", at);
-    if (!detail::is_mpi_running()) {
-      detail::throw_lifetime_error(
-          "MPI is not running: call MPI_Init before the first communicator is created, and destroy "
-          "communicators before MPI_Finalize");
-    }
-    if (communicator == MPI_COMM_NULL) {
-      throw mpi_error("the communicator is MPI_COMM_NULL; this rank is not in its group");
-    }
-    auto state = std::make_shared<detail::mpi_state>();
-    detail::check_mpi(MPI_Query_thread(&state->thread_level), "MPI_Query_thread");
-    state->check_usable();
-    int is_inter = 0;
-    detail::check_mpi(MPI_Comm_test_inter(communicator, &is_inter), "MPI_Comm_test_inter");
-    if (is_inter != 0) {
-      throw mpi_error(
-          "the communicator is an intercommunicator; merge its groups with "
-          "MPI_Intercomm_merge");
-    }
-    for (MPI_Comm* const duplicate : {&state->messages, &state->chunks}) {
-      detail::check_mpi(MPI_Comm_dup(communicator, duplicate), "MPI_Comm_dup");
-      detail::check_mpi(MPI_Comm_set_errhandler(*duplicate, MPI_ERRORS_RETURN),
-                        "MPI_Comm_set_errhandler");
-    }
-    detail::check_mpi(MPI_Comm_rank(state->messages, &state->rank), "MPI_Comm_rank");
-    detail::check_mpi(MPI_Comm_size(state->messages, &state->size), "MPI_Comm_size");
-    void* largest_tag = nullptr;
-    int has_largest_tag = 0;
-    detail::check_mpi(MPI_Comm_get_attr(state->chunks, MPI_TAG_UB, &largest_tag, &has_largest_tag),
-                      "MPI_Comm_get_attr");
-    if (has_largest_tag != 0) state->largest_tag = *static_cast<int*>(largest_tag);
-    agree(*state, options);
-    state->device_pointers =
-        options.device_memory == mpi_device_memory::direct ||
-        (options.device_memory == mpi_device_memory::ask && mpi_takes_device_pointers());
-    state_ = std::move(state);
+    state_ = detail::connect_mpi(communicator, options);
   }
   /// Takes over the communicator; any further use of `other` throws lifetime_error.
   mpi_communicator(mpi_communicator&& other) noexcept = default;
@@ -285,13 +247,13 @@ class mpi_communicator {
   template <detail::writable_argument X>
   void broadcast(X&& array, int root, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    broadcast_with(detail::mpi_operand_of(array), root, nullptr);
+    complete(detail::begin_mpi_broadcast(usable(), detail::mpi_operand_of(array), root, nullptr));
   }
   template <detail::writable_argument X>
   void broadcast(X&& array, int root, stream_ref stream,
                  detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    broadcast_with(detail::mpi_operand_of(array), root, &stream);
+    complete(detail::begin_mpi_broadcast(usable(), detail::mpi_operand_of(array), root, &stream));
   }
   ///@}
 
@@ -309,24 +271,28 @@ class mpi_communicator {
   void gather(X const& from, Y&& to, int root,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    gather_with(detail::mpi_operand_of(from), operand_at(to, root), root, nullptr);
+    complete(detail::begin_mpi_gather(usable(), detail::mpi_operand_of(from), operand_at(to, root),
+                                      root, nullptr));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
   void gather(X const& from, Y&& to, int root, stream_ref stream,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    gather_with(detail::mpi_operand_of(from), operand_at(to, root), root, &stream);
+    complete(detail::begin_mpi_gather(usable(), detail::mpi_operand_of(from), operand_at(to, root),
+                                      root, &stream));
   }
   template <detail::copy_argument X>
   void gather(X const& from, int root, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    gather_with(detail::mpi_operand_of(from), std::nullopt, root, nullptr);
+    complete(detail::begin_mpi_gather(usable(), detail::mpi_operand_of(from), std::nullopt, root,
+                                      nullptr));
   }
   template <detail::copy_argument X>
   void gather(X const& from, int root, stream_ref stream,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    gather_with(detail::mpi_operand_of(from), std::nullopt, root, &stream);
+    complete(detail::begin_mpi_gather(usable(), detail::mpi_operand_of(from), std::nullopt, root,
+                                      &stream));
   }
   ///@}
 
@@ -343,24 +309,28 @@ class mpi_communicator {
   void scatter(X const& from, Y&& to, int root,
                detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    scatter_with(operand_at(from, root), detail::mpi_operand_of(to), root, nullptr);
+    complete(detail::begin_mpi_scatter(usable(), operand_at(from, root), detail::mpi_operand_of(to),
+                                       root, nullptr));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
   void scatter(X const& from, Y&& to, int root, stream_ref stream,
                detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    scatter_with(operand_at(from, root), detail::mpi_operand_of(to), root, &stream);
+    complete(detail::begin_mpi_scatter(usable(), operand_at(from, root), detail::mpi_operand_of(to),
+                                       root, &stream));
   }
   template <detail::writable_argument Y>
   void scatter(Y&& to, int root, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    scatter_with(std::nullopt, detail::mpi_operand_of(to), root, nullptr);
+    complete(detail::begin_mpi_scatter(usable(), std::nullopt, detail::mpi_operand_of(to), root,
+                                       nullptr));
   }
   template <detail::writable_argument Y>
   void scatter(Y&& to, int root, stream_ref stream,
                detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    scatter_with(std::nullopt, detail::mpi_operand_of(to), root, &stream);
+    complete(detail::begin_mpi_scatter(usable(), std::nullopt, detail::mpi_operand_of(to), root,
+                                       &stream));
   }
   ///@}
 
@@ -377,16 +347,18 @@ class mpi_communicator {
   void all_reduce(X&& array, MPI_Op operation,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    all_reduce_with<detail::argument_value_type<X>>(std::nullopt, detail::mpi_operand_of(array),
-                                                    operation, nullptr);
+    complete(detail::begin_mpi_all_reduce(usable(), mpi_type<detail::argument_value_type<X>>::get(),
+                                          std::nullopt, detail::mpi_operand_of(array), operation,
+                                          nullptr));
   }
   template <detail::writable_argument X>
     requires detail::mpi_reducible<detail::argument_value_type<X>>
   void all_reduce(X&& array, MPI_Op operation, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    all_reduce_with<detail::argument_value_type<X>>(std::nullopt, detail::mpi_operand_of(array),
-                                                    operation, &stream);
+    complete(detail::begin_mpi_all_reduce(usable(), mpi_type<detail::argument_value_type<X>>::get(),
+                                          std::nullopt, detail::mpi_operand_of(array), operation,
+                                          &stream));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
     requires detail::mpi_reducible<detail::argument_value_type<Y>> &&
@@ -394,8 +366,9 @@ class mpi_communicator {
   void all_reduce(X const& from, Y&& to, MPI_Op operation,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    all_reduce_with<detail::argument_value_type<Y>>(detail::mpi_operand_of(from),
-                                                    detail::mpi_operand_of(to), operation, nullptr);
+    complete(detail::begin_mpi_all_reduce(usable(), mpi_type<detail::argument_value_type<Y>>::get(),
+                                          detail::mpi_operand_of(from), detail::mpi_operand_of(to),
+                                          operation, nullptr));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
     requires detail::mpi_reducible<detail::argument_value_type<Y>> &&
@@ -403,8 +376,9 @@ class mpi_communicator {
   void all_reduce(X const& from, Y&& to, MPI_Op operation, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    all_reduce_with<detail::argument_value_type<Y>>(detail::mpi_operand_of(from),
-                                                    detail::mpi_operand_of(to), operation, &stream);
+    complete(detail::begin_mpi_all_reduce(usable(), mpi_type<detail::argument_value_type<Y>>::get(),
+                                          detail::mpi_operand_of(from), detail::mpi_operand_of(to),
+                                          operation, &stream));
   }
   ///@}
 
@@ -420,13 +394,15 @@ class mpi_communicator {
   void all_to_all(X const& from, Y&& to,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    all_to_all_with(detail::mpi_operand_of(from), detail::mpi_operand_of(to), nullptr);
+    complete(detail::begin_mpi_all_to_all(usable(), detail::mpi_operand_of(from),
+                                          detail::mpi_operand_of(to), nullptr));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
   void all_to_all(X const& from, Y&& to, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    all_to_all_with(detail::mpi_operand_of(from), detail::mpi_operand_of(to), &stream);
+    complete(detail::begin_mpi_all_to_all(usable(), detail::mpi_operand_of(from),
+                                          detail::mpi_operand_of(to), &stream));
   }
   ///@}
 
@@ -449,7 +425,6 @@ class mpi_communicator {
   ///@}
 
  private:
-  using operation_kind = detail::mpi_collective_kind;
   using operand = detail::mpi_operand;
 
   /// Throws lifetime_error if this was moved from or freed.
@@ -459,7 +434,6 @@ class mpi_communicator {
     }
     return *state_;
   }
-  std::size_t ranks() const { return static_cast<std::size_t>(held().size); }
   detail::mpi_state& usable() const {
     held().check_usable();
     return *state_;
@@ -474,247 +448,36 @@ class mpi_communicator {
     state_ = nullptr;
   }
 
-  /// Makes the sizes of chunks equal in all ranks. Throws mpi_error in all ranks if an option of
-  /// one is out of range.
-  static void agree(detail::mpi_state& state, mpi_options const& options) {
-    bool const is_valid = options.chunk >= 256 && options.chunk <= (std::size_t{1} << 30) &&
-                          options.inline_limit <= (std::size_t{1} << 20);
-    std::array<std::uint64_t, 3> const own{options.chunk, options.inline_limit, is_valid ? 1U : 0U};
-    std::array<std::uint64_t, 3> least{};
-    detail::check_mpi(MPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()),
-                                    MPI_UINT64_T, MPI_MIN, state.messages),
-                      "MPI_Allreduce");
-    if (least[2] == 0) {
-      throw mpi_error(
-          "options out of range in some rank: chunk must be 256 bytes to 1 GiB, and "
-          "inline_limit at most 1 MiB; in this rank they are " +
-          std::to_string(options.chunk) + " and " + std::to_string(options.inline_limit));
-    }
-    state.chunk_bytes = static_cast<std::size_t>(least[0]);
-    state.inline_bytes = static_cast<std::size_t>(least[1]);
-  }
-
   mpi_request begin_send(operand const& from, int destination, int tag,
                          stream_ref const* stream) const {
-    detail::mpi_state& state = usable();
-    detail::check_mpi_peer(state, destination, false, tag);
-    detail::mpi_order const order = detail::mpi_order(stream).of(from);
-    auto const held = state.lock();
-    return begin_send_locked(from, destination, tag, order);
-  }
-  mpi_request begin_send_locked(operand const& from, int destination, int tag,
-                                detail::mpi_order const& order) const {
-    if (destination == MPI_PROC_NULL) return add_locked(std::make_shared<no_operation>());
-    return add_locked(
-        std::make_shared<detail::mpi_send_operation>(*state_, from, destination, tag, order));
+    return request(detail::begin_mpi_send(usable(), from, destination, tag, stream));
   }
   mpi_request begin_receive(operand const& to, int source, int tag,
                             stream_ref const* stream) const {
-    detail::mpi_state& state = usable();
-    detail::check_mpi_peer(state, source, true, tag);
-    detail::mpi_order const order = detail::mpi_order(stream).of(to);
-    auto const held = state.lock();
-    return begin_receive_locked(to, source, tag, order);
+    return request(detail::begin_mpi_receive(usable(), to, source, tag, stream));
   }
-  mpi_request begin_receive_locked(operand const& to, int source, int tag,
-                                   detail::mpi_order const& order) const {
-    if (source == MPI_PROC_NULL) return add_locked(std::make_shared<no_operation>());
-    return add_locked(
-        std::make_shared<detail::mpi_receive_operation>(*state_, to, source, tag, order));
-  }
-  mpi_request add_locked(std::shared_ptr<detail::mpi_operation> operation) const {
-    state_->add_locked(operation);
+  mpi_request request(std::shared_ptr<detail::mpi_operation> operation) const {
     return {state_, std::move(operation)};
+  }
+  mpi_status complete(std::shared_ptr<detail::mpi_operation> operation) const {
+    return request(std::move(operation)).wait();
   }
   static mpi_status complete(mpi_request request) { return request.wait(); }
 
   mpi_status exchange(operand const& from, int destination, operand const& to, int source, int tag,
                       stream_ref const* stream) const {
-    detail::mpi_state& state = usable();
-    detail::check_mpi_peer(state, destination, false, tag);
-    detail::check_mpi_peer(state, source, true, tag);
-    detail::check_mpi_disjoint(from, to);
-    detail::mpi_order const order(stream);
-    detail::mpi_order const from_order = order.of(from);
-    detail::mpi_order const to_order = order.of(to);
-    std::optional<mpi_request> receiving;
-    std::optional<mpi_request> sending;
-    {
-      auto const held = state.lock();
-      receiving.emplace(begin_receive_locked(to, source, tag, to_order));
-      sending.emplace(begin_send_locked(from, destination, tag, from_order));
-    }
-    sending->wait();
-    return receiving->wait();
+    auto [received, sent] =
+        detail::begin_mpi_exchange(usable(), from, destination, to, source, tag, stream);
+    mpi_request receiving = request(std::move(received));
+    complete(std::move(sent));
+    return receiving.wait();
   }
-
-  /// A message to or from MPI_PROC_NULL.
-  class no_operation final : public detail::mpi_operation {
-   public:
-    bool advance(bool) override { return is_done = true; }
-  };
 
   /// Returns the operand of an array that only the root accesses.
   template <class X>
   std::optional<operand> operand_at(X& array, int root) const {
     if (rank() != root) return std::nullopt;
     return detail::mpi_operand_of(array);
-  }
-
-  /// Begins a collective operation and waits for it. `add` adds the memory of this rank, and may
-  /// throw if the arguments are invalid.
-  template <class Add>
-  void run(detail::mpi_agreement const& agreement, stream_ref const* stream, MPI_Datatype reduced,
-           detail::mpi_collective_operation::call call, char const* call_name, Add add) const {
-    detail::mpi_state& state = usable();
-    detail::mpi_order const order(stream);
-    auto operation = std::make_shared<detail::mpi_collective_operation>(
-        state, agreement, order, reduced, std::move(call), call_name);
-    {
-      auto const held = state.lock();
-      std::exception_ptr invalid;
-      try {
-        if (agreement.root < 0 || agreement.root >= state.size) {
-          throw mpi_error("there is no rank " + std::to_string(agreement.root) + " among " +
-                          std::to_string(state.size) + "; pass 0 to " +
-                          std::to_string(state.size - 1) + " as root");
-        }
-        add(*operation);
-        operation->pack();
-      } catch (...) {
-        invalid = std::current_exception();
-      }
-      operation->begin(std::move(invalid));
-      state.add_locked(operation);
-    }
-    complete({state_, std::move(operation)});
-  }
-
-  void broadcast_with(operand const& array, int root, stream_ref const* stream) const {
-    MPI_Comm const communicator = usable().messages;
-    auto const call = [root, communicator](detail::mpi_chunk_memory const&,
-                                           detail::mpi_chunk_memory const& to,
-                                           MPI_Request* request) {
-      return request != nullptr
-                 ? MPI_Ibcast(to.data, to.count, to.type, root, communicator, request)
-                 : MPI_Bcast(to.data, to.count, to.type, root, communicator);
-    };
-    run({operation_kind::broadcast, root, array, 0}, stream, MPI_DATATYPE_NULL, call, "MPI_Bcast",
-        [&](detail::mpi_collective_operation& operation) {
-          operation.add_destination(array, 1, rank() == root, rank() != root);
-        });
-  }
-
-  static void check_root_array(std::optional<operand> const& array, bool is_root) {
-    if (is_root && !array) {
-      throw shape_error("the root needs an array with the elements of all ranks; pass it");
-    }
-  }
-
-  void gather_with(operand const& from, std::optional<operand> const& to, int root,
-                   stream_ref const* stream) const {
-    MPI_Comm const communicator = usable().messages;
-    auto const call = [root, communicator](detail::mpi_chunk_memory const& from_memory,
-                                           detail::mpi_chunk_memory const& to_memory,
-                                           MPI_Request* request) {
-      return request != nullptr
-                 ? MPI_Igather(from_memory.data, from_memory.count, from_memory.type,
-                               to_memory.data, to_memory.count, to_memory.type, root, communicator,
-                               request)
-                 : MPI_Gather(from_memory.data, from_memory.count, from_memory.type, to_memory.data,
-                              to_memory.count, to_memory.type, root, communicator);
-    };
-    run({operation_kind::gather, root, from, 0}, stream, MPI_DATATYPE_NULL, call, "MPI_Gather",
-        [&](detail::mpi_collective_operation& operation) {
-          check_root_array(to, rank() == root);
-          if (to) {
-            detail::check_mpi_blocks(*to, from, ranks());
-            detail::check_mpi_disjoint(from, *to);
-          }
-          operation.add_source(from, 1);
-          if (to) operation.add_destination(*to, ranks());
-        });
-  }
-
-  void scatter_with(std::optional<operand> const& from, operand const& to, int root,
-                    stream_ref const* stream) const {
-    MPI_Comm const communicator = usable().messages;
-    auto const call = [root, communicator](detail::mpi_chunk_memory const& from_memory,
-                                           detail::mpi_chunk_memory const& to_memory,
-                                           MPI_Request* request) {
-      return request != nullptr
-                 ? MPI_Iscatter(from_memory.data, from_memory.count, from_memory.type,
-                                to_memory.data, to_memory.count, to_memory.type, root, communicator,
-                                request)
-                 : MPI_Scatter(from_memory.data, from_memory.count, from_memory.type,
-                               to_memory.data, to_memory.count, to_memory.type, root, communicator);
-    };
-    run({operation_kind::scatter, root, to, 0}, stream, MPI_DATATYPE_NULL, call, "MPI_Scatter",
-        [&](detail::mpi_collective_operation& operation) {
-          check_root_array(from, rank() == root);
-          if (from) {
-            detail::check_mpi_blocks(*from, to, ranks());
-            detail::check_mpi_disjoint(*from, to);
-          }
-          if (from) operation.add_source(*from, ranks());
-          operation.add_destination(to, 1);
-        });
-  }
-
-  template <class T>
-  void all_reduce_with(std::optional<operand> const& from, operand const& to, MPI_Op reduction,
-                       stream_ref const* stream) const {
-    MPI_Comm const communicator = usable().messages;
-    auto const call = [reduction, communicator](detail::mpi_chunk_memory const& from_memory,
-                                                detail::mpi_chunk_memory const& to_memory,
-                                                MPI_Request* request) {
-      void const* const source = from_memory.data == nullptr ? MPI_IN_PLACE : from_memory.data;
-      return request != nullptr ? MPI_Iallreduce(source, to_memory.data, to_memory.count,
-                                                 to_memory.type, reduction, communicator, request)
-                                : MPI_Allreduce(source, to_memory.data, to_memory.count,
-                                                to_memory.type, reduction, communicator);
-    };
-    run({operation_kind::all_reduce, 0, to, detail::mpi_operation_number(reduction)}, stream,
-        mpi_type<T>::get(), call, "MPI_Allreduce",
-        [&](detail::mpi_collective_operation& operation) {
-          if (from) {
-            detail::check_mpi_equal_shapes(*from, to);
-            detail::check_mpi_disjoint(*from, to);
-            operation.add_source(*from, 1);
-          }
-          operation.add_destination(to, 1, !from);
-        });
-  }
-
-  void all_to_all_with(operand const& from, operand const& to, stream_ref const* stream) const {
-    MPI_Comm const communicator = usable().messages;
-    auto const call = [communicator](detail::mpi_chunk_memory const& from_memory,
-                                     detail::mpi_chunk_memory const& to_memory,
-                                     MPI_Request* request) {
-      return request != nullptr
-                 ? MPI_Ialltoall(from_memory.data, from_memory.count, from_memory.type,
-                                 to_memory.data, to_memory.count, to_memory.type, communicator,
-                                 request)
-                 : MPI_Alltoall(from_memory.data, from_memory.count, from_memory.type,
-                                to_memory.data, to_memory.count, to_memory.type, communicator);
-    };
-    operand block = from;
-    if (block.rank != 0) {
-      block.shape[0] /= ranks();
-      block.count /= ranks();
-    }
-    run({operation_kind::all_to_all, 0, block, 0}, stream, MPI_DATATYPE_NULL, call, "MPI_Alltoall",
-        [&](detail::mpi_collective_operation& operation) {
-          if (from.rank == 0 || from.shape[0] % ranks() != 0) {
-            throw shape_error("incompatible shape: array " + from.shape_text() + " for " +
-                              std::to_string(ranks()) +
-                              " ranks; its first extent must be a multiple of their number");
-          }
-          detail::check_mpi_equal_shapes(from, to);
-          detail::check_mpi_disjoint(from, to);
-          operation.add_source(from, ranks());
-          operation.add_destination(to, ranks());
-        });
   }
 
   std::shared_ptr<detail::mpi_state> state_;

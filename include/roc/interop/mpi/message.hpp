@@ -23,10 +23,12 @@
 
 #include <roc/error.hpp>
 #include <roc/host_array.hpp>
+#include <roc/interop/mpi/check.hpp>
 #include <roc/interop/mpi/error.hpp>
 #include <roc/interop/mpi/operand.hpp>
 #include <roc/interop/mpi/progress.hpp>
 #include <roc/interop/mpi/type.hpp>
+#include <roc/stream.hpp>
 
 namespace roc::detail {
 
@@ -338,5 +340,78 @@ class mpi_receive_operation final : public mpi_operation {
   std::unique_ptr<std::byte[]> discarded_;
   mpi_pending discarded_transfer_;
 };
+
+/// A message to or from MPI_PROC_NULL.
+class mpi_no_operation final : public mpi_operation {
+ public:
+  bool advance(bool) override { return is_done = true; }
+};
+
+/// Allocates the memory of a message to another rank, and enqueues its first copies. The caller
+/// holds the state's lock, and adds the operation. Throws as copies do.
+inline std::shared_ptr<mpi_operation> make_mpi_send_locked(mpi_state& state,
+                                                           mpi_operand const& from, int destination,
+                                                           int tag, mpi_order const& order) {
+  if (destination == MPI_PROC_NULL) return std::make_shared<mpi_no_operation>();
+  return std::make_shared<mpi_send_operation>(state, from, destination, tag, order);
+}
+/// Allocates the memory of a message from another rank, and begins to receive its envelope. The
+/// caller holds the state's lock, and adds the operation. Throws mpi_error, and as copies do.
+inline std::shared_ptr<mpi_operation> make_mpi_receive_locked(mpi_state& state,
+                                                              mpi_operand const& to, int source,
+                                                              int tag, mpi_order const& order) {
+  if (source == MPI_PROC_NULL) return std::make_shared<mpi_no_operation>();
+  return std::make_shared<mpi_receive_operation>(state, to, source, tag, order);
+}
+
+/// Begins to send. Throws as mpi_communicator::isend.
+inline std::shared_ptr<mpi_operation> begin_mpi_send(mpi_state& state, mpi_operand const& from,
+                                                     int destination, int tag,
+                                                     stream_ref const* stream) {
+  check_mpi_peer(state, destination, false, tag);
+  mpi_order const order = mpi_order(stream).of(from);
+  auto const held = state.lock();
+  auto operation = make_mpi_send_locked(state, from, destination, tag, order);
+  state.add_locked(operation);
+  return operation;
+}
+/// Begins to receive. Throws as mpi_communicator::ireceive.
+inline std::shared_ptr<mpi_operation> begin_mpi_receive(mpi_state& state, mpi_operand const& to,
+                                                        int source, int tag,
+                                                        stream_ref const* stream) {
+  check_mpi_peer(state, source, true, tag);
+  mpi_order const order = mpi_order(stream).of(to);
+  auto const held = state.lock();
+  auto operation = make_mpi_receive_locked(state, to, source, tag, order);
+  state.add_locked(operation);
+  return operation;
+}
+
+/// A message in each direction.
+struct mpi_exchange {
+  std::shared_ptr<mpi_operation> received;
+  std::shared_ptr<mpi_operation> sent;
+};
+
+/// Begins to send and to receive. Throws as mpi_communicator::sendrecv; nothing is pending then.
+inline mpi_exchange begin_mpi_exchange(mpi_state& state, mpi_operand const& from, int destination,
+                                       mpi_operand const& to, int source, int tag,
+                                       stream_ref const* stream) {
+  check_mpi_peer(state, destination, false, tag);
+  check_mpi_peer(state, source, true, tag);
+  check_mpi_disjoint(from, to);
+  mpi_order const order(stream);
+  mpi_order const from_order = order.of(from);
+  mpi_order const to_order = order.of(to);
+  auto const held = state.lock();
+  state.pending.reserve(state.pending.size() + 2);
+  mpi_exchange result;
+  // The one that receives is made last: it is the one that MPI accesses from here on.
+  result.sent = make_mpi_send_locked(state, from, destination, tag, from_order);
+  result.received = make_mpi_receive_locked(state, to, source, tag, to_order);
+  state.add_locked(result.received);
+  state.add_locked(result.sent);
+  return result;
+}
 
 }  // namespace roc::detail
