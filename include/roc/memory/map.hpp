@@ -52,8 +52,6 @@ ROCARRAY_API void map_host(host_extent extent, stream_ref const* stream);
 /// Prefetches managed memory to the device if the device can; does nothing for other memory.
 /// `stream` null: complete on return. Throws roc::error. May block on AMD; see prefetch.
 ROCARRAY_API void unmap_host(host_extent extent, stream_ref const* stream);
-/// Passes the message of a destructor's error to the log hook.
-ROCARRAY_API void log_unmap_error(char const* message) noexcept;
 
 template <class A, access_kind K>
 auto map(A& array, access_constant<K>, stream_ref const* stream);
@@ -89,7 +87,7 @@ class [[nodiscard]] mapping {
     try {
       unmap();
     } catch (std::exception const& error) {
-      detail::log_unmap_error(error.what());
+      detail::log_late_error(error.what());
     }
   }
 

@@ -48,6 +48,4 @@ void unmap_host(host_extent extent, stream_ref const* stream) {
   migrate(extent, roc::device(device));
 }
 
-void log_unmap_error(char const* message) noexcept { base::log_error(message); }
-
 }  // namespace roc::detail
