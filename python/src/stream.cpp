@@ -242,9 +242,8 @@ void define_streams(py::module_& module) {
   module.def(
       "stream", &stream::create, py::arg("priority") = 0, py::arg("non_blocking") = false,
       "Create a stream on the current device. Lower priorities run first.\n\n"
-      "non_blocking: not ordered with the default stream. Calls without a stream come after copies "
-      "on\n"
-      "it, but not after your own kernels there: synchronize it first.");
+      "non_blocking: not ordered with the default stream. Calls without a stream come after the\n"
+      "copies on it. If your own kernels run on it, synchronize it before such a call.");
   module.def("default_stream", &stream::default_stream,
              "Return the legacy default stream of the device that is current when it is used.");
   module.def("per_thread_default_stream", &stream::per_thread_stream,

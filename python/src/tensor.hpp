@@ -37,11 +37,11 @@ struct tensor {
 /// Returns DLPack's type for a NumPy dtype. Types that DLPack does not have, such as records, dates
 /// and other byte orders, are opaque. Throws TypeError for Python objects.
 roc_element_type element_type_of(py::dtype const& dtype);
-/// Returns a dtype whose elements are no arrays. For one such as '(2,3)i2', returns that of its
-/// elements and appends its axes to `shape`, as NumPy does.
+/// Returns a dtype without subarrays. For one such as '(2,3)i2', returns that of its elements and
+/// appends its axes to `shape`, as NumPy does.
 py::dtype expand_subarrays(py::dtype dtype, extents& shape);
-/// Returns an argument `dtype` as a dtype whose elements are no arrays, as expand_subarrays does.
-/// Throws TypeError for Python objects.
+/// Returns an argument `dtype` as a dtype without subarrays, as expand_subarrays does. Throws
+/// TypeError for Python objects.
 py::dtype read_dtype(py::handle object, extents& shape);
 
 /// What find_tensor accepts besides arrays.
