@@ -214,7 +214,7 @@ def test_export_waits_for_pending_work():
 def _library():
     """Returns the C interface of the library that the package uses."""
     with open("/proc/self/maps") as maps:
-        paths = {line.split()[-1] for line in maps if "librocarray.so" in line}
+        paths = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "librocarray.so" in line}
     return ctypes.CDLL(paths.pop())
 
 
