@@ -22,12 +22,16 @@ roc::test::program_options const options_of_tests(roc::test::small_staging);
 
 // Guarded by a mutex because worker threads call HIP too.
 std::mutex recorded_mutex;
-std::set<std::string> recorded;
+// Never destroyed: a worker thread that is starting may still call the hook when the process ends.
+auto& recorded = *new std::set<std::string>;
 
 // Returns the names of the HIP calls that `work` makes.
 template <class F>
 std::set<std::string> calls_of(F work) {
-  recorded.clear();
+  {
+    std::lock_guard const lock(recorded_mutex);
+    recorded.clear();
+  }
   auto const previous_hook = platform::set_call_hook([](platform::call_record const& record) {
     std::lock_guard const lock(recorded_mutex);
     recorded.insert(record.name);

@@ -35,7 +35,8 @@ constexpr std::uint8_t later_value = 0xee;  // of sources after the call
 
 // Guarded by a mutex because worker threads call HIP too.
 std::mutex recorded_mutex;
-std::map<std::string, unsigned> recorded;
+// Never destroyed: a worker thread that is starting may still call the hook when the process ends.
+auto& recorded = *new std::map<std::string, unsigned>;
 
 // Returns the HIP calls that `work` makes, and how often it makes each.
 template <class F>
