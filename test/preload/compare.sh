@@ -15,6 +15,13 @@ done
 shift
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# LD_PRELOAD cannot contain a path with a space.
+case $run in
+  *\ *)
+    cp "$run" "${run%/*}"/librocarray-preload*.so "$scratch"
+    run=$scratch/${run##*/}
+    ;;
+esac
 
 fail() {
   echo "$*" >&2

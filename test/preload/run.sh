@@ -8,6 +8,17 @@ object=$2
 program=$3
 scratch=$4
 rm -rf "$scratch"
+# LD_PRELOAD cannot contain a path with a space.
+case $run$scratch in
+  *\ *)
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    mkdir "$scratch/objects"
+    cp "$run" "${object%/*}"/librocarray-preload*.so "$scratch/objects"
+    run=$scratch/objects/${run##*/}
+    object=$scratch/objects/${object##*/}
+    ;;
+esac
 mkdir -p "$scratch"
 
 fail() {
