@@ -242,3 +242,13 @@ add_test(NAME ${rocarray_test_prefix}.bench_help
   COMMAND ${PROJECT_SOURCE_DIR}/scripts/bench --help)
 set_tests_properties(${rocarray_test_prefix}.bench_help PROPERTIES TIMEOUT 10
   ENVIRONMENT PATH=/usr/bin:/bin PASS_REGULAR_EXPRESSION "^usage: scripts/bench [^\n]*\n")
+
+# Programs as they are and under rocarray-run. The median of a few copies says nothing: only the tool is tested.
+if(TARGET plain_copies AND ROCARRAY_PYTHON_EXECUTABLE)
+  get_target_property(run rocarray_preload ROCARRAY_RUN)
+  set(name ${rocarray_test_prefix}.benchmarks.preloaded_programs)
+  add_test(NAME ${name} COMMAND ${ROCARRAY_PYTHON_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/peers/preloaded.py
+    ${run} $<TARGET_FILE:plain_copies> --sizes 65536,2097152 --rounds 1)
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 120 SKIP_RETURN_CODE 77
+    PASS_REGULAR_EXPRESSION "plain [|] d2h/pinned/rows [|] 2 MiB [|] [0-9.]+ [|] [0-9.]+ [|]")
+endif()
