@@ -10,11 +10,9 @@ namespace {
 
 // True if the runtime returns hipErrorInvalidValue only for memory that was freed. ROCm before
 // version 6 and CUDA return it for all memory that they do not know.
-#if ROCARRAY_PLATFORM_NVIDIA
-constexpr bool rejects_only_freed = false;
-#elif ROCARRAY_PLATFORM_AMD
+#if ROCARRAY_PLATFORM_AMD
 constexpr bool rejects_only_freed = HIP_VERSION_MAJOR >= 6;
-#else
+#elif !ROCARRAY_PLATFORM_NVIDIA
 constexpr bool rejects_only_freed = true;
 #endif
 
@@ -23,6 +21,25 @@ hipDeviceptr_t device_pointer(std::uintptr_t address) noexcept {
   return (hipDeviceptr_t)(address);  // NOLINT: static_cast or reinterpret_cast
 }
 
+#if ROCARRAY_PLATFORM_NVIDIA
+// HIP's headers for NVIDIA report managed memory as memory that CUDA does not know.
+pointer_information query_managed(void const* data) {
+  auto const address = reinterpret_cast<std::uintptr_t>(data);
+  unsigned is_managed = 0;
+  if (ROCARRAY_HIP_CODE(hipPointerGetAttribute, &is_managed, HIP_POINTER_ATTRIBUTE_IS_MANAGED,
+                        device_pointer(address)) != hipSuccess ||
+      is_managed == 0) {
+    return {};
+  }
+  pointer_information result{.kind = native_detail::memory_kind::managed,
+                             .device_address = address,
+                             .host_address = address};
+  ROCARRAY_HIP(hipPointerGetAttribute, &result.device, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+               device_pointer(address));
+  return result;
+}
+#endif
+
 }  // namespace
 
 pointer_information query_pointer(void const* data) {
@@ -30,7 +47,11 @@ pointer_information query_pointer(void const* data) {
   hipError_t const result = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, data);
   // Unknown memory is hipErrorInvalidValue for some runtimes, and a kind for the others.
   if (means_no_device(result)) return {};
+#if ROCARRAY_PLATFORM_NVIDIA
+  if (result == hipErrorInvalidValue) return query_managed(data);
+#else
   if (result == hipErrorInvalidValue) return {.is_freed = rejects_only_freed};
+#endif
   if (result != hipSuccess) {
     detail::fail(call::call_hipPointerGetAttributes, result, std::source_location::current());
   }
