@@ -11,8 +11,10 @@
 #include <limits>
 #include <optional>
 #include <source_location>
+#include <system_error>
 
 #include <roc/detail/strided_region.hpp>
+#include <roc/error.hpp>
 
 #include "base/log.hpp"
 #include "base/options.hpp"
@@ -287,6 +289,12 @@ roc::preload::outcome rocarray_preload_copy(roc::preload::copy_request const* re
                                             roc::preload::copy_report* report) noexcept {
   try {
     return roc::preload::copy(*request, *report);
+  } catch (roc::error const& error) {
+    // On NVIDIA the library's own runtime ends before the program's exit handlers.
+    bool const is_ending =
+        error.code() == std::error_code(hipErrorDeinitialized, roc::hip_category());
+    roc::base::log_line(roc::base::log_level::info, "a copy is passed on: %s", error.what());
+    return is_ending ? roc::preload::outcome::exiting : roc::preload::outcome::failed;
   } catch (std::exception const& error) {
     roc::base::log_line(roc::base::log_level::info, "a copy is passed on: %s", error.what());
   } catch (...) {

@@ -237,7 +237,7 @@ outcome check_request(copy_request const& request) noexcept {
     default: return outcome::other_direction;
   }
   if (is_small(request)) return outcome::small;
-  if (is_exiting) return outcome::unavailable;
+  if (is_exiting) return outcome::exiting;
   if (failures_in_a_row >= max_failures_in_a_row) return outcome::given_up;
   if (was_forked) return outcome::after_fork;
   return was_reset ? outcome::after_reset : outcome::served;

@@ -28,6 +28,7 @@ enum class outcome : unsigned char {
   after_fork,       // a child process of one that has used the library
   after_reset,      // the program has reset the device
   unavailable,      // the library could not be loaded, or not for this runtime
+  exiting,          // the process ends: the library's runtime or threads may be gone
   failed,           // the library failed; the vendor's function did the whole copy
   given_up,         // the library has failed several times in a row
   count

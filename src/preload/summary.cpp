@@ -62,6 +62,7 @@ char const* text_of(outcome result) noexcept {
     case outcome::after_fork: return "passed on: forked after the first copy";
     case outcome::after_reset: return "passed on: the device was reset";
     case outcome::unavailable: return "passed on: the library could not be loaded";
+    case outcome::exiting: return "passed on: the process ends";
     case outcome::failed: return "passed on: the library failed";
     case outcome::given_up: return "passed on: the library failed repeatedly";
     case outcome::count: break;
