@@ -3,7 +3,6 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
-#include <sstream>
 #include <string>
 
 #include "device_array.hpp"
@@ -95,10 +94,8 @@ object transpose_of_arguments(device_array const& self, py::args const& argument
 }
 
 std::string to_text(device_array const& self) {
-  std::ostringstream text;
-  text << "<rocarray.DeviceArray: shape " << to_string(self.layout().shape) << ", dtype "
-       << text_of(self.dtype()) << ", device " << self.device() << ">";
-  return text.str();
+  return "<rocarray.DeviceArray: shape " + to_string(self.layout().shape) + ", dtype " +
+         text_of(self.dtype()) + ", device " + std::to_string(self.device()) + ">";
 }
 
 // What numpy.asarray calls. It copies, as numba's arrays do.

@@ -158,12 +158,15 @@ def test_fields_whose_strides_are_no_multiples_of_their_size_can_be_filled():
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("dtype", ["(2,3)i2", np.dtype((np.dtype(("S20", (2, 3))), (4,))), "(2,0)f4"], ids=str)
-def test_axes_of_a_subarray_dtype_become_axes_of_the_array(dtype, order):
-    host = np.zeros((4, 5), dtype, order)
+@pytest.mark.parametrize("dtype, element, axes", [
+    ("(2,3)i2", "i2", (2, 3)), (np.dtype((np.dtype(("S20", (2, 3))), (4,))), "S20", (4, 2, 3)), ("(2,0)f4", "f4", (2, 0))])
+def test_axes_of_a_subarray_dtype_become_axes_of_the_array(dtype, element, axes, order):
     for array in (roc.device_array((4, 5), dtype, order=order), roc.pinned_array((4, 5), dtype, order)):
-        assert (array.shape, array.dtype) == (host.shape, host.dtype)
-        assert host.size == 0 or array.strides == host.strides
+        assert (array.shape, array.dtype) == ((4, 5) + axes, np.dtype(element))
+    host = np.zeros((4, 5), dtype, order)
+    if host.dtype.itemsize == 0:  # NumPy 2.5 makes these arrays of elements without bytes
+        return
+    assert host.size == 0 or array.strides == host.strides
     d = roc.device_array((4, 5), dtype, order=order)
     d.copy_to_device(host)
     assert np.array_equal(d.copy_to_host(), host)
