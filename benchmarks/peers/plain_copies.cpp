@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// plain_copies [SIZE...]: measures synchronous copies of a plain HIP or CUDA program, which knows nothing of
-// rocarray: to and from the device, of pageable and pinned memory, contiguous and in rows of 1 KiB. Prints
-// "OPERATION BYTES SECONDS" with the median of several runs. Every result is compared. Exit status 77:
-// there is no device.
+// plain_copies [SIZE...]: measures synchronous copies of a plain HIP or CUDA program, which knows
+// nothing of rocarray: to and from the device, of pageable and pinned memory, contiguous and in
+// rows of 1 KiB. Prints "OPERATION BYTES SECONDS" with the median of several runs. Every result is
+// compared. Exit status 77: there is no device.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -18,7 +18,8 @@
 namespace {
 
 constexpr std::size_t row_bytes = 1024;
-constexpr std::size_t pitch = 2 * row_bytes;  // of rows in host memory; they are dense on the device
+constexpr std::size_t pitch =
+    2 * row_bytes;  // of rows in host memory; they are dense on the device
 
 void check(GPU(Error_t) code, char const* call) {
   if (code == GPU(Success)) return;
@@ -26,14 +27,16 @@ void check(GPU(Error_t) code, char const* call) {
   std::exit(1);
 }
 
-// Host memory of two buffers: the source of copies to the device, and the destination of those back.
+// Host memory of two buffers: the source of copies to the device, and the destination of those
+// back.
 class host_buffers {
  public:
   host_buffers(std::size_t bytes, bool pinned) : pinned_(pinned) {
     for (unsigned char*& memory : memory_) {
       if (pinned) {
         void* allocated = nullptr;
-        check(hipHostMalloc(&allocated, bytes, hipHostMallocDefault), "allocation of pinned memory");
+        check(hipHostMalloc(&allocated, bytes, hipHostMallocDefault),
+              "allocation of pinned memory");
         memory = static_cast<unsigned char*>(allocated);
       } else {
         memory = static_cast<unsigned char*>(std::malloc(bytes));
@@ -68,13 +71,15 @@ double median_seconds(Copy const& copy) {
   copy();
   std::vector<double> times;
   double total = 0;
-  while (times.size() < 5 || (total < 0.15 && times.size() < 500)) {
+  while (times.size() < 3 || (total < 0.15 && times.size() < 500)) {
     auto const begin = std::chrono::steady_clock::now();
     copy();
-    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    times.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     total += times.back();
   }
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
+                   times.end());
   return times[times.size() / 2];
 }
 
@@ -97,7 +102,8 @@ void measure(std::size_t bytes, bool pinned, bool in_rows) {
   });
   bool equal = true;
   for (std::size_t row = 0; in_rows && row < rows; ++row) {
-    equal = equal && std::memcmp(host.source() + row * pitch, host.destination() + row * pitch, row_bytes) == 0;
+    equal = equal && std::memcmp(host.source() + row * pitch, host.destination() + row * pitch,
+                                 row_bytes) == 0;
   }
   if (!in_rows) equal = std::memcmp(host.source(), host.destination(), bytes) == 0;
   check(GPU(Free)(device), "deallocation");
@@ -117,7 +123,8 @@ int main(int argc, char** argv) {
   int devices = 0;
   if (GPU(GetDeviceCount)(&devices) != GPU(Success) || devices == 0) return 77;
   std::vector<std::size_t> sizes;
-  for (int i = 1; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10) / row_bytes * row_bytes);
+  for (int i = 1; i < argc; ++i)
+    sizes.push_back(std::strtoull(argv[i], nullptr, 10) / row_bytes * row_bytes);
   if (sizes.empty()) sizes = {65536, 1u << 20, 16u << 20};
   for (std::size_t const size : sizes) {
     for (bool const pinned : {false, true}) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compares programs as they are with the same programs under rocarray-run.
 
-Usage: preloaded.py RUN PLAIN_COPIES [--sizes N,N,...] [--rounds N]
+Usage: preloaded.py RUN PLAIN_COPIES [--programs plain,torch,cupy] [--sizes N,N,...] [--rounds N]
 RUN is the path of rocarray-run, PLAIN_COPIES that of the program of plain_copies.cpp. The programs are
 that one, torch and CuPy, if they are installed: contiguous and strided copies of pageable and pinned memory
 to and from the device. Each program runs without and with rocarray-run in turn. Prints a Markdown table of
@@ -33,7 +33,7 @@ def median_seconds(run, wait):
     run()
     wait()
     times = []
-    while len(times) < 5 or (sum(times) < 0.15 and len(times) < 500):
+    while len(times) < 3 or (sum(times) < 0.15 and len(times) < 500):
         begin = time.perf_counter()
         run()
         wait()
@@ -161,6 +161,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run")
     parser.add_argument("plain_copies")
+    parser.add_argument("--programs", type=lambda text: text.split(","), default=["plain", "torch", "cupy"])
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], default=SIZES)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--measure", choices=["torch", "cupy"], help=argparse.SUPPRESS)
@@ -179,6 +180,8 @@ def main():
     print("| Program | Copy | Size | As it is, GB/s | With rocarray-run, GB/s | Ratio |")
     print("|---|---|---|---|---|---|")
     for program, command in programs.items():
+        if program not in arguments.programs:
+            continue
         rounds = [(run(command), run([rocarray_run, *command])) for _ in range(arguments.rounds)]
         for key in rounds[0][0]:
             plain, served = (statistics.median(one[which][key] for one in rounds) for which in (0, 1))
