@@ -338,6 +338,7 @@ class mpi_communicator {
   /// mpi4py: `Allreduce`)
   ///
   /// `to` gets the result and must not share memory with `from`; a single array is replaced by it.
+  /// Some ranks may pass one array and others two.
   /// @param operation such as MPI_SUM, MPI_MAX; or one of the program for its mpi_type
   /// @throws shape_error, mpi_error in all ranks if ranks disagree
   /// @throws overlap_error in a rank whose arrays share memory; the other ranks throw mpi_error

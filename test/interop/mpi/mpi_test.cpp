@@ -22,7 +22,63 @@
 #include <vector>
 
 #include "support/environment.hpp"
+#include "support/gate.hpp"
 #include "support/layouts.hpp"
+
+namespace roc::test {
+namespace {
+
+/// What the functions of MPI below were called with.
+struct call_record {
+  std::uintptr_t low = 0;  // buffers in this range are counted
+  std::uintptr_t high = 0;
+  int calls = 0;                  // with such a buffer
+  int calls_on_other_device = 0;  // while another device than this was current
+  int device = -1;
+  int reductions = 0;           // of other types than those of the library's comparison
+  int reductions_in_place = 0;  // with MPI_IN_PLACE
+
+  void count(void const* buffer) {
+    auto const address = reinterpret_cast<std::uintptr_t>(buffer);
+    if (address < low || address >= high) return;
+    ++calls;
+    if (roc::device().ordinal() != device) ++calls_on_other_device;
+  }
+  void count_reduction(void const* from, MPI_Datatype type) {
+    if (type == MPI_UINT64_T) return;
+    ++reductions;
+    if (from == MPI_IN_PLACE) ++reductions_in_place;
+  }
+};
+call_record record;
+
+}  // namespace
+}  // namespace roc::test
+
+// The profiling interface of MPI: these are called instead of those in the library of MPI.
+extern "C" {
+int MPI_Isend(void const* data, int count, MPI_Datatype type, int destination, int tag,
+              MPI_Comm communicator, MPI_Request* request) {
+  roc::test::record.count(data);
+  return PMPI_Isend(data, count, type, destination, tag, communicator, request);
+}
+int MPI_Irecv(void* data, int count, MPI_Datatype type, int source, int tag, MPI_Comm communicator,
+              MPI_Request* request) {
+  roc::test::record.count(data);
+  return PMPI_Irecv(data, count, type, source, tag, communicator, request);
+}
+int MPI_Allreduce(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation,
+                  MPI_Comm communicator) {
+  roc::test::record.count(to);
+  roc::test::record.count_reduction(from, type);
+  return PMPI_Allreduce(from, to, count, type, operation, communicator);
+}
+int MPI_Iallreduce(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation,
+                   MPI_Comm communicator, MPI_Request* request) {
+  roc::test::record.count_reduction(from, type);
+  return PMPI_Iallreduce(from, to, count, type, operation, communicator, request);
+}
+}
 
 namespace roc::test {
 namespace {
@@ -341,6 +397,34 @@ TEST_F(MpiRequest, TestTellsWhetherWaitWouldBlock) {
   EXPECT_THROW(static_cast<void>(send.test()), lifetime_error);
 }
 
+TEST_F(MpiRequest, TestIsFalseUntilCopiesFromStagingMemoryHaveRun) {
+  // In mode `deferred` test() itself runs the copies.
+  if (is_direct || comm.takes_device_pointers() || run_mode() != mode::threaded) GTEST_SKIP();
+  for (std::size_t n : {10, 1000}) {  // inline, and in chunks
+    std::vector<int> const from(n, comm.rank() + 1), zeros(2 * n);
+    auto to = to_device(zeros);
+    stream copies(non_blocking), sends(non_blocking);
+    gate gate;
+    auto receive = comm.ireceive(to(slice(0, 2 * n, 2)), previous(), 0, copies);
+    gate.close(copies);
+    MPI_Barrier(MPI_COMM_WORLD);  // nobody sends before
+    auto send = comm.isend(from, next(), 0, sends);
+    bool is_received = false;
+    while (!send.test()) is_received = receive.test() || is_received;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 1000; ++i) is_received = receive.test() || is_received;
+    EXPECT_FALSE(is_received);
+    gate.open();
+    while (!receive.test()) {
+    }
+    receive.wait();
+    std::vector<int> result(2 * n);
+    to.copy_to_host(result, copies);
+    copies.synchronize();
+    for (std::size_t i = 0; i < 2 * n; ++i) ASSERT_EQ(result[i], i % 2 == 0 ? previous() + 1 : 0);
+  }
+}
+
 TEST_F(MpiRequest, MovedRequestIsEmpty) {
   std::vector<int> from(10, comm.rank()), to(10);
   auto first = comm.ireceive(to, previous());
@@ -505,6 +589,43 @@ TEST_F(MpiCollective, AllReduceAddsEveryElement) {
     from.with([&](auto array) { comm.all_reduce(array, MPI_SUM, stream); });
     stream.synchronize();
     from.expect(sum);
+  });
+}
+
+TEST_F(MpiCollective, AllReduceInPlaceInSomeRanks) {
+  shape<2> const extents{9, 13};
+  int const ranks = comm.size();
+  for_each_collective<double>(extents, extents, [&](auto& from, auto& to) {
+    auto const own = [&](std::size_t i) { return static_cast<double>(i) + comm.rank(); };
+    auto const sum = [&](std::size_t i) {
+      return ranks * static_cast<double>(i) + ranks * (ranks - 1) / 2;
+    };
+    from.set(own);
+    to.set(own);
+    record = {};
+    stream const stream;
+    from.with([&](auto source) {
+      to.with([&](auto target) {
+        for (bool with_stream : {false, true}) {
+          if (with_stream) to.set(own);
+          if (with_stream && comm.rank() == 0) {
+            comm.all_reduce(target, MPI_SUM, stream);
+          } else if (with_stream) {
+            comm.all_reduce(source, target, MPI_SUM, stream);
+          } else if (comm.rank() == 0) {
+            comm.all_reduce(target, MPI_SUM);
+          } else {
+            comm.all_reduce(source, target, MPI_SUM);
+          }
+          stream.synchronize();
+          to.expect(sum);
+          from.expect(own);
+        }
+      });
+    });
+    // MPI demands MPI_IN_PLACE in all ranks or in none.
+    EXPECT_GT(record.reductions, 0);
+    EXPECT_EQ(record.reductions, record.reductions_in_place);
   });
 }
 
@@ -770,6 +891,27 @@ TEST_F(MpiDevices, WithoutStreamOperandsMayBeOnTwoDevices) {
       ASSERT_EQ(result(i), i % 2 == 0 ? -7 : previous() + 100) << i;
     }
   }
+}
+
+TEST_F(MpiDevices, MpiIsCalledOnTheDeviceOfTheMemoryThatItGets) {
+  if (!comm.takes_device_pointers()) GTEST_SKIP() << "device memory is not passed to MPI";
+  device_guard const second(device(1));
+  device_array<float, 1> array({1000}), other({1000});
+  array.fill(static_cast<float>(comm.rank() + 1));
+  device_guard const first(device(0));
+  auto const expect_calls_on_second = [&](device_array<float, 1> const& passed, auto call) {
+    auto const address = reinterpret_cast<std::uintptr_t>(passed.data());
+    record = {.low = address, .high = address + passed.size_bytes(), .device = 1};
+    call();
+    EXPECT_GT(record.calls, 0);
+    EXPECT_EQ(record.calls_on_other_device, 0);
+  };
+  expect_calls_on_second(array, [&] { comm.sendrecv(array, next(), other, previous()); });
+  expect_calls_on_second(other, [&] { comm.sendrecv(array, next(), other, previous()); });
+  expect_calls_on_second(array, [&] { comm.all_reduce(array, MPI_SUM); });
+  record = {};
+  EXPECT_EQ(other.copy_to_host()(999), static_cast<float>(previous() + 1));
+  EXPECT_EQ(array.copy_to_host()(999), static_cast<float>(comm.size() * (comm.size() + 1) / 2));
 }
 
 TEST_F(MpiDevices, StreamOfOtherDeviceIsFound) {

@@ -178,7 +178,8 @@ class mpi_collective_operation final : public mpi_operation {
     words[4] = block.element_size;
     words[5] = block.rank;
     std::copy(block.shape.begin(), block.shape.end(), words.begin() + 6);
-    bool const can_be_direct = state_.device_pointers && is_all_on_device();
+    bool const can_be_direct = state_.device_pointers && is_all_on_one_device();
+    bool const is_reduction = agreement_.collective == mpi_collective_kind::all_reduce;
     for (std::size_t i = 0; i < compared; ++i) {
       // Ranks with invalid arguments have nothing to compare.
       sent_[i] = invalid_ ? 0 : words[i];
@@ -186,6 +187,8 @@ class mpi_collective_operation final : public mpi_operation {
     }
     sent_[2 * compared] = invalid_ ? 1 : 0;
     sent_[2 * compared + 1] = can_be_direct ? 0 : 1;
+    sent_[2 * compared + 2] = is_reduction && from_ ? 1 : 0;
+    sent_[2 * compared + 3] = is_reduction && to_ && !from_ ? 1 : 0;
     check_mpi(MPI_Iallreduce(sent_.data(), agreed_.data(), static_cast<int>(sent_.size()),
                              MPI_UINT64_T, MPI_MAX, state_.messages, comparison_.begin(false)),
               "MPI_Iallreduce");
@@ -203,16 +206,17 @@ class mpi_collective_operation final : public mpi_operation {
           allocate(**side);
         }
       }
+      // MPI_IN_PLACE must be passed in all ranks or in none.
+      is_mixed_ = agreed_[2 * compared + 2] != 0 && agreed_[2 * compared + 3] != 0;
+      if (is_mixed_ && from_) copy_source_to_destination();
       return true;
     }
     std::size_t const chunks = (block_bytes_ + chunk_bytes_ - 1) / chunk_bytes_;
     bool const has_advanced = is_direct_ ? call_direct(chunks) : advance_chunks(chunks);
     if (freed_ < chunks) return has_advanced;
-    if (to_ && to_->is_written) to_->packed.unpack(to_->order);
-    for (auto const* const side : {&from_, &to_}) {
-      if (*side) (*side)->order.finish();
-    }
-    return is_done = true;
+    if (!is_unpacked_ && to_ && to_->is_written) to_->packed.unpack(to_->order);
+    is_unpacked_ = true;
+    return is_done = !to_ || to_->packed.is_unpacked();
   }
 
  private:
@@ -220,8 +224,19 @@ class mpi_collective_operation final : public mpi_operation {
   static constexpr std::size_t compared = 6 + mpi_max_rank;
   static constexpr std::size_t in_flight = mpi_collective_in_flight;
 
-  bool is_all_on_device() const {
-    return (!from_ || from_->is_on_device()) && (!to_ || to_->is_on_device());
+  bool is_all_on_one_device() const {
+    if ((from_ && !from_->is_on_device()) || (to_ && !to_->is_on_device())) return false;
+    return !from_ || !to_ || from_->order.device() == to_->order.device();
+  }
+  /// Makes the reduction of this rank one in place: some other rank's is.
+  void copy_source_to_destination() {
+    mpi_operand const& source = from_->packed.operand();
+    mpi_operand const& destination = to_->packed.operand();
+    mpi_order const& order = destination.is_on_device() ? to_->order : from_->order;
+    order.copy(source.region(), destination.compact_region(to_->packed.data(), destination.space));
+    to_->ready.record(order);
+    to_->is_read = true;
+    from_.reset();
   }
   void allocate(mpi_collective_side& side) {
     side.allocate(in_flight * side.blocks * std::min(chunk_bytes_, block_bytes_));
@@ -302,19 +317,24 @@ class mpi_collective_operation final : public mpi_operation {
 
   bool call_direct(std::size_t chunks) {
     if (!is_ready()) return false;
-    for (; freed_ < chunks; ++freed_) {
-      with_memory(freed_, [&](mpi_chunk_memory const& from, mpi_chunk_memory const& to) {
-        check_mpi(function_(from, to, nullptr), call_name_);
-      });
-    }
-    return true;
+    mpi_order const& order = to_ ? to_->order : from_ ? from_->order : order_;
+    // MPI uses the device that is current.
+    return order.on_device([&] {
+      for (; freed_ < chunks; ++freed_) {
+        with_memory(freed_, [&](mpi_chunk_memory const& from, mpi_chunk_memory const& to) {
+          check_mpi(function_(from, to, nullptr), call_name_);
+        });
+      }
+      return true;
+    });
   }
 
   bool advance_chunks(std::size_t chunks) {
     std::size_t const before = copied_ + begun_ + arrived_ + freed_;
     bool const uses_program_memory =
         (from_ && from_->memory == nullptr) || (to_ && to_->memory == nullptr);
-    if (uses_program_memory && !is_ready()) return false;
+    // The copy to the destination may be on another stream than those of its chunks.
+    if ((uses_program_memory || is_mixed_) && !is_ready()) return false;
     while (freed_ < arrived_ && is_copied(freed_)) ++freed_;
     for (; copied_ < std::min(chunks, freed_ + in_flight); ++copied_) copy_chunk(copied_, true);
     for (; begun_ < copied_ && is_copied(begun_); ++begun_) {
@@ -351,11 +371,15 @@ class mpi_collective_operation final : public mpi_operation {
   std::optional<mpi_collective_side> from_;
   std::optional<mpi_collective_side> to_;
   // Each word is sent with its complement: the maximum of both tells whether all ranks agree.
-  std::array<std::uint64_t, 2 * compared + 2> sent_{};
-  std::array<std::uint64_t, 2 * compared + 2> agreed_{};
+  // Then, whether any rank has invalid arguments, cannot pass device memory to MPI, reduces from
+  // another array, and reduces in place.
+  std::array<std::uint64_t, 2 * compared + 4> sent_{};
+  std::array<std::uint64_t, 2 * compared + 4> agreed_{};
   mpi_pending comparison_;
   bool has_agreed_ = false;
   bool is_direct_ = false;
+  bool is_unpacked_ = false;
+  bool is_mixed_ = false;  // a reduction in place in some ranks only
   std::array<mpi_pending, in_flight> transfers_;
   // The numbers of chunks that were copied to staging memory, passed to MPI, that MPI has
   // completed, and whose staging memory is free again.

@@ -51,6 +51,14 @@ static_assert(std::is_trivially_copyable_v<mpi_envelope>);
 inline constexpr std::size_t mpi_inline_offset = 192;
 static_assert(sizeof(mpi_envelope) <= mpi_inline_offset);
 
+/// Returns f(), which is called while the operand's device is current if MPI gets device memory:
+/// MPI uses the device that is current.
+template <class F>
+bool with_mpi_device(mpi_state const& state, mpi_operand const& operand, mpi_order const& order,
+                     F f) {
+  return operand.is_on_device() && state.device_pointers ? order.on_device(f) : f();
+}
+
 /// How many chunks of a message are in flight.
 inline constexpr std::size_t mpi_chunks_in_flight = 4;
 
@@ -71,6 +79,11 @@ class mpi_chunk_ring {
     return std::min(chunk_bytes_, bytes_ - offset(chunk));
   }
   slot& at(std::size_t chunk) { return slots_[chunk % mpi_chunks_in_flight]; }
+  /// Returns true if all copies that were recorded have finished. Does not block.
+  bool are_copies_done() {
+    return std::all_of(slots_.begin(), slots_.end(),
+                       [](slot& entry) { return entry.copy.is_reached(); });
+  }
 
   /// Allocates the staging memory. Throws out_of_memory and roc::error.
   void allocate(mpi_order const& order) {
@@ -138,6 +151,11 @@ class mpi_send_operation final : public mpi_operation {
   bool is_unsent() const override { return !is_sent_; }
 
   bool advance(bool may_start) override {
+    return with_mpi_device(state_, operand_, order_, [&] { return advance_now(may_start); });
+  }
+
+ private:
+  bool advance_now(bool may_start) {
     bool has_advanced = false;
     if (!is_sent_) {
       if (!may_start || (is_inline_ && !ready_.is_reached())) return false;
@@ -152,7 +170,6 @@ class mpi_send_operation final : public mpi_operation {
     return has_advanced || is_done;
   }
 
- private:
   bool advance_chunks() {
     std::size_t const before = completed_ + copied_ + sent_;
     while (completed_ < sent_ && ring_.at(completed_).transfer.test()) ++completed_;
@@ -214,6 +231,12 @@ class mpi_receive_operation final : public mpi_operation {
   }
 
   bool advance(bool) override {
+    return with_mpi_device(state_, operand_, order_, [&] { return advance_now(); });
+  }
+
+ private:
+  bool advance_now() {
+    if (has_enqueued_all_) return is_done = are_copies_done();
     if (!has_envelope_) {
       MPI_Status received;
       if (!envelope_.test(&received)) return false;
@@ -224,7 +247,6 @@ class mpi_receive_operation final : public mpi_operation {
     return discarded_bytes_ != 0 ? advance_discarded() : advance_chunks();
   }
 
- private:
   /// Reads the envelope. Enqueues the copy of inline elements.
   void open(MPI_Status const& received) {
     int length = 0;
@@ -254,10 +276,15 @@ class mpi_receive_operation final : public mpi_operation {
       order_.copy(operand_.compact_region(const_cast<std::byte*>(message) + mpi_inline_offset,
                                           memory_space::host),
                   operand_.region());
+      ring_.at(0).copy.record(order_);
     }
-    order_.finish();
-    is_done = true;
+    has_enqueued_all_ = true;
+    is_done = are_copies_done();
   }
+
+  /// Returns true if the copies from the message, the staging memory and the scratch memory have
+  /// finished.
+  bool are_copies_done() { return ring_.are_copies_done() && (!packed_ || packed_->is_unpacked()); }
 
   /// Throws mpi_error if the element types differ, and shape_error if the shapes do. An array of
   /// rank 1 matches one of any rank.
@@ -298,8 +325,8 @@ class mpi_receive_operation final : public mpi_operation {
     }
     if (arrived_ == ring_.count()) {
       packed_->unpack(order_);
-      order_.finish();
-      is_done = true;
+      has_enqueued_all_ = true;
+      is_done = are_copies_done();
     }
     return is_done || begun_ + arrived_ + free_ != before;
   }
@@ -328,6 +355,7 @@ class mpi_receive_operation final : public mpi_operation {
   host_array<std::byte, 1> message_;
   mpi_pending envelope_;
   bool has_envelope_ = false;
+  bool has_enqueued_all_ = false;  // the copies of all elements
   mpi_envelope sent_{};
   mpi_point ready_;  // the work before the call, which may still use the memory
   mpi_chunk_ring ring_;

@@ -159,22 +159,19 @@ class mpi_order {
     return result;
   }
 
-  /// Calls `f` while the stream's device is current. Without a device, just calls it.
+  /// Returns f(), which is called while the stream's device is current. Without a device, just
+  /// calls it.
   template <class F>
-  void on_device(F f) const {
+  auto on_device(F f) const {
     if (device_ < 0) return f();
     device_guard const current{roc::device(device_)};
-    f();
+    return f();
   }
   /// Enqueues a copy. Without a device, copies at once. Throws as detail::copy.
   void copy(strided_region const& from, strided_region const& to) const {
     on_device([&] { detail::copy(from, to, device_ < 0 ? nullptr : &stream_); });
   }
-  /// Blocks, if the operation has no stream, until its copies have finished.
-  void finish() const {
-    if (has_stream_ || device_ < 0) return;
-    on_device([&] { stream_.synchronize(); });
-  }
+  bool has_stream() const { return has_stream_; }
   stream_ref stream() const { return stream_; }
   int device() const { return device_; }
 
@@ -245,11 +242,15 @@ class mpi_packed {
     }
   }
   /// Enqueues the copy of the scratch memory to the operand.
-  void unpack(mpi_order const& order) const {
-    if (!operand_.is_contiguous) {
-      order.copy(operand_.compact_region(data_, operand_.space), operand_.region());
-    }
+  void unpack(mpi_order const& order) {
+    if (operand_.is_contiguous) return;
+    order.copy(operand_.compact_region(data_, operand_.space), operand_.region());
+    // Scratch memory of the device is freed in the order of the stream, that of the host is not.
+    if (!order.has_stream() || !operand_.is_on_device()) unpacked_.record(order);
   }
+  /// Returns true if the copy of unpack() no longer needs this object, and, if the operation has no
+  /// stream, has finished. Does not block.
+  bool is_unpacked() { return unpacked_.is_reached(); }
   /// Enqueues a copy between `length` bytes of each of `blocks` equal blocks, from `offset` on, and
   /// host memory without gaps.
   void copy_part(std::size_t blocks, std::size_t offset, std::size_t length, std::byte* host,
@@ -274,6 +275,7 @@ class mpi_packed {
   device_array<std::byte, 1> device_scratch_;
   host_array<std::byte, 1> host_scratch_;
   std::byte* data_ = nullptr;
+  mpi_point unpacked_;
 };
 
 }  // namespace roc::detail

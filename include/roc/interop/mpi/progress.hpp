@@ -72,6 +72,8 @@ class mpi_operation {
   /// Returns true if later messages must wait for this one.
   virtual bool is_unsent() const { return false; }
 
+  /// The result is there, and the destructor does not block: all memory that the operation has
+  /// allocated is idle, or is freed in the order of the stream.
   bool is_done = false;
   std::exception_ptr failure;  // null if there was none; the operation is done then
   mpi_status status;
