@@ -60,6 +60,12 @@ using mpi_async_misuse = first_misuse<argument_misuse<X>..., temporary_misuse<X.
 /// `test` runs. A rank that blocks elsewhere, for example in MPI_Barrier, while another rank waits
 /// for a message longer than mpi_options::inline_limit can block it for that time.
 ///
+/// **Time limit.** With mpi_options::time_limit, a wait that takes longer throws mpi_timeout_error,
+/// and the arrays are not accessed afterwards. Work of this rank's stream that the operation comes
+/// after is waited for without a limit. A message whose sender gave up may still arrive, completely
+/// or not. Ranks that gave up a collective operation throw mpi_error in all later ones of this
+/// communicator. Creating a communicator has no limit.
+///
 /// **Errors.** Operations throw mpi_error (errors of MPI, disagreement of ranks), shape_error
 /// (shapes that do not match), lifetime_error (after MPI_Finalize, moved-from objects),
 /// roc::error with the code `std::errc::invalid_argument` (a per-thread stream, a stream of another

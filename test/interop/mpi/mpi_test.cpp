@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -933,6 +935,119 @@ TEST_F(MpiDevices, StreamOfOtherDeviceIsFound) {
     expect_error<mpi_error>([&] { comm.broadcast(array, 0, stream); }, "another rank");
   }
   comm.sendrecv(array, next(), array(slice(0, 0)), MPI_PROC_NULL, 0, stream);
+}
+
+// Time limits
+
+class MpiTimeLimit : public Mpi {
+ protected:
+  /// Expects that f() exceeds the time limit.
+  template <class F>
+  static void expect_timeout(F f) {
+    try {
+      f();
+      ADD_FAILURE() << "no error";
+    } catch (mpi_timeout_error const& error) {
+      EXPECT_EQ(error.code(), std::errc::timed_out);
+      EXPECT_NE(std::string(error.what()).find("not complete after 200 ms"), std::string::npos)
+          << error.what();
+    }
+  }
+  /// Completes a request without a limit.
+  static void complete(mpi_request& request) {
+    while (!request.test()) std::this_thread::yield();
+    request.wait();
+  }
+  /// Lets what MPI still does complete, so that nothing is leaked.
+  static void proceed(mpi_communicator const& group) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 1000; ++i) {
+      group.send(std::vector<int>(1), MPI_PROC_NULL);
+      std::this_thread::yield();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  static mpi_options options(std::chrono::milliseconds limit) {
+    return {.device_memory = small_chunks().device_memory,
+            .chunk = std::size_t{1} << 20,  // MPI does not buffer them
+            .inline_limit = 128,
+            .time_limit = limit};
+  }
+
+  mpi_communicator limited{MPI_COMM_WORLD, options(std::chrono::milliseconds(200))};
+};
+
+TEST_F(MpiTimeLimit, OfReceiveLeavesTheArrayAndLaterMessagesAlone) {
+  for (std::size_t n : {10U, 300'000U}) {
+    std::vector<int> from(n, comm.rank() + 1), host(n, -1), strided(2 * n, -1), to(n);
+    auto device = to_device(host);
+    expect_timeout([&] { limited.receive(host, previous()); });
+    expect_timeout([&] { limited.receive(device, previous()); });
+    host_view<int, 1> const with_gaps(strided.data(), shape<1>{n}, strides<1>{2});
+    expect_timeout([&] { limited.receive(with_gaps, previous()); });
+    auto const previous_hook = set_log_hook([](char const*) noexcept { ++late_errors; });
+    static_cast<void>(limited.ireceive(host, previous()));  // the destructor has the limit too
+    set_log_hook(previous_hook);
+    EXPECT_EQ(late_errors.exchange(0), 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    auto sent = limited.isend(from, next());
+    auto received = limited.ireceive(to, previous());
+    complete(received);
+    complete(sent);
+    EXPECT_EQ(to, std::vector<int>(n, previous() + 1));
+    EXPECT_EQ(host, std::vector<int>(n, -1));
+    EXPECT_EQ(strided, std::vector<int>(2 * n, -1));
+    EXPECT_EQ(device.copy_to_host()(n - 1), -1);
+    proceed(limited);
+  }
+}
+
+TEST_F(MpiTimeLimit, OfSendNoLongerReadsTheArray) {
+  std::size_t const n = 700'000;  // not more chunks than are in flight
+  for (memory where : memories) {
+    std::vector<int> host(n, comm.rank() + 1), to(n);
+    auto device = to_device(host);
+    expect_timeout(
+        [&] { where == memory::host ? limited.send(host, next()) : limited.send(device, next()); });
+    std::fill(host.begin(), host.end(), -1);
+    device.fill(-1);
+    MPI_Barrier(MPI_COMM_WORLD);  // nobody receives before
+    auto received = limited.ireceive(to, previous());
+    complete(received);
+    EXPECT_EQ(to, std::vector<int>(n, previous() + 1));
+    proceed(limited);
+  }
+}
+
+TEST_F(MpiTimeLimit, OfCollectiveIsKnownToLaterOnes) {
+  if (comm.size() == 1) GTEST_SKIP() << "no rank is late";
+  std::size_t const n = 300'000;
+  std::vector<int> host(n, comm.rank() + 1), to(n);
+  if (comm.rank() != 0) {
+    expect_timeout([&] { limited.broadcast(host, 0); });
+    expect_error<mpi_error>([&] { limited.broadcast(host, 0); }, "create another communicator");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (comm.rank() == 0) {
+    EXPECT_THROW(limited.all_reduce(host, MPI_SUM), mpi_error);
+  }
+  proceed(limited);
+  EXPECT_EQ(host, std::vector<int>(n, comm.rank() + 1));
+  // Messages work on.
+  auto received = limited.ireceive(to, previous());
+  auto sent = limited.isend(host, next());
+  complete(received);
+  complete(sent);
+  EXPECT_EQ(to, std::vector<int>(n, previous() + 1));
+}
+
+TEST_F(MpiTimeLimit, ChangesNoResult) {
+  auto small = options(std::chrono::minutes(10));
+  small.chunk = 256;
+  mpi_communicator const patient(MPI_COMM_WORLD, small);
+  EXPECT_FALSE(patient.takes_device_pointers());
+  send_around<double>(patient, shape<2>{9, 11});
+  collective_operations<float>(patient, shape<2>{3, 5});
 }
 
 TEST_F(MpiError, OverlappingArraysAreFound) {

@@ -80,7 +80,7 @@ struct mpi_collective_side {
   std::size_t block_bytes() const { return packed.operand().bytes() / blocks; }
   bool is_on_device() const { return packed.operand().is_on_device(); }
   void allocate(std::size_t bytes) {
-    staging = mpi_buffer(bytes, order, true);
+    staging = mpi_buffer(bytes, order, is_on_device());
     memory = staging.data();
   }
 };
@@ -147,7 +147,7 @@ class mpi_collective_operation final : public mpi_operation {
     mpi_order const order = order_.of(operand);
     if (operand.count == 0) return;
     side.emplace(operand, blocks, is_read, is_written, order);
-    if (operand.is_on_device() && !state_.device_pointers) allocate(*side);
+    if (needs_mpi_staging(state_, operand)) allocate(*side);
   }
   void add_source(mpi_operand const& operand, std::size_t blocks) {
     add(from_, operand, blocks, true, false);
@@ -217,6 +217,19 @@ class mpi_collective_operation final : public mpi_operation {
     if (!is_unpacked_ && to_ && to_->is_written) to_->packed.unpack(to_->order);
     is_unpacked_ = true;
     return is_done = !to_ || to_->packed.is_unpacked();
+  }
+  bool is_collective() const override { return true; }
+  void abandon() noexcept override {
+    for (auto* const side : {&from_, &to_}) {
+      if (!*side) continue;
+      (*side)->ready.wait();
+      for (mpi_point& copy : (*side)->copies) copy.wait();
+      (*side)->packed.wait();
+    }
+  }
+  bool is_idle() noexcept override {
+    return comparison_.is_idle() && std::all_of(transfers_.begin(), transfers_.end(),
+                                                [](auto& entry) { return entry.is_idle(); });
   }
 
  private:

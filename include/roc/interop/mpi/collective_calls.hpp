@@ -32,6 +32,11 @@ std::shared_ptr<mpi_operation> begin_mpi_collective(mpi_state& state,
   auto operation = std::make_shared<mpi_collective_operation>(state, agreement, order, reduced,
                                                               std::move(call), call_name);
   auto const held = state.lock();
+  if (state.has_lost_collective) {
+    throw mpi_error(
+        "a collective operation of this communicator has exceeded its time limit, so that its "
+        "ranks may be in different operations; create another communicator");
+  }
   std::exception_ptr invalid;
   try {
     if (agreement.root < 0 || agreement.root >= state.size) {

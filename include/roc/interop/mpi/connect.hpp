@@ -19,7 +19,8 @@ namespace roc::detail {
 /// one is out of range.
 inline void agree_on_options(mpi_state& state, mpi_options const& options) {
   bool const is_valid = options.chunk >= 256 && options.chunk <= (std::size_t{1} << 30) &&
-                        options.inline_limit <= (std::size_t{1} << 20);
+                        options.inline_limit <= (std::size_t{1} << 20) &&
+                        options.time_limit.count() >= 0;
   std::array<std::uint64_t, 3> const own{options.chunk, options.inline_limit, is_valid ? 1U : 0U};
   std::array<std::uint64_t, 3> least{};
   check_mpi(MPI_Allreduce(own.data(), least.data(), static_cast<int>(own.size()), MPI_UINT64_T,
@@ -28,8 +29,9 @@ inline void agree_on_options(mpi_state& state, mpi_options const& options) {
   if (least[2] == 0) {
     throw mpi_error(
         "options out of range in some rank: chunk must be 256 bytes to 1 GiB, and "
-        "inline_limit at most 1 MiB; in this rank they are " +
-        std::to_string(options.chunk) + " and " + std::to_string(options.inline_limit));
+        "inline_limit at most 1 MiB, and time_limit not negative; in this rank they are " +
+        std::to_string(options.chunk) + ", " + std::to_string(options.inline_limit) + " and " +
+        std::to_string(options.time_limit.count()) + " ms");
   }
   state.chunk_bytes = static_cast<std::size_t>(least[0]);
   state.inline_bytes = static_cast<std::size_t>(least[1]);
@@ -68,9 +70,11 @@ inline std::shared_ptr<mpi_state> connect_mpi(MPI_Comm communicator, mpi_options
             "MPI_Comm_get_attr");
   if (has_largest_tag != 0) state->largest_tag = *static_cast<int*>(largest_tag);
   agree_on_options(*state, options);
+  state->time_limit = options.time_limit;
   state->device_pointers =
-      options.device_memory == mpi_device_memory::direct ||
-      (options.device_memory == mpi_device_memory::ask && mpi_takes_device_pointers());
+      !state->has_time_limit() &&
+      (options.device_memory == mpi_device_memory::direct ||
+       (options.device_memory == mpi_device_memory::ask && mpi_takes_device_pointers()));
   return state;
 }
 

@@ -77,6 +77,18 @@ class mpi_error : public error {
   /// Creates an error that MPI reported. `call` must be a string literal.
   mpi_error(int code, char const* call)
       : error({code, mpi_category()}, std::string(call) + ": " + detail::mpi_text(code), call) {}
+
+ protected:
+  /// Creates an error with a code of the standard.
+  mpi_error(std::errc code, std::string const& problem)
+      : error(std::make_error_code(code), problem) {}
+};
+
+/// A wait that took longer than mpi_options::time_limit. The code is `std::errc::timed_out`.
+class mpi_timeout_error : public mpi_error {
+ public:
+  explicit mpi_timeout_error(std::string const& problem)
+      : mpi_error(std::errc::timed_out, problem) {}
 };
 
 namespace detail {

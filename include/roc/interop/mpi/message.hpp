@@ -84,10 +84,23 @@ class mpi_chunk_ring {
     return std::all_of(slots_.begin(), slots_.end(),
                        [](slot& entry) { return entry.copy.is_reached(); });
   }
+  /// Cancels receives, and blocks until all copies that were recorded have finished.
+  void abandon() noexcept {
+    for (slot& entry : slots_) {
+      entry.transfer.cancel();
+      entry.copy.wait();
+    }
+  }
+  /// Returns true if MPI does not access the memory. Does not block.
+  bool is_idle() noexcept {
+    return std::all_of(slots_.begin(), slots_.end(),
+                       [](slot& entry) { return entry.transfer.is_idle(); });
+  }
 
-  /// Allocates the staging memory. Throws out_of_memory and roc::error.
-  void allocate(mpi_order const& order) {
-    staging_ = mpi_buffer(std::min(count(), mpi_chunks_in_flight) * chunk_bytes_, order, true);
+  /// Allocates the staging memory for chunks of the operand. Throws out_of_memory and roc::error.
+  void allocate(mpi_operand const& operand, mpi_order const& order) {
+    staging_ = mpi_buffer(std::min(count(), mpi_chunks_in_flight) * chunk_bytes_, order,
+                          operand.is_on_device());
     memory_ = staging_.data();
   }
   bool is_staged() const { return memory_ != nullptr; }
@@ -134,7 +147,7 @@ class mpi_send_operation final : public mpi_operation {
       envelope.chunk_tag = state.next_chunk_tag;
       state.next_chunk_tag = state.next_chunk_tag == state.largest_tag ? 0 : envelope.chunk_tag + 1;
       packed_.emplace(operand, order);
-      if (operand.is_on_device() && !state.device_pointers) ring_.allocate(order);
+      if (needs_mpi_staging(state, operand)) ring_.allocate(operand, order);
     }
     chunk_tag_ = envelope.chunk_tag;
     std::memcpy(message, &envelope, sizeof(envelope));  // before work on this memory is pending
@@ -149,6 +162,11 @@ class mpi_send_operation final : public mpi_operation {
   }
 
   bool is_unsent() const override { return !is_sent_; }
+  void abandon() noexcept override {
+    ready_.wait();
+    ring_.abandon();
+  }
+  bool is_idle() noexcept override { return envelope_.is_idle() && ring_.is_idle(); }
 
   bool advance(bool may_start) override {
     return with_mpi_device(state_, operand_, order_, [&] { return advance_now(may_start); });
@@ -220,7 +238,7 @@ class mpi_receive_operation final : public mpi_operation {
       : state_(state), operand_(operand), order_(order), ring_(operand.bytes(), state.chunk_bytes) {
     if (operand.bytes() > state.inline_bytes) {
       packed_.emplace(operand, order);
-      if (operand.is_on_device() && !state.device_pointers) ring_.allocate(order);
+      if (needs_mpi_staging(state, operand)) ring_.allocate(operand, order);
     }
     std::size_t const length = mpi_inline_offset + state.inline_bytes;
     message_ = mpi_buffer(length, order, operand.is_on_device() && !packed_);
@@ -232,6 +250,15 @@ class mpi_receive_operation final : public mpi_operation {
 
   bool advance(bool) override {
     return with_mpi_device(state_, operand_, order_, [&] { return advance_now(); });
+  }
+  void abandon() noexcept override {
+    envelope_.cancel();
+    discarded_transfer_.cancel();
+    ring_.abandon();
+    if (packed_) packed_->wait();
+  }
+  bool is_idle() noexcept override {
+    return envelope_.is_idle() && discarded_transfer_.is_idle() && ring_.is_idle();
   }
 
  private:

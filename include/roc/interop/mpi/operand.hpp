@@ -19,6 +19,7 @@
 #include <roc/error.hpp>
 #include <roc/event.hpp>
 #include <roc/host_array.hpp>
+#include <roc/interop/mpi/progress.hpp>
 #include <roc/interop/mpi/type.hpp>
 #include <roc/memory/adopt.hpp>  // GCC rejects it after device_array has been instantiated
 #include <roc/stream.hpp>
@@ -193,6 +194,14 @@ class mpi_point {
     });
     is_pending_ = true;
   }
+  /// Blocks until the work has finished, or has failed.
+  void wait() noexcept {
+    try {
+      if (is_pending_) event_->synchronize();
+    } catch (...) {  // the stream reports it
+    }
+    is_pending_ = false;
+  }
   /// Returns true if the work has finished, or if none was recorded. Does not block.
   bool is_reached() {
     if (is_pending_ && event_->query()) is_pending_ = false;
@@ -203,6 +212,12 @@ class mpi_point {
   std::optional<event> event_;
   bool is_pending_ = false;
 };
+
+/// Returns true if MPI must not access the operand's own memory, or that to which it is packed.
+inline bool needs_mpi_staging(mpi_state const& state, mpi_operand const& operand) {
+  if (operand.is_on_device()) return !state.device_pointers;
+  return state.has_time_limit() && operand.is_contiguous;  // else scratch memory is used anyway
+}
 
 /// Host memory that MPI accesses: pinned if device memory is copied through it.
 inline host_array<std::byte, 1> mpi_buffer(std::size_t bytes, mpi_order const& order,
@@ -251,6 +266,8 @@ class mpi_packed {
   /// Returns true if the copy of unpack() no longer needs this object, and, if the operation has no
   /// stream, has finished. Does not block.
   bool is_unpacked() { return unpacked_.is_reached(); }
+  /// Blocks until the copy of unpack() has finished.
+  void wait() noexcept { unpacked_.wait(); }
   /// Enqueues a copy between `length` bytes of each of `blocks` equal blocks, from `offset` on, and
   /// host memory without gaps.
   void copy_part(std::size_t blocks, std::size_t offset, std::size_t length, std::byte* host,

@@ -2,6 +2,7 @@
 // Options of a communicator, and whether MPI takes device memory. Included by roc/interop/mpi.hpp.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
 #include <roc/interop/mpi/error.hpp>
@@ -64,6 +65,13 @@ struct mpi_options {
   /// sent without the receiver taking part, in one message with their envelope: 0 to 1 MiB. The
   /// least value of all ranks applies.
   std::size_t inline_limit = std::size_t{16} << 10;
+  /// How long one wait for other ranks may take, of an operation or a request: then
+  /// mpi_timeout_error is thrown, and neither MPI nor the library accesses the arrays any more.
+  /// 0: as long as it takes. May differ between ranks.
+  ///
+  /// With a limit, MPI gets only memory of the library, because MPI cannot end a transfer that has
+  /// begun: host memory is copied once more, and device memory is staged.
+  std::chrono::milliseconds time_limit{0};
 };
 
 }  // namespace roc

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <roc/detail/throw.hpp>
 #include <roc/error.hpp>
 #include <roc/interop/mpi/error.hpp>
 
@@ -50,6 +54,17 @@ class mpi_pending {
     check_mpi(MPI_Test(&request_, &is_done, status), "MPI_Test");
     return is_done != 0;
   }
+  /// Cancels a receive that is pending. MPI may still write to its memory. Does not block.
+  void cancel() noexcept {
+    if (request_ != MPI_REQUEST_NULL && is_receive_) MPI_Cancel(&request_);
+  }
+  /// Returns true if MPI no longer accesses the memory. Does not block.
+  bool is_idle() noexcept {
+    int is_done = 1;
+    if (request_ == MPI_REQUEST_NULL) return true;
+    // After an error the state of the transfer is not known.
+    return MPI_Test(&request_, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_done != 0;
+  }
 
  private:
   MPI_Request request_ = MPI_REQUEST_NULL;
@@ -71,6 +86,15 @@ class mpi_operation {
   virtual bool advance(bool may_start) = 0;
   /// Returns true if later messages must wait for this one.
   virtual bool is_unsent() const { return false; }
+  /// Gives up the operation, which is not advanced again: cancels its receives, and blocks until
+  /// the copies that were enqueued have finished. Afterwards nothing accesses the program's memory,
+  /// but MPI may still access that of this object. Throws nothing: errors of copies are those of
+  /// their stream.
+  virtual void abandon() noexcept {}
+  /// Returns true if MPI does not access memory of this object. Does not block.
+  virtual bool is_idle() noexcept { return true; }
+  /// Returns true if the ranks cannot begin another collective operation after this was abandoned.
+  virtual bool is_collective() const { return false; }
 
   /// The result is there, and the destructor does not block: all memory that the operation has
   /// allocated is idle, or is freed in the order of the stream.
@@ -93,13 +117,19 @@ struct mpi_state {
   std::mutex mutex;
   std::vector<std::shared_ptr<mpi_operation>> pending;  // in the order of the program's calls
   int next_chunk_tag = 0;
+  std::chrono::milliseconds time_limit{0};                // of one wait; 0: none
+  std::vector<std::shared_ptr<mpi_operation>> abandoned;  // MPI may still access their memory
+  bool has_lost_collective = false;                       // one was abandoned
 
   mpi_state() = default;
   mpi_state(mpi_state const&) = delete;
   mpi_state& operator=(mpi_state const&) = delete;
   ~mpi_state() {
     if (is_mpi_running()) static_cast<void>(free());
+    leak_abandoned();
   }
+
+  bool has_time_limit() const { return time_limit.count() != 0; }
 
   /// Frees the communicators. Returns the first error code.
   int free() noexcept {
@@ -173,7 +203,22 @@ struct mpi_state {
       if (!operation->is_done && operation->is_unsent()) may_start = false;
     }
     std::erase_if(pending, [](auto const& operation) { return operation->is_done; });
+    std::erase_if(abandoned, [](auto const& operation) { return operation->is_idle(); });
     return has_advanced;
+  }
+
+  /// Leaks what MPI may still access of the operations that were abandoned, because its requests
+  /// cannot be ended. Logs that.
+  void leak_abandoned() noexcept {
+    if (is_mpi_running()) {
+      std::erase_if(abandoned, [](auto const& operation) { return operation->is_idle(); });
+    }
+    if (abandoned.empty()) return;
+    // The vector that is moved to has the operations for ever.
+    static_cast<void>(new (std::nothrow) std::vector(std::move(abandoned)));
+    log_late_error(
+        "memory of MPI operations that exceeded their time limit is leaked: their ranks have not "
+        "taken part before the communicator was destroyed");
   }
 
   /// Advances once. Returns true if the operation is done. Throws the operation's error, and
@@ -190,9 +235,34 @@ struct mpi_state {
     std::rethrow_exception(failure);
   }
 
-  /// Advances until the operation is done. Throws as test.
+  /// Advances until the operation is done. Throws as test, and mpi_timeout_error after the time
+  /// limit; the operation is abandoned then.
   void wait(std::shared_ptr<mpi_operation>& operation) {
-    while (!test(operation)) std::this_thread::yield();
+    auto const begin = std::chrono::steady_clock::now();
+    while (!test(operation)) {
+      if (has_time_limit() && std::chrono::steady_clock::now() - begin > time_limit) {
+        return abandon(operation);
+      }
+      std::this_thread::yield();
+    }
+  }
+
+  /// Abandons the operation and throws mpi_timeout_error, unless it is done. Blocks until its
+  /// copies have finished.
+  void abandon(std::shared_ptr<mpi_operation>& operation) {
+    {
+      std::scoped_lock const held(mutex);
+      if (operation->is_done) return;
+      abandoned.push_back(operation);
+      std::erase(pending, operation);
+      has_lost_collective = has_lost_collective || operation->is_collective();
+      operation->abandon();
+      operation = nullptr;
+    }
+    throw mpi_timeout_error("an operation of MPI was not complete after " +
+                            std::to_string(time_limit.count()) +
+                            " ms; check that all its ranks take part, or increase "
+                            "mpi_options::time_limit");
   }
 };
 

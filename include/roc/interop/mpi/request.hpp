@@ -17,9 +17,9 @@ namespace roc {
 /// A pending message, which completes while the program calls MPI through its communicator.
 /// Returned by mpi_communicator::isend and ireceive. Move-only.
 ///
-/// The destructor blocks until the message has been sent or received. It never throws: errors go to
-/// the log hook. `wait` does the same early and can throw; the destructor then does nothing. All
-/// requests must be destroyed before MPI_Finalize.
+/// The destructor blocks until the message has been sent or received, or for the time limit. It
+/// never throws: errors go to the log hook. `wait` does the same early and can throw; the
+/// destructor then does nothing. All requests must be destroyed before MPI_Finalize.
 ///
 /// Destroy a pending request in a thread that may call MPI. In another one the destructor cannot
 /// complete the message, which would access memory that the program may free next, so it terminates
@@ -45,7 +45,7 @@ class [[nodiscard]] mpi_request {
   /// @returns the source, tag and number of elements of a received message
   /// @throws shape_error, mpi_error, roc::error as receive does; lifetime_error if the request is
   ///   empty, or after MPI_Finalize; mpi_error if this thread must not call MPI, and the message is
-  ///   then still pending
+  ///   then still pending; mpi_timeout_error after mpi_options::time_limit
   mpi_status wait(detail::caller at = std::source_location::current()) {
     detail::call_scope const call(__func__, at);
     check_not_empty();
