@@ -2,7 +2,6 @@
 #include <roc/detail/tensor_operand.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <system_error>
 
@@ -38,17 +37,6 @@ bool is_managed_memory([[maybe_unused]] std::int32_t device_type) noexcept {
 
 // The last code of DLPack 1.1: floating-point numbers of 4 bits.
 constexpr unsigned last_element_code = 17;
-
-// Returns a name for messages, such as "float32", "int8 x 4" or "code 12 with 8 bits".
-std::string to_string(element_type type) {
-  static char const* const codes[] = {"int",    "uint",    "float", "opaque",
-                                      "bfloat", "complex", "bool"};
-  std::string const bits = std::to_string(type.bits);
-  std::string const text = type.code < std::size(codes)
-                               ? codes[type.code] + bits
-                               : "code " + std::to_string(type.code) + " with " + bits + " bits";
-  return type.lanes == 1 ? text : text + " x " + std::to_string(type.lanes);
-}
 
 }  // namespace
 

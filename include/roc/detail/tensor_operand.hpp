@@ -8,18 +8,10 @@
 #include <cstdint>
 
 #include <roc/config.hpp>
+#include <roc/detail/element_type.hpp>
 #include <roc/detail/strided_region.hpp>
 
 namespace roc::detail {
-
-/// The type of elements. Has the layout of DLPack's DLDataType.
-struct element_type {
-  std::uint8_t code;
-  std::uint8_t bits;
-  std::uint16_t lanes;
-
-  friend bool operator==(element_type const&, element_type const&) = default;
-};
 
 /// The members of a DLTensor, in which every value is possible. Borrows the shape and the strides.
 struct tensor_description {

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include <roc/detail/call_scope.hpp>
+#include <roc/detail/element_type.hpp>
 #include <roc/detail/memory_operand.hpp>
 #include <roc/detail/tensor_operand.hpp>
 #include <roc/detail/throw.hpp>
@@ -99,15 +100,9 @@ inline constexpr DLDeviceType dlpack_pinned = kDLCPU;
 
 namespace detail {
 
-/// Returns a name for messages, such as "float32", "int8 x 4" or "code 12 with 8 bits".
-inline std::string dlpack_name(DLDataType type) {
-  static char const* const codes[] = {"int",    "uint",    "float", "handle",
-                                      "bfloat", "complex", "bool"};
-  std::string const code =
-      type.code < std::size(codes)
-          ? codes[type.code] + std::to_string(type.bits)
-          : "code " + std::to_string(type.code) + " with " + std::to_string(type.bits) + " bits";
-  return type.lanes == 1 ? code : code + " x " + std::to_string(type.lanes);
+/// Returns the type of a tensor's elements.
+constexpr element_type element_type_of(DLDataType type) noexcept {
+  return {type.code, type.bits, type.lanes};
 }
 
 /// Returns the number of a device's type. A producer may know types that this header's enumeration
@@ -153,8 +148,9 @@ dlpack_memory<T, N> read_dlpack(DLTensor const& tensor) {
   constexpr DLDataType requested = dlpack_type<std::remove_cv_t<T>>;
   if (tensor.dtype.code != requested.code || tensor.dtype.bits != requested.bits ||
       tensor.dtype.lanes != requested.lanes) {
-    throw dlpack_error("DLPack tensor has elements of type " + dlpack_name(tensor.dtype) +
-                       ", requested " + dlpack_name(requested) + "; request the tensor's own type");
+    throw dlpack_error("DLPack tensor has elements of type " +
+                       to_string(element_type_of(tensor.dtype)) + ", requested " +
+                       to_string(element_type_of(requested)) + "; request the tensor's own type");
   }
   if (tensor.ndim != static_cast<std::int64_t>(N)) {
     throw_shape_error("DLPack tensor has rank {}, requested rank {}; request the tensor's own rank",

@@ -2,27 +2,11 @@
 // expected: mdspan_has_no_strided_layout_or_no_default_accessor
 #include <roc/roc.hpp>
 
-#include <cstddef>
+#include "span_of.hpp"
 
-// A mdspan of the given extents.
-template <class T, std::size_t... Extents>
-struct span_of {
-  using element_type = T;
-  using value_type = T;
-  using data_handle_type = T*;
-  using reference = T&;
-  using mapping_type = int;
-  using accessor_type = int;
-  static constexpr std::size_t rank() { return sizeof...(Extents); }
-  static constexpr bool is_always_unique() { return true; }
+// A mdspan whose layout is not always strided.
+struct span_without_strides : span_of<float, 3> {
   static constexpr bool is_always_strided() { return false; }
-  static constexpr std::size_t static_extent(std::size_t axis) {
-    std::size_t const extents[] = {Extents...};
-    return extents[axis];
-  }
-  T* const& data_handle() const;
-  std::size_t extent(std::size_t) const;
-  std::size_t stride(std::size_t) const;
 };
 
-void test(span_of<float, 3>& from, roc::device_array<float>& to) { roc::copy(from, to); }
+void test(span_without_strides& from, roc::device_array<float>& to) { roc::copy(from, to); }
