@@ -67,8 +67,10 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
   auto const canonical = layout::canonicalize(destination, destination, layout::side::destination);
   bool const on_device = destination.space == detail::memory_space::device;
   auto const range = layout::byte_range_of(canonical, layout::side::destination);
-  auto const host_range =
-      on_device ? memory::device_aliases::instance().host_range_of(range) : std::optional(range);
+  // The CPU can access memory that other code pinned or manages at the same addresses.
+  auto const host_range = on_device && !destination.is_pinned
+                              ? memory::device_aliases::instance().host_range_of(range)
+                              : std::optional(range);
 
   transfer::operation op;
   op.device = destination.device;
@@ -76,11 +78,11 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
   op.uses_default_stream = on_device;
   if (on_device) op.device_memory[0] = destination.data;
   if (host_range) op.host_writes = {&*host_range, 1};
+  op.records_write_ranges = !on_device || destination.is_pinned;
   if (!on_device) {
     op.access = transfer::host_access::by_cpu;
     auto const memory = memory::host_table::instance().query_access(range, false);
-    op.has_partly_pinned = memory.partly_pinned;
-    op.records_write_ranges = true;
+    op.has_partly_pinned = memory.partly_pinned || destination.is_partly_pinned;
   }
   transfer::run_operation(transfer::trace_scope(canonical, on_device), op, stream,
                           [&](stream_ref target) {

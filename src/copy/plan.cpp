@@ -198,8 +198,9 @@ plan make_plan(detail::strided_region const& source, detail::strided_region cons
 }
 
 plan make_plan(layout::canonical_layout const& validated, copy_kind kind, int source_device,
-               int destination_device, timing when, detail::source_use use) {
-  plan result(validated, kind, source_device, destination_device);
+               int destination_device, std::array<bool, 2> is_untracked, timing when,
+               detail::source_use use) {
+  plan result(validated, kind, source_device, destination_device, is_untracked);
   complete(result, when, use);
   return result;
 }

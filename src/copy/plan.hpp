@@ -39,8 +39,13 @@ struct plan {
     host_partly_pinned = source.is_partly_pinned || destination.is_partly_pinned;
   }
   /// As above, with a layout that has been validated before.
-  plan(layout::canonical_layout const& validated, copy_kind space_kind, int from, int to)
-      : kind(space_kind), source_device(from), destination_device(to), canonical(validated) {}
+  plan(layout::canonical_layout const& validated, copy_kind space_kind, int from, int to,
+       std::array<bool, 2> untracked)
+      : kind(space_kind),
+        source_device(from),
+        destination_device(to),
+        is_untracked(untracked),
+        canonical(validated) {}
 
   copy_path path = copy_path::none;
   copy_kind kind = copy_kind::host_to_host;
@@ -57,8 +62,8 @@ struct plan {
   /// The host memory of each side, by layout::side; empty for device memory that the CPU cannot
   /// access.
   std::array<base::byte_range, 2> host_ranges{};
-  /// By layout::side: other code pinned or manages the memory, so that the host table does not know
-  /// it. The uses of its range must be recorded, because the CPU can access it too.
+  /// By layout::side: other code pinned or manages the memory, or may do so, and the host table
+  /// does not know it. The uses of its range must be recorded, because the CPU can access it too.
   std::array<bool, 2> is_untracked{};
   layout::canonical_layout canonical;
 };
@@ -78,12 +83,13 @@ plan make_plan(detail::strided_region const& source, detail::strided_region cons
                timing when, detail::source_use use = detail::source_use::copied);
 
 /// Does the same for a copy of at least one element whose layout has been validated. The devices
-/// are -1 for host memory, and for memory of the current device.
+/// are -1 for host memory, and for memory of the current device. `is_untracked` is plan's.
 plan make_plan(layout::canonical_layout const& validated, copy_kind kind, int source_device,
-               int destination_device, timing when, detail::source_use use);
+               int destination_device, std::array<bool, 2> is_untracked, timing when,
+               detail::source_use use);
 
-/// Returns the fastest path for the layout and the kinds of memory of a plan that is complete except
-/// for its path. Calls no HIP function.
+/// Returns the fastest path for the layout and the kinds of memory of a plan that is complete
+/// except for its path. Calls no HIP function.
 copy_path fastest_path(plan const& p, timing when);
 
 /// Returns the kind that HIP must be given for this copy and for copies between its device side and

@@ -40,6 +40,11 @@ constexpr unsigned last_element_code = 17;
 
 }  // namespace
 
+void throw_element_types_differ(element_type from, element_type to) {
+  throw dlpack_error("element types of source and destination differ: " + to_string(from) + ", " +
+                     to_string(to) + "; use tensors of the same type");
+}
+
 static_assert(tensor_operand::max_rank == ROCARRAY_MAX_RANK);
 
 std::int32_t tensor_operand::device_type() noexcept { return device_memory; }
@@ -173,6 +178,12 @@ void tensor_operand::look_up() {
   found.apply_to(region_);
 }
 
+void tensor_operand::check_writable() const {
+  if (!is_read_only_) return;
+  throw dlpack_error(std::string(name_) +
+                     " is read-only; use a tensor whose producer allows writes");
+}
+
 bool tensor_operand::is_flat_host_memory() const noexcept {
   return region_.rank == 1 && region_.space == memory_space::host &&
          (shape_[0] <= 1 || strides_[0] == 1);
@@ -190,14 +201,8 @@ void tensor_operand::try_reshape_as(tensor_operand const& other) noexcept {
 }
 
 void tensor_operand::match(tensor_operand& from, tensor_operand& to) {
-  if (from.type_ != to.type_) {
-    throw dlpack_error("element types of source and destination differ: " + to_string(from.type_) +
-                       ", " + to_string(to.type_) + "; use tensors of the same type");
-  }
-  if (to.is_read_only_) {
-    throw dlpack_error(std::string(to.name_) +
-                       " is read-only; copy to a tensor whose producer allows writes");
-  }
+  if (from.type_ != to.type_) throw_element_types_differ(from.type_, to.type_);
+  to.check_writable();
   if (from.region_.rank == to.region_.rank) return;
   if (from.is_flat_host_memory()) return from.try_reshape_as(to);
   if (to.is_flat_host_memory()) to.try_reshape_as(from);

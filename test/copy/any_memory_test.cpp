@@ -209,9 +209,12 @@ std::vector<std::byte> numbered_bytes(std::size_t count, unsigned seed) {
   return result;
 }
 
+// How elements are copied.
+enum class way { call, call_with_stream, batch, batch_with_stream };
+
 template <class T, std::size_t N, class Random>
 void copy_and_compare(kind from_kind, kind to_kind, roc::shape<N> const& shape, Random& random,
-                      bool with_stream) {
+                      way how) {
   placed<T, N> from(from_kind, shape, roc::test::random_strides(shape, random, true));
   placed<T, N> to(to_kind, shape, roc::test::random_strides(shape, random, true));
   auto const source = numbered_bytes(from.memory.read().size(), 1);
@@ -222,18 +225,21 @@ void copy_and_compare(kind from_kind, kind to_kind, roc::shape<N> const& shape, 
     std::memcpy(expected.data() + destination_offset * sizeof(T),
                 source.data() + source_offset * sizeof(T), sizeof(T));
   });
-  if (with_stream) {
-    roc::device_guard const guard{
-        roc::device(is_on_device(to_kind) ? device_of(to_kind) : device_of(from_kind))};
-    roc::stream stream;
-    auto const wait = stream.auto_synchronize();
-    roc::copy(from.view(), to.view(), stream);
-  } else {
-    roc::copy(from.view(), to.view());
+  roc::device_guard const guard{
+      roc::device(is_on_device(to_kind) ? device_of(to_kind) : device_of(from_kind))};
+  roc::stream stream;
+  switch (how) {
+    case way::call: roc::copy(from.view(), to.view()); break;
+    case way::call_with_stream: roc::copy(from.view(), to.view(), stream); break;
+    case way::batch: roc::copy_batch().add(from.view(), to.view()).submit(); break;
+    case way::batch_with_stream:
+      roc::copy_batch().add(from.view(), to.view()).submit(stream);
+      break;
   }
+  stream.synchronize();
   ASSERT_EQ(expected, to.memory.read())
       << "from kind " << static_cast<int>(from_kind) << " to kind " << static_cast<int>(to_kind)
-      << ", rank " << N << ", stream " << with_stream;
+      << ", rank " << N << ", way " << static_cast<int>(how);
 }
 
 template <std::size_t N, class Random>
@@ -243,9 +249,12 @@ void all_directions(Random& random, std::size_t max_extent) {
       roc::shape<N> shape{};
       for (std::size_t& extent : shape) extent = 1 + random() % max_extent;
       ASSERT_NO_FATAL_FAILURE(
-          (copy_and_compare<roc::test::element_of<4>>(from, to, shape, random, false)));
+          (copy_and_compare<roc::test::element_of<4>>(from, to, shape, random, way::call)));
+      ASSERT_NO_FATAL_FAILURE((copy_and_compare<roc::test::element_of<3>>(from, to, shape, random,
+                                                                          way::call_with_stream)));
+      way const of_batch = random() % 2 == 0 ? way::batch : way::batch_with_stream;
       ASSERT_NO_FATAL_FAILURE(
-          (copy_and_compare<roc::test::element_of<3>>(from, to, shape, random, true)));
+          (copy_and_compare<roc::test::element_of<4>>(from, to, shape, random, of_batch)));
     }
   }
 }
@@ -265,6 +274,53 @@ TEST(AnyMemory, ElementsOfRank2AreCopiedInAllDirections) {
 TEST(AnyMemory, ElementsOfRank4AreCopiedInAllDirections) {
   auto random = roc::test::random_generator("rank 4");
   all_directions<4>(random, 8);
+}
+
+template <class T, std::size_t N, class Random>
+void fill_and_compare(kind k, roc::shape<N> const& shape, Random& random, bool with_stream) {
+  placed<T, N> to(k, shape, roc::test::random_strides(shape, random, true));
+  auto expected = numbered_bytes(to.memory.read().size(), 77);
+  to.memory.write(expected);
+  for (T const value : {static_cast<T>(0x1234), T{}}) {
+    for_each_pair(to, to, [&](std::size_t, std::size_t offset) {
+      std::memcpy(expected.data() + offset * sizeof(T), &value, sizeof(T));
+    });
+    roc::device_guard const guard{roc::device(device_of(k))};
+    roc::stream stream;
+    if (value == T{}) {
+      with_stream ? roc::zero(to.view(), stream) : roc::zero(to.view());
+    } else {
+      with_stream ? roc::fill(to.view(), value, stream) : roc::fill(to.view(), value);
+    }
+    stream.synchronize();
+    ASSERT_EQ(expected, to.memory.read()) << "kind " << static_cast<int>(k) << ", rank " << N;
+  }
+}
+
+TEST(AnyMemory, EveryKindIsFilled) {
+  auto random = roc::test::random_generator("any memory");
+  for (kind const k : all_kinds()) {
+    for (bool const with_stream : {false, true}) {
+      ASSERT_NO_FATAL_FAILURE(
+          (fill_and_compare<std::uint32_t>(k, roc::shape<0>{}, random, with_stream)));
+      ASSERT_NO_FATAL_FAILURE(
+          (fill_and_compare<std::uint64_t>(k, roc::shape<1>{3000}, random, with_stream)));
+      ASSERT_NO_FATAL_FAILURE(
+          (fill_and_compare<std::uint16_t>(k, roc::shape<3>{5, 7, 9}, random, with_stream)));
+    }
+  }
+}
+
+TEST(AnyMemory, SpanOfDeviceMemoryIsFilledAndCopiedInBatches) {
+  raw_memory memory(kind::other_device, 1000);
+  std::span const all(memory.data(), 1000);
+  roc::fill(all, std::byte{3});
+  roc::zero(all.first(10));
+  std::vector<std::byte> host(1000);
+  roc::copy_batch().add(all, host).submit();
+  EXPECT_EQ(std::byte{0}, host[9]);
+  EXPECT_EQ(std::byte{3}, host[10]);
+  EXPECT_EQ(std::byte{3}, host[999]);
 }
 
 TEST(AnyMemory, ViewsWithoutElementsAreNotAccessed) {
@@ -408,6 +464,52 @@ TEST(AnyMemory, CopyToDeviceReadsAfterWriteToMemoryThatOtherCodePinned) {
       result.copy_to_device(all, stream);
     });
   }
+}
+
+// Calls write(view, twos, stream) with a view that states that memory of other code is on a device,
+// so that it is not looked up. Expects that the host view of a later copy is read after that.
+template <class Write>
+void read_after_write_to_stated_memory(Write write) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  constexpr std::size_t bytes = std::size_t{1} << 20;
+  for (kind const k : {kind::other_managed, kind::other_pinned}) {
+    raw_memory memory(k, bytes);
+    memory.write(std::vector<std::byte>(bytes, std::byte{1}));
+    std::span const all(memory.data(), bytes);
+    roc::device_array<std::byte> const twos(roc::shape<1>{bytes});
+    roc::device_array<std::byte> const result(roc::shape<1>{bytes});
+    twos.fill(std::byte{2});
+    result.zero();
+    roc::stream stream;
+    {
+      roc::test::gate gate;
+      gate.close(stream);
+      write(roc::memory_view(all).at(roc::device()), twos, stream);
+      std::jthread const opener = open_later(gate);
+      roc::stream other(roc::non_blocking);
+      roc::copy(roc::host_view<std::byte>(all), result, other);
+      other.synchronize();
+      stream.synchronize();
+    }
+    EXPECT_EQ(std::byte{2}, result(0).get());
+    EXPECT_EQ(std::byte{2}, result(-1).get());
+  }
+}
+
+TEST(AnyMemoryLocation, StatedMemoryIsReadAfterCopyToIt) {
+  read_after_write_to_stated_memory(
+      [](auto view, auto& twos, auto& stream) { roc::copy(twos, view, stream); });
+}
+
+TEST(AnyMemoryLocation, StatedMemoryIsReadAfterBatchThatWritesIt) {
+  read_after_write_to_stated_memory([](auto view, auto& twos, auto& stream) {
+    roc::copy_batch().add(twos, view).submit(stream);
+  });
+}
+
+TEST(AnyMemoryLocation, StatedMemoryIsReadAfterFill) {
+  read_after_write_to_stated_memory(
+      [](auto view, auto&, auto& stream) { roc::fill(view, std::byte{2}, stream); });
 }
 
 TEST(AnyMemory, HostViewIsReadAfterWriteToMemoryThatOtherCodePinned) {
@@ -630,6 +732,18 @@ TEST(AnyMemoryErrors, AddressInTheFirstPageThrows) {
     roc::memory_view<char> const view(reinterpret_cast<char*>(address), {1});
     EXPECT_THROW(roc::copy(view, host), roc::lifetime_error) << address;
   }
+}
+
+TEST(AnyMemoryErrors, FillOfInvalidMemoryThrows) {
+  std::byte* const invalid = reinterpret_cast<std::byte*>(16);
+  EXPECT_THROW(roc::fill(std::span(invalid, 4), std::byte{1}), roc::lifetime_error);
+  EXPECT_THROW(roc::zero(std::span(invalid, 4)), roc::lifetime_error);
+  // Before the memory below, for which the synchronization check installs its fault handler.
+  std::vector<std::byte> host(4);
+  EXPECT_THROW(roc::copy_batch().add(host, std::span(invalid, 4)), roc::lifetime_error);
+  raw_memory memory(kind::other_device, 1000);
+  roc::memory_view<std::byte> const huge(memory.data(), {3}, {PTRDIFF_MAX});
+  EXPECT_THROW(roc::fill(huge, std::byte{1}), roc::layout_error);
 }
 
 TEST(AnyMemoryErrors, NullPointerWithElementsThrows) {

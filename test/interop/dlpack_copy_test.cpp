@@ -163,6 +163,33 @@ TEST(DlpackCopy, ElementsOfSeveralLanesAndUnknownToCppAreCopied) {
   }
 }
 
+TEST(DlpackCopy, TensorsAreFilledAndCopiedInBatches) {
+  foreign_memory memory(0, 24 * sizeof(int));
+  tensor const device(memory.data, on_device(0), {4, 6}, {1, 4});
+  auto host = numbers(24);
+  tensor const from(host.data(), cpu, {4, 6});
+  std::vector<int> result(24);
+  tensor const to(result.data(), cpu, {4, 6});
+  roc::copy_batch().add(from.dl, device.dl).add(device.dl, to.dl).submit();
+  EXPECT_EQ(host, result);
+  roc::stream stream;
+  roc::fill(device.dl, 7, stream);
+  roc::copy_batch().add(device.dl, result).submit(stream);
+  stream.synchronize();
+  EXPECT_EQ(std::vector<int>(24, 7), result);
+  roc::zero(device.dl);
+  roc::zero(from.dl, stream);
+  roc::copy(device.dl, to.dl, stream);
+  stream.synchronize();
+  EXPECT_EQ(std::vector<int>(24), result);
+  EXPECT_EQ(std::vector<int>(24), host);
+  EXPECT_CONTAINS(message([&] { roc::fill(device.dl, 7.0f); }),
+                  "element types of source and destination differ: float32, int32");
+  tensor const wrong(memory.data, cpu, {24});
+  EXPECT_THROW(roc::zero(wrong.dl), roc::dlpack_error);
+  EXPECT_THROW(roc::copy_batch().add(host, wrong.dl), roc::dlpack_error);
+}
+
 TEST(DlpackCopyErrors, TypesThatDifferOrAreUnknownThrow) {
   auto host = numbers(4);
   std::vector<float> result(4, 1.0f);

@@ -139,6 +139,59 @@ void copy_arguments(S& from, D& to, stream_ref const* stream, source_use use = s
   });
 }
 
+/// Calls f(region) for an argument that is written and whose type does not tell where its memory
+/// is.
+template <class X, class F>
+void with_destination_region(X& to, F f) {
+  static constexpr char const* name = "the destination";
+  if constexpr (tensor_argument<X>) {
+    tensor_operand destination(tensor_traits<std::remove_cvref_t<X>>::describe(to), name);
+    destination.check_writable();
+    destination.look_up();
+    f(destination.region());
+  } else {
+    auto const destination = located_operand_of(to, name);
+    f(destination.region());
+  }
+}
+template <class X>
+concept looked_up_argument = tensor_argument<X> || located_at_run_time<X>;
+
+/// The elements of an argument of roc::copy that is no tensor.
+template <class X>
+using memory_value_type = typename memory_view_for<X>::value_type;
+
+/// Writes `value` to every element of an argument; `stream` is as for detail::fill. Throws
+/// dlpack_error if a tensor has elements of another type.
+template <class X, class V>
+void fill_argument(X& to, V const& value, stream_ref const* stream) {
+  if constexpr (tensor_argument<X>) {
+    using traits = tensor_traits<std::remove_cvref_t<X>>;
+    element_type const actual = traits::describe(to).type;
+    constexpr element_type given = traits::template type_of<V>;
+    if (actual != given) throw_element_types_differ(given, actual);
+  }
+  if constexpr (looked_up_argument<X>) {
+    with_destination_region(to,
+                            [&](strided_region const& region) { fill(region, &value, stream); });
+  } else if (stream == nullptr) {
+    view_of(to).fill(value);
+  } else {
+    view_of(to).fill(value, *stream);
+  }
+}
+/// Writes zero bytes to every element of an argument. That of an array includes its padding.
+template <class X>
+void zero_argument(X& to, stream_ref const* stream) {
+  if constexpr (looked_up_argument<X>) {
+    with_destination_region(to, [&](strided_region const& region) { zero(region, stream); });
+  } else if constexpr (owning_array<X>) {
+    stream == nullptr ? to.zero() : to.zero(*stream);
+  } else {
+    stream == nullptr ? view_of(to).zero() : view_of(to).zero(*stream);
+  }
+}
+
 /// The direction of a copy from S to D, for messages; null if the types do not tell it.
 template <class S, class D>
 constexpr char const* find_memory_direction() {
@@ -153,6 +206,14 @@ template <class S, class D>
 inline constexpr char const* memory_direction = find_memory_direction<S, D>();
 
 // Which misuse the arguments of a copy have; as in copy_operand.hpp.
+
+template <class X>
+concept owning_memory_temporary = !is_memory_view<X> && !tensor_argument<X> && owning_temporary<X>;
+/// The problem with temporaries in an asynchronous call.
+template <class... X>
+using memory_temporary_misuse = std::conditional_t<
+    (owning_memory_temporary<X> || ...),
+    misuse::temporary_would_be_destroyed_before_the_asynchronous_call_has_finished, misuse::none>;
 
 /// Has the members of a mdspan, whatever its layout and its accessor are.
 template <class X>
@@ -195,6 +256,20 @@ constexpr auto find_destination_memory_misuse() {
 /// The problem with the destination of roc::copy.
 template <class X>
 using destination_memory_misuse = decltype(find_destination_memory_misuse<X>());
+
+template <class X>
+constexpr auto find_fill_memory_misuse() {
+  if constexpr (is_memory_view<X>) {
+    return fill_misuse<typename std::remove_cvref_t<X>::element_type>{};
+  } else if constexpr (copy_argument<X> && std::same_as<memory_misuse<X>, misuse::none>) {
+    return fill_argument_misuse<X>{};
+  } else {
+    return memory_misuse<X>{};
+  }
+}
+/// The problem with the destination of roc::fill.
+template <class X>
+using fill_memory_misuse = decltype(find_fill_memory_misuse<X>());
 
 /// Returns false if a static extent of one mdspan differs from that of the other one.
 template <class S, class D>
@@ -252,16 +327,10 @@ constexpr auto find_memory_copy_misuse() {
 template <class S, class D>
 using memory_copy_misuse = decltype(find_memory_copy_misuse<S, D>());
 
-template <class X>
-concept owning_memory_temporary = !is_memory_view<X> && !tensor_argument<X> && owning_temporary<X>;
 /// The problem with an asynchronous roc::copy from S to D.
 template <class S, class D>
 using async_memory_copy_misuse =
-    first_misuse<memory_misuse<S>, memory_misuse<D>,
-                 std::conditional_t<
-                     owning_memory_temporary<S> || owning_memory_temporary<D>,
-                     misuse::temporary_would_be_destroyed_before_the_asynchronous_call_has_finished,
-                     misuse::none>,
+    first_misuse<memory_misuse<S>, memory_misuse<D>, memory_temporary_misuse<S, D>,
                  memory_copy_misuse<S, D>>;
 
 /// S can be copied to D by roc::copy, complete on return or enqueued.

@@ -25,7 +25,8 @@ struct strided_region {
   memory_space space;
   int device;  // ordinal; -1 for host memory, and for the device that is current at the time of use
   // Of memory whose kind was looked up.
-  bool is_pinned = false;  // other code pinned or manages it; not set if the host table knows it
+  // Other code pinned or manages it, or may do so; not set if the host table knows it.
+  bool is_pinned = false;
   bool is_partly_pinned = false;  // a part is pinned: only the CPU may access it
 };
 

@@ -13,6 +13,9 @@
 
 namespace roc::detail {
 
+/// Throws dlpack_error: the types of source and destination differ.
+[[noreturn]] ROCARRAY_API void throw_element_types_differ(element_type from, element_type to);
+
 /// The members of a DLTensor, in which every value is possible. Borrows the shape and the strides.
 struct tensor_description {
   void* data;
@@ -48,6 +51,9 @@ class tensor_operand {
   /// shape of the other one if it has as many elements. Throws dlpack_error if the element types
   /// differ or if the destination is read-only. The ranks and shapes may still differ.
   ROCARRAY_API static void match(tensor_operand& from, tensor_operand& to);
+
+  /// Throws dlpack_error if the tensor's producer does not allow writes.
+  ROCARRAY_API void check_writable() const;
 
   /// Returns this without its type. The result points into this object.
   strided_region region() const noexcept {

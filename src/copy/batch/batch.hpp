@@ -29,9 +29,17 @@ struct batch_copy {
   int destination_device;         // -1: host memory, or memory of the current device
   std::uint64_t first_axis : 48;  // index into batch::axes
   std::uint64_t rank : 8;
-  std::uint64_t kind_value : 8;
+  std::uint64_t kind_value : 6;
+  // The sides are stated or found to be on a device, but the CPU may access them at the same
+  // addresses: see plan::is_untracked.
+  std::uint64_t is_source_untracked : 1;
+  std::uint64_t is_destination_untracked : 1;
 
   copy_kind kind() const noexcept { return static_cast<copy_kind>(kind_value); }
+  /// By layout::side.
+  std::array<bool, 2> is_untracked() const noexcept {
+    return {is_source_untracked != 0, is_destination_untracked != 0};
+  }
 };
 static_assert(sizeof(batch_copy) == 48);
 

@@ -112,11 +112,12 @@ class router {
     }
     device_route& route = route_on(copy.destination_device);
     add_record(route, destination_records_(copy.destination));
+    add_untracked(route, copy);
     bool const stream_ordered =
         !is_synchronous_ && (host.pinned || use_ == detail::source_use::borrowed);
     (stream_ordered ? route.stream_ordered_uploads : route.uploads).push_back(index);
     if (host.partly_pinned) route.has_partly_pinned = true;
-    if (stream_ordered && !host.pinned) route.reads_pageable_later = true;
+    if (stream_ordered && !host.pinned) route.reads_unpinned_later = true;
     if (is_synchronous_ && !host.partly_pinned) return;
     (stream_ordered || is_synchronous_ ? route.host_reads : route.read_now)
         .push_back(batch_.range_of(copy, layout::side::source));
@@ -129,6 +130,7 @@ class router {
     }
     device_route& route = route_on(copy.source_device);
     add_record(route, source_records_(copy.source));
+    add_untracked(route, copy);
     route.downloads.push_back(index);
     if (host.partly_pinned) route.has_partly_pinned = true;
     if (is_synchronous_ && !host.partly_pinned) return;
@@ -145,7 +147,20 @@ class router {
     device_route& route = route_on(destination);
     add_record(route, source_records_(copy.source));
     add_record(route, destination_records_(copy.destination));
+    add_untracked(route, copy);
     route.within_device.push_back(index);
+  }
+
+  // Adds the memory of device sides that the CPU may access too.
+  void add_untracked(device_route& route, batch_copy const& copy) const {
+    if (is_synchronous_) return;
+    if (copy.is_source_untracked) [[unlikely]] {
+      route.host_reads.push_back(batch_.range_of(copy, layout::side::source));
+      route.reads_unpinned_later = true;
+    }
+    if (copy.is_destination_untracked) [[unlikely]] {
+      route.host_writes.push_back(batch_.range_of(copy, layout::side::destination));
+    }
   }
 
   // Returns true if the copy cannot or should not be staged. The CPU may not access managed memory

@@ -23,12 +23,13 @@ struct device_route {
   copy_selection stream_ordered_uploads;  // the source is read in the stream's order
   copy_selection downloads;
   copy_selection within_device;
-  std::vector<base::byte_range> read_now;           // the sources of `uploads`
-  std::vector<base::byte_range> host_reads;         // by stream_ordered_uploads
-  std::vector<base::byte_range> host_writes;        // by downloads
+  std::vector<base::byte_range> read_now;  // the sources of `uploads`
+  // By stream_ordered_uploads and downloads, and untracked device sides.
+  std::vector<base::byte_range> host_reads;
+  std::vector<base::byte_range> host_writes;
   std::vector<memory::allocation_record*> records;  // device memory; sorted, without duplicates
   bool has_partly_pinned = false;                   // some host memory is pinned in part
-  bool reads_pageable_later = false;                // some of host_reads is not pinned
+  bool reads_unpinned_later = false;                // some of host_reads is not pinned
 
   bool uses_host_memory() const noexcept {
     return !uploads.empty() || !stream_ordered_uploads.empty() || !downloads.empty();

@@ -189,11 +189,13 @@ namespace {
                   "; pass its true location to at(), or do not call at()");
 }
 
-// Throws roc::error if the library allocated the memory at `address` elsewhere than `stated`.
-void check_allocation(std::uintptr_t address, base::byte_range range, memory_location stated,
+// Returns true if the library allocated the memory at `address`. Throws roc::error if it did so
+// elsewhere than `stated`.
+bool check_allocation(std::uintptr_t address, base::byte_range range, memory_location stated,
                       char const* name) {
   auto const found = memory::find_allocation(address, range, name);
-  if (found.kind != native_detail::memory_kind::device || found.device == stated.ordinal()) return;
+  if (found.kind != native_detail::memory_kind::device) return false;
+  if (found.device == stated.ordinal()) return true;
   throw_wrong_statement(range, stated, memory::location_of(found), name);
 }
 
@@ -213,12 +215,15 @@ void locate(strided_region& region, memory_location const* stated, char const* n
     check_device(stated->ordinal());
     return known->apply_to(region);
   }
+  bool is_allocation = false;
   if (!known && range.bytes() != 0) {
-    check_allocation(range.begin, range, *stated, name);
-    check_allocation(range.end - 1, range, *stated, name);
+    is_allocation = check_allocation(range.begin, range, *stated, name);
+    is_allocation = check_allocation(range.end - 1, range, *stated, name) && is_allocation;
   }
   region.space = stated->is_host() ? memory_space::host : memory_space::device;
   region.device = stated->ordinal();
+  // It may be managed or pinned memory of other code, which later calls access by the CPU.
+  region.is_pinned = !stated->is_host() && !known && !is_allocation;
 }
 
 }  // namespace roc::detail
