@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "interop/foreign_resources.hpp"
+#include "interop/stream_order.hpp"
 #include "platform/call.hpp"
 
 namespace {
@@ -45,6 +47,83 @@ TEST(ForeignResource, RefusesStreamsOfAnotherDevice) {
   resource.deallocate(data, 100, of_device_0);
   EXPECT_EQ(nullptr, log.calls.back().stream);
   EXPECT_TRUE(of_device_0.query());
+}
+
+TEST(ForeignResource, PassesStreamsOfItsDeviceUnchanged) {
+  for (int device = 0; device < 2; ++device) {
+    foreign::call_log log;
+    roc::foreign_resource resource(foreign::resource{&log}, device);
+    std::optional<roc::stream> stream;
+    {
+      roc::device_guard const guard{roc::device(device)};
+      stream.emplace();
+    }
+    // Another device may be current.
+    { roc::device_array<int> const array({100}, resource, roc::order::c, *stream); }
+    ASSERT_EQ(2u, log.calls.size());
+    for (foreign::call const& call : log.calls) {
+      EXPECT_EQ(roc::native(*stream), call.stream);
+      EXPECT_EQ(device, call.device);
+    }
+  }
+}
+
+// Each device has its resource, and both are in use at the same time.
+template <class MakeAdapter>
+void expect_stream_order_on_both_devices(MakeAdapter make) {
+  roc::hip_memory_resource first_hip(0), second_hip(1);
+  roc::pool_resource first_pool(first_hip), second_pool(second_hip);
+  auto first = make(first_pool), second = make(second_pool);
+  for (int i = 0; i < 2; ++i) {
+    {
+      roc::device_guard const guard{roc::device(1)};
+      foreign::expect_stream_order(second);
+    }
+    foreign::expect_stream_order(first);
+  }
+  EXPECT_EQ(0u, first_pool.statistics().current_bytes);
+  EXPECT_EQ(0u, second_pool.statistics().current_bytes);
+}
+
+TEST(RmmResource, KeepsTheOrderOfStreamsOnBothDevices) {
+  expect_stream_order_on_both_devices([](roc::pool_resource& pool) { return adapter(pool); });
+}
+
+TEST(CudaMrResource, KeepsTheOrderOfStreamsOnBothDevices) {
+  using cuda_adapter = roc::cuda_mr_resource<foreign::device_accessible>;
+  expect_stream_order_on_both_devices([](roc::pool_resource& pool) {
+    return foreign::stream_last_view<cuda_adapter>{cuda_adapter(pool)};
+  });
+}
+
+TEST(CudaMrResource, ThrowsIfAnotherDeviceIsCurrent) {
+  roc::hip_memory_resource hip(1);
+  roc::pool_resource pool(hip);
+  roc::cuda_mr_resource<foreign::device_accessible> resource(pool);
+  roc::stream const of_device_0;
+  EXPECT_THROW(static_cast<void>(resource.allocate(roc::native(of_device_0), 100)), roc::error);
+  EXPECT_EQ(0u, pool.statistics().current_blocks);
+  // Without a stream, no stream can be that of another device.
+  void* const idle = resource.allocate_sync(100);
+  EXPECT_EQ(1u, pool.statistics().current_blocks);
+  resource.deallocate_sync(idle, 100);
+}
+
+// The memory may be handed out on a stream of its device only after work on another device.
+TEST(CudaMrResource, DeallocationWaitsForAStreamOfAnotherDevice) {
+  roc::hip_memory_resource hip(1);
+  roc::pool_resource pool(hip);
+  roc::cuda_mr_resource<foreign::device_accessible> resource(pool);
+  void* data = nullptr;
+  {
+    roc::device_guard const guard{roc::device(1)};
+    data = resource.allocate_sync(100);
+  }
+  roc::stream const of_device_0;
+  of_device_0.launch_host_function([] {});
+  resource.deallocate(roc::native(of_device_0), data, 100);
+  EXPECT_TRUE(of_device_0.query());
+  EXPECT_EQ(0u, pool.statistics().current_blocks);
 }
 
 TEST(RmmResource, ThrowsIfAnotherDeviceIsCurrent) {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "interop/foreign_resources.hpp"
+#include "interop/stream_order.hpp"
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
@@ -200,58 +201,19 @@ TEST(ForeignResource, StatisticsComeFromAnAdaptor) {
 
 // Resources of the library for other libraries
 
-// A foreign stream's work must be done before its memory is handed out on another stream.
-template <class A>
-void expect_stream_order(A& adapter) {
-  constexpr std::size_t bytes = 100'000;
-  roc::stream const first;
-  roc::stream const second;
-  void* const old = adapter.allocate(bytes, foreign::stream_view(roc::native(first)));
-  roc::test::gate gate;
-  gate.close(first);
-  ROCARRAY_HIP(hipMemsetAsync, old, 1, bytes, roc::native(first));
-  adapter.deallocate(old, bytes, foreign::stream_view(roc::native(first)));
-  std::vector<void*> next;
-  for (int i = 0; i < 24; ++i) {  // more than the first slab of the pool
-    next.push_back(adapter.allocate(bytes, foreign::stream_view(roc::native(second))));
-    ROCARRAY_HIP(hipMemsetAsync, next.back(), 2, bytes, roc::native(second));
-  }
-  second.synchronize();
-  gate.open();
-  first.synchronize();
-  for (void* const data : next) {
-    std::vector<unsigned char> actual(bytes);
-    roc::device_view<unsigned char>(static_cast<unsigned char*>(data), {bytes})
-        .copy_to_host(actual);
-    EXPECT_EQ(std::vector<unsigned char>(bytes, 2), actual);
-    adapter.deallocate(data, bytes, foreign::stream_view(roc::native(second)));
-  }
-}
-
 TEST(RmmResource, KeepsTheOrderOfStreams) {
   roc::hip_memory_resource hip;
   roc::pool_resource pool(hip);
   rmm_adapter adapter(pool);
-  expect_stream_order(adapter);
+  foreign::expect_stream_order(adapter);
   EXPECT_EQ(0u, pool.statistics().current_bytes);
 }
-
-// The order of the arguments of RMM's class.
-struct stream_last_view {
-  cuda_adapter adapter;
-  void* allocate(std::size_t bytes, foreign::stream_view stream) {
-    return adapter.allocate(foreign::stream_ref(stream.value()), bytes, 256);
-  }
-  void deallocate(void* data, std::size_t bytes, foreign::stream_view stream) {
-    adapter.deallocate_async(data, bytes, 256, foreign::stream_ref(stream.value()));
-  }
-};
 
 TEST(CudaMrResource, KeepsTheOrderOfStreams) {
   roc::hip_memory_resource hip;
   roc::pool_resource pool(hip);
-  stream_last_view adapter{cuda_adapter(pool)};
-  expect_stream_order(adapter);
+  foreign::stream_last_view<cuda_adapter> adapter{cuda_adapter(pool)};
+  foreign::expect_stream_order(adapter);
   EXPECT_EQ(0u, pool.statistics().current_bytes);
 }
 

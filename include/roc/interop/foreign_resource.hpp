@@ -191,7 +191,7 @@ class foreign_resource final : public memory_resource {
     if constexpr (is_stream_ordered) {
       return detail::handle_to_deallocate(stream, device_.ordinal(), !block.has_prior_work);
     } else {
-      if (block.has_prior_work) detail::wait_to_deallocate(stream, device_.ordinal());
+      if (block.has_prior_work) detail::wait_for_stream(stream, device_.ordinal());
       return nullptr;
     }
   }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "memory/device/idle_memory.hpp"
 
-#include "platform/call.hpp"
+#include <roc/detail/foreign_allocation.hpp>
+
 #include "runtime/current_device.hpp"
-#include "runtime/default_stream_sync.hpp"
-#include "runtime/stream_handle.hpp"
 
 namespace roc::memory {
 
@@ -17,19 +16,12 @@ detail::resource_block allocate_idle(memory_resource& resource, std::size_t byte
   detail::resource_block const block = resource.allocate_block(bytes, {});
   if (block.data == nullptr || !block.has_prior_work) return block;
   try {
-    wait_for_stream({}, device_of(resource));
+    detail::wait_for_stream({}, device_of(resource));
   } catch (...) {
     resource.deallocate_block(block, bytes, {});
     throw;
   }
   return block;
-}
-
-void wait_for_stream(stream_ref stream, int device) {
-  if (runtime::is_handle_destroyed(stream.handle())) return runtime::synchronize_all_devices();
-  runtime::on_device const guard(runtime::device_of(stream, device));
-  hipStream_t const native = runtime::handle(stream);
-  ROCARRAY_HIP(hipStreamSynchronize, native);
 }
 
 }  // namespace roc::memory

@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include <roc/memory/memory_resource.hpp>
-#include <roc/stream.hpp>
 
 namespace roc::memory {
 
@@ -16,9 +15,5 @@ int device_of(memory_resource const& resource);
 /// Returns an empty block for 0 bytes. The caller deallocates the block. Throws out_of_memory,
 /// roc::error.
 detail::resource_block allocate_idle(memory_resource& resource, std::size_t bytes);
-/// Blocks until the work enqueued on `stream` so far has finished; if it is known to have been
-/// destroyed, until all devices are idle. `device` is that of the default stream. Throws
-/// roc::error.
-void wait_for_stream(stream_ref stream, int device);
 
 }  // namespace roc::memory

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <roc/memory/hip_host_resources.hpp>
 
+#include <roc/detail/foreign_allocation.hpp>
+
 #include "memory/debug/leaks.hpp"
-#include "memory/device/idle_memory.hpp"
 #include "memory/host/managed.hpp"
 #include "memory/host/pinned_flags.hpp"
 #include "platform/call.hpp"
@@ -16,7 +17,7 @@ namespace {
 // Blocks until the work enqueued on `stream` so far has finished. Logs errors. Returns false if
 // work may still be pending.
 bool wait_for(stream_ref stream, int device) noexcept {
-  return platform::log_if_throws([&] { memory::wait_for_stream(stream, device); }) ||
+  return platform::log_if_throws([&] { detail::wait_for_stream(stream, device); }) ||
          runtime::synchronize_all_devices_quietly();
 }
 
