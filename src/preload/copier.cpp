@@ -16,6 +16,7 @@
 #include <roc/detail/strided_region.hpp>
 #include <roc/error.hpp>
 
+#include "base/byte_range.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "copy/operation.hpp"
@@ -23,6 +24,7 @@
 #include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staged_copy.hpp"
 #include "platform/call.hpp"
+#include "platform/pointer.hpp"
 #include "preload/primary_context.hpp"
 #include "runtime/current_device.hpp"
 
@@ -85,26 +87,15 @@ std::optional<located_memory> locate(void const* address) {
   return located_memory{native_detail::kind_of(attributes), attributes.device};
 }
 
-// Finds the allocation that contains an address. Returns false if the runtime cannot tell.
-bool find_allocation(void const* address, void*& base, std::size_t& bytes) {
+// Returns true if one allocation contains all bytes. Returns false if the runtime cannot tell.
+bool is_in_one_allocation(base::byte_range range) {
 #if ROCARRAY_PLATFORM_AMD
-  if (vendor.get_address_range == nullptr) return false;
-  return reinterpret_cast<decltype(&hipMemGetAddressRange)>(vendor.get_address_range)(
-             &base, &bytes, const_cast<void*>(address)) == hipSuccess;
+  auto const allocation = platform::query_block(range.begin);
 #else
-  return find_driver_allocation(address, base, bytes);
+  // Of the current context, which the program's copy uses.
+  auto const allocation = find_driver_allocation(range.begin);
 #endif
-}
-
-// Returns true if one allocation contains both bytes.
-bool are_in_one_allocation(void const* first, void const* last) {
-  void* first_base = nullptr;
-  void* last_base = nullptr;
-  std::size_t first_bytes = 0;
-  std::size_t last_bytes = 0;
-  return find_allocation(first, first_base, first_bytes) &&
-         find_allocation(last, last_base, last_bytes) && first_base == last_base &&
-         first_bytes == last_bytes;
+  return allocation && allocation->contains(range);
 }
 
 // One side of a copy: the bytes that it spans.
@@ -133,7 +124,7 @@ struct operand {
       return std::nullopt;
     }
     bool const is_known = first->kind != memory_kind::unregistered;
-    if (is_known && !are_in_one_allocation(begin, begin + (span - 1))) return std::nullopt;
+    if (is_known && !is_in_one_allocation(base::byte_range::of(begin, span))) return std::nullopt;
     return first;
   }
 

@@ -147,8 +147,7 @@ loaded_copier load_copier(vendor_runtime const& runtime) noexcept {
 vendor_functions functions_of([[maybe_unused]] vendor_runtime const& runtime) noexcept {
 #if ROCARRAY_PLATFORM_AMD
   return {runtime.function(call::hipMemcpy), runtime.function(call::hipMemcpyAsync),
-          runtime.function(call::hipMemcpy2DAsync), runtime.function(call::hipMemcpy3DAsync),
-          runtime.get_address_range};
+          runtime.function(call::hipMemcpy2DAsync), runtime.function(call::hipMemcpy3DAsync)};
 #else
   return {};
 #endif

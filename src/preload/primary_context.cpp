@@ -120,15 +120,15 @@ bool primary_context_scope::is_used_by(void* stream, void const* memory) const n
          (context == nullptr || context == primary_);
 }
 
-bool find_driver_allocation(void const* address, void*& base, std::size_t& bytes) noexcept {
+std::optional<base::byte_range> find_driver_allocation(std::uintptr_t address) noexcept {
   CUdeviceptr begin = 0;
+  std::size_t bytes = 0;
   if (!driver().is_complete ||
-      driver().address_range(&begin, &bytes, reinterpret_cast<CUdeviceptr>(address)) !=
-          CUDA_SUCCESS) {
-    return false;
+      driver().address_range(&begin, &bytes, static_cast<CUdeviceptr>(address)) != CUDA_SUCCESS) {
+    return std::nullopt;
   }
-  base = reinterpret_cast<void*>(begin);
-  return true;
+  return base::byte_range{static_cast<std::uintptr_t>(begin),
+                          static_cast<std::uintptr_t>(begin) + bytes};
 }
 
 }  // namespace roc::preload

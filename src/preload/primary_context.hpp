@@ -3,8 +3,10 @@
 // device, which all runtimes in a process share. A program may use others.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <optional>
 
+#include "base/byte_range.hpp"
 #include "preload/request.hpp"
 
 namespace roc::preload {
@@ -34,8 +36,8 @@ class primary_context_scope {
   bool was_reset_ = false;
 };
 
-/// Finds the allocation of the current context that contains `address`: sets its first byte and its
-/// size. Returns false if there is none or if the driver cannot tell. For nvidia only.
-bool find_driver_allocation(void const* address, void*& base, std::size_t& bytes) noexcept;
+/// Returns the allocation of the current context that contains an address; nullopt if there is none
+/// or if the driver cannot tell. For nvidia only.
+std::optional<base::byte_range> find_driver_allocation(std::uintptr_t address) noexcept;
 
 }  // namespace roc::preload

@@ -82,7 +82,6 @@ struct vendor_functions {
   void* memcpy_async;
   void* memcpy_2d_async;
   void* memcpy_3d_async;
-  void* get_address_range;
 };
 
 /// Called once, before the first copy. Calls neither HIP nor CUDA.

@@ -127,9 +127,6 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   look_up(added.get_last_error, library, ROCARRAY_VENDOR_PREFIX "GetLastError");
   look_up(added.get_device, library, ROCARRAY_VENDOR_PREFIX "GetDevice");
   look_up(added.is_capturing, library, ROCARRAY_VENDOR_PREFIX "StreamIsCapturing");
-#if ROCARRAY_PLATFORM_AMD
-  added.get_address_range = dlsym(library, "hipMemGetAddressRange");
-#endif
   added.keeps_errors = keeps_errors(library);
   std::lock_guard const lock(publication);
   // Another thread may have added it.

@@ -75,7 +75,6 @@ struct vendor_runtime {
   int (*get_last_error)() = nullptr;
   int (*get_device)(int*) = nullptr;
   int (*is_capturing)(void* stream, int* status) = nullptr;
-  void* get_address_range = nullptr;  // hipMemGetAddressRange; null on nvidia
   /// A successful call leaves the error of an earlier one in place. False before ROCm 7, where
   /// hipGetLastError returns the result of the last call.
   bool keeps_errors = true;

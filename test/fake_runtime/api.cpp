@@ -15,8 +15,6 @@
 #include "kernel_registry.hpp"
 #include "pending_launch.hpp"
 #include "platform/host/api_call.hpp"
-#include "platform/host/arena.hpp"
-#include "platform/host/host_ranges.hpp"
 #include "platform/host/launch.hpp"
 #include "platform/host/parallel_for.hpp"
 
@@ -174,26 +172,6 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamIsCapturing(hipStream_t stream,
     std::lock_guard const lock(state_of_captures().mutex);
     bool const is_capturing = state_of_captures().streams.count(stream) != 0;
     *status = is_capturing ? hipStreamCaptureStatusActive : hipStreamCaptureStatusNone;
-    return hipSuccess;
-  });
-}
-
-ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemGetAddressRange(hipDeviceptr_t* base,
-                                                              std::size_t* bytes,
-                                                              hipDeviceptr_t address) {
-  return roc::host_hip::api_call("hipMemGetAddressRange", [=]() -> hipError_t {
-    if (base == nullptr || bytes == nullptr) return hipErrorInvalidValue;
-    if (int const device = roc::host_hip::owning_device(address); device >= 0) {
-      auto const found = roc::host_hip::device_arena(device).find(address);
-      if (!found) return hipErrorInvalidValue;
-      *base = found->data;
-      *bytes = found->bytes;
-      return hipSuccess;
-    }
-    auto const found = roc::host_hip::host_ranges::instance().find(address);
-    if (!found) return hipErrorInvalidValue;
-    *base = found->data;
-    *bytes = found->bytes;
     return hipSuccess;
   });
 }
