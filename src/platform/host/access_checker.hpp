@@ -8,30 +8,15 @@
 // handler opens the page for one instruction, at whose end SIGTRAP closes it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
 
+#include "platform/host/accessed_memory.hpp"
 #include "platform/host/api.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
-
-/// Memory that work accesses: runs of contiguous bytes, repeated over axes.
-struct accessed_memory {
-  struct axis {
-    std::size_t extent;
-    std::ptrdiff_t step;  // bytes
-  };
-
-  std::byte const* data;  // of the first run
-  std::size_t run;        // bytes
-  std::size_t rank = 0;
-  std::array<axis, 16> axes{};  // the first `rank` are set; the outermost comes first
-  bool is_written = false;
-  bool is_device = false;  // device memory, at its device addresses
-};
 
 struct work_record;
 
