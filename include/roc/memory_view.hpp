@@ -67,13 +67,14 @@ class memory_view {
         strides_(other.strides()),
         location_(other.location()) {}
 
-  /// Returns this view with a location, so that copies skip the look-up: memory_location::host(), or
-  /// a roc::device.
+  /// Returns this view with a location, so that copies skip the look-up: memory_location::host(),
+  /// or a roc::device.
   ///
   /// A wrong location is a roc::error if the library allocated the memory, or if HIP rejects the
   /// copy. If the CPU accesses memory of a device that other code allocated, the process is stopped
   /// by a signal, as for a host_view of it. Managed memory of other code must be stated as memory
-  /// of a device. Memory that other code has pinned is copied like pageable memory; no look-up
+  /// of a device; its uses are recorded, so that later calls that access it as host memory wait for
+  /// them. Memory that other code has pinned is copied like pageable memory; no look-up
   /// tells that it is pinned.
   [[nodiscard]] constexpr memory_view at(memory_location location) const {
     memory_view result = *this;

@@ -53,8 +53,9 @@ using mpi_async_misuse = first_misuse<argument_misuse<X>..., temporary_misuse<X.
 /// of the process, and is complete on return. With a stream, it comes after the work enqueued
 /// earlier on that stream, which must be on the device of the arrays, must not be a per-thread
 /// stream, and must live until the operation is complete (`wait` of a request). The call blocks
-/// until the data was sent or has arrived; data that arrived is seen by work enqueued on that
-/// stream after the call, and by others once the stream has been synchronized.
+/// until the data was sent, or has arrived and the copies from staging memory have run; data that
+/// arrived is seen by work enqueued on that stream after the call, and by others once the stream
+/// has been synchronized.
 ///
 /// **Progress.** Pending messages proceed while any operation of the same communicator, `wait` or
 /// `test` runs. A rank that blocks elsewhere, for example in MPI_Barrier, while another rank waits
