@@ -61,11 +61,14 @@ using mpi_async_misuse = first_misuse<argument_misuse<X>..., temporary_misuse<X.
 /// `test` runs. A rank that blocks elsewhere, for example in MPI_Barrier, while another rank waits
 /// for a message longer than mpi_options::inline_limit can block it for that time.
 ///
-/// **Time limit.** With mpi_options::time_limit, a wait that takes longer throws mpi_timeout_error,
-/// and the arrays are not accessed afterwards. Work of this rank's stream that the operation comes
-/// after is waited for without a limit. A message whose sender gave up may still arrive, completely
-/// or not. Ranks that gave up a collective operation throw mpi_error in all later ones of this
-/// communicator. Creating a communicator has no limit.
+/// **Time limit.** With mpi_options::time_limit, a wait for other ranks that takes longer throws
+/// mpi_timeout_error, and the arrays are not accessed afterwards; one that was to be written may
+/// have been written in part. While an operation waits only for work of this rank's stream, the
+/// time does not count; it begins again afterwards. A message whose sender gave up may still
+/// arrive, completely or not. Ranks that gave up a collective operation throw mpi_error in all
+/// later ones of this communicator. A rank without a limit may never return if another one gave up,
+/// so pass the same limit in all ranks. Creating a communicator has no limit, nor has MPI_Finalize,
+/// which may wait for messages that were given up: a program that cannot go on calls MPI_Abort.
 ///
 /// **Errors.** Operations throw mpi_error (errors of MPI, disagreement of ranks), shape_error
 /// (shapes that do not match), lifetime_error (after MPI_Finalize, moved-from objects),
@@ -125,7 +128,7 @@ class mpi_communicator {
   [[nodiscard]] int rank() const { return held().rank; }
   /// Returns the number of processes. (MPI_Comm_size)
   [[nodiscard]] int size() const { return held().size; }
-  /// Returns true if this rank passes device memory to MPI.
+  /// Returns true if this rank passes device memory to MPI. False with a time limit.
   [[nodiscard]] bool takes_device_pointers() const { return held().device_pointers; }
 
   /// Sends an array. (MPI_Send; mpi4py: `Send`)
@@ -225,7 +228,7 @@ class mpi_communicator {
   ///@}
 
   /// Sends one array and receives another one at the same time, without deadlock. Otherwise as send
-  /// and receive. (MPI_Sendrecv; mpi4py: `Sendrecv`)
+  /// and receive; one time limit applies to both. (MPI_Sendrecv; mpi4py: `Sendrecv`)
   /// @throws overlap_error if the arrays share memory, before anything is sent
   ///@{
   template <detail::copy_argument X, detail::writable_argument Y>
@@ -477,8 +480,15 @@ class mpi_communicator {
     auto [received, sent] =
         detail::begin_mpi_exchange(usable(), from, destination, to, source, tag, stream);
     mpi_request receiving = request(std::move(received));
-    complete(std::move(sent));
-    return receiving.wait();
+    mpi_request sending = request(std::move(sent));
+    detail::mpi_wait_timer timer(state_->time_limit);
+    try {
+      sending.wait(timer);
+    } catch (...) {
+      receiving.wait_quietly(timer);
+      throw;
+    }
+    return receiving.wait(timer);
   }
 
   /// Returns the operand of an array that only the root accesses.

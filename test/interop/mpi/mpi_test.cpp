@@ -16,6 +16,8 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +39,8 @@ struct call_record {
   int calls = 0;                  // with such a buffer
   int calls_on_other_device = 0;  // while another device than this was current
   int device = -1;
+  int sends = 0;                // calls of MPI_Isend
+  int failing_send = 0;         // the number of the call that fails; 0: none
   int reductions = 0;           // of other types than those of the library's comparison
   int reductions_in_place = 0;  // with MPI_IN_PLACE
 
@@ -54,6 +58,19 @@ struct call_record {
 };
 call_record record;
 
+/// Calls `condition` until it returns true. After 60 s the test fails.
+template <class F>
+void until(F condition) {
+  auto const begin = std::chrono::steady_clock::now();
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(60)) {
+      ADD_FAILURE() << "still waiting after 60 s";
+      return;
+    }
+    std::this_thread::yield();
+  }
+}
+
 }  // namespace
 }  // namespace roc::test
 
@@ -62,12 +79,23 @@ extern "C" {
 int MPI_Isend(void const* data, int count, MPI_Datatype type, int destination, int tag,
               MPI_Comm communicator, MPI_Request* request) {
   roc::test::record.count(data);
+  if (++roc::test::record.sends == roc::test::record.failing_send) return MPI_ERR_OTHER;
   return PMPI_Isend(data, count, type, destination, tag, communicator, request);
 }
 int MPI_Irecv(void* data, int count, MPI_Datatype type, int source, int tag, MPI_Comm communicator,
               MPI_Request* request) {
   roc::test::record.count(data);
   return PMPI_Irecv(data, count, type, source, tag, communicator, request);
+}
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  // A wait that does not end fails the test instead of blocking it.
+  int code = MPI_SUCCESS;
+  roc::test::until([&] {
+    int is_done = 0;
+    code = PMPI_Test(request, &is_done, status);
+    return code != MPI_SUCCESS || is_done != 0;
+  });
+  return code;
 }
 int MPI_Allreduce(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation,
                   MPI_Comm communicator) {
@@ -390,8 +418,7 @@ TEST_F(MpiRequest, TestTellsWhetherWaitWouldBlock) {
   EXPECT_FALSE(receive.test());  // not sent yet
   MPI_Barrier(MPI_COMM_WORLD);
   auto send = comm.isend(from, next());
-  while (!receive.test() || !send.test()) {
-  }
+  until([&] { return receive.test() && send.test(); });
   EXPECT_EQ(receive.wait().count, 1000U);
   send.wait();
   EXPECT_EQ(to.copy_to_host()(0), previous());
@@ -412,13 +439,20 @@ TEST_F(MpiRequest, TestIsFalseUntilCopiesFromStagingMemoryHaveRun) {
     MPI_Barrier(MPI_COMM_WORLD);  // nobody sends before
     auto send = comm.isend(from, next(), 0, sends);
     bool is_received = false;
-    while (!send.test()) is_received = receive.test() || is_received;
+    // MPI must buffer the chunks of 256 bytes that the receiver does not take while its gate is
+    // closed, as all do; with larger ones the message would not be sent.
+    until([&] {
+      is_received = receive.test() || is_received;
+      return send.test();
+    });
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < 1000; ++i) is_received = receive.test() || is_received;
+    for (int i = 0; i < 1000; ++i) {
+      is_received = receive.test() || is_received;
+      std::this_thread::yield();
+    }
     EXPECT_FALSE(is_received);
     gate.open();
-    while (!receive.test()) {
-    }
+    until([&] { return receive.test(); });
     receive.wait();
     std::vector<int> result(2 * n);
     to.copy_to_host(result, copies);
@@ -629,6 +663,45 @@ TEST_F(MpiCollective, AllReduceInPlaceInSomeRanks) {
     EXPECT_GT(record.reductions, 0);
     EXPECT_EQ(record.reductions, record.reductions_in_place);
   });
+}
+
+TEST_F(MpiCollective, AllReduceInPlaceInSomeRanksDoesNotBlockInTest) {
+  if (comm.size() == 1 || run_mode() != mode::threaded) GTEST_SKIP();
+  auto const state = detail::connect_mpi(MPI_COMM_WORLD, small_chunks());
+  std::size_t const n = 1000;
+  auto from = pinned_array<int>(2 * n), to = pinned_array<int>(n);
+  std::fill(from.begin(), from.end(), comm.rank() + 1);
+  std::fill(to.begin(), to.end(), comm.rank() + 1);
+  host_view<int, 1> const with_gaps(from.data(), shape<1>{n}, strides<1>{2});
+  stream const late(non_blocking);
+  stream_ref const order(late);
+  gate gate;
+  gate.close(late);
+  std::atomic<bool> has_finished = false;
+  std::thread rescuer([&] {  // a call that blocks fails the test instead of blocking it
+    auto const begin = std::chrono::steady_clock::now();
+    while (!has_finished) {
+      if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(20)) gate.open();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  auto const begin = std::chrono::steady_clock::now();
+  // Only the other ranks pack their elements, to scratch memory in host memory.
+  std::optional<detail::mpi_operand> source;
+  if (comm.rank() != 0) source = detail::mpi_operand_of(with_gaps);
+  auto operation = detail::begin_mpi_all_reduce(*state, MPI_INT, source, detail::mpi_operand_of(to),
+                                                MPI_SUM, &order);
+  auto const elapsed = [&] { return std::chrono::steady_clock::now() - begin; };
+  until([&] { return state->test(operation) || elapsed() > std::chrono::milliseconds(300); });
+  EXPECT_LT(elapsed(), std::chrono::seconds(10));
+  EXPECT_FALSE(operation->is_done);
+  MPI_Barrier(MPI_COMM_WORLD);
+  gate.open();
+  until([&] { return state->test(operation); });
+  has_finished = true;
+  rescuer.join();
+  int const sum = comm.size() * (comm.size() + 1) / 2;
+  EXPECT_TRUE(std::all_of(to.begin(), to.end(), [&](int element) { return element == sum; }));
 }
 
 template <class T>
@@ -895,6 +968,29 @@ TEST_F(MpiDevices, WithoutStreamOperandsMayBeOnTwoDevices) {
   }
 }
 
+TEST_F(MpiDevices, AllReduceInPlaceInSomeRanksFromDeviceThatIsNotCurrent) {
+  // With a limit, so that the other ranks do not wait for ever if this one fails.
+  mpi_communicator const group(MPI_COMM_WORLD, {.device_memory = small_chunks().device_memory,
+                                                .chunk = 256,
+                                                .inline_limit = 128,
+                                                .time_limit = std::chrono::seconds(60)});
+  std::size_t const n = 900;
+  device_guard const second(device(1));
+  device_array<int, 1> from({2 * n});
+  from.fill(comm.rank() + 1);
+  device_guard const first(device(0));
+  int const sum = comm.size() * (comm.size() + 1) / 2;
+  for (mpi_communicator const* used : {&group, static_cast<mpi_communicator const*>(&comm)}) {
+    std::vector<int> host(n, comm.rank() + 1);
+    if (comm.rank() == 0) {
+      used->all_reduce(host, MPI_SUM);
+    } else {
+      used->all_reduce(from(slice(0, 2 * n, 2)), host, MPI_SUM);
+    }
+    EXPECT_EQ(host, std::vector<int>(n, sum));
+  }
+}
+
 TEST_F(MpiDevices, MpiIsCalledOnTheDeviceOfTheMemoryThatItGets) {
   if (!comm.takes_device_pointers()) GTEST_SKIP() << "device memory is not passed to MPI";
   device_guard const second(device(1));
@@ -953,9 +1049,9 @@ class MpiTimeLimit : public Mpi {
           << error.what();
     }
   }
-  /// Completes a request without a limit.
+  /// Completes a request without its limit. After 60 s the test fails.
   static void complete(mpi_request& request) {
-    while (!request.test()) std::this_thread::yield();
+    until([&] { return request.test(); });
     request.wait();
   }
   /// Lets what MPI still does complete, so that nothing is leaked.
@@ -974,7 +1070,16 @@ class MpiTimeLimit : public Mpi {
             .time_limit = limit};
   }
 
+  /// Opens a gate after a time in which a wait would exceed the limit.
+  static std::jthread open_after_limit(gate& closed) {
+    return std::jthread([&closed] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(600));
+      closed.open();
+    });
+  }
+
   mpi_communicator limited{MPI_COMM_WORLD, options(std::chrono::milliseconds(200))};
+  mpi_communicator self{MPI_COMM_SELF, options(std::chrono::milliseconds(200))};  // never late
 };
 
 TEST_F(MpiTimeLimit, OfReceiveLeavesTheArrayAndLaterMessagesAlone) {
@@ -1003,12 +1108,15 @@ TEST_F(MpiTimeLimit, OfReceiveLeavesTheArrayAndLaterMessagesAlone) {
 }
 
 TEST_F(MpiTimeLimit, OfSendNoLongerReadsTheArray) {
-  std::size_t const n = 700'000;  // not more chunks than are in flight
+  std::size_t const n = 700'000;  // three chunks: not more than are in flight
   for (memory where : memories) {
     std::vector<int> host(n, comm.rank() + 1), to(n);
     auto device = to_device(host);
-    expect_timeout(
-        [&] { where == memory::host ? limited.send(host, next()) : limited.send(device, next()); });
+    record = {};
+    auto sent = where == memory::host ? limited.isend(host, next()) : limited.isend(device, next());
+    // What was not passed to MPI is not sent after the time limit.
+    until([&] { return sent.test() || record.sends == 4; });
+    expect_timeout([&] { sent.wait(); });
     std::fill(host.begin(), host.end(), -1);
     device.fill(-1);
     MPI_Barrier(MPI_COMM_WORLD);  // nobody receives before
@@ -1033,7 +1141,7 @@ TEST_F(MpiTimeLimit, OfCollectiveIsKnownToLaterOnes) {
   }
   proceed(limited);
   EXPECT_EQ(host, std::vector<int>(n, comm.rank() + 1));
-  // Messages work on.
+  // Messages still work.
   auto received = limited.ireceive(to, previous());
   auto sent = limited.isend(host, next());
   complete(received);
@@ -1042,12 +1150,271 @@ TEST_F(MpiTimeLimit, OfCollectiveIsKnownToLaterOnes) {
 }
 
 TEST_F(MpiTimeLimit, ChangesNoResult) {
-  auto small = options(std::chrono::minutes(10));
+  auto small = options(std::chrono::milliseconds::max());
   small.chunk = 256;
   mpi_communicator const patient(MPI_COMM_WORLD, small);
   EXPECT_FALSE(patient.takes_device_pointers());
   send_around<double>(patient, shape<2>{9, 11});
   collective_operations<float>(patient, shape<2>{3, 5});
+}
+
+TEST_F(MpiTimeLimit, DoesNotCountWorkOfTheStreamOfASend) {
+  if (run_mode() != mode::threaded) GTEST_SKIP() << "nothing holds work back";
+  for (std::size_t n : {10U, 300'000U}) {  // inline, and in chunks
+    auto const from = to_device(std::vector<int>(n, 7));
+    std::vector<int> const other(10, 8);
+    std::vector<int> to(n), to_other(10);
+    stream late(non_blocking), idle(non_blocking);
+    auto received = self.ireceive(to, 0, 0);
+    auto received_other = self.ireceive(to_other, 0, 1);
+    gate gate;
+    gate.close(late);
+    auto sent = self.isend(from, 0, 0, late);
+    auto sent_other = self.isend(other, 0, 1, idle);  // must not overtake
+    std::jthread const opener = open_after_limit(gate);
+    sent_other.wait();
+    sent.wait();
+    complete(received);
+    complete(received_other);
+    EXPECT_EQ(to, std::vector<int>(n, 7));
+    EXPECT_EQ(to_other, other);
+  }
+}
+
+TEST_F(MpiTimeLimit, DoesNotCountCopiesOfAReceive) {
+  if (run_mode() != mode::threaded) GTEST_SKIP() << "nothing holds work back";
+  // Inline; all chunks arrive before the first is copied; more chunks than are in flight.
+  for (std::size_t n : {10U, 700'000U, 1'500'000U}) {
+    std::vector<int> const from(n, 7);
+    auto to = to_device(std::vector<int>(2 * n, -1));
+    stream late(non_blocking), idle(non_blocking);
+    gate gate;
+    gate.close(late);
+    auto received = self.ireceive(to(slice(0, 2 * n, 2)), 0, 0, late);
+    auto sent = self.isend(from, 0, 0, idle);
+    std::jthread const opener = open_after_limit(gate);
+    received.wait();
+    complete(sent);
+    std::vector<int> result(2 * n);
+    to.copy_to_host(result, late);
+    late.synchronize();
+    for (std::size_t i = 0; i < 2 * n; ++i) ASSERT_EQ(result[i], i % 2 == 0 ? 7 : -1) << i;
+  }
+}
+
+TEST_F(MpiTimeLimit, DoesNotCountWorkOfTheStreamOfACollective) {
+  if (run_mode() != mode::threaded) GTEST_SKIP() << "nothing holds work back";
+  for (std::size_t n : {10U, 1'500'000U}) {
+    auto array = to_device(std::vector<int>(2 * n, 7));
+    stream late(non_blocking);
+    gate gate;
+    gate.close(late);
+    std::jthread const opener = open_after_limit(gate);
+    self.all_reduce(array(slice(0, 2 * n, 2)), MPI_SUM, late);
+    late.synchronize();
+    EXPECT_EQ(array.copy_to_host()(2 * n - 1), 7);
+  }
+}
+
+TEST_F(MpiTimeLimit, OfExchangeAppliesToBothDirections) {
+  if (comm.size() == 1) GTEST_SKIP() << "the message to itself would match";
+  std::chrono::seconds const limit(1);
+  mpi_communicator const group(MPI_COMM_WORLD, options(limit));
+  std::vector<int> const from(200'000, comm.rank() + 1);  // one chunk
+  std::vector<int> to(from.size());
+  auto const previous_hook = set_log_hook([](char const*) noexcept { ++late_errors; });
+  auto const begin = std::chrono::steady_clock::now();
+  // Each rank receives another tag than the previous one sends.
+  EXPECT_THROW(group.sendrecv(from, next(), to, previous(), comm.rank()), mpi_timeout_error);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2 * limit);
+  set_log_hook(previous_hook);
+  EXPECT_EQ(late_errors.exchange(0), 1);  // of the receive
+  MPI_Barrier(MPI_COMM_WORLD);
+  auto received = group.ireceive(to, previous(), previous());
+  complete(received);
+  EXPECT_EQ(to, std::vector<int>(to.size(), previous() + 1));
+  proceed(group);
+}
+
+TEST_F(MpiTimeLimit, ErrorDoesNotWaitForOtherRanks) {
+  std::vector<int> const from(700'000, comm.rank() + 1);  // three chunks
+  std::vector<int> to(from.size());
+  record = {.failing_send = 3};  // the second chunk
+  try {
+    limited.send(from, next());
+    ADD_FAILURE() << "no error";
+  } catch (mpi_timeout_error const& error) {
+    ADD_FAILURE() << error.what();
+  } catch (mpi_error const& error) {
+    EXPECT_STREQ(error.call(), "MPI_Isend");
+  }
+  record = {};
+  MPI_Barrier(MPI_COMM_WORLD);  // nobody receives before
+  expect_timeout([&] { limited.receive(to, previous()); });
+  proceed(limited);
+}
+
+TEST_F(MpiTimeLimit, AbandonedSendIsReleasedWhenItIsReceived) {
+  auto const state = detail::connect_mpi(MPI_COMM_WORLD, options(std::chrono::milliseconds(200)));
+  std::size_t const n = 200'000;  // one chunk
+  std::vector<int> to(n);
+  auto const previous_hook = set_log_hook([](char const*) noexcept { ++late_errors; });
+  {
+    auto from = to_device(std::vector<int>(2 * n, comm.rank() + 1));
+    stream const stream;
+    stream_ref const order(stream);
+    auto const elements = from(slice(0, 2 * n, 2));
+    auto sent = detail::begin_mpi_send(*state, detail::mpi_operand_of(elements), next(), 0, &order);
+    detail::mpi_wait_timer timer(state->time_limit);
+    expect_timeout([&] { state->wait(sent, timer); });
+    EXPECT_EQ(sent, nullptr);
+    EXPECT_EQ(state->abandoned.size(), 1U);
+  }  // the stream and the array are destroyed before MPI has sent the elements
+  MPI_Barrier(MPI_COMM_WORLD);
+  auto received =
+      detail::begin_mpi_receive(*state, detail::mpi_operand_of(to), previous(), 0, nullptr);
+  until([&] { return state->test(received); });
+  until([&] {
+    std::scoped_lock const held(state->mutex);
+    state->advance_locked();
+    return state->abandoned.empty();
+  });
+  set_log_hook(previous_hook);
+  EXPECT_EQ(to, std::vector<int>(n, previous() + 1));
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// The state of a communicator, with operations that the tests control
+
+/// An operation that is never done.
+class test_operation final : public detail::mpi_operation {
+ public:
+  bool advance(bool) override {
+    if (on_advance) on_advance();
+    return false;
+  }
+  void finish_copies() noexcept override {
+    if (on_finish) on_finish();
+  }
+  bool is_idle() noexcept override { return idle; }
+  bool is_waiting_for_device() noexcept override { return is_waiting; }
+
+  std::function<void()> on_advance;
+  std::function<void()> on_finish;
+  bool idle = false;
+  bool is_waiting = false;
+};
+
+class MpiProgress : public Mpi {
+ protected:
+  static constexpr std::chrono::milliseconds limit{2};
+
+  /// Adds an operation to the state, and returns it as a request has it.
+  std::shared_ptr<detail::mpi_operation> add(std::shared_ptr<test_operation> operation) const {
+    std::scoped_lock const held(state->mutex);
+    state->add_locked(operation);
+    return operation;
+  }
+  void advance() const {
+    std::scoped_lock const held(state->mutex);
+    state->advance_locked();
+  }
+  /// Waits for an operation longer than the limit.
+  void exceed_limit(std::shared_ptr<test_operation> operation) const {
+    auto added = add(std::move(operation));
+    detail::mpi_wait_timer timer(limit);
+    EXPECT_THROW(state->wait(added, timer), mpi_timeout_error);
+    EXPECT_EQ(added, nullptr);
+    EXPECT_TRUE(state->pending.empty());
+  }
+
+  std::shared_ptr<detail::mpi_state> state =
+      detail::connect_mpi(MPI_COMM_SELF, {.time_limit = limit});
+};
+
+TEST_F(MpiProgress, ErrorThatAnotherThreadFoundAfterTheLastTestIsThrown) {
+  auto const operation = std::make_shared<test_operation>();
+  operation->idle = true;
+  auto added = add(operation);
+  detail::mpi_wait_timer timer(limit);
+  until([&] { return timer.is_exceeded(); });
+  EXPECT_FALSE(state->test(added));
+  operation->on_advance = [] { throw shape_error("of another thread"); };
+  std::thread([&] { advance(); }).join();
+  EXPECT_NO_THROW(state->check_time(added, timer));  // the next step of wait()
+  ASSERT_NE(added, nullptr);
+  EXPECT_THROW(state->wait(added, timer), shape_error);
+}
+
+TEST_F(MpiProgress, TimerRestartsWhileTheOperationWaitsForTheDevice) {
+  auto const operation = std::make_shared<test_operation>();
+  operation->idle = operation->is_waiting = true;
+  auto added = add(operation);
+  detail::mpi_wait_timer timer(limit);
+  until([&] { return timer.is_exceeded(); });
+  EXPECT_NO_THROW(state->check_time(added, timer));
+  ASSERT_NE(added, nullptr);
+  operation->is_waiting = false;
+  EXPECT_THROW(state->wait(added, timer), mpi_timeout_error);
+}
+
+TEST_F(MpiProgress, AbandonedOperationIsDestroyedOnceItIsIdle) {
+  auto operation = std::make_shared<test_operation>();
+  auto& controlled = *operation;
+  std::weak_ptr<test_operation> const observer = operation;
+  exceed_limit(std::move(operation));
+  advance();
+  EXPECT_EQ(state->abandoned.size(), 1U);
+  ASSERT_FALSE(observer.expired());
+  controlled.idle = true;
+  advance();
+  EXPECT_TRUE(state->abandoned.empty());
+  EXPECT_TRUE(observer.expired());
+}
+
+TEST_F(MpiProgress, OperationThatMpiStillUsesIsLeakedWithALineInTheLog) {
+  auto operation = std::make_shared<test_operation>();
+  std::weak_ptr<test_operation> const observer = operation;
+  exceed_limit(std::move(operation));
+  auto const previous_hook = set_log_hook([](char const* line) noexcept {
+    if (std::strstr(line, "other ranks had not completed them") != nullptr) ++late_errors;
+  });
+  state = nullptr;
+  set_log_hook(previous_hook);
+  EXPECT_EQ(late_errors.exchange(0), 1);
+  EXPECT_FALSE(observer.expired());
+}
+
+TEST_F(MpiProgress, ErrorOfOperationThatMpiStillUsesIsThrownAtOnce) {
+  auto operation = std::make_shared<test_operation>();
+  operation->on_advance = [] { throw shape_error("of the operation"); };
+  auto& controlled = *operation;
+  std::weak_ptr<test_operation> const observer = operation;
+  auto added = add(std::move(operation));
+  EXPECT_THROW(state->test(added), shape_error);
+  EXPECT_EQ(added, nullptr);
+  ASSERT_FALSE(observer.expired());
+  controlled.idle = true;
+  advance();
+  EXPECT_TRUE(observer.expired());
+}
+
+TEST_F(MpiProgress, OtherThreadsProceedWhileCopiesOfAnAbandonedOperationAreAwaited) {
+  auto const operation = std::make_shared<test_operation>();
+  operation->idle = true;
+  std::atomic<bool> is_finishing = false;
+  std::atomic<bool> has_advanced = false;
+  operation->on_finish = [&] {
+    is_finishing = true;
+    until([&] { return has_advanced.load(); });
+  };
+  std::thread thread([&] {
+    until([&] { return is_finishing.load(); });
+    advance();
+    has_advanced = true;
+  });
+  exceed_limit(operation);
+  thread.join();
 }
 
 TEST_F(MpiError, OverlappingArraysAreFound) {
@@ -1133,8 +1500,7 @@ TEST_F(Mpi, ThreadThatMustNotCallMpiIsFound) {
                "a pending request of MPI was destroyed and cannot be completed: .*this thread must "
                "not call MPI");
   comm.send(from, next());
-  while (!request->test()) {
-  }
+  until([&] { return request->test(); });
   EXPECT_EQ(to, std::vector<int>(1000, previous() + 1));
 
   // The message is complete, so that the destructor has nothing to do.

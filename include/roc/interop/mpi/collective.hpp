@@ -61,7 +61,7 @@ struct mpi_collective_side {
   mpi_order order;  // of the copies of this memory
   mpi_packed packed;
   std::size_t blocks;
-  bool is_read;
+  bool is_read;  // also false for a source that was copied to the destination
   bool is_written;
   host_array<std::byte, 1> staging{};
   std::byte* memory = nullptr;  // the staging memory, if there is any
@@ -82,6 +82,17 @@ struct mpi_collective_side {
   void allocate(std::size_t bytes) {
     staging = mpi_buffer(bytes, order, is_on_device());
     memory = staging.data();
+  }
+  /// Returns true if copies, or the work before the operation, have not finished. Does not block.
+  bool has_pending_work() const noexcept {
+    return ready.is_pending() || std::any_of(copies.begin(), copies.end(),
+                                             [](auto const& copy) { return copy.is_pending(); });
+  }
+  /// Blocks until all copies have finished, and releases the device memory and the events.
+  void finish_copies() noexcept {
+    ready.finish();
+    for (mpi_point& copy : copies) copy.finish();
+    packed.finish();
   }
 };
 
@@ -219,12 +230,13 @@ class mpi_collective_operation final : public mpi_operation {
     return is_done = !to_ || to_->packed.is_unpacked();
   }
   bool is_collective() const override { return true; }
-  void abandon() noexcept override {
+  bool is_waiting_for_device() noexcept override {
+    if (!has_agreed_ || begun_ != arrived_) return false;
+    return is_unpacked_ || (from_ && from_->has_pending_work()) || (to_ && to_->has_pending_work());
+  }
+  void finish_copies() noexcept override {
     for (auto* const side : {&from_, &to_}) {
-      if (!*side) continue;
-      (*side)->ready.wait();
-      for (mpi_point& copy : (*side)->copies) copy.wait();
-      (*side)->packed.wait();
+      if (*side) (*side)->finish_copies();
     }
   }
   bool is_idle() noexcept override {
@@ -241,15 +253,17 @@ class mpi_collective_operation final : public mpi_operation {
     if ((from_ && !from_->is_on_device()) || (to_ && !to_->is_on_device())) return false;
     return !from_ || !to_ || from_->order.device() == to_->order.device();
   }
-  /// Makes the reduction of this rank one in place: some other rank's is.
+  /// Copies the source to the destination, so that this rank reduces in place as some other rank
+  /// does. The source stays allocated, because its scratch memory may still be written.
   void copy_source_to_destination() {
     mpi_operand const& source = from_->packed.operand();
     mpi_operand const& destination = to_->packed.operand();
     mpi_order const& order = destination.is_on_device() ? to_->order : from_->order;
     order.copy(source.region(), destination.compact_region(to_->packed.data(), destination.space));
+    to_->ready.reset();  // its event belongs to the device of the destination's order
     to_->ready.record(order);
     to_->is_read = true;
-    from_.reset();
+    from_->is_read = false;
   }
   void allocate(mpi_collective_side& side) {
     side.allocate(in_flight * side.blocks * std::min(chunk_bytes_, block_bytes_));
@@ -295,7 +309,9 @@ class mpi_collective_operation final : public mpi_operation {
   void with_memory(std::size_t chunk, F f) const {
     std::optional<mpi_block_type> types[2];
     mpi_chunk_memory memory[2];
-    mpi_collective_side const* const sides[2] = {from_ ? &*from_ : nullptr, to_ ? &*to_ : nullptr};
+    bool const has_source = from_ && from_->is_read;
+    mpi_collective_side const* const sides[2] = {has_source ? &*from_ : nullptr,
+                                                 to_ ? &*to_ : nullptr};
     int const bytes = static_cast<int>(length(chunk));
     for (int i = 0; i < 2; ++i) {
       if (sides[i] == nullptr) continue;

@@ -32,10 +32,10 @@ std::shared_ptr<mpi_operation> begin_mpi_collective(mpi_state& state,
   auto operation = std::make_shared<mpi_collective_operation>(state, agreement, order, reduced,
                                                               std::move(call), call_name);
   auto const held = state.lock();
-  if (state.has_lost_collective) {
+  if (state.has_abandoned_collective) {
     throw mpi_error(
-        "a collective operation of this communicator has exceeded its time limit, so that its "
-        "ranks may be in different operations; create another communicator");
+        "a collective operation of this communicator was given up after an error or its time "
+        "limit, so that its ranks may be in different operations; create another communicator");
   }
   std::exception_ptr invalid;
   try {

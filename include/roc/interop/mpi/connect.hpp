@@ -28,8 +28,8 @@ inline void agree_on_options(mpi_state& state, mpi_options const& options) {
             "MPI_Allreduce");
   if (least[2] == 0) {
     throw mpi_error(
-        "options out of range in some rank: chunk must be 256 bytes to 1 GiB, and "
-        "inline_limit at most 1 MiB, and time_limit not negative; in this rank they are " +
+        "options out of range in some rank: chunk must be 256 bytes to 1 GiB, "
+        "inline_limit at most 1 MiB, and time_limit 0 or more; in this rank they are " +
         std::to_string(options.chunk) + ", " + std::to_string(options.inline_limit) + " and " +
         std::to_string(options.time_limit.count()) + " ms");
   }

@@ -84,12 +84,18 @@ class mpi_chunk_ring {
     return std::all_of(slots_.begin(), slots_.end(),
                        [](slot& entry) { return entry.copy.is_reached(); });
   }
-  /// Cancels receives, and blocks until all copies that were recorded have finished.
-  void abandon() noexcept {
-    for (slot& entry : slots_) {
-      entry.transfer.cancel();
-      entry.copy.wait();
-    }
+  /// Returns true if a copy that was recorded has not finished. Does not block.
+  bool has_pending_copy() const noexcept {
+    return std::any_of(slots_.begin(), slots_.end(),
+                       [](slot const& entry) { return entry.copy.is_pending(); });
+  }
+  /// Cancels receives. Does not block.
+  void cancel() noexcept {
+    for (slot& entry : slots_) entry.transfer.cancel();
+  }
+  /// Blocks until all copies that were recorded have finished, and releases their events.
+  void finish_copies() noexcept {
+    for (slot& entry : slots_) entry.copy.finish();
   }
   /// Returns true if MPI does not access the memory. Does not block.
   bool is_idle() noexcept {
@@ -162,9 +168,15 @@ class mpi_send_operation final : public mpi_operation {
   }
 
   bool is_unsent() const override { return !is_sent_; }
-  void abandon() noexcept override {
-    ready_.wait();
-    ring_.abandon();
+  bool is_waiting_for_device() noexcept override {
+    // The earlier message that must be sent before this one waits for the device too.
+    if (!is_sent_) return true;
+    return !is_inline_ && completed_ == sent_ && (ready_.is_pending() || ring_.has_pending_copy());
+  }
+  void finish_copies() noexcept override {
+    ready_.finish();
+    ring_.finish_copies();
+    if (packed_) packed_->finish();
   }
   bool is_idle() noexcept override { return envelope_.is_idle() && ring_.is_idle(); }
 
@@ -251,11 +263,20 @@ class mpi_receive_operation final : public mpi_operation {
   bool advance(bool) override {
     return with_mpi_device(state_, operand_, order_, [&] { return advance_now(); });
   }
-  void abandon() noexcept override {
+  bool is_waiting_for_device() noexcept override {
+    if (has_enqueued_all_) return true;
+    return has_envelope_ && discarded_bytes_ == 0 && begun_ == arrived_ &&
+           (ring_.is_staged() ? ring_.has_pending_copy() : ready_.is_pending());
+  }
+  void cancel() noexcept override {
     envelope_.cancel();
     discarded_transfer_.cancel();
-    ring_.abandon();
-    if (packed_) packed_->wait();
+    ring_.cancel();
+  }
+  void finish_copies() noexcept override {
+    ready_.reset();  // work that the program has enqueued before
+    ring_.finish_copies();
+    if (packed_) packed_->finish();
   }
   bool is_idle() noexcept override {
     return envelope_.is_idle() && discarded_transfer_.is_idle() && ring_.is_idle();

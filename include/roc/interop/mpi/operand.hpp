@@ -194,12 +194,18 @@ class mpi_point {
     });
     is_pending_ = true;
   }
-  /// Blocks until the work has finished, or has failed.
-  void wait() noexcept {
+  /// Blocks until the work has finished, or has failed. Releases the event, so that the point does
+  /// not depend on the stream.
+  void finish() noexcept {
     try {
       if (is_pending_) event_->synchronize();
     } catch (...) {  // the stream reports it
     }
+    reset();
+  }
+  /// Forgets the work. Does not block.
+  void reset() noexcept {
+    event_.reset();
     is_pending_ = false;
   }
   /// Returns true if the work has finished, or if none was recorded. Does not block.
@@ -207,16 +213,27 @@ class mpi_point {
     if (is_pending_ && event_->query()) is_pending_ = false;
     return !is_pending_;
   }
+  /// Returns true if the work has not finished. Does not block. An error of the work, which
+  /// is_reached throws, counts as its end.
+  bool is_pending() const noexcept {
+    try {
+      return is_pending_ && !event_->query();
+    } catch (...) {
+      return false;
+    }
+  }
 
  private:
   std::optional<event> event_;
   bool is_pending_ = false;
 };
 
-/// Returns true if MPI must not access the operand's own memory, or that to which it is packed.
+/// Returns true if the chunks must pass through staging memory: for device memory that MPI does not
+/// take, and, with a time limit, for contiguous host memory. Strided host memory is in scratch
+/// memory anyway.
 inline bool needs_mpi_staging(mpi_state const& state, mpi_operand const& operand) {
   if (operand.is_on_device()) return !state.device_pointers;
-  return state.has_time_limit() && operand.is_contiguous;  // else scratch memory is used anyway
+  return state.has_time_limit() && operand.is_contiguous;
 }
 
 /// Host memory that MPI accesses: pinned if device memory is copied through it.
@@ -266,8 +283,12 @@ class mpi_packed {
   /// Returns true if the copy of unpack() no longer needs this object, and, if the operation has no
   /// stream, has finished. Does not block.
   bool is_unpacked() { return unpacked_.is_reached(); }
-  /// Blocks until the copy of unpack() has finished.
-  void wait() noexcept { unpacked_.wait(); }
+  /// Blocks until the copy of unpack() no longer needs this object. Frees scratch memory of the
+  /// device in the order of the stream. This object must not be used for copies afterwards.
+  void finish() noexcept {
+    unpacked_.finish();
+    device_scratch_ = {};
+  }
   /// Enqueues a copy between `length` bytes of each of `blocks` equal blocks, from `offset` on, and
   /// host memory without gaps.
   void copy_part(std::size_t blocks, std::size_t offset, std::size_t length, std::byte* host,

@@ -67,10 +67,13 @@ struct mpi_options {
   std::size_t inline_limit = std::size_t{16} << 10;
   /// How long one wait for other ranks may take, of an operation or a request: then
   /// mpi_timeout_error is thrown, and neither MPI nor the library accesses the arrays any more.
-  /// 0: as long as it takes. May differ between ranks.
+  /// Waiting for work of this rank's stream does not count. 0: as long as it takes. May differ
+  /// between ranks, but pass the same to all: a rank without a limit may never return if another
+  /// one gave up.
   ///
   /// With a limit, MPI gets only memory of the library, because MPI cannot end a transfer that has
-  /// begun: host memory is copied once more, and device memory is staged.
+  /// begun: host memory is copied once more, and device memory is staged, whatever `device_memory`
+  /// is.
   std::chrono::milliseconds time_limit{0};
 };
 

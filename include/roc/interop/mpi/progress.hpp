@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -86,14 +87,21 @@ class mpi_operation {
   virtual bool advance(bool may_start) = 0;
   /// Returns true if later messages must wait for this one.
   virtual bool is_unsent() const { return false; }
-  /// Gives up the operation, which is not advanced again: cancels its receives, and blocks until
-  /// the copies that were enqueued have finished. Afterwards nothing accesses the program's memory,
-  /// but MPI may still access that of this object. Throws nothing: errors of copies are those of
-  /// their stream.
-  virtual void abandon() noexcept {}
-  /// Returns true if MPI does not access memory of this object. Does not block.
+  /// Returns true if the operation waits for work of this rank's streams and for no other rank.
+  /// Does not block. The caller holds the communicator's lock.
+  virtual bool is_waiting_for_device() noexcept { return false; }
+  /// Cancels the receives of an operation that is not advanced again. MPI may still write to their
+  /// memory. Does not block. The caller holds the communicator's lock.
+  virtual void cancel() noexcept {}
+  /// Blocks until the copies of a cancelled operation have finished, and releases its device memory
+  /// and events, so that it may outlive its stream. Afterwards nothing accesses the program's
+  /// memory, but MPI may still access that of this object. Does not call MPI. Throws nothing:
+  /// errors of copies are those of their stream.
+  virtual void finish_copies() noexcept {}
+  /// Returns true if MPI does not access memory of this object. Does not block. The caller holds
+  /// the communicator's lock.
   virtual bool is_idle() noexcept { return true; }
-  /// Returns true if the ranks cannot begin another collective operation after this was abandoned.
+  /// Returns true for a collective operation: after one was abandoned, no other can begin.
   virtual bool is_collective() const { return false; }
 
   /// The result is there, and the destructor does not block: all memory that the operation has
@@ -101,6 +109,24 @@ class mpi_operation {
   bool is_done = false;
   std::exception_ptr failure;  // null if there was none; the operation is done then
   mpi_status status;
+};
+
+/// Measures the time limit of one wait, or of several that share it.
+class mpi_wait_timer {
+ public:
+  /// Begins to measure. A limit of 0 is never exceeded.
+  explicit mpi_wait_timer(std::chrono::milliseconds limit) : limit_(limit) {}
+  void restart() { begin_ = std::chrono::steady_clock::now(); }
+  bool is_exceeded() const {
+    // In the unit of the limit: the largest limit does not fit into that of the clock.
+    auto const elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin_);
+    return limit_.count() != 0 && elapsed >= limit_;
+  }
+
+ private:
+  std::chrono::milliseconds limit_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 /// What a communicator and its requests share.
@@ -117,9 +143,9 @@ struct mpi_state {
   std::mutex mutex;
   std::vector<std::shared_ptr<mpi_operation>> pending;  // in the order of the program's calls
   int next_chunk_tag = 0;
-  std::chrono::milliseconds time_limit{0};                // of one wait; 0: none
-  std::vector<std::shared_ptr<mpi_operation>> abandoned;  // MPI may still access their memory
-  bool has_lost_collective = false;                       // one was abandoned
+  std::chrono::milliseconds time_limit{0};              // of one wait; 0: none
+  std::list<std::shared_ptr<mpi_operation>> abandoned;  // MPI may still access their memory
+  bool has_abandoned_collective = false;
 
   mpi_state() = default;
   mpi_state(mpi_state const&) = delete;
@@ -214,55 +240,70 @@ struct mpi_state {
       std::erase_if(abandoned, [](auto const& operation) { return operation->is_idle(); });
     }
     if (abandoned.empty()) return;
-    // The vector that is moved to has the operations for ever.
-    static_cast<void>(new (std::nothrow) std::vector(std::move(abandoned)));
+    // The new list is never destroyed, so the operations live until the process ends.
+    static_cast<void>(new (std::nothrow) std::list(std::move(abandoned)));
     log_late_error(
-        "memory of MPI operations that exceeded their time limit is leaked: their ranks have not "
-        "taken part before the communicator was destroyed");
+        "memory of MPI operations that were given up is leaked: other ranks had not completed them "
+        "when the communicator was destroyed");
   }
 
-  /// Advances once. Returns true if the operation is done. Throws the operation's error, and
-  /// destroys it then. Throws as check_usable if MPI must be called; the operation is then pending.
+  /// Advances once. Returns true if the operation is done. Throws the operation's error, and sets
+  /// `operation` to null then. Throws as check_usable if MPI must be called; the operation is then
+  /// pending.
   bool test(std::shared_ptr<mpi_operation>& operation) {
     check_running();
-    std::scoped_lock const held(mutex);
+    std::unique_lock held(mutex);
     if (operation->is_done && !operation->failure) return true;
     check_thread();  // also the destructor of an operation that failed can call MPI
     if (!operation->is_done) advance_locked();
     if (!operation->failure) return operation->is_done;
     std::exception_ptr const failure = operation->failure;
+    // Its destructor would block until other ranks have completed what MPI has begun.
+    if (has_time_limit() && !operation->is_idle()) abandon(operation, held);
     operation = nullptr;
     std::rethrow_exception(failure);
   }
 
-  /// Advances until the operation is done. Throws as test, and mpi_timeout_error after the time
-  /// limit; the operation is abandoned then.
-  void wait(std::shared_ptr<mpi_operation>& operation) {
-    auto const begin = std::chrono::steady_clock::now();
+  /// Advances until the operation is done. Throws as test, and mpi_timeout_error if the timer
+  /// exceeds the time limit; the operation is abandoned then, and `operation` is null. Restarts the
+  /// timer while the operation waits for the device.
+  void wait(std::shared_ptr<mpi_operation>& operation, mpi_wait_timer& timer) {
     while (!test(operation)) {
-      if (has_time_limit() && std::chrono::steady_clock::now() - begin > time_limit) {
-        return abandon(operation);
-      }
+      if (has_time_limit()) check_time(operation, timer);
       std::this_thread::yield();
     }
   }
 
-  /// Abandons the operation and throws mpi_timeout_error, unless it is done. Blocks until its
-  /// copies have finished.
-  void abandon(std::shared_ptr<mpi_operation>& operation) {
-    {
-      std::scoped_lock const held(mutex);
-      if (operation->is_done) return;
-      abandoned.push_back(operation);
-      std::erase(pending, operation);
-      has_lost_collective = has_lost_collective || operation->is_collective();
-      operation->abandon();
-      operation = nullptr;
-    }
+  /// Abandons the operation and throws mpi_timeout_error if it is not done and the timer exceeds
+  /// the time limit. Restarts the timer if the operation waits for the device.
+  void check_time(std::shared_ptr<mpi_operation>& operation, mpi_wait_timer& timer) {
+    std::unique_lock held(mutex);
+    // After test() another thread may have completed it, perhaps with an error for the next test().
+    if (operation->is_done) return;
+    if (operation->is_waiting_for_device()) return timer.restart();
+    if (!timer.is_exceeded()) return;
+    abandon(operation, held);
     throw mpi_timeout_error("an operation of MPI was not complete after " +
                             std::to_string(time_limit.count()) +
                             " ms; check that all its ranks take part, or increase "
                             "mpi_options::time_limit");
+  }
+
+ private:
+  /// Moves the operation to `abandoned`. Blocks until its copies have finished, and releases the
+  /// lock, which the caller holds, meanwhile: other threads do not wait for the stream. Throws
+  /// std::bad_alloc, and changes nothing then.
+  void abandon(std::shared_ptr<mpi_operation>& operation, std::unique_lock<std::mutex>& held) {
+    std::list<std::shared_ptr<mpi_operation>> entry{operation};
+    operation = nullptr;
+    mpi_operation& given_up = *entry.front();
+    std::erase(pending, entry.front());
+    has_abandoned_collective = has_abandoned_collective || given_up.is_collective();
+    given_up.cancel();
+    held.unlock();
+    given_up.finish_copies();
+    held.lock();
+    abandoned.splice(abandoned.end(), entry);
   }
 };
 

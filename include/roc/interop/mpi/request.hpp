@@ -17,9 +17,9 @@ namespace roc {
 /// A pending message, which completes while the program calls MPI through its communicator.
 /// Returned by mpi_communicator::isend and ireceive. Move-only.
 ///
-/// The destructor blocks until the message has been sent or received, or for the time limit. It
-/// never throws: errors go to the log hook. `wait` does the same early and can throw; the
-/// destructor then does nothing. All requests must be destroyed before MPI_Finalize.
+/// The destructor blocks until the message has been sent or received, or until the time limit is
+/// exceeded. It never throws: errors go to the log hook. `wait` does the same early and can throw;
+/// the destructor then does nothing. All requests must be destroyed before MPI_Finalize.
 ///
 /// Destroy a pending request in a thread that may call MPI. In another one the destructor cannot
 /// complete the message, which would access memory that the program may free next, so it terminates
@@ -49,13 +49,8 @@ class [[nodiscard]] mpi_request {
   mpi_status wait(detail::caller at = std::source_location::current()) {
     detail::call_scope const call(__func__, at);
     check_not_empty();
-    complete([&] {
-      state_->wait(operation_);
-      return true;
-    });
-    auto const operation = std::exchange(operation_, nullptr);
-    state_ = nullptr;
-    return operation->status;
+    detail::mpi_wait_timer timer(state_->time_limit);
+    return wait(timer);
   }
   /// Returns true if wait() would not block. Does not block itself. Throws as wait(); the request
   /// is then empty. (MPI_Test)
@@ -76,6 +71,17 @@ class [[nodiscard]] mpi_request {
       detail::throw_lifetime_error("the request is empty: it was moved from or waited for");
     }
   }
+  /// Waits as the public function does, with a timer that requests can share. The request must not
+  /// be empty.
+  mpi_status wait(detail::mpi_wait_timer& timer) {
+    complete([&] {
+      state_->wait(operation_, timer);
+      return true;
+    });
+    auto const operation = std::exchange(operation_, nullptr);
+    state_ = nullptr;
+    return operation->status;
+  }
   /// Returns f(). If it throws the message's error, the request becomes empty; otherwise the
   /// message is still pending.
   template <class F>
@@ -89,8 +95,13 @@ class [[nodiscard]] mpi_request {
   }
   void wait_quietly() noexcept {
     if (operation_ == nullptr) return;
+    detail::mpi_wait_timer timer(state_->time_limit);
+    wait_quietly(timer);
+  }
+  void wait_quietly(detail::mpi_wait_timer& timer) noexcept {
+    detail::call_scope const call("wait", std::source_location::current());
     try {
-      wait();
+      wait(timer);
     } catch (std::exception const& error) {
       log_or_terminate(error.what());
     } catch (...) {
