@@ -68,7 +68,7 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
   bool const on_device = destination.space == detail::memory_space::device;
   auto const range = layout::byte_range_of(canonical, layout::side::destination);
   // The CPU can access memory that other code pinned or manages at the same addresses.
-  auto const host_range = on_device && !destination.is_pinned
+  auto const host_range = on_device && !destination.is_untracked
                               ? memory::device_aliases::instance().host_range_of(range)
                               : std::optional(range);
 
@@ -78,7 +78,7 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
   op.uses_default_stream = on_device;
   if (on_device) op.device_memory[0] = destination.data;
   if (host_range) op.host_writes = {&*host_range, 1};
-  op.records_write_ranges = !on_device || destination.is_pinned;
+  op.records_write_ranges = !on_device || destination.is_untracked;
   if (!on_device) {
     op.access = transfer::host_access::by_cpu;
     auto const memory = memory::host_table::instance().query_access(range, false);

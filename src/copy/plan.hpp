@@ -34,8 +34,8 @@ struct plan {
         destination_device(destination.device),
         canonical(validate_and_canonicalize(source, destination, space_kind)) {
     detail::strided_region const& host_side = is_from_host(space_kind) ? source : destination;
-    host_pinned = host_side.is_pinned && host_side.space == detail::memory_space::host;
-    is_untracked = {source.is_pinned, destination.is_pinned};
+    host_pinned = host_side.is_untracked && host_side.space == detail::memory_space::host;
+    is_untracked = {source.is_untracked, destination.is_untracked};
     host_partly_pinned = source.is_partly_pinned || destination.is_partly_pinned;
   }
   /// As above, with a layout that has been validated before.

@@ -152,7 +152,7 @@ void tensor_operand::look_up() {
   bool const is_stated_on_device = region_.space == memory_space::device;
   // Kernels can access pinned memory too: a tensor of mapped memory is on a device.
   if (is_stated_on_device && found.kind == location_kind::pinned && !found.is_in_host_table) {
-    region_.is_pinned = true;  // the CPU can access it too
+    region_.is_untracked = true;  // the CPU can access it too
     return;
   }
   // As host memory, it is copied in a way that also works if a part is not pinned or not mapped.

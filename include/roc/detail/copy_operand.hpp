@@ -77,7 +77,7 @@ struct copy_operand {
   roc::strides<N> strides;
   memory_space space;
   int device;
-  bool is_pinned = false;         // see strided_region
+  bool is_untracked = false;      // see strided_region
   bool is_partly_pinned = false;  // see strided_region
 
   /// Returns this without its types. The result points into this object.
@@ -89,7 +89,7 @@ struct copy_operand {
             strides.data(),
             space,
             device,
-            is_pinned,
+            is_untracked,
             is_partly_pinned};
   }
 
@@ -107,8 +107,8 @@ struct copy_operand {
       if (shape[0] != layout::element_count(other) || !layout::is_c_contiguous(shape, strides)) {
         throw_mismatch(other);
       }
-      return {data,      other,           layout::compact_strides(other), space, device,
-              is_pinned, is_partly_pinned};
+      return {data,         other,           layout::compact_strides(other), space, device,
+              is_untracked, is_partly_pinned};
     }
   }
 

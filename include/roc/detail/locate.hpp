@@ -8,8 +8,8 @@
 
 namespace roc::detail {
 
-/// Sets the location of a region: `space`, `device`, `is_pinned` and `is_partly_pinned`. Looks it
-/// up in the tables of the library and then from HIP, unless `stated` is not null: then only the
+/// Sets the location of a region: `space`, `device`, `is_untracked` and `is_partly_pinned`. Looks
+/// it up in the tables of the library and then from HIP, unless `stated` is not null: then only the
 /// tables are compared with it. `name` begins the message of an error.
 ///
 /// Throws shape_error and layout_error if the region does not fit into the address space or is not

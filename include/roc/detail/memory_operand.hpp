@@ -91,7 +91,7 @@ auto located_operand_of(X& x, char const* name) {
     locate(region, stated, name);
     operand.space = region.space;
     operand.device = region.device;
-    operand.is_pinned = region.is_pinned;
+    operand.is_untracked = region.is_untracked;
     operand.is_partly_pinned = region.is_partly_pinned;
     return operand;
   }

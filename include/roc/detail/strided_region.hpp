@@ -24,10 +24,12 @@ struct strided_region {
   std::ptrdiff_t const* strides;
   memory_space space;
   int device;  // ordinal; -1 for host memory, and for the device that is current at the time of use
-  // Of memory whose kind was looked up.
-  // Other code pinned or manages it, or may do so; not set if the host table knows it.
-  bool is_pinned = false;
-  bool is_partly_pinned = false;  // a part is pinned: only the CPU may access it
+  // The following are found when the location of the memory is looked up or stated.
+  /// Other code pinned or manages the memory, or may do so, and the host table does not know it.
+  /// Its uses must be recorded by range, because the CPU and the device can access it at the same
+  /// addresses. Host memory is pinned then.
+  bool is_untracked = false;
+  bool is_partly_pinned = false;  ///< a part is pinned: only the CPU may access it
 };
 
 /// How an asynchronous copy may use its source: `copied` reads a pageable source before the call

@@ -158,7 +158,7 @@ void located_memory::apply_to(detail::strided_region& region) const noexcept {
   // If the table knows the memory, the copy looks there again: another thread may deregister it.
   bool const is_other_memory =
       kind == location_kind::pinned || (kind == location_kind::managed && is_on_device());
-  region.is_pinned = is_other_memory && !is_in_host_table;
+  region.is_untracked = is_other_memory && !is_in_host_table;
   region.is_partly_pinned = kind == location_kind::partly_pinned;
 }
 
@@ -223,7 +223,7 @@ void locate(strided_region& region, memory_location const* stated, char const* n
   region.space = stated->is_host() ? memory_space::host : memory_space::device;
   region.device = stated->ordinal();
   // It may be managed or pinned memory of other code, which later calls access by the CPU.
-  region.is_pinned = !stated->is_host() && !known && !is_allocation;
+  region.is_untracked = !stated->is_host() && !known && !is_allocation;
 }
 
 }  // namespace roc::detail
