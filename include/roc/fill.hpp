@@ -45,13 +45,13 @@ void fill(D&& to, detail::memory_value_type<D> const& value, stream_ref stream,
 /// @throws dlpack_error also for another type of elements, and if the tensor is read-only
 ///@{
 template <detail::tensor_argument D, class V>
-  requires detail::correct_use<detail::fill_misuse<V>>
+  requires detail::correct_use<detail::fill_value_misuse<D, V>>
 void fill(D&& to, V const& value, detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   detail::fill_argument(to, value, nullptr);
 }
 template <detail::tensor_argument D, class V>
-  requires detail::correct_use<detail::fill_misuse<V>>
+  requires detail::correct_use<detail::fill_value_misuse<D, V>>
 void fill(D&& to, V const& value, stream_ref stream,
           detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
@@ -61,11 +61,14 @@ void fill(D&& to, V const& value, stream_ref stream,
 
 /// Deleted: the reason is in the compiler's message.
 ///@{
-template <class D, class V, detail::incorrect_use Reason = detail::fill_memory_misuse<D>>
+template <class D, class V,
+          detail::incorrect_use Reason =
+              detail::first_misuse<detail::fill_memory_misuse<D>, detail::fill_value_misuse<D, V>>>
 void fill(D&& to, V const& value) = delete;
 template <class D, class V,
-          detail::incorrect_use Reason = detail::first_misuse<detail::fill_memory_misuse<D>,
-                                                              detail::memory_temporary_misuse<D>>>
+          detail::incorrect_use Reason =
+              detail::first_misuse<detail::fill_memory_misuse<D>, detail::fill_value_misuse<D, V>,
+                                   detail::memory_temporary_misuse<D>>>
 void fill(D&& to, V const& value, stream_ref stream) = delete;
 ///@}
 

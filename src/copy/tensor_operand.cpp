@@ -45,6 +45,11 @@ void throw_element_types_differ(element_type from, element_type to) {
                      to_string(to) + "; use tensors of the same type");
 }
 
+void throw_value_type_differs(element_type value, element_type tensor) {
+  throw dlpack_error("the value is " + to_string(value) + ", but the tensor has elements of type " +
+                     to_string(tensor) + "; pass a value of the tensor's type");
+}
+
 static_assert(tensor_operand::max_rank == ROCARRAY_MAX_RANK);
 
 std::int32_t tensor_operand::device_type() noexcept { return device_memory; }

@@ -60,8 +60,10 @@ concept located_at_run_time =
     (host_argument<X> && !is_host_view<X> && !is_host_array<X> &&
      !std::is_array_v<std::remove_reference_t<X>> && !host_container<std::remove_cvref_t<X>>);
 
-/// Returns a view of all of an argument that is no tensor.
+/// Returns a view of all of an argument that is no tensor. Constrained because its return type is
+/// deduced: without that, a candidate of overload resolution for a tensor would not compile.
 template <class X>
+  requires(is_memory_view<X> || copy_argument<X>)
 auto memory_view_of(X& x) {
   if constexpr (is_memory_view<X>) {
     return x;
@@ -169,7 +171,7 @@ void fill_argument(X& to, V const& value, stream_ref const* stream) {
     using traits = tensor_traits<std::remove_cvref_t<X>>;
     element_type const actual = traits::describe(to).type;
     constexpr element_type given = traits::template type_of<V>;
-    if (actual != given) throw_element_types_differ(given, actual);
+    if (actual != given) throw_value_type_differs(given, actual);
   }
   if constexpr (looked_up_argument<X>) {
     with_destination_region(to,
@@ -270,6 +272,10 @@ constexpr auto find_fill_memory_misuse() {
 /// The problem with the destination of roc::fill.
 template <class X>
 using fill_memory_misuse = decltype(find_fill_memory_misuse<X>());
+/// The problem with the value of roc::fill. The type of a tensor's elements is known at run time
+/// only, so that the type of the value is checked instead.
+template <class X, class V>
+using fill_value_misuse = std::conditional_t<tensor_argument<X>, fill_misuse<V>, misuse::none>;
 
 /// Returns false if a static extent of one mdspan differs from that of the other one.
 template <class S, class D>

@@ -15,6 +15,8 @@ namespace roc::detail {
 
 /// Throws dlpack_error: the types of source and destination differ.
 [[noreturn]] ROCARRAY_API void throw_element_types_differ(element_type from, element_type to);
+/// Throws dlpack_error: the value of a fill does not have the type of the tensor's elements.
+[[noreturn]] ROCARRAY_API void throw_value_type_differs(element_type value, element_type tensor);
 
 /// The members of a DLTensor, in which every value is possible. Borrows the shape and the strides.
 struct tensor_description {
