@@ -76,7 +76,8 @@ void stream_ref::wait(event_base const& event, detail::caller at) const {
   static_cast<void>(runtime::handle(*this));
   runtime::on_stream_device const guard(*this);
   event.make_wait(handle_);
-  if (kind_ == stream_kind::default_stream) runtime::record_work(*this);  // other streams wait for it
+  if (kind_ == stream_kind::default_stream)
+    runtime::record_work(*this);  // other streams wait for it
 }
 
 int stream_ref::priority(detail::caller at) const {
@@ -170,6 +171,13 @@ struct host_job {
 };
 
 }  // namespace
+
+void wait_for_stream(stream_ref stream, int device) {
+  if (runtime::is_handle_destroyed(stream.handle())) return runtime::synchronize_all_devices();
+  runtime::on_device const guard(runtime::device_of(stream, device));
+  hipStream_t const native = runtime::handle(stream);
+  ROCARRAY_HIP(hipStreamSynchronize, native);
+}
 
 void launch_host_function(stream_ref stream, host_function function) {
   auto job = [&] {

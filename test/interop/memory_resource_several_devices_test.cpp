@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
@@ -18,6 +19,7 @@
 #include "interop/foreign_resources.hpp"
 #include "interop/stream_order.hpp"
 #include "platform/call.hpp"
+#include "support/gate.hpp"
 
 namespace {
 
@@ -68,7 +70,7 @@ TEST(ForeignResource, PassesStreamsOfItsDeviceUnchanged) {
   }
 }
 
-// Each device has its resource, and both are in use at the same time.
+// Each device has its resource. The two resources are used alternately.
 template <class MakeAdapter>
 void expect_stream_order_on_both_devices(MakeAdapter make) {
   roc::hip_memory_resource first_hip(0), second_hip(1);
@@ -109,7 +111,7 @@ TEST(CudaMrResource, ThrowsIfAnotherDeviceIsCurrent) {
   resource.deallocate_sync(idle, 100);
 }
 
-// The memory may be handed out on a stream of its device only after work on another device.
+// Work on another device uses the memory; deallocation waits for it.
 TEST(CudaMrResource, DeallocationWaitsForAStreamOfAnotherDevice) {
   roc::hip_memory_resource hip(1);
   roc::pool_resource pool(hip);
@@ -119,10 +121,17 @@ TEST(CudaMrResource, DeallocationWaitsForAStreamOfAnotherDevice) {
     roc::device_guard const guard{roc::device(1)};
     data = resource.allocate_sync(100);
   }
+  std::atomic<bool> has_run = false;
   roc::stream const of_device_0;
-  of_device_0.launch_host_function([] {});
+  roc::test::gate gate;
+  gate.close(of_device_0);
+  of_device_0.launch_host_function([&] { has_run = true; });
+  std::jthread const opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    gate.open();
+  });
   resource.deallocate(roc::native(of_device_0), data, 100);
-  EXPECT_TRUE(of_device_0.query());
+  EXPECT_TRUE(has_run);
   EXPECT_EQ(0u, pool.statistics().current_blocks);
 }
 

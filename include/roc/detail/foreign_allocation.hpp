@@ -50,10 +50,6 @@ ROCARRAY_API native_stream* handle_on(stream_ref stream, int device);
 /// stream. `is_idle` means that no work uses the memory. Throws roc::error if the work cannot be
 /// awaited.
 ROCARRAY_API native_stream* handle_to_deallocate(stream_ref stream, int device, bool is_idle);
-/// Blocks until the work enqueued on `stream` so far has finished; if it is known to have been
-/// destroyed, until all devices are idle. `device` is that of the default stream. Throws
-/// roc::error.
-ROCARRAY_API void wait_for_stream(stream_ref stream, int device);
 /// Throws out_of_memory with the message of another library.
 [[noreturn]] ROCARRAY_API void throw_foreign_out_of_memory(std::size_t bytes, char const* message);
 /// Throws roc::error because another library has returned memory that is not aligned.

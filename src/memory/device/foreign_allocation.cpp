@@ -87,13 +87,6 @@ native_stream* handle_to_deallocate(stream_ref stream, int device, bool is_idle)
   return nullptr;
 }
 
-void wait_for_stream(stream_ref stream, int device) {
-  if (runtime::is_handle_destroyed(stream.handle())) return runtime::synchronize_all_devices();
-  runtime::on_device const guard(runtime::device_of(stream, device));
-  hipStream_t const native = runtime::handle(stream);
-  ROCARRAY_HIP(hipStreamSynchronize, native);
-}
-
 void throw_foreign_out_of_memory(std::size_t bytes, char const* message) {
   std::string text = "a memory resource of another library cannot allocate " +
                      base::format_bytes(bytes) + ": " + message;

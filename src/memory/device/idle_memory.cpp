@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/device/idle_memory.hpp"
 
-#include <roc/detail/foreign_allocation.hpp>
+#include <roc/stream.hpp>
 
 #include "runtime/current_device.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <roc/memory/hip_host_resources.hpp>
 
-#include <roc/detail/foreign_allocation.hpp>
+#include <roc/stream.hpp>
 
 #include "memory/debug/leaks.hpp"
 #include "memory/host/managed.hpp"
