@@ -72,7 +72,35 @@ void add_stream_calls() {
                [](operands& on) { benchmark::DoNotOptimize(hipStreamQuery(on.hip_stream)); });
 }
 
+// Copies on a stream from the library's array to device memory that it did not allocate, passed as
+// view(memory). The calls are the same for all views, but not what the library finds out about
+// them.
+template <class F>
+void add_copy_to_other_memory(char const* name, F view) {
+  benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
+    operands subject;
+    int* memory = nullptr;
+    check(hipMalloc(reinterpret_cast<void**>(&memory), sizeof(int)));
+    while (state.KeepRunningBatch(calls_per_synchronization)) {
+      for (std::size_t i = 0; i < calls_per_synchronization; ++i) {
+        roc::copy(subject.device, view(memory), subject.stream);
+      }
+      state.PauseTiming();
+      subject.stream.synchronize();
+      state.ResumeTiming();
+    }
+    check(hipFree(memory));
+  });
+}
+
 void add_copies() {
+  add_copy_to_other_memory("copy_4_bytes_to_device_view",
+                           [](int* memory) { return roc::device_view<int>(memory, {1}); });
+  add_copy_to_other_memory("copy_4_bytes_to_stated_memory", [](int* memory) {
+    return roc::memory_view<int>(memory, {1}).at(roc::device(0));
+  });
+  add_copy_to_other_memory("copy_4_bytes_to_looked_up_memory",
+                           [](int* memory) { return roc::memory_view<int>(memory, {1}); });
   add_enqueuing("copy_4_bytes", [](operands& on) { roc::copy(on.host, on.device, on.stream); });
   add_enqueuing("raw_copy_4_bytes", [](operands& on) {
     check(hipMemcpyAsync(on.device.data(), on.host.data(), sizeof(int), hipMemcpyHostToDevice,

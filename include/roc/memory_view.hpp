@@ -68,14 +68,18 @@ class memory_view {
         location_(other.location()) {}
 
   /// Returns this view with a location, so that copies skip the look-up: memory_location::host(),
-  /// or a roc::device.
+  /// or a roc::device. HIP is still asked once about memory of a device that the library did not
+  /// allocate: it may be managed or pinned memory, whose uses are recorded.
   ///
   /// A wrong location is a roc::error if the library allocated the memory, or if HIP rejects the
   /// copy. If the CPU accesses memory of a device that other code allocated, the process is stopped
   /// by a signal, as for a host_view of it. Managed memory of other code must be stated as memory
-  /// of a device; its uses are recorded, so that later calls that access it as host memory wait for
-  /// them. Memory that other code has pinned is copied like pageable memory; no look-up
-  /// tells that it is pinned.
+  /// of a device. Memory that other code has pinned, stated as host memory, is copied like pageable
+  /// memory; no look-up tells that it is pinned.
+  ///
+  /// *Synchronization:* if a call reads the memory as pageable host memory before it returns, it
+  /// waits for writes that were enqueued before through `memory_view::at`. Other calls on another
+  /// stream, and uses through device_view, are not ordered: synchronize the stream.
   [[nodiscard]] constexpr memory_view at(memory_location location) const {
     memory_view result = *this;
     result.location_ = location;

@@ -67,10 +67,10 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
   auto const canonical = layout::canonicalize(destination, destination, layout::side::destination);
   bool const on_device = destination.space == detail::memory_space::device;
   auto const range = layout::byte_range_of(canonical, layout::side::destination);
+  auto host_range =
+      on_device ? memory::device_aliases::instance().host_range_of(range) : std::optional(range);
   // The CPU can access memory that other code pinned or manages at the same addresses.
-  auto const host_range = on_device && !destination.is_untracked
-                              ? memory::device_aliases::instance().host_range_of(range)
-                              : std::optional(range);
+  if (!host_range && destination.is_untracked) host_range = range;
 
   transfer::operation op;
   op.device = destination.device;

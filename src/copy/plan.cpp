@@ -167,9 +167,10 @@ void complete(plan& p, timing when, detail::source_use use) {
     }
   }
   // Untracked memory may count as device memory, but the CPU can access it at the same addresses.
+  // The range of a device address that the library has given out is that of the host addresses.
   for (side const s : {side::source, side::destination}) {
-    bool const is_on_device = s == side::source ? !from_host : !to_host;
-    if (is_on_device && p.is_untracked[static_cast<std::size_t>(s)]) {
+    bool const is_untracked = p.is_untracked[static_cast<std::size_t>(s)];
+    if (is_untracked && host_range_of(s).bytes() == 0) {
       host_range_of(s) = layout::byte_range_of(p.canonical, s);
     }
   }

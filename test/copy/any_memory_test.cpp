@@ -512,6 +512,81 @@ TEST(AnyMemoryLocation, StatedMemoryIsReadAfterFill) {
       [](auto view, auto&, auto& stream) { roc::fill(view, std::byte{2}, stream); });
 }
 
+// Mapped memory of the library by its device address, which may differ from its host address.
+
+constexpr std::size_t mapped_bytes = std::size_t{1} << 16;
+
+using write_function = void (*)(roc::memory_view<std::byte> view,
+                                roc::device_array<std::byte> const& twos,
+                                roc::stream const& stream);
+constexpr write_function write_functions[] = {
+    [](auto view, auto& twos, auto& stream) { roc::copy(twos, view, stream); },
+    [](auto view, auto&, auto& stream) { roc::fill(view, std::byte{2}, stream); },
+    [](auto view, auto& twos, auto& stream) { roc::copy_batch().add(twos, view).submit(stream); },
+};
+
+// Pinned pages that the library knows only while they are adopted. HIP does not wait for work when
+// the adoption ends.
+struct adoptable_memory {
+  explicit adoptable_memory(std::size_t bytes) : pages(allocate_pages(bytes)) {
+    ROCARRAY_HIP(hipHostRegister, pages.get(), mapped_bytes, hipHostRegisterDefault);
+  }
+  ~adoptable_memory() { ROCARRAY_HIP_QUIET(hipHostUnregister, pages.get()); }
+  adoptable_memory(adoptable_memory const&) = delete;
+  adoptable_memory& operator=(adoptable_memory const&) = delete;
+
+  page_memory pages;
+};
+
+// Adopts the first mapped_bytes of `memory` and enqueues on `stream`, after a gate that opens
+// later, that they are overwritten with bytes 2 by their device address. Calls then() before the
+// adoption ends.
+template <class Then>
+void write_by_device_address(write_function write, adoptable_memory const& memory,
+                             roc::stream const& stream, Then then) {
+  std::span const range(memory.pages.get(), mapped_bytes);
+  roc::device_array<std::byte> const twos(roc::shape<1>{mapped_bytes});
+  twos.fill(std::byte{2});
+  roc::test::gate gate;
+  std::jthread opener;
+  auto const adoption = roc::adopt_registered(range);
+  auto const mapped = roc::device_view_of(range);
+  gate.close(stream);
+  write(roc::memory_view(mapped.data(), mapped.shape()).at(roc::device()), twos, stream);
+  opener = open_later(gate);
+  then();
+}
+
+TEST(AnyMemoryLocation, MappedMemoryIsReadAfterWriteByItsDeviceAddress) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  for (write_function const write : write_functions) {
+    // Only a part is pinned, so that all is read as pageable memory, during the call.
+    adoptable_memory const memory(2 * mapped_bytes);
+    roc::device_array<std::byte> const result(roc::shape<1>{2 * mapped_bytes});
+    roc::stream const stream;
+    write_by_device_address(write, memory, stream, [&] {
+      roc::stream const other(roc::non_blocking);
+      roc::copy(roc::host_view<std::byte>(memory.pages.get(), result.shape()), result, other);
+      other.synchronize();
+    });
+    EXPECT_EQ(std::byte{2}, result(0).get());
+    EXPECT_EQ(std::byte{2}, result(mapped_bytes - 1).get());
+    EXPECT_EQ(std::byte{0}, result(mapped_bytes).get());
+  }
+}
+
+TEST(AnyMemoryLocation, EndOfAdoptionWaitsForWriteByDeviceAddress) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  for (write_function const write : write_functions) {
+    adoptable_memory const memory(mapped_bytes);
+    roc::stream const stream;
+    write_by_device_address(write, memory, stream, [] {});
+    EXPECT_EQ(std::byte{2}, memory.pages[0]);
+    EXPECT_EQ(std::byte{2}, memory.pages[mapped_bytes - 1]);
+    stream.synchronize();
+  }
+}
+
 TEST(AnyMemory, HostViewIsReadAfterWriteToMemoryThatOtherCodePinned) {
   read_while_write_is_pending(kind::other_registered, 1 << 20,
                               [](auto all, auto& result, auto& stream) {
@@ -587,36 +662,57 @@ TEST(AnyMemory, PageableSourceMayChangeOnReturn) {
 
 // Locations that the caller states
 
-// Counts look-ups of HIP in the calls of the library.
-class lookup_counter {
+// Counts the library's calls of a function of HIP, by default those that look up memory.
+class call_counter {
  public:
-  lookup_counter() {
+  explicit call_counter(char const* function = "hipPointerGetAttributes") {
+    function_ = function;
     count_ = 0;
     previous_ = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
-      if (std::strcmp(record.name, "hipPointerGetAttributes") == 0) ++count_;
+      if (std::strcmp(record.name, function_) == 0) ++count_;
     });
   }
-  ~lookup_counter() { roc::platform::set_call_hook(previous_); }
+  ~call_counter() { roc::platform::set_call_hook(previous_); }
   int count() const { return count_; }
 
  private:
+  static inline char const* function_ = nullptr;
   static inline int count_ = 0;
   roc::platform::call_hook previous_;
 };
 
-TEST(AnyMemoryLocation, StatedLocationSavesTheLookUp) {
+TEST(AnyMemoryLocation, StatedLocationSavesMostOfTheLookUp) {
   if (!has_second_device()) GTEST_SKIP() << "needs two devices";
   raw_memory memory(kind::second_device, 64);
   roc::memory_view const view(memory.data(), roc::shape<1>{64});
   std::vector<std::byte> host(64, std::byte{9});
   {
-    lookup_counter const counter;
-    roc::copy(host, view.at(roc::device(1)));
+    call_counter const counter;
+    roc::memory_view const source(host);
+    roc::copy(source.at(roc::memory_location::host()), roc::device_array<std::byte>({64}));
     EXPECT_EQ(0, counter.count());
+    roc::copy(host, view.at(roc::device(1)));  // may be managed
+    EXPECT_EQ(1, counter.count());
     roc::copy(view, host);
-    EXPECT_EQ(2, counter.count());
+    EXPECT_EQ(3, counter.count());
   }
   EXPECT_EQ(std::vector<std::byte>(64, std::byte{9}), memory.read());
+}
+
+TEST(AnyMemoryLocation, UsesAreRecordedOnlyIfTheCpuCanAccessTheMemory) {
+  constexpr std::size_t bytes = 64;
+  roc::device_array<std::byte> const array(roc::shape<1>{bytes});
+  array.zero();
+  roc::stream const stream;
+  for (kind const k : {kind::other_device, kind::array, kind::other_managed, kind::other_pinned}) {
+    raw_memory memory(k, bytes);
+    auto const view = roc::memory_view(memory.data(), array.shape()).at(roc::device());
+    call_counter const counter("hipEventRecord");  // one for each recorded use
+    roc::copy(array, view, stream);
+    roc::fill(view, std::byte{1}, stream);
+    EXPECT_EQ(is_on_device(k) ? 0 : 2, counter.count()) << static_cast<int>(k);
+    stream.synchronize();
+  }
 }
 
 TEST(AnyMemoryLocation, TypedOperandsAreNotLookedUp) {
@@ -624,7 +720,7 @@ TEST(AnyMemoryLocation, TypedOperandsAreNotLookedUp) {
   auto const pinned = roc::pinned_array<int>(4);
   roc::device_array<int> const array(roc::shape<1>{4});
   int c_array[4] = {};
-  lookup_counter const counter;
+  call_counter const counter;
   roc::copy(host, array);
   roc::copy(pinned, array);
   roc::copy(array, c_array);
@@ -637,7 +733,7 @@ TEST(AnyMemoryLocation, TypedOperandsAreNotLookedUp) {
 TEST(AnyMemoryLocation, TablesOfTheLibrarySaveTheLookUp) {
   auto const pinned = roc::pinned_array<int>(4);
   roc::device_array<int> const array(roc::shape<1>{4});
-  lookup_counter const counter;
+  call_counter const counter;
   roc::copy(roc::memory_view(pinned.data(), pinned.shape()),
             roc::memory_view(array.data(), array.shape()));
   EXPECT_EQ(0, counter.count());

@@ -9,8 +9,9 @@
 namespace roc::detail {
 
 /// Sets the location of a region: `space`, `device`, `is_untracked` and `is_partly_pinned`. Looks
-/// it up in the tables of the library and then from HIP, unless `stated` is not null: then only the
-/// tables are compared with it. `name` begins the message of an error.
+/// it up in the tables of the library and then from HIP. If `stated` is not null, only the tables
+/// are compared with it, and HIP is asked once about device memory that they do not know. `name`
+/// begins the message of an error.
 ///
 /// Throws shape_error and layout_error if the region does not fit into the address space or is not
 /// in one kind of memory, lifetime_error for a null pointer and for memory that was freed, as far

@@ -16,10 +16,10 @@ namespace roc::memory {
 
 /// The uses of one kind, reads or writes, of host memory that may still be pending: those by the
 /// CPU, for example of staged copies to pageable memory, and those by the device of memory that
-/// other code pinned. The memory need not be known to the host_table, and
-/// the ranges are exact: a copy from one part of an array does not wait for copies to another part.
-/// Members are safe to call from any thread. They take the mutex for a short time, and never during
-/// a call of HIP.
+/// other code pinned or manages, or that is stated to be on a device. The memory need not be known
+/// to the host_table, and the ranges are exact: a copy from one part of an array does not wait for
+/// copies to another part. Members are safe to call from any thread. They take the mutex for a
+/// short time, and never during a call of HIP.
 class cpu_uses {
  public:
   /// Records that work enqueued on `stream` so far uses the ranges. Records an event. Throws

@@ -43,10 +43,8 @@ platform::pointer_information find_allocation(std::uintptr_t address, base::byte
   return {.kind = native_kind::device, .device = found.device, .device_address = address};
 }
 
-platform::pointer_information find_address(std::uintptr_t address, base::byte_range range,
-                                           char const* name) {
-  auto known = find_allocation(address, range, name);
-  if (known.kind != native_kind::unregistered) return known;
+// Returns what HIP knows about an address.
+platform::pointer_information query_address(std::uintptr_t address) {
   auto found = platform::query_pointer(reinterpret_cast<void const*>(address));
   // This is the address that kernels use for mapped host memory; the CPU cannot use it.
   if (found.kind == native_kind::host && found.host_address != address &&
@@ -54,6 +52,13 @@ platform::pointer_information find_address(std::uintptr_t address, base::byte_ra
     found.kind = native_kind::device;
   }
   return found;
+}
+
+// Returns what the allocation map or else HIP knows about an address. Throws as find_allocation.
+platform::pointer_information find_address(std::uintptr_t address, base::byte_range range,
+                                           char const* name) {
+  auto const known = find_allocation(address, range, name);
+  return known.kind != native_kind::unregistered ? known : query_address(address);
 }
 
 // No process can access addresses below this one.
@@ -207,7 +212,7 @@ void locate(strided_region& region, memory_location const* stated, char const* n
   auto const known = range.bytes() != 0 ? memory::find_in_host_table(range) : std::nullopt;
   // Copies find mapped memory by the device addresses that the library has given out.
   bool const is_device_alias =
-      known && memory::device_aliases::instance().host_range_of(range).has_value();
+      !stated->is_host() && memory::device_aliases::instance().host_range_of(range).has_value();
   if (known && !stated->is_host() && !is_device_alias) {
     if (known->kind != memory::location_kind::managed) {
       throw_wrong_statement(range, *stated, *known, name);
@@ -215,15 +220,17 @@ void locate(strided_region& region, memory_location const* stated, char const* n
     check_device(stated->ordinal());
     return known->apply_to(region);
   }
-  bool is_allocation = false;
-  if (!known && range.bytes() != 0) {
-    is_allocation = check_allocation(range.begin, range, *stated, name);
-    is_allocation = check_allocation(range.end - 1, range, *stated, name) && is_allocation;
+  bool is_known = known || is_device_alias || range.bytes() == 0;
+  if (!is_known) {
+    bool const is_first_known = check_allocation(range.begin, range, *stated, name);
+    is_known = check_allocation(range.end - 1, range, *stated, name) && is_first_known;
   }
   region.space = stated->is_host() ? memory_space::host : memory_space::device;
   region.device = stated->ordinal();
-  // It may be managed or pinned memory of other code, which later calls access by the CPU.
-  region.is_untracked = !stated->is_host() && !known && !is_allocation;
+  // Later calls may access managed or pinned memory of other code by the CPU.
+  region.is_untracked =
+      !stated->is_host() && !is_known &&
+      memory::query_address(range.begin).kind != native_detail::memory_kind::device;
 }
 
 }  // namespace roc::detail
