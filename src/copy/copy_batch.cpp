@@ -144,7 +144,7 @@ void submit_route(trace_scope const& trace, shared_batch const& batch, int devic
   op.records = route.records;
   op.host_reads = route.host_reads;
   op.host_writes = route.host_writes;
-  op.records_read_ranges = route.reads_unpinned_later;
+  op.records_read_ranges = route.records_read_ranges;
   op.records_write_ranges = true;
   op.read_now = route.read_now;
   run_operation(trace, op, stream, [&](stream_ref target) {
@@ -163,8 +163,8 @@ void submit_group(trace_scope const& trace, shared_batch const& batch, std::size
   }
   for (std::size_t const index : routed.individual) {
     batch_copy const& copy = batch->copies[index];
-    execute(make_plan(batch->layout_of(copy), copy.kind(), copy.source_device,
-                      copy.destination_device, copy.is_untracked(), when, use),
+    execute(make_plan(batch->layout_of(copy), copy.kind(), copy.memory_of(layout::side::source),
+                      copy.memory_of(layout::side::destination), when, use),
             stream);
   }
 }

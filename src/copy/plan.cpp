@@ -198,10 +198,9 @@ plan make_plan(detail::strided_region const& source, detail::strided_region cons
   return plan_nonempty(source, destination, kind, when, use);
 }
 
-plan make_plan(layout::canonical_layout const& validated, copy_kind kind, int source_device,
-               int destination_device, std::array<bool, 2> is_untracked, timing when,
-               detail::source_use use) {
-  plan result(validated, kind, source_device, destination_device, is_untracked);
+plan make_plan(layout::canonical_layout const& validated, copy_kind kind, side_memory const& source,
+               side_memory const& destination, timing when, detail::source_use use) {
+  plan result(validated, kind, source, destination);
   complete(result, when, use);
   return result;
 }

@@ -20,6 +20,13 @@ namespace roc::transfer {
 /// When a copy happens: before its call returns, or in the order of a stream.
 enum class timing : unsigned char { now, enqueued };
 
+/// The memory of one side of a copy, for make_plan. The members are those of strided_region.
+struct side_memory {
+  int device = -1;  // -1: host memory, or memory of the current device
+  bool is_untracked = false;
+  bool is_partly_pinned = false;
+};
+
 /// All decisions about the execution of a copy. A value that owns no resources.
 struct plan {
   /// Creates the plan of a copy of no elements, with path none.
@@ -29,23 +36,16 @@ struct plan {
   /// large and every copy makes a plan. Throws what validate_and_canonicalize throws.
   plan(detail::strided_region const& source, detail::strided_region const& destination,
        copy_kind space_kind)
-      : kind(space_kind),
-        source_device(source.device),
-        destination_device(destination.device),
-        canonical(validate_and_canonicalize(source, destination, space_kind)) {
-    detail::strided_region const& host_side = is_from_host(space_kind) ? source : destination;
-    host_pinned = host_side.is_untracked && host_side.space == detail::memory_space::host;
-    is_untracked = {source.is_untracked, destination.is_untracked};
-    host_partly_pinned = source.is_partly_pinned || destination.is_partly_pinned;
+      : kind(space_kind), canonical(validate_and_canonicalize(source, destination, space_kind)) {
+    set_memory({source.device, source.is_untracked, source.is_partly_pinned},
+               {destination.device, destination.is_untracked, destination.is_partly_pinned});
   }
   /// As above, with a layout that has been validated before.
-  plan(layout::canonical_layout const& validated, copy_kind space_kind, int from, int to,
-       std::array<bool, 2> untracked)
-      : kind(space_kind),
-        source_device(from),
-        destination_device(to),
-        is_untracked(untracked),
-        canonical(validated) {}
+  plan(layout::canonical_layout const& validated, copy_kind space_kind, side_memory const& source,
+       side_memory const& destination)
+      : kind(space_kind), canonical(validated) {
+    set_memory(source, destination);
+  }
 
   copy_path path = copy_path::none;
   copy_kind kind = copy_kind::host_to_host;
@@ -66,6 +66,16 @@ struct plan {
   /// does not know it. The uses of its range must be recorded, because the CPU can access it too.
   std::array<bool, 2> is_untracked{};
   layout::canonical_layout canonical;
+
+ private:
+  void set_memory(side_memory const& source, side_memory const& destination) {
+    source_device = source.device;
+    destination_device = destination.device;
+    is_untracked = {source.is_untracked, destination.is_untracked};
+    host_partly_pinned = source.is_partly_pinned || destination.is_partly_pinned;
+    host_pinned =
+        is_from_host(kind) ? source.is_untracked : is_to_host(kind) && destination.is_untracked;
+  }
 };
 
 /// Returns true if the copy engines or a kernel execute the copy, without the CPU.
@@ -82,11 +92,9 @@ constexpr bool runs_on_device(copy_path path) noexcept {
 plan make_plan(detail::strided_region const& source, detail::strided_region const& destination,
                timing when, detail::source_use use = detail::source_use::copied);
 
-/// Does the same for a copy of at least one element whose layout has been validated. The devices
-/// are -1 for host memory, and for memory of the current device. `is_untracked` is plan's.
-plan make_plan(layout::canonical_layout const& validated, copy_kind kind, int source_device,
-               int destination_device, std::array<bool, 2> is_untracked, timing when,
-               detail::source_use use);
+/// Does the same for a copy of at least one element whose layout has been validated.
+plan make_plan(layout::canonical_layout const& validated, copy_kind kind, side_memory const& source,
+               side_memory const& destination, timing when, detail::source_use use);
 
 /// Returns the fastest path for the layout and the kinds of memory of a plan that is complete
 /// except for its path. Calls no HIP function.

@@ -422,6 +422,31 @@ TEST(AnyMemory, PinnedSourceIsReadInStreamOrder) {
   EXPECT_EQ(std::byte{2}, result(bytes - 1).get());
 }
 
+// Single copies and batches read pinned memory in the order of the stream, also if it was written
+// by work that the library does not know.
+TEST(AnyMemory, BatchReadsMemoryThatOtherCodePinnedInStreamOrder) {
+  for (kind const k : {kind::other_pinned, kind::other_registered}) {
+    for (std::size_t const bytes : {std::size_t{1000}, std::size_t{100'000}}) {
+      raw_memory pinned(k, bytes);
+      pinned.write(std::vector<std::byte>(bytes, std::byte{1}));
+      roc::device_array<std::byte> const twos(roc::shape<1>{bytes});
+      roc::device_array<std::byte> const result(roc::shape<1>{bytes});
+      twos.fill(std::byte{2});
+      result.zero();
+      roc::stream stream;
+      roc::test::gate gate;
+      gate.close(stream);
+      ROCARRAY_HIP(hipMemcpyAsync, pinned.data(), twos.data(), bytes, hipMemcpyDeviceToHost,
+                   roc::native(stream));
+      roc::copy_batch().add(std::span(pinned.data(), bytes), result).submit(stream);
+      gate.open();
+      stream.synchronize();
+      EXPECT_EQ(std::byte{2}, result(0).get()) << bytes;
+      EXPECT_EQ(std::byte{2}, result(-1).get()) << bytes;
+    }
+  }
+}
+
 // Opens the gate after the thread has been able to go on for long enough to make an error visible.
 std::jthread open_later(roc::test::gate& gate) {
   return std::jthread([&gate] {
@@ -632,6 +657,26 @@ TEST(AnyMemory, MemoryInSeveralRegistrationsIsCopied) {
     stream.synchronize();
     ROCARRAY_HIP(hipHostUnregister, memory.get());
     ROCARRAY_HIP(hipHostUnregister, second);
+  }
+}
+
+// A copy by the device address of mapped memory is executed individually.
+TEST(AnyMemory, BatchCopiesMemoryThatIsPinnedInPartByDeviceAddress) {
+  roc::scoped_options const scope({.staging_threshold = std::size_t{1} << 20});
+  constexpr std::size_t bytes = 2 * page;
+  auto mapped = roc::mapped_array<std::byte>(bytes);
+  raw_memory half(kind::half_registered, bytes);
+  auto const expected = numbered_bytes(bytes, 4);
+  half.write(expected);
+  std::span const source(half.data(), bytes);
+  roc::stream const stream;
+  for (bool const with_stream : {false, true}) {
+    std::fill(mapped.begin(), mapped.end(), std::byte{});
+    roc::copy_batch batch;
+    batch.add(source, roc::device_view_of(mapped));
+    with_stream ? batch.submit(stream) : batch.submit();
+    stream.synchronize();
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), mapped.begin()));
   }
 }
 

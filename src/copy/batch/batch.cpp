@@ -70,12 +70,11 @@ void batch::add(detail::strided_region const& source, detail::strided_region con
   copy.destination_device = destination.device;
   copy.first_axis = 0;
   copy.rank = 0;
-  copy.kind_value = static_cast<std::uint64_t>(copy_kind_of(source, destination)) & 0x3F;
-  // Host memory that other code pinned is staged like pageable memory, whose uses are recorded.
-  using detail::memory_space;
-  copy.is_source_untracked = source.is_untracked && source.space == memory_space::device;
-  copy.is_destination_untracked =
-      destination.is_untracked && destination.space == memory_space::device;
+  copy.kind_value = static_cast<std::uint64_t>(copy_kind_of(source, destination)) & 0xF;
+  copy.is_source_untracked = source.is_untracked;
+  copy.is_source_partly_pinned = source.is_partly_pinned;
+  copy.is_destination_untracked = destination.is_untracked;
+  copy.is_destination_partly_pinned = destination.is_partly_pinned;
   std::size_t const elements = compact_elements(source, destination);
   if (elements == 0) [[unlikely]]
     return add_strided(source, destination, copy);

@@ -14,6 +14,7 @@
 
 #include "base/byte_range.hpp"
 #include "copy/copy_kind.hpp"
+#include "copy/plan.hpp"
 #include "layout/canonical_layout.hpp"
 
 namespace roc::transfer {
@@ -29,16 +30,20 @@ struct batch_copy {
   int destination_device;         // -1: host memory, or memory of the current device
   std::uint64_t first_axis : 48;  // index into batch::axes
   std::uint64_t rank : 8;
-  std::uint64_t kind_value : 6;
-  // The sides are stated or found to be on a device, but the CPU may access them at the same
-  // addresses: see plan::is_untracked.
+  std::uint64_t kind_value : 4;
+  // See strided_region. Untracked device sides may be accessible to the CPU at the same addresses.
   std::uint64_t is_source_untracked : 1;
+  std::uint64_t is_source_partly_pinned : 1;
   std::uint64_t is_destination_untracked : 1;
+  std::uint64_t is_destination_partly_pinned : 1;
 
   copy_kind kind() const noexcept { return static_cast<copy_kind>(kind_value); }
-  /// By layout::side.
-  std::array<bool, 2> is_untracked() const noexcept {
-    return {is_source_untracked != 0, is_destination_untracked != 0};
+  /// Returns the memory of one side.
+  side_memory memory_of(layout::side side) const noexcept {
+    return side == layout::side::source
+               ? side_memory{source_device, is_source_untracked != 0, is_source_partly_pinned != 0}
+               : side_memory{destination_device, is_destination_untracked != 0,
+                             is_destination_partly_pinned != 0};
   }
 };
 static_assert(sizeof(batch_copy) == 48);

@@ -106,31 +106,33 @@ class router {
   }
 
   void route_upload(std::size_t index, batch_copy const& copy) {
-    host_table::host_memory_properties const host = upload_kinds_.next();
+    auto const host = with_found(upload_kinds_.next(), copy.memory_of(layout::side::source));
     if (is_individual(copy, host) || is_mapped(copy, layout::side::destination)) {
       return result_.individual.push_back(index);
     }
     device_route& route = route_on(copy.destination_device);
     add_record(route, destination_records_(copy.destination));
-    add_untracked(route, copy);
+    add_untracked_destination(route, copy);
     bool const stream_ordered =
         !is_synchronous_ && (host.pinned || use_ == detail::source_use::borrowed);
     (stream_ordered ? route.stream_ordered_uploads : route.uploads).push_back(index);
     if (host.partly_pinned) route.has_partly_pinned = true;
-    if (stream_ordered && !host.pinned) route.reads_unpinned_later = true;
+    if (stream_ordered && (!host.pinned || copy.is_source_untracked)) {
+      route.records_read_ranges = true;
+    }
     if (is_synchronous_ && !host.partly_pinned) return;
     (stream_ordered || is_synchronous_ ? route.host_reads : route.read_now)
         .push_back(batch_.range_of(copy, layout::side::source));
   }
 
   void route_download(std::size_t index, batch_copy const& copy) {
-    host_table::host_memory_properties const host = download_kinds_.next();
+    auto const host = with_found(download_kinds_.next(), copy.memory_of(layout::side::destination));
     if (is_individual(copy, host) || is_mapped(copy, layout::side::source)) {
       return result_.individual.push_back(index);
     }
     device_route& route = route_on(copy.source_device);
     add_record(route, source_records_(copy.source));
-    add_untracked(route, copy);
+    add_untracked_source(route, copy);
     route.downloads.push_back(index);
     if (host.partly_pinned) route.has_partly_pinned = true;
     if (is_synchronous_ && !host.partly_pinned) return;
@@ -147,20 +149,31 @@ class router {
     device_route& route = route_on(destination);
     add_record(route, source_records_(copy.source));
     add_record(route, destination_records_(copy.destination));
-    add_untracked(route, copy);
+    add_untracked_source(route, copy);
+    add_untracked_destination(route, copy);
     route.within_device.push_back(index);
   }
 
-  // Adds the memory of device sides that the CPU may access too.
-  void add_untracked(device_route& route, batch_copy const& copy) const {
-    if (is_synchronous_) return;
-    if (copy.is_source_untracked) [[unlikely]] {
-      route.host_reads.push_back(batch_.range_of(copy, layout::side::source));
-      route.reads_unpinned_later = true;
-    }
-    if (copy.is_destination_untracked) [[unlikely]] {
-      route.host_writes.push_back(batch_.range_of(copy, layout::side::destination));
-    }
+  // Returns what the host table knows about the host side of a copy, with what the look-up found
+  // when the copy was added: the table does not know memory that other code pinned.
+  static host_table::host_memory_properties with_found(host_table::host_memory_properties known,
+                                                       side_memory const& found) noexcept {
+    known.partly_pinned = known.partly_pinned || found.is_partly_pinned;
+    known.pinned = known.pinned || (found.is_untracked && !known.partly_pinned);
+    return known;
+  }
+
+  // The functions below add the memory of a device side if the CPU may access it too.
+  void add_untracked_source(device_route& route, batch_copy const& copy) const {
+    if (is_synchronous_ || !copy.is_source_untracked) [[likely]]
+      return;
+    route.host_reads.push_back(batch_.range_of(copy, layout::side::source));
+    route.records_read_ranges = true;
+  }
+  void add_untracked_destination(device_route& route, batch_copy const& copy) const {
+    if (is_synchronous_ || !copy.is_destination_untracked) [[likely]]
+      return;
+    route.host_writes.push_back(batch_.range_of(copy, layout::side::destination));
   }
 
   // Returns true if the copy cannot or should not be staged. The CPU may not access managed memory

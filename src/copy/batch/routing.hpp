@@ -29,7 +29,7 @@ struct device_route {
   std::vector<base::byte_range> host_writes;
   std::vector<memory::allocation_record*> records;  // device memory; sorted, without duplicates
   bool has_partly_pinned = false;                   // some host memory is pinned in part
-  bool reads_unpinned_later = false;                // some of host_reads is not pinned
+  bool records_read_ranges = false;  // the host table does not know some memory of host_reads
 
   bool uses_host_memory() const noexcept {
     return !uploads.empty() || !stream_ordered_uploads.empty() || !downloads.empty();
