@@ -24,9 +24,9 @@ inline constexpr borrow_source_t borrow_source{};  ///< see borrow_source_t
 /// differ. Gaps are not touched.
 ///
 /// The types of arrays and views of the library, of C arrays, std::vector and std::array tell where
-/// their memory is. The memory of a memory_view, a mdspan, a std::span, a range of another type, or
-/// a DLPack tensor (with roc/interop/dlpack.hpp) may be on the host or on any device: it is looked
-/// up, from HIP if the library did not allocate it.
+/// their memory is. The memory of a memory_view, an mdspan, a std::span, a range of another type,
+/// or a DLPack tensor (with roc/interop/dlpack.hpp) may be on the host or on any device: it is
+/// looked up, from HIP if the library did not allocate it.
 ///
 /// @param from array, view, contiguous range, mdspan, memory_view or DLPack tensor
 /// @param to the destination. A contiguous range of host memory can be paired with an array of any

@@ -13,7 +13,7 @@
 
 namespace roc::c_interface {
 
-/// What is behind the handle of a stream.
+/// The stream that a handle refers to.
 struct stream_entry {
   std::optional<stream> owned;  // empty for streams of other code
   stream_ref reference;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What HIP knows about the memory at an address.
+// Queries of HIP about the memory at an address.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct pointer_information {
   /// The addresses of the same byte for kernels and for the CPU; 0 if there is none.
   std::uintptr_t device_address = 0;
   std::uintptr_t host_address = 0;
-  /// The runtime knows that the memory was freed. Never set for runtimes that reject all memory that
-  /// they do not know: ROCm before version 6, and CUDA.
+  /// The runtime knows that the memory was freed. Never set for runtimes that reject all memory
+  /// that they do not know: ROCm before version 6, and CUDA.
   bool is_freed = false;
 };
 

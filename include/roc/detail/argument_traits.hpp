@@ -92,7 +92,7 @@ concept mdspan_like = requires(M const& m, std::size_t axis) {
   { m.stride(axis) } -> std::convertible_to<std::ptrdiff_t>;
 };
 
-/// Returns the extents of a mdspan.
+/// Returns the extents of an mdspan.
 template <mdspan_like M>
 constexpr auto shape_of([[maybe_unused]] M const& span) {
   shape<M::rank()> result{};
@@ -102,7 +102,7 @@ constexpr auto shape_of([[maybe_unused]] M const& span) {
   return result;
 }
 
-/// Returns the strides of a mdspan, in elements.
+/// Returns the strides of an mdspan, in elements.
 template <mdspan_like M>
 constexpr auto strides_of([[maybe_unused]] M const& span) {
   strides<M::rank()> result{};
@@ -135,7 +135,7 @@ concept copyable_c_array =
     std::is_array_v<std::remove_reference_t<X>> &&
     std::is_trivially_copyable_v<std::remove_all_extents_t<std::remove_reference_t<X>>>;
 
-/// Host memory: a host array or view, a C array of any rank, a contiguous range, a mdspan.
+/// Host memory: a host array or view, a C array of any rank, a contiguous range, an mdspan.
 template <class H>
 concept host_argument =
     !device_argument<H> && (is_host_view<H> || is_host_array<H> || copyable_c_array<H> ||

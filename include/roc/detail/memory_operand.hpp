@@ -182,7 +182,7 @@ void fill_argument(X& to, V const& value, stream_ref const* stream) {
     view_of(to).fill(value, *stream);
   }
 }
-/// Writes zero bytes to every element of an argument. That of an array includes its padding.
+/// Writes zero bytes to every element of an argument. Zeroing an array includes its padding.
 template <class X>
 void zero_argument(X& to, stream_ref const* stream) {
   if constexpr (looked_up_argument<X>) {
@@ -217,7 +217,7 @@ using memory_temporary_misuse = std::conditional_t<
     (owning_memory_temporary<X> || ...),
     misuse::temporary_would_be_destroyed_before_the_asynchronous_call_has_finished, misuse::none>;
 
-/// Has the members of a mdspan, whatever its layout and its accessor are.
+/// Has the members of an mdspan, whatever its layout and its accessor are.
 template <class X>
 concept any_mdspan = requires {
   typename X::data_handle_type;

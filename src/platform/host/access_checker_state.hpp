@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the access checker knows: pending work, protected pages, and reports. Its handlers of
-// signals use it too.
+// The state of the access checker: pending work, protected pages, and reports. The signal handlers
+// use it too.
 #pragma once
 
 #include <signal.h>

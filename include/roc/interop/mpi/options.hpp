@@ -47,7 +47,7 @@ namespace roc {
 #endif
 }
 
-/// Whether device memory is passed to MPI.
+/// How MPI sends and receives device memory.
 enum class mpi_device_memory : unsigned char {
   ask,     ///< passed if mpi_takes_device_pointers()
   staged,  ///< copied through pinned host memory in chunks
@@ -56,7 +56,7 @@ enum class mpi_device_memory : unsigned char {
 
 /// Options of a communicator.
 struct mpi_options {
-  /// Whether device memory is passed to MPI. May differ between ranks.
+  /// How MPI sends and receives device memory. May differ between ranks.
   mpi_device_memory device_memory = mpi_device_memory::ask;
   /// The largest MPI message in bytes: 256 to 1 GiB. Larger arrays are transferred in chunks, so
   /// that any number of elements can be sent. The least value of all ranks applies.

@@ -21,7 +21,7 @@
 
 namespace roc {
 
-/// What a receive got.
+/// The source, tag and size of a received message.
 struct mpi_status {
   int source = MPI_PROC_NULL;  ///< the rank that sent it
   int tag = MPI_ANY_TAG;       ///< its tag
@@ -129,7 +129,7 @@ class mpi_wait_timer {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// What a communicator and its requests share.
+/// The state that a communicator and its requests share.
 struct mpi_state {
   MPI_Comm messages = MPI_COMM_NULL;  // envelopes, with the program's tags, and collectives
   MPI_Comm chunks = MPI_COMM_NULL;    // chunks, with a tag that the sender chooses
