@@ -87,6 +87,7 @@ class mpi_error : public error {
 /// A wait that took longer than mpi_options::time_limit. The code is `std::errc::timed_out`.
 class mpi_timeout_error : public mpi_error {
  public:
+  /// Creates an error that the library found.
   explicit mpi_timeout_error(std::string const& problem)
       : mpi_error(std::errc::timed_out, problem) {}
 };
