@@ -50,17 +50,20 @@ void protect_device_address(host_range const& range, int protection) noexcept {
   mprotect(range.device, 2 * snapshot_offset(range.bytes), protection);
 }
 
+// Returns the 8 bytes at an address. The attribute is for exchange_changes: it does not extend to
+// functions that are called and not inlined.
+__attribute__((no_sanitize("thread"))) std::uint64_t word_at(std::byte const* data) noexcept {
+  std::uint64_t value = 0;
+  __builtin_memcpy(&value, data, sizeof value);
+  return value;
+}
+
 // Copies each byte that differs from the snapshot on one side to the other side. The program may
 // use other bytes of the range meanwhile, whose comparison is a data race without effect.
 __attribute__((no_sanitize("thread"))) void exchange_changes(std::byte* host, std::byte* device,
                                                              std::byte* snapshot,
                                                              std::size_t bytes) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
-  auto const word_at = [](std::byte const* data) {
-    std::uint64_t value = 0;
-    __builtin_memcpy(&value, data, word);
-    return value;
-  };
   for (std::size_t i = 0; i < bytes; ++i) {
     while (bytes - i > word && word_at(host + i) == word_at(snapshot + i) &&
            word_at(device + i) == word_at(snapshot + i)) {
