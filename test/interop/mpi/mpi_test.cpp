@@ -58,6 +58,14 @@ struct call_record {
 };
 call_record record;
 
+/// AMD's runtime executes the host functions of all streams in one thread, in which a closed gate
+/// blocks.
+#if ROCARRAY_PLATFORM_AMD
+constexpr bool gates_hold_all_streams = true;
+#else
+constexpr bool gates_hold_all_streams = false;
+#endif
+
 /// Calls `condition` until it returns true. After 60 s the test fails.
 template <class F>
 void until(F condition) {
@@ -429,6 +437,7 @@ TEST_F(MpiRequest, TestTellsWhetherWaitWouldBlock) {
 TEST_F(MpiRequest, TestIsFalseUntilCopiesFromStagingMemoryHaveRun) {
   // In mode `deferred` test() itself runs the copies.
   if (is_direct || comm.takes_device_pointers() || run_mode() != mode::threaded) GTEST_SKIP();
+  if (gates_hold_all_streams) GTEST_SKIP() << "the message would not be sent";
   for (std::size_t n : {10, 1000}) {  // inline, and in chunks
     std::vector<int> const from(n, comm.rank() + 1), zeros(2 * n);
     auto to = to_device(zeros);
@@ -1183,6 +1192,7 @@ TEST_F(MpiTimeLimit, DoesNotCountWorkOfTheStreamOfASend) {
 
 TEST_F(MpiTimeLimit, DoesNotCountCopiesOfAReceive) {
   if (run_mode() != mode::threaded) GTEST_SKIP() << "nothing holds work back";
+  if (gates_hold_all_streams) GTEST_SKIP() << "the message would not be sent";
   // Inline; all chunks arrive before the first is copied; more chunks than are in flight.
   for (std::size_t n : {10U, 700'000U, 1'500'000U}) {
     std::vector<int> const from(n, 7);
