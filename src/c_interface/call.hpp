@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What all functions of the C interface begin with: errors become a status and a message of the
-// calling thread, and arguments are checked.
+// Shared by all functions of the C interface: turns errors into a status and a message of the
+// calling thread, and checks arguments.
 #pragma once
 
 #include <cstdint>

@@ -92,7 +92,7 @@ bool is_in_one_allocation(base::byte_range range) {
 #if ROCARRAY_PLATFORM_AMD
   auto const allocation = platform::query_block(range.begin);
 #else
-  // Of the current context, which the program's copy uses.
+  // The program's copy uses the current context too.
   auto const allocation = find_driver_allocation(range.begin);
 #endif
   return allocation && allocation->contains(range);

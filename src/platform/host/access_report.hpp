@@ -34,7 +34,7 @@ void count_report(checker& state) noexcept;
 /// Reports that the memory of pending work was unmapped. Aborts the process in mode abort.
 void report_lost(checker& state, work_record const& work, work_record::use const& use) noexcept;
 
-/// What the handler knows of an access that must be reported.
+/// An access that must be reported, as the signal handler sees it.
 struct violation {
   std::uintptr_t address = 0;
   bool is_write = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What calls that must not compile need of a mdspan.
+// The members of an mdspan that are needed in calls that must not compile.
 #pragma once
 
 #include <cstddef>

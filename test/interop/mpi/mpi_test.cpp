@@ -32,7 +32,7 @@
 namespace roc::test {
 namespace {
 
-/// What the functions of MPI below were called with.
+/// Counts the calls of the functions of MPI below.
 struct call_record {
   std::uintptr_t low = 0;  // buffers in this range are counted
   std::uintptr_t high = 0;
@@ -1123,7 +1123,7 @@ TEST_F(MpiTimeLimit, OfSendNoLongerReadsTheArray) {
     auto device = to_device(host);
     record = {};
     auto sent = where == memory::host ? limited.isend(host, next()) : limited.isend(device, next());
-    // What was not passed to MPI is not sent after the time limit.
+    // After the time limit, chunks that were not passed to MPI are not sent.
     until([&] { return sent.test() || record.sends == 4; });
     expect_timeout([&] { sent.wait(); });
     std::fill(host.begin(), host.end(), -1);
