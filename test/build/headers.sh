@@ -96,7 +96,8 @@ case $what in
     ;;
   cost)
     # The speed of a machine varies by a factor of two, so the measure is relative to common headers
-    # of the standard library, compiled alternately. Processor time, minimum of several runs.
+    # of the standard library, compiled alternately. Processor time, minimum of several runs: more on a
+    # busy machine, whose caches other processes use.
     limit=${ROCARRAY_TEST_COMPILE_PERCENT:-150}
     reference='<algorithm> <functional> <iostream> <string> <vector>'
     # compile_headers HEADER...
@@ -110,12 +111,13 @@ case $what in
     minimum() { if [ -z "$1" ] || [ "$2" -lt "$1" ]; then echo "$2"; else echo "$1"; fi; }
     compile_headers '<roc/roc.hpp>' # fails if the header does not compile
     ours='' standard=''
-    for _ in 1 2 3 4 5 6 7; do
+    for run in {1..25}; do
       ours=$(minimum "$ours" "$(milliseconds '<roc/roc.hpp>')")
       # shellcheck disable=SC2086 # one header a word
       standard=$(minimum "$standard" "$(milliseconds $reference)")
+      percent=$((100 * ours / standard))
+      if [ "$run" -ge 7 ] && [ "$percent" -lt "$limit" ]; then break; fi
     done
-    percent=$((100 * ours / standard))
     echo "roc/roc.hpp compiles in $ours ms, $percent % of $reference ($standard ms); the limit is $limit %"
     [ "$percent" -lt "$limit" ]
     ;;
