@@ -10,9 +10,11 @@ namespace {
 
 // True if the runtime returns hipErrorInvalidValue only for memory that was freed. ROCm before
 // version 6 and CUDA return it for all memory that they do not know.
-#if ROCARRAY_PLATFORM_AMD
+#if ROCARRAY_PLATFORM_NVIDIA
+[[maybe_unused]] constexpr bool rejects_only_freed = false;
+#elif ROCARRAY_PLATFORM_AMD
 constexpr bool rejects_only_freed = HIP_VERSION_MAJOR >= 6;
-#elif !ROCARRAY_PLATFORM_NVIDIA
+#else
 constexpr bool rejects_only_freed = true;
 #endif
 
@@ -21,8 +23,9 @@ hipDeviceptr_t device_pointer(std::uintptr_t address) noexcept {
   return (hipDeviceptr_t)(address);  // NOLINT: static_cast or reinterpret_cast
 }
 
-#if ROCARRAY_PLATFORM_NVIDIA
 // HIP's headers for NVIDIA report managed memory as memory that CUDA does not know.
+#if ROCARRAY_PLATFORM_NVIDIA && !ROCARRAY_NATIVE_ALIAS
+#define ROCARRAY_ASK_FOR_MANAGED_MEMORY 1
 pointer_information query_managed(void const* data) {
   auto const address = reinterpret_cast<std::uintptr_t>(data);
   unsigned is_managed = 0;
@@ -47,7 +50,7 @@ pointer_information query_pointer(void const* data) {
   hipError_t const result = ROCARRAY_HIP_CODE(hipPointerGetAttributes, &attributes, data);
   // Unknown memory is hipErrorInvalidValue for some runtimes, and a kind for the others.
   if (means_no_device(result)) return {};
-#if ROCARRAY_PLATFORM_NVIDIA
+#if ROCARRAY_ASK_FOR_MANAGED_MEMORY
   if (result == hipErrorInvalidValue) return query_managed(data);
 #else
   if (result == hipErrorInvalidValue) return {.is_freed = rejects_only_freed};
