@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "gpu.hpp"
@@ -18,8 +16,7 @@
 namespace {
 
 constexpr std::size_t row_bytes = 1024;
-constexpr std::size_t pitch =
-    2 * row_bytes;  // of rows in host memory; they are dense on the device
+constexpr std::size_t pitch = 2 * row_bytes;  // in host memory; rows are dense on the device
 
 void check(GPU(Error_t) code, char const* call) {
   if (code == GPU(Success)) return;
@@ -123,8 +120,14 @@ int main(int argc, char** argv) {
   int devices = 0;
   if (GPU(GetDeviceCount)(&devices) != GPU(Success) || devices == 0) return 77;
   std::vector<std::size_t> sizes;
-  for (int i = 1; i < argc; ++i)
+  for (int i = 1; i < argc; ++i) {
     sizes.push_back(std::strtoull(argv[i], nullptr, 10) / row_bytes * row_bytes);
+    if (sizes.back() == 0) {
+      std::fprintf(stderr, "plain_copies: \"%s\" is not a size of %zu bytes or more\n", argv[i],
+                   row_bytes);
+      return 1;
+    }
+  }
   if (sizes.empty()) sizes = {65536, 1u << 20, 16u << 20};
   for (std::size_t const size : sizes) {
     for (bool const pinned : {false, true}) {

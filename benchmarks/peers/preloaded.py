@@ -166,21 +166,22 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--measure", choices=["torch", "cupy"], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if unknown := set(arguments.programs) - {"plain", "torch", "cupy"}:
+        parser.error(f"unknown programs: {', '.join(sorted(unknown))}; use plain, torch and cupy")
     if arguments.measure:
         return measure(Torch() if arguments.measure == "torch" else Cupy(), arguments.sizes)
 
     rocarray_run, _directory = without_space(arguments.run)
     sizes = [str(size) for size in arguments.sizes]
-    programs = {"plain": [arguments.plain_copies, *sizes]}
-    for library in ("torch", "cupy"):
-        if importlib.util.find_spec(library):
-            programs[library] = [sys.executable, __file__, "-", "-", "--measure", library, "--sizes", ",".join(sizes)]
-        else:
-            print(f"{library} is not installed", file=sys.stderr)
     print("| Program | Copy | Size | As it is, GB/s | With rocarray-run, GB/s | Ratio |")
     print("|---|---|---|---|---|---|")
-    for program, command in programs.items():
-        if program not in arguments.programs:
+    for program in arguments.programs:
+        if program == "plain":
+            command = [arguments.plain_copies, *sizes]
+        elif importlib.util.find_spec(program):
+            command = [sys.executable, __file__, "-", "-", "--measure", program, "--sizes", ",".join(sizes)]
+        else:
+            print(f"{program} is not installed", file=sys.stderr)
             continue
         rounds = [(run(command), run([rocarray_run, *command])) for _ in range(arguments.rounds)]
         for key in rounds[0][0]:
