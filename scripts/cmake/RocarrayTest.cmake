@@ -31,7 +31,7 @@ set(ROCARRAY_TEST_COMPILE_OPTIONS "" CACHE STRING
   "Additional C++ compiler options of the tests, such as -O0; the library does not use them")
 option(ROCARRAY_TEST_BY_PROGRAM "Run all tests of a program as one CTest test, in one process" OFF)
 set(ROCARRAY_TEST_MODES_BY_PROGRAM "" CACHE STRING
-  "Modes for which ROCARRAY_TEST_BY_PROGRAM counts as ON, with semicolons between; saves half of their time")
+  "Modes for which ROCARRAY_TEST_BY_PROGRAM counts as ON, with semicolons between")
 set(ROCARRAY_TEST_PREFIX "" CACHE STRING
   "First part of the tests' names; empty: the platform's name")
 
