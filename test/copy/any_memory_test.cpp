@@ -856,9 +856,10 @@ TEST(AnyMemoryLocation, ManagedArrayThatIsStatedToBeOnADeviceIsTracked) {
       auto managed = roc::managed_array<int>(count);
       std::fill(managed.begin(), managed.end(), 5);
       gate.close(stream);
+      // Before the copy: CUDA may block in copies of managed memory that is on the CPU.
+      opener = open_later(gate);
       roc::copy(roc::memory_view(managed.data(), managed.shape()).at(roc::device(0)), result,
                 stream);
-      opener = open_later(gate);
     }
     EXPECT_TRUE(stream.query());
   }

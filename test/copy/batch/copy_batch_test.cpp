@@ -439,7 +439,7 @@ TEST(CopyBatchCost, HipCallsDoNotGrowWithTheNumberOfCopies) {
   roc::stream const stream;
   bytes const from = numbered(40'000);
   bytes back(40'000);
-  roc::device_array<std::uint8_t> const array({40'000}), other({40'000});
+  roc::device_array<std::uint8_t> const array({40'000}), other = roc::to_device(from);
   std::vector<int> counted;
   for (std::ptrdiff_t const copies : {20, 2000}) {
     roc::copy_batch batch;

@@ -58,12 +58,12 @@ struct call_record {
 };
 call_record record;
 
-/// AMD's runtime executes the host functions of all streams in one thread, in which a closed gate
-/// blocks.
-#if ROCARRAY_PLATFORM_AMD
-constexpr bool gates_hold_all_streams = true;
-#else
+/// The runtimes of AMD and NVIDIA execute the host functions of all streams in one thread, in which
+/// a closed gate blocks.
+#if ROCARRAY_PLATFORM_HOST
 constexpr bool gates_hold_all_streams = false;
+#else
+constexpr bool gates_hold_all_streams = true;
 #endif
 
 /// Calls `condition` until it returns true. After 60 s the test fails.

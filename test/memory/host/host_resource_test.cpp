@@ -631,6 +631,7 @@ TEST(SetPinnedResource, ServesPinnedArraysAndMap) {
     auto const array = roc::pinned_array<char>(100);
     EXPECT_EQ(1u, pool.statistics().current_blocks);
     roc::device_array<char> const device({100});
+    device.zero();
     auto const mapping = roc::map(device, roc::access::read);
     EXPECT_EQ(2u, pool.statistics().current_blocks);
     auto const combined = roc::pinned_array<char>(100, roc::host_flags::write_combined);
