@@ -62,7 +62,11 @@
   X(hipStreamWaitEvent)              \
   X(hipStreamGetFlags)               \
   X(hipStreamGetPriority)            \
+  X(hipStreamIsCapturing)            \
   X(hipLaunchHostFunc)               \
+  /* stream memory operations */     \
+  X(hipStreamWaitValue64)            \
+  X(hipStreamWriteValue64)           \
   /* events */                       \
   X(hipEventCreateWithFlags)         \
   X(hipEventDestroy)                 \

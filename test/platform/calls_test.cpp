@@ -101,6 +101,13 @@ TEST(Calls, FlagsHaveNumbersOfHip) {
   EXPECT_EQ(1u, unsigned{hipEventBlockingSync});
   EXPECT_EQ(2u, unsigned{hipEventDisableTiming});
   EXPECT_EQ(4u, unsigned{hipEventInterprocess});
+  EXPECT_EQ(0u, unsigned{hipStreamWaitValueGte});
+  EXPECT_EQ(1u, unsigned{hipStreamWaitValueEq});
+  EXPECT_EQ(2u, unsigned{hipStreamWaitValueAnd});
+  EXPECT_EQ(3u, unsigned{hipStreamWaitValueNor});
+  EXPECT_EQ(0, hipStreamCaptureStatusNone);
+  EXPECT_EQ(1, hipStreamCaptureStatusActive);
+  EXPECT_EQ(2, hipStreamCaptureStatusInvalidated);
   EXPECT_NE(nullptr, hipStreamPerThread);
 }
 

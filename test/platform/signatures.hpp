@@ -5,6 +5,7 @@
 #include "platform/hip.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 #define ROCARRAY_HIP_SIGNATURES(X)                                                           \
   X(hipGetDeviceCount, hipError_t(int*))                                                     \
@@ -56,6 +57,10 @@
   X(hipStreamWaitEvent, hipError_t(hipStream_t, hipEvent_t, unsigned))                       \
   X(hipStreamGetFlags, hipError_t(hipStream_t, unsigned*))                                   \
   X(hipStreamGetPriority, hipError_t(hipStream_t, int*))                                     \
+  X(hipStreamIsCapturing, hipError_t(hipStream_t, hipStreamCaptureStatus*))                  \
+  X(hipStreamWaitValue64,                                                                    \
+    hipError_t(hipStream_t, void*, std::uint64_t, unsigned, std::uint64_t))                  \
+  X(hipStreamWriteValue64, hipError_t(hipStream_t, void*, std::uint64_t, unsigned))          \
   X(hipLaunchHostFunc, hipError_t(hipStream_t, hipHostFn_t, void*))                          \
   X(hipEventCreateWithFlags, hipError_t(hipEvent_t*, unsigned))                              \
   X(hipEventDestroy, hipError_t(hipEvent_t))                                                 \

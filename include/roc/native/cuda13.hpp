@@ -236,3 +236,23 @@ hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* memory, std::size_t
                                    unsigned flags) {
   return hipCUDAErrorTohipError(cudaStreamAttachMemAsync(stream, memory, size, flags));
 }
+
+/// HIP's headers for NVIDIA define the following functions for nvcc only, with signed values. These
+/// are templates, so that they are overloads of HIP's. As HIP's, they ignore the mask, which CUDA
+/// does not have.
+template <class Unused = void>
+hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
+  return hipCUDAErrorTohipError(cudaStreamIsCapturing(stream, status));
+}
+template <class Unused = void>
+hipError_t hipStreamWaitValue64(hipStream_t stream, void* address, std::uint64_t value,
+                                unsigned flags, std::uint64_t = UINT64_MAX) {
+  return hipCUResultTohipError(roc::native_detail::driver_cuStreamWaitValue64(
+      stream, reinterpret_cast<CUdeviceptr>(address), value, flags));
+}
+template <class Unused = void>
+hipError_t hipStreamWriteValue64(hipStream_t stream, void* address, std::uint64_t value,
+                                 unsigned flags) {
+  return hipCUResultTohipError(roc::native_detail::driver_cuStreamWriteValue64(
+      stream, reinterpret_cast<CUdeviceptr>(address), value, flags));
+}

@@ -6,11 +6,35 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include <roc/native/cuda_alias_types.hpp>
 
 namespace roc::cuda_alias {
+
+/// Returns the driver's function of that name, or null if there is no driver or no such function.
+/// The runtime looks it up, so that programs need not link libcuda.
+template <class Function>
+Function find_driver_call(char const* name, unsigned long long flags) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+  cudaError_t const error =
+      cudaGetDriverEntryPointByVersion(name, &found, CUDART_VERSION, flags, &status);
+#else
+  cudaError_t const error = cudaGetDriverEntryPoint(name, &found, flags, &status);
+#endif
+  if (error == cudaSuccess) return reinterpret_cast<Function>(found);
+  static_cast<void>(cudaGetLastError());
+  return nullptr;
+}
+
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+inline constexpr unsigned long long driver_stream_flags = cudaEnablePerThreadDefaultStream;
+#else
+inline constexpr unsigned long long driver_stream_flags = cudaEnableDefault;
+#endif
 
 // Devices
 
@@ -102,23 +126,11 @@ inline hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, voi
   attributes->allocationFlags = 0;
   return hipSuccess;
 }
-/// Calls the driver, whose function the runtime looks up: programs need not link libcuda.
+/// Calls the driver: see find_driver_call.
 inline hipError_t hipPointerGetAttribute(void* value, hipPointer_attribute attribute,
                                          hipDeviceptr_t memory) {
   using function = int (*)(void*, int, unsigned long long);
-  static auto const call = [] {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
-#if CUDART_VERSION >= 12050
-    cudaError_t const error = cudaGetDriverEntryPointByVersion(
-        "cuPointerGetAttribute", &found, CUDART_VERSION, cudaEnableDefault, &status);
-#else
-    cudaError_t const error =
-        cudaGetDriverEntryPoint("cuPointerGetAttribute", &found, cudaEnableDefault, &status);
-#endif
-    if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
-    return error == cudaSuccess ? reinterpret_cast<function>(found) : nullptr;
-  }();
+  static auto const call = find_driver_call<function>("cuPointerGetAttribute", cudaEnableDefault);
   bool const is_set = call != nullptr && call(value, static_cast<int>(attribute), memory) == 0;
   return is_set ? hipSuccess : hipErrorInvalidValue;
 }
@@ -223,6 +235,29 @@ inline hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
 }
 inline hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
   return from_cuda(cudaStreamGetPriority(stream, priority));
+}
+inline hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
+  return from_cuda(cudaStreamIsCapturing(stream, status));
+}
+using driver_stream_value_call = int (*)(cudaStream_t, unsigned long long, unsigned long long,
+                                         unsigned);
+/// Calls the driver: see find_driver_call. CUDA has no mask; as HIP's headers do, this ignores it.
+inline hipError_t hipStreamWaitValue64(hipStream_t stream, void* address, std::uint64_t value,
+                                       unsigned flags, std::uint64_t = UINT64_MAX) {
+  static auto const call =
+      find_driver_call<driver_stream_value_call>("cuStreamWaitValue64", driver_stream_flags);
+  if (call == nullptr) return hipErrorNotInitialized;
+  auto const target = reinterpret_cast<unsigned long long>(address);
+  return from_cuda(static_cast<cudaError_t>(call(stream, target, value, flags)));
+}
+/// Calls the driver: see find_driver_call.
+inline hipError_t hipStreamWriteValue64(hipStream_t stream, void* address, std::uint64_t value,
+                                        unsigned flags) {
+  static auto const call =
+      find_driver_call<driver_stream_value_call>("cuStreamWriteValue64", driver_stream_flags);
+  if (call == nullptr) return hipErrorNotInitialized;
+  auto const target = reinterpret_cast<unsigned long long>(address);
+  return from_cuda(static_cast<cudaError_t>(call(stream, target, value, flags)));
 }
 inline hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
   return from_cuda(cudaLaunchHostFunc(stream, function, data));

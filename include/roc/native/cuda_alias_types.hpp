@@ -115,6 +115,12 @@ using hipDevice_t = int;
 using hipStream_t = cudaStream_t;
 using hipEvent_t = cudaEvent_t;
 using hipHostFn_t = cudaHostFn_t;
+using hipStreamCaptureStatus = cudaStreamCaptureStatus;
+inline constexpr hipStreamCaptureStatus hipStreamCaptureStatusNone = cudaStreamCaptureStatusNone;
+inline constexpr hipStreamCaptureStatus hipStreamCaptureStatusActive =
+    cudaStreamCaptureStatusActive;
+inline constexpr hipStreamCaptureStatus hipStreamCaptureStatusInvalidated =
+    cudaStreamCaptureStatusInvalidated;
 using hipMemPool_t = cudaMemPool_t;
 using hipMemPoolAttr = cudaMemPoolAttr;
 inline constexpr hipMemPoolAttr hipMemPoolAttrReleaseThreshold = cudaMemPoolAttrReleaseThreshold;
@@ -223,6 +229,11 @@ inline constexpr int hipCpuDeviceId = cudaCpuDeviceId;
 inline constexpr unsigned hipStreamDefault = cudaStreamDefault;
 inline constexpr unsigned hipStreamNonBlocking = cudaStreamNonBlocking;
 inline hipStream_t const hipStreamPerThread = cudaStreamPerThread;
+
+inline constexpr unsigned hipStreamWaitValueGte = 0x0;
+inline constexpr unsigned hipStreamWaitValueEq = 0x1;
+inline constexpr unsigned hipStreamWaitValueAnd = 0x2;
+inline constexpr unsigned hipStreamWaitValueNor = 0x3;
 
 inline constexpr unsigned hipEventDefault = cudaEventDefault;
 inline constexpr unsigned hipEventBlockingSync = cudaEventBlockingSync;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <roc/config.hpp>
 #include <roc/native/host_hip_error.hpp>
@@ -93,6 +94,12 @@ enum hipPointer_attribute : int {
 };
 using hipDeviceptr_t = void*;
 
+enum hipStreamCaptureStatus : int {
+  hipStreamCaptureStatusNone = 0,
+  hipStreamCaptureStatusActive = 1,
+  hipStreamCaptureStatusInvalidated = 2,
+};
+
 enum hipMemPoolAttr : int {
   hipMemPoolAttrReleaseThreshold = 4,
 };
@@ -146,6 +153,10 @@ inline constexpr unsigned hipMemAttachSingle = 0x4;
 inline constexpr int hipCpuDeviceId = -1;
 inline constexpr unsigned hipStreamDefault = 0x0;
 inline constexpr unsigned hipStreamNonBlocking = 0x1;
+inline constexpr unsigned hipStreamWaitValueGte = 0x0;
+inline constexpr unsigned hipStreamWaitValueEq = 0x1;
+inline constexpr unsigned hipStreamWaitValueAnd = 0x2;
+inline constexpr unsigned hipStreamWaitValueNor = 0x3;
 inline constexpr unsigned hipEventDefault = 0x0;
 inline constexpr unsigned hipEventBlockingSync = 0x1;
 inline constexpr unsigned hipEventDisableTiming = 0x2;
@@ -231,6 +242,11 @@ ROCARRAY_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event,
                                            unsigned flags = 0);
 ROCARRAY_API hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags);
 ROCARRAY_API hipError_t hipStreamGetPriority(hipStream_t stream, int* priority);
+ROCARRAY_API hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status);
+ROCARRAY_API hipError_t hipStreamWaitValue64(hipStream_t stream, void* address, std::uint64_t value,
+                                             unsigned flags, std::uint64_t mask = UINT64_MAX);
+ROCARRAY_API hipError_t hipStreamWriteValue64(hipStream_t stream, void* address,
+                                              std::uint64_t value, unsigned flags);
 ROCARRAY_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data);
 
 ROCARRAY_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -19,7 +20,11 @@ namespace {
 
 thread_local bool is_running_operation = false;
 
-// The exit handler of mode deferred. Does nothing if an operation itself calls exit().
+// How long a thread that waits for a value sleeps before it looks again.
+constexpr auto value_polling_interval = std::chrono::microseconds(20);
+
+// The exit handler of the modes in which work stays pending until a call waits for it. Does nothing
+// if an operation itself calls exit().
 void run_pending_work() {
   if (is_running_operation) return;
   note_exit();
@@ -38,8 +43,21 @@ void* next_handle() {
 scheduler& scheduler::instance() {
   static base::no_destructor<scheduler> instance;
   [[maybe_unused]] static bool const has_exit_handler =
-      host_settings().mode == run_mode::deferred && std::atexit(run_pending_work) == 0;
+      host_settings().mode != run_mode::threaded && std::atexit(run_pending_work) == 0;
   return *instance;
+}
+
+bool awaited_value::is_met() const noexcept {
+  std::uint64_t const found =
+      std::atomic_ref<std::uint64_t>(*address).load(std::memory_order_acquire) & mask;
+  switch (compares) {
+    case comparison::greater_or_equal:
+      return is_cyclic ? static_cast<std::int64_t>(found - value) >= 0 : found >= value;
+    case comparison::equal: return found == value;
+    case comparison::has_common_bit: return (found & value) != 0;
+    case comparison::lacks_bit: return (~(found | value) & mask) != 0;
+  }
+  return false;
 }
 
 hipStream_t scheduler::create_stream(int device, unsigned flags, int priority) {
@@ -141,6 +159,33 @@ operation_ptr scheduler::submit(std::shared_ptr<stream_object> const& stream,
                                 std::function<void()> work, operation_ptr const& dependency) {
   auto submitted = std::make_shared<operation>();
   submitted->work_ = std::move(work);
+  enqueue(stream, submitted, dependency);
+  return submitted;
+}
+
+operation_ptr scheduler::submit_wait(std::shared_ptr<stream_object> const& stream,
+                                     awaited_value const& awaited, std::shared_ptr<void> record) {
+  auto submitted = std::make_shared<operation>();
+  submitted->work_ = [owned = std::move(record)] {};
+  submitted->awaited_ = awaited;
+  enqueue(stream, submitted, nullptr);
+  return submitted;
+}
+
+operation_ptr scheduler::submit_write(std::shared_ptr<stream_object> const& stream,
+                                      std::uint64_t* address, std::uint64_t value,
+                                      std::shared_ptr<void> record) {
+  auto submitted = std::make_shared<operation>();
+  submitted->work_ = [=, owned = std::move(record)] {
+    std::atomic_ref<std::uint64_t>(*address).store(value, std::memory_order_release);
+  };
+  submitted->written_ = address;
+  enqueue(stream, submitted, nullptr);
+  return submitted;
+}
+
+void scheduler::enqueue(std::shared_ptr<stream_object> const& stream,
+                        operation_ptr const& submitted, operation_ptr const& dependency) {
   unique_lock lock(mutex_);
   add_dependencies_locked(*stream, submitted->dependencies_);
   if (dependency != nullptr && dependency->state_ != operation::state::done) {
@@ -152,10 +197,14 @@ operation_ptr scheduler::submit(std::shared_ptr<stream_object> const& stream,
     stream->has_thread = true;
     stream->queue.push_back(submitted);
     changed_.notify_all();
+  } else if (submitted->written_ != nullptr) {
+    std::erase_if(writes_, [](operation_ptr const& write) {
+      return write->state_ == operation::state::done;
+    });
+    writes_.push_back(submitted);
   }
   stream->last = submitted;
-  if (host_settings().mode == run_mode::inline_) run_with_dependencies(submitted, lock);
-  return submitted;
+  if (host_settings().mode == run_mode::inline_) run_with_dependencies(submitted, lock, false);
 }
 
 void scheduler::run(operation& next, unique_lock& lock) noexcept {
@@ -199,16 +248,37 @@ operation_ptr scheduler::find_runnable_locked(operation_ptr const& wanted,
   }
 }
 
-void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& lock) noexcept {
+operation_ptr scheduler::find_progress_locked(operation_ptr const& next,
+                                              std::size_t depth) noexcept {
+  if (next->state_ != operation::state::pending) return nullptr;
+  if (!next->awaited_ || next->awaited_->is_met()) return next;
+  // The operation that leads to a write may wait for another value.
+  if (depth == writes_.size()) return nullptr;
+  for (operation_ptr const& write : writes_) {
+    bool const is_pending = write->state_ == operation::state::pending;
+    if (!is_pending || write->written_ != next->awaited_->address) continue;
+    std::vector<operation_ptr> path;
+    operation_ptr const first = find_runnable_locked(write, path);
+    if (operation_ptr found = find_progress_locked(first, depth + 1)) return found;
+  }
+  return nullptr;
+}
+
+void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& lock,
+                                      bool waits_for_values) noexcept {
   if (wanted->state_ == operation::state::done) return;
   accessible_scope const memory;
   std::vector<operation_ptr> path;
   while (wanted->state_ != operation::state::done) {
     operation_ptr const next = find_runnable_locked(wanted, path);
-    if (next->state_ == operation::state::pending) {
-      run(*next, lock);
-    } else {
+    if (operation_ptr const ready = find_progress_locked(next)) {
+      run(*ready, lock);
+    } else if (next->state_ == operation::state::running) {
       changed_.wait(lock, [&] { return next->state_ == operation::state::done; });
+    } else if (waits_for_values) {
+      changed_.wait_for(lock, value_polling_interval);
+    } else {
+      return;
     }
   }
 }
@@ -221,6 +291,9 @@ void scheduler::worker_loop(std::shared_ptr<stream_object> stream) noexcept {
     operation_ptr const next = std::move(stream->queue.front());
     stream->queue.pop_front();
     changed_.wait(lock, [&] { return is_ready_locked(*next); });
+    while (next->awaited_ && !next->awaited_->is_met()) {
+      changed_.wait_for(lock, value_polling_interval);
+    }
     run(*next, lock);
   }
 }
@@ -243,12 +316,12 @@ bool scheduler::query(operation_ptr const& queried) {
   if (queried == nullptr) return true;
   unique_lock lock(mutex_);
   if (queried->state_ == operation::state::done) return true;
-  if (host_settings().mode == run_mode::deferred) {
+  if (host_settings().mode != run_mode::threaded) {
     std::vector<operation_ptr> path;
     operation_ptr const next = find_runnable_locked(queried, path);
-    if (next->state_ == operation::state::pending) {
+    if (operation_ptr const ready = find_progress_locked(next)) {
       accessible_scope const memory;
-      run(*next, lock);
+      run(*ready, lock);
     }
   }
   return false;

@@ -6,19 +6,40 @@
 // thread that runs its operations in order. In mode `inline` the call that enqueues an operation
 // runs it. In mode `deferred` an operation runs only when a call waits for it or for an operation
 // that depends on it.
+//
+// An operation may also wait for a value in memory. In mode `inline`, if the value is not there
+// yet, the operation and those that depend on it stay pending until a call waits for them, as in
+// mode `deferred`. There the thread that waits runs pending writes of the value.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "platform/host/api.hpp"
 
 namespace roc::host_hip {
+
+/// A condition on a number in memory, which other threads may write.
+struct awaited_value {
+  enum class comparison { greater_or_equal, equal, has_common_bit, lacks_bit };
+
+  std::uint64_t* address = nullptr;
+  std::uint64_t value = 0;
+  std::uint64_t mask = UINT64_MAX;
+  comparison compares = comparison::equal;
+  bool is_cyclic = false;  // greater_or_equal: the difference as a signed number is not negative
+
+  /// Reads the number, with acquire semantics. Returns true if the condition is met.
+  bool is_met() const noexcept;
+};
 
 /// A unit of work of a stream. The scheduler's lock protects all members.
 class operation {
@@ -29,6 +50,8 @@ class operation {
   friend class scheduler;
   std::function<void()> work_;
   std::vector<std::shared_ptr<operation>> dependencies_;
+  std::optional<awaited_value> awaited_;    // must be met before the operation runs
+  std::uint64_t const* written_ = nullptr;  // the number that `work_` writes, if any
   state state_ = state::pending;
 };
 
@@ -77,15 +100,24 @@ class scheduler {
   /// thread. If it throws std::bad_alloc or std::system_error, nothing was enqueued.
   operation_ptr submit(std::shared_ptr<stream_object> const& stream, std::function<void()> work,
                        operation_ptr const& dependency = nullptr);
+  /// Enqueues a wait until the condition is met. It occupies no thread that other streams need.
+  /// `record`, which may be null, is destroyed when the wait is over. Throws as submit.
+  operation_ptr submit_wait(std::shared_ptr<stream_object> const& stream,
+                            awaited_value const& awaited, std::shared_ptr<void> record);
+  /// Enqueues a write of a number, with release semantics. Throws as submit.
+  operation_ptr submit_write(std::shared_ptr<stream_object> const& stream, std::uint64_t* address,
+                             std::uint64_t value, std::shared_ptr<void> record);
   /// Blocks until the operation is done, in mode deferred by running it and its dependencies.
   /// Returns at once for null.
   void wait(operation_ptr const& awaited);
   /// Returns true if the operation is done; null counts as done. Does not block on other threads.
-  /// In mode deferred a call that returns false runs one pending dependency or the operation
-  /// itself, unless another thread is running it, so that polling ends.
+  /// In the modes deferred and inline a call that returns false runs one pending dependency or the
+  /// operation itself, unless another thread is running it or a value is awaited, so that polling
+  /// ends.
   bool query(operation_ptr const& queried);
 
-  /// Returns true if an operation of the stream, such as a recorded event, is not done. Runs nothing.
+  /// Returns true if an operation of the stream, such as a recorded event, is not done. Runs
+  /// nothing.
   bool has_pending_work(std::shared_ptr<stream_object> const& stream);
   /// Returns the operation enqueued last, or null if there was none.
   operation_ptr last_operation(std::shared_ptr<stream_object> const& stream);
@@ -124,6 +156,9 @@ class scheduler {
   /// the work runs. An exception of the work terminates the process in every mode, because there is
   /// no caller that could catch it on a device.
   void run(operation& next, unique_lock& lock) noexcept;
+  /// Enqueues an operation; see submit. Takes the lock.
+  void enqueue(std::shared_ptr<stream_object> const& stream, operation_ptr const& submitted,
+               operation_ptr const& dependency);
   /// Returns true if all dependencies are done. The caller holds the lock.
   bool is_ready_locked(operation const& next) const;
   /// Returns a direct or indirect dependency of `wanted`, or `wanted` itself, that has no pending
@@ -132,9 +167,16 @@ class scheduler {
   /// `wanted`. The caller holds the lock.
   operation_ptr find_runnable_locked(operation_ptr const& wanted,
                                      std::vector<operation_ptr>& path) noexcept;
-  /// Blocks until `wanted` is done: runs it and its dependencies, and waits for those that other
-  /// threads run. Runs nothing else. The caller holds the lock, which is released meanwhile.
-  void run_with_dependencies(operation_ptr const& wanted, unique_lock& lock) noexcept;
+  /// Returns `next`, which has no pending dependency, if it can run now. If it waits for a value,
+  /// returns an operation that leads to a write of the value and can run. Returns null if there is
+  /// none. The caller holds the lock.
+  operation_ptr find_progress_locked(operation_ptr const& next, std::size_t depth = 0) noexcept;
+  /// Runs `wanted` and its dependencies, and waits for those that other threads run. Runs nothing
+  /// else, except writes of values that they wait for. If a value is awaited that no pending
+  /// operation writes, blocks until it is there, or returns if `waits_for_values` is false. The
+  /// caller holds the lock, which is released meanwhile.
+  void run_with_dependencies(operation_ptr const& wanted, unique_lock& lock,
+                             bool waits_for_values = true) noexcept;
   /// Runs the operations of a stream until it is destroyed and its queue is empty: the stream's
   /// thread in mode threaded.
   void worker_loop(std::shared_ptr<stream_object> stream) noexcept;
@@ -144,6 +186,7 @@ class scheduler {
   stream_map streams_;
   stream_map destroyed_streams_;  // those that had pending work when they were destroyed
   std::vector<std::shared_ptr<stream_object>> default_streams_;  // by device; null until first used
+  std::list<operation_ptr> writes_;  // of values; not all are pending; empty in mode threaded
 };
 
 }  // namespace roc::host_hip

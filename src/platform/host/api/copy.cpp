@@ -8,23 +8,18 @@
 
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
-#include "platform/host/arena.hpp"
 #include "platform/host/box_copy.hpp"
-#include "platform/host/host_ranges.hpp"
+#include "platform/host/located_memory.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
 namespace {
 
-// Arithmetic on numbers of bytes that saturates instead of wrapping.
+// Arithmetic on numbers of bytes that saturates instead of wrapping; see also saturating_sum.
 std::size_t saturating_product(std::size_t a, std::size_t b) {
   std::size_t result = 0;
   return __builtin_mul_overflow(a, b, &result) ? SIZE_MAX : result;
-}
-std::size_t saturating_sum(std::size_t a, std::size_t b) {
-  std::size_t result = 0;
-  return __builtin_add_overflow(a, b, &result) ? SIZE_MAX : result;
 }
 
 // Returns the number of bytes from `memory.data` to the end of a box that is not empty.
@@ -33,45 +28,6 @@ std::size_t span_bytes(extent const& size, pitched_memory const& memory) {
   std::size_t const last_row = saturating_product(size.height - 1, memory.row_pitch);
   return saturating_sum(memory.offset,
                         saturating_sum(last_slice, saturating_sum(last_row, size.width)));
-}
-
-enum class memory_kind { pageable, pinned, managed, device };
-
-// The source or destination of a copy or fill, after its pointer was checked.
-struct located_memory {
-  // The address at which the copy accesses the memory: the host alias of device memory, the host
-  // address of registered memory. Null if the pointer is invalid.
-  std::byte* data = nullptr;
-  memory_kind kind = memory_kind::pageable;
-
-  // Pinned, registered and managed memory is on both sides.
-  bool on_device() const { return kind != memory_kind::pageable; }
-  bool on_host() const { return kind != memory_kind::device; }
-  bool is_migrated() const { return kind == memory_kind::managed || kind == memory_kind::device; }
-};
-
-// Finds the memory of a range. Ranges that begin or end outside an allocation, or that straddle the
-// bounds of a registered range, are invalid.
-located_memory locate(std::byte* data, std::size_t bytes) {
-  if (data == nullptr) return {};
-  if (int const device = owning_device(data); device >= 0) {
-    auto const allocated = device_arena(device).find(data);
-    if (!allocated || !is_within(last_byte(data, bytes), allocated->data, allocated->bytes)) {
-      return {};
-    }
-    return {device_arena(device).host_alias(data), memory_kind::device};
-  }
-  if (saturating_sum(reinterpret_cast<std::uintptr_t>(data), bytes) == SIZE_MAX) return {};
-  if (owning_device(last_byte(data, bytes)) >= 0) return {};
-  auto const range = host_ranges::instance().find(data);
-  if (range && !is_within(data, range->data, range->bytes)) {
-    // `data` is the device address of registered memory.
-    if (!is_within(last_byte(data, bytes), range->device, range->bytes)) return {};
-    return {range->data + (data - range->device), memory_kind::pinned};
-  }
-  if (host_ranges::instance().straddles(data, bytes)) return {};
-  if (!range) return {data, memory_kind::pageable};
-  return {data, range->managed ? memory_kind::managed : memory_kind::pinned};
 }
 
 // Returns true if the kind of the copy agrees with the memory of both operands. ROCm accepts every

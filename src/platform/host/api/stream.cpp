@@ -125,4 +125,18 @@ ROCARRAY_HOST_API hipError_t hipStreamGetPriority(hipStream_t stream, int* prior
   });
 }
 
+#if !defined(ROCARRAY_FAKE_RUNTIME)
+
+// There are no graphs. The fake HIP runtime has a state of captures.
+hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
+  return api_call("hipStreamIsCapturing", [=] {
+    if (status == nullptr) return hipErrorInvalidValue;
+    if (scheduler::instance().find_stream(stream) == nullptr) return hipErrorInvalidHandle;
+    *status = hipStreamCaptureStatusNone;
+    return hipSuccess;
+  });
+}
+
+#endif
+
 ROCARRAY_HOST_API_END
