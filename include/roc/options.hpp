@@ -34,6 +34,13 @@ enum class default_resource : unsigned char {
   hip_async,  ///< hip_async_memory_resource
 };
 
+/// How copies of pageable memory in the order of a stream alternate between the device and the CPU.
+enum class stream_staging_method : unsigned char {
+  automatic,       ///< the fastest method of the platform
+  values,          ///< the stream waits for values in memory that threads of the library write
+  host_functions,  ///< the stream calls functions on a thread of the HIP runtime
+};
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
@@ -75,6 +82,10 @@ struct options {
   /// The largest chunk of a staged copy in bytes: 4 KiB to 1 TiB. Chunks are not larger than
   /// a block, and a multiple of 256 bytes. (ROCARRAY_STAGING_CHUNK)
   std::size_t staging_chunk = detail::options_in_effect().staging_chunk;
+  /// How copies of pageable memory in the order of a stream alternate between the device and the
+  /// CPU. `values` is a preference: copies on a stream that is being captured, and copies on
+  /// devices that cannot wait for values, use host functions. (ROCARRAY_STREAM_STAGING)
+  stream_staging_method stream_staging = detail::options_in_effect().stream_staging;
   /// The shortest row in bytes that the copy engines copy; the CPU packs shorter ones: 1 to 1 TiB.
   /// (ROCARRAY_MEMCPY2D_MIN_ROW)
   std::size_t memcpy2d_min_row = detail::options_in_effect().memcpy2d_min_row;

@@ -26,6 +26,7 @@ constexpr std::array variable_names = {
     "ROCARRAY_STAGING_CHUNK"sv,
     "ROCARRAY_STAGING_LIMIT"sv,
     "ROCARRAY_STAGING_THRESHOLD"sv,
+    "ROCARRAY_STREAM_STAGING"sv,
     // diagnostics
     "ROCARRAY_INJECT_FAILURE"sv,
     "ROCARRAY_LEAK_CHECK"sv,

@@ -76,6 +76,7 @@ constexpr std::array flags = {
 constexpr std::array<char const*, 6> log_levels = {"off",  "error", "warning",
                                                    "info", "debug", "trace"};
 constexpr std::array<char const*, 3> resources = {"pool", "hip", "hip_async"};
+constexpr std::array<char const*, 3> staging_methods = {"auto", "values", "host_functions"};
 
 std::array<char const*, 8> path_names() noexcept {
   std::array<char const*, 8> names{};
@@ -112,6 +113,7 @@ roc::options defaults() noexcept {
           .staging_limit = 64 * mebi,
           .staging_block = 4 * mebi,
           .staging_chunk = 4 * mebi,
+          .stream_staging = stream_staging_method::automatic,
           .memcpy2d_min_row = 64,
           .pinned_cache = 256 * mebi,
           .register_chunk = 1024 * mebi,
@@ -146,6 +148,7 @@ class environment_reader {
     for (number const& option : numbers) read_number(option);
     read_name("ROCARRAY_COPY_PATH", "copy path", path_names(), result.path);
     read_name("ROCARRAY_MEMORY_RESOURCE", "memory resource", resources, result.memory_resource);
+    read_name("ROCARRAY_STREAM_STAGING", "staging method", staging_methods, result.stream_staging);
     read_flag("ROCARRAY_LEAK_CHECK", "0", "1", result.leak_check);
     // The search for the profiler reports other values that cannot be used.
     char const* const profiler = std::getenv("ROCARRAY_PROFILER");
@@ -264,8 +267,9 @@ auto with_member(Options& values, std::string_view member, F f) {
   }
   if (member == "path") return f(values.path, path_names());
   if (member == "memory_resource") return f(values.memory_resource, resources);
+  if (member == "stream_staging") return f(values.stream_staging, staging_methods);
   if (member == "log") return f(values.log, log_levels);
-  std::string names = "path, memory_resource, log";
+  std::string names = "path, memory_resource, stream_staging, log";
   for (number const& option : numbers) names.append(", ").append(option.member);
   for (flag const& option : flags) names.append(", ").append(option.member);
   throw_invalid("there is no option of the name \"" + std::string(member) + "\"; use one of " +
@@ -334,6 +338,8 @@ void validate(roc::options const& values) {
   check_enumerator("options::path", "copy_path", values.path, path_names().size());
   check_enumerator("options::memory_resource", "default_resource", values.memory_resource,
                    resources.size());
+  check_enumerator("options::stream_staging", "stream_staging_method", values.stream_staging,
+                   staging_methods.size());
   check_enumerator("options::log", "log_level", values.log, log_levels.size());
 }
 

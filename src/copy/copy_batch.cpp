@@ -116,9 +116,11 @@ void track_host_access(batch const& copies, copy_selection const& selection, lay
 void enqueue(shared_batch const& batch, device_route const& route, stream_ref stream) {
   enqueue_within_device(batch, route, stream);
   auto const enqueue_all = [&](copy_selection const& selection, copy_kind kind) {
+    if (selection.empty()) return;
+    bool const by_values = uses_value_staging(stream);
     for (auto const& work :
          make_staged_batches(batch, selection, kind, limits_for_stream_order())) {
-      enqueue_stream_ordered(work, kind, stream);
+      enqueue_stream_ordered(work, kind, stream, by_values);
     }
   };
   enqueue_all(route.stream_ordered_uploads, copy_kind::host_to_device);

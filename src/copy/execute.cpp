@@ -44,8 +44,11 @@ void copy_staged(plan const& p, timing when, stream_ref stream) {
     return is_upload ? upload_and_wait(work) : download_and_wait(work);
   }
   if (p.reads_source_now) return upload_on_stream(staged_copy::for_parallel_packing(p), stream);
-  enqueue_stream_ordered(std::make_shared<staged_copy>(staged_copy::for_stream_order(p)), p.kind,
-                         stream);
+  bool const by_values = uses_value_staging(stream);
+  enqueue_stream_ordered(
+      std::make_shared<staged_copy>(by_values ? staged_copy::for_value_staging(p)
+                                              : staged_copy::for_stream_order(p)),
+      p.kind, stream, by_values);
 }
 
 // Executes the path of a copy on its device, which is current. Complete on return, or enqueued on

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include <roc/event.hpp>
 #include <roc/stream.hpp>
@@ -14,6 +15,14 @@
 #include "runtime/stream_id.hpp"
 
 namespace roc::runtime {
+
+/// Two numbers in pinned memory with which the device and the CPU tell each other how far the
+/// operations on a pair of streams are. They only grow, so that operations never reset them. On
+/// cache lines of their own, because one side writes and the other side polls.
+struct progress_counters {
+  alignas(128) std::uint64_t device = 0;  // written by the device, in the order of `first`
+  alignas(128) std::uint64_t cpu = 0;     // written by the CPU; `first` waits for its values
+};
 
 /// Two streams and the events that order their steps with each other and with the user's stream.
 ///
@@ -30,7 +39,12 @@ struct auxiliary_streams {
   event input_ready;  // on the user's stream: its earlier work is done
   event first_done;   // on `first`: the first step of the current chunk is done
   event done;         // on `first` or `second`: the operation is done
-  std::array<event, max_slots> slot_free;  // on `second`: the last use of a slot is done
+  std::array<event, max_slots> slot_free;        // on `second`: the last use of a slot is done
+  progress_counters* counters = nullptr;         // null until progress_counters_of was called
+  progress_counters* device_counters = nullptr;  // their address on the device
+  // The next operation uses values of the counters above this one. Guarded by the guard of the
+  // pair.
+  std::uint64_t last_value = 0;
   stream_id user;                   // of the last operation; guarded by the lock of the guards
   std::atomic<bool> in_use = true;  // an auxiliary_streams_guard holds the pair
 };
@@ -53,9 +67,17 @@ class auxiliary_streams_guard {
   /// Returns true if this holds a pair.
   explicit operator bool() const noexcept { return pair_ != nullptr; }
   auxiliary_streams& operator*() const noexcept { return *pair_; }
+  /// Keeps the pair from being used again, because after an error its streams or counters are in an
+  /// unknown state. This then holds nothing.
+  void abandon() noexcept { pair_ = nullptr; }
 
  private:
   auxiliary_streams* pair_ = nullptr;
 };
+
+/// Returns the counters of a pair of the current device, which the caller holds; the first call
+/// for a device allocates them. Returns null if its streams cannot wait for 64-bit values and write
+/// them. Calls HIP under a process-wide lock. Throws roc::error, out_of_memory, std::bad_alloc.
+progress_counters* progress_counters_of(auxiliary_streams& pair);
 
 }  // namespace roc::runtime

@@ -180,6 +180,7 @@ constexpr std::size_t kibi = 1024;
   setenv("ROCARRAY_STAGING_LIMIT", "1G", 1);
   setenv("ROCARRAY_STAGING_BLOCK", "2M", 1);
   setenv("ROCARRAY_STAGING_CHUNK", "65536", 1);
+  setenv("ROCARRAY_STREAM_STAGING", "values", 1);
   setenv("ROCARRAY_MEMCPY2D_MIN_ROW", "1", 1);
   setenv("ROCARRAY_PINNED_CACHE", "1024G", 1);
   setenv("ROCARRAY_REGISTER_CHUNK", "128K", 1);
@@ -194,6 +195,7 @@ constexpr std::size_t kibi = 1024;
                               .staging_limit = kibi * kibi * kibi,
                               .staging_block = 2 * kibi * kibi,
                               .staging_chunk = 64 * kibi,
+                              .stream_staging = roc::stream_staging_method::values,
                               .memcpy2d_min_row = 1,
                               .pinned_cache = kibi * kibi * kibi * kibi,
                               .register_chunk = 128 * kibi,
@@ -282,6 +284,9 @@ INSTANTIATE_TEST_SUITE_P(
         invalid_variable{"ROCARRAY_MEMORY_RESOURCE", "nonsense",
                          "ROCARRAY_MEMORY_RESOURCE is not a memory resource: nonsense; use pool, "
                          "hip or hip_async"},
+        invalid_variable{"ROCARRAY_STREAM_STAGING", "events",
+                         "ROCARRAY_STREAM_STAGING is not a staging method: events; use auto, "
+                         "values or host_functions"},
         invalid_variable{"ROCARRAY_LOG", "loud",
                          "ROCARRAY_LOG is not a log level: loud; use off, error, warning, info, "
                          "debug or trace"},

@@ -117,6 +117,8 @@ TEST_F(Options, ThatAreInvalidAreRejectedWithMemberAndValue) {
        "options::path is invalid: 8; use an enumerator of copy_path"},
       {{.memory_resource = static_cast<roc::default_resource>(3)},
        "options::memory_resource is invalid: 3; use an enumerator of default_resource"},
+      {{.stream_staging = static_cast<roc::stream_staging_method>(3)},
+       "options::stream_staging is invalid: 3; use an enumerator of stream_staging_method"},
       {{.log = static_cast<log_level>(6)},
        "options::log is invalid: 6; use an enumerator of log_level"},
   };
@@ -156,9 +158,9 @@ using ScopedOptions = Options;
 // not compile if a member is added: add it here too.
 TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
   [[maybe_unused]] auto const& [path, copy_threads, staging_threshold, staging_limit, staging_block,
-                                staging_chunk, memcpy2d_min_row, pinned_cache, register_chunk,
-                                memory_resource, log, trace_calls, leak_check, profiler_ranges] =
-      previous_;
+                                staging_chunk, stream_staging, memcpy2d_min_row, pinned_cache,
+                                register_chunk, memory_resource, log, trace_calls, leak_check,
+                                profiler_ranges] = previous_;
   options changed = previous_;
   auto const set = [&](char const* member, char const* text, std::string const& expected) {
     roc::base::set_member(changed, member, text);
@@ -173,6 +175,7 @@ TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
   set("staging_limit", "2M", "2097152");
   set("staging_block", "8K", "8192");
   set("staging_chunk", "4096", "4096");
+  set("stream_staging", "host_functions", "host_functions");
   set("memcpy2d_min_row", "17", "17");
   set("pinned_cache", "0", "0");
   set("register_chunk", "1G", "1073741824");
@@ -187,6 +190,7 @@ TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
   EXPECT_EQ(2u << 20, changed.staging_limit);
   EXPECT_EQ(8u << 10, changed.staging_block);
   EXPECT_EQ(4u << 10, changed.staging_chunk);
+  EXPECT_EQ(roc::stream_staging_method::host_functions, changed.stream_staging);
   EXPECT_EQ(17u, changed.memcpy2d_min_row);
   EXPECT_EQ(0u, changed.pinned_cache);
   EXPECT_EQ(1u << 30, changed.register_chunk);

@@ -267,6 +267,35 @@ void download_pageable_on_stream(context& c) {
   c.expect(is_made(to, 1), "staged download on a stream");
 }
 
+// The threads of the library do the CPU's work. Last, both directions at once, on streams of their
+// own.
+void copies_staged_by_values(context& c) {
+  scoped_options const scope({.stream_staging = stream_staging_method::values});
+  words const& from = c.source(large_count);
+  words& to = c.target(large_count);
+  array const a({large_count});
+  array const b = to_device(make_words(large_count, 1));
+  a.fill(9);
+  c.watch(a.view());
+  stream up;
+  stream down;
+  if (!c.call([&] { a.copy_to_device(from, up, borrow_source); })) return;
+  if (!c.run([&] { up.synchronize(); })) return;
+  if (!c.call([&] { b.copy_to_host(to, down); })) return;
+  if (!c.run([&] { down.synchronize(); })) return;
+  c.expect(holds(a, 1) && is_made(to, 1), "copies staged by values");
+  std::fill(to.begin(), to.end(), word{0});
+  if (!c.run([&] {
+        a.fill(9);
+        a.copy_to_device(from, up, borrow_source);
+        b.copy_to_host(to, down);
+        down.synchronize();
+        up.synchronize();
+      }))
+    return;
+  c.expect(holds(a, 1) && is_made(to, 1), "copies in both directions staged by values");
+}
+
 void upload_after_pending_download(context& c) {
   array const a = to_device(make_words(count, 1));
   array const b({count});
@@ -1576,6 +1605,7 @@ std::vector<scenario> const& scenarios() {
       {"upload borrowed", upload_borrowed},
       {"download pageable", download_pageable},
       {"download pageable on stream", download_pageable_on_stream},
+      {"copies staged by values", copies_staged_by_values},
       {"upload after pending download", upload_after_pending_download},
       {"pinned copies", pinned_copies},
       {"pinned copies on stream", pinned_copies_on_stream},

@@ -451,30 +451,40 @@ class execution {
 
   void apply_setting() {
     auto const small = small_staging();
+    constexpr auto values = roc::stream_staging_method::values;
+    constexpr auto host_functions = roc::stream_staging_method::host_functions;
     switch (setting_) {
       case 0:
-        return roc::set_options(
-            {.path = roc::copy_path::none, .copy_threads = 3, .staging_threshold = 0});
+        return roc::set_options({.path = roc::copy_path::none,
+                                 .copy_threads = 3,
+                                 .staging_threshold = 0,
+                                 .stream_staging = values});
       case 1:
-        return roc::set_options(
-            {.path = roc::copy_path::none, .copy_threads = 1, .staging_threshold = 2048});
+        return roc::set_options({.path = roc::copy_path::none,
+                                 .copy_threads = 1,
+                                 .staging_threshold = 2048,
+                                 .stream_staging = host_functions});
       case 2:
         return roc::set_options({.path = roc::copy_path::none,
                                  .copy_threads = 2,
                                  .staging_threshold = 0,
                                  .staging_limit = small.staging_limit,
                                  .staging_block = small.staging_block,
-                                 .staging_chunk = small.staging_chunk});
+                                 .staging_chunk = small.staging_chunk,
+                                 .stream_staging = values});
       case 3:
         return roc::set_options({.path = roc::copy_path::packed,
                                  .copy_threads = 3,
                                  .staging_threshold = 0,
                                  .staging_limit = small.staging_limit,
                                  .staging_block = small.staging_block,
-                                 .staging_chunk = small.staging_chunk});
+                                 .staging_chunk = small.staging_chunk,
+                                 .stream_staging = host_functions});
       default:
-        return roc::set_options(
-            {.path = roc::copy_path::dma_2d, .copy_threads = 2, .staging_threshold = 1 << 20});
+        return roc::set_options({.path = roc::copy_path::dma_2d,
+                                 .copy_threads = 2,
+                                 .staging_threshold = 1 << 20,
+                                 .stream_staging = values});
     }
   }
 

@@ -6,6 +6,7 @@
 #include "base/options.hpp"
 #include "base/round_up.hpp"
 #include "copy/staging/pack.hpp"
+#include "copy/staging/value_staging_limits.hpp"
 #include "kernels/strided_copy.hpp"
 #include "platform/call.hpp"
 #include "runtime/stream_handle.hpp"
@@ -61,6 +62,12 @@ staged_copy staged_copy::for_stream_order(plan const& p) {
   std::size_t const chunk =
       limited_chunk_bytes(p.canonical.bytes() / target_chunks, std::size_t{1} << 20);
   return {p, chunk, task_bytes, false};
+}
+
+staged_copy staged_copy::for_value_staging(plan const& p) {
+  std::size_t const chunk = limited_chunk_bytes(p.canonical.bytes() / value_staging::target_chunks,
+                                                value_staging::min_chunk_bytes);
+  return {p, chunk, value_staging::task_bytes, true};
 }
 
 staged_copy::staged_copy(plan const& p, std::size_t chunk_bytes, std::size_t task_bytes,

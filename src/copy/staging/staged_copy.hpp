@@ -19,6 +19,9 @@ class staged_copy final : public staged_work {
   /// Divides the copy into fewer, larger chunks that are processed in the order of a stream
   /// (stream_ordered_staging.hpp).
   static staged_copy for_stream_order(plan const& p);
+  /// Divides the copy into chunks that the device and the threads of the library process in turns,
+  /// in the order of a stream (staging_driver.hpp).
+  static staged_copy for_value_staging(plan const& p);
 
   std::size_t chunk_count() const noexcept override { return chunk_count_; }
   std::size_t data_bytes(std::size_t chunk) const noexcept override;

@@ -28,7 +28,8 @@ struct staging_slot {
 /// enqueue_upload. From the device: write_description, enqueue_download, and after that has
 /// finished, unpack for every task. All functions are const and thread-safe for different chunks
 /// and tasks. They are called by the thread that submits the copy, by threads of thread_pool, and
-/// (pack and unpack only) by host functions of streams, where HIP must not be called.
+/// (pack and unpack only) by host functions of streams and by the thread of staging_driver, where
+/// HIP must not be called.
 class staged_work {
  public:
   virtual ~staged_work() = default;

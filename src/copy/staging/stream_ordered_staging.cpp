@@ -3,12 +3,21 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <utility>
 
+#include <roc/native.hpp>
+
+#include "base/options.hpp"
+#include "base/round_up.hpp"
 #include "copy/host_function.hpp"
+#include "copy/staging/staging_driver.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "copy/staging/thread_pool.hpp"
+#include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
 #include "runtime/stream_handle.hpp"
 
@@ -166,13 +175,203 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
   }
 }
 
+// The staging memory of a transfer by values.
+struct value_buffers {
+  static constexpr std::size_t slot_alignment = 256;
+
+  std::array<staging_buffer_ptr, value_staging::max_slots> buffers;  // each at its first slot
+  std::byte* description = nullptr;  // in the first buffer, before its data
+
+  // Fills in the slots of `transfer`. Blocks until there is memory for one slot.
+  value_buffers(driven_transfer& transfer, stream_ref stream) {
+    staging_needs const needs(*transfer.work);
+    auto& pool = staging_pool::pinned(user_stream);
+    std::size_t const slot_bytes = base::round_up(needs.max_data_bytes, slot_alignment);
+    std::size_t const wanted = std::min(buffers.size(), transfer.work->chunk_count());
+    for (std::size_t& count = transfer.slot_count; count != wanted;) {
+      // The CPU uses the slots after the user's stream has reached the transfer, so that they may
+      // be those of earlier transfers of that stream; but it writes the description now.
+      bool const is_first = count == 0;
+      std::size_t const description_bytes = is_first ? needs.description_bytes : 0;
+      auto const access = is_first ? needs.access() : staging_pool::access::stream_ordered;
+      // In few blocks: a block is free for other streams after all of its buffers are.
+      std::size_t slots = std::clamp<std::size_t>(
+          (pool.block_bytes() - description_bytes) / slot_bytes, 1, wanted - count);
+      // try_acquire, because a thread that holds staging memory must not wait for more.
+      staging_buffer_ptr& buffer = buffers[count];
+      buffer = pool.try_acquire(description_bytes + (slots - 1) * slot_bytes + needs.max_data_bytes,
+                                stream, access);
+      if (buffer == nullptr && !is_first) break;
+      if (buffer == nullptr) {
+        slots = 1;
+        buffer = pool.acquire(description_bytes + needs.max_data_bytes, stream, access);
+      }
+      if (is_first) description = buffer->data();
+      for (std::size_t i = 0; i != slots; ++i) {
+        transfer.slots[count++] = buffer->data() + description_bytes + i * slot_bytes;
+      }
+    }
+  }
+  void abandon() noexcept {
+    for (staging_buffer_ptr const& buffer : buffers) {
+      if (buffer) buffer->abandon();
+    }
+  }
+};
+
+// The device's part of a transfer by values, on the stream `first` of a pair. The CPU's part is
+// that of staging_driver.
+class value_steps {
+ public:
+  value_steps(driven_transfer const& transfer, runtime::auxiliary_streams& pair,
+              std::byte* description)
+      : transfer_(transfer), pair_(pair), description_(description) {}
+
+  // Enqueues all steps in the order of `stream`, and makes `stream` wait for the transfer. No value
+  // is awaited on the user's stream: it waits for an event, so that the runtime knows the order of
+  // the streams and does not queue them in another one.
+  void enqueue(stream_ref stream) {
+    staged_work const& work = *transfer_.work;
+    pair_.input_ready.record(stream);
+    pair_.first.wait(pair_.input_ready);
+    if (transfer_.is_upload) write(transfer_.started());
+    for (std::size_t chunk = 0; chunk != work.chunk_count(); ++chunk) {
+      if (transfer_.is_upload) {
+        wait(transfer_.cpu_done(chunk));
+      } else if (chunk >= transfer_.slot_count) {
+        wait(transfer_.cpu_done(chunk - transfer_.slot_count));
+      }
+      enqueue_transfer(chunk);
+      write(transfer_.device_done(chunk));
+    }
+    if (!transfer_.is_upload) wait(transfer_.cpu_done(work.chunk_count() - 1));
+    pair_.done.record(pair_.first);
+    is_enqueued_ = true;
+    stream.wait(pair_.done);
+  }
+  // Returns true if all steps were enqueued, so that the transfer ends by itself.
+  bool is_enqueued() const noexcept { return is_enqueued_; }
+
+ private:
+  void enqueue_transfer(std::size_t chunk) {
+    staged_work const& work = *transfer_.work;
+    staging_slot slot{description_, transfer_.slots[chunk % transfer_.slot_count], pair_.first,
+                      user_stream};
+    slot.item_count = work.write_description(chunk, slot);
+    if (transfer_.is_upload) {
+      static_cast<void>(work.enqueue_upload(chunk, slot, true));
+    } else {
+      work.enqueue_download(chunk, slot);
+    }
+    description_ += work.description_bytes(chunk);
+  }
+  // The device writes its counter after its earlier work on the stream is visible to the CPU, which
+  // is what the operation does without flags.
+  void write(std::uint64_t value) {
+    ROCARRAY_HIP(hipStreamWriteValue64, runtime::handle(pair_.first),
+                 &pair_.device_counters->device, value, 0);
+  }
+  void wait(std::uint64_t value) {
+    ROCARRAY_HIP(hipStreamWaitValue64, runtime::handle(pair_.first), &pair_.device_counters->cpu,
+                 value, hipStreamWaitValueGte);
+  }
+
+  driven_transfer const& transfer_;
+  runtime::auxiliary_streams& pair_;
+  std::byte* description_;
+  bool is_enqueued_ = false;
+};
+
+// Lets the enqueued steps of a failed transfer run to their end: announces all steps of the CPU,
+// after earlier transfers on the pair are complete, because their values are smaller. Blocks until
+// then. If the device makes no progress for a long time after calls of HIP have failed, it is lost.
+void release_waits(driven_transfer const& transfer, runtime::auxiliary_streams const& pair,
+                   staging_driver& driver) noexcept {
+  constexpr auto polling_interval = std::chrono::microseconds(50);
+  constexpr auto time_limit = std::chrono::seconds(10);
+  auto const end = std::chrono::steady_clock::now() + time_limit;
+  while (driver.serves(transfer.counters) && std::chrono::steady_clock::now() < end) {
+    // The event was recorded by the last complete operation on the pair.
+    if (ROCARRAY_HIP_CODE(hipEventSynchronize, native(pair.done)) == hipSuccess) break;
+    // The query lets the host platform work in the modes where only calls do.
+    static_cast<void>(ROCARRAY_HIP_CODE(hipStreamQuery, runtime::handle(pair.first)));
+    std::this_thread::sleep_for(polling_interval);
+  }
+  std::atomic_ref<std::uint64_t>(transfer.counters->cpu)
+      .store(transfer.last_value(), std::memory_order_release);
+}
+
+// Enqueues the device's steps on a pair of auxiliary streams, and gives the CPU's steps to the
+// driver. The driver has the transfer before the first step is enqueued: the CPU works while the
+// later ones are.
+void enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind, stream_ref stream,
+                         runtime::auxiliary_streams_guard& auxiliary) {
+  runtime::auxiliary_streams& pair = *auxiliary;
+  driven_transfer transfer{
+      std::move(work), kind == copy_kind::host_to_device, pair.counters, pair.last_value, {}, 0};
+  value_buffers memory(transfer, stream);
+  staging_driver& driver = staging_driver::instance();
+  staging_driver::ticket const ticket = driver.add(transfer);
+  pair.last_value = transfer.last_value();
+  value_steps steps(transfer, pair, memory.description);
+  try {
+    steps.enqueue(stream);
+  } catch (...) {
+    // No thread and no pending work may still use the caller's memory, or the buffers after their
+    // release.
+    if (!steps.is_enqueued()) {
+      driver.withdraw(ticket);
+      release_waits(transfer, pair, driver);
+    }
+    bool const is_idle = runtime::synchronize_quietly(pair.first);
+    driver.withdraw(ticket);
+    if (!is_idle) {
+      memory.abandon();
+      auxiliary.abandon();
+    }
+    throw;
+  }
+}
+
+// Returns true if the stream is being captured, or may be: the default stream must not be asked
+// while another one is.
+bool is_captured(stream_ref stream) {
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  hipError_t const result =
+      ROCARRAY_HIP_CODE(hipStreamIsCapturing, runtime::handle(stream), &status);
+  return result != hipSuccess || status != hipStreamCaptureStatusNone;
+}
+
+// The method of stream_staging_method::automatic. On AMD, waits for values need memory of a kind of
+// their own in some versions, and their speed is unknown. On the host platform, every wait polls,
+// and host functions run on the threads of their streams: values gain nothing.
+#if ROCARRAY_PLATFORM_NVIDIA
+constexpr bool are_values_default = true;
+#else
+constexpr bool are_values_default = false;
+#endif
+
 }  // namespace
 
+bool uses_value_staging(stream_ref stream) {
+  stream_staging_method const wanted = base::options().stream_staging;
+  bool const is_wanted = wanted == stream_staging_method::automatic
+                             ? are_values_default
+                             : wanted == stream_staging_method::values;
+  // A graph would contain waits for values that nobody writes when it is launched.
+  return is_wanted && !is_captured(stream) && staging_driver::instance().start();
+}
+
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
-                            stream_ref stream) {
-  if (work->chunk_count() > 1) {
-    runtime::auxiliary_streams_guard const auxiliary(stream);
-    if (auxiliary) return enqueue_overlapped(std::move(work), kind, stream, *auxiliary);
+                            stream_ref stream, bool by_values) {
+  if (by_values || work->chunk_count() > 1) {
+    runtime::auxiliary_streams_guard auxiliary(stream);
+    if (auxiliary && by_values && runtime::progress_counters_of(*auxiliary) != nullptr) {
+      return enqueue_with_driver(std::move(work), kind, stream, auxiliary);
+    }
+    if (auxiliary && work->chunk_count() > 1) {
+      return enqueue_overlapped(std::move(work), kind, stream, *auxiliary);
+    }
   }
   enqueue_on_one_stream(std::move(work), kind, stream);
 }

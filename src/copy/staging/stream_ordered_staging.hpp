@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Staged transfers whose CPU work runs in the order of a stream, as host functions.
+// Staged transfers whose CPU work runs in the order of a stream: as host functions, or in threads
+// of the library that the stream waits for.
 #pragma once
 
 #include <memory>
@@ -11,15 +12,23 @@
 
 namespace roc::transfer {
 
+/// Returns true if transfers on `stream`, whose device is current, are staged by values (see
+/// options::stream_staging): staging_driver does the CPU's work. Returns false for host functions,
+/// also if the stream is being captured, or the driver's thread cannot start. May start a thread;
+/// calls HIP. Throws roc::error, std::bad_alloc.
+bool uses_value_staging(stream_ref stream);
+
 /// Enqueues the transfer `work` on `stream`, whose device must be current. Host memory is read or
-/// written in the stream's order. The enqueued host functions share ownership of `work`.
+/// written in the stream's order. The enqueued work shares ownership of `work`.
 /// @param kind host_to_device or device_to_host.
+/// @param by_values the result of uses_value_staging(stream). If no auxiliary streams are free, or
+///   the device cannot wait for values, host functions are used in spite of it.
 /// All descriptions are written now, into one staging buffer, which also holds the data of the
-/// largest chunk. With several chunks, the CPU's steps and the device's steps overlap on two
-/// auxiliary streams; else all steps run on `stream`. Blocks only if all staging memory is in use.
-/// Throws roc::error or out_of_memory; some steps may then be enqueued on `stream`, but none is
-/// pending on other streams.
+/// largest chunk. The CPU's steps and the device's steps overlap on auxiliary streams, except that
+/// the host function of a single chunk runs on `stream`. Blocks only if all staging memory is in
+/// use. Throws roc::error or out_of_memory; some steps may then be enqueued on `stream`, but none
+/// is pending on other streams, and no thread accesses the caller's memory.
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
-                            stream_ref stream);
+                            stream_ref stream, bool by_values);
 
 }  // namespace roc::transfer

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "copy/staging/thread_pool.hpp"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <exception>
 #include <map>
@@ -12,34 +9,12 @@
 
 #include "base/no_destructor.hpp"
 #include "base/spin_backoff.hpp"
+#include "base/without_signals.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/numa.hpp"
 
 namespace roc::transfer {
-namespace {
-
-// Blocks the signals that are sent to the process, for a scope: a thread that is created there
-// inherits the mask, and so takes no signal that the program waits for or handles in a thread of
-// its own. Signals of faults stay, because a blocked one ends the process without its handler.
-class without_signals {
- public:
-  without_signals() noexcept {
-    sigset_t blocked;
-    sigfillset(&blocked);
-    for (int const fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&blocked, fault);
-    pthread_sigmask(SIG_BLOCK, &blocked, &previous_);
-  }
-  ~without_signals() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
-  without_signals(without_signals const&) = delete;
-  without_signals& operator=(without_signals const&) = delete;
-
- private:
-  sigset_t previous_;
-};
-
-}  // namespace
-
 // Never destroyed, and neither are the threads: copies run until the process ends.
 thread_pool& thread_pool::instance() {
   static base::no_destructor<std::map<int, std::unique_ptr<thread_pool>>> pools;
@@ -54,7 +29,7 @@ thread_pool& thread_pool::instance() {
 void thread_pool::start_workers_locked(std::size_t count) noexcept {
   if (count <= requested_workers_) return;
   requested_workers_ = count;
-  without_signals const mask;
+  base::without_signals const mask;
   try {
     for (; worker_count_ < count; ++worker_count_) {
       std::thread([this] { worker_loop(); }).detach();

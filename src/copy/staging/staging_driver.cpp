@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "copy/staging/staging_driver.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include "base/no_destructor.hpp"
+#include "base/options.hpp"
+#include "base/spin_backoff.hpp"
+#include "base/without_signals.hpp"
+#include "copy/pending_host_access.hpp"
+#include "runtime/current_device.hpp"
+
+namespace roc::transfer {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+std::uint64_t load(std::uint64_t& counter) noexcept {
+  return std::atomic_ref<std::uint64_t>(counter).load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+// The work of the thread pool while there are transfers. Its one item is the driver's thread; the
+// workers help with tasks.
+class staging_driver::session final : public parallel_work {
+ public:
+  session(staging_driver& driver, std::size_t thread_limit)
+      : driver_(driver), thread_limit_(thread_limit) {}
+
+  bool run_item(std::size_t, bool) override {
+    driver_.serve(thread_limit_);
+    return true;
+  }
+  bool can_help() const noexcept override { return driver_.has_ready_task_.load(); }
+  void help() override { driver_.run_tasks(); }
+
+ private:
+  staging_driver& driver_;
+  std::size_t thread_limit_;
+};
+
+// Never destroyed, and neither is the thread: copies run until the process ends.
+staging_driver& staging_driver::instance() {
+  static base::no_destructor<std::map<int, std::unique_ptr<staging_driver>>> drivers;
+  static std::mutex mutex;
+  int const device = runtime::current_device();
+  thread_pool& threads = thread_pool::instance();  // calls HIP, so without the lock
+  std::lock_guard const lock(mutex);
+  auto& driver = (*drivers)[device];
+  if (driver == nullptr) driver.reset(new staging_driver(threads));
+  return *driver;
+}
+
+bool staging_driver::start() noexcept {
+  if (is_started_.load(std::memory_order_relaxed)) return true;
+  std::lock_guard const lock(mutex_);
+  if (is_started_) return true;
+  base::without_signals const mask;
+  try {
+    std::thread([this] { driver_loop(); }).detach();
+    is_started_ = true;
+  } catch (std::exception const&) {
+    // No thread, or no memory for one: the caller uses host functions.
+  }
+  return is_started_;
+}
+
+staging_driver::ticket staging_driver::add(driven_transfer const& transfer) {
+  transfer_list added(1);
+  pending_transfer& entry = added.front();
+  static_cast<driven_transfer&>(entry) = transfer;
+  entry.chunk_count = transfer.work->chunk_count();
+  entry.max_threads = base::options().copy_threads + 1;  // the workers and the driver's thread
+  std::lock_guard const lock(mutex_);
+  entry.id = ++last_ticket_;
+  transfers_.splice(transfers_.end(), added);
+  added_.notify_one();
+  return last_ticket_;
+}
+
+void staging_driver::withdraw(ticket transfer) noexcept {
+  transfer_list removed;
+  base::spin_backoff backoff;
+  unique_lock lock(mutex_);
+  auto const entry = std::find_if(transfers_.begin(), transfers_.end(),
+                                  [=](auto const& item) { return item.id == transfer; });
+  if (entry == transfers_.end()) return;
+  entry->is_withdrawn = true;
+  while (entry->running != 0) {
+    lock.unlock();
+    backoff.pause();
+    lock.lock();
+  }
+  removed.splice(removed.end(), transfers_, entry);
+  lock.unlock();  // before `removed` is destroyed
+}
+
+bool staging_driver::serves(runtime::progress_counters const* counters) noexcept {
+  std::lock_guard const lock(mutex_);
+  return std::any_of(transfers_.begin(), transfers_.end(),
+                     [=](auto const& item) { return item.counters == counters; });
+}
+
+std::size_t staging_driver::ready_chunks(pending_transfer const& transfer) noexcept {
+  std::uint64_t const announced = load(transfer.counters->device);
+  if (announced <= transfer.first_value) return 0;
+  std::uint64_t const steps = announced - transfer.first_value;
+  // A slot is free for an upload after the device has read its last chunk.
+  std::uint64_t const ready = transfer.is_upload ? steps - 1 + transfer.slot_count : steps;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(ready, transfer.chunk_count));
+}
+
+staging_driver::transfer_list::iterator staging_driver::find_ready_locked() noexcept {
+  return std::find_if(transfers_.begin(), transfers_.end(), [](pending_transfer const& item) {
+    return !item.is_withdrawn && item.running != item.max_threads &&
+           item.next_chunk < ready_chunks(item);
+  });
+}
+
+staging_driver::task staging_driver::begin_task_locked(transfer_list::iterator transfer) noexcept {
+  task const begun{transfer, transfer->next_chunk, transfer->next_task};
+  std::size_t const task_count = transfer->work->task_count(begun.chunk);
+  if (begun.index == 0) {
+    transfer->unfinished_tasks[begun.chunk % transfer->slot_count] = task_count;
+  }
+  ++transfer->running;
+  if (++transfer->next_task == task_count) {
+    transfer->next_task = 0;
+    ++transfer->next_chunk;
+    transfers_.splice(transfers_.end(), transfers_, transfer);
+  }
+  return begun;
+}
+
+void staging_driver::end_task_locked(task const& ended, transfer_list& complete) noexcept {
+  pending_transfer& transfer = *ended.transfer;
+  --transfer.running;
+  --transfer.unfinished_tasks[ended.chunk % transfer.slot_count];
+  // A slot's count is that of its oldest chunk: the next chunk begins after the device has been
+  // told that this one is complete.
+  std::size_t const finished_before = transfer.finished_chunks;
+  while (transfer.finished_chunks != transfer.next_chunk &&
+         transfer.unfinished_tasks[transfer.finished_chunks % transfer.slot_count] == 0) {
+    ++transfer.finished_chunks;
+  }
+  if (transfer.is_withdrawn || transfer.finished_chunks == finished_before) return;
+  std::atomic_ref<std::uint64_t>(transfer.counters->cpu)
+      .store(transfer.cpu_done(transfer.finished_chunks - 1), std::memory_order_release);
+  if (transfer.finished_chunks == transfer.chunk_count) {
+    complete.splice(complete.end(), transfers_, ended.transfer);
+  }
+}
+
+std::size_t staging_driver::max_threads_locked() const noexcept {
+  std::size_t most = 0;
+  for (pending_transfer const& item : transfers_) most = std::max(most, item.max_threads);
+  return most;
+}
+
+std::size_t staging_driver::run_tasks() noexcept {
+  std::size_t count = 0;
+  transfer_list complete;
+  unique_lock lock(mutex_, std::defer_lock);
+  base::spin_then_lock(lock);
+  for (;; ++count) {
+    auto const ready = find_ready_locked();
+    has_ready_task_.store(ready != transfers_.end());
+    if (ready == transfers_.end()) break;
+    task const begun = begin_task_locked(ready);
+    bool const has_more = find_ready_locked() != transfers_.end();
+    lock.unlock();
+    if (has_more && begun.index == 0) threads_.notify();
+    {
+      pending_access_scope const scope;
+      staged_work const& work = *begun.transfer->work;
+      std::byte* const data = begun.transfer->slots[begun.chunk % begun.transfer->slot_count];
+      if (begun.transfer->is_upload) {
+        work.pack(begun.chunk, begun.index, data);
+      } else {
+        work.unpack(begun.chunk, begun.index, data);
+      }
+    }
+    base::spin_then_lock(lock);
+    end_task_locked(begun, complete);
+  }
+  lock.unlock();  // before `complete` is destroyed
+  return count;
+}
+
+void staging_driver::serve(std::size_t thread_limit) noexcept {
+  base::spin_backoff backoff;
+  clock::time_point last_progress = clock::now();
+  for (;;) {
+    if (run_tasks() != 0) last_progress = clock::now();
+    clock::duration const idle = clock::now() - last_progress;
+    if (idle < value_staging::spin_time) {
+      for (int i = 0; i != 16; ++i) backoff.pause();
+      continue;
+    }
+    unique_lock lock(mutex_);
+    if (transfers_.empty() && idle > value_staging::linger_time) return;
+    if (max_threads_locked() > thread_limit) return;
+    added_.wait_for(lock, std::min<clock::duration>(idle / value_staging::sleep_fraction,
+                                                    value_staging::max_sleep));
+  }
+}
+
+void staging_driver::driver_loop() noexcept {
+  for (;;) {
+    std::size_t thread_limit = 0;
+    {
+      unique_lock lock(mutex_);
+      added_.wait(lock, [this] { return !transfers_.empty(); });
+      thread_limit = max_threads_locked();
+    }
+    base::active_options options = base::options();
+    options.copy_threads = thread_limit - 1;
+    base::options_scope const scope(options);
+    session transfers(*this, thread_limit);
+    threads_.run(1, transfers);  // allocates nothing, and throws nothing, because session does not
+  }
+}
+
+}  // namespace roc::transfer

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// The threads that do the CPU's part of transfers on streams, in turns with the device: each side
+// tells the other by a number in memory how far it is (runtime::progress_counters).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "copy/staging/staged_work.hpp"
+#include "copy/staging/thread_pool.hpp"
+#include "copy/staging/value_staging_limits.hpp"
+#include "runtime/auxiliary_streams.hpp"
+
+namespace roc::transfer {
+
+/// The CPU's part of a transfer whose device work is enqueued on a pair of auxiliary streams. The
+/// chunks use the slots in turn: chunk k uses slot k % slot_count.
+///
+/// With b = first_value, the device and the CPU announce by values of the counters:
+///
+///              device counter                     CPU counter
+/// upload       b + 1: may begin                   b + k + 1: chunk k is packed
+///              b + k + 2: chunk k has been read
+/// download     b + k + 1: chunk k has arrived     b + k + 1: chunk k is unpacked
+///
+/// Smaller values belong to earlier transfers on the same pair, and larger ones to later ones.
+struct driven_transfer {
+  std::shared_ptr<staged_work const> work;
+  bool is_upload = false;
+  runtime::progress_counters* counters = nullptr;
+  std::uint64_t first_value = 0;
+  std::array<std::byte*, value_staging::max_slots> slots{};
+  std::size_t slot_count = 0;
+
+  /// The value of the device counter when an upload may begin.
+  std::uint64_t started() const noexcept { return first_value + 1; }
+  /// The value of the device counter when the device's step of the chunk is done.
+  std::uint64_t device_done(std::size_t chunk) const noexcept {
+    return first_value + chunk + (is_upload ? 2 : 1);
+  }
+  /// The value of the CPU's counter when the CPU's step of the chunk is done.
+  std::uint64_t cpu_done(std::size_t chunk) const noexcept { return first_value + chunk + 1; }
+  /// The largest value that the transfer uses.
+  std::uint64_t last_value() const noexcept { return device_done(work->chunk_count() - 1); }
+};
+
+/// Does the CPU's part of the pending transfers of one device: a thread polls their counters, and
+/// packs and unpacks together with the thread pool. All transfers are served in turns, so that none
+/// waits for another one whose stream is busy. Allocates no memory while it does so, and calls no
+/// function of HIP, which may hold a lock of the runtime until a pending transfer is complete.
+///
+/// On pages of its own, for the reason that thread_pool is.
+class alignas(4096) staging_driver {
+ public:
+  /// Identifies a transfer of a driver.
+  using ticket = std::uint64_t;
+
+  /// Returns the driver of the current device. Starts no thread.
+  static staging_driver& instance();
+
+  /// Starts the thread unless it runs already. Returns false if the system refuses it.
+  bool start() noexcept;
+  /// Adds a transfer: the CPU does its steps as soon as the device has announced its own. Called
+  /// after start(), in the thread that enqueues the device work, whose options the transfer has.
+  /// Throws std::bad_alloc.
+  ticket add(driven_transfer const& transfer);
+  /// Ends the CPU's part of a transfer, if it is not complete. On return no thread accesses the
+  /// caller's memory or the counters for this transfer. Waits for tasks that run, not for the
+  /// device.
+  void withdraw(ticket transfer) noexcept;
+  /// Returns true if a transfer with these counters is not complete.
+  bool serves(runtime::progress_counters const* counters) noexcept;
+
+ private:
+  class session;
+
+  struct pending_transfer : driven_transfer {
+    ticket id = 0;
+    std::size_t chunk_count = 0;
+    std::size_t max_threads = 0;  // that work on the transfer at a time
+    std::size_t running = 0;      // threads that run a task
+    std::size_t next_chunk = 0;   // the next task to begin
+    std::size_t next_task = 0;
+    std::size_t finished_chunks = 0;  // the CPU counter announces them
+    std::array<std::size_t, value_staging::max_slots> unfinished_tasks{};  // of the slot's chunk
+    bool is_withdrawn = false;
+  };
+  using transfer_list = std::list<pending_transfer>;
+  struct task {
+    transfer_list::iterator transfer;
+    std::size_t chunk;
+    std::size_t index;
+  };
+  using unique_lock = std::unique_lock<std::mutex>;
+
+  explicit staging_driver(thread_pool& threads) : threads_(threads) {}
+  // The main function of the thread; never returns.
+  void driver_loop() noexcept;
+  // Runs tasks until there has been no transfer for some time, or a transfer may use more threads
+  // than `thread_limit`.
+  void serve(std::size_t thread_limit) noexcept;
+  // Runs tasks until none can begin. Takes the lock. Returns the number of tasks.
+  std::size_t run_tasks() noexcept;
+
+  // The caller of the functions below holds mutex_.
+
+  // Returns how many chunks the CPU may have begun, as the device's counter says.
+  static std::size_t ready_chunks(pending_transfer const& transfer) noexcept;
+  // Returns a transfer of which a task can begin now, or end().
+  transfer_list::iterator find_ready_locked() noexcept;
+  // Begins the next task of the transfer. After the last task of a chunk, the other transfers have
+  // their turn.
+  task begin_task_locked(transfer_list::iterator transfer) noexcept;
+  // Ends a task; announces the chunks that are complete. Moves the transfer to `complete` if it is.
+  void end_task_locked(task const& ended, transfer_list& complete) noexcept;
+  // Returns the largest number of threads that a transfer may use.
+  std::size_t max_threads_locked() const noexcept;
+
+  thread_pool& threads_;
+  std::mutex mutex_;               // guards the members below
+  std::condition_variable added_;  // a transfer was added
+  transfer_list transfers_;        // the one served last comes last
+  ticket last_ticket_ = 0;
+  std::atomic<bool> is_started_ = false;      // written with mutex_ held
+  std::atomic<bool> has_ready_task_ = false;  // as far as the last look for tasks tells
+};
+
+}  // namespace roc::transfer

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The sizes of transfers that alternate between the device and the CPU by values in memory
+// (staging_driver.hpp). Measure all of them together.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace roc::transfer::value_staging {
+
+/// A transfer has about so many chunks. Each costs three calls of HIP when the transfer is
+/// enqueued.
+inline constexpr std::size_t target_chunks = 16;
+/// The smallest chunk that a transfer is divided into.
+inline constexpr std::size_t min_chunk_bytes = std::size_t{512} << 10;
+/// The bytes that a thread packs or unpacks at a time. A chunk is complete after its last task.
+inline constexpr std::size_t task_bytes = std::size_t{256} << 10;
+/// The most chunks of one transfer that have staging memory at a time. The copy engine works on one
+/// of them, and the CPU on the others. A transfer whose stream is busy keeps the memory from other
+/// streams: with the default options, the largest ones take a quarter of it.
+inline constexpr std::size_t max_slots = 4;
+
+/// A thread that finds no work spins for this time.
+inline constexpr auto spin_time = std::chrono::microseconds(40);
+/// After that it sleeps for this fraction of the time for which it has found no work, but at most
+/// for max_sleep.
+inline constexpr int sleep_fraction = 8;
+inline constexpr auto max_sleep = std::chrono::microseconds(50);
+/// A thread without transfers waits as before for this time, because another copy is likely to
+/// follow, and sleeps until it is woken after that.
+inline constexpr auto linger_time = std::chrono::microseconds(400);
+
+}  // namespace roc::transfer::value_staging

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: MIT
+// Staged copies on streams whose CPU work is done by threads of the library, for which the stream
+// waits by values in memory (options::stream_staging).
+#include <roc/roc.hpp>
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+#include "support/gate.hpp"
+#include "support/options.hpp"
+
+namespace {
+
+std::atomic<bool> refuses_threads = false;
+
+}  // namespace
+
+// Replaces the function of the C library for the whole program: std::thread throws if it fails.
+extern "C" int pthread_create(pthread_t* thread, pthread_attr_t const* attributes,
+                              void* (*start)(void*), void* argument) {
+  if (refuses_threads) return EAGAIN;
+  static auto* const original =
+      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return original(thread, attributes, start, argument);
+}
+
+namespace {
+
+using roc::test::gate;
+using bytes = std::vector<std::uint8_t>;
+
+// Many chunks even for copies of little data.
+roc::test::program_options const options_of_tests([]() -> roc::options {
+  roc::options result = roc::test::small_staging();
+  result.stream_staging = roc::stream_staging_method::values;
+  result.copy_threads = 3;
+  return result;
+});
+
+constexpr std::size_t length = 100'000;
+
+bytes numbered(std::size_t count, unsigned seed) {
+  bytes result(count);
+  for (std::size_t i = 0; i != count; ++i) {
+    result[i] = static_cast<std::uint8_t>(seed + i * 7 + i / 256);
+  }
+  return result;
+}
+
+// Never destroyed: a worker thread that is starting may still call the hook when the process ends.
+struct recorded_calls {
+  std::mutex mutex;
+  std::map<std::string, unsigned> of_all_threads;
+  std::set<std::string> of_other_threads;
+  std::thread::id main_thread = std::this_thread::get_id();
+};
+recorded_calls& recorded = *new recorded_calls;
+
+// Records the HIP calls of a scope.
+class call_recorder {
+ public:
+  call_recorder() {
+    std::lock_guard const lock(recorded.mutex);
+    recorded.of_all_threads.clear();
+    recorded.of_other_threads.clear();
+    recorded.main_thread = std::this_thread::get_id();
+    previous_ = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+      std::lock_guard const hook_lock(recorded.mutex);
+      ++recorded.of_all_threads[record.name];
+      if (std::this_thread::get_id() != recorded.main_thread) {
+        recorded.of_other_threads.insert(record.name);
+      }
+    });
+  }
+  ~call_recorder() { roc::platform::set_call_hook(previous_); }
+  call_recorder(call_recorder const&) = delete;
+  call_recorder& operator=(call_recorder const&) = delete;
+
+  unsigned count(char const* name) const {
+    std::lock_guard const lock(recorded.mutex);
+    return recorded.of_all_threads[name];
+  }
+  std::set<std::string> of_other_threads() const {
+    std::lock_guard const lock(recorded.mutex);
+    return recorded.of_other_threads;
+  }
+
+ private:
+  roc::platform::call_hook previous_;
+};
+
+bool is_threaded() { return roc::test::run_mode() == roc::test::mode::threaded; }
+
+// The first two tests, because the pool's threads call HIP when they start.
+TEST(ValueStaging, IsUsedIfTheDriverCanStartOnly) {
+  bytes const source = numbered(length, 1);
+  roc::device_array<std::uint8_t> const array({length});
+  bytes back(length);
+  roc::stream const stream;
+  {
+    roc::stream const other;
+    other.synchronize();
+    stream.synchronize();
+  }
+  {
+    call_recorder const calls;
+    refuses_threads = true;
+    // In mode threaded HIP itself starts a thread for each stream.
+    auto const is_refused = [&] {
+      try {
+        array.copy_to_device(source, stream, roc::borrow_source);
+        return false;
+      } catch (roc::error const&) {
+        return true;
+      }
+    }();
+    refuses_threads = false;
+    if (!is_refused) {
+      EXPECT_EQ(0u, calls.count("hipStreamWaitValue64"));
+      EXPECT_NE(0u, calls.count("hipLaunchHostFunc"));
+    }
+    EXPECT_TRUE(!is_refused || is_threaded());
+    stream.synchronize();
+  }
+  call_recorder const calls;
+  array.copy_to_device(source, stream, roc::borrow_source);
+  array.copy_to_host(back, stream);
+  stream.synchronize();
+  EXPECT_NE(0u, calls.count("hipStreamWaitValue64"));
+  EXPECT_NE(0u, calls.count("hipStreamWriteValue64"));
+  EXPECT_EQ(0u, calls.count("hipLaunchHostFunc"));
+  EXPECT_EQ(source, back);
+}
+
+// A call of HIP may block until a copy is complete, which these threads complete.
+TEST(ValueStaging, ThreadsOfTheLibraryCallHipOnlyWhenTheyStart) {
+  bytes const source = numbered(length, 1);
+  roc::device_array<std::uint8_t> const array({length});
+  bytes back(length);
+  roc::stream const stream;
+  call_recorder const calls;
+  for (int i = 0; i != 20; ++i) {
+    array.copy_to_device(source, stream, roc::borrow_source);
+    array.copy_to_host(back, stream);
+  }
+  stream.synchronize();
+  EXPECT_EQ(source, back);
+  for (std::string const& name : calls.of_other_threads()) {
+    EXPECT_TRUE(name == "hipSetDevice" || name == "hipDeviceGetPCIBusId") << name;
+  }
+}
+
+TEST(ValueStaging, HostFunctionsAreUsedIfTheOptionSaysSo) {
+  roc::scoped_options const scope({.stream_staging = roc::stream_staging_method::host_functions});
+  bytes const source = numbered(length, 2);
+  roc::device_array<std::uint8_t> const array({length});
+  bytes back(length);
+  roc::stream const stream;
+  call_recorder const calls;
+  array.copy_to_device(source, stream, roc::borrow_source);
+  array.copy_to_host(back, stream);
+  stream.synchronize();
+  EXPECT_EQ(0u, calls.count("hipStreamWaitValue64"));
+  EXPECT_NE(0u, calls.count("hipLaunchHostFunc"));
+  EXPECT_EQ(source, back);
+}
+
+// A graph would contain waits for values that nobody writes. If the query fails, the stream may be
+// captured too.
+TEST(ValueStaging, HostFunctionsAreUsedIfTheStreamMayBeCaptured) {
+  bytes const source = numbered(length, 2);
+  roc::device_array<std::uint8_t> const array({length});
+  array.copy_to_device(source);
+  bytes back(length);
+  roc::stream const stream;
+  call_recorder const calls;
+  ASSERT_TRUE(roc::platform::fail_call("hipStreamIsCapturing", 1, hipErrorUnknown));
+  array.copy_to_host(back, stream);
+  stream.synchronize();
+  EXPECT_EQ(0u, calls.count("hipStreamWaitValue64"));
+  EXPECT_NE(0u, calls.count("hipLaunchHostFunc"));
+  EXPECT_EQ(source, back);
+}
+
+TEST(ValueStaging, CopiesOfEverySizeAreRight) {
+  constexpr std::size_t chunk = 4096;
+  roc::stream const stream;
+  for (std::size_t const size : {std::size_t{1}, std::size_t{255}, chunk - 1, chunk, chunk + 1,
+                                 2 * chunk, 5 * chunk + 3, 6 * chunk, 7 * chunk, 40 * chunk + 1}) {
+    for (std::size_t const threads : {1, 2, 8}) {
+      roc::scoped_options const scope({.copy_threads = threads});
+      bytes const source = numbered(size, static_cast<unsigned>(threads));
+      roc::device_array<std::uint8_t> const array({size});
+      array.fill(0);
+      bytes back(size + 2, 0xee);
+      array.copy_to_device(source, stream, roc::borrow_source);
+      array.copy_to_host(roc::host_view<std::uint8_t>(back.data() + 1, {size}), stream);
+      stream.synchronize();
+      ASSERT_TRUE(std::equal(source.begin(), source.end(), back.begin() + 1))
+          << size << " bytes, " << threads << " threads";
+      ASSERT_EQ(0xee, back.front());
+      ASSERT_EQ(0xee, back.back());
+    }
+  }
+}
+
+TEST(ValueStaging, StridedCopiesAndBatchesAreRight) {
+  constexpr std::size_t rows = 3000, columns = 9;
+  bytes const source = numbered(rows * columns, 5);
+  roc::device_array<std::uint8_t, 2> const array({rows, columns});
+  array.fill(0);
+  roc::host_view const all(source.data(), roc::shape<2>{rows, columns});
+  bytes back(rows * columns);
+  roc::host_view const to(back.data(), roc::shape<2>{rows, columns});
+  roc::stream const stream;
+  auto const even = roc::slice(0, roc::none, 2);
+  auto const odd = roc::slice(1, roc::none, 2);
+  array(roc::all, even).copy_to_device(all(roc::all, even), stream, roc::borrow_source);
+  array(roc::all, odd).copy_to_device(all(roc::all, odd), stream, roc::borrow_source);
+  array(even, roc::all).copy_to_host(to(even, roc::all), stream);
+  array(odd, roc::all).copy_to_host(to(odd, roc::all), stream);
+  stream.synchronize();
+  EXPECT_EQ(source, back);
+  std::fill(back.begin(), back.end(), std::uint8_t{0});
+  roc::copy_batch batch;
+  for (std::size_t row = 0; row < rows; row += 3) {
+    auto const index = static_cast<std::ptrdiff_t>(row);
+    batch.add(array(index, roc::all), to(index, roc::all));
+  }
+  call_recorder const calls;
+  batch.submit(stream);
+  stream.synchronize();
+  EXPECT_NE(0u, calls.count("hipStreamWaitValue64"));
+  for (std::size_t i = 0; i != back.size(); ++i) {
+    ASSERT_EQ(i / columns % 3 == 0 ? source[i] : 0, back[i]) << i;
+  }
+}
+
+TEST(ValueStaging, BorrowedSourceIsReadInStreamOrder) {
+  if (!gate::holds()) GTEST_SKIP() << "in mode inline, work is done by the call that enqueues it";
+  bytes source = numbered(length, 1);
+  roc::device_array<std::uint8_t> const array({length});
+  bytes back(length);
+  roc::stream const stream;
+  gate stream_gate;
+  stream_gate.close(stream);
+  array.copy_to_device(source, stream, roc::borrow_source);
+  array.copy_to_host(back, stream);
+  EXPECT_EQ(0, back[1]);
+  bytes const later = numbered(length, is_threaded() ? 9 : 1);
+  std::copy(later.begin(), later.end(), source.begin());
+  stream_gate.open();
+  stream.synchronize();
+  EXPECT_EQ(later, back);
+}
+
+TEST(ValueStaging, SeveralCopiesOnBusyStreamDoNotBlock) {
+  if (!is_threaded()) {
+    GTEST_SKIP() << "in the other modes nothing holds back the work that a call waits for";
+  }
+  bytes const source = numbered(length, 3);
+  roc::device_array<std::uint8_t> const array({length});
+  std::vector<bytes> back(6, bytes(length));
+  roc::stream const stream;
+  array.copy_to_host(back[0], stream);  // allocates the staging memory
+  stream.synchronize();
+  gate stream_gate;
+  stream_gate.close(stream);
+  auto enqueued = std::async(std::launch::async, [&] {
+    for (bytes& destination : back) {
+      array.copy_to_device(source, stream, roc::borrow_source);
+      array.copy_to_host(destination, stream);
+    }
+  });
+  EXPECT_EQ(std::future_status::ready, enqueued.wait_for(std::chrono::seconds(20)));
+  stream_gate.open();
+  enqueued.get();
+  stream.synchronize();
+  for (bytes const& destination : back) EXPECT_EQ(source, destination);
+}
+
+TEST(ValueStaging, StalledCopyDelaysNoOtherStream) {
+  if (!is_threaded()) {
+    GTEST_SKIP() << "in the other modes nothing holds back the work that a call waits for";
+  }
+  roc::scoped_options const scope({.staging_limit = 1 << 20});  // for both copies
+  bytes const source = numbered(length, 4);
+  roc::device_array<std::uint8_t> const array({length});
+  array.copy_to_device(source);
+  bytes stalled(length), back(length);
+  roc::stream const first;
+  roc::stream const second;
+  gate first_gate;
+  first_gate.close(first);
+  array.copy_to_host(stalled, first);
+  array.copy_to_host(back, second);
+  second.synchronize();
+  EXPECT_EQ(source, back);
+  EXPECT_EQ(bytes(length), stalled);
+  first_gate.open();
+  first.synchronize();
+  EXPECT_EQ(source, stalled);
+}
+
+// The copy that was enqueued first waits for the one that was enqueued last.
+TEST(ValueStaging, EarlierCopyMayWaitForLaterOne) {
+  if (!is_threaded()) {
+    GTEST_SKIP() << "in the other modes the stream that waits runs the work of the other one";
+  }
+  roc::scoped_options const scope({.staging_limit = 1 << 20});  // for both copies
+  bytes const source = numbered(length, 4);
+  roc::device_array<std::uint8_t> const array({length});
+  array.copy_to_device(source);
+  bytes first_back(length), second_back(length);
+  roc::stream const first;
+  roc::stream const second;
+  gate first_gate;
+  first_gate.close(first);
+  array.copy_to_host(first_back, first);
+  array.copy_to_host(second_back, second);
+  // The host function of the gate ends when the second copy is complete.
+  std::thread opener([&] {
+    second.synchronize();
+    first_gate.open();
+  });
+  first.synchronize();
+  opener.join();
+  EXPECT_EQ(source, first_back);
+  EXPECT_EQ(source, second_back);
+}
+
+TEST(ValueStaging, OneThreadCopiesInBothDirectionsAtOnce) {
+  constexpr int rounds = 10;
+  bytes const up = numbered(length, 6), down = numbered(length, 7);
+  roc::device_array<std::uint8_t> const destination({length});
+  roc::device_array<std::uint8_t> const source({length});
+  source.copy_to_device(down);
+  roc::stream const up_stream;
+  roc::stream const down_stream;
+  for (int i = 0; i != rounds; ++i) {
+    destination.fill(0);
+    bytes back(length);
+    destination.copy_to_device(up, up_stream, roc::borrow_source);
+    source.copy_to_host(back, down_stream);
+    down_stream.synchronize();
+    up_stream.synchronize();
+    ASSERT_EQ(down, back);
+    bytes there(length);
+    destination.copy_to_host(there);
+    ASSERT_EQ(up, there);
+  }
+}
+
+TEST(ValueStaging, MoreStreamsThanStagingMemoryAndAuxiliaryStreams) {
+  constexpr std::size_t streams = 24;
+  bytes const source = numbered(length, 8);
+  std::vector<std::unique_ptr<roc::stream>> all;
+  std::vector<std::unique_ptr<roc::device_array<std::uint8_t>>> arrays;
+  std::vector<bytes> back(streams, bytes(length));
+  for (std::size_t i = 0; i != streams; ++i) {
+    all.push_back(std::make_unique<roc::stream>());
+    arrays.push_back(std::make_unique<roc::device_array<std::uint8_t>>(roc::shape<1>{length}));
+  }
+  for (int round = 0; round != 2; ++round) {
+    for (std::size_t i = 0; i != streams; ++i) {
+      arrays[i]->copy_to_device(source, *all[i], roc::borrow_source);
+      arrays[i]->copy_to_host(back[i], *all[i]);
+    }
+    for (std::size_t i = 0; i != streams; ++i) {
+      all[i]->synchronize();
+      ASSERT_EQ(source, back[i]) << "stream " << i;
+      std::fill(back[i].begin(), back[i].end(), std::uint8_t{0});
+    }
+  }
+}
+
+TEST(ValueStaging, ThreadsCopyOnStreamsOfTheirOwn) {
+  constexpr std::size_t threads = 6;
+  std::vector<std::future<bool>> results;
+  for (unsigned i = 0; i != threads; ++i) {
+    results.push_back(std::async(std::launch::async, [i] {
+      bytes const source = numbered(length, i);
+      roc::device_array<std::uint8_t> const array({length});
+      roc::stream const stream;
+      bool right = true;
+      for (int round = 0; round != 10; ++round) {
+        bytes back(length);
+        array.copy_to_device(source, stream, roc::borrow_source);
+        array.copy_to_host(back, stream);
+        stream.synchronize();
+        right = right && back == source;
+      }
+      return right;
+    }));
+  }
+  for (auto& result : results) EXPECT_TRUE(result.get());
+}
+
+TEST(ValueStaging, StreamMayBeDestroyedAfterTheCall) {
+  bytes const source = numbered(length, 9);
+  roc::device_array<std::uint8_t> const array({length});
+  bytes back(length);
+  for (int i = 0; i != 10; ++i) {
+    std::fill(back.begin(), back.end(), std::uint8_t{0});
+    {
+      roc::stream const stream;
+      array.copy_to_device(source, stream, roc::borrow_source);
+      array.copy_to_host(back, stream);
+    }
+    roc::device().synchronize();
+    ASSERT_EQ(source, back);
+  }
+}
+
+// Each call of HIP that the copies make fails in turn. After an error nothing accesses the caller's
+// memory, and the copy before it on the stream is complete and right.
+class ValueStagingFailure : public testing::TestWithParam<char const*> {};
+
+TEST_P(ValueStagingFailure, LeavesEarlierCopiesAndTheCallersMemoryIntact) {
+  bytes const first_source = numbered(length, 1);
+  roc::device_array<std::uint8_t> const first({length});
+  roc::device_array<std::uint8_t> const second({length});
+  second.fill(77);
+  roc::stream const stream;
+  bytes warm(length);
+  first.copy_to_device(first_source, stream, roc::borrow_source);
+  first.copy_to_host(warm, stream);
+  stream.synchronize();
+  bool has_failed = true;
+  unsigned failures = 0;
+  for (unsigned nth = 1; has_failed && nth != 300; nth += 1 + nth / 8) {
+    first.fill(0);
+    bytes first_back(length), second_back(length), source = numbered(length, 3);
+    first.copy_to_device(first_source, stream, roc::borrow_source);
+    first.copy_to_host(first_back, stream);
+    ASSERT_TRUE(roc::platform::fail_call(GetParam(), nth, hipErrorUnknown));
+    // The end of the copy before is awaited also if the state of a stream cannot be queried.
+    ASSERT_TRUE(roc::platform::fail_call("hipStreamQuery", 1, hipErrorUnknown,
+                                         roc::platform::failing_uses::all_later));
+    auto const fails = [](auto copy) {
+      try {
+        copy();
+        return false;
+      } catch (roc::error const&) {
+        return true;
+      }
+    };
+    has_failed = fails([&] { second.copy_to_host(second_back, stream); });
+    bytes const after_error = has_failed ? second_back : bytes();
+    bool const upload_has_failed =
+        !has_failed && fails([&] { second.copy_to_device(source, stream, roc::borrow_source); });
+    roc::platform::clear_failures();
+    if (upload_has_failed) std::fill(source.begin(), source.end(), std::uint8_t{1});
+    stream.synchronize();
+    ASSERT_EQ(first_source, first_back) << GetParam() << ':' << nth;
+    if (has_failed) {
+      ASSERT_EQ(after_error, second_back) << GetParam() << ':' << nth;
+    } else {
+      ASSERT_EQ(bytes(length, 77), second_back) << GetParam() << ':' << nth;
+    }
+    second.fill(77);
+    has_failed = has_failed || upload_has_failed;
+    failures += has_failed ? 1 : 0;
+  }
+  EXPECT_NE(0u, failures);
+  EXPECT_FALSE(has_failed) << "the last use did not fail";
+  call_recorder const calls;
+  first.copy_to_host(warm, stream);
+  stream.synchronize();
+  EXPECT_EQ(first_source, warm);
+  EXPECT_NE(0u, calls.count("hipStreamWaitValue64")) << "the method is still in use";
+}
+
+INSTANTIATE_TEST_SUITE_P(OfCalls, ValueStagingFailure,
+                         testing::Values("hipStreamWaitValue64", "hipStreamWriteValue64",
+                                         "hipMemcpyAsync", "hipStreamWaitEvent", "hipEventRecord"));
+
+// In a process of its own, because the library remembers it.
+TEST(ValueStagingDeathTest, HostFunctionsAreUsedIfTheDeviceCannotWaitForValues) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        bytes const source = numbered(length, 2);
+        roc::device_array<std::uint8_t> const array({length});
+        array.copy_to_device(source);
+        roc::platform::fail_call("hipStreamWaitValue64", 1, hipErrorNotSupported);
+        bool right = true;
+        roc::stream const stream;
+        for (int round = 0; round != 2; ++round) {
+          call_recorder const calls;
+          bytes back(length);
+          array.copy_to_host(back, stream);
+          stream.synchronize();
+          right = right && back == source && calls.count("hipLaunchHostFunc") != 0 &&
+                  calls.count("hipStreamWaitValue64") == (round == 0 ? 1 : 0);
+        }
+        std::_Exit(right ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(ValueStagingDeathTest, ProcessMayEndWithPendingCopies) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        // Not destroyed before the process ends.
+        auto* const array = new roc::device_array<std::uint8_t>({length});
+        auto* const back = new bytes(length);
+        auto* const source = new bytes(numbered(length, 1));
+        auto* const stream = new roc::stream;
+        array->copy_to_device(*source, *stream, roc::borrow_source);
+        array->copy_to_host(*back, *stream);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
