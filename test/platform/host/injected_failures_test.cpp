@@ -144,6 +144,14 @@ class HostInjectedFailure : public testing::Test {
     all["hipStreamWaitEvent"] = [&] { return hipStreamWaitEvent(stream_, event_, 0); };
     all["hipStreamGetFlags"] = [&] { return hipStreamGetFlags(stream_, &flags_); };
     all["hipStreamGetPriority"] = [&] { return hipStreamGetPriority(stream_, &number_); };
+    all["hipStreamIsCapturing"] = [&] {
+      hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+      return hipStreamIsCapturing(stream_, &status);
+    };
+    all["hipStreamWaitValue64"] = [&] {
+      return hipStreamWaitValue64(stream_, pinned_, 0, hipStreamWaitValueGte);
+    };
+    all["hipStreamWriteValue64"] = [&] { return hipStreamWriteValue64(stream_, pinned_, 1, 0); };
     all["hipLaunchHostFunc"] = [&] {
       return hipLaunchHostFunc(
           stream_, [](void*) {}, nullptr);
