@@ -38,6 +38,8 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd")
 elseif(ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
   set(rocarray_pc_variables "runtimelibdir=${CUDAToolkit_LIBRARY_DIR}\n")
   string(APPEND rocarray_pc_private " -L\${runtimelibdir} -lcudart_static -lrt")
+elseif(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
+  string(APPEND rocarray_pc_private " -lboost_context")
 endif()
 
 # rocarray_install(EXPORT name LIBRARIES directory HEADERS directory PACKAGE directory PKG_CONFIG name

@@ -43,6 +43,27 @@ message(STATUS "rocarray: platform ${rocarray_resolved}")
 set(ROCARRAY_RESOLVED_PLATFORM ${rocarray_resolved})
 string(TOUPPER ${rocarray_resolved} rocarray_platform_upper)
 
+# Kernels that wait at barriers run on stacks of their own, on the host platform and on the fake HIP
+# runtime. The archive is preferred: then only programs that link the static library need Boost.
+find_path(ROCARRAY_BOOST_INCLUDE_DIR boost/context/fiber.hpp)
+find_library(ROCARRAY_BOOST_CONTEXT_LIBRARY NAMES libboost_context.a boost_context)
+mark_as_advanced(ROCARRAY_BOOST_INCLUDE_DIR ROCARRAY_BOOST_CONTEXT_LIBRARY)
+
+# Compiles and links the code that runs kernels on the CPU, whose files are in `directory`.
+function(rocarray_use_boost_context target directory)
+  if(NOT ROCARRAY_BOOST_INCLUDE_DIR OR NOT ROCARRAY_BOOST_CONTEXT_LIBRARY)
+    message(FATAL_ERROR "rocarray: kernels on the CPU need Boost.Context, which was not found "
+      "(Debian and Ubuntu: apt-get install libboost-context-dev)")
+  endif()
+  if(NOT ROCARRAY_BOOST_INCLUDE_DIR STREQUAL "/usr/include")
+    target_include_directories(${target} SYSTEM PRIVATE ${ROCARRAY_BOOST_INCLUDE_DIR})
+  endif()
+  if(ROCARRAY_SANITIZE MATCHES "thread")
+    set_source_files_properties(${directory}/fiber.cpp ${directory}/block_runner.cpp
+      TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread)
+  endif()
+endfunction()
+
 add_library(rocarray_platform INTERFACE)
 target_compile_definitions(rocarray_platform INTERFACE
   ROCARRAY_PLATFORM_${rocarray_platform_upper}=1)

@@ -45,9 +45,11 @@ constexpr std::array variable_names = {
     "ROCARRAY_HOST_MODE"sv,
     "ROCARRAY_HOST_POISON"sv,
     "ROCARRAY_HOST_PROTECT"sv,
+    "ROCARRAY_HOST_STACK"sv,
     "ROCARRAY_HOST_STRICT"sv,
     "ROCARRAY_HOST_STUBS"sv,
     "ROCARRAY_HOST_THREADS"sv,
+    "ROCARRAY_HOST_WARP"sv,
     // tests and scripts
     "ROCARRAY_BENCH_BUILD_DIR"sv,
     "ROCARRAY_HIP_INCLUDE_DIR"sv,

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <roc/detail/launch.hpp>
 
+#include <array>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
 
+#include <roc/error.hpp>
+
+#include "base/format_bytes.hpp"
+#include "base/no_destructor.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
@@ -28,12 +36,74 @@ int launch_host_kernel(host_kernel kernel, std::size_t count, native_stream* str
 
 namespace {
 
-// Calls f(record) with the allocation record of every address among the functor's bytes: views hold
-// the addresses of their arrays. Bytes that only look like an address make an array wait longer
-// than needed, which is harmless.
+// What a device allows a launch.
+struct launch_limits {
+  std::array<std::ptrdiff_t, 3> grid;
+  std::array<std::ptrdiff_t, 3> block;
+  std::ptrdiff_t threads;  // of a block
+  std::size_t shared_bytes;
+};
+
+struct limits_of_devices {
+  std::mutex mutex;
+  std::map<int, launch_limits> limits;
+};
+
+launch_limits query_limits(int device) {
+  auto const query = [=](hipDeviceAttribute_t attribute) {
+    int value = 0;
+    ROCARRAY_HIP(hipDeviceGetAttribute, &value, attribute, device);
+    return std::ptrdiff_t{value};
+  };
+  int shared_bytes = 0;
+  platform::check_launch("hipDeviceGetAttribute",
+                         native_detail::shared_memory_limit(&shared_bytes, device));
+  return {{query(hipDeviceAttributeMaxGridDimX), query(hipDeviceAttributeMaxGridDimY),
+           query(hipDeviceAttributeMaxGridDimZ)},
+          {query(hipDeviceAttributeMaxBlockDimX), query(hipDeviceAttributeMaxBlockDimY),
+           query(hipDeviceAttributeMaxBlockDimZ)},
+          query(hipDeviceAttributeMaxThreadsPerBlock),
+          static_cast<std::size_t>(shared_bytes)};
+}
+
+// Returns the limits of a device, which the first call queries.
+launch_limits limits_of(int device) {
+  static base::no_destructor<limits_of_devices> known;
+  {
+    std::lock_guard const lock((*known).mutex);
+    auto const found = (*known).limits.find(device);
+    if (found != (*known).limits.end()) return found->second;
+  }
+  launch_limits const result = query_limits(device);
+  std::lock_guard const lock((*known).mutex);
+  (*known).limits.emplace(device, result);
+  return result;
+}
+
+std::string to_string(std::array<std::ptrdiff_t, 3> const& extent) {
+  return "(" + std::to_string(extent[0]) + ", " + std::to_string(extent[1]) + ", " +
+         std::to_string(extent[2]) + ")";
+}
+
+// Returns true if an extent is negative, or greater than its limit.
+bool exceeds(std::array<std::ptrdiff_t, 3> const& extent,
+             std::array<std::ptrdiff_t, 3> const& limit) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (extent[i] < 0 || extent[i] > limit[i]) return true;
+  }
+  return false;
+}
+
+bool is_empty(std::array<std::ptrdiff_t, 3> const& extent) {
+  return extent[0] == 0 || extent[1] == 0 || extent[2] == 0;
+}
+
+// Calls f(record) with the allocation record of every address among the bytes of the arguments:
+// views hold the addresses of their arrays. Bytes that only look like an address make an array wait
+// longer than needed, which is harmless.
 template <class F>
-void for_each_record(void const* functor, std::size_t bytes, F f) {
-  auto const* const begin = static_cast<std::byte const*>(functor);
+void for_each_record(void const* arguments, std::size_t bytes, F f) {
+  auto const* const begin = static_cast<std::byte const*>(arguments);
   for (std::size_t i = 0; i + sizeof(void*) <= bytes; i += sizeof(void*)) {
     void const* address = nullptr;
     std::memcpy(&address, begin + i, sizeof address);
@@ -43,30 +113,59 @@ void for_each_record(void const* functor, std::size_t bytes, F f) {
 
 // Records events after the uses by a foreign stream, which may be destroyed without notice. To be
 // called also after an error. Throws roc::error.
-void finish_uses(stream_ref stream, int device, void const* functor, std::size_t bytes) {
+void finish_uses(stream_ref stream, int device, void const* arguments, std::size_t bytes) {
   auto const id = runtime::stream_id_of(stream, device);
   if (!id.is_foreign()) return;
-  for_each_record(functor, bytes, [&](memory::allocation_record& record) {
+  for_each_record(arguments, bytes, [&](memory::allocation_record& record) {
     if (record.allocation_stream != id) record.finish_use(id);
   });
 }
 
 }  // namespace
 
-launch_scope::launch_scope(stream_ref stream, void const* functor, std::size_t bytes)
+bool check_launch_extents(stream_ref stream, std::array<std::ptrdiff_t, 3> const& grid,
+                          std::array<std::ptrdiff_t, 3> const& block, std::size_t shared_bytes) {
+  static_cast<void>(runtime::handle(stream));
+  int const device = runtime::device_of(stream, runtime::current_device());
+  launch_limits const limits = limits_of(device);
+  auto const allows = [=] { return ": device " + std::to_string(device) + " allows "; };
+  if (is_empty(block)) {
+    throw shape_error("block " + to_string(block) + " has no threads; use at least (1, 1, 1)");
+  }
+  if (exceeds(block, limits.block)) {
+    throw shape_error("block " + to_string(block) + " is not possible" + allows() + "1 to " +
+                      to_string(limits.block) + "; use another block");
+  }
+  std::ptrdiff_t const threads = block[0] * block[1] * block[2];
+  if (threads > limits.threads) {
+    throw shape_error("block " + to_string(block) + " has " + std::to_string(threads) + " threads" +
+                      allows() + std::to_string(limits.threads) + "; use smaller blocks");
+  }
+  if (exceeds(grid, limits.grid)) {
+    throw shape_error("grid " + to_string(grid) + " is not possible" + allows() + "0 to " +
+                      to_string(limits.grid) + "; use fewer blocks, and a loop in the kernel");
+  }
+  if (shared_bytes > limits.shared_bytes) {
+    throw shape_error(base::format_bytes(shared_bytes) + " of shared memory for a block" +
+                      allows() + base::format_bytes(limits.shared_bytes) + "; use less of it");
+  }
+  return !is_empty(grid);
+}
+
+launch_scope::launch_scope(stream_ref stream, void const* arguments, std::size_t bytes)
     : stream_(stream),
       previous_device_(runtime::current_device()),
-      functor_(functor),
+      arguments_(arguments),
       bytes_(bytes) {
   static_cast<void>(runtime::handle(stream));
   int const device = runtime::device_of(stream, previous_device_);
   auto const id = runtime::stream_id_of(stream, device);
   try {
-    for_each_record(functor, bytes,
+    for_each_record(arguments, bytes,
                     [&](memory::allocation_record& record) { record.begin_use(id); });
     if (device != previous_device_) ROCARRAY_HIP(hipSetDevice, device);
   } catch (...) {
-    platform::log_if_throws([&] { finish_uses(stream, device, functor, bytes); });
+    platform::log_if_throws([&] { finish_uses(stream, device, arguments, bytes); });
     throw;
   }
 }
@@ -76,13 +175,13 @@ launch_scope::~launch_scope() {
     runtime::restore_current_device(previous_device_);
 }
 
-void launch_scope::check(int code) const {
+void launch_scope::check(int code, char const* kernel) const {
   auto const finish = [&] {
-    finish_uses(stream_, runtime::device_of(stream_, previous_device_), functor_, bytes_);
+    finish_uses(stream_, runtime::device_of(stream_, previous_device_), arguments_, bytes_);
   };
   auto const result = static_cast<hipError_t>(code);
   if (result != hipSuccess) platform::log_if_throws(finish);
-  platform::check_launch("for_each kernel", result);
+  platform::check_launch(kernel, result);
   // If this fails, the kernel may be running: enqueue_and_record waits for it, because the caller
   // frees its memory next.
   runtime::enqueue_and_record(stream_, finish);

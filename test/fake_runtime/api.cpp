@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Functions that the fake HIP runtime exports besides those of platform/host/api: the launch of
-// kernels, hipStreamAddCallback for real runtimes without hipLaunchHostFunc, the parallel loop of
-// host stubs, and what only programs without the library call: further copies, and the state of
-// captures. Work on a captured stream runs as on any other.
+// kernels, hipStreamAddCallback for real runtimes without hipLaunchHostFunc, and what only programs
+// without the library call: further copies, and the state of captures. Work on a captured stream
+// runs as on any other.
 #include <hip/hip_runtime_api.h>
 
 #include <cstdio>
@@ -15,15 +15,14 @@
 #include "kernel_registry.hpp"
 #include "pending_launch.hpp"
 #include "platform/host/api_call.hpp"
+#include "platform/host/arena.hpp"
+#include "platform/host/block_runner.hpp"
+#include "platform/host/host_ranges.hpp"
 #include "platform/host/launch.hpp"
-#include "platform/host/parallel_for.hpp"
 
 namespace {
 
 using namespace roc::fake_runtime;
-
-/// Maximum number of threads in a block on AMD devices.
-constexpr std::size_t max_block_threads = 1024;
 
 struct stream_callback {
   hipStreamCallback_t function;
@@ -54,14 +53,15 @@ hipError_t complete(hipError_t result, hipStream_t stream) {
 }  // namespace
 
 ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipLaunchKernel(void const* function, dim3 grid, dim3 block,
-                                                        void** arguments, std::size_t,
+                                                        void** arguments, std::size_t shared_bytes,
                                                         hipStream_t stream) {
   return roc::host_hip::api_call("hipLaunchKernel", [&]() -> hipError_t {
     auto const name = kernel_name(function);
     if (!name) return hipErrorInvalidDeviceFunction;
     launch_extent const blocks{{grid.x, grid.y, grid.z}};
     launch_extent const threads{{block.x, block.y, block.z}};
-    if (blocks.count() == 0 || threads.count() == 0 || threads.count() > max_block_threads) {
+    if (blocks.count() == 0 || threads.count() == 0 ||
+        threads.count() > roc::host_hip::max_block_threads) {
       return hipErrorInvalidConfiguration;
     }
     host_stub const* const stub = find_host_stub(*name);
@@ -73,7 +73,8 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipLaunchKernel(void const* function, di
           name->c_str());
       return hipErrorNotSupported;
     }
-    auto const launch = std::make_shared<pending_launch>(*stub, blocks, threads, arguments);
+    auto const launch =
+        std::make_shared<pending_launch>(*stub, blocks, threads, shared_bytes, arguments);
     return roc::host_hip::enqueue_kernel(stream, [launch] { launch->run(); });
   });
 }
@@ -92,12 +93,6 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamAddCallback(hipStream_t stream,
       pending.get());
   if (result == hipSuccess) static_cast<void>(pending.release());
   return result;
-}
-
-ROCARRAY_FAKE_RUNTIME_EXPORT void rocarray_host_stub_parallel_for(
-    std::size_t items, std::size_t grain, void (*run)(void*, std::size_t, std::size_t),
-    void* closure) {
-  roc::host_hip::parallel_for(items, run, closure, grain);
 }
 
 ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyWithStream(void* to, void const* from,

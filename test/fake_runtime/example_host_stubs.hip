@@ -6,11 +6,19 @@
 
 #include "../../examples/from_cuda/2_hipified/brighten_kernel.cuh"
 #include "../../examples/from_cuda/3_rocarray/brighten_pixel.hpp"
+#include "../../examples/kernels/histogram_kernel.hpp"
+#include "../../examples/kernels/matrix_product_kernel.hpp"
+#include "../../examples/kernels/reduction_kernel.hpp"
+#include "../../examples/kernels/stencil_kernel.hpp"
 #include "../../examples/saxpy_functor.hpp"
 #include "../../examples/saxpy_kernel.hpp"
 
 ROCARRAY_HOST_STUB(saxpy_kernel);
 ROCARRAY_HOST_STUB(brighten);
+ROCARRAY_HOST_STUB(multiply);
+ROCARRAY_HOST_STUB(add_all);
+ROCARRAY_HOST_STUB(count);
+ROCARRAY_HOST_STUB(add_neighbors);
 
 namespace roc::native_detail {
 

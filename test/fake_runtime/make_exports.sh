@@ -50,5 +50,4 @@ awk -F'@+' '
     printf "}%s;\n", (parent == "" ? "" : " " parent)
     parent = $1
   }
-  END { print "rocarray_fake_runtime_exports {\n  global: rocarray_host_stub_parallel_for;\n};" }
 ' "$out/symbols.txt" "$out/nodes.txt" > "$out/versions.map"

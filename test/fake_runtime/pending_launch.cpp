@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstring>
 
+#include "platform/host/block_runner.hpp"
+#include "platform/host/parallel_for.hpp"
+
 namespace roc::fake_runtime {
 
 pending_launch::pending_launch(host_stub const& stub, launch_extent grid, launch_extent block,
-                               void* const* arguments)
-    : stub_(stub), grid_(grid), block_(block) {
+                               std::size_t shared_bytes, void* const* arguments)
+    : stub_(stub), grid_(grid), block_(block), shared_bytes_(shared_bytes) {
   auto const units_of = [&](std::size_t argument) {
     return (stub.argument_sizes[argument] + sizeof(storage_unit) - 1) / sizeof(storage_unit);
   };
@@ -24,6 +27,19 @@ pending_launch::pending_launch(host_stub const& stub, launch_extent grid, launch
   }
 }
 
-void pending_launch::run() { stub_.run(grid_.sizes, block_.sizes, arguments_.data()); }
+void pending_launch::run() {
+  void** const arguments = arguments_.data();
+  if (stub_.run_items != nullptr) {
+    roc::host_hip::parallel_for(
+        stub_.item_count(arguments),
+        [&](std::size_t begin, std::size_t end) { stub_.run_items(arguments, begin, end); }, 1024);
+    return;
+  }
+  auto const index_of = [](launch_extent const& extent) {
+    return roc::host_hip::kernel_index{extent.sizes[0], extent.sizes[1], extent.sizes[2]};
+  };
+  roc::host_hip::run_grid(
+      {stub_.kernel, arguments, index_of(grid_), index_of(block_), shared_bytes_});
+}
 
 }  // namespace roc::fake_runtime

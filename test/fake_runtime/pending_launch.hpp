@@ -21,13 +21,12 @@ class pending_launch {
  public:
   /// Copies the arguments, because the launch returns before the kernel runs.
   pending_launch(host_stub const& stub, launch_extent grid, launch_extent block,
-                 void* const* arguments);
+                 std::size_t shared_bytes, void* const* arguments);
 
   pending_launch(pending_launch const&) = delete;
   pending_launch& operator=(pending_launch const&) = delete;
 
-  /// Runs the kernel for the whole grid. Blocks until it is done. Needs no memory, because no
-  /// caller could be told that there is none.
+  /// Runs the kernel for the whole grid, on several threads. Blocks until it is done.
   void run();
 
  private:
@@ -39,6 +38,7 @@ class pending_launch {
   host_stub const& stub_;
   launch_extent grid_;
   launch_extent block_;
+  std::size_t shared_bytes_;
   std::vector<storage_unit> storage_;
   std::vector<void*> arguments_;  // each is in `storage_`
 };

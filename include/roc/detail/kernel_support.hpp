@@ -9,6 +9,10 @@
 
 #include <roc/config.hpp>
 
+#if ROCARRAY_KERNEL_HOST_STUB
+#include <roc/native/host_block.hpp>
+#endif
+
 namespace roc::detail {
 
 /// An array of fixed size that kernels can index. The members of std::array are no device
@@ -43,6 +47,9 @@ ROCARRAY_HOST_DEVICE inline void stop_kernel([[maybe_unused]] char const* proble
 #elif defined(__HIP_DEVICE_COMPILE__)
   __builtin_trap();  // old compilers of HIP have no printf in headers other than their own
 #else
+#if ROCARRAY_KERNEL_HOST_STUB
+  if (auto* const block = host_hip::block_of_thread) block->fail(problem, {});
+#endif
   std::fprintf(stderr, "rocarray: %s in a kernel\n", problem);
   std::abort();
 #endif

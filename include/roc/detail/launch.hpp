@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Enqueues a functor over a linear range, from a file of a device compiler or of a host compiler.
+// Enqueues a functor over a linear range, and records what kernels use, from a file of a device
+// compiler or of a host compiler.
 #pragma once
 
 #include <cstddef>
@@ -30,22 +31,22 @@ inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F>;
 /// Makes the device of a stream current for a scope, and records the work that is enqueued in it.
 class ROCARRAY_API launch_scope {
  public:
-  /// Records the use of every allocation whose address is among the bytes of the functor, which its
-  /// views contain. Throws roc::error, lifetime_error.
-  launch_scope(stream_ref stream, void const* functor, std::size_t bytes);
+  /// Records the use of every allocation whose address is among the bytes of the functor or of the
+  /// kernel's arguments, which their views contain. Throws roc::error, lifetime_error.
+  launch_scope(stream_ref stream, void const* arguments, std::size_t bytes);
   ~launch_scope();
   launch_scope(launch_scope const&) = delete;
   launch_scope& operator=(launch_scope const&) = delete;
 
   /// Ends the recording after the launch returned `code`, the value of a hipError_t. Throws
-  /// roc::error if `code` is an error, or if the recording fails: it then blocks until the kernel
-  /// has finished.
-  void check(int code) const;
+  /// roc::error if `code` is an error, with the name `kernel`, a literal; and if the recording
+  /// fails: it then blocks until the kernel has finished.
+  void check(int code, char const* kernel) const;
 
  private:
   stream_ref stream_;
   int previous_device_;
-  void const* functor_;
+  void const* arguments_;
   std::size_t bytes_;
 };
 
@@ -54,9 +55,9 @@ template <class F>
 void launch(F const& f, std::size_t count, stream_ref stream) {
   launch_scope const scope(stream, &f, sizeof f);
 #if defined(__CUDACC__) || defined(__HIP__)
-  scope.check(native_detail::launch_elementwise(f, count, native(stream)));
+  scope.check(native_detail::launch_elementwise(f, count, native(stream)), "for_each kernel");
 #else
-  scope.check(launch_on_host(f, count, stream.handle()));
+  scope.check(launch_on_host(f, count, stream.handle()), "for_each kernel");
 #endif
 }
 

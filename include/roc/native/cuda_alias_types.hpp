@@ -150,6 +150,12 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeUnifiedAddressing = cudaDevAttrUnifiedAddressing,
   hipDeviceAttributeCooperativeLaunch = cudaDevAttrCooperativeLaunch,
   hipDeviceAttributeMemoryPoolsSupported = cudaDevAttrMemoryPoolsSupported,
+  hipDeviceAttributeMaxBlockDimX = cudaDevAttrMaxBlockDimX,
+  hipDeviceAttributeMaxBlockDimY = cudaDevAttrMaxBlockDimY,
+  hipDeviceAttributeMaxBlockDimZ = cudaDevAttrMaxBlockDimZ,
+  hipDeviceAttributeMaxGridDimX = cudaDevAttrMaxGridDimX,
+  hipDeviceAttributeMaxGridDimY = cudaDevAttrMaxGridDimY,
+  hipDeviceAttributeMaxGridDimZ = cudaDevAttrMaxGridDimZ,
 };
 
 using hipMemoryAdvise = cudaMemoryAdvise;

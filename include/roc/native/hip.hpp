@@ -81,6 +81,43 @@ constexpr memory_kind kind_of(Attributes const& attributes) {
   return type == hipMemoryType{} ? memory_kind::unregistered : memory_kind::managed;
 }
 
+/// Sets `bytes` to the largest shared memory that a block can have. On NVIDIA a kernel must opt in
+/// to a part of it; HIP's headers do not translate the attribute.
+inline hipError_t shared_memory_limit(int* bytes, int device) {
+#if ROCARRAY_PLATFORM_NVIDIA
+  cudaError_t const error =
+      cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  return error == cudaSuccess ? hipSuccess : hipErrorInvalidDevice;
+#else
+  return hipDeviceGetAttribute(bytes, hipDeviceAttributeMaxSharedMemoryPerBlock, device);
+#endif
+}
+
+#if defined(__CUDACC__) || defined(__HIP__)
+/// Enqueues a kernel of the calling shared object. Returns the error of this launch, not an earlier
+/// one. On NVIDIA it opts in to shared memory beyond the 48 KiB that every kernel can have.
+inline hipError_t launch_kernel(void const* kernel, dim3 grid, dim3 block, void** arguments,
+                                std::size_t shared_bytes, hipStream_t stream) {
+#if ROCARRAY_PLATFORM_NVIDIA
+  cudaError_t error = cudaSuccess;
+  if (shared_bytes > 48 * 1024) {
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(shared_bytes));
+  }
+  if (error == cudaSuccess) {
+    error = cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+  }
+  if (error == cudaSuccess) return hipSuccess;
+  static_cast<void>(cudaGetLastError());  // does not fail a later call
+  return static_cast<hipError_t>(error);  // the errors of launches have the same numbers
+#else
+  hipError_t const error = hipLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+  if (error != hipSuccess) static_cast<void>(hipGetLastError());
+  return error;
+#endif
+}
+#endif
+
 /// Returns hipDeviceAttributeHostRegisterSupported if the header defines it, else an attribute for
 /// which every implementation returns hipErrorInvalidValue.
 template <class Attribute = hipDeviceAttribute_t>

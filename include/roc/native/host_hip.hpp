@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <roc/config.hpp>
+#include <roc/native/host_block.hpp>
 #include <roc/native/host_hip_error.hpp>
 
 namespace roc::host_hip {
@@ -51,6 +52,12 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeMaxSharedMemoryPerBlock,
   hipDeviceAttributeUnifiedAddressing,
   hipDeviceAttributeCooperativeLaunch,
+  hipDeviceAttributeMaxBlockDimX,
+  hipDeviceAttributeMaxBlockDimY,
+  hipDeviceAttributeMaxBlockDimZ,
+  hipDeviceAttributeMaxGridDimX,
+  hipDeviceAttributeMaxGridDimY,
+  hipDeviceAttributeMaxGridDimZ,
 };
 
 enum hipMemoryAdvise : int {
@@ -265,6 +272,12 @@ ROCARRAY_API hipError_t launch_host_kernel(hipStream_t stream, std::size_t items
                                            void (*run)(void* closure, std::size_t begin,
                                                        std::size_t end),
                                            void* closure, void (*destroy)(void* closure));
+
+/// Enqueues a kernel that a C++ compiler has compiled, for every thread of a grid. The arguments of
+/// its threads are `closure`; `destroy(closure)` is called once, after the kernel or if this fails.
+ROCARRAY_API hipError_t launch_host_grid(hipStream_t stream, host_kernel const& kernel, dim3 grid,
+                                         dim3 block, std::size_t shared_bytes, void* closure,
+                                         void (*destroy)(void* closure));
 
 /// Makes the n-th use of a HIP call from now on (counted from 1) fail once with `error`. Several
 /// failures may be planned. The environment variable ROCARRAY_HOST_INJECT_FAILURE does the same.

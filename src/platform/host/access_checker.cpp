@@ -293,6 +293,17 @@ void note_exit() noexcept {
   for (work_record& work : state.works) add_late_locked(state, work, "the exit handler");
 }
 
+void report_kernel_error(char const* message, void const* kernel, std::size_t place) noexcept {
+  checker& state = instance();
+  if (!is_first(state, reinterpret_cast<std::uintptr_t>(kernel), place)) return;
+  {
+    checker_guard const guard(state.report_lock);
+    count_report(state);
+    print("rocarray: %s\n", message);
+  }
+  if (host_settings().check == check_mode::abort) std::abort();
+}
+
 void note_device_allocation(void const* data, std::size_t bytes, bool is_array) noexcept {
   if (host_settings().check == check_mode::off || data == nullptr) return;
   checker& state = instance();

@@ -58,6 +58,10 @@ void note_release(void const* data, std::size_t bytes, char const* call) noexcep
 /// Adds all pending work to that list: only the end of the process waits for it.
 void note_exit() noexcept;
 
+/// Reports an error of a kernel, once for each pair of `kernel` and `place`. To be called only if
+/// ROCARRAY_HOST_CHECK is set; with `abort`, ends the process.
+void report_kernel_error(char const* message, void const* kernel, std::size_t place) noexcept;
+
 /// Records where device memory was allocated. `is_array`: an array of the library, which may be a
 /// part of an allocation of HIP.
 void note_device_allocation(void const* data, std::size_t bytes, bool is_array) noexcept;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdlib>
+#include <new>
 
 #include "platform/host/settings.hpp"
 
@@ -22,6 +23,15 @@ void print(char const* format, ...) noexcept {
     ssize_t const count = ::write(STDERR_FILENO, text.data() + written, bytes - written);
     if (count <= 0) return;
     written += static_cast<std::size_t>(count);
+  }
+}
+
+bool is_first(checker& state, std::uint64_t accessed, std::uint64_t enqueued) {
+  checker_guard const guard(state.lock);
+  try {
+    return state.reported.insert(accessed * 31 + enqueued).second;
+  } catch (std::bad_alloc const&) {
+    return false;
   }
 }
 

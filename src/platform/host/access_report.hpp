@@ -28,6 +28,9 @@ struct stream_name {
   std::array<char, 40> text;
 };
 
+/// Returns true at the first call with this pair of places; false if memory is exhausted.
+bool is_first(checker& state, std::uint64_t accessed, std::uint64_t enqueued);
+
 /// Counts a report. The caller holds report_lock.
 void count_report(checker& state) noexcept;
 

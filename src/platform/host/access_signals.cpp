@@ -138,16 +138,6 @@ void forward(struct sigaction const& previous, int signal, siginfo_t* info, void
   if (info->si_code <= 0 || signal == SIGTRAP) ::raise(signal);
 }
 
-// Returns true at the first call with this pair of places; false if memory is exhausted.
-bool is_first(checker& state, std::uint64_t accessed, std::uint64_t enqueued) {
-  checker_guard const guard(state.lock);
-  try {
-    return state.reported.insert(accessed * 31 + enqueued).second;
-  } catch (std::bad_alloc const&) {
-    return false;
-  }
-}
-
 // Reports an access, unless one with the same places was reported before. In mode abort, aborts the
 // process when the handler returns: at the instruction, as a debugger shows it.
 void report(checker& state, violation const& access, ucontext_t& context) {

@@ -19,9 +19,9 @@
 //   arguments) and no requires-clause. Only then do the compilers agree on its mangled name, by
 //   which a launch finds the stub.
 // - Every argument is trivially copyable.
-// - It uses no __syncthreads, __shared__, wavefront operations or device atomics: the threads of a
-//   block run one after another, while blocks run concurrently on several threads.
-// - Launches (<<<>>>) are excluded from compilation with ROCARRAY_KERNEL_HOST_STUB.
+// - It uses the language of roc/native/host_kernel_language.hpp: instead of `extern __shared__`,
+//   roc::dynamic_shared.
+// - Launches (<<<>>>, roc::launch) are excluded from compilation with ROCARRAY_KERNEL_HOST_STUB.
 #pragma once
 
 #if !defined(ROCARRAY_KERNEL_HOST_STUB) || !ROCARRAY_KERNEL_HOST_STUB
@@ -39,45 +39,13 @@
 #include <type_traits>
 #include <utility>
 
+#include <roc/kernel.hpp>
+
 #include "platform/host/host_stub_abi.hpp"
-
-#ifndef __global__
-#define __global__
-#endif
-#ifndef __device__
-#define __device__
-#endif
-#ifndef __host__
-#define __host__
-#endif
-#ifndef __launch_bounds__
-#define __launch_bounds__(...)
-#endif
-
-// Weak, so that a host stub library can also be loaded without the fake HIP runtime. Its kernels
-// then run on one thread.
-extern "C" [[gnu::weak]] void rocarray_host_stub_parallel_for(
-    std::size_t, std::size_t, void (*)(void*, std::size_t, std::size_t), void*);
-
-namespace roc::host_stubs {
-
-/// The type of the built-in variables of kernels.
-struct index {
-  unsigned x = 0;
-  unsigned y = 0;
-  unsigned z = 0;
-};
-
-}  // namespace roc::host_stubs
 
 // Everything below has hidden visibility, because several host stub libraries may be loaded, each
 // with its own list. An inline variable of default visibility would be shared by the whole process,
 // also with RTLD_LOCAL.
-
-[[gnu::visibility("hidden")]] inline thread_local roc::host_stubs::index threadIdx;
-[[gnu::visibility("hidden")]] inline thread_local roc::host_stubs::index blockIdx;
-[[gnu::visibility("hidden")]] inline thread_local roc::host_stubs::index blockDim;
-[[gnu::visibility("hidden")]] inline thread_local roc::host_stubs::index gridDim;
 
 namespace roc::host_stubs {
 
@@ -102,22 +70,6 @@ bool add_entry(void const* kernel, host_stub stub) {
   return true;
 }
 
-/// Calls `f(begin, end)` for parts of [0, items), on the threads of the fake HIP runtime if it is
-/// loaded. Blocks until all parts are done.
-template <class F>
-void parallel_for(std::size_t items, std::size_t grain, F f) {
-  if (&rocarray_host_stub_parallel_for == nullptr) {
-    f(std::size_t{0}, items);
-    return;
-  }
-  rocarray_host_stub_parallel_for(
-      items, grain,
-      [](void* closure, std::size_t begin, std::size_t end) {
-        (*static_cast<F*>(closure))(begin, end);
-      },
-      &f);
-}
-
 /// The stub that runs a kernel's body once for every thread of the grid.
 template <auto Kernel>
 struct grid_stub;
@@ -127,39 +79,25 @@ struct grid_stub<Kernel> {
   static_assert((std::is_trivially_copyable_v<Arguments> && ...),
                 "a kernel's arguments are copied byte by byte");
 
-  static void run(unsigned const grid[3], unsigned const block[3], void** arguments) {
-    std::size_t const row = grid[0];
-    std::size_t const plane = row * grid[1];
-    parallel_for(plane * grid[2], 1, [=](std::size_t begin, std::size_t end) {
-      gridDim = {grid[0], grid[1], grid[2]};
-      blockDim = {block[0], block[1], block[2]};
-      for (std::size_t i = begin; i < end; ++i) {
-        blockIdx = {static_cast<unsigned>(i % row),
-                    static_cast<unsigned>(i % plane / row),
-                    static_cast<unsigned>(i / plane)};
-        run_block(arguments, std::index_sequence_for<Arguments...>{});
-      }
-    });
-  }
-
   static bool add() {
-    return add_entry<grid_stub>(reinterpret_cast<void const*>(Kernel),
-                                {sizeof...(Arguments), sizes.data(), &run});
+    void const* const kernel = reinterpret_cast<void const*>(Kernel);
+    return add_entry<grid_stub>(kernel, {sizeof...(Arguments),
+                                         sizes.data(),
+                                         {kernel, &host_hip::variables_of_object,
+                                          [](void* arguments) {
+                                            call(static_cast<void**>(arguments),
+                                                 std::index_sequence_for<Arguments...>{});
+                                          }},
+                                         nullptr,
+                                         nullptr});
   }
 
  private:
   static constexpr std::array<std::size_t, sizeof...(Arguments)> sizes{sizeof(Arguments)...};
 
   template <std::size_t... I>
-  static void run_block([[maybe_unused]] void** arguments, std::index_sequence<I...>) {
-    for (unsigned z = 0; z < blockDim.z; ++z) {
-      for (unsigned y = 0; y < blockDim.y; ++y) {
-        for (unsigned x = 0; x < blockDim.x; ++x) {
-          threadIdx = {x, y, z};
-          Kernel(*static_cast<Arguments*>(arguments[I])...);
-        }
-      }
-    }
+  static void call([[maybe_unused]] void** arguments, std::index_sequence<I...>) {
+    Kernel(*static_cast<Arguments*>(arguments[I])...);
   }
 };
 
@@ -168,18 +106,16 @@ template <class F, void (*Kernel)(F, std::size_t)>
 struct elementwise_stub {
   static_assert(std::is_trivially_copyable_v<F>, "a kernel's arguments are copied byte by byte");
 
-  static void run(unsigned const[3], unsigned const[3], void** arguments) {
-    F const& f = *static_cast<F*>(arguments[0]);
-    std::size_t const items = *static_cast<std::size_t*>(arguments[1]);
-    parallel_for(items, 1024, [&f](std::size_t begin, std::size_t end) {
-      F copy = f;
-      for (std::size_t i = begin; i < end; ++i) copy(i);
-    });
+  static void run(void** arguments, std::size_t begin, std::size_t end) {
+    F copy = *static_cast<F const*>(arguments[0]);
+    for (std::size_t i = begin; i < end; ++i) copy(i);
   }
 
   static bool add() {
     return add_entry<elementwise_stub>(reinterpret_cast<void const*>(Kernel),
-                                       {2, sizes.data(), &run});
+                                       {2, sizes.data(), {}, &run, [](void** arguments) {
+                                          return *static_cast<std::size_t const*>(arguments[1]);
+                                        }});
   }
 
  private:

@@ -5,14 +5,21 @@
 
 #include <cstddef>
 
+#include <roc/native/host_block.hpp>
+
 extern "C" {
 
-/// A kernel compiled for the CPU. `run` runs the whole grid and returns after it is done;
-/// `arguments` points to one pointer per argument. `argument_sizes` are in bytes.
+/// A kernel compiled for the CPU. `arguments` points to one pointer per argument; the sizes of the
+/// arguments are in bytes.
 struct host_stub {
   std::size_t argument_count;
   std::size_t const* argument_sizes;
-  void (*run)(unsigned const grid[3], unsigned const block[3], void** arguments);
+  /// Runs for each thread of the grid; its arguments are the array of pointers. `function` is null
+  /// if run_items is not.
+  roc::host_hip::host_kernel kernel;
+  /// Runs for ranges that together cover [0, item_count(arguments)), whatever the grid.
+  void (*run_items)(void** arguments, std::size_t begin, std::size_t end);
+  std::size_t (*item_count)(void** arguments);
 };
 
 /// Receives a host stub and the mangled name of its kernel. Both must stay valid until the process
@@ -21,12 +28,5 @@ using add_host_stub = void(char const* mangled, host_stub const* stub);
 
 /// Exported by every host stub library: calls `add` once for each of its stubs.
 void rocarray_register_host_stubs(add_host_stub* add);
-
-/// Exported by the fake HIP runtime: calls run(closure, begin, end) for parts of [0, items), each
-/// of at least `grain` items, on several threads, and returns after all are done. Must be called
-/// only by host_stub::run.
-void rocarray_host_stub_parallel_for(std::size_t items, std::size_t grain,
-                                     void (*run)(void* closure, std::size_t begin, std::size_t end),
-                                     void* closure);
 
 }  // extern "C"

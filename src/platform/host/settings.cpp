@@ -30,6 +30,9 @@ char const* const table =
     "                                                     (suffixes K, M, G)\n"
     "ROCARRAY_HOST_THREADS         the machine's          threads that kernels and large copies\n"
     "                                                     share\n"
+    "ROCARRAY_HOST_WARP            32 (fake runtime: 64)  lanes of a warp: 32 or 64\n"
+    "ROCARRAY_HOST_STACK           256K                   bytes of stack of each thread of a\n"
+    "                                                     kernel that waits at barriers\n"
     "ROCARRAY_HOST_EMULATE         cuda (fake runtime:    the runtime whose rules apply: cuda,\n"
     "                              by its version)        cuda13, rocm5, rocm6, rocm7\n"
     "ROCARRAY_HOST_MANAGED         full                   managed memory: full, basic (no access\n"
@@ -111,6 +114,7 @@ settings read_environment() {
   result.thread_count = static_cast<int>(std::thread::hardware_concurrency());
   if (result.thread_count < 1) result.thread_count = 1;
   result.poison = result.protect = result.strict = is_fake_runtime;
+  result.warp_size = is_fake_runtime ? 64 : 32;
 #if defined(ROCARRAY_FAKE_RUNTIME)
   result.emulated = HIP_VERSION_MAJOR < 6    ? runtime_rules::rocm5
                     : HIP_VERSION_MAJOR == 6 ? runtime_rules::rocm6
@@ -136,6 +140,9 @@ settings read_environment() {
   environment.read_number("ROCARRAY_HOST_MEMORY", std::size_t{4096}, std::size_t{1} << 46,
                           result.device_bytes);
   environment.read_number("ROCARRAY_HOST_THREADS", 1, 1024, result.thread_count);
+  environment.read_choice("ROCARRAY_HOST_WARP", {"32", "64"}, {32, 64}, result.warp_size);
+  environment.read_number("ROCARRAY_HOST_STACK", std::size_t{16384}, std::size_t{1} << 30,
+                          result.stack_bytes);
   environment.read_flag("ROCARRAY_HOST_POISON", result.poison);
   environment.read_flag("ROCARRAY_HOST_PROTECT", result.protect);
   environment.read_flag("ROCARRAY_HOST_STRICT", result.strict);

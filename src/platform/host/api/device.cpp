@@ -4,6 +4,7 @@
 #include <string>
 
 #include "platform/host/api_call.hpp"
+#include "platform/host/block_runner.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
@@ -22,9 +23,15 @@ hipError_t copy_text(char const* text, char* buffer, int length) {
 hipError_t read_attribute(hipDeviceAttribute_t attribute, int device, int& value) {
   switch (attribute) {
     case hipDeviceAttributeMultiprocessorCount: value = host_settings().thread_count; break;
-    case hipDeviceAttributeWarpSize: value = 32; break;
-    case hipDeviceAttributeMaxThreadsPerBlock: value = 1024; break;
+    case hipDeviceAttributeWarpSize: value = host_settings().warp_size; break;
+    case hipDeviceAttributeMaxThreadsPerBlock: value = static_cast<int>(max_block_threads); break;
     case hipDeviceAttributeMaxSharedMemoryPerBlock: value = 65536; break;
+    case hipDeviceAttributeMaxBlockDimX:
+    case hipDeviceAttributeMaxBlockDimY: value = 1024; break;
+    case hipDeviceAttributeMaxBlockDimZ: value = emulates_rocm() ? 1024 : 64; break;
+    case hipDeviceAttributeMaxGridDimX: value = 0x7fffffff; break;
+    case hipDeviceAttributeMaxGridDimY:
+    case hipDeviceAttributeMaxGridDimZ: value = 65535; break;
     case hipDeviceAttributeUnifiedAddressing: value = 1; break;
     case hipDeviceAttributeCooperativeLaunch:
     case hipDeviceAttributeIntegrated:

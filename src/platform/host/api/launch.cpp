@@ -7,6 +7,7 @@
 
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
+#include "platform/host/block_runner.hpp"
 #include "platform/host/host_function.hpp"
 #include "platform/host/parallel_for.hpp"
 #include "platform/host/scheduler.hpp"
@@ -36,6 +37,21 @@ hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
     if (run == nullptr) return hipErrorInvalidValue;
     std::shared_ptr<void> const owner = std::move(closure_owner);
     return enqueue_kernel(stream, [=] { parallel_for(items, run, owner.get()); });
+  });
+}
+
+hipError_t launch_host_grid(hipStream_t stream, host_kernel const& kernel, dim3 grid, dim3 block,
+                            std::size_t shared_bytes, void* closure, void (*destroy)(void*)) {
+  std::unique_ptr<void, void (*)(void*)> closure_owner(closure, destroy);
+  return api_call("launch_host_grid", [&] {
+    std::size_t const threads = std::size_t{block.x} * block.y * block.z;
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0 || threads > max_block_threads) {
+      return hipErrorInvalidConfiguration;
+    }
+    std::shared_ptr<void> const owner = std::move(closure_owner);
+    grid_launch const launch{
+        kernel, owner.get(), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
+    return enqueue_kernel(stream, [launch, owner] { run_grid(launch); });
   });
 }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// What kernels of all platforms use: the language of kernels, dynamic shared memory, and the
+// functions of a warp. For files with kernels only (.hip), which hipcc, nvcc or, on the host
+// platform, a C++ compiler compiles.
+//
+// On the host platform this header defines the words, variables and functions of kernels that HIP
+// and CUDA have: __global__, __shared__, threadIdx, __syncthreads, atomicAdd and others.
+#pragma once
+
+#include <type_traits>
+
+#include <roc/config.hpp>
+#include <roc/native/hip.hpp>
+
+#if !defined(__CUDACC__) && !defined(__HIP__)
+#if !ROCARRAY_PLATFORM_HOST && !ROCARRAY_KERNEL_HOST_STUB
+#error \
+    "rocarray: roc/kernel.hpp and roc/launch.hpp are for files that hipcc or nvcc compiles; add the file to its target with rocarray_target_device_sources"
+#endif
+#include <roc/native/host_kernel_language.hpp>
+#endif
+
+namespace roc {
+
+/// Returns the dynamic shared memory of the block, whose size is given at the launch, as elements
+/// of type T. It is aligned to 16 bytes and uninitialized. (`extern __shared__ T name[]`, which the
+/// host platform does not have.)
+template <class T>
+__device__ T* dynamic_shared() {
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16,
+                "rocarray: shared memory is not constructed, and aligned to 16 bytes");
+#if defined(__CUDACC__) || defined(__HIP__)
+  extern __shared__ uint4 rocarray_dynamic_shared[];
+  return reinterpret_cast<T*>(rocarray_dynamic_shared);
+#else
+  return static_cast<T*>(host_hip::current_block().shared_memory);
+#endif
+}
+
+namespace detail {
+
+/// The types that the shuffles of all platforms exchange.
+template <class T>
+inline constexpr bool is_shuffled = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8) &&
+                                    !std::is_same_v<T, long double>;
+
+}  // namespace detail
+
+/// @name Functions of a warp
+/// For kernels. Every lane of the warp that has not ended must call the function. `width` divides
+/// the warp into groups: a power of two, at most warp_size(). A warp has 32 lanes on NVIDIA and 64
+/// or 32 on AMD; on the host platform ROCARRAY_HOST_WARP sets it.
+///@{
+
+/// Returns the number of lanes of a warp (`warpSize`).
+__device__ inline int warp_size() { return warpSize; }
+
+/// Returns the number of the calling thread in its warp.
+__device__ inline int lane_index() {
+  auto const linear = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  return static_cast<int>(linear) % warpSize;
+}
+
+// HIP's functions have no mask in all versions; CUDA's need one.
+#if defined(__CUDACC__)
+#define ROCARRAY_WARP_CALL(name, ...) name##_sync(0xffffffffU, __VA_ARGS__)
+#elif defined(__HIP__)
+#define ROCARRAY_WARP_CALL(name, ...) name(__VA_ARGS__)
+#else
+#define ROCARRAY_WARP_CALL(name, ...) name(__VA_ARGS__, at)
+#endif
+#if defined(__CUDACC__) || defined(__HIP__)
+#define ROCARRAY_WARP_PLACE
+#else
+#define ROCARRAY_WARP_PLACE , std::source_location at = std::source_location::current()
+#endif
+
+/// Returns `value` of the lane `source` of the group. (`__shfl`, `__shfl_sync`)
+template <class T>
+__device__ T shuffle(T value, int source, int width = warpSize ROCARRAY_WARP_PLACE) {
+  static_assert(detail::is_shuffled<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
+  return ROCARRAY_WARP_CALL(__shfl, value, source, width);
+}
+/// Returns `value` of the lane that is `delta` before the calling one; its own if the group has
+/// none. (`__shfl_up`)
+template <class T>
+__device__ T shuffle_up(T value, unsigned delta, int width = warpSize ROCARRAY_WARP_PLACE) {
+  static_assert(detail::is_shuffled<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
+  return ROCARRAY_WARP_CALL(__shfl_up, value, delta, width);
+}
+/// Returns `value` of the lane that is `delta` after the calling one; its own if the group has
+/// none. (`__shfl_down`)
+template <class T>
+__device__ T shuffle_down(T value, unsigned delta, int width = warpSize ROCARRAY_WARP_PLACE) {
+  static_assert(detail::is_shuffled<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
+  return ROCARRAY_WARP_CALL(__shfl_down, value, delta, width);
+}
+/// Returns `value` of the lane whose number differs in the bits of `lane_mask`. (`__shfl_xor`)
+template <class T>
+__device__ T shuffle_xor(T value, int lane_mask, int width = warpSize ROCARRAY_WARP_PLACE) {
+  static_assert(detail::is_shuffled<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
+  return ROCARRAY_WARP_CALL(__shfl_xor, value, lane_mask, width);
+}
+/// Returns a bit for each lane whose predicate is true. (`__ballot`)
+__device__ inline unsigned long long ballot(bool predicate ROCARRAY_WARP_PLACE) {
+  return ROCARRAY_WARP_CALL(__ballot, predicate);
+}
+/// Returns true if the predicate of a lane is true. (`__any`)
+__device__ inline bool warp_any(bool predicate ROCARRAY_WARP_PLACE) {
+  return ROCARRAY_WARP_CALL(__any, predicate) != 0;
+}
+/// Returns true if the predicates of all lanes are true. (`__all`)
+__device__ inline bool warp_all(bool predicate ROCARRAY_WARP_PLACE) {
+  return ROCARRAY_WARP_CALL(__all, predicate) != 0;
+}
+///@}
+
+#undef ROCARRAY_WARP_CALL
+#undef ROCARRAY_WARP_PLACE
+
+}  // namespace roc

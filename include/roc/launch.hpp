@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Launches kernels, on all platforms. For files with kernels: see roc/kernel.hpp.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <source_location>
+#include <tuple>
+#include <type_traits>
+
+#include <roc/bound_view.hpp>
+#include <roc/config.hpp>
+#include <roc/detail/call_scope.hpp>
+#include <roc/detail/launch.hpp>
+#include <roc/kernel.hpp>
+#include <roc/native.hpp>
+#include <roc/stream.hpp>
+
+namespace roc {
+
+/// The number of blocks of a grid, or of threads of a block, along x, y and z. Made implicitly from
+/// one to three integers, also in braces, and from dim3.
+class launch_extent {
+ public:
+  /// Sets the numbers, which roc::launch checks.
+  template <std::integral X, std::integral Y = int, std::integral Z = int>
+  constexpr launch_extent(X x, Y y = 1, Z z = 1) noexcept
+      : values_{static_cast<std::ptrdiff_t>(x), static_cast<std::ptrdiff_t>(y),
+                static_cast<std::ptrdiff_t>(z)} {}
+  /// Converts HIP's type.
+  launch_extent(dim3 const& extent) noexcept : launch_extent(extent.x, extent.y, extent.z) {}
+
+  /// Returns the numbers: x, y, z.
+  constexpr std::array<std::ptrdiff_t, 3> const& values() const noexcept { return values_; }
+  /// Returns the numbers as HIP's type, which they must fit.
+  dim3 native() const noexcept {
+    return dim3(static_cast<unsigned>(values_[0]), static_cast<unsigned>(values_[1]),
+                static_cast<unsigned>(values_[2]));
+  }
+
+ private:
+  std::array<std::ptrdiff_t, 3> values_;
+};
+
+namespace detail {
+
+/// The stream of a launch and the place of the call: the parameters that follow it have no end, so
+/// that none can have the place as its default.
+struct launch_stream {
+  launch_stream(std::source_location place = std::source_location::current()) noexcept
+      : at(place) {}
+  template <std::derived_from<stream_ref> S>
+  launch_stream(S const& source,
+                std::source_location place = std::source_location::current()) noexcept
+      : stream(source), at(place) {}
+
+  stream_ref stream;
+  std::source_location at;
+};
+
+/// The value that the kernel gets for an argument of launch: the view of a bound view.
+template <class T>
+T const& kernel_argument(T const& argument) noexcept {
+  return argument;
+}
+template <class T, std::size_t N>
+device_view<T, N> kernel_argument(bound_view<T, N> const& argument) {
+  return argument.view();
+}
+template <class A>
+using kernel_argument_type =
+    std::remove_cvref_t<decltype(kernel_argument(std::declval<A const&>()))>;
+
+/// True if each argument converts to the parameter at its position.
+template <class Parameters, class... Arguments>
+inline constexpr bool convert_to = false;
+template <class... P, class... A>
+  requires(sizeof...(P) == sizeof...(A))
+inline constexpr bool convert_to<std::tuple<P...>, A...> = (std::is_convertible_v<A, P> && ...);
+
+/// Throws shape_error unless the stream's device allows the extents and the shared memory. Returns
+/// false if the grid has no blocks. Throws also lifetime_error and roc::error.
+ROCARRAY_API bool check_launch_extents(stream_ref stream, std::array<std::ptrdiff_t, 3> const& grid,
+                                       std::array<std::ptrdiff_t, 3> const& block,
+                                       std::size_t shared_bytes);
+
+/// Enqueues the kernel, which copies its arguments.
+template <class... P>
+hipError_t enqueue_kernel(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+                          hipStream_t stream, std::tuple<P...>& arguments) {
+#if defined(__CUDACC__) || defined(__HIP__)
+  return std::apply(
+      [&](P&... values) {
+        void* addresses[] = {const_cast<void*>(static_cast<void const*>(std::addressof(values)))...,
+                             nullptr};
+        return native_detail::launch_kernel(reinterpret_cast<void const*>(kernel), grid, block,
+                                            addresses, shared_bytes, stream);
+      },
+      arguments);
+#elif ROCARRAY_PLATFORM_HOST
+  struct call {
+    void (*kernel)(P...);
+    std::tuple<P...> arguments;
+  };
+  constexpr auto run_thread = [](void* closure) {
+    auto const& self = *static_cast<call const*>(closure);
+    std::apply(self.kernel, self.arguments);
+  };
+  constexpr auto destroy = [](void* closure) { delete static_cast<call*>(closure); };
+  host_hip::host_kernel const compiled{reinterpret_cast<void const*>(kernel),
+                                       &host_hip::variables_of_object, run_thread};
+  return host_hip::launch_host_grid(stream, compiled, grid, block, shared_bytes,
+                                    new call{kernel, arguments}, destroy);
+#else  // a host stub: its file launches nothing
+  return hipErrorNotSupported;
+#endif
+}
+
+}  // namespace detail
+
+/// Enqueues a kernel, a `__global__` function, on the device of `stream`:
+///
+///     roc::launch(transpose, {columns / 32, rows / 32}, {32, 8}, 0, stream, in.view(),
+///     out.view());
+///
+/// The same source runs on AMD, NVIDIA and the host platform. (`kernel<<<grid, block, shared_bytes,
+/// stream>>>(arguments...)`, hipLaunchKernel; numba: `kernel[grid, block, stream](arguments...)`)
+///
+/// @param kernel the kernel; of a template, an instance: scale<float>
+/// @param grid blocks along x, y and z. If one of them is 0, nothing is enqueued
+/// @param block threads of a block along x, y and z
+/// @param shared_bytes dynamic shared memory of a block (roc::dynamic_shared). On NVIDIA the kernel
+///   opts in to more than 48 KiB if it needs that
+/// @param stream the stream
+/// @param arguments one for each parameter of the kernel: views, bound views, and other values that
+///   are trivially copyable, all of which convert to the parameters
+/// @throws shape_error if the device does not allow the grid, the block or the shared memory
+/// @throws roc::error the error of the launch
+/// @throws lifetime_error if the stream was moved from
+///
+/// *Synchronization:* asynchronous, in the order of the stream.
+///
+/// *Lifetime:* the arguments are copied. The memory of arrays whose views are among them is not
+/// reused before the kernel has finished, so the arrays may be destroyed after the call.
+template <class... P, class... A>
+void launch(void (*kernel)(P...), launch_extent const& grid, launch_extent const& block,
+            std::size_t shared_bytes, detail::launch_stream stream, A const&... arguments) {
+  detail::call_scope const call(__func__, stream.at);
+  static_assert(sizeof...(P) == sizeof...(A),
+                "rocarray: launch needs one argument for each parameter of the kernel");
+  static_assert((!std::is_reference_v<P> && ...),
+                "rocarray: the parameters of a kernel are values, no references");
+  constexpr bool are_copied = (detail::is_device_functor<detail::kernel_argument_type<A>> && ...);
+  static_assert(are_copied,
+                "rocarray: the arguments of a kernel are views and trivially copyable values; of "
+                "an array, pass array.view()");
+  constexpr bool convert = sizeof...(P) != sizeof...(A) || !are_copied ||
+                           detail::convert_to<std::tuple<P...>, detail::kernel_argument_type<A>...>;
+  static_assert(convert,
+                "rocarray: an argument of launch does not convert to the kernel's parameter");
+  if constexpr (sizeof...(P) == sizeof...(A) && are_copied && convert &&
+                (!std::is_reference_v<P> && ...)) {
+    bool const has_blocks =
+        detail::check_launch_extents(stream.stream, grid.values(), block.values(), shared_bytes);
+    if (!has_blocks) return;
+    std::tuple<P...> values(static_cast<P>(detail::kernel_argument(arguments))...);
+    detail::launch_scope const scope(stream.stream, &values, sizeof values);
+    scope.check(detail::enqueue_kernel(kernel, grid.native(), block.native(), shared_bytes,
+                                       native(stream.stream), values),
+                "kernel");
+  }
+}
+
+}  // namespace roc

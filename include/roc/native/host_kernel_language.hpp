@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// The language of kernels for a C++ compiler: the words, variables and functions that hipcc and
+// nvcc know. For files with kernels on the host platform, and for host stubs of the fake HIP
+// runtime.
+//
+// A warp has ROCARRAY_HOST_WARP lanes. Threads of a warp do not run in lockstep: a warp's functions
+// wait for its lanes. Those without a mask return the values of the lanes that call them at the
+// same line and column, as a device does for the lanes of one branch.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <source_location>
+#include <type_traits>
+
+#include <roc/native/host_atomics.hpp>
+#include <roc/native/host_block.hpp>
+
+// HIP's headers define some of them for host compilers, not all to what a kernel needs here.
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __constant__
+#undef __shared__
+#undef __forceinline__
+#undef __launch_bounds__
+#undef HIP_DYNAMIC_SHARED
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+/// A variable of a function, which the threads of a block share: they all run in one thread of the
+/// system. (`extern __shared__` has no definition here: see roc::dynamic_shared.)
+#define __shared__ thread_local
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+#define HIP_DYNAMIC_SHARED(type, name) \
+  type* const name = static_cast<type*>(::roc::host_hip::current_block().shared_memory)
+
+// Hidden, because several shared objects with kernels may be loaded: the code that runs a kernel
+// sets those of its object. An inline variable of default visibility would be shared by the whole
+// process, also with RTLD_LOCAL.
+
+#define ROCARRAY_BUILT_IN [[gnu::visibility("hidden")]] inline constinit thread_local
+ROCARRAY_BUILT_IN roc::host_hip::kernel_index threadIdx;
+ROCARRAY_BUILT_IN roc::host_hip::kernel_index blockIdx;
+ROCARRAY_BUILT_IN roc::host_hip::kernel_index blockDim;
+ROCARRAY_BUILT_IN roc::host_hip::kernel_index gridDim;
+ROCARRAY_BUILT_IN int warpSize = 0;
+
+#undef ROCARRAY_BUILT_IN
+
+namespace roc::host_hip {
+
+/// Returns the addresses of the built-in variables of this shared object.
+[[gnu::visibility("hidden")]] inline kernel_variables variables_of_object() {
+  return {&threadIdx, &blockIdx, &blockDim, &gridDim, &warpSize, &block_of_thread};
+}
+
+/// Returns the block of the kernel that calls. Ends the process if no kernel runs.
+[[gnu::visibility("hidden")]] inline running_block& current_block(
+    std::source_location at = std::source_location::current()) {
+  if (block_of_thread == nullptr) {
+    std::fprintf(stderr, "rocarray host: a function for kernels is called by host code at %s:%u\n",
+                 at.file_name(), at.line());
+    std::abort();
+  }
+  return *block_of_thread;
+}
+
+/// Returns for each lane `value` of the lane `source(lane)`, or zeros if that lane does not take
+/// part.
+template <class T, class F>
+T read_lane(T const& value, unsigned long long mask, std::source_location at, F source) {
+  static_assert(std::is_trivially_copyable_v<T>, "a shuffle copies values byte by byte");
+  running_block& block = current_block(at);
+  unsigned const from = source(block.lane);
+  bool is_active = true;
+  T result{};
+  for (std::size_t i = 0; i < sizeof(T); i += sizeof(std::uint64_t)) {
+    std::size_t const bytes = sizeof(T) - i < 8 ? sizeof(T) - i : 8;
+    std::uint64_t word = 0;
+    std::memcpy(&word, reinterpret_cast<std::byte const*>(&value) + i, bytes);
+    lane_values const warp = block.exchange(word, mask, at);
+    is_active = from < 64 && (warp.lanes >> from & 1) != 0;
+    if (is_active) {
+      std::memcpy(reinterpret_cast<std::byte*>(&result) + i, &warp.values[from], bytes);
+    }
+  }
+  if (!is_active) block.report_inactive_lane(from, at);
+  return result;
+}
+
+/// Returns the width of the groups of a shuffle. Ends the process unless it is a power of two and
+/// at most the warp's.
+inline unsigned checked_width(int width, std::source_location at) {
+  auto const result = static_cast<unsigned>(width);
+  if (!std::has_single_bit(result) || width > warpSize) {
+    current_block(at).fail("the width of a shuffle is no power of two up to warpSize", at);
+  }
+  return result;
+}
+
+/// Returns a bit for each lane that takes part and whose predicate is true.
+inline unsigned long long ballot(bool predicate, unsigned long long mask, std::source_location at) {
+  lane_values const warp = current_block(at).exchange(predicate ? 1 : 0, mask, at);
+  unsigned long long result = 0;
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    if ((warp.lanes >> lane & 1) != 0 && warp.values[lane] != 0) result |= 1ULL << lane;
+  }
+  return result;
+}
+
+/// Returns the lanes that take part.
+inline unsigned long long active_lanes(unsigned long long mask, std::source_location at) {
+  return current_block(at).exchange(0, mask, at).lanes;
+}
+
+template <class T>
+T shuffle(T const& value, int source, int width, unsigned long long mask, std::source_location at) {
+  unsigned const size = checked_width(width, at);
+  return read_lane(value, mask, at, [=](unsigned lane) {
+    return (lane & ~(size - 1)) | (static_cast<unsigned>(source) & (size - 1));
+  });
+}
+
+template <class T>
+T shuffle_up(T const& value, unsigned delta, int width, unsigned long long mask,
+             std::source_location at) {
+  unsigned const size = checked_width(width, at);
+  return read_lane(value, mask, at, [=](unsigned lane) {
+    return (lane & (size - 1)) < delta ? lane : lane - delta;
+  });
+}
+
+template <class T>
+T shuffle_down(T const& value, unsigned delta, int width, unsigned long long mask,
+               std::source_location at) {
+  unsigned const size = checked_width(width, at);
+  return read_lane(value, mask, at, [=](unsigned lane) {
+    return delta >= size - (lane & (size - 1)) ? lane : lane + delta;
+  });
+}
+
+template <class T>
+T shuffle_xor(T const& value, int lane_mask, int width, unsigned long long mask,
+              std::source_location at) {
+  unsigned const size = checked_width(width, at);
+  return read_lane(value, mask, at, [=](unsigned lane) {
+    unsigned const from = lane ^ static_cast<unsigned>(lane_mask);
+    return from >= (lane & ~(size - 1)) + size ? lane : from;
+  });
+}
+
+}  // namespace roc::host_hip
+
+// The functions of HIP and CUDA, with their names. `at` is for messages and for the grouping of
+// lanes; callers leave it out.
+#define ROCARRAY_HERE std::source_location at = std::source_location::current()
+
+// Barriers and fences.
+inline void __syncthreads(ROCARRAY_HERE) {
+  roc::host_hip::current_block(at).synchronize(roc::host_hip::block_reduction::none, 0, at);
+}
+inline int __syncthreads_count(int predicate, ROCARRAY_HERE) {
+  return roc::host_hip::current_block(at).synchronize(roc::host_hip::block_reduction::count,
+                                                      predicate, at);
+}
+inline int __syncthreads_and(int predicate, ROCARRAY_HERE) {
+  return roc::host_hip::current_block(at).synchronize(roc::host_hip::block_reduction::all,
+                                                      predicate, at);
+}
+inline int __syncthreads_or(int predicate, ROCARRAY_HERE) {
+  return roc::host_hip::current_block(at).synchronize(roc::host_hip::block_reduction::any,
+                                                      predicate, at);
+}
+inline void __syncwarp(unsigned long long mask = 0, ROCARRAY_HERE) {
+  static_cast<void>(roc::host_hip::active_lanes(mask, at));
+}
+inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+// Warps: HIP's functions.
+inline unsigned __lane_id() { return roc::host_hip::current_block().lane; }
+template <class T>
+T __shfl(T value, int source, int width = warpSize, ROCARRAY_HERE) {
+  return roc::host_hip::shuffle(value, source, width, 0, at);
+}
+template <class T>
+T __shfl_up(T value, unsigned delta, int width = warpSize, ROCARRAY_HERE) {
+  return roc::host_hip::shuffle_up(value, delta, width, 0, at);
+}
+template <class T>
+T __shfl_down(T value, unsigned delta, int width = warpSize, ROCARRAY_HERE) {
+  return roc::host_hip::shuffle_down(value, delta, width, 0, at);
+}
+template <class T>
+T __shfl_xor(T value, int lane_mask, int width = warpSize, ROCARRAY_HERE) {
+  return roc::host_hip::shuffle_xor(value, lane_mask, width, 0, at);
+}
+inline unsigned long long __ballot(int predicate, ROCARRAY_HERE) {
+  return roc::host_hip::ballot(predicate != 0, 0, at);
+}
+inline unsigned long long __activemask(ROCARRAY_HERE) { return roc::host_hip::active_lanes(0, at); }
+inline int __any(int predicate, ROCARRAY_HERE) {
+  return roc::host_hip::ballot(predicate != 0, 0, at) != 0 ? 1 : 0;
+}
+inline int __all(int predicate, ROCARRAY_HERE) {
+  return roc::host_hip::ballot(predicate == 0, 0, at) == 0 ? 1 : 0;
+}
+
+// Warps: the functions of CUDA and of new versions of HIP.
+template <class T>
+T __shfl_sync(unsigned long long mask, T value, int source, int width = warpSize, ROCARRAY_HERE) {
+  return roc::host_hip::shuffle(value, source, width, mask, at);
+}
+template <class T>
+T __shfl_up_sync(unsigned long long mask, T value, unsigned delta, int width = warpSize,
+                 ROCARRAY_HERE) {
+  return roc::host_hip::shuffle_up(value, delta, width, mask, at);
+}
+template <class T>
+T __shfl_down_sync(unsigned long long mask, T value, unsigned delta, int width = warpSize,
+                   ROCARRAY_HERE) {
+  return roc::host_hip::shuffle_down(value, delta, width, mask, at);
+}
+template <class T>
+T __shfl_xor_sync(unsigned long long mask, T value, int lane_mask, int width = warpSize,
+                  ROCARRAY_HERE) {
+  return roc::host_hip::shuffle_xor(value, lane_mask, width, mask, at);
+}
+inline unsigned long long __ballot_sync(unsigned long long mask, int predicate, ROCARRAY_HERE) {
+  return roc::host_hip::ballot(predicate != 0, mask, at);
+}
+inline int __any_sync(unsigned long long mask, int predicate, ROCARRAY_HERE) {
+  return roc::host_hip::ballot(predicate != 0, mask, at) != 0 ? 1 : 0;
+}
+inline int __all_sync(unsigned long long mask, int predicate, ROCARRAY_HERE) {
+  return roc::host_hip::ballot(predicate == 0, mask, at) == 0 ? 1 : 0;
+}
+
+#undef ROCARRAY_HERE
+
+// Arithmetic.
+inline int __popc(unsigned value) { return std::popcount(value); }
+inline int __popcll(unsigned long long value) { return std::popcount(value); }
+inline int __clz(int value) { return std::countl_zero(static_cast<unsigned>(value)); }
+inline int __clzll(long long value) {
+  return std::countl_zero(static_cast<unsigned long long>(value));
+}
+inline int __ffs(int value) {
+  return value == 0 ? 0 : 1 + std::countr_zero(static_cast<unsigned>(value));
+}
+inline int __ffsll(long long value) {
+  return value == 0 ? 0 : 1 + std::countr_zero(static_cast<unsigned long long>(value));
+}
+template <class T>
+T __ldg(T const* address) {
+  return *address;
+}
+inline float rsqrtf(float value) { return 1.0f / std::sqrt(value); }
+inline double rsqrt(double value) { return 1.0 / std::sqrt(value); }

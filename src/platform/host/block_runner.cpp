@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT
+// CMake compiles this file and fiber.cpp without ThreadSanitizer, because the threads of a kernel
+// use the state of their block without synchronization.
+#include "platform/host/block_runner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/no_destructor.hpp"
+#include "base/round_up.hpp"
+#include "platform/host/access_checker.hpp"
+#include "platform/host/code_place.hpp"
+#include "platform/host/fiber.hpp"
+#include "platform/host/kernel_symbols.hpp"
+#include "platform/host/parallel_for.hpp"
+#include "platform/host/settings.hpp"
+
+namespace roc::host_hip {
+namespace {
+
+// What a thread of a kernel does.
+enum class thread_state : unsigned char { waits_at_barrier, waits_for_warp, ready, ended };
+
+// A thread of a kernel and what it waits for.
+struct kernel_thread {
+  thread_state state = thread_state::ended;
+  fiber* stack = nullptr;  // if it has waited
+  std::source_location at;
+  // At a barrier.
+  block_reduction reduction = block_reduction::none;
+  int predicate = 0;
+  int result = 0;
+  // For its warp.
+  std::uint64_t value = 0;
+  std::uint64_t mask = 0;
+  lane_values lanes;
+};
+
+bool is_same_place(std::source_location const& a, std::source_location const& b) {
+  return a.line() == b.line() && a.column() == b.column() &&
+         std::string_view(a.file_name()) == b.file_name();
+}
+
+char const* file_name(std::source_location const& place) {
+  char const* const slash = std::strrchr(place.file_name(), '/');
+  return slash == nullptr ? place.file_name() : slash + 1;
+}
+
+using message_text = std::array<char, 1024>;
+
+// Returns the kernel's name, or where it is defined.
+std::string describe_kernel(void const* kernel) {
+  std::string const& name = symbols_of(kernel).name;
+  if (!name.empty()) return name;
+  code_place place;
+  place.frames[0] = reinterpret_cast<std::uintptr_t>(kernel);
+  place.frame_count = 1;
+  message_text text;
+  describe(place, text.data(), text.size());
+  return text.data();
+}
+
+// The blocks that one thread of the system runs, one after another, with the stacks of their
+// threads. Kept for later kernels.
+class block_runner final : public running_block {
+ public:
+  // Runs the blocks [first, last).
+  void run(grid_launch const& launch, std::size_t first, std::size_t last);
+
+  int synchronize(block_reduction reduction, int predicate, std::source_location at) override;
+  lane_values exchange(std::uint64_t value, std::uint64_t mask, std::source_location at) override;
+  void report_inactive_lane(unsigned lane, std::source_location at) override;
+  [[noreturn]] void fail(char const* problem, std::source_location at) override;
+
+ private:
+  using thread_text = std::array<char, 48>;
+
+  void prepare_shared_memory();
+  void poison_shared_memory();
+  void run_block();
+  // The function of the fibers: runs threads until one waits, or none is left.
+  void run_threads();
+  void select(unsigned thread);
+  fiber& idle_fiber();
+  // Suspends the thread that runs, until complete_warps or complete_barrier lets it continue.
+  void wait(thread_state state, std::source_location at);
+  void complete_warps();
+  void complete_warp(unsigned begin, unsigned end);
+  void complete_barrier();
+  void check_barrier();
+  void continue_threads();
+
+  thread_text describe_thread(unsigned thread) const;
+  // Returns the names of the kernel, the block and the thread that runs.
+  std::string describe_position() const;
+  bool is_any(thread_state state) const;
+  void report(char const* problem, std::source_location const& at);
+
+  grid_launch const* launch_ = nullptr;
+  kernel_variables variables_{};
+  unsigned warp_size_ = 32;
+  unsigned thread_count_ = 0;  // of a block
+  unsigned next_ = 0;          // the first thread that has not begun
+  unsigned last_ = 0;          // the threads that the fiber may begin end here
+  unsigned current_ = 0;       // the thread that runs
+  bool poisons_ = false;
+
+  std::vector<std::unique_ptr<fiber>> fibers_;
+  std::vector<fiber*> idle_;
+  fiber* running_fiber_ = nullptr;
+  std::array<kernel_thread, max_block_threads> threads_;
+  // Of the last operation of each warp. They do not change before all its lanes wait again.
+  std::array<std::uint64_t, max_block_threads> lane_values_{};
+  std::optional<guarded_memory> shared_;
+  // Of the __shared__ variables.
+  std::byte* static_memory_ = nullptr;
+  std::vector<thread_local_range> const* static_variables_ = nullptr;
+};
+
+void block_runner::run(grid_launch const& launch, std::size_t first, std::size_t last) {
+  launch_ = &launch;
+  variables_ = launch.kernel.variables();
+  warp_size_ = static_cast<unsigned>(host_settings().warp_size);
+  thread_count_ = launch.block.x * launch.block.y * launch.block.z;
+  poisons_ = host_settings().poison || host_settings().check != check_mode::off;
+  *variables_.running = this;
+  *variables_.warp_size = host_settings().warp_size;
+  *variables_.block_size = launch.block;
+  *variables_.grid_size = launch.grid;
+  prepare_shared_memory();
+  std::size_t const row = launch.grid.x;
+  std::size_t const plane = row * launch.grid.y;
+  for (std::size_t i = first; i < last; ++i) {
+    *variables_.block = {static_cast<unsigned>(i % row), static_cast<unsigned>(i % plane / row),
+                         static_cast<unsigned>(i / plane)};
+    if (poisons_) poison_shared_memory();
+    run_block();
+  }
+  *variables_.running = nullptr;
+}
+
+void block_runner::prepare_shared_memory() {
+  constexpr std::size_t alignment = 16;
+  std::size_t const bytes = base::round_up(launch_->shared_bytes, alignment);
+  if (!shared_ || shared_->size() < bytes) shared_.emplace(bytes == 0 ? alignment : bytes);
+  // Ends where the inaccessible page begins, so that an access beyond the end faults.
+  shared_memory = shared_->data() + shared_->size() - bytes;
+  if (!poisons_) return;
+  static_memory_ = thread_local_memory_of(launch_->kernel.function);
+  static_variables_ = &symbols_of(launch_->kernel.function).shared_variables;
+}
+
+void block_runner::poison_shared_memory() {
+  std::memset(shared_memory, fresh_poison, base::round_up(launch_->shared_bytes, 16));
+  if (static_memory_ == nullptr) return;
+  for (thread_local_range const& variable : *static_variables_) {
+    std::memset(static_memory_ + variable.offset, fresh_poison, variable.bytes);
+  }
+}
+
+fiber& block_runner::idle_fiber() {
+  if (idle_.empty()) {
+    fibers_.push_back(std::make_unique<fiber>(host_settings().stack_bytes));
+    idle_.push_back(fibers_.back().get());
+  }
+  fiber& result = *idle_.back();
+  idle_.pop_back();
+  return result;
+}
+
+void block_runner::run_block() {
+  next_ = 0;
+  fiber::release(&next_);
+  while (next_ < thread_count_) {
+    fiber& begun = idle_fiber();
+    running_fiber_ = &begun;
+    // To ThreadSanitizer a fiber is a thread: it finds the races of two threads only on two fibers.
+    last_ = fiber::is_checked_by_tsan() ? next_ + 1 : thread_count_;
+    bool const has_returned =
+        begun.start([](void* self) { static_cast<block_runner*>(self)->run_threads(); }, this);
+    if (has_returned) idle_.push_back(&begun);
+  }
+  for (;;) {
+    if (is_any(thread_state::waits_for_warp)) {
+      complete_warps();
+    } else if (is_any(thread_state::waits_at_barrier)) {
+      complete_barrier();
+    } else {
+      break;
+    }
+    continue_threads();
+  }
+  fiber::acquire(&last_);
+}
+
+void block_runner::run_threads() {
+  fiber::acquire(&next_);
+  while (next_ < last_) {
+    unsigned const thread = next_++;
+    select(thread);
+    try {
+      launch_->kernel.run_thread(launch_->arguments);
+    } catch (std::exception const& error) {
+      fail(error.what(), {});
+    } catch (...) {
+      fail("an exception left the kernel", {});
+    }
+    threads_[thread].state = thread_state::ended;
+  }
+  fiber::release(&last_);
+}
+
+void block_runner::select(unsigned thread) {
+  kernel_index const& size = launch_->block;
+  current_ = thread;
+  lane = thread % warp_size_;
+  *variables_.thread = {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
+}
+
+void block_runner::wait(thread_state state, std::source_location at) {
+  kernel_thread& thread = threads_[current_];
+  thread.state = state;
+  thread.stack = running_fiber_;
+  thread.at = at;
+  running_fiber_->suspend();
+}
+
+int block_runner::synchronize(block_reduction reduction, int predicate, std::source_location at) {
+  kernel_thread& thread = threads_[current_];
+  thread.reduction = reduction;
+  thread.predicate = predicate;
+  fiber::release(&threads_);
+  wait(thread_state::waits_at_barrier, at);
+  fiber::acquire(&threads_);
+  return thread.result;
+}
+
+lane_values block_runner::exchange(std::uint64_t value, std::uint64_t mask,
+                                   std::source_location at) {
+  if (mask != 0 && (mask >> lane & 1) == 0) {
+    fail("the mask of a warp function does not contain the lane that calls it", at);
+  }
+  kernel_thread& thread = threads_[current_];
+  thread.value = value;
+  thread.mask = mask;
+  std::uint64_t* const warp = &lane_values_[current_ - lane];
+  fiber::release(warp);
+  wait(thread_state::waits_for_warp, at);
+  fiber::acquire(warp);
+  return thread.lanes;
+}
+
+bool block_runner::is_any(thread_state state) const {
+  return std::any_of(threads_.begin(), threads_.begin() + thread_count_,
+                     [=](kernel_thread const& thread) { return thread.state == state; });
+}
+
+void block_runner::complete_warps() {
+  for (unsigned begin = 0; begin < thread_count_; begin += warp_size_) {
+    complete_warp(begin, std::min(begin + warp_size_, thread_count_));
+  }
+}
+
+// Lets the lanes continue that wait for their warp, the threads [begin, end): those with the same
+// mask at the same place are together.
+void block_runner::complete_warp(unsigned begin, unsigned end) {
+  std::uint64_t present = 0;  // lanes that have not ended
+  for (unsigned i = begin; i < end; ++i) {
+    if (threads_[i].state != thread_state::ended) present |= std::uint64_t{1} << (i - begin);
+  }
+  for (unsigned leader = begin; leader < end; ++leader) {
+    if (threads_[leader].state != thread_state::waits_for_warp) continue;
+    std::source_location const at = threads_[leader].at;
+    std::uint64_t const mask = threads_[leader].mask;
+    std::uint64_t lanes = 0;
+    for (unsigned i = leader; i < end; ++i) {
+      kernel_thread& thread = threads_[i];
+      if (thread.state != thread_state::waits_for_warp || thread.mask != mask ||
+          !is_same_place(thread.at, at)) {
+        continue;
+      }
+      lanes |= std::uint64_t{1} << (i - begin);
+      lane_values_[i] = thread.value;
+      thread.state = thread_state::ready;
+    }
+    for (unsigned i = leader; i < end; ++i) {
+      if ((lanes >> (i - begin) & 1) != 0) threads_[i].lanes = {&lane_values_[begin], lanes};
+    }
+    if ((mask & present & ~lanes) != 0) {
+      current_ = leader;
+      report("calls a warp function that not all lanes of the mask call", at);
+    }
+  }
+}
+
+// All threads that have not ended wait at a barrier: lets them continue.
+void block_runner::complete_barrier() {
+  if (host_settings().check != check_mode::off) check_barrier();
+  int waiting = 0;
+  int count = 0;
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    if (threads_[i].state == thread_state::ended) continue;
+    ++waiting;
+    if (threads_[i].predicate != 0) ++count;
+  }
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    kernel_thread& thread = threads_[i];
+    if (thread.state == thread_state::ended) continue;
+    switch (thread.reduction) {
+      case block_reduction::none: break;
+      case block_reduction::count: thread.result = count; break;
+      case block_reduction::all: thread.result = count == waiting ? 1 : 0; break;
+      case block_reduction::any: thread.result = count != 0 ? 1 : 0; break;
+    }
+    thread.state = thread_state::ready;
+  }
+}
+
+// Reports a thread that does not wait at the barrier at which the first waiting thread waits.
+void block_runner::check_barrier() {
+  unsigned first = 0;
+  while (threads_[first].state == thread_state::ended) ++first;
+  std::source_location const at = threads_[first].at;
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    kernel_thread const& thread = threads_[i];
+    message_text text;
+    if (thread.state == thread_state::ended) {
+      std::snprintf(text.data(), text.size(),
+                    "has ended without the barrier at %s:%u, where thread %s waits", file_name(at),
+                    at.line(), describe_thread(first).data());
+    } else if (!is_same_place(thread.at, at)) {
+      std::snprintf(text.data(), text.size(),
+                    "waits at the barrier at %s:%u, but thread %s at the one at %s:%u",
+                    file_name(thread.at), thread.at.line(), describe_thread(first).data(),
+                    file_name(at), at.line());
+    } else {
+      continue;
+    }
+    current_ = i;
+    report(text.data(), at);
+    return;
+  }
+}
+
+// Runs each thread that may continue, until it waits again or ends.
+void block_runner::continue_threads() {
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    if (threads_[i].state != thread_state::ready) continue;
+    select(i);
+    running_fiber_ = threads_[i].stack;
+    if (running_fiber_->resume()) idle_.push_back(running_fiber_);
+  }
+}
+
+block_runner::thread_text block_runner::describe_thread(unsigned thread) const {
+  kernel_index const& size = launch_->block;
+  thread_text text;
+  std::snprintf(text.data(), text.size(), "(%u, %u, %u)", thread % size.x, thread / size.x % size.y,
+                thread / size.x / size.y);
+  return text;
+}
+
+std::string block_runner::describe_position() const {
+  kernel_index const& block = *variables_.block;
+  message_text text;
+  std::snprintf(text.data(), text.size(), ", block (%u, %u, %u), thread %s", block.x, block.y,
+                block.z, describe_thread(current_).data());
+  return "kernel " + describe_kernel(launch_->kernel.function) + text.data();
+}
+
+void block_runner::report_inactive_lane(unsigned source, std::source_location at) {
+  if (host_settings().check == check_mode::off) return;
+  message_text text;
+  std::snprintf(text.data(), text.size(),
+                "uses the value of lane %u, which does not take part in the warp function at %s:%u",
+                source, file_name(at), at.line());
+  report(text.data(), at);
+}
+
+void block_runner::report(char const* problem, std::source_location const& at) {
+  if (host_settings().check == check_mode::off) return;
+  auto const place = std::hash<std::string_view>{}(at.file_name()) + at.line();
+  report_kernel_error((describe_position() + ": " + problem).c_str(), launch_->kernel.function,
+                      place);
+}
+
+void block_runner::fail(char const* problem, std::source_location at) {
+  std::fprintf(stderr, "rocarray: %s: %s", describe_position().c_str(), problem);
+  if (at.line() != 0) std::fprintf(stderr, " (%s:%u)", file_name(at), at.line());
+  std::fputc('\n', stderr);
+  std::abort();
+}
+
+// The runners that no thread of the system uses.
+class runner_pool {
+ public:
+  // Throws std::bad_alloc.
+  std::unique_ptr<block_runner> take() {
+    {
+      std::lock_guard const lock(mutex_);
+      if (!idle_.empty()) {
+        auto result = std::move(idle_.back());
+        idle_.pop_back();
+        return result;
+      }
+    }
+    return std::make_unique<block_runner>();
+  }
+  void give_back(std::unique_ptr<block_runner> runner) {
+    std::lock_guard const lock(mutex_);
+    idle_.push_back(std::move(runner));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<block_runner>> idle_;
+};
+
+runner_pool& runners() {
+  static base::no_destructor<runner_pool> instance;  // kernels may run until the process ends
+  return *instance;
+}
+
+}  // namespace
+
+void run_grid(grid_launch const& launch) {
+  std::size_t const blocks = std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  parallel_for(
+      blocks,
+      [&](std::size_t first, std::size_t last) {
+        try {
+          auto runner = runners().take();
+          runner->run(launch, first, last);
+          runners().give_back(std::move(runner));
+        } catch (std::bad_alloc const&) {
+          std::fputs(
+              "rocarray host: out of memory for the stacks of a kernel's threads; lower "
+              "ROCARRAY_HOST_STACK, or use smaller blocks\n",
+              stderr);
+          std::abort();
+        }
+      },
+      1);
+}
+
+}  // namespace roc::host_hip

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Runs the blocks of a kernel's grid on the CPU.
+//
+// The threads of a block run one after another on one thread of the system, each until it waits at
+// a barrier or for its warp. A thread that never waits is a plain call: the next one uses the same
+// fiber. Blocks run concurrently on the shared threads.
+#pragma once
+
+#include <cstddef>
+
+#include <roc/native/host_block.hpp>
+
+namespace roc::host_hip {
+
+/// A kernel and the grid that it runs on.
+struct grid_launch {
+  host_kernel kernel;
+  void* arguments;  // of kernel.run_thread
+  kernel_index grid;
+  kernel_index block;
+  std::size_t shared_bytes;
+};
+
+/// The largest number of threads in a block.
+constexpr std::size_t max_block_threads = 1024;
+
+/// Runs all blocks of the grid. Blocks until they are done. Ends the process if there is no memory
+/// for stacks and shared memory: there is no caller that could be told.
+void run_grid(grid_launch const& launch);
+
+}  // namespace roc::host_hip

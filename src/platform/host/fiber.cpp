@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "platform/host/fiber.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+#include <new>
+#include <utility>
+
+#include <boost/context/preallocated.hpp>
+#include <boost/context/stack_context.hpp>
+
+#include "base/round_up.hpp"
+
+// Null unless the program has the runtime of the sanitizer.
+extern "C" {
+[[gnu::weak]] void __sanitizer_start_switch_fiber(void** fake_stack, void const* stack,
+                                                  std::size_t bytes);
+[[gnu::weak]] void __sanitizer_finish_switch_fiber(void* fake_stack, void const** previous_stack,
+                                                   std::size_t* previous_bytes);
+[[gnu::weak]] void* __tsan_get_current_fiber();
+[[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
+[[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
+[[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+[[gnu::weak]] void __tsan_acquire(void* address);
+[[gnu::weak]] void __tsan_release(void* address);
+}
+
+namespace roc::host_hip {
+namespace {
+
+constexpr unsigned tsan_without_order = 1;  // the switch is no synchronization
+
+std::size_t page_size() {
+  static auto const size = static_cast<std::size_t>(::getpagesize());
+  return size;
+}
+
+// The fiber's stack belongs to the fiber, not to the context.
+struct no_stack_allocator {
+  boost::context::stack_context allocate() { throw std::bad_alloc(); }
+  void deallocate(boost::context::stack_context&) noexcept {}
+};
+
+void start_switch(void** fake_stack, void const* stack, std::size_t bytes) {
+  if (&__sanitizer_start_switch_fiber != nullptr) {
+    __sanitizer_start_switch_fiber(fake_stack, stack, bytes);
+  }
+}
+
+void finish_switch(void* fake_stack, void const** previous, std::size_t* bytes) {
+  if (&__sanitizer_finish_switch_fiber != nullptr) {
+    __sanitizer_finish_switch_fiber(fake_stack, previous, bytes);
+  }
+}
+
+}  // namespace
+
+guarded_memory::guarded_memory(std::size_t bytes) : size_(base::round_up(bytes, page_size())) {
+  std::size_t const page = page_size();
+  void* const memory = ::mmap(nullptr, size_ + 2 * page, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  data_ = static_cast<std::byte*>(memory) + page;
+  // These fail if the process has too many mappings. The memory is usable without them.
+  static_cast<void>(::mprotect(memory, page, PROT_NONE));
+  static_cast<void>(::mprotect(data_ + size_, page, PROT_NONE));
+}
+
+guarded_memory::~guarded_memory() { ::munmap(data_ - page_size(), size_ + 2 * page_size()); }
+
+fiber::fiber(std::size_t stack_bytes) : stack_(stack_bytes) {
+  boost::context::stack_context stack;
+  stack.sp = stack_.data() + stack_.size();
+  stack.size = stack_.size();
+  context_ = boost::context::fiber(std::allocator_arg,
+                                   boost::context::preallocated(stack.sp, stack.size, stack),
+                                   no_stack_allocator(), [this](boost::context::fiber&& caller) {
+                                     caller_ = std::move(caller);
+                                     finish_switch(nullptr, &caller_stack_, &caller_stack_bytes_);
+                                     main_loop();
+                                     return std::move(caller_);
+                                   });
+  if (is_checked_by_tsan()) tsan_fiber_ = __tsan_create_fiber(0);
+}
+
+fiber::~fiber() {
+  if (tsan_fiber_ != nullptr) __tsan_destroy_fiber(tsan_fiber_);
+}
+
+void fiber::main_loop() {
+  for (;;) {
+    run_(closure_);
+    has_returned_ = true;
+    suspend();
+  }
+}
+
+bool fiber::start(void (*run)(void*), void* closure) {
+  run_ = run;
+  closure_ = closure;
+  has_returned_ = false;
+  return resume();
+}
+
+bool fiber::resume() {
+  void* fake_stack = nullptr;
+  start_switch(&fake_stack, stack_.data(), stack_.size());
+  if (tsan_fiber_ != nullptr) {
+    tsan_caller_ = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(tsan_fiber_, tsan_without_order);
+  }
+  context_ = std::move(context_).resume();
+  finish_switch(fake_stack, nullptr, nullptr);
+  return has_returned_;
+}
+
+void fiber::suspend() {
+  void* fake_stack = nullptr;
+  start_switch(&fake_stack, caller_stack_, caller_stack_bytes_);
+  if (tsan_fiber_ != nullptr) __tsan_switch_to_fiber(tsan_caller_, tsan_without_order);
+  caller_ = std::move(caller_).resume();
+  finish_switch(fake_stack, &caller_stack_, &caller_stack_bytes_);
+}
+
+bool fiber::is_checked_by_tsan() noexcept { return &__tsan_create_fiber != nullptr; }
+
+void fiber::release(void* address) noexcept {
+  if (&__tsan_release != nullptr) __tsan_release(address);
+}
+
+void fiber::acquire(void* address) noexcept {
+  if (&__tsan_acquire != nullptr) __tsan_acquire(address);
+}
+
+}  // namespace roc::host_hip

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Kernels with planted errors.
+#pragma once
+
+#include <roc/roc.hpp>
+
+namespace roc::test {
+
+/// Thread 5 of 32 ends before the barrier.
+void leave_barrier_out(stream_ref stream);
+/// The first 32 of 64 threads wait at one barrier, the others at another one.
+void wait_at_two_barriers(stream_ref stream);
+/// Correct: all threads of 64 wait at a barrier in a loop and in a function.
+void wait_correctly(stream_ref stream);
+/// Lane 0 reads the value of lane 1, which does not take part.
+void read_inactive_lane(stream_ref stream);
+/// Half of the lanes that the mask names are in another branch.
+void leave_lanes_of_mask_out(stream_ref stream);
+/// Lanes that the mask does not name call the function: with warps of 64 lanes, a mask of 32 bits.
+void call_outside_mask(stream_ref stream, unsigned threads);
+/// Groups that are wider than a warp of 32.
+void shuffle_in_groups(stream_ref stream, int width);
+/// Thread (1, 2, 0) of block (3, 0, 0) writes the element 12 of 12.
+void write_out_of_bounds(stream_ref stream, device_view<int> out);
+/// Copies static, then dynamic shared memory that no thread has written: 2 elements for each of the
+/// blocks, which then overwrite it.
+void read_uninitialized(stream_ref stream, device_view<unsigned> out);
+/// Writes one element beyond 64 bytes of dynamic shared memory.
+void overrun_shared_memory(stream_ref stream);
+/// Throws an exception.
+void throw_exception(stream_ref stream);
+/// A failed assert.
+void fail_assert(stream_ref stream);
+/// Prints "block 1, thread 2" and so on.
+void print_threads(stream_ref stream);
+/// Uses more stack than a thread has.
+void overflow_stack(stream_ref stream, device_view<int> out);
+
+}  // namespace roc::test

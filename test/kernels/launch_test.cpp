@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// roc::launch, and kernels with shared memory, barriers, atomics and functions of a warp.
+#include "kernels/launch_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+#include "support/gate.hpp"
+
+namespace {
+
+using roc::test::launch_size;
+
+std::vector<int> consecutive(std::size_t n) {
+  std::vector<int> result(n);
+  std::iota(result.begin(), result.end(), 1);
+  return result;
+}
+
+// Returns the values with each group of `threads` reversed.
+std::vector<int> reversed_in_groups(std::vector<int> values, std::ptrdiff_t threads) {
+  for (auto begin = values.begin(); begin != values.end(); begin += threads) {
+    std::reverse(begin, begin + threads);
+  }
+  return values;
+}
+
+template <class T, std::size_t N>
+std::vector<T> read(roc::device_array<T, N> const& array) {
+  std::vector<T> result(array.size());
+  array.copy_to_host(result);
+  return result;
+}
+
+TEST(Launch, HasIndicesInThreeDimensionalGrid) {
+  roc::device_array<unsigned> const out({5 * 3 * 2 * 3 * 2 * 4});
+  roc::test::number_threads({}, {{3, 2, 4}, {5, 3, 2}}, out.view());
+  std::vector<unsigned> expected(out.size());
+  std::iota(expected.begin(), expected.end(), 0u);
+  EXPECT_EQ(expected, read(out));
+}
+
+TEST(Launch, SharesStaticMemoryOfABlock) {
+  auto const values = consecutive(64 * 37);
+  auto const array = roc::to_device(values);
+  roc::stream const stream;
+  roc::test::reverse_blocks(stream, array.view());
+  stream.synchronize();
+  EXPECT_EQ(reversed_in_groups(values, 64), read(array));
+}
+
+TEST(Launch, SharesDynamicMemoryOfABlock) {
+  for (unsigned threads : {1u, 2u, 33u, 64u, 100u, 1024u}) {
+    auto const values = consecutive(threads * 9);
+    auto const array = roc::to_device(values);
+    roc::test::reverse_blocks({}, array.view(), threads);
+    EXPECT_EQ(reversed_in_groups(values, threads), read(array)) << threads;
+  }
+}
+
+TEST(Launch, BarriersReducePredicates) {
+  std::vector<int> values(96 * 3, 1);
+  std::fill(values.begin() + 96, values.begin() + 192, -1);
+  values[192 + 7] = 0;
+  roc::device_array<int> const out({9});
+  auto const array = roc::to_device(values);
+  roc::test::count_positive({}, array.view(), out.view());
+  EXPECT_EQ((std::vector<int>{96, 1, 1, 0, 0, 0, 95, 0, 1}), read(out));
+}
+
+TEST(Launch, RunsInstancesOfATemplate) {
+  std::size_t const n = 10'000;
+  roc::device_array<float> const floats({(n + 255) / 256});
+  roc::device_array<double> const doubles({(n + 255) / 256});
+  auto const ones = roc::to_device(std::vector<float>(n, 1.0f));
+  auto const halves = roc::to_device(std::vector<double>(n, 0.5));
+  roc::test::add_blocks<float>({}, ones.view(), floats.view());
+  roc::test::add_blocks<double>({}, halves.view(), doubles.view());
+  auto const float_sums = read(floats);
+  auto const double_sums = read(doubles);
+  EXPECT_EQ(10'000.0f, std::accumulate(float_sums.begin(), float_sums.end(), 0.0f));
+  EXPECT_EQ(5'000.0, std::accumulate(double_sums.begin(), double_sums.end(), 0.0));
+}
+
+TEST(Launch, CountsWithAtomicsInSharedAndDeviceMemory) {
+  std::vector<int> values(20'000);
+  std::vector<unsigned> expected(16);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<int>(i * i % 16);
+    ++expected[static_cast<std::size_t>(values[i])];
+  }
+  roc::device_array<unsigned> const counts({16});
+  counts.zero();
+  auto const array = roc::to_device(values);
+  roc::test::count_values({}, array.view(), counts.view());
+  EXPECT_EQ(expected, read(counts));
+}
+
+TEST(Launch, AtomicsOfAllThreadsTakeEffect) {
+  roc::device_array<int> const out({11});
+  roc::device_array<double> const sum({1});
+  out.zero();
+  sum.zero();
+  unsigned const threads = 32 * 65;
+  roc::test::apply_atomics({}, threads, out.view(), sum.view());
+  EXPECT_EQ((std::vector<int>{3 * 2080, -2 * 2080, -2079, 2079, 255, 0, 0, 2 * 2080, 7, 2080 % 5,
+                              (5 - 2080 % 5) % 5}),
+            read(out));
+  EXPECT_EQ(1040.0, read(sum)[0]);
+}
+
+TEST(Launch, FunctionsOfAWarpExchangeValues) {
+  int const lanes = roc::device().warp_size();
+  for (unsigned threads : {64u, 128u, 192u}) {
+    roc::device_array<roc::test::warp_results> const out({threads});
+    roc::test::call_warp_functions({}, threads, out.view());
+    auto const results = read(out);
+    for (unsigned i = 0; i < threads; ++i) {
+      auto const& r = results[i];
+      int const lane = static_cast<int>(i) % lanes;
+      int const in_group = lane % 16;
+      ASSERT_EQ(lanes, r.warp_size);
+      ASSERT_EQ(lane, r.lane);
+      ASSERT_EQ(103, r.shuffled) << i;
+      ASSERT_EQ(100 + std::max(lane - 1, 0), r.up) << i;
+      ASSERT_EQ(100 + (lane + 2 < lanes ? lane + 2 : lane), r.down) << i;
+      ASSERT_EQ(100 + (lane ^ 1), r.exchanged) << i;
+      ASSERT_EQ(100 + (in_group >= 3 ? lane - 3 : lane), r.up_in_group) << i;
+      ASSERT_EQ(100 + (in_group + 3 < 16 ? lane + 3 : lane), r.down_in_group) << i;
+      ASSERT_EQ((1LL << 40) + (lane + 1) % lanes, r.wide) << i;
+      ASSERT_EQ(lanes == 64 ? 0xAAAAAAAAAAAAAAAAULL : 0xAAAAAAAAULL, r.is_odd) << i;
+      ASSERT_TRUE(r.any);
+      ASSERT_TRUE(r.all);
+    }
+  }
+}
+
+TEST(Launch, BallotInABranchSeesTheLanesOfTheBranch) {
+  int const lanes = roc::device().warp_size();
+  roc::device_array<unsigned long long> const out({128});
+  roc::test::ballot_in_branch({}, 128, out.view());
+  auto const results = read(out);
+  for (int i = 0; i < 128; ++i) {
+    ASSERT_EQ(i % lanes < 10 ? 0x3ffULL : 0, results[static_cast<std::size_t>(i)]) << i;
+  }
+}
+
+TEST(Launch, ConvertsArgumentsToParameters) {
+  roc::device_array<long long> const out({1});
+  roc::stream const stream;
+  roc::test::convert_arguments(stream, out.view(), -4, 7);
+  EXPECT_EQ(-33, read(out)[0]);
+}
+
+TEST(Launch, RunsKernelWithoutParameters) {
+  roc::stream const stream;
+  for (std::ptrdiff_t threads : {1, 31, 32, 65, 1024}) {
+    roc::test::wait_only(stream, {{20, 2, 1}, {threads, 1, 1}});
+  }
+  EXPECT_NO_THROW(stream.synchronize());
+}
+
+TEST(Launch, ThreadsThatHaveEndedAreNotAwaited) {
+  roc::device_array<int> const out({128});
+  out.fill(-1);
+  roc::test::end_early({}, 50, out.view());
+  auto const results = read(out);
+  for (int i = 0; i < 128; ++i) {
+    ASSERT_EQ(i < 50 ? 49 - i : -1, results[static_cast<std::size_t>(i)]) << i;
+  }
+}
+
+TEST(Launch, RunsInStreamOrder) {
+  auto const values = consecutive(64 * 20);
+  std::vector<int> back(values.size());
+  roc::device_array<int> const array({values.size()});
+  roc::stream const stream;
+  // Loads the kernel before the gate is closed: CUDA synchronizes the device for that.
+  roc::test::reverse_blocks(stream, array.view());
+  stream.synchronize();
+  roc::test::gate hold;
+  hold.close(stream);
+  array.copy_to_device(values, stream);
+  for (int i = 0; i < 3; ++i) roc::test::reverse_blocks(stream, array.view());
+  array.copy_to_host(back, stream);
+  hold.open();
+  stream.synchronize();
+  EXPECT_EQ(reversed_in_groups(values, 64), back);
+}
+
+TEST(Launch, ArrayMayBeDestroyedAfterIt) {
+  auto const values = consecutive(64 * 200);
+  std::vector<int> back(values.size());
+  roc::stream const stream;
+  roc::stream const other;
+  roc::test::gate hold;
+  {
+    roc::device_array<int> array({values.size()}, roc::order::c, other);
+    array.copy_to_device(values, other);
+    other.synchronize();
+    roc::test::reverse_blocks(stream, array.view());
+    stream.synchronize();
+    hold.close(stream);
+    roc::test::reverse_blocks(stream, array.view());
+    array.copy_to_host(back, stream);
+  }
+  // The pool must not give the memory to this array before the work on `stream` has finished.
+  roc::device_array<int> const later({values.size()}, roc::order::c, other);
+  later.fill(-1, other);
+  hold.open();
+  stream.synchronize();
+  other.synchronize();
+  EXPECT_EQ(values, back);
+}
+
+TEST(Launch, GridWithoutBlocksEnqueuesNothing) {
+  roc::device_array<unsigned> const out({0});
+  EXPECT_NO_THROW(roc::test::number_threads({}, {{0, 1, 1}, {64, 1, 1}}, out.view()));
+}
+
+// Returns the message of the error that the launch throws; it must name the place of the launch.
+std::string error_of(launch_size const& size) {
+  try {
+    roc::test::wait_only({}, size);
+  } catch (roc::shape_error const& error) {
+    std::string const file = error.location().file_name();
+    EXPECT_NE(std::string::npos, file.find("launch_kernels.hip")) << file;
+    EXPECT_NE(0u, error.location().line());
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+TEST(LaunchErrors, NameTheValueAndTheLimit) {
+  roc::device const device;
+  auto const expect = [](std::string const& text, std::string const& message) {
+    EXPECT_NE(std::string::npos, message.find(text)) << message;
+  };
+  expect("block (2048, 1, 1)", error_of({{1, 1, 1}, {2048, 1, 1}}));
+  expect("allows 1 to (1024, 1024, ", error_of({{1, 1, 1}, {2048, 1, 1}}));
+  expect("block (64, 32, 1) has 2048 threads: device 0 allows " +
+             std::to_string(device.max_threads_per_block()),
+         error_of({{1, 1, 1}, {64, 32, 1}}));
+  expect("block (0, 1, 1) has no threads", error_of({{1, 1, 1}, {0, 1, 1}}));
+  expect("block (-1, 1, 1)", error_of({{1, 1, 1}, {-1, 1, 1}}));
+  expect("grid (4294967296, 1, 1) is not possible: device 0 allows 0 to (2147483647",
+         error_of({{std::ptrdiff_t{1} << 32, 1, 1}, {1, 1, 1}}));
+  expect("grid (1, -3, 1)", error_of({{1, -3, 1}, {1, 1, 1}}));
+  expect("1 GiB of shared memory for a block: device 0 allows ",
+         error_of({{1, 1, 1}, {1, 1, 1}, std::size_t{1} << 30}));
+  expect("launch at launch_kernels.hip:", error_of({{1, 1, 1}, {0, 1, 1}}));
+}
+
+TEST(LaunchErrors, ErrorOfTheLaunchIsTyped) {
+  if (!roc::test::on_cpu()) GTEST_SKIP() << "only on the CPU can a launch be made to fail";
+#if ROCARRAY_PLATFORM_HOST
+  ASSERT_TRUE(roc::host_hip::fail_at("launch_host_grid", 1, hipErrorLaunchFailure));
+  try {
+    roc::test::wait_only({}, {});
+    FAIL();
+  } catch (roc::error const& error) {
+    EXPECT_EQ(static_cast<int>(hipErrorLaunchFailure), error.code().value());
+    EXPECT_EQ(roc::hip_category(), error.code().category());
+  }
+#endif
+  EXPECT_NO_THROW(roc::test::wait_only({}, {}));
+  roc::device().synchronize();
+}
+
+TEST(LaunchErrors, MovedFromStreamThrowsLifetimeError) {
+  roc::stream first;
+  auto const second = std::move(first);
+  EXPECT_THROW(roc::test::wait_only(first, {}), roc::lifetime_error);
+}
+
+}  // namespace
