@@ -7,8 +7,8 @@
 #   main() are programs; each of the others becomes the body of a function.
 # - Tables whose last column is named rocarray: the code in that column, one function per row.
 #
-# Code that uses <<< or __global__ needs a device compiler and belongs to `part=device`, all other
-# code to `part=host`. Assumed blocks are in both parts, except kernels. With `table=1` a page
+# Code that uses <<<, __global__, roc::launch or their headers is for the device compiler and belongs to
+# `part=device`, all other code to `part=host`. Assumed blocks are in both parts, except kernels. With `table=1` a page
 # without such a table is an error. `main=1` prints the first program of the page alone; with
 # `language=c` that of the blocks that begin with ```c.
 
@@ -20,7 +20,7 @@ function fail(text) {
 }
 
 # Returns whether the code needs a device compiler.
-function is_device(text) { return text ~ /<<<[^>]|__global__/ }
+function is_device(text) { return text ~ /<<<[^>]|__global__|roc::launch\(|<roc\/(launch|kernel)\.hpp>/ }
 # Returns whether the code belongs to the part that is extracted.
 function is_wanted(text) { return is_device(text) == (part == "device") }
 

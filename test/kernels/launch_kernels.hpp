@@ -12,6 +12,10 @@ struct launch_size {
   std::size_t shared_bytes = 0;
 };
 
+/// Returns true if the compiler of the kernels passes the place of a call: Clang before 16 does
+/// not.
+bool passes_places();
+
 /// Writes to each element the number of its thread in the grid, by the kernel's variables.
 void number_threads(stream_ref stream, launch_size const& size, device_view<unsigned> out);
 /// Reverses the elements of each block of 64 threads, in static shared memory.

@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -231,6 +229,7 @@ std::string error_of(launch_size const& size) {
   try {
     roc::test::wait_only({}, size);
   } catch (roc::shape_error const& error) {
+    if (!roc::test::passes_places()) return error.what();
     std::string const file = error.location().file_name();
     EXPECT_NE(std::string::npos, file.find("launch_kernels.hip")) << file;
     EXPECT_NE(0u, error.location().line());
@@ -257,7 +256,8 @@ TEST(LaunchErrors, NameTheValueAndTheLimit) {
   expect("grid (1, -3, 1)", error_of({{1, -3, 1}, {1, 1, 1}}));
   expect("1 GiB of shared memory for a block: device 0 allows ",
          error_of({{1, 1, 1}, {1, 1, 1}, std::size_t{1} << 30}));
-  expect("launch at launch_kernels.hip:", error_of({{1, 1, 1}, {0, 1, 1}}));
+  expect(roc::test::passes_places() ? "launch at launch_kernels.hip:" : "launch: ",
+         error_of({{1, 1, 1}, {0, 1, 1}}));
 }
 
 TEST(LaunchErrors, ErrorOfTheLaunchIsTyped) {

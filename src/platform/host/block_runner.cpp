@@ -119,8 +119,15 @@ class block_runner final : public running_block {
 
   std::vector<std::unique_ptr<fiber>> fibers_;
   std::vector<fiber*> idle_;
+  std::vector<fiber*> ended_;  // not to be used before the next block
   fiber* running_fiber_ = nullptr;
   std::array<kernel_thread, max_block_threads> threads_;
+  // The numbers of completed barriers and, for each warp, operations; and what ThreadSanitizer is
+  // told of their order, the even ones and the odd ones apart.
+  unsigned barriers_ = 0;
+  std::array<unsigned, max_block_threads / 32> warp_exchanges_{};
+  std::array<std::uint64_t, 2> barrier_order_{};
+  std::array<std::array<std::uint64_t, 2>, max_block_threads / 32> warp_order_{};
   // Of the last operation of each warp. They do not change before all its lanes wait again.
   std::array<std::uint64_t, max_block_threads> lane_values_{};
   std::optional<guarded_memory> shared_;
@@ -186,11 +193,16 @@ void block_runner::run_block() {
   while (next_ < thread_count_) {
     fiber& begun = idle_fiber();
     running_fiber_ = &begun;
-    // To ThreadSanitizer a fiber is a thread: it finds the races of two threads only on two fibers.
-    last_ = fiber::is_checked_by_tsan() ? next_ + 1 : thread_count_;
+    // To ThreadSanitizer a fiber is a thread: it finds the races of two threads only on two fibers,
+    // which other threads of the block do not get.
+    last_ = thread_count_;
+    if (fiber::is_checked_by_tsan()) {
+      last_ = next_ + 1;
+      begun.set_name(describe_thread(next_).data());
+    }
     bool const has_returned =
         begun.start([](void* self) { static_cast<block_runner*>(self)->run_threads(); }, this);
-    if (has_returned) idle_.push_back(&begun);
+    if (has_returned) (fiber::is_checked_by_tsan() ? ended_ : idle_).push_back(&begun);
   }
   for (;;) {
     if (is_any(thread_state::waits_for_warp)) {
@@ -202,6 +214,8 @@ void block_runner::run_block() {
     }
     continue_threads();
   }
+  idle_.insert(idle_.end(), ended_.begin(), ended_.end());
+  ended_.clear();
   fiber::acquire(&last_);
 }
 
@@ -241,9 +255,11 @@ int block_runner::synchronize(block_reduction reduction, int predicate, std::sou
   kernel_thread& thread = threads_[current_];
   thread.reduction = reduction;
   thread.predicate = predicate;
-  fiber::release(&threads_);
+  // A thread that continues must not acquire what others release at the next barrier.
+  std::uint64_t* const order = &barrier_order_[barriers_ % 2];
+  fiber::release(order);
   wait(thread_state::waits_at_barrier, at);
-  fiber::acquire(&threads_);
+  fiber::acquire(order);
   return thread.result;
 }
 
@@ -255,10 +271,11 @@ lane_values block_runner::exchange(std::uint64_t value, std::uint64_t mask,
   kernel_thread& thread = threads_[current_];
   thread.value = value;
   thread.mask = mask;
-  std::uint64_t* const warp = &lane_values_[current_ - lane];
-  fiber::release(warp);
+  unsigned const warp = current_ / warp_size_;
+  std::uint64_t* const order = &warp_order_[warp][warp_exchanges_[warp] % 2];
+  fiber::release(order);
   wait(thread_state::waits_for_warp, at);
-  fiber::acquire(warp);
+  fiber::acquire(order);
   return thread.lanes;
 }
 
@@ -276,6 +293,7 @@ void block_runner::complete_warps() {
 // Lets the lanes continue that wait for their warp, the threads [begin, end): those with the same
 // mask at the same place are together.
 void block_runner::complete_warp(unsigned begin, unsigned end) {
+  ++warp_exchanges_[begin / warp_size_];
   std::uint64_t present = 0;  // lanes that have not ended
   for (unsigned i = begin; i < end; ++i) {
     if (threads_[i].state != thread_state::ended) present |= std::uint64_t{1} << (i - begin);
@@ -308,6 +326,7 @@ void block_runner::complete_warp(unsigned begin, unsigned end) {
 // All threads that have not ended wait at a barrier: lets them continue.
 void block_runner::complete_barrier() {
   if (host_settings().check != check_mode::off) check_barrier();
+  ++barriers_;
   int waiting = 0;
   int count = 0;
   for (unsigned i = 0; i < thread_count_; ++i) {

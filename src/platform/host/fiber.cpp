@@ -23,6 +23,7 @@ extern "C" {
 [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
 [[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+[[gnu::weak]] void __tsan_set_fiber_name(void* fiber, char const* name);
 [[gnu::weak]] void __tsan_acquire(void* address);
 [[gnu::weak]] void __tsan_release(void* address);
 }
@@ -125,6 +126,10 @@ void fiber::suspend() {
 }
 
 bool fiber::is_checked_by_tsan() noexcept { return &__tsan_create_fiber != nullptr; }
+
+void fiber::set_name(char const* name) noexcept {
+  if (tsan_fiber_ != nullptr) __tsan_set_fiber_name(tsan_fiber_, name);
+}
 
 void fiber::release(void* address) noexcept {
   if (&__tsan_release != nullptr) __tsan_release(address);

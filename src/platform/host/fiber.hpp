@@ -49,6 +49,8 @@ class fiber {
 
   /// Returns true if the program has the runtime of ThreadSanitizer.
   static bool is_checked_by_tsan() noexcept;
+  /// Sets the name of the fiber in reports of ThreadSanitizer.
+  void set_name(char const* name) noexcept;
   /// Tells ThreadSanitizer that what the caller did happened before ...
   static void release(void* address) noexcept;
   /// ... what the caller of acquire with the same address does next.

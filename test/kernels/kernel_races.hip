@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// A program for ThreadSanitizer: kernel_races NAME runs the kernel of this name. Those that begin with
+// "race" have a race, the others have none.
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include <roc/kernel.hpp>
+#include <roc/launch.hpp>
+#include <roc/roc.hpp>
+
+__global__ void race_without_barrier(roc::device_view<int> values) {
+  __shared__ int tile[64];
+  tile[threadIdx.x] = values(threadIdx.x);
+  values(threadIdx.x) = tile[63 - threadIdx.x];
+}
+
+__global__ void race_before_next_tile(roc::device_view<int> values) {
+  int* const tile = roc::dynamic_shared<int>();
+  for (int i = 0; i < 3; ++i) {
+    tile[threadIdx.x] = values(threadIdx.x);
+    __syncthreads();
+    values(threadIdx.x) = tile[63 - threadIdx.x];  // no barrier before the next write
+  }
+}
+
+__global__ void race_in_device_memory(roc::device_view<int> values) { values(0) += 1; }
+
+__global__ void race_between_warps(roc::device_view<int> values) {
+  __shared__ int tile[64];
+  tile[threadIdx.x] = values(threadIdx.x);
+  __syncwarp();
+  values(threadIdx.x) = tile[63 - threadIdx.x];
+}
+
+__global__ void barriers(roc::device_view<int> values) {
+  __shared__ int tile[64];
+  int* const dynamic = roc::dynamic_shared<int>();
+  for (int i = 0; i < 3; ++i) {
+    tile[threadIdx.x] = dynamic[threadIdx.x] = values(threadIdx.x);
+    __syncthreads();
+    values(threadIdx.x) = tile[63 - threadIdx.x] + dynamic[threadIdx.x ^ 1];
+    if (__syncthreads_or(i == 2)) break;
+  }
+}
+
+__global__ void warps(roc::device_view<int> values) {
+  __shared__ int tile[64];
+  tile[threadIdx.x] = values(threadIdx.x);
+  __syncwarp();
+  int const value = tile[threadIdx.x ^ 1];
+  values(threadIdx.x) = roc::shuffle(value, 0) + roc::shuffle_down(value, 1);
+}
+
+__global__ void atomics(roc::device_view<int> values) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  atomicAdd(&sum, 1);
+  atomicMax(&values(0), static_cast<int>(threadIdx.x));
+}
+
+int main(int count, char** arguments) {
+  struct {
+    char const* name;
+    void (*kernel)(roc::device_view<int>);
+  } const kernels[] = {{"race_without_barrier", race_without_barrier},
+                       {"race_before_next_tile", race_before_next_tile},
+                       {"race_in_device_memory", race_in_device_memory},
+                       {"race_between_warps", race_between_warps},
+                       {"barriers", barriers},
+                       {"warps", warps},
+                       {"atomics", atomics}};
+  roc::stream const stream;
+  auto const values = roc::to_device(std::vector<int>(64, 1));
+  bool is_known = false;
+  for (auto const& entry : kernels) {
+    if (count != 2 || std::strcmp(arguments[1], entry.name) != 0) continue;
+    is_known = true;
+    for (int i = 0; i < 3; ++i) {
+      roc::launch(entry.kernel, {1}, {64}, 64 * sizeof(int), stream, values.view());
+    }
+  }
+  stream.synchronize();
+  std::puts(is_known ? "done" : "unknown kernel");
+  return is_known ? 0 : 1;
+}
