@@ -80,12 +80,6 @@ template <class... P, class... A>
   requires(sizeof...(P) == sizeof...(A))
 inline constexpr bool convert_to<std::tuple<P...>, A...> = (std::is_convertible_v<A, P> && ...);
 
-/// Throws shape_error unless the stream's device allows the extents and the shared memory. Returns
-/// false if the grid has no blocks. Throws also lifetime_error and roc::error.
-ROCARRAY_API bool check_launch_extents(stream_ref stream, std::array<std::ptrdiff_t, 3> const& grid,
-                                       std::array<std::ptrdiff_t, 3> const& block,
-                                       std::size_t shared_bytes);
-
 /// Enqueues the kernel, which copies its arguments.
 template <class... P>
 hipError_t enqueue_kernel(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,

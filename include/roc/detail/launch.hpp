@@ -3,6 +3,7 @@
 // compiler or of a host compiler.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <type_traits>
 
@@ -27,6 +28,12 @@ inline constexpr bool is_device_functor =
 template <class F>
 inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F>;
 #endif
+
+/// Throws shape_error unless the stream's device allows the extents and the shared memory. Returns
+/// false if the grid has no blocks. Throws also lifetime_error and roc::error.
+ROCARRAY_API bool check_launch_extents(stream_ref stream, std::array<std::ptrdiff_t, 3> const& grid,
+                                       std::array<std::ptrdiff_t, 3> const& block,
+                                       std::size_t shared_bytes);
 
 /// Makes the device of a stream current for a scope, and records the work that is enqueued in it.
 class ROCARRAY_API launch_scope {
