@@ -164,6 +164,9 @@ This package contains the shared library for the platform ${rocarray_suffix}.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME ${rocarray_development_package})
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${rocarray_library_package} (= ${PROJECT_VERSION})")
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")  # for programs that link the static library
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libboost-context-dev")
+endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, perl, pkgconf | pkg-config")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
   "arrays in GPU memory, files for development for ${rocarray_suffix}\n${rocarray_description}\

@@ -7,6 +7,10 @@
 #include <roc/config.hpp>
 #include <roc/native/hip.hpp>
 
+#if ROCARRAY_KERNEL_HOST_STUB
+#include <roc/kernel.hpp>
+#endif
+
 namespace roc::kernels {
 
 /// Returns the dword that begins `bytes` bytes (0 to 3) after the beginning of `dword`, if `next`
@@ -16,7 +20,7 @@ ROCARRAY_HOST_DEVICE inline std::uint32_t shifted(std::uint32_t dword, std::uint
   return static_cast<std::uint32_t>((std::uint64_t{next} << 32 | dword) >> (8 * bytes));
 }
 
-#if defined(__CUDACC__) || defined(__HIP__)
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
 /// Returns the argument of the next thread within a group of 32 threads. All 32 must call it. In
 /// the last thread the result is its own argument.

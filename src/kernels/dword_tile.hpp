@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A tile of words of 1 or 2 bytes in shared memory, loaded and stored in dwords wherever its lines
-// begin. For device compilers.
+// begin. For device compilers and host stubs.
 //
 // The tile in shared memory is transposed: it has one line of tile_dwords dwords per index along a,
 // each dword of words that follow each other along b. A block has dwords_per_line by tile_lines

@@ -9,25 +9,9 @@
 
 #if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
 
-#if !ROCARRAY_KERNEL_HOST_STUB
 #include "kernels/dword_tile.hpp"
-#endif
 
 namespace roc::kernels {
-
-#if ROCARRAY_KERNEL_HOST_STUB
-
-// In a host stub the threads of a block run one after the other and share no memory: the first one
-// copies the whole tile.
-template <class Word>
-__global__ void dword_tile_kernel(tile_job job) {
-  if (threadIdx.x != 0 || threadIdx.y != 0) return;
-  for (std::uint32_t block = blockIdx.x; block < job.blocks; block += gridDim.x) {
-    copy_tile<Word>{job}(block);
-  }
-}
-
-#else
 
 template <class Word>
 __global__ void dword_tile_kernel(tile_job job) {
@@ -40,6 +24,8 @@ __global__ void dword_tile_kernel(tile_job job) {
     __syncthreads();
   }
 }
+
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 template <class Word>
 hipError_t launch_dword_tiles(tile_job const& job, hipStream_t stream) {

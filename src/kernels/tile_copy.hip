@@ -14,20 +14,6 @@
 
 namespace roc::kernels {
 
-#if ROCARRAY_KERNEL_HOST_STUB
-
-// In a host stub the threads of a block run one after the other and share no memory: the first one
-// copies the whole tile.
-template <class Word>
-__global__ void tile_kernel(tile_job job) {
-  if (threadIdx.x != 0 || threadIdx.y != 0) return;
-  for (std::uint32_t block = blockIdx.x; block < job.blocks; block += gridDim.x) {
-    copy_tile<Word>{job}(block);
-  }
-}
-
-#else
-
 // Loads lines of the source into rows of the tile. All loads of a thread are in flight before the
 // first result is stored.
 template <class Word>
@@ -79,6 +65,8 @@ __global__ void tile_kernel(tile_job job) {
     __syncthreads();
   }
 }
+
+#if !ROCARRAY_KERNEL_HOST_STUB
 
 template <class Word>
 hipError_t launch_tiles(tile_job const& job, hipStream_t stream) {

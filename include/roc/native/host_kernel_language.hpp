@@ -260,6 +260,16 @@ inline int __ffs(int value) {
 inline int __ffsll(long long value) {
   return value == 0 ? 0 : 1 + std::countr_zero(static_cast<unsigned long long>(value));
 }
+/// Returns four of the eight bytes of `low` and `high`, which the digits of `selector` number.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  std::uint64_t const bytes = std::uint64_t{high} << 32 | low;
+  unsigned result = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    auto const byte = static_cast<unsigned>(bytes >> (8 * (selector >> (4 * i) & 7)) & 0xff);
+    result |= byte << (8 * i);
+  }
+  return result;
+}
 template <class T>
 T __ldg(T const* address) {
   return *address;
