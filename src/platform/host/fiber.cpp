@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <new>
 #include <utility>
@@ -36,6 +37,13 @@ constexpr unsigned tsan_without_order = 1;  // the switch is no synchronization
 std::size_t page_size() {
   static auto const size = static_cast<std::size_t>(::getpagesize());
   return size;
+}
+
+// Returns how far below the end of its memory the next stack begins. Stacks that all began at the
+// same offset in a page would compete for a few lines of the caches.
+std::size_t next_offset() noexcept {
+  static std::atomic<unsigned> count = 0;
+  return count.fetch_add(1, std::memory_order_relaxed) % 64 * 128;
 }
 
 // The fiber's stack belongs to the fiber, not to the context.
@@ -73,8 +81,9 @@ guarded_memory::~guarded_memory() { ::munmap(data_ - page_size(), size_ + 2 * pa
 
 fiber::fiber(std::size_t stack_bytes) : stack_(stack_bytes) {
   boost::context::stack_context stack;
-  stack.sp = stack_.data() + stack_.size();
-  stack.size = stack_.size();
+  std::size_t const offset = next_offset();
+  stack.sp = stack_.data() + stack_.size() - offset;
+  stack.size = stack_.size() - offset;
   context_ = boost::context::fiber(std::allocator_arg,
                                    boost::context::preallocated(stack.sp, stack.size, stack),
                                    no_stack_allocator(), [this](boost::context::fiber&& caller) {
