@@ -22,6 +22,11 @@
 
 namespace roc {
 
+// On the host platform, each shared object has its own functions: see host_kernel_language.hpp.
+#if !defined(__CUDACC__) && !defined(__HIP__)
+#pragma GCC visibility push(hidden)
+#endif
+
 /// Returns the dynamic shared memory of the block, whose size is given at the launch, as elements
 /// of type T. It is aligned to 16 bytes and uninitialized. (`extern __shared__ T name[]`, which the
 /// host platform does not have.)
@@ -33,7 +38,7 @@ __device__ T* dynamic_shared() {
   extern __shared__ uint4 rocarray_dynamic_shared[];
   return reinterpret_cast<T*>(rocarray_dynamic_shared);
 #else
-  return static_cast<T*>(host_hip::current_block().shared_memory);
+  return static_cast<T*>(host_kernels::current_block().shared_memory);
 #endif
 }
 
@@ -52,6 +57,7 @@ inline constexpr bool is_shuffled = std::is_arithmetic_v<T> && (sizeof(T) == 4 |
 /// or 32 on AMD; on the host platform ROCARRAY_HOST_WARP sets it.
 ///@{
 
+#if defined(__CUDACC__) || defined(__HIP__)
 /// Returns the number of lanes of a warp (`warpSize`).
 __device__ inline int warp_size() { return warpSize; }
 
@@ -60,6 +66,15 @@ __device__ inline int lane_index() {
   auto const linear = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
   return static_cast<int>(linear) % warpSize;
 }
+#else
+inline int warp_size(std::source_location at = std::source_location::current()) {
+  static_cast<void>(host_kernels::current_block(at));  // ends the process outside of kernels
+  return warpSize;
+}
+inline int lane_index(std::source_location at = std::source_location::current()) {
+  return static_cast<int>(host_kernels::current_block(at).lane);
+}
+#endif
 
 // HIP's functions have no mask in all versions; CUDA's need one.
 #if defined(__CUDACC__)
@@ -117,5 +132,9 @@ __device__ inline bool warp_all(bool predicate ROCARRAY_WARP_PLACE) {
 
 #undef ROCARRAY_WARP_CALL
 #undef ROCARRAY_WARP_PLACE
+
+#if !defined(__CUDACC__) && !defined(__HIP__)
+#pragma GCC visibility pop
+#endif
 
 }  // namespace roc

@@ -80,6 +80,12 @@ template <class... P, class... A>
   requires(sizeof...(P) == sizeof...(A))
 inline constexpr bool convert_to<std::tuple<P...>, A...> = (std::is_convertible_v<A, P> && ...);
 
+// On the host platform, a shared object must not launch its kernels with a function of another one:
+// see host_kernel_language.hpp.
+#if !defined(__CUDACC__) && !defined(__HIP__)
+#pragma GCC visibility push(hidden)
+#endif
+
 /// Enqueues the kernel, which copies its arguments.
 template <class... P>
 hipError_t enqueue_kernel(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
@@ -103,10 +109,10 @@ hipError_t enqueue_kernel(void (*kernel)(P...), dim3 grid, dim3 block, std::size
     std::apply(self.kernel, self.arguments);
   };
   constexpr auto destroy = [](void* closure) { delete static_cast<call*>(closure); };
-  host_hip::host_kernel const compiled{reinterpret_cast<void const*>(kernel),
-                                       &host_hip::variables_of_object, run_thread};
-  return host_hip::launch_host_grid(stream, compiled, grid, block, shared_bytes,
-                                    new call{kernel, arguments}, destroy);
+  host_kernels::host_kernel const compiled{reinterpret_cast<void const*>(kernel),
+                                           &host_kernels::variables_of_object, run_thread};
+  return host_kernels::launch_host_grid(stream, compiled, grid, block, shared_bytes,
+                                        new call{kernel, arguments}, destroy);
 #else  // a host stub: its file launches nothing
   return hipErrorNotSupported;
 #endif
@@ -144,8 +150,11 @@ void launch(void (*kernel)(P...), launch_extent const& grid, launch_extent const
   detail::call_scope const call(__func__, stream.at);
   static_assert(sizeof...(P) == sizeof...(A),
                 "rocarray: launch needs one argument for each parameter of the kernel");
-  static_assert((!std::is_reference_v<P> && ...),
-                "rocarray: the parameters of a kernel are values, no references");
+  constexpr bool are_values = (!std::is_reference_v<P> && ...);
+  static_assert(are_values, "rocarray: the parameters of a kernel are values, no references");
+  static_assert(!are_values || (detail::is_device_functor<P> && ...),
+                "rocarray: the parameters of a kernel are copied to the device byte by byte: use "
+                "views and trivially copyable values");
   constexpr bool are_copied = (detail::is_device_functor<detail::kernel_argument_type<A>> && ...);
   static_assert(are_copied,
                 "rocarray: the arguments of a kernel are views and trivially copyable values; of "
@@ -154,8 +163,7 @@ void launch(void (*kernel)(P...), launch_extent const& grid, launch_extent const
                            detail::convert_to<std::tuple<P...>, detail::kernel_argument_type<A>...>;
   static_assert(convert,
                 "rocarray: an argument of launch does not convert to the kernel's parameter");
-  if constexpr (sizeof...(P) == sizeof...(A) && are_copied && convert &&
-                (!std::is_reference_v<P> && ...)) {
+  if constexpr (sizeof...(P) == sizeof...(A) && are_copied && convert && are_values) {
     bool const has_blocks =
         detail::check_launch_extents(stream.stream, grid.values(), block.values(), shared_bytes);
     if (!has_blocks) return;
@@ -166,5 +174,9 @@ void launch(void (*kernel)(P...), launch_extent const& grid, launch_extent const
                 "kernel");
   }
 }
+
+#if !defined(__CUDACC__) && !defined(__HIP__)
+#pragma GCC visibility pop
+#endif
 
 }  // namespace roc

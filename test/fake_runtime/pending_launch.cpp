@@ -36,7 +36,7 @@ void pending_launch::run() {
     return;
   }
   auto const index_of = [](launch_extent const& extent) {
-    return roc::host_hip::kernel_index{extent.sizes[0], extent.sizes[1], extent.sizes[2]};
+    return roc::host_kernels::kernel_index{extent.sizes[0], extent.sizes[1], extent.sizes[2]};
   };
   roc::host_hip::run_grid(
       {stub_.kernel, arguments, index_of(grid_), index_of(block_), shared_bytes_});

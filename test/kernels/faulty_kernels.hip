@@ -50,19 +50,34 @@ ROCARRAY_HOST_STUB(inactive_lane);
 
 // HIP of some versions has no functions with masks.
 #if !defined(__HIP__)
-__global__ void left_out_lanes() {
+__global__ void left_out_lanes(int* out) {
+  if (threadIdx.x < 16) {
+    __syncwarp(0xffffffff);
+  } else {
+    *out = __any_sync(0xffffffff, 1);
+  }
+}
+__global__ void lanes_at_barrier() {
+  if (threadIdx.x < 16) __syncwarp(0xffffffff);
+  __syncthreads();
+}
+__global__ void two_places() {
   if (threadIdx.x < 16) {
     __syncwarp(0xffffffff);
   } else {
     __syncwarp(0xffffffff);
   }
 }
-__global__ void outside_mask() { __syncwarp(0xffffffff); }
+__global__ void outside_mask(unsigned mask) { __syncwarp(mask); }
 #else
-__global__ void left_out_lanes() {}
-__global__ void outside_mask() {}
+__global__ void left_out_lanes(int*) {}
+__global__ void lanes_at_barrier() {}
+__global__ void two_places() {}
+__global__ void outside_mask(unsigned) {}
 #endif
 ROCARRAY_HOST_STUB(left_out_lanes);
+ROCARRAY_HOST_STUB(lanes_at_barrier);
+ROCARRAY_HOST_STUB(two_places);
 ROCARRAY_HOST_STUB(outside_mask);
 
 __global__ void wide_groups(int* out, int width) { *out = shuffle(1, 0, width); }
@@ -119,9 +134,16 @@ void read_inactive_lane(stream_ref stream) {
   device_array<int> const out({1});
   launch(inactive_lane, {1}, {2}, 0, stream, out.data());
 }
-void leave_lanes_of_mask_out(stream_ref stream) { launch(left_out_lanes, {1}, {32}, 0, stream); }
-void call_outside_mask(stream_ref stream, unsigned threads) {
-  launch(outside_mask, {1}, {threads}, 0, stream);
+void leave_lanes_of_mask_out(stream_ref stream) {
+  device_array<int> const out({1});
+  launch(left_out_lanes, {1}, {32}, 0, stream, out.data());
+}
+void leave_lanes_at_barrier(stream_ref stream) { launch(lanes_at_barrier, {1}, {32}, 0, stream); }
+void synchronize_warp_at_two_places(stream_ref stream) {
+  launch(two_places, {1}, {32}, 0, stream);
+}
+void call_outside_mask(stream_ref stream, unsigned threads, unsigned mask) {
+  launch(outside_mask, {1}, {threads}, 0, stream, mask);
 }
 void shuffle_in_groups(stream_ref stream, int width) {
   device_array<int> const out({1});

@@ -14,10 +14,14 @@ void wait_at_two_barriers(stream_ref stream);
 void wait_correctly(stream_ref stream);
 /// Lane 0 reads the value of lane 1, which does not take part.
 void read_inactive_lane(stream_ref stream);
-/// Half of the lanes that the mask names are in another branch.
+/// Half of the lanes that the mask names call another function.
 void leave_lanes_of_mask_out(stream_ref stream);
-/// Lanes that the mask does not name call the function: with warps of 64 lanes, a mask of 32 bits.
-void call_outside_mask(stream_ref stream, unsigned threads);
+/// Half of the lanes that the mask names wait at a barrier of the block.
+void leave_lanes_at_barrier(stream_ref stream);
+/// Correct: the lanes of the mask call the same function at two places.
+void synchronize_warp_at_two_places(stream_ref stream);
+/// Every lane calls a function with this mask.
+void call_outside_mask(stream_ref stream, unsigned threads, unsigned mask);
 /// Groups that are wider than a warp of 32.
 void shuffle_in_groups(stream_ref stream, int width);
 /// Thread (1, 2, 0) of block (3, 0, 0) writes the element 12 of 12.

@@ -63,21 +63,36 @@ TEST_F(KernelCheckDeathTest, ValueOfAnInactiveLaneIsReported) {
       "part in the warp function at faulty_kernels.hip:[0-9]+");
 }
 
-TEST_F(KernelCheckDeathTest, LanesThatTheMaskNamesInVainAreReported) {
+TEST_F(KernelCheckDeathTest, MissingLanesOfMaskAreReported) {
   EXPECT_REPORT(roc::test::leave_lanes_of_mask_out(stream),
                 "left_out_lanes.*thread \\(0, 0, 0\\): calls a warp function that not all lanes of "
                 "the mask call");
+  EXPECT_REPORT(roc::test::leave_lanes_at_barrier(stream),
+                "lanes_at_barrier.*thread \\(0, 0, 0\\): calls a warp function that not all lanes "
+                "of the mask call");
+}
+
+TEST_F(KernelCheckDeathTest, OneWarpFunctionAtTwoPlacesIsNotReported) {
+  EXPECT_EXIT(
+      run([](roc::stream_ref stream) { roc::test::synchronize_warp_at_two_places(stream); }),
+      testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(KernelCheckDeathTest, MaskWithoutLanesFails) {
+  EXPECT_ABORT(roc::test::call_outside_mask(stream, 1, 0),
+               "outside_mask.*the mask of a warp function does not contain the lane");
 }
 
 TEST_F(KernelCheckDeathTest, MaskOf32LanesFailsInAWarpOf64) {
   if (roc::device().warp_size() == 64) {
     EXPECT_ABORT(
-        roc::test::call_outside_mask(stream, 64),
+        roc::test::call_outside_mask(stream, 64, 0xffffffff),
         "outside_mask.*block \\(0, 0, 0\\), thread \\(32, 0, 0\\): the mask of a warp "
         "function does not contain the lane that calls it \\(faulty_kernels.hip:[0-9]+\\)");
   } else {
-    EXPECT_EXIT(run([](roc::stream_ref stream) { roc::test::call_outside_mask(stream, 64); }),
-                testing::ExitedWithCode(0), "^$");
+    EXPECT_EXIT(
+        run([](roc::stream_ref stream) { roc::test::call_outside_mask(stream, 64, 0xffffffff); }),
+        testing::ExitedWithCode(0), "^$");
   }
 }
 

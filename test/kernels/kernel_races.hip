@@ -52,6 +52,29 @@ __global__ void warps(roc::device_view<int> values) {
   values(threadIdx.x) = roc::shuffle(value, 0) + roc::shuffle_down(value, 1);
 }
 
+__global__ void warps_in_branches(roc::device_view<int> values) {
+  __shared__ int tile[64];
+  int const lane = roc::lane_index();
+  tile[threadIdx.x] = values(threadIdx.x);
+  if (lane < 16) {
+    __syncwarp(0xffff);
+    int const value = tile[threadIdx.x ^ 1];
+    __syncwarp(0xffff);
+    tile[threadIdx.x] = value;
+  }
+  __syncwarp();
+  values(threadIdx.x) = tile[threadIdx.x ^ 31];
+}
+
+__global__ void race_between_lanes(roc::device_view<int> values) {
+  __shared__ int tile[64];
+  if (roc::lane_index() < 16) {
+    tile[threadIdx.x] = values(threadIdx.x);
+    __syncwarp(0xffff);
+  }
+  values(threadIdx.x) = tile[threadIdx.x & ~31u];  // the other lanes did not wait
+}
+
 __global__ void atomics(roc::device_view<int> values) {
   __shared__ int sum;
   if (threadIdx.x == 0) sum = 0;
@@ -70,6 +93,8 @@ int main(int count, char** arguments) {
                        {"race_between_warps", race_between_warps},
                        {"barriers", barriers},
                        {"warps", warps},
+                       {"warps_in_branches", warps_in_branches},
+                       {"race_between_lanes", race_between_lanes},
                        {"atomics", atomics}};
   roc::stream const stream;
   auto const values = roc::to_device(std::vector<int>(64, 1));

@@ -136,6 +136,84 @@ __global__ void branch_kernel(device_view<unsigned long long> out) {
 }
 ROCARRAY_HOST_STUB(branch_kernel);
 
+// The functions with masks of CUDA, which the CPU has too. HIP of some versions has none: its
+// functions take the lanes that are active.
+#if defined(__HIP__)
+#define ROCARRAY_TEST_SHUFFLE(mask, value, lane) __shfl(value, lane)
+#define ROCARRAY_TEST_BALLOT(mask, predicate) __ballot(predicate)
+#define ROCARRAY_TEST_SYNC(mask) static_cast<void>(mask)
+#else
+#define ROCARRAY_TEST_SHUFFLE(mask, value, lane) __shfl_sync(mask, value, lane)
+#define ROCARRAY_TEST_BALLOT(mask, predicate) __ballot_sync(mask, predicate)
+#define ROCARRAY_TEST_SYNC(mask) __syncwarp(mask)
+#endif
+#if defined(__CUDACC__)
+using lane_mask = unsigned;
+#else
+using lane_mask = unsigned long long;
+#endif
+
+__global__ void warp_branches_kernel(device_view<warp_branch_results> out) {
+  __shared__ int values[64];
+  int const lane = lane_index();
+  int const last = warp_size() - 1;
+  lane_mask const all = static_cast<lane_mask>(~0ULL >> (63 - last));
+  unsigned const thread = threadIdx.x;
+  warp_branch_results result;
+
+  int value = lane;
+  if (lane < 16) value = ROCARRAY_TEST_SHUFFLE(0xffff, value, 3);
+  result.after_branch = value + ROCARRAY_TEST_SHUFFLE(all, lane, last);
+
+  value = 1;
+  lane_mask const first_lanes = static_cast<lane_mask>(ROCARRAY_TEST_BALLOT(all, lane < 16));
+  if (lane < 16) {
+    for (int delta = 8; delta != 0; delta /= 2) {
+      value += ROCARRAY_TEST_SHUFFLE(first_lanes, value, lane ^ delta);
+    }
+  }
+  result.after_reduction = ROCARRAY_TEST_SHUFFLE(all, value, 0);
+
+  // The other lanes wait in the other arm, with another mask and more often.
+  value = lane;
+  if (lane < 20) {
+    value = ROCARRAY_TEST_SHUFFLE(0xfffff, value, 7);
+  } else {
+    for (int i = 0; i < 3; ++i) value = ROCARRAY_TEST_SHUFFLE(all & ~lane_mask{0xfffff}, value + 1, 20);
+  }
+  result.after_arms = value + ROCARRAY_TEST_SHUFFLE(all, value, lane ^ 31);
+
+  // One barrier of the warp, at two places.
+  values[thread] = lane;
+  if (lane < 16) {
+    ROCARRAY_TEST_SYNC(all);
+    result.after_synchronization = values[thread ^ 31];
+  } else {
+    ROCARRAY_TEST_SYNC(all);
+    result.after_synchronization = values[thread ^ 31];
+  }
+
+  // Without masks on the CPU too.
+#if defined(__CUDACC__)
+  value = lane < 16 ? 16 : 0;
+#else
+  value = 0;
+  if (lane < 16) value = __popcll(__ballot(1));
+#endif
+  result.after_ballot = value + shuffle(lane, last);
+
+  // The mask names lanes that have ended.
+  result.after_end = -1;
+  if (lane < 24) result.after_end = ROCARRAY_TEST_SHUFFLE(0xffffff, lane, 23);
+  if (lane >= 24) {
+    out(thread) = result;
+    return;
+  }
+  result.after_end += ROCARRAY_TEST_SHUFFLE(all, lane, lane ^ 1);
+  out(thread) = result;
+}
+ROCARRAY_HOST_STUB(warp_branches_kernel);
+
 __global__ void convert_kernel(device_view<long long> out, long long a, double b) {
   out(0) = 10 * a + static_cast<long long>(b);
 }
@@ -210,6 +288,10 @@ void call_warp_functions(stream_ref stream, unsigned threads, device_view<warp_r
 
 void ballot_in_branch(stream_ref stream, unsigned threads, device_view<unsigned long long> out) {
   launch(branch_kernel, {1}, {threads}, 0, stream, out);
+}
+
+void call_warp_functions_in_branches(stream_ref stream, device_view<warp_branch_results> out) {
+  launch(warp_branches_kernel, {1}, {64}, 0, stream, out);
 }
 
 void convert_arguments(stream_ref stream, device_view<long long> out, int a, short b) {

@@ -51,6 +51,18 @@ void call_warp_functions(stream_ref stream, unsigned threads, device_view<warp_r
 /// As above, in a branch that only the first ten lanes take: the lanes that took part.
 void ballot_in_branch(stream_ref stream, unsigned threads, device_view<unsigned long long> out);
 
+/// What a lane gets after a part of the warp's lanes called functions of the warp in a branch.
+struct warp_branch_results {
+  int after_branch;           // a shuffle in a branch of 16 lanes
+  int after_reduction;        // a reduction of 16 lanes
+  int after_arms;             // shuffles in both arms
+  int after_synchronization;  // one synchronization of the warp in both arms
+  int after_ballot;           // a ballot in a branch of 16 lanes
+  int after_end;              // lanes have ended
+};
+/// Calls functions of a warp in branches, in one block of 64 threads.
+void call_warp_functions_in_branches(stream_ref stream, device_view<warp_branch_results> out);
+
 /// out = 10 * a + b, with a bound view and an int for parameters of other types.
 void convert_arguments(stream_ref stream, device_view<long long> out, int a, short b);
 /// Launches a kernel without parameters, whose threads wait at a barrier.

@@ -151,6 +151,24 @@ TEST(Launch, BallotInABranchSeesTheLanesOfTheBranch) {
   }
 }
 
+TEST(Launch, FunctionsOfAWarpWaitForLanesThatAreInAnEarlierBranch) {
+  int const lanes = roc::device().warp_size();
+  roc::device_array<roc::test::warp_branch_results> const out({64});
+  roc::test::call_warp_functions_in_branches({}, out.view());
+  auto const results = read(out);
+  for (int i = 0; i < 64; ++i) {
+    auto const& r = results[static_cast<std::size_t>(i)];
+    int const lane = i % lanes;
+    auto const in_arm = [](int of_lane) { return of_lane < 20 ? 7 : 23; };
+    ASSERT_EQ((lane < 16 ? 3 : lane) + lanes - 1, r.after_branch) << i;
+    ASSERT_EQ(16, r.after_reduction) << i;
+    ASSERT_EQ(in_arm(lane) + in_arm(lane ^ 31), r.after_arms) << i;
+    ASSERT_EQ(lane ^ 31, r.after_synchronization) << i;
+    ASSERT_EQ((lane < 16 ? 16 : 0) + lanes - 1, r.after_ballot) << i;
+    ASSERT_EQ(lane < 24 ? 23 + (lane ^ 1) : -1, r.after_end) << i;
+  }
+}
+
 TEST(Launch, ConvertsArgumentsToParameters) {
   roc::device_array<long long> const out({1});
   roc::stream const stream;

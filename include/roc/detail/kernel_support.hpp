@@ -48,7 +48,7 @@ ROCARRAY_HOST_DEVICE inline void stop_kernel([[maybe_unused]] char const* proble
   __builtin_trap();  // old compilers of HIP have no printf in headers other than their own
 #else
 #if ROCARRAY_KERNEL_HOST_STUB
-  if (auto* const block = host_hip::block_of_thread) block->fail(problem, {});
+  if (auto* const block = host_kernels::block_of_thread) block->fail(problem, {});
 #endif
   std::fprintf(stderr, "rocarray: %s in a kernel\n", problem);
   std::abort();

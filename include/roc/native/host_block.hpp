@@ -1,24 +1,57 @@
 // SPDX-License-Identifier: MIT
 // The interface between kernels that a C++ compiler has compiled and the code that runs them on the
 // CPU: the host platform and the fake HIP runtime. Kernels include
-// roc/native/host_kernel_language.hpp.
+// roc/native/host_kernel_language.hpp. The names are not in roc::host_hip, which is opened at
+// global scope.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <source_location>
+#include <type_traits>
 
-namespace roc::host_hip {
+namespace roc::host_kernels {
 
 /// The type of the built-in variables of kernels.
 struct kernel_index {
   unsigned x = 0;
   unsigned y = 0;
   unsigned z = 0;
+
+  /// Converts to dim3 and to HIP's vectors of three numbers.
+  template <class V>
+    requires(std::is_class_v<V> && std::is_constructible_v<V, unsigned, unsigned, unsigned> &&
+             requires(V v) { v.x + v.y + v.z; })
+  constexpr operator V() const {
+    return V(x, y, z);
+  }
 };
 
 /// What a barrier of a block computes of the predicates of all threads.
 enum class block_reduction { none, count, all, any };
+
+/// The functions of a warp.
+enum class warp_function : unsigned char {
+  synchronize,
+  active_mask,
+  ballot,
+  any,
+  all,
+  shuffle,
+  shuffle_up,
+  shuffle_down,
+  shuffle_xor,
+};
+
+/// A call of a function of a warp.
+struct warp_call {
+  warp_function function;
+  /// A bit for each lane that must call. None: the lanes that call at the same place, as those of
+  /// one branch on a device.
+  std::optional<std::uint64_t> mask;
+  std::source_location at;
+};
 
 /// The lanes of a warp that took part in an operation, and their values.
 struct lane_values {
@@ -33,10 +66,10 @@ class running_block {
   /// Blocks the thread of the kernel until all threads of the block that have not ended wait at a
   /// barrier. Returns the reduction of their predicates.
   virtual int synchronize(block_reduction reduction, int predicate, std::source_location at) = 0;
-  /// Blocks the thread of the kernel until all lanes of its warp that have not ended wait. Returns
-  /// the values of those that wait here, at `at`. `mask` has a bit for each lane that must; 0: any.
-  virtual lane_values exchange(std::uint64_t value, std::uint64_t mask,
-                               std::source_location at) = 0;
+  /// Blocks the thread of the kernel until the lanes of the call's mask that have not ended call
+  /// the same function with the same mask; without a mask, until the lanes of its warp that could
+  /// still come to this place wait elsewhere. Returns the values of the lanes that took part.
+  virtual lane_values exchange(std::uint64_t value, warp_call const& call) = 0;
   /// Reports that a lane uses the value of one that did not take part (ROCARRAY_HOST_CHECK).
   virtual void report_inactive_lane(unsigned lane, std::source_location at) = 0;
   /// Ends the process with a message that names the kernel, the block and the thread.
@@ -75,4 +108,4 @@ struct host_kernel {
   void (*run_thread)(void* arguments);  // calls the kernel for the thread in the variables
 };
 
-}  // namespace roc::host_hip
+}  // namespace roc::host_kernels

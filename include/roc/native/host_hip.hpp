@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include <roc/config.hpp>
-#include <roc/native/host_block.hpp>
 #include <roc/native/host_hip_error.hpp>
 
 namespace roc::host_hip {
@@ -273,12 +272,6 @@ ROCARRAY_API hipError_t launch_host_kernel(hipStream_t stream, std::size_t items
                                                        std::size_t end),
                                            void* closure, void (*destroy)(void* closure));
 
-/// Enqueues a kernel that a C++ compiler has compiled, for every thread of a grid. The arguments of
-/// its threads are `closure`; `destroy(closure)` is called once, after the kernel or if this fails.
-ROCARRAY_API hipError_t launch_host_grid(hipStream_t stream, host_kernel const& kernel, dim3 grid,
-                                         dim3 block, std::size_t shared_bytes, void* closure,
-                                         void (*destroy)(void* closure));
-
 /// Makes the n-th use of a HIP call from now on (counted from 1) fail once with `error`. Several
 /// failures may be planned. The environment variable ROCARRAY_HOST_INJECT_FAILURE does the same.
 /// @param call name of the call, such as "hipMalloc"
@@ -294,3 +287,16 @@ inline constexpr unsigned char freed_poison = 0xDD;
 ROCARRAY_API char const* settings_table();
 
 }  // namespace roc::host_hip
+
+namespace roc::host_kernels {
+
+struct host_kernel;
+
+/// Enqueues a kernel that a C++ compiler has compiled, for every thread of a grid. The arguments of
+/// its threads are `closure`; `destroy(closure)` is called once, after the kernel or if this fails.
+ROCARRAY_API host_hip::hipError_t launch_host_grid(host_hip::hipStream_t stream,
+                                                   host_kernel const& kernel, host_hip::dim3 grid,
+                                                   host_hip::dim3 block, std::size_t shared_bytes,
+                                                   void* closure, void (*destroy)(void* closure));
+
+}  // namespace roc::host_kernels

@@ -4,17 +4,20 @@
 // runtime.
 //
 // A warp has ROCARRAY_HOST_WARP lanes. Threads of a warp do not run in lockstep: a warp's functions
-// wait for its lanes. Those without a mask return the values of the lanes that call them at the
-// same line and column, as a device does for the lanes of one branch.
+// wait for its lanes. Those with a mask wait for all lanes of the mask, wherever these call the
+// same function. Those without a mask return the values of the lanes that call them at the same
+// line and column, as a device does for the lanes of one branch.
 #pragma once
 
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <source_location>
 #include <type_traits>
 
@@ -40,33 +43,33 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define HIP_DYNAMIC_SHARED(type, name) \
-  type* const name = static_cast<type*>(::roc::host_hip::current_block().shared_memory)
+  type* const name = static_cast<type*>(::roc::host_kernels::current_block().shared_memory)
 
-// Hidden, because several shared objects with kernels may be loaded: the code that runs a kernel
-// sets those of its object. An inline variable of default visibility would be shared by the whole
-// process, also with RTLD_LOCAL.
+// All below is hidden, because several shared objects with kernels may be loaded: the code that
+// runs a kernel sets the variables of its object. An inline variable or function of default
+// visibility would be that of another object.
+#pragma GCC visibility push(hidden)
 
-#define ROCARRAY_BUILT_IN [[gnu::visibility("hidden")]] inline constinit thread_local
-ROCARRAY_BUILT_IN roc::host_hip::kernel_index threadIdx;
-ROCARRAY_BUILT_IN roc::host_hip::kernel_index blockIdx;
-ROCARRAY_BUILT_IN roc::host_hip::kernel_index blockDim;
-ROCARRAY_BUILT_IN roc::host_hip::kernel_index gridDim;
-ROCARRAY_BUILT_IN int warpSize = 0;
+inline constinit thread_local roc::host_kernels::kernel_index threadIdx;
+inline constinit thread_local roc::host_kernels::kernel_index blockIdx;
+inline constinit thread_local roc::host_kernels::kernel_index blockDim;
+inline constinit thread_local roc::host_kernels::kernel_index gridDim;
+/// 0 until a kernel has run in the thread of the system: see roc::warp_size.
+inline constinit thread_local int warpSize = 0;
 
-#undef ROCARRAY_BUILT_IN
-
-namespace roc::host_hip {
+namespace roc::host_kernels {
 
 /// Returns the addresses of the built-in variables of this shared object.
-[[gnu::visibility("hidden")]] inline kernel_variables variables_of_object() {
+inline kernel_variables variables_of_object() {
   return {&threadIdx, &blockIdx, &blockDim, &gridDim, &warpSize, &block_of_thread};
 }
 
 /// Returns the block of the kernel that calls. Ends the process if no kernel runs.
-[[gnu::visibility("hidden")]] inline running_block& current_block(
-    std::source_location at = std::source_location::current()) {
+inline running_block& current_block(std::source_location at = std::source_location::current()) {
   if (block_of_thread == nullptr) {
-    std::fprintf(stderr, "rocarray host: a function for kernels is called by host code at %s:%u\n",
+    std::fprintf(stderr,
+                 "rocarray host: a function for kernels is called at %s:%u, but no kernel of "
+                 "roc::launch runs there\n",
                  at.file_name(), at.line());
     std::abort();
   }
@@ -76,9 +79,9 @@ namespace roc::host_hip {
 /// Returns for each lane `value` of the lane `source(lane)`, or zeros if that lane does not take
 /// part.
 template <class T, class F>
-T read_lane(T const& value, unsigned long long mask, std::source_location at, F source) {
+T read_lane(T const& value, warp_call const& call, F source) {
   static_assert(std::is_trivially_copyable_v<T>, "a shuffle copies values byte by byte");
-  running_block& block = current_block(at);
+  running_block& block = current_block(call.at);
   unsigned const from = source(block.lane);
   bool is_active = true;
   T result{};
@@ -86,13 +89,13 @@ T read_lane(T const& value, unsigned long long mask, std::source_location at, F 
     std::size_t const bytes = sizeof(T) - i < 8 ? sizeof(T) - i : 8;
     std::uint64_t word = 0;
     std::memcpy(&word, reinterpret_cast<std::byte const*>(&value) + i, bytes);
-    lane_values const warp = block.exchange(word, mask, at);
+    lane_values const warp = block.exchange(word, call);
     is_active = from < 64 && (warp.lanes >> from & 1) != 0;
     if (is_active) {
       std::memcpy(reinterpret_cast<std::byte*>(&result) + i, &warp.values[from], bytes);
     }
   }
-  if (!is_active) block.report_inactive_lane(from, at);
+  if (!is_active) block.report_inactive_lane(from, call.at);
   return result;
 }
 
@@ -107,8 +110,8 @@ inline unsigned checked_width(int width, std::source_location at) {
 }
 
 /// Returns a bit for each lane that takes part and whose predicate is true.
-inline unsigned long long ballot(bool predicate, unsigned long long mask, std::source_location at) {
-  lane_values const warp = current_block(at).exchange(predicate ? 1 : 0, mask, at);
+inline unsigned long long vote(bool predicate, warp_call const& call) {
+  lane_values const warp = current_block(call.at).exchange(predicate ? 1 : 0, call);
   unsigned long long result = 0;
   for (unsigned lane = 0; lane < 64; ++lane) {
     if ((warp.lanes >> lane & 1) != 0 && warp.values[lane] != 0) result |= 1ULL << lane;
@@ -117,47 +120,46 @@ inline unsigned long long ballot(bool predicate, unsigned long long mask, std::s
 }
 
 /// Returns the lanes that take part.
-inline unsigned long long active_lanes(unsigned long long mask, std::source_location at) {
-  return current_block(at).exchange(0, mask, at).lanes;
+inline unsigned long long wait_for_lanes(warp_call const& call) {
+  return current_block(call.at).exchange(0, call).lanes;
 }
 
+using warp_mask = std::optional<std::uint64_t>;
+
 template <class T>
-T shuffle(T const& value, int source, int width, unsigned long long mask, std::source_location at) {
+T shuffle(T const& value, int source, int width, warp_mask mask, std::source_location at) {
   unsigned const size = checked_width(width, at);
-  return read_lane(value, mask, at, [=](unsigned lane) {
+  return read_lane(value, {warp_function::shuffle, mask, at}, [=](unsigned lane) {
     return (lane & ~(size - 1)) | (static_cast<unsigned>(source) & (size - 1));
   });
 }
 
 template <class T>
-T shuffle_up(T const& value, unsigned delta, int width, unsigned long long mask,
-             std::source_location at) {
+T shuffle_up(T const& value, unsigned delta, int width, warp_mask mask, std::source_location at) {
   unsigned const size = checked_width(width, at);
-  return read_lane(value, mask, at, [=](unsigned lane) {
+  return read_lane(value, {warp_function::shuffle_up, mask, at}, [=](unsigned lane) {
     return (lane & (size - 1)) < delta ? lane : lane - delta;
   });
 }
 
 template <class T>
-T shuffle_down(T const& value, unsigned delta, int width, unsigned long long mask,
-               std::source_location at) {
+T shuffle_down(T const& value, unsigned delta, int width, warp_mask mask, std::source_location at) {
   unsigned const size = checked_width(width, at);
-  return read_lane(value, mask, at, [=](unsigned lane) {
+  return read_lane(value, {warp_function::shuffle_down, mask, at}, [=](unsigned lane) {
     return delta >= size - (lane & (size - 1)) ? lane : lane + delta;
   });
 }
 
 template <class T>
-T shuffle_xor(T const& value, int lane_mask, int width, unsigned long long mask,
-              std::source_location at) {
+T shuffle_xor(T const& value, int lane_mask, int width, warp_mask mask, std::source_location at) {
   unsigned const size = checked_width(width, at);
-  return read_lane(value, mask, at, [=](unsigned lane) {
+  return read_lane(value, {warp_function::shuffle_xor, mask, at}, [=](unsigned lane) {
     unsigned const from = lane ^ static_cast<unsigned>(lane_mask);
     return from >= (lane & ~(size - 1)) + size ? lane : from;
   });
 }
 
-}  // namespace roc::host_hip
+}  // namespace roc::host_kernels
 
 // The functions of HIP and CUDA, with their names. `at` is for messages and for the grouping of
 // lanes; callers leave it out.
@@ -165,84 +167,94 @@ T shuffle_xor(T const& value, int lane_mask, int width, unsigned long long mask,
 
 // Barriers and fences.
 inline void __syncthreads(ROCARRAY_HERE) {
-  roc::host_hip::current_block(at).synchronize(roc::host_hip::block_reduction::none, 0, at);
+  roc::host_kernels::current_block(at).synchronize(roc::host_kernels::block_reduction::none, 0, at);
 }
 inline int __syncthreads_count(int predicate, ROCARRAY_HERE) {
-  return roc::host_hip::current_block(at).synchronize(roc::host_hip::block_reduction::count,
-                                                      predicate, at);
+  return roc::host_kernels::current_block(at).synchronize(roc::host_kernels::block_reduction::count,
+                                                          predicate, at);
 }
 inline int __syncthreads_and(int predicate, ROCARRAY_HERE) {
-  return roc::host_hip::current_block(at).synchronize(roc::host_hip::block_reduction::all,
-                                                      predicate, at);
+  return roc::host_kernels::current_block(at).synchronize(roc::host_kernels::block_reduction::all,
+                                                          predicate, at);
 }
 inline int __syncthreads_or(int predicate, ROCARRAY_HERE) {
-  return roc::host_hip::current_block(at).synchronize(roc::host_hip::block_reduction::any,
-                                                      predicate, at);
+  return roc::host_kernels::current_block(at).synchronize(roc::host_kernels::block_reduction::any,
+                                                          predicate, at);
 }
-inline void __syncwarp(unsigned long long mask = 0, ROCARRAY_HERE) {
-  static_cast<void>(roc::host_hip::active_lanes(mask, at));
+inline void __syncwarp(unsigned long long mask = ~0ULL, ROCARRAY_HERE) {
+  static_cast<void>(
+      roc::host_kernels::wait_for_lanes({roc::host_kernels::warp_function::synchronize, mask, at}));
 }
 inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 // Warps: HIP's functions.
-inline unsigned __lane_id() { return roc::host_hip::current_block().lane; }
+inline unsigned __lane_id() { return roc::host_kernels::current_block().lane; }
 template <class T>
 T __shfl(T value, int source, int width = warpSize, ROCARRAY_HERE) {
-  return roc::host_hip::shuffle(value, source, width, 0, at);
+  return roc::host_kernels::shuffle(value, source, width, std::nullopt, at);
 }
 template <class T>
 T __shfl_up(T value, unsigned delta, int width = warpSize, ROCARRAY_HERE) {
-  return roc::host_hip::shuffle_up(value, delta, width, 0, at);
+  return roc::host_kernels::shuffle_up(value, delta, width, std::nullopt, at);
 }
 template <class T>
 T __shfl_down(T value, unsigned delta, int width = warpSize, ROCARRAY_HERE) {
-  return roc::host_hip::shuffle_down(value, delta, width, 0, at);
+  return roc::host_kernels::shuffle_down(value, delta, width, std::nullopt, at);
 }
 template <class T>
 T __shfl_xor(T value, int lane_mask, int width = warpSize, ROCARRAY_HERE) {
-  return roc::host_hip::shuffle_xor(value, lane_mask, width, 0, at);
+  return roc::host_kernels::shuffle_xor(value, lane_mask, width, std::nullopt, at);
 }
 inline unsigned long long __ballot(int predicate, ROCARRAY_HERE) {
-  return roc::host_hip::ballot(predicate != 0, 0, at);
+  return roc::host_kernels::vote(predicate != 0,
+                                 {roc::host_kernels::warp_function::ballot, std::nullopt, at});
 }
-inline unsigned long long __activemask(ROCARRAY_HERE) { return roc::host_hip::active_lanes(0, at); }
+inline unsigned long long __activemask(ROCARRAY_HERE) {
+  return roc::host_kernels::wait_for_lanes(
+      {roc::host_kernels::warp_function::active_mask, std::nullopt, at});
+}
 inline int __any(int predicate, ROCARRAY_HERE) {
-  return roc::host_hip::ballot(predicate != 0, 0, at) != 0 ? 1 : 0;
+  return roc::host_kernels::vote(predicate != 0,
+                                 {roc::host_kernels::warp_function::any, std::nullopt, at}) != 0;
 }
 inline int __all(int predicate, ROCARRAY_HERE) {
-  return roc::host_hip::ballot(predicate == 0, 0, at) == 0 ? 1 : 0;
+  return roc::host_kernels::vote(predicate == 0,
+                                 {roc::host_kernels::warp_function::all, std::nullopt, at}) == 0;
 }
 
 // Warps: the functions of CUDA and of new versions of HIP.
 template <class T>
 T __shfl_sync(unsigned long long mask, T value, int source, int width = warpSize, ROCARRAY_HERE) {
-  return roc::host_hip::shuffle(value, source, width, mask, at);
+  return roc::host_kernels::shuffle(value, source, width, mask, at);
 }
 template <class T>
 T __shfl_up_sync(unsigned long long mask, T value, unsigned delta, int width = warpSize,
                  ROCARRAY_HERE) {
-  return roc::host_hip::shuffle_up(value, delta, width, mask, at);
+  return roc::host_kernels::shuffle_up(value, delta, width, mask, at);
 }
 template <class T>
 T __shfl_down_sync(unsigned long long mask, T value, unsigned delta, int width = warpSize,
                    ROCARRAY_HERE) {
-  return roc::host_hip::shuffle_down(value, delta, width, mask, at);
+  return roc::host_kernels::shuffle_down(value, delta, width, mask, at);
 }
 template <class T>
 T __shfl_xor_sync(unsigned long long mask, T value, int lane_mask, int width = warpSize,
                   ROCARRAY_HERE) {
-  return roc::host_hip::shuffle_xor(value, lane_mask, width, mask, at);
+  return roc::host_kernels::shuffle_xor(value, lane_mask, width, mask, at);
 }
 inline unsigned long long __ballot_sync(unsigned long long mask, int predicate, ROCARRAY_HERE) {
-  return roc::host_hip::ballot(predicate != 0, mask, at);
+  return roc::host_kernels::vote(predicate != 0,
+                                 {roc::host_kernels::warp_function::ballot, mask, at});
 }
 inline int __any_sync(unsigned long long mask, int predicate, ROCARRAY_HERE) {
-  return roc::host_hip::ballot(predicate != 0, mask, at) != 0 ? 1 : 0;
+  return roc::host_kernels::vote(predicate != 0,
+                                 {roc::host_kernels::warp_function::any, mask, at}) != 0;
 }
 inline int __all_sync(unsigned long long mask, int predicate, ROCARRAY_HERE) {
-  return roc::host_hip::ballot(predicate == 0, mask, at) == 0 ? 1 : 0;
+  return roc::host_kernels::vote(predicate == 0,
+                                 {roc::host_kernels::warp_function::all, mask, at}) == 0;
 }
 
 #undef ROCARRAY_HERE
@@ -274,5 +286,46 @@ template <class T>
 T __ldg(T const* address) {
   return *address;
 }
-inline float rsqrtf(float value) { return 1.0f / std::sqrt(value); }
-inline double rsqrt(double value) { return 1.0 / std::sqrt(value); }
+// Templates, because new C libraries (C23) declare functions of these names.
+template <class T>
+  requires std::is_arithmetic_v<T>
+float rsqrtf(T value) {
+  return 1.0f / std::sqrt(static_cast<float>(value));
+}
+template <std::floating_point T>
+T rsqrt(T value) {
+  return T(1) / std::sqrt(value);
+}
+template <std::integral T>
+double rsqrt(T value) {
+  return 1.0 / std::sqrt(static_cast<double>(value));
+}
+
+// min and max, for the types for which HIP and CUDA have them.
+#define ROCARRAY_MIN_MAX(R, A, B)                                         \
+  constexpr R min(A a, B b) {                                             \
+    return static_cast<R>(static_cast<R>(b) < static_cast<R>(a) ? b : a); \
+  }                                                                       \
+  constexpr R max(A a, B b) {                                             \
+    return static_cast<R>(static_cast<R>(a) < static_cast<R>(b) ? b : a); \
+  }
+#define ROCARRAY_MIN_MAX_OF_INTEGERS(S, U) \
+  ROCARRAY_MIN_MAX(S, S, S)                \
+  ROCARRAY_MIN_MAX(U, U, U)                \
+  ROCARRAY_MIN_MAX(U, S, U)                \
+  ROCARRAY_MIN_MAX(U, U, S)
+ROCARRAY_MIN_MAX_OF_INTEGERS(int, unsigned)
+ROCARRAY_MIN_MAX_OF_INTEGERS(long, unsigned long)
+ROCARRAY_MIN_MAX_OF_INTEGERS(long long, unsigned long long)
+#undef ROCARRAY_MIN_MAX_OF_INTEGERS
+#undef ROCARRAY_MIN_MAX
+#define ROCARRAY_MIN_MAX(R, A, B)                                                    \
+  inline R min(A a, B b) { return std::fmin(static_cast<R>(a), static_cast<R>(b)); } \
+  inline R max(A a, B b) { return std::fmax(static_cast<R>(a), static_cast<R>(b)); }
+ROCARRAY_MIN_MAX(float, float, float)
+ROCARRAY_MIN_MAX(double, double, double)
+ROCARRAY_MIN_MAX(double, float, double)
+ROCARRAY_MIN_MAX(double, double, float)
+#undef ROCARRAY_MIN_MAX
+
+#pragma GCC visibility pop

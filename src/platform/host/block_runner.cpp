@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -28,6 +29,9 @@
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
+
+using namespace host_kernels;
+
 namespace {
 
 // What a thread of a kernel does.
@@ -43,14 +47,35 @@ struct kernel_thread {
   int predicate = 0;
   int result = 0;
   // For its warp.
+  warp_call call{};
   std::uint64_t value = 0;
-  std::uint64_t mask = 0;
   lane_values lanes;
+  // The number of the warp's operations that it took part in, and what ThreadSanitizer is told of
+  // their order, the even ones and the odd ones apart.
+  unsigned operations = 0;
+  std::array<std::uint64_t, 2> order{};
 };
 
 bool is_same_place(std::source_location const& a, std::source_location const& b) {
   return a.line() == b.line() && a.column() == b.column() &&
          std::string_view(a.file_name()) == b.file_name();
+}
+
+// Returns true if a comes before b in the source.
+bool is_before(std::source_location const& a, std::source_location const& b) {
+  int const files = std::strcmp(a.file_name(), b.file_name());
+  if (files != 0) return files < 0;
+  return a.line() != b.line() ? a.line() < b.line() : a.column() < b.column();
+}
+
+// Returns the thread of the first of the lanes, of the warp from thread `begin` on.
+unsigned first_thread(unsigned begin, std::uint64_t lanes) {
+  return begin + static_cast<unsigned>(std::countr_zero(lanes));
+}
+
+// Returns true if two lanes of a warp call the same operation.
+bool is_same_operation(warp_call const& a, warp_call const& b) {
+  return a.function == b.function && a.mask == b.mask && (a.mask || is_same_place(a.at, b.at));
 }
 
 char const* file_name(std::source_location const& place) {
@@ -60,18 +85,6 @@ char const* file_name(std::source_location const& place) {
 
 using message_text = std::array<char, 1024>;
 
-// Returns the kernel's name, or where it is defined.
-std::string describe_kernel(void const* kernel) {
-  std::string const& name = symbols_of(kernel).name;
-  if (!name.empty()) return name;
-  code_place place;
-  place.frames[0] = reinterpret_cast<std::uintptr_t>(kernel);
-  place.frame_count = 1;
-  message_text text;
-  describe(place, text.data(), text.size());
-  return text.data();
-}
-
 // The blocks that one thread of the system runs, one after another, with the stacks of their
 // threads. Kept for later kernels.
 class block_runner final : public running_block {
@@ -80,7 +93,7 @@ class block_runner final : public running_block {
   void run(grid_launch const& launch, std::size_t first, std::size_t last);
 
   int synchronize(block_reduction reduction, int predicate, std::source_location at) override;
-  lane_values exchange(std::uint64_t value, std::uint64_t mask, std::source_location at) override;
+  lane_values exchange(std::uint64_t value, warp_call const& call) override;
   void report_inactive_lane(unsigned lane, std::source_location at) override;
   [[noreturn]] void fail(char const* problem, std::source_location at) override;
 
@@ -94,10 +107,21 @@ class block_runner final : public running_block {
   void run_threads();
   void select(unsigned thread);
   fiber& idle_fiber();
-  // Suspends the thread that runs, until complete_warps or complete_barrier lets it continue.
+  // Suspends the thread that runs, until an operation that it waits for is complete.
   void wait(thread_state state, std::source_location at);
-  void complete_warps();
-  void complete_warp(unsigned begin, unsigned end);
+  // Completes the operations of warps that no further lane can join. Returns false if there are
+  // none.
+  bool complete_warps();
+  bool complete_warp(unsigned begin, unsigned end);
+  // Reports and completes an operation of each warp whose lanes all wait.
+  void complete_stuck_warps();
+  // Returns those of the waiting lanes, of the warp from thread `begin` on, that call the operation
+  // of the first of them.
+  std::uint64_t first_operation(unsigned begin, std::uint64_t waiting) const;
+  void complete_operation(unsigned begin, std::uint64_t lanes);
+  std::uint64_t lanes_in(thread_state state, unsigned begin, unsigned end) const;
+  template <class F>
+  void for_each_warp(F f);
   void complete_barrier();
   void check_barrier();
   void continue_threads();
@@ -122,13 +146,11 @@ class block_runner final : public running_block {
   std::vector<fiber*> ended_;  // not to be used before the next block
   fiber* running_fiber_ = nullptr;
   std::array<kernel_thread, max_block_threads> threads_;
-  // The numbers of completed barriers and, for each warp, operations; and what ThreadSanitizer is
-  // told of their order, the even ones and the odd ones apart.
+  // The number of completed barriers, and what ThreadSanitizer is told of their order, the even
+  // ones and the odd ones apart.
   unsigned barriers_ = 0;
-  std::array<unsigned, max_block_threads / 32> warp_exchanges_{};
   std::array<std::uint64_t, 2> barrier_order_{};
-  std::array<std::array<std::uint64_t, 2>, max_block_threads / 32> warp_order_{};
-  // Of the last operation of each warp. They do not change before all its lanes wait again.
+  // Of the last operation of each thread. They do not change before all threads wait again.
   std::array<std::uint64_t, max_block_threads> lane_values_{};
   std::optional<guarded_memory> shared_;
   // Of the __shared__ variables.
@@ -206,7 +228,7 @@ void block_runner::run_block() {
   }
   for (;;) {
     if (is_any(thread_state::waits_for_warp)) {
-      complete_warps();
+      if (!complete_warps()) complete_stuck_warps();
     } else if (is_any(thread_state::waits_at_barrier)) {
       complete_barrier();
     } else {
@@ -263,19 +285,22 @@ int block_runner::synchronize(block_reduction reduction, int predicate, std::sou
   return thread.result;
 }
 
-lane_values block_runner::exchange(std::uint64_t value, std::uint64_t mask,
-                                   std::source_location at) {
-  if (mask != 0 && (mask >> lane & 1) == 0) {
-    fail("the mask of a warp function does not contain the lane that calls it", at);
+lane_values block_runner::exchange(std::uint64_t value, warp_call const& call) {
+  if (call.mask && (*call.mask >> lane & 1) == 0) {
+    fail("the mask of a warp function does not contain the lane that calls it", call.at);
   }
   kernel_thread& thread = threads_[current_];
+  thread.call = call;
   thread.value = value;
-  thread.mask = mask;
-  unsigned const warp = current_ / warp_size_;
-  std::uint64_t* const order = &warp_order_[warp][warp_exchanges_[warp] % 2];
-  fiber::release(order);
-  wait(thread_state::waits_for_warp, at);
-  fiber::acquire(order);
+  fiber::release(&thread.order[thread.operations % 2]);
+  wait(thread_state::waits_for_warp, call.at);
+  if (fiber::is_checked_by_tsan()) {
+    unsigned const begin = current_ - lane;
+    for (std::uint64_t rest = thread.lanes.lanes; rest != 0; rest &= rest - 1) {
+      kernel_thread& other = threads_[first_thread(begin, rest)];
+      fiber::acquire(&other.order[(other.operations - 1) % 2]);
+    }
+  }
   return thread.lanes;
 }
 
@@ -284,43 +309,83 @@ bool block_runner::is_any(thread_state state) const {
                      [=](kernel_thread const& thread) { return thread.state == state; });
 }
 
-void block_runner::complete_warps() {
+template <class F>
+void block_runner::for_each_warp(F f) {
   for (unsigned begin = 0; begin < thread_count_; begin += warp_size_) {
-    complete_warp(begin, std::min(begin + warp_size_, thread_count_));
+    f(begin, std::min(begin + warp_size_, thread_count_));
   }
 }
 
-// Lets the lanes continue that wait for their warp, the threads [begin, end): those with the same
-// mask at the same place are together.
-void block_runner::complete_warp(unsigned begin, unsigned end) {
-  ++warp_exchanges_[begin / warp_size_];
-  std::uint64_t present = 0;  // lanes that have not ended
+std::uint64_t block_runner::lanes_in(thread_state state, unsigned begin, unsigned end) const {
+  std::uint64_t result = 0;
   for (unsigned i = begin; i < end; ++i) {
-    if (threads_[i].state != thread_state::ended) present |= std::uint64_t{1} << (i - begin);
+    if (threads_[i].state == state) result |= std::uint64_t{1} << (i - begin);
   }
-  for (unsigned leader = begin; leader < end; ++leader) {
-    if (threads_[leader].state != thread_state::waits_for_warp) continue;
-    std::source_location const at = threads_[leader].at;
-    std::uint64_t const mask = threads_[leader].mask;
-    std::uint64_t lanes = 0;
-    for (unsigned i = leader; i < end; ++i) {
-      kernel_thread& thread = threads_[i];
-      if (thread.state != thread_state::waits_for_warp || thread.mask != mask ||
-          !is_same_place(thread.at, at)) {
-        continue;
-      }
-      lanes |= std::uint64_t{1} << (i - begin);
-      lane_values_[i] = thread.value;
-      thread.state = thread_state::ready;
-    }
-    for (unsigned i = leader; i < end; ++i) {
-      if ((lanes >> (i - begin) & 1) != 0) threads_[i].lanes = {&lane_values_[begin], lanes};
-    }
-    if ((mask & present & ~lanes) != 0) {
-      current_ = leader;
-      report("calls a warp function that not all lanes of the mask call", at);
+  return result;
+}
+
+std::uint64_t block_runner::first_operation(unsigned begin, std::uint64_t waiting) const {
+  warp_call const& call = threads_[first_thread(begin, waiting)].call;
+  std::uint64_t result = 0;
+  for (std::uint64_t rest = waiting; rest != 0; rest &= rest - 1) {
+    if (is_same_operation(threads_[first_thread(begin, rest)].call, call)) result |= rest & -rest;
+  }
+  return result;
+}
+
+// Lets the lanes of an operation continue.
+void block_runner::complete_operation(unsigned begin, std::uint64_t lanes) {
+  for (std::uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
+    unsigned const i = first_thread(begin, rest);
+    kernel_thread& thread = threads_[i];
+    lane_values_[i] = thread.value;
+    thread.lanes = {&lane_values_[begin], lanes};
+    ++thread.operations;
+    thread.state = thread_state::ready;
+  }
+}
+
+bool block_runner::complete_warps() {
+  bool result = false;
+  for_each_warp([&](unsigned begin, unsigned end) { result |= complete_warp(begin, end); });
+  return result;
+}
+
+// An operation with a mask is complete when all lanes of the mask that have not ended wait for it.
+// One without a mask is complete when no operation with a mask is: of several places, it is the
+// first one in the source, because the lanes of a branch must come out of it before they can join
+// those that wait after it.
+bool block_runner::complete_warp(unsigned begin, unsigned end) {
+  std::uint64_t const waiting = lanes_in(thread_state::waits_for_warp, begin, end);
+  std::uint64_t const present = waiting | lanes_in(thread_state::waits_at_barrier, begin, end);
+  bool result = false;
+  std::uint64_t first_place = 0;  // the lanes without a mask at the first place
+  for (std::uint64_t rest = waiting; rest != 0;) {
+    std::uint64_t const lanes = first_operation(begin, rest);
+    warp_call const& call = threads_[first_thread(begin, lanes)].call;
+    rest &= ~lanes;
+    if (call.mask) {
+      if ((*call.mask & present & ~lanes) != 0) continue;
+      complete_operation(begin, lanes);
+      result = true;
+    } else if (first_place == 0 ||
+               is_before(call.at, threads_[first_thread(begin, first_place)].at)) {
+      first_place = lanes;
     }
   }
+  if (result || first_place == 0) return result;
+  complete_operation(begin, first_place);
+  return true;
+}
+
+void block_runner::complete_stuck_warps() {
+  for_each_warp([&](unsigned begin, unsigned end) {
+    std::uint64_t const waiting = lanes_in(thread_state::waits_for_warp, begin, end);
+    if (waiting == 0) return;
+    current_ = first_thread(begin, waiting);
+    report("calls a warp function that not all lanes of the mask call", threads_[current_].at);
+    complete_operation(begin, first_operation(begin, waiting));
+  });
 }
 
 // All threads that have not ended wait at a barrier: lets them continue.
@@ -396,7 +461,7 @@ std::string block_runner::describe_position() const {
   message_text text;
   std::snprintf(text.data(), text.size(), ", block (%u, %u, %u), thread %s", block.x, block.y,
                 block.z, describe_thread(current_).data());
-  return "kernel " + describe_kernel(launch_->kernel.function) + text.data();
+  return "kernel " + kernel_name(launch_->kernel.function) + text.data();
 }
 
 void block_runner::report_inactive_lane(unsigned source, std::source_location at) {
@@ -453,6 +518,17 @@ runner_pool& runners() {
 }
 
 }  // namespace
+
+std::string kernel_name(void const* kernel) {
+  std::string const& name = symbols_of(kernel).name;
+  if (!name.empty()) return name;
+  code_place place;
+  place.frames[0] = reinterpret_cast<std::uintptr_t>(kernel);
+  place.frame_count = 1;
+  message_text text;
+  describe(place, text.data(), text.size());
+  return text.data();
+}
 
 void run_grid(grid_launch const& launch) {
   std::size_t const blocks = std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z;

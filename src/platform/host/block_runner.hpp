@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include <roc/native/host_block.hpp>
 
@@ -14,15 +15,21 @@ namespace roc::host_hip {
 
 /// A kernel and the grid that it runs on.
 struct grid_launch {
-  host_kernel kernel;
+  host_kernels::host_kernel kernel;
   void* arguments;  // of kernel.run_thread
-  kernel_index grid;
-  kernel_index block;
+  host_kernels::kernel_index grid;
+  host_kernels::kernel_index block;
   std::size_t shared_bytes;
 };
 
 /// The largest number of threads in a block.
 constexpr std::size_t max_block_threads = 1024;
+
+/// The largest shared memory of a block in bytes, static and dynamic.
+constexpr std::size_t max_shared_bytes = 65536;
+
+/// Returns the kernel's name, or where it is defined. Throws std::bad_alloc.
+std::string kernel_name(void const* kernel);
 
 /// Runs all blocks of the grid. Blocks until they are done. Ends the process if there is no memory
 /// for stacks and shared memory: there is no caller that could be told.

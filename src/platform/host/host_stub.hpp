@@ -83,7 +83,7 @@ struct grid_stub<Kernel> {
     void const* const kernel = reinterpret_cast<void const*>(Kernel);
     return add_entry<grid_stub>(kernel, {sizeof...(Arguments),
                                          sizes.data(),
-                                         {kernel, &host_hip::variables_of_object,
+                                         {kernel, &host_kernels::variables_of_object,
                                           [](void* arguments) {
                                             call(static_cast<void**>(arguments),
                                                  std::index_sequence_for<Arguments...>{});

@@ -16,7 +16,7 @@ struct host_stub {
   std::size_t const* argument_sizes;
   /// Runs for each thread of the grid; its arguments are the array of pointers. `function` is null
   /// if run_items is not.
-  roc::host_hip::host_kernel kernel;
+  roc::host_kernels::host_kernel kernel;
   /// Runs for ranges that together cover [0, item_count(arguments)), whatever the grid.
   void (*run_items)(void** arguments, std::size_t begin, std::size_t end);
   std::size_t (*item_count)(void** arguments);

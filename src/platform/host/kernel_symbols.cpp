@@ -2,6 +2,7 @@
 #include "platform/host/kernel_symbols.hpp"
 
 #include <cxxabi.h>
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -133,37 +134,60 @@ kernel_symbols read_symbols_of(loaded_object const& object) {
   std::string prefix;  // of the names of the kernel's variables: those of f() are _ZZ1fvE4name
   for (std::size_t i = 0; i < table.count && prefix.empty(); ++i) {
     ElfW(Sym) const& symbol = table.symbols[i];
-    std::string const name(table.name(symbol));
-    bool const is_kernel = (symbol.st_info & 0xf) == STT_FUNC && name.starts_with("_Z") &&
-                           object.base + symbol.st_value == object.address;
-    if (!is_kernel) continue;
-    result.name = demangle(name);
-    prefix = "_ZZ" + name.substr(2) + "E";
+    if ((symbol.st_info & 0xf) != STT_FUNC || object.base + symbol.st_value != object.address) {
+      continue;
+    }
+    std::string_view const name = table.name(symbol);
+    if (!name.starts_with("_Z")) continue;
+    result.name = demangle(std::string(name));
+    prefix = std::string("_ZZ").append(name.substr(2)) + "E";
   }
   if (prefix.empty()) return result;
   for (std::size_t i = 0; i < table.count; ++i) {
     ElfW(Sym) const& symbol = table.symbols[i];
     bool const is_variable = (symbol.st_info & 0xf) == STT_TLS && symbol.st_shndx != SHN_UNDEF &&
                              table.name(symbol).starts_with(prefix);
-    if (is_variable) result.shared_variables.push_back({symbol.st_value, symbol.st_size});
+    if (!is_variable) continue;
+    result.shared_variables.push_back({symbol.st_value, symbol.st_size});
+    result.shared_bytes += symbol.st_size;
   }
   return result;
 }
 
 struct known_kernels {
   std::mutex mutex;
-  std::map<void const*, kernel_symbols> kernels;  // never erased: a reference stays valid
+  // Never erased: a reference stays valid.
+  std::map<void const*, kernel_symbols> kernels;
+  std::map<void const*, void const*> objects;  // of addresses
 };
+
+known_kernels& known() {
+  static base::no_destructor<known_kernels> instance;
+  return *instance;
+}
 
 }  // namespace
 
 kernel_symbols const& symbols_of(void const* kernel) {
-  static base::no_destructor<known_kernels> known;
-  std::lock_guard const lock((*known).mutex);
-  auto& kernels = (*known).kernels;
+  std::lock_guard const lock(known().mutex);
+  auto& kernels = known().kernels;
   auto const found = kernels.find(kernel);
   if (found != kernels.end()) return found->second;
   return kernels.emplace(kernel, read_symbols_of(find_object(kernel))).first->second;
+}
+
+void const* defining_object(void const* function) {
+  std::lock_guard const lock(known().mutex);
+  auto const [entry, is_new] = known().objects.try_emplace(function, nullptr);
+  if (!is_new) return entry->second;
+  Dl_info object{};
+  void* entry_of_table = nullptr;
+  if (::dladdr1(function, &object, &entry_of_table, RTLD_DL_SYMENT) == 0) return nullptr;
+  auto const* const symbol = static_cast<ElfW(Sym) const*>(entry_of_table);
+  // A program that is not position-independent has a stub for a function of a shared object, and
+  // the stub's address is that of the function in the whole process.
+  bool const is_stub = symbol != nullptr && symbol->st_shndx == SHN_UNDEF;
+  return entry->second = is_stub ? nullptr : object.dli_fbase;
 }
 
 std::byte* thread_local_memory_of(void const* kernel) noexcept {

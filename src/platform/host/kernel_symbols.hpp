@@ -19,11 +19,16 @@ struct thread_local_range {
 struct kernel_symbols {
   std::string name;  // demangled; empty if it is not known
   std::vector<thread_local_range> shared_variables;
+  std::size_t shared_bytes = 0;  // of all of them
 };
 
 /// Returns the symbols of a kernel, which stay valid. The first call for a kernel reads the file of
 /// its shared object. Throws std::bad_alloc.
 kernel_symbols const& symbols_of(void const* kernel);
+
+/// Returns the address of the shared object, or of the program, that defines a function; null if it
+/// is not known. Throws std::bad_alloc.
+void const* defining_object(void const* function);
 
 /// Returns the thread-local memory of the kernel's shared object for the calling thread of the
 /// system; null if the thread has not accessed it.

@@ -4,6 +4,6 @@
 
 #include <string>
 
-__global__ void kernel(std::string) {}
+__global__ void kernel(char const*) {}
 
 void test(std::string const& text) { roc::launch(kernel, {1}, {1}, 0, {}, text); }

@@ -2,6 +2,7 @@
 // Host functions, and kernels that are functions of the program.
 #include "platform/host/launch.hpp"
 
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "platform/host/api_call.hpp"
 #include "platform/host/block_runner.hpp"
 #include "platform/host/host_function.hpp"
+#include "platform/host/kernel_symbols.hpp"
 #include "platform/host/parallel_for.hpp"
 #include "platform/host/scheduler.hpp"
 
@@ -40,6 +42,16 @@ hipError_t launch_host_kernel(hipStream_t stream, std::size_t items,
   });
 }
 
+#endif
+
+ROCARRAY_HOST_API_END
+
+#if !defined(ROCARRAY_FAKE_RUNTIME)
+
+namespace roc::host_kernels {
+
+using namespace host_hip;
+
 hipError_t launch_host_grid(hipStream_t stream, host_kernel const& kernel, dim3 grid, dim3 block,
                             std::size_t shared_bytes, void* closure, void (*destroy)(void*)) {
   std::unique_ptr<void, void (*)(void*)> closure_owner(closure, destroy);
@@ -48,6 +60,19 @@ hipError_t launch_host_grid(hipStream_t stream, host_kernel const& kernel, dim3 
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0 || threads > max_block_threads) {
       return hipErrorInvalidConfiguration;
     }
+    auto const* const variables = reinterpret_cast<void const*>(kernel.variables);
+    if (defining_object(kernel.function) != defining_object(variables)) {
+      std::fprintf(stderr,
+                   "rocarray host: kernel %s is defined by another shared object than the one that "
+                   "launches it, which has other variables threadIdx and so on; launch it in a "
+                   "function of its own shared object, and hide kernels of the same name\n",
+                   kernel_name(kernel.function).c_str());
+      return hipErrorInvalidDeviceFunction;
+    }
+    std::size_t const static_bytes = symbols_of(kernel.function).shared_bytes;
+    if (shared_bytes > max_shared_bytes || static_bytes > max_shared_bytes - shared_bytes) {
+      return hipErrorInvalidValue;
+    }
     std::shared_ptr<void> const owner = std::move(closure_owner);
     grid_launch const launch{
         kernel, owner.get(), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
@@ -55,6 +80,6 @@ hipError_t launch_host_grid(hipStream_t stream, host_kernel const& kernel, dim3 
   });
 }
 
-#endif
+}  // namespace roc::host_kernels
 
-ROCARRAY_HOST_API_END
+#endif

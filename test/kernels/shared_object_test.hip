@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// A program and a shared object that both have kernels, with the same types of parameters.
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include <roc/launch.hpp>
+#include <roc/native.hpp>
+
+#include "kernels/shared_object_kernels.hpp"
+
+namespace {
+
+__global__ void increment(roc::device_view<int> values) {
+  __shared__ int tile[64];
+  tile[threadIdx.x] = values(threadIdx.x);
+  __syncthreads();
+  values(threadIdx.x) = roc::shuffle(tile[threadIdx.x], roc::lane_index()) + 1;
+}
+
+bool expect(bool condition, char const* text) {
+  if (!condition) std::printf("failed: %s\n", text);
+  return condition;
+}
+
+}  // namespace
+
+int main() {
+  std::vector<int> expected(64);
+  std::iota(expected.begin(), expected.end(), 0);
+  auto const array = roc::to_device(expected);
+  roc::stream const stream;
+  roc::launch(increment, {1}, {64}, 0, stream, array.view());
+  roc::test::launch_in_object(stream, array.view());
+  stream.synchronize();
+  std::iota(expected.rbegin(), expected.rend(), 1);
+  std::vector<int> result(64);
+  array.copy_to_host(result);
+  bool passed = expect(result == expected, "each object launches its own kernel");
+  try {
+    roc::launch(roc::test::reverse_in_object, {1}, {64}, 0, stream, array.view());
+    passed &= expect(false, "a kernel of another object is refused");
+  } catch (roc::error const& error) {
+    passed &= expect(error.code().value() == static_cast<int>(hipErrorInvalidDeviceFunction),
+                     error.what());
+  }
+  stream.synchronize();
+  array.copy_to_host(result);
+  passed &= expect(result == expected, "the refused kernel does not run");
+  return passed ? 0 : 1;
+}
