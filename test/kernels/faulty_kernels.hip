@@ -98,7 +98,7 @@ __global__ void uninitialized(device_view<unsigned> out) {
 }
 ROCARRAY_HOST_STUB(uninitialized);
 
-__global__ void overrun() { dynamic_shared<int>()[16] = 1; }
+__global__ void overrun(int index) { dynamic_shared<int>()[index] = 1; }
 ROCARRAY_HOST_STUB(overrun);
 
 __global__ void thrower() {
@@ -124,6 +124,18 @@ __device__ int use_stack(int depth, device_view<int> out) {
 }
 __global__ void overflower(device_view<int> out) { out(0) = use_stack(out(0), out); }
 ROCARRAY_HOST_STUB(overflower);
+
+__global__ void meet_kernel(unsigned* arrived) {
+  __syncthreads();
+  unsigned const thread = threadIdx.x;
+  if (thread == 0) {
+    atomicAdd(arrived, 1u);
+    while (atomicAdd(arrived, 0u) < gridDim.x) {
+    }
+  }
+  __syncthreads();
+}
+ROCARRAY_HOST_STUB(meet_kernel);
 
 #if !ROCARRAY_KERNEL_HOST_STUB
 
@@ -155,12 +167,17 @@ void write_out_of_bounds(stream_ref stream, device_view<int> out) {
 void read_uninitialized(stream_ref stream, device_view<unsigned> out) {
   launch(uninitialized, {out.size() / 2}, {1}, 8 * sizeof(unsigned), stream, out);
 }
-void overrun_shared_memory(stream_ref stream) { launch(overrun, {1}, {1}, 64, stream); }
+void overrun_shared_memory(stream_ref stream, int index) {
+  launch(overrun, {1}, {1}, 64, stream, index);
+}
 void throw_exception(stream_ref stream) { launch(thrower, {1}, {1}, 0, stream); }
 void fail_assert(stream_ref stream) { launch(failed_assert, {1}, {1}, 0, stream, 0); }
 void print_threads(stream_ref stream) { launch(printer, {2}, {3}, 0, stream); }
 void overflow_stack(stream_ref stream, device_view<int> out) {
   launch(overflower, {1}, {1}, 0, stream, out);
+}
+void meet(stream_ref stream, unsigned blocks, device_view<unsigned> arrived) {
+  launch(meet_kernel, {blocks}, {1024}, 0, stream, arrived.data());
 }
 
 #endif

@@ -29,8 +29,8 @@ void write_out_of_bounds(stream_ref stream, device_view<int> out);
 /// Copies static, then dynamic shared memory that no thread has written: 2 elements for each of the
 /// blocks, which then overwrite it.
 void read_uninitialized(stream_ref stream, device_view<unsigned> out);
-/// Writes one element beyond 64 bytes of dynamic shared memory.
-void overrun_shared_memory(stream_ref stream);
+/// Writes the element `index`, of 4 bytes, of 64 bytes of dynamic shared memory.
+void overrun_shared_memory(stream_ref stream, int index);
 /// Throws an exception.
 void throw_exception(stream_ref stream);
 /// A failed assert.
@@ -39,5 +39,7 @@ void fail_assert(stream_ref stream);
 void print_threads(stream_ref stream);
 /// Uses more stack than a thread has.
 void overflow_stack(stream_ref stream, device_view<int> out);
+/// Correct: blocks of 1024 threads each wait until all of them run.
+void meet(stream_ref stream, unsigned blocks, device_view<unsigned> arrived);
 
 }  // namespace roc::test

@@ -125,6 +125,8 @@ class block_runner final : public running_block {
   void complete_barrier();
   void check_barrier();
   void continue_threads();
+  // Ends the process if the stack has overflowed.
+  void check_stack(fiber const& stack);
 
   thread_text describe_thread(unsigned thread) const;
   // Returns the names of the kernel, the block and the thread that runs.
@@ -141,6 +143,7 @@ class block_runner final : public running_block {
   unsigned current_ = 0;       // the thread that runs
   bool poisons_ = false;
 
+  std::vector<std::unique_ptr<stack_memory>> stacks_;
   std::vector<std::unique_ptr<fiber>> fibers_;
   std::vector<fiber*> idle_;
   std::vector<fiber*> ended_;  // not to be used before the next block
@@ -201,8 +204,12 @@ void block_runner::poison_shared_memory() {
 
 fiber& block_runner::idle_fiber() {
   if (idle_.empty()) {
-    fibers_.push_back(std::make_unique<fiber>(host_settings().stack_bytes));
-    idle_.push_back(fibers_.back().get());
+    stacks_.push_back(std::make_unique<stack_memory>(host_settings().stack_bytes));
+    stack_memory const& stacks = *stacks_.back();
+    for (std::size_t i = 0; i < stacks.count(); ++i) {
+      fibers_.push_back(std::make_unique<fiber>(stacks, i));
+      idle_.push_back(fibers_.back().get());
+    }
   }
   fiber& result = *idle_.back();
   idle_.pop_back();
@@ -224,6 +231,7 @@ void block_runner::run_block() {
     }
     bool const has_returned =
         begun.start([](void* self) { static_cast<block_runner*>(self)->run_threads(); }, this);
+    check_stack(begun);
     if (has_returned) (fiber::is_checked_by_tsan() ? ended_ : idle_).push_back(&begun);
   }
   for (;;) {
@@ -445,6 +453,13 @@ void block_runner::continue_threads() {
     select(i);
     running_fiber_ = threads_[i].stack;
     if (running_fiber_->resume()) idle_.push_back(running_fiber_);
+    check_stack(*running_fiber_);
+  }
+}
+
+void block_runner::check_stack(fiber const& stack) {
+  if (stack.has_overflowed()) {
+    fail("the stack of a thread has overflowed; set ROCARRAY_HOST_STACK to more bytes", {});
   }
 }
 
@@ -535,10 +550,12 @@ void run_grid(grid_launch const& launch) {
   parallel_for(
       blocks,
       [&](std::size_t first, std::size_t last) {
+        // Not destroyed after an exception, which leaves fibers suspended.
+        block_runner* runner = nullptr;
         try {
-          auto runner = runners().take();
+          runner = runners().take().release();
           runner->run(launch, first, last);
-          runners().give_back(std::move(runner));
+          runners().give_back(std::unique_ptr<block_runner>(runner));
         } catch (std::bad_alloc const&) {
           std::fputs(
               "rocarray host: out of memory for the stacks of a kernel's threads; lower "

@@ -4,7 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -39,12 +42,35 @@ std::size_t page_size() {
   return size;
 }
 
-// Returns how far below the end of its memory the next stack begins. Stacks that all began at the
-// same offset in a page would compete for a few lines of the caches.
+// Inaccessible memory before and after a guarded memory: more than most frames of a function, whose
+// lowest bytes may be the first that it accesses.
+constexpr std::size_t guard_bytes = std::size_t{1} << 20;
+
+// Returns how far below the end of its memory the next stack begins, less than max_offset. Stacks
+// that all began at the same offset in a page would compete for a few lines of the caches.
+constexpr std::size_t max_offset = 8192;
 std::size_t next_offset() noexcept {
   static std::atomic<unsigned> count = 0;
-  return count.fetch_add(1, std::memory_order_relaxed) % 64 * 128;
+  return count.fetch_add(1, std::memory_order_relaxed) * 128 % max_offset;
 }
+
+// Of all stack_memory.
+constinit std::atomic<std::size_t> guarded_stacks = 0;
+
+// Returns true if a further stack may be guarded, and counts it.
+bool count_guarded_stack() noexcept {
+  if (guarded_stacks.fetch_add(1, std::memory_order_relaxed) < max_guarded_stacks) return true;
+  guarded_stacks.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
+// The lowest words of a stack, which show an overflow.
+using overflow_mark = std::array<std::uint64_t, 8>;
+constexpr overflow_mark unused_words = [] {
+  overflow_mark result{};
+  result.fill(0x5AC4'0FF1'BE55'7ACCu);
+  return result;
+}();
 
 // The fiber's stack belongs to the fiber, not to the context.
 struct no_stack_allocator {
@@ -67,23 +93,39 @@ void finish_switch(void* fake_stack, void const** previous, std::size_t* bytes) 
 }  // namespace
 
 guarded_memory::guarded_memory(std::size_t bytes) : size_(base::round_up(bytes, page_size())) {
-  std::size_t const page = page_size();
-  void* const memory = ::mmap(nullptr, size_ + 2 * page, PROT_READ | PROT_WRITE,
+  void* const memory = ::mmap(nullptr, size_ + 2 * guard_bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  data_ = static_cast<std::byte*>(memory) + page;
+  data_ = static_cast<std::byte*>(memory) + guard_bytes;
   // These fail if the process has too many mappings. The memory is usable without them.
-  static_cast<void>(::mprotect(memory, page, PROT_NONE));
-  static_cast<void>(::mprotect(data_ + size_, page, PROT_NONE));
+  static_cast<void>(::mprotect(memory, guard_bytes, PROT_NONE));
+  static_cast<void>(::mprotect(data_ + size_, guard_bytes, PROT_NONE));
 }
 
-guarded_memory::~guarded_memory() { ::munmap(data_ - page_size(), size_ + 2 * page_size()); }
+guarded_memory::~guarded_memory() { ::munmap(data_ - guard_bytes, size_ + 2 * guard_bytes); }
 
-fiber::fiber(std::size_t stack_bytes) : stack_(stack_bytes) {
+stack_memory::stack_memory(std::size_t stack_bytes)
+    : is_guarded_(count_guarded_stack()),
+      count_(is_guarded_ ? 1 : 128),
+      stack_bytes_(base::round_up(stack_bytes + max_offset, page_size())),
+      memory_(count_ * stack_bytes_) {
+  // Each stack uses its highest pages only.
+  if (!is_guarded_) ::madvise(memory_.data(), memory_.size(), MADV_NOHUGEPAGE);
+}
+
+stack_memory::~stack_memory() {
+  if (is_guarded_) guarded_stacks.fetch_sub(1, std::memory_order_relaxed);
+}
+
+fiber::fiber(stack_memory const& memory, std::size_t index)
+    : stack_(memory.stack(index)),
+      stack_bytes_(memory.stack_bytes()),
+      is_guarded_(memory.is_guarded()) {
+  if (!is_guarded_) std::memcpy(stack_, unused_words.data(), sizeof unused_words);
   boost::context::stack_context stack;
   std::size_t const offset = next_offset();
-  stack.sp = stack_.data() + stack_.size() - offset;
-  stack.size = stack_.size() - offset;
+  stack.sp = stack_ + stack_bytes_ - offset;
+  stack.size = stack_bytes_ - offset;
   context_ = boost::context::fiber(std::allocator_arg,
                                    boost::context::preallocated(stack.sp, stack.size, stack),
                                    no_stack_allocator(), [this](boost::context::fiber&& caller) {
@@ -116,7 +158,7 @@ bool fiber::start(void (*run)(void*), void* closure) {
 
 bool fiber::resume() {
   void* fake_stack = nullptr;
-  start_switch(&fake_stack, stack_.data(), stack_.size());
+  start_switch(&fake_stack, stack_, stack_bytes_);
   if (tsan_fiber_ != nullptr) {
     tsan_caller_ = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(tsan_fiber_, tsan_without_order);
@@ -132,6 +174,10 @@ void fiber::suspend() {
   if (tsan_fiber_ != nullptr) __tsan_switch_to_fiber(tsan_caller_, tsan_without_order);
   caller_ = std::move(caller_).resume();
   finish_switch(fake_stack, &caller_stack_, &caller_stack_bytes_);
+}
+
+bool fiber::has_overflowed() const noexcept {
+  return !is_guarded_ && std::memcmp(stack_, unused_words.data(), sizeof unused_words) != 0;
 }
 
 bool fiber::is_checked_by_tsan() noexcept { return &__tsan_create_fiber != nullptr; }

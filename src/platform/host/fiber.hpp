@@ -12,10 +12,11 @@
 
 namespace roc::host_hip {
 
-/// Memory of whole pages, with an inaccessible page before it and one after it.
+/// Memory of whole pages, with 1 MiB of inaccessible memory before it and after it.
 class guarded_memory {
  public:
-  /// Throws std::bad_alloc. Leaves out the inaccessible pages if the process has too many mappings.
+  /// Throws std::bad_alloc. Leaves out the inaccessible memory if the process has too many
+  /// mappings.
   explicit guarded_memory(std::size_t bytes);
   ~guarded_memory();
   guarded_memory(guarded_memory const&) = delete;
@@ -29,12 +30,44 @@ class guarded_memory {
   std::size_t size_;
 };
 
+/// The number of stacks of the process that have inaccessible memory below them. Each needs two
+/// mappings, of which Linux allows a process 65530 (vm.max_map_count).
+constexpr std::size_t max_guarded_stacks = 8000;
+
+/// Memory for one stack, below which inaccessible memory is. If the process has max_guarded_stacks
+/// of them, memory for 128 stacks, of which only the first one has it.
+class stack_memory {
+ public:
+  /// Throws std::bad_alloc.
+  explicit stack_memory(std::size_t stack_bytes);
+  ~stack_memory();
+  stack_memory(stack_memory const&) = delete;
+  stack_memory& operator=(stack_memory const&) = delete;
+
+  /// Returns true if inaccessible memory is below each stack.
+  bool is_guarded() const noexcept { return is_guarded_; }
+  /// Returns the number of stacks.
+  std::size_t count() const noexcept { return count_; }
+  /// Returns the lowest byte of a stack.
+  std::byte* stack(std::size_t index) const noexcept {
+    return memory_.data() + index * stack_bytes_;
+  }
+  /// Returns the bytes of a stack: at least those of the constructor's argument.
+  std::size_t stack_bytes() const noexcept { return stack_bytes_; }
+
+ private:
+  bool is_guarded_;
+  std::size_t count_;
+  std::size_t stack_bytes_;
+  guarded_memory memory_;
+};
+
 /// A stack that runs one function after another. All functions are called by one thread of the
 /// system at a time. A fiber whose function is suspended must not be destroyed.
 class fiber {
  public:
-  /// Throws std::bad_alloc.
-  explicit fiber(std::size_t stack_bytes);
+  /// Uses a stack of the memory, which must outlive the fiber.
+  fiber(stack_memory const& memory, std::size_t index);
   ~fiber();
   fiber(fiber const&) = delete;
   fiber& operator=(fiber const&) = delete;
@@ -46,6 +79,9 @@ class fiber {
   bool resume();
   /// Suspends the function of the fiber that the thread runs: the call of start or resume returns.
   void suspend();
+  /// Returns true if a function has written to the lowest bytes of a stack that is not guarded, and
+  /// probably beyond it. On a guarded stack, that is a segmentation fault.
+  bool has_overflowed() const noexcept;
 
   /// Returns true if the program has the runtime of ThreadSanitizer.
   static bool is_checked_by_tsan() noexcept;
@@ -59,7 +95,9 @@ class fiber {
  private:
   void main_loop();
 
-  guarded_memory stack_;
+  std::byte* stack_;
+  std::size_t stack_bytes_;
+  bool is_guarded_;
   boost::context::fiber context_;  // of the fiber, while it does not run
   boost::context::fiber caller_;   // of its caller, while it runs
   void (*run_)(void*) = nullptr;
