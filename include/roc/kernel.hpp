@@ -52,29 +52,11 @@ inline constexpr bool is_shuffled = std::is_arithmetic_v<T> && (sizeof(T) == 4 |
 }  // namespace detail
 
 /// @name Functions of a warp
-/// For kernels. Every lane of the warp that has not ended must call the function. `width` divides
-/// the warp into groups: a power of two, at most warp_size(). A warp has 32 lanes on NVIDIA and 64
-/// or 32 on AMD; on the host platform ROCARRAY_HOST_WARP sets it.
+/// For kernels of roc::launch. Every lane of the warp that has not ended must call the function at
+/// the same place. `width` divides the warp into groups: a power of two, at most warp_size(). A
+/// warp has 32 lanes on NVIDIA and 64 or 32 on AMD; on the host platform ROCARRAY_HOST_WARP sets
+/// it.
 ///@{
-
-#if defined(__CUDACC__) || defined(__HIP__)
-/// Returns the number of lanes of a warp (`warpSize`).
-__device__ inline int warp_size() { return warpSize; }
-
-/// Returns the number of the calling thread in its warp.
-__device__ inline int lane_index() {
-  auto const linear = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-  return static_cast<int>(linear) % warpSize;
-}
-#else
-inline int warp_size(std::source_location at = std::source_location::current()) {
-  static_cast<void>(host_kernels::current_block(at));  // ends the process outside of kernels
-  return warpSize;
-}
-inline int lane_index(std::source_location at = std::source_location::current()) {
-  return static_cast<int>(host_kernels::current_block(at).lane);
-}
-#endif
 
 // HIP's functions have no mask in all versions; CUDA's need one.
 #if defined(__CUDACC__)
@@ -85,10 +67,30 @@ inline int lane_index(std::source_location at = std::source_location::current())
 #define ROCARRAY_WARP_CALL(name, ...) name(__VA_ARGS__, at)
 #endif
 #if defined(__CUDACC__) || defined(__HIP__)
+#define ROCARRAY_PLACE
 #define ROCARRAY_WARP_PLACE
 #else
-#define ROCARRAY_WARP_PLACE , std::source_location at = std::source_location::current()
+#define ROCARRAY_PLACE std::source_location at = std::source_location::current()
+#define ROCARRAY_WARP_PLACE , ROCARRAY_PLACE
 #endif
+
+/// Returns the number of lanes of a warp (`warpSize`).
+__device__ inline int warp_size(ROCARRAY_PLACE) {
+#if !defined(__CUDACC__) && !defined(__HIP__)
+  static_cast<void>(host_kernels::current_block(at));  // ends the process outside of kernels
+#endif
+  return warpSize;
+}
+
+/// Returns the number of the calling thread in its warp.
+__device__ inline int lane_index(ROCARRAY_PLACE) {
+#if defined(__CUDACC__) || defined(__HIP__)
+  auto const linear = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  return static_cast<int>(linear) % warpSize;
+#else
+  return static_cast<int>(host_kernels::current_block(at).lane);
+#endif
+}
 
 /// Returns `value` of the lane `source` of the group. (`__shfl`, `__shfl_sync`)
 template <class T>
@@ -132,6 +134,7 @@ __device__ inline bool warp_all(bool predicate ROCARRAY_WARP_PLACE) {
 
 #undef ROCARRAY_WARP_CALL
 #undef ROCARRAY_WARP_PLACE
+#undef ROCARRAY_PLACE
 
 #if !defined(__CUDACC__) && !defined(__HIP__)
 #pragma GCC visibility pop

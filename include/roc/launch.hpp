@@ -73,6 +73,14 @@ template <class A>
 using kernel_argument_type =
     std::remove_cvref_t<decltype(kernel_argument(std::declval<A const&>()))>;
 
+/// Throws roc::error if an argument is bound to another stream.
+template <class A>
+void check_argument_stream(stream_ref, A const&, std::size_t) {}
+template <class T, std::size_t N>
+void check_argument_stream(stream_ref stream, bound_view<T, N> const& argument, std::size_t index) {
+  check_bound_stream(stream, argument.stream(), index);
+}
+
 /// True if each argument converts to the parameter at its position.
 template <class Parameters, class... Arguments>
 inline constexpr bool convert_to = false;
@@ -85,6 +93,20 @@ inline constexpr bool convert_to<std::tuple<P...>, A...> = (std::is_convertible_
 #if !defined(__CUDACC__) && !defined(__HIP__)
 #pragma GCC visibility push(hidden)
 #endif
+
+/// Sets the static shared memory of the kernel's blocks, and prepares it: see launched_kernel.
+inline int prepare_kernel(void const* kernel, std::size_t dynamic_bytes, std::size_t limit,
+                          std::size_t* static_bytes) {
+#if defined(__CUDACC__) || defined(__HIP__)
+  return native_detail::prepare_shared_memory(kernel, dynamic_bytes, limit, static_bytes);
+#elif ROCARRAY_PLATFORM_HOST
+  static_cast<void>(dynamic_bytes);
+  static_cast<void>(limit);
+  return host_kernels::static_shared_bytes(kernel, static_bytes);
+#else
+  return hipErrorNotSupported;
+#endif
+}
 
 /// Enqueues the kernel, which copies its arguments.
 template <class... P>
@@ -137,7 +159,8 @@ hipError_t enqueue_kernel(void (*kernel)(P...), dim3 grid, dim3 block, std::size
 /// @param arguments one for each parameter of the kernel: views, bound views, and other values that
 ///   are trivially copyable, all of which convert to the parameters
 /// @throws shape_error if the device does not allow the grid, the block or the shared memory
-/// @throws roc::error the error of the launch
+/// @throws roc::error the error of the launch; std::errc::invalid_argument if a bound view is bound
+///   to another stream
 /// @throws lifetime_error if the stream was moved from
 ///
 /// *Synchronization:* asynchronous, in the order of the stream.
@@ -164,11 +187,14 @@ void launch(void (*kernel)(P...), launch_extent const& grid, launch_extent const
   static_assert(convert,
                 "rocarray: an argument of launch does not convert to the kernel's parameter");
   if constexpr (sizeof...(P) == sizeof...(A) && are_copied && convert && are_values) {
-    bool const has_blocks =
-        detail::check_launch_extents(stream.stream, grid.values(), block.values(), shared_bytes);
+    bool const has_blocks = detail::check_launch(
+        stream.stream, {reinterpret_cast<void const*>(kernel), &detail::prepare_kernel},
+        grid.values(), block.values(), shared_bytes);
+    [[maybe_unused]] std::size_t index = 0;
+    (detail::check_argument_stream(stream.stream, arguments, index++), ...);
     if (!has_blocks) return;
     std::tuple<P...> values(static_cast<P>(detail::kernel_argument(arguments))...);
-    detail::launch_scope const scope(stream.stream, &values, sizeof values);
+    detail::launch_scope scope(stream.stream, &values, sizeof values);
     scope.check(detail::enqueue_kernel(kernel, grid.native(), block.native(), shared_bytes,
                                        native(stream.stream), values),
                 "kernel");

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <system_error>
 
 #include <roc/error.hpp>
 
@@ -98,6 +99,18 @@ bool is_empty(std::array<std::ptrdiff_t, 3> const& extent) {
   return extent[0] == 0 || extent[1] == 0 || extent[2] == 0;
 }
 
+// Prepares a kernel for its launch on `device`, and returns the static shared memory of a block.
+// Throws roc::error.
+std::size_t prepare_kernel(launched_kernel const& kernel, int device, int current_device,
+                           std::size_t dynamic_bytes, std::size_t limit) {
+  std::size_t static_bytes = 0;
+  if (device != current_device) ROCARRAY_HIP(hipSetDevice, device);
+  int const result = kernel.prepare(kernel.function, dynamic_bytes, limit, &static_bytes);
+  if (device != current_device) runtime::restore_current_device(current_device);
+  platform::check_launch("kernel", static_cast<hipError_t>(result));
+  return static_bytes;
+}
+
 // Calls f(record) with the allocation record of every address among the bytes of the arguments:
 // views hold the addresses of their arrays. Bytes that only look like an address make an array wait
 // longer than needed, which is harmless.
@@ -123,10 +136,12 @@ void finish_uses(stream_ref stream, int device, void const* arguments, std::size
 
 }  // namespace
 
-bool check_launch_extents(stream_ref stream, std::array<std::ptrdiff_t, 3> const& grid,
-                          std::array<std::ptrdiff_t, 3> const& block, std::size_t shared_bytes) {
+bool check_launch(stream_ref stream, launched_kernel const& kernel,
+                  std::array<std::ptrdiff_t, 3> const& grid,
+                  std::array<std::ptrdiff_t, 3> const& block, std::size_t dynamic_bytes) {
   static_cast<void>(runtime::handle(stream));
-  int const device = runtime::device_of(stream, runtime::current_device());
+  int const current = runtime::current_device();
+  int const device = runtime::device_of(stream, current);
   launch_limits const limits = limits_of(device);
   auto const allows = [=] { return ": device " + std::to_string(device) + " allows "; };
   if (is_empty(block)) {
@@ -145,11 +160,24 @@ bool check_launch_extents(stream_ref stream, std::array<std::ptrdiff_t, 3> const
     throw shape_error("grid " + to_string(grid) + " is not possible" + allows() + "0 to " +
                       to_string(limits.grid) + "; use fewer blocks, and a loop in the kernel");
   }
-  if (shared_bytes > limits.shared_bytes) {
-    throw shape_error(base::format_bytes(shared_bytes) + " of shared memory for a block" +
-                      allows() + base::format_bytes(limits.shared_bytes) + "; use less of it");
+  std::size_t static_bytes = 0;
+  if (dynamic_bytes <= limits.shared_bytes) {
+    static_bytes = prepare_kernel(kernel, device, current, dynamic_bytes, limits.shared_bytes);
+    if (static_bytes <= limits.shared_bytes - dynamic_bytes) return !is_empty(grid);
   }
-  return !is_empty(grid);
+  std::string const part =
+      static_bytes == 0 ? "" : " (" + base::format_bytes(static_bytes) + " of it static)";
+  throw shape_error(base::format_bytes(static_bytes + dynamic_bytes) +
+                    " of shared memory for a block" + part + allows() +
+                    base::format_bytes(limits.shared_bytes) + "; use less of it");
+}
+
+void check_bound_stream(stream_ref stream, stream_ref bound, std::size_t argument) {
+  if (bound.handle() == stream.handle()) return;
+  throw error(std::make_error_code(std::errc::invalid_argument),
+              "argument " + std::to_string(argument) +
+                  " of the kernel is bound to another stream than that of the launch; launch on "
+                  "its stream, or pass its view()");
 }
 
 launch_scope::launch_scope(stream_ref stream, void const* arguments, std::size_t bytes)
@@ -171,11 +199,17 @@ launch_scope::launch_scope(stream_ref stream, void const* arguments, std::size_t
 }
 
 launch_scope::~launch_scope() {
+  if (!is_checked_) {
+    platform::log_if_throws([&] {
+      finish_uses(stream_, runtime::device_of(stream_, previous_device_), arguments_, bytes_);
+    });
+  }
   if (runtime::device_of(stream_, previous_device_) != previous_device_)
     runtime::restore_current_device(previous_device_);
 }
 
-void launch_scope::check(int code, char const* kernel) const {
+void launch_scope::check(int code, char const* kernel) {
+  is_checked_ = true;
   auto const finish = [&] {
     finish_uses(stream_, runtime::device_of(stream_, previous_device_), arguments_, bytes_);
   };

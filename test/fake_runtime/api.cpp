@@ -18,6 +18,7 @@
 #include "platform/host/arena.hpp"
 #include "platform/host/block_runner.hpp"
 #include "platform/host/host_ranges.hpp"
+#include "platform/host/kernel_symbols.hpp"
 #include "platform/host/launch.hpp"
 
 namespace {
@@ -45,12 +46,33 @@ hipStream_t per_thread(hipStream_t stream) {
   return stream == nullptr ? hipStreamPerThread : stream;
 }
 
+// Returns the static shared memory of a block of the kernel; 0 if there is no stub.
+std::size_t static_shared_bytes(host_stub const* stub) {
+  bool const is_known = stub != nullptr && stub->kernel.function != nullptr;
+  return is_known ? roc::host_hip::symbols_of(stub->kernel.function).shared_bytes : 0;
+}
+
 // Waits for a copy that was enqueued with `result`.
 hipError_t complete(hipError_t result, hipStream_t stream) {
   return result == hipSuccess ? hipStreamSynchronize(stream) : result;
 }
 
 }  // namespace
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes,
+                                                             void const* function) {
+  return roc::host_hip::api_call("hipFuncGetAttributes", [=]() -> hipError_t {
+    if (attributes == nullptr) return hipErrorInvalidValue;
+    auto const name = kernel_name(function);
+    if (!name) return hipErrorInvalidDeviceFunction;
+    *attributes = {};
+    attributes->maxThreadsPerBlock = static_cast<int>(roc::host_hip::max_block_threads);
+    attributes->sharedSizeBytes = static_shared_bytes(find_host_stub(*name));
+    attributes->maxDynamicSharedSizeBytes =
+        static_cast<int>(roc::host_hip::max_shared_bytes - attributes->sharedSizeBytes);
+    return hipSuccess;
+  });
+}
 
 ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipLaunchKernel(void const* function, dim3 grid, dim3 block,
                                                         void** arguments, std::size_t shared_bytes,
@@ -72,6 +94,10 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipLaunchKernel(void const* function, di
           "stub in ROCARRAY_HOST_STUBS\n",
           name->c_str());
       return hipErrorNotSupported;
+    }
+    if (shared_bytes > roc::host_hip::max_shared_bytes ||
+        static_shared_bytes(stub) > roc::host_hip::max_shared_bytes - shared_bytes) {
+      return hipErrorInvalidValue;
     }
     auto const launch =
         std::make_shared<pending_launch>(*stub, blocks, threads, shared_bytes, arguments);

@@ -183,6 +183,16 @@ TEST(FakeRuntimeKernel, RejectsInvalidGridOrBlock) {
             hipErrorInvalidConfiguration);
 }
 
+TEST(FakeRuntimeKernel, RejectsMoreSharedMemoryThanTheDeviceHas) {
+  device_memory<int> const data(64);
+  EXPECT_EQ(smoke::launch_with_shared_memory(data.data, 64, 65'536 - 40'000, nullptr), hipSuccess);
+  EXPECT_EQ(smoke::launch_with_shared_memory(data.data, 64, 65'537 - 40'000, nullptr),
+            hipErrorInvalidValue);
+  EXPECT_EQ(smoke::launch_with_shared_memory(data.data, 64, ~std::size_t{0}, nullptr),
+            hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamSynchronize(nullptr), hipSuccess);
+}
+
 TEST(FakeRuntimeKernel, RejectsFunctionThatIsNotAKernel) {
   int no_kernel = 0;
   EXPECT_EQ(hipLaunchKernel(&no_kernel, dim3(1), dim3(1), nullptr, 0, nullptr),

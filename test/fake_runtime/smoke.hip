@@ -41,6 +41,15 @@ __global__ void elementwise(F f, std::size_t n) {
 }
 ROCARRAY_ELEMENTWISE_HOST_STUB(scale);
 
+/// Has 40,000 bytes of static shared memory.
+__global__ void use_shared_memory(int* data) {
+  __shared__ int values[10'000];
+  values[threadIdx.x] = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  data[threadIdx.x] = values[blockDim.x - 1 - threadIdx.x];
+}
+ROCARRAY_HOST_STUB(use_shared_memory);
+
 __global__ void without_host_stub() {}
 
 #if !defined(ROCARRAY_KERNEL_HOST_STUB)
@@ -62,6 +71,12 @@ hipError_t launch_number(unsigned* data, dim3 grid, dim3 block, hipStream_t stre
 
 hipError_t launch_scale(scale f, std::size_t n, hipStream_t stream) {
   elementwise<<<2, 64, 0, stream>>>(f, n);
+  return hipGetLastError();
+}
+
+hipError_t launch_with_shared_memory(int* data, unsigned threads, std::size_t bytes,
+                                     hipStream_t stream) {
+  use_shared_memory<<<1, threads, bytes, stream>>>(data);
   return hipGetLastError();
 }
 

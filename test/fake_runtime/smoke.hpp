@@ -24,6 +24,8 @@ hipError_t launch_axpy(float a, float const* x, float* y, std::size_t n, hipStre
 hipError_t launch_add(int* data, int value, std::size_t n, hipStream_t stream);
 hipError_t launch_number(unsigned* data, dim3 grid, dim3 block, hipStream_t stream);
 hipError_t launch_scale(scale f, std::size_t n, hipStream_t stream);
+hipError_t launch_with_shared_memory(int* data, unsigned threads, std::size_t bytes,
+                                     hipStream_t stream);
 hipError_t launch_without_host_stub(hipStream_t stream);
 
 }  // namespace smoke

@@ -176,6 +176,12 @@ void print_threads(stream_ref stream) { launch(printer, {2}, {3}, 0, stream); }
 void overflow_stack(stream_ref stream, device_view<int> out) {
   launch(overflower, {1}, {1}, 0, stream, out);
 }
+#if ROCARRAY_PLATFORM_HOST
+void call_outside_of_kernel(stream_ref stream, device_view<int> out) {
+  for_each(stream, out.shape(), [out](std::size_t i) { out(i) = lane_index(); });
+}
+#endif
+
 void meet(stream_ref stream, unsigned blocks, device_view<unsigned> arrived) {
   launch(meet_kernel, {blocks}, {1024}, 0, stream, arrived.data());
 }

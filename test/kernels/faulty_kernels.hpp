@@ -39,6 +39,8 @@ void fail_assert(stream_ref stream);
 void print_threads(stream_ref stream);
 /// Uses more stack than a thread has.
 void overflow_stack(stream_ref stream, device_view<int> out);
+/// Calls a function of a warp in for_each. On the host platform only.
+void call_outside_of_kernel(stream_ref stream, device_view<int> out);
 /// Correct: blocks of 1024 threads each wait until all of them run.
 void meet(stream_ref stream, unsigned blocks, device_view<unsigned> arrived);
 

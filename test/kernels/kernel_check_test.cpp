@@ -121,6 +121,18 @@ TEST_F(KernelCheckDeathTest, WidthBeyondTheWarpFails) {
               testing::ExitedWithCode(0), "^$");
 }
 
+#if ROCARRAY_PLATFORM_HOST
+TEST_F(KernelCheckDeathTest, WarpFunctionOutsideOfAKernelNamesItsPlace) {
+  EXPECT_ABORT(
+      {
+        roc::device_array<int> const out({4});
+        roc::test::call_outside_of_kernel(stream, out.view());
+        stream.synchronize();
+      },
+      "a function for kernels is called at .*faulty_kernels.hip:[0-9]+, but no kernel");
+}
+#endif
+
 TEST_F(KernelCheckDeathTest, IndexOutOfBoundsNamesKernelBlockAndThread) {
   EXPECT_ABORT(
       {

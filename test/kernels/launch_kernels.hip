@@ -222,6 +222,21 @@ ROCARRAY_HOST_STUB(convert_kernel);
 __global__ void wait_kernel() { __syncthreads(); }
 ROCARRAY_HOST_STUB(wait_kernel);
 
+__global__ void add_shared_kernel(device_view<int> out, unsigned count) {
+  __shared__ int fixed[10'000];
+  int* const dynamic = dynamic_shared<int>();
+  for (unsigned i = threadIdx.x; i < 10'000; i += blockDim.x) fixed[i] = 1;
+  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) dynamic[i] = 2;
+  __syncthreads();
+  int sum = 0;
+  if (threadIdx.x == 0) {
+    for (int value : fixed) sum += value;
+    for (unsigned i = 0; i < count; ++i) sum += dynamic[i];
+    out(0) = sum;
+  }
+}
+ROCARRAY_HOST_STUB(add_shared_kernel);
+
 __global__ void end_early_kernel(unsigned count, device_view<int> out) {
   __shared__ int tile[128];
   unsigned const thread = threadIdx.x;
@@ -298,8 +313,16 @@ void convert_arguments(stream_ref stream, device_view<long long> out, int a, sho
   launch(convert_kernel, dim3(1), dim3(1), 0, stream, out.bind(stream), a, b);
 }
 
+void launch_with_bound_view(stream_ref stream, stream_ref bound, device_view<long long> out) {
+  launch(convert_kernel, {1}, {1}, 0, stream, out.bind(bound), 1, 2);
+}
+
 void wait_only(stream_ref stream, launch_size const& size) {
   launch(wait_kernel, extent_of(size.grid), extent_of(size.block), size.shared_bytes, stream);
+}
+
+void add_shared(stream_ref stream, device_view<int> out, unsigned count) {
+  launch(add_shared_kernel, {1}, {64}, count * sizeof(int), stream, out, count);
 }
 
 void end_early(stream_ref stream, unsigned count, device_view<int> out) {

@@ -65,8 +65,12 @@ void call_warp_functions_in_branches(stream_ref stream, device_view<warp_branch_
 
 /// out = 10 * a + b, with a bound view and an int for parameters of other types.
 void convert_arguments(stream_ref stream, device_view<long long> out, int a, short b);
+/// As above, with a view that is bound to `bound`.
+void launch_with_bound_view(stream_ref stream, stream_ref bound, device_view<long long> out);
 /// Launches a kernel without parameters, whose threads wait at a barrier.
 void wait_only(stream_ref stream, launch_size const& size);
+/// Adds 10,000 ones in static shared memory, of 40,000 bytes, and `count` twos in dynamic one.
+void add_shared(stream_ref stream, device_view<int> out, unsigned count);
 /// The threads from `count` on end before the barrier, at which the others exchange values.
 void end_early(stream_ref stream, unsigned count, device_view<int> out);
 

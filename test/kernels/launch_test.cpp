@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -278,6 +279,52 @@ TEST(LaunchErrors, NameTheValueAndTheLimit) {
          error_of({{1, 1, 1}, {0, 1, 1}}));
 }
 
+// Returns how many elements of `add_shared` are possible beside its static shared memory.
+unsigned largest_count() {
+  int limit = 0;
+  EXPECT_EQ(hipSuccess, roc::native_detail::shared_memory_limit(&limit, 0));
+  return (static_cast<unsigned>(limit) - 40'000) / 4;
+}
+
+TEST(Launch, UsesAllSharedMemoryOfTheDevice) {
+  roc::device_array<int> const out({1});
+  for (unsigned const count : {1u, 2'000u, largest_count(), 3'000u}) {
+    roc::test::add_shared({}, out.view(), count);
+    EXPECT_EQ(10'000 + 2 * static_cast<int>(count), read(out)[0]);
+  }
+}
+
+TEST(Launch, ThreadsUseDifferentAmountsOfSharedMemory) {
+  unsigned const largest = largest_count();
+  std::vector<int> differences(4);
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < differences.size(); ++i) {
+    threads.emplace_back([&, i] {
+      roc::stream const stream;
+      roc::device_array<int> const out({1});
+      unsigned const count = largest / (i + 1);
+      for (int k = 0; k < 20; ++k) roc::test::add_shared(stream, out.view(), count);
+      stream.synchronize();
+      differences[i] = read(out)[0] - 10'000 - 2 * static_cast<int>(count);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(std::vector<int>(differences.size()), differences);
+}
+
+TEST(LaunchErrors, StaticSharedMemoryCounts) {
+  roc::device_array<int> const out({1});
+  try {
+    roc::test::add_shared({}, out.view(), largest_count() + 1);
+    FAIL();
+  } catch (roc::shape_error const& error) {
+    std::string const message = error.what();
+    EXPECT_NE(std::string::npos,
+              message.find(" of shared memory for a block (39.06 KiB of it static)"))
+        << message;
+  }
+}
+
 TEST(LaunchErrors, ErrorOfTheLaunchIsTyped) {
   if (!roc::test::on_cpu()) GTEST_SKIP() << "only on the CPU can a launch be made to fail";
 #if ROCARRAY_PLATFORM_HOST
@@ -292,6 +339,24 @@ TEST(LaunchErrors, ErrorOfTheLaunchIsTyped) {
 #endif
   EXPECT_NO_THROW(roc::test::wait_only({}, {}));
   roc::device().synchronize();
+}
+
+TEST(LaunchErrors, ViewBoundToAnotherStreamThrows) {
+  roc::device_array<long long> const out({1});
+  roc::stream const stream;
+  roc::stream const other;
+  try {
+    roc::test::launch_with_bound_view(stream, other, out.view());
+    FAIL();
+  } catch (roc::error const& error) {
+    EXPECT_EQ(std::errc::invalid_argument, error.code());
+    EXPECT_NE(std::string::npos,
+              std::string(error.what()).find("argument 0 of the kernel is bound"))
+        << error.what();
+  }
+  EXPECT_NO_THROW(roc::test::launch_with_bound_view(stream, stream, out.view()));
+  stream.synchronize();
+  EXPECT_EQ(12, read(out)[0]);
 }
 
 TEST(LaunchErrors, MovedFromStreamThrowsLifetimeError) {

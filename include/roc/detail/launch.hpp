@@ -29,11 +29,27 @@ template <class F>
 inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F>;
 #endif
 
-/// Throws shape_error unless the stream's device allows the extents and the shared memory. Returns
-/// false if the grid has no blocks. Throws also lifetime_error and roc::error.
-ROCARRAY_API bool check_launch_extents(stream_ref stream, std::array<std::ptrdiff_t, 3> const& grid,
-                                       std::array<std::ptrdiff_t, 3> const& block,
-                                       std::size_t shared_bytes);
+/// A kernel, and how its shared memory is found out in the shared object that launches it.
+struct launched_kernel {
+  void const* function;
+  /// Sets `static_bytes` to the static shared memory of a block. If that and `dynamic_bytes` are
+  /// within `limit`, prepares the kernel for them. Returns the value of a hipError_t. The device of
+  /// the launch is current.
+  int (*prepare)(void const* function, std::size_t dynamic_bytes, std::size_t limit,
+                 std::size_t* static_bytes);
+};
+
+/// Throws shape_error unless the stream's device allows the extents and the shared memory, static
+/// and `dynamic_bytes`; prepares the kernel for it. Returns false if the grid has no blocks. Throws
+/// also lifetime_error and roc::error.
+ROCARRAY_API bool check_launch(stream_ref stream, launched_kernel const& kernel,
+                               std::array<std::ptrdiff_t, 3> const& grid,
+                               std::array<std::ptrdiff_t, 3> const& block,
+                               std::size_t dynamic_bytes);
+
+/// Throws roc::error (std::errc::invalid_argument) unless both are the same stream. `argument` is
+/// the number of the argument of the launch that is bound to `bound`.
+ROCARRAY_API void check_bound_stream(stream_ref stream, stream_ref bound, std::size_t argument);
 
 /// Makes the device of a stream current for a scope, and records the work that is enqueued in it.
 class ROCARRAY_API launch_scope {
@@ -41,6 +57,7 @@ class ROCARRAY_API launch_scope {
   /// Records the use of every allocation whose address is among the bytes of the functor or of the
   /// kernel's arguments, which their views contain. Throws roc::error, lifetime_error.
   launch_scope(stream_ref stream, void const* arguments, std::size_t bytes);
+  /// Ends the recording if `check` was not called, because an exception has left the scope.
   ~launch_scope();
   launch_scope(launch_scope const&) = delete;
   launch_scope& operator=(launch_scope const&) = delete;
@@ -48,19 +65,20 @@ class ROCARRAY_API launch_scope {
   /// Ends the recording after the launch returned `code`, the value of a hipError_t. Throws
   /// roc::error if `code` is an error, with the name `kernel`, a literal; and if the recording
   /// fails: it then blocks until the kernel has finished.
-  void check(int code, char const* kernel) const;
+  void check(int code, char const* kernel);
 
  private:
   stream_ref stream_;
   int previous_device_;
   void const* arguments_;
   std::size_t bytes_;
+  bool is_checked_ = false;
 };
 
 /// Enqueues f(i) for i in [0, count) on `stream`. Throws roc::error.
 template <class F>
 void launch(F const& f, std::size_t count, stream_ref stream) {
-  launch_scope const scope(stream, &f, sizeof f);
+  launch_scope scope(stream, &f, sizeof f);
 #if defined(__CUDACC__) || defined(__HIP__)
   scope.check(native_detail::launch_elementwise(f, count, native(stream)), "for_each kernel");
 #else

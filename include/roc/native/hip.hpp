@@ -94,22 +94,50 @@ inline hipError_t shared_memory_limit(int* bytes, int device) {
 }
 
 #if defined(__CUDACC__) || defined(__HIP__)
-/// Enqueues a kernel of the calling shared object. Returns the error of this launch, not an earlier
-/// one. On NVIDIA it opts in to shared memory beyond the 48 KiB that every kernel can have.
-inline hipError_t launch_kernel(void const* kernel, dim3 grid, dim3 block, void** arguments,
-                                std::size_t shared_bytes, hipStream_t stream) {
+/// Sets `static_bytes` to the static shared memory of a kernel of the calling shared object if
+/// `dynamic_bytes` is not 0: without dynamic memory the compiler has checked it. On NVIDIA, a
+/// kernel that needs more than the 48 KiB that every kernel can have opts in to the whole `limit`,
+/// if that is enough: the same for every launch, so that threads do not disturb each other.
+inline hipError_t prepare_shared_memory(void const* kernel, std::size_t dynamic_bytes,
+                                        [[maybe_unused]] std::size_t limit,
+                                        std::size_t* static_bytes) {
+  *static_bytes = 0;
+  if (dynamic_bytes == 0) return hipSuccess;
 #if ROCARRAY_PLATFORM_NVIDIA
-  cudaError_t error = cudaSuccess;
-  if (shared_bytes > 48 * 1024) {
-    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(shared_bytes));
-  }
+  cudaFuncAttributes attributes{};
+  cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
   if (error == cudaSuccess) {
-    error = cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+    *static_bytes = attributes.sharedSizeBytes;
+    auto const allowed = static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes);
+    if (dynamic_bytes > allowed && *static_bytes + dynamic_bytes <= limit) {
+      error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(limit - *static_bytes));
+    }
   }
   if (error == cudaSuccess) return hipSuccess;
   static_cast<void>(cudaGetLastError());  // does not fail a later call
   return static_cast<hipError_t>(error);  // the errors of launches have the same numbers
+#else
+  hipFuncAttributes attributes{};
+  hipError_t const error = hipFuncGetAttributes(&attributes, kernel);
+  if (error == hipSuccess) {
+    *static_bytes = attributes.sharedSizeBytes;
+  } else {
+    static_cast<void>(hipGetLastError());
+  }
+  return error;
+#endif
+}
+
+/// Enqueues a kernel of the calling shared object. Returns the error of this launch, not an earlier
+/// one.
+inline hipError_t launch_kernel(void const* kernel, dim3 grid, dim3 block, void** arguments,
+                                std::size_t shared_bytes, hipStream_t stream) {
+#if ROCARRAY_PLATFORM_NVIDIA
+  cudaError_t const error = cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+  if (error == cudaSuccess) return hipSuccess;
+  static_cast<void>(cudaGetLastError());
+  return static_cast<hipError_t>(error);
 #else
   hipError_t const error = hipLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
   if (error != hipSuccess) static_cast<void>(hipGetLastError());

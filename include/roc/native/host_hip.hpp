@@ -299,4 +299,8 @@ ROCARRAY_API host_hip::hipError_t launch_host_grid(host_hip::hipStream_t stream,
                                                    host_hip::dim3 block, std::size_t shared_bytes,
                                                    void* closure, void (*destroy)(void* closure));
 
+/// Sets `bytes` to the size of the `__shared__` variables of a kernel; 0 if its shared object is
+/// stripped.
+ROCARRAY_API host_hip::hipError_t static_shared_bytes(void const* kernel, std::size_t* bytes);
+
 }  // namespace roc::host_kernels

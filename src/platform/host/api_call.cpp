@@ -37,8 +37,9 @@ bool can_fail(std::string_view call) {
   if (call == #name) return true;
   ROCARRAY_HIP_CALLS(ROCARRAY_HOST_IS_CALL)
 #undef ROCARRAY_HOST_IS_CALL
-  return call == "launch_host_kernel" || call == "launch_host_grid" || call == "hipLaunchKernel" ||
-         call == "start_thread";
+  return call == "launch_host_kernel" || call == "launch_host_grid" ||
+         call == "static_shared_bytes" || call == "hipLaunchKernel" ||
+         call == "hipFuncGetAttributes" || call == "start_thread";
 }
 
 // Adds a failure. Returns false if it is invalid (see fail_at).

@@ -32,7 +32,7 @@ char const* const table =
     "                                                     share\n"
     "ROCARRAY_HOST_WARP            32 (fake runtime: 64)  lanes of a warp: 32 or 64\n"
     "ROCARRAY_HOST_STACK           256K                   bytes of stack of each thread of a\n"
-    "                                                     kernel that waits at barriers\n"
+    "                                                     kernel\n"
     "ROCARRAY_HOST_EMULATE         cuda (fake runtime:    the runtime whose rules apply: cuda,\n"
     "                              by its version)        cuda13, rocm5, rocm6, rocm7\n"
     "ROCARRAY_HOST_MANAGED         full                   managed memory: full, basic (no access\n"

@@ -44,7 +44,7 @@ struct settings {
   std::size_t device_bytes = 0;  // memory of each device
   int thread_count = 1;
   int warp_size = 32;                    // lanes of a warp: 32 or 64
-  std::size_t stack_bytes = 256 * 1024;  // of a thread of a kernel that waits
+  std::size_t stack_bytes = 256 * 1024;  // of each thread of a kernel
   check_mode check = check_mode::off;
   bool poison = false;
   bool protect = false;

@@ -80,6 +80,13 @@ hipError_t launch_host_grid(hipStream_t stream, host_kernel const& kernel, dim3 
   });
 }
 
+hipError_t static_shared_bytes(void const* kernel, std::size_t* bytes) {
+  return api_call("static_shared_bytes", [=] {
+    *bytes = symbols_of(kernel).shared_bytes;
+    return hipSuccess;
+  });
+}
+
 }  // namespace roc::host_kernels
 
 #endif
