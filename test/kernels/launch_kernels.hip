@@ -139,8 +139,8 @@ ROCARRAY_HOST_STUB(branch_kernel);
 // The functions with masks of CUDA, which the CPU has too. HIP of some versions has none: its
 // functions take the lanes that are active.
 #if defined(__HIP__)
-#define ROCARRAY_TEST_SHUFFLE(mask, value, lane) __shfl(value, lane)
-#define ROCARRAY_TEST_BALLOT(mask, predicate) __ballot(predicate)
+#define ROCARRAY_TEST_SHUFFLE(mask, value, lane) (static_cast<void>(mask), __shfl(value, lane))
+#define ROCARRAY_TEST_BALLOT(mask, predicate) (static_cast<void>(mask), __ballot(predicate))
 #define ROCARRAY_TEST_SYNC(mask) static_cast<void>(mask)
 #else
 #define ROCARRAY_TEST_SHUFFLE(mask, value, lane) __shfl_sync(mask, value, lane)
@@ -198,7 +198,7 @@ __global__ void warp_branches_kernel(device_view<warp_branch_results> out) {
   value = lane < 16 ? 16 : 0;
 #else
   value = 0;
-  if (lane < 16) value = __popcll(__ballot(1));
+  if (lane < 16) value = static_cast<int>(__popcll(__ballot(1)));
 #endif
   result.after_ballot = value + shuffle(lane, last);
 
