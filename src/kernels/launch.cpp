@@ -199,7 +199,7 @@ launch_scope::launch_scope(stream_ref stream, void const* arguments, std::size_t
 }
 
 launch_scope::~launch_scope() {
-  if (!is_checked_) {
+  if (!is_finished_) {
     platform::log_if_throws([&] {
       finish_uses(stream_, runtime::device_of(stream_, previous_device_), arguments_, bytes_);
     });
@@ -209,16 +209,16 @@ launch_scope::~launch_scope() {
 }
 
 void launch_scope::check(int code, char const* kernel) {
-  is_checked_ = true;
   auto const finish = [&] {
     finish_uses(stream_, runtime::device_of(stream_, previous_device_), arguments_, bytes_);
   };
   auto const result = static_cast<hipError_t>(code);
-  if (result != hipSuccess) platform::log_if_throws(finish);
+  if (result != hipSuccess) is_finished_ = platform::log_if_throws(finish);
   platform::check_launch(kernel, result);
   // If this fails, the kernel may be running: enqueue_and_record waits for it, because the caller
   // frees its memory next.
   runtime::enqueue_and_record(stream_, finish);
+  is_finished_ = true;
 }
 
 }  // namespace roc::detail

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/environment.hpp"
+#include "support/fault.hpp"
 
 namespace {
 
@@ -38,16 +39,8 @@ template <class F>
 #define EXPECT_REPORT(call, message)                     \
   EXPECT_EXIT(run([](roc::stream_ref stream) { call; }), \
               testing::ExitedWithCode(exit_code_of_reports), message)
-// A segmentation fault, which a sanitizer reports before it ends the process.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-bool is_fault(int status) { return WIFEXITED(status) && WEXITSTATUS(status) != 0; }
-constexpr char const* fault_text = "SEGV|stack-overflow";
-#else
-bool is_fault(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV; }
-constexpr char const* fault_text = "";
-#endif
 #define EXPECT_FAULT(call) \
-  EXPECT_EXIT(run([](roc::stream_ref stream) { call; }), is_fault, fault_text)
+  EXPECT_EXIT(run([](roc::stream_ref stream) { call; }), roc::test::is_fault, roc::test::fault_text)
 #define EXPECT_ABORT(call, message) \
   EXPECT_EXIT(run([](roc::stream_ref stream) { call; }), testing::KilledBySignal(SIGABRT), message)
 

@@ -57,7 +57,7 @@ class ROCARRAY_API launch_scope {
   /// Records the use of every allocation whose address is among the bytes of the functor or of the
   /// kernel's arguments, which their views contain. Throws roc::error, lifetime_error.
   launch_scope(stream_ref stream, void const* arguments, std::size_t bytes);
-  /// Ends the recording if `check` was not called, because an exception has left the scope.
+  /// Ends the recording if `check` was not called or has failed.
   ~launch_scope();
   launch_scope(launch_scope const&) = delete;
   launch_scope& operator=(launch_scope const&) = delete;
@@ -72,7 +72,7 @@ class ROCARRAY_API launch_scope {
   int previous_device_;
   void const* arguments_;
   std::size_t bytes_;
-  bool is_checked_ = false;
+  bool is_finished_ = false;
 };
 
 /// Enqueues f(i) for i in [0, count) on `stream`. Throws roc::error.

@@ -58,7 +58,7 @@ struct kernel_thread {
 
 bool is_same_place(std::source_location const& a, std::source_location const& b) {
   return a.line() == b.line() && a.column() == b.column() &&
-         std::string_view(a.file_name()) == b.file_name();
+         (a.file_name() == b.file_name() || std::string_view(a.file_name()) == b.file_name());
 }
 
 // Returns true if a comes before b in the source.

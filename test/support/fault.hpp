@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Segmentation faults of death tests.
+#pragma once
+
+#include <csignal>
+
+#include <sys/wait.h>
+
+namespace roc::test {
+
+/// Returns true if a process ended by a segmentation fault, which a sanitizer reports before it
+/// ends the process itself. For EXPECT_EXIT, with fault_text.
+inline bool is_fault(int status) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return WIFEXITED(status) && WEXITSTATUS(status) != 0;
+#else
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+#endif
+}
+
+/// What such a process writes, as a regular expression.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr char const* fault_text = "SEGV|stack-overflow";
+#else
+inline constexpr char const* fault_text = "";
+#endif
+
+}  // namespace roc::test
