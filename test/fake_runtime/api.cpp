@@ -48,8 +48,8 @@ hipStream_t per_thread(hipStream_t stream) {
 
 // Returns the static shared memory of a block of the kernel; 0 if there is no stub.
 std::size_t static_shared_bytes(host_stub const* stub) {
-  bool const is_known = stub != nullptr && stub->kernel.function != nullptr;
-  return is_known ? roc::host_hip::symbols_of(stub->kernel.function).shared_bytes : 0;
+  bool const has_threads = stub != nullptr && stub->kernel.function != nullptr;
+  return has_threads ? roc::host_hip::symbols_of(stub->kernel.function)->shared_bytes : 0;
 }
 
 // Waits for a copy that was enqueued with `result`.
@@ -66,10 +66,10 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipFuncGetAttributes(hipFuncAttributes* 
     auto const name = kernel_name(function);
     if (!name) return hipErrorInvalidDeviceFunction;
     *attributes = {};
-    attributes->maxThreadsPerBlock = static_cast<int>(roc::host_hip::max_block_threads);
+    attributes->maxThreadsPerBlock = static_cast<int>(roc::host_kernels::max_block_threads);
     attributes->sharedSizeBytes = static_shared_bytes(find_host_stub(*name));
     attributes->maxDynamicSharedSizeBytes =
-        static_cast<int>(roc::host_hip::max_shared_bytes - attributes->sharedSizeBytes);
+        static_cast<int>(roc::host_hip::max_shared_bytes() - attributes->sharedSizeBytes);
     return hipSuccess;
   });
 }
@@ -83,7 +83,7 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipLaunchKernel(void const* function, di
     launch_extent const blocks{{grid.x, grid.y, grid.z}};
     launch_extent const threads{{block.x, block.y, block.z}};
     if (blocks.count() == 0 || threads.count() == 0 ||
-        threads.count() > roc::host_hip::max_block_threads) {
+        threads.count() > roc::host_kernels::max_block_threads) {
       return hipErrorInvalidConfiguration;
     }
     host_stub const* const stub = find_host_stub(*name);
@@ -95,8 +95,8 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipLaunchKernel(void const* function, di
           name->c_str());
       return hipErrorNotSupported;
     }
-    if (shared_bytes > roc::host_hip::max_shared_bytes ||
-        static_shared_bytes(stub) > roc::host_hip::max_shared_bytes - shared_bytes) {
+    if (shared_bytes > roc::host_hip::max_shared_bytes() ||
+        static_shared_bytes(stub) > roc::host_hip::max_shared_bytes() - shared_bytes) {
       return hipErrorInvalidValue;
     }
     auto const launch =

@@ -13,18 +13,25 @@
 
 namespace roc::host_kernels {
 
+/// The largest number of threads in a block.
+inline constexpr unsigned max_block_threads = 1024;
+
 /// The type of the built-in variables of kernels.
 struct kernel_index {
   unsigned x = 0;
   unsigned y = 0;
   unsigned z = 0;
 
-  /// Converts to dim3 and to HIP's vectors of three numbers.
+  /// Converts to dim3 and to vectors of three numbers.
   template <class V>
-    requires(std::is_class_v<V> && std::is_constructible_v<V, unsigned, unsigned, unsigned> &&
-             requires(V v) { v.x + v.y + v.z; })
+    requires(
+        std::is_class_v<V> &&
+        requires(V v, unsigned n) {
+          V{n, n, n};
+          v.x + v.y + v.z;
+        } && !requires(V v) { v.w; })
   constexpr operator V() const {
-    return V(x, y, z);
+    return V{x, y, z};
   }
 };
 
@@ -67,8 +74,9 @@ class running_block {
   /// barrier. Returns the reduction of their predicates.
   virtual int synchronize(block_reduction reduction, int predicate, std::source_location at) = 0;
   /// Blocks the thread of the kernel until the lanes of the call's mask that have not ended call
-  /// the same function with the same mask; without a mask, until the lanes of its warp that could
-  /// still come to this place wait elsewhere. Returns the values of the lanes that took part.
+  /// the same function with the same mask; without a mask, until no operation of the warp with a
+  /// mask is complete and no lane waits at an earlier place. Returns the values of the lanes that
+  /// took part. Ends the process if lanes of the mask wait elsewhere and no thread can continue.
   virtual lane_values exchange(std::uint64_t value, warp_call const& call) = 0;
   /// Reports that a lane uses the value of one that did not take part (ROCARRAY_HOST_CHECK).
   virtual void report_inactive_lane(unsigned lane, std::source_location at) = 0;
@@ -103,7 +111,7 @@ struct kernel_variables {
 
 /// A kernel that a C++ compiler has compiled.
 struct host_kernel {
-  void const* function;  // for messages
+  void const* function;  // identifies the kernel
   kernel_variables (*variables)();
   void (*run_thread)(void* arguments);  // calls the kernel for the thread in the variables
 };

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -34,13 +35,19 @@ using namespace host_kernels;
 
 namespace {
 
-// What a thread of a kernel does.
+// The state of a thread of a kernel.
 enum class thread_state : unsigned char { waits_at_barrier, waits_for_warp, ready, ended };
+
+// A range of bytes, relative to the thread-local memory of a shared object.
+struct thread_local_range {
+  std::size_t offset;
+  std::size_t bytes;
+};
 
 // A thread of a kernel and what it waits for.
 struct kernel_thread {
   thread_state state = thread_state::ended;
-  fiber* stack = nullptr;  // if it has waited
+  fiber* suspended_fiber = nullptr;  // if it waits
   std::source_location at;
   // At a barrier.
   block_reduction reduction = block_reduction::none;
@@ -50,8 +57,8 @@ struct kernel_thread {
   warp_call call{};
   std::uint64_t value = 0;
   lane_values lanes;
-  // The number of the warp's operations that it took part in, and what ThreadSanitizer is told of
-  // their order, the even ones and the odd ones apart.
+  // The number of the warp's operations that it took part in. Addresses for release and acquire, by
+  // parity of the operation.
   unsigned operations = 0;
   std::array<std::uint64_t, 2> order{};
 };
@@ -85,6 +92,21 @@ char const* file_name(std::source_location const& place) {
 
 using message_text = std::array<char, 1024>;
 
+// Returns the numbers of the lanes, such as "lanes 3, 16 to 31".
+std::string describe_lanes(std::uint64_t lanes) {
+  std::string result = std::has_single_bit(lanes) ? "lane " : "lanes ";
+  char const* separator = "";
+  for (std::uint64_t rest = lanes; rest != 0;) {
+    int const first = std::countr_zero(rest);
+    int const count = std::countr_one(rest >> first);
+    result += separator + std::to_string(first);
+    if (count > 1) result += (count == 2 ? ", " : " to ") + std::to_string(first + count - 1);
+    rest &= count == 64 ? 0 : ~(~(~std::uint64_t{0} << count) << first);
+    separator = ", ";
+  }
+  return result;
+}
+
 // The blocks that one thread of the system runs, one after another, with the stacks of their
 // threads. Kept for later kernels.
 class block_runner final : public running_block {
@@ -113,8 +135,8 @@ class block_runner final : public running_block {
   // none.
   bool complete_warps();
   bool complete_warp(unsigned begin, unsigned end);
-  // Reports and completes an operation of each warp whose lanes all wait.
-  void complete_stuck_warps();
+  // Ends the process if no thread can continue and a warp waits for lanes that do not come.
+  [[noreturn]] void fail_stuck_warp();
   // Returns those of the waiting lanes, of the warp from thread `begin` on, that call the operation
   // of the first of them.
   std::uint64_t first_operation(unsigned begin, std::uint64_t waiting) const;
@@ -126,10 +148,17 @@ class block_runner final : public running_block {
   void check_barrier();
   void continue_threads();
   // Ends the process if the stack has overflowed.
-  void check_stack(fiber const& stack);
+  void check_stack(fiber const& checked);
+  // Finds the memory beyond the kernel's __shared__ variables that no variable of a running kernel
+  // uses.
+  void find_unused_memory();
+  // Reports a write to that memory in the block that has ended.
+  void check_unused_memory();
 
   thread_text describe_thread(unsigned thread) const;
-  // Returns the names of the kernel, the block and the thread that runs.
+  // Returns the names of the kernel and the block.
+  std::string describe_block() const;
+  // Returns those and the name of the thread that runs.
   std::string describe_position() const;
   bool is_any(thread_state state) const;
   void report(char const* problem, std::source_location const& at);
@@ -139,7 +168,7 @@ class block_runner final : public running_block {
   unsigned warp_size_ = 32;
   unsigned thread_count_ = 0;  // of a block
   unsigned next_ = 0;          // the first thread that has not begun
-  unsigned last_ = 0;          // the threads that the fiber may begin end here
+  unsigned last_ = 0;          // the fiber begins threads up to this one
   unsigned current_ = 0;       // the thread that runs
   bool poisons_ = false;
 
@@ -149,8 +178,7 @@ class block_runner final : public running_block {
   std::vector<fiber*> ended_;  // not to be used before the next block
   fiber* running_fiber_ = nullptr;
   std::array<kernel_thread, max_block_threads> threads_;
-  // The number of completed barriers, and what ThreadSanitizer is told of their order, the even
-  // ones and the odd ones apart.
+  // The number of completed barriers. Addresses for release and acquire, by parity of the barrier.
   unsigned barriers_ = 0;
   std::array<std::uint64_t, 2> barrier_order_{};
   // Of the last operation of each thread. They do not change before all threads wait again.
@@ -158,7 +186,8 @@ class block_runner final : public running_block {
   std::optional<guarded_memory> shared_;
   // Of the __shared__ variables.
   std::byte* static_memory_ = nullptr;
-  std::vector<thread_local_range> const* static_variables_ = nullptr;
+  std::shared_ptr<kernel_symbols const> symbols_;
+  std::vector<thread_local_range> unused_memory_;  // see find_unused_memory
 };
 
 void block_runner::run(grid_launch const& launch, std::size_t first, std::size_t last) {
@@ -186,19 +215,76 @@ void block_runner::run(grid_launch const& launch, std::size_t first, std::size_t
 void block_runner::prepare_shared_memory() {
   constexpr std::size_t alignment = 16;
   std::size_t const bytes = base::round_up(launch_->shared_bytes, alignment);
-  if (!shared_ || shared_->size() < bytes) shared_.emplace(bytes == 0 ? alignment : bytes);
+  if (!shared_ || shared_->size() < bytes) {
+    shared_.emplace(std::max(bytes, alignment), guarded_memory::guards::before_and_after);
+  }
   // Ends where the inaccessible page begins, so that an access beyond the end faults.
   shared_memory = shared_->data() + shared_->size() - bytes;
   if (!poisons_) return;
   static_memory_ = thread_local_memory_of(launch_->kernel.function);
-  static_variables_ = &symbols_of(launch_->kernel.function).shared_variables;
+  symbols_ = symbols_of(launch_->kernel.function);
+  find_unused_memory();
+}
+
+void block_runner::find_unused_memory() {
+  unused_memory_.clear();
+  auto const& variables = symbols_->shared_variables;
+  if (host_settings().check == check_mode::off || variables.empty()) return;
+  for (shared_variable const& variable : variables) {
+    if (variable.unused_bytes == 0) continue;
+    unused_memory_.push_back({variable.offset + variable.bytes, variable.unused_bytes});
+  }
+  // The variables of other kernels have no values while this kernel runs. Only the near ones are
+  // checked: a block takes time for each byte.
+  constexpr std::size_t distance = 4096;
+  std::size_t const first = variables.front().offset;
+  std::size_t const begin = first < distance ? 0 : first - distance;
+  std::size_t const end = variables.back().offset + variables.back().bytes + distance;
+  for (auto const& other : symbols_of_other_kernels(launch_->kernel.function)) {
+    for (shared_variable const& variable : other->shared_variables) {
+      std::size_t const from = std::max(begin, variable.offset);
+      std::size_t const to =
+          std::min(end, variable.offset + variable.bytes + variable.unused_bytes);
+      if (from < to) unused_memory_.push_back({from, to - from});
+    }
+  }
 }
 
 void block_runner::poison_shared_memory() {
   std::memset(shared_memory, fresh_poison, base::round_up(launch_->shared_bytes, 16));
   if (static_memory_ == nullptr) return;
-  for (thread_local_range const& variable : *static_variables_) {
+  for (shared_variable const& variable : symbols_->shared_variables) {
     std::memset(static_memory_ + variable.offset, fresh_poison, variable.bytes);
+  }
+  for (thread_local_range const& range : unused_memory_) {
+    std::memset(static_memory_ + range.offset, fresh_poison, range.bytes);
+  }
+}
+
+void block_runner::check_unused_memory() {
+  if (static_memory_ == nullptr) return;
+  for (thread_local_range const& range : unused_memory_) {
+    std::byte const* const begin = static_memory_ + range.offset;
+    std::byte const* const written = std::find_if(begin, begin + range.bytes, [](std::byte value) {
+      return value != std::byte{fresh_poison};
+    });
+    if (written == begin + range.bytes) continue;
+    auto const position = static_cast<std::size_t>(written - static_memory_);
+    auto const& variables = symbols_->shared_variables;
+    auto const next = std::upper_bound(
+        variables.begin(), variables.end(), position,
+        [](std::size_t at, shared_variable const& variable) { return at < variable.offset; });
+    bool const is_before = next == variables.begin();
+    shared_variable const& nearest = is_before ? *next : *std::prev(next);
+    message_text text;
+    std::snprintf(
+        text.data(), text.size(),
+        ": has written %zu bytes %s the __shared__ variable %s, which has %zu bytes; "
+        "check the indices",
+        is_before ? nearest.offset - position : position - nearest.offset - nearest.bytes + 1,
+        is_before ? "before" : "beyond", nearest.name.c_str(), nearest.bytes);
+    report_kernel_error((describe_block() + text.data()).c_str(), launch_->kernel.function,
+                        nearest.offset);
   }
 }
 
@@ -236,7 +322,7 @@ void block_runner::run_block() {
   }
   for (;;) {
     if (is_any(thread_state::waits_for_warp)) {
-      if (!complete_warps()) complete_stuck_warps();
+      if (!complete_warps()) fail_stuck_warp();
     } else if (is_any(thread_state::waits_at_barrier)) {
       complete_barrier();
     } else {
@@ -247,6 +333,7 @@ void block_runner::run_block() {
   idle_.insert(idle_.end(), ended_.begin(), ended_.end());
   ended_.clear();
   fiber::acquire(&last_);
+  check_unused_memory();
 }
 
 void block_runner::run_threads() {
@@ -276,7 +363,7 @@ void block_runner::select(unsigned thread) {
 void block_runner::wait(thread_state state, std::source_location at) {
   kernel_thread& thread = threads_[current_];
   thread.state = state;
-  thread.stack = running_fiber_;
+  thread.suspended_fiber = running_fiber_;
   thread.at = at;
   running_fiber_->suspend();
 }
@@ -295,10 +382,17 @@ int block_runner::synchronize(block_reduction reduction, int predicate, std::sou
 
 lane_values block_runner::exchange(std::uint64_t value, warp_call const& call) {
   if (call.mask && (*call.mask >> lane & 1) == 0) {
-    fail("the mask of a warp function does not contain the lane that calls it", call.at);
+    message_text text;
+    std::snprintf(text.data(), text.size(),
+                  "the mask 0x%llx of a warp function does not contain lane %u, which calls it; "
+                  "pass the mask of all lanes that call it",
+                  static_cast<unsigned long long>(*call.mask), lane);
+    fail(text.data(), call.at);
   }
   kernel_thread& thread = threads_[current_];
   thread.call = call;
+  // Masks that name the same lanes are equal: ~0ULL and 0xffffffff in a warp of 32.
+  if (call.mask) *thread.call.mask &= ~std::uint64_t{0} >> (64 - warp_size_);
   thread.value = value;
   fiber::release(&thread.order[thread.operations % 2]);
   wait(thread_state::waits_for_warp, call.at);
@@ -386,14 +480,26 @@ bool block_runner::complete_warp(unsigned begin, unsigned end) {
   return true;
 }
 
-void block_runner::complete_stuck_warps() {
+void block_runner::fail_stuck_warp() {
   for_each_warp([&](unsigned begin, unsigned end) {
     std::uint64_t const waiting = lanes_in(thread_state::waits_for_warp, begin, end);
     if (waiting == 0) return;
-    current_ = first_thread(begin, waiting);
-    report("calls a warp function that not all lanes of the mask call", threads_[current_].at);
-    complete_operation(begin, first_operation(begin, waiting));
+    std::uint64_t const lanes = first_operation(begin, waiting);
+    std::uint64_t const present = waiting | lanes_in(thread_state::waits_at_barrier, begin, end);
+    current_ = first_thread(begin, lanes);
+    warp_call const& call = threads_[current_].call;
+    // Without a mask, an operation is complete.
+    std::uint64_t const mask = call.mask.value_or(0);
+    std::uint64_t const missing = mask & present & ~lanes;
+    message_text text;
+    std::snprintf(text.data(), text.size(),
+                  "calls a warp function with the mask 0x%llx, but %s %s not; pass the mask of the "
+                  "lanes that call it",
+                  static_cast<unsigned long long>(mask), describe_lanes(missing).c_str(),
+                  std::has_single_bit(missing) ? "does" : "do");
+    fail(text.data(), call.at);
   });
+  std::abort();
 }
 
 // All threads that have not ended wait at a barrier: lets them continue.
@@ -451,14 +557,14 @@ void block_runner::continue_threads() {
   for (unsigned i = 0; i < thread_count_; ++i) {
     if (threads_[i].state != thread_state::ready) continue;
     select(i);
-    running_fiber_ = threads_[i].stack;
+    running_fiber_ = threads_[i].suspended_fiber;
     if (running_fiber_->resume()) idle_.push_back(running_fiber_);
     check_stack(*running_fiber_);
   }
 }
 
-void block_runner::check_stack(fiber const& stack) {
-  if (stack.has_overflowed()) {
+void block_runner::check_stack(fiber const& checked) {
+  if (checked.has_overflowed()) {
     fail("the stack of a thread has overflowed; set ROCARRAY_HOST_STACK to more bytes", {});
   }
 }
@@ -471,12 +577,15 @@ block_runner::thread_text block_runner::describe_thread(unsigned thread) const {
   return text;
 }
 
-std::string block_runner::describe_position() const {
+std::string block_runner::describe_block() const {
   kernel_index const& block = *variables_.block;
   message_text text;
-  std::snprintf(text.data(), text.size(), ", block (%u, %u, %u), thread %s", block.x, block.y,
-                block.z, describe_thread(current_).data());
+  std::snprintf(text.data(), text.size(), ", block (%u, %u, %u)", block.x, block.y, block.z);
   return "kernel " + kernel_name(launch_->kernel.function) + text.data();
+}
+
+std::string block_runner::describe_position() const {
+  return describe_block() + ", thread " + describe_thread(current_).data();
 }
 
 void block_runner::report_inactive_lane(unsigned source, std::source_location at) {
@@ -535,7 +644,7 @@ runner_pool& runners() {
 }  // namespace
 
 std::string kernel_name(void const* kernel) {
-  std::string const& name = symbols_of(kernel).name;
+  std::string const name = symbols_of(kernel)->name;
   if (!name.empty()) return name;
   code_place place;
   place.frames[0] = reinterpret_cast<std::uintptr_t>(kernel);

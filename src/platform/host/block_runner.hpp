@@ -11,6 +11,8 @@
 
 #include <roc/native/host_block.hpp>
 
+#include "platform/host/settings.hpp"
+
 namespace roc::host_hip {
 
 /// A kernel and the grid that it runs on.
@@ -22,11 +24,9 @@ struct grid_launch {
   std::size_t shared_bytes;
 };
 
-/// The largest number of threads in a block.
-constexpr std::size_t max_block_threads = 1024;
-
-/// The largest shared memory of a block in bytes, static and dynamic.
-constexpr std::size_t max_shared_bytes = 65536;
+/// Returns the largest shared memory of a block in bytes, static and dynamic: that of AMD's
+/// devices, or that of large devices of NVIDIA if their rules apply (ROCARRAY_HOST_EMULATE).
+inline std::size_t max_shared_bytes() { return emulates_rocm() ? 64 * 1024 : 227 * 1024; }
 
 /// Returns the kernel's name, or where it is defined. Throws std::bad_alloc.
 std::string kernel_name(void const* kernel);

@@ -2,8 +2,10 @@
 #include "platform/host/fiber.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -42,8 +44,8 @@ std::size_t page_size() {
   return size;
 }
 
-// Inaccessible memory before and after a guarded memory: more than most frames of a function, whose
-// lowest bytes may be the first that it accesses.
+// Inaccessible memory beside a guarded memory. Larger than most stack frames, because a function
+// may first access the lowest bytes of its frame.
 constexpr std::size_t guard_bytes = std::size_t{1} << 20;
 
 // Returns how far below the end of its memory the next stack begins, less than max_offset. Stacks
@@ -57,17 +59,31 @@ std::size_t next_offset() noexcept {
 // Of all stack_memory.
 constinit std::atomic<std::size_t> guarded_stacks = 0;
 
+// Returns how many stacks may be guarded. If the address space is limited (ulimit -v), guards take
+// at most a quarter of it.
+std::size_t allowed_guards() noexcept {
+  static std::size_t const count = [] {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+      return max_guarded_stacks;
+    }
+    return std::min<std::size_t>(max_guarded_stacks, limit.rlim_cur / 4 / guard_bytes);
+  }();
+  return count;
+}
+
+void release_guard() noexcept { guarded_stacks.fetch_sub(1, std::memory_order_relaxed); }
+
 // Returns true if a further stack may be guarded, and counts it.
-bool count_guarded_stack() noexcept {
-  if (guarded_stacks.fetch_add(1, std::memory_order_relaxed) < max_guarded_stacks) return true;
-  guarded_stacks.fetch_sub(1, std::memory_order_relaxed);
+bool try_reserve_guard() noexcept {
+  if (guarded_stacks.fetch_add(1, std::memory_order_relaxed) < allowed_guards()) return true;
+  release_guard();
   return false;
 }
 
 // The lowest words of a stack, which show an overflow.
-using overflow_mark = std::array<std::uint64_t, 8>;
-constexpr overflow_mark unused_words = [] {
-  overflow_mark result{};
+constexpr std::array<std::uint64_t, 8> stack_canary = [] {
+  std::array<std::uint64_t, 8> result{};
   result.fill(0x5AC4'0FF1'BE55'7ACCu);
   return result;
 }();
@@ -92,36 +108,47 @@ void finish_switch(void* fake_stack, void const** previous, std::size_t* bytes) 
 
 }  // namespace
 
-guarded_memory::guarded_memory(std::size_t bytes) : size_(base::round_up(bytes, page_size())) {
-  void* const memory = ::mmap(nullptr, size_ + 2 * guard_bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+guarded_memory::guarded_memory(std::size_t bytes, guards placement)
+    : size_(base::round_up(bytes, page_size())),
+      mapped_bytes_(size_ + guard_bytes * (placement == guards::before ? 1 : 2)) {
+  // Inaccessible memory takes address space, but is not counted as memory that may be used.
+  void* const memory =
+      ::mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   data_ = static_cast<std::byte*>(memory) + guard_bytes;
-  // These fail if the process has too many mappings. The memory is usable without them.
-  static_cast<void>(::mprotect(memory, guard_bytes, PROT_NONE));
-  static_cast<void>(::mprotect(data_ + size_, guard_bytes, PROT_NONE));
+  if (::mprotect(data_, size_, PROT_READ | PROT_WRITE) != 0) {
+    ::munmap(memory, mapped_bytes_);
+    throw std::bad_alloc();
+  }
 }
 
-guarded_memory::~guarded_memory() { ::munmap(data_ - guard_bytes, size_ + 2 * guard_bytes); }
+guarded_memory::~guarded_memory() { ::munmap(data_ - guard_bytes, mapped_bytes_); }
 
 stack_memory::stack_memory(std::size_t stack_bytes)
-    : is_guarded_(count_guarded_stack()),
-      count_(is_guarded_ ? 1 : 128),
-      stack_bytes_(base::round_up(stack_bytes + max_offset, page_size())),
-      memory_(count_ * stack_bytes_) {
+    : stack_bytes_(base::round_up(stack_bytes + max_offset, page_size())) {
+  if (try_reserve_guard()) {
+    try {
+      memory_.emplace(stack_bytes_, guarded_memory::guards::before);
+      return;
+    } catch (std::bad_alloc const&) {
+      release_guard();  // 128 adjacent stacks need fewer mappings
+    }
+  }
+  count_ = 128;
+  memory_.emplace(count_ * stack_bytes_, guarded_memory::guards::before);
   // Each stack uses its highest pages only.
-  if (!is_guarded_) ::madvise(memory_.data(), memory_.size(), MADV_NOHUGEPAGE);
+  ::madvise(memory_->data(), memory_->size(), MADV_NOHUGEPAGE);
 }
 
 stack_memory::~stack_memory() {
-  if (is_guarded_) guarded_stacks.fetch_sub(1, std::memory_order_relaxed);
+  if (is_guarded()) release_guard();
 }
 
 fiber::fiber(stack_memory const& memory, std::size_t index)
     : stack_(memory.stack(index)),
       stack_bytes_(memory.stack_bytes()),
       is_guarded_(memory.is_guarded()) {
-  if (!is_guarded_) std::memcpy(stack_, unused_words.data(), sizeof unused_words);
+  if (!is_guarded_) std::memcpy(stack_, stack_canary.data(), sizeof stack_canary);
   boost::context::stack_context stack;
   std::size_t const offset = next_offset();
   stack.sp = stack_ + stack_bytes_ - offset;
@@ -177,7 +204,7 @@ void fiber::suspend() {
 }
 
 bool fiber::has_overflowed() const noexcept {
-  return !is_guarded_ && std::memcmp(stack_, unused_words.data(), sizeof unused_words) != 0;
+  return !is_guarded_ && std::memcmp(stack_, stack_canary.data(), sizeof stack_canary) != 0;
 }
 
 bool fiber::is_checked_by_tsan() noexcept { return &__tsan_create_fiber != nullptr; }

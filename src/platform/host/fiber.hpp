@@ -7,17 +7,19 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include <boost/context/fiber.hpp>
 
 namespace roc::host_hip {
 
-/// Memory of whole pages, with 1 MiB of inaccessible memory before it and after it.
+/// Memory of whole pages with 1 MiB of inaccessible memory before it, and after it if wanted.
 class guarded_memory {
  public:
-  /// Throws std::bad_alloc. Leaves out the inaccessible memory if the process has too many
-  /// mappings.
-  explicit guarded_memory(std::size_t bytes);
+  enum class guards { before, before_and_after };
+
+  /// Throws std::bad_alloc, also if the process has too many mappings.
+  guarded_memory(std::size_t bytes, guards placement);
   ~guarded_memory();
   guarded_memory(guarded_memory const&) = delete;
   guarded_memory& operator=(guarded_memory const&) = delete;
@@ -28,14 +30,16 @@ class guarded_memory {
  private:
   std::byte* data_;
   std::size_t size_;
+  std::size_t mapped_bytes_;
 };
 
 /// The number of stacks of the process that have inaccessible memory below them. Each needs two
 /// mappings, of which Linux allows a process 65530 (vm.max_map_count).
 constexpr std::size_t max_guarded_stacks = 8000;
 
-/// Memory for one stack, below which inaccessible memory is. If the process has max_guarded_stacks
-/// of them, memory for 128 stacks, of which only the first one has it.
+/// A stack above inaccessible memory; or, after max_guarded_stacks, 128 adjacent stacks of which
+/// only the lowest is guarded. They are also used if the process has too many mappings, and earlier
+/// if its address space is limited.
 class stack_memory {
  public:
   /// Throws std::bad_alloc.
@@ -45,21 +49,20 @@ class stack_memory {
   stack_memory& operator=(stack_memory const&) = delete;
 
   /// Returns true if inaccessible memory is below each stack.
-  bool is_guarded() const noexcept { return is_guarded_; }
+  bool is_guarded() const noexcept { return count_ == 1; }
   /// Returns the number of stacks.
   std::size_t count() const noexcept { return count_; }
   /// Returns the lowest byte of a stack.
   std::byte* stack(std::size_t index) const noexcept {
-    return memory_.data() + index * stack_bytes_;
+    return memory_->data() + index * stack_bytes_;
   }
   /// Returns the bytes of a stack: at least those of the constructor's argument.
   std::size_t stack_bytes() const noexcept { return stack_bytes_; }
 
  private:
-  bool is_guarded_;
-  std::size_t count_;
+  std::size_t count_ = 1;
   std::size_t stack_bytes_;
-  guarded_memory memory_;
+  std::optional<guarded_memory> memory_;
 };
 
 /// A stack that runs one function after another. All functions are called by one thread of the
@@ -87,9 +90,11 @@ class fiber {
   static bool is_checked_by_tsan() noexcept;
   /// Sets the name of the fiber in reports of ThreadSanitizer.
   void set_name(char const* name) noexcept;
-  /// Tells ThreadSanitizer that what the caller did happened before ...
+  /// Tells ThreadSanitizer that the caller's work happens before that of a later acquire with the
+  /// same address.
   static void release(void* address) noexcept;
-  /// ... what the caller of acquire with the same address does next.
+  /// Tells ThreadSanitizer that the work before each earlier release with the same address has
+  /// happened.
   static void acquire(void* address) noexcept;
 
  private:

@@ -10,14 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/function_cache.hpp"
 #include "base/no_destructor.hpp"
 
 namespace roc::host_hip {
@@ -29,7 +31,15 @@ struct loaded_object {
   char const* path = nullptr;  // valid while it is loaded; null if no object contains the address
   std::uintptr_t base = 0;
   std::byte* thread_local_memory = nullptr;  // of the calling thread
+  std::size_t thread_local_bytes = 0;
 };
+
+std::size_t thread_local_bytes_of(dl_phdr_info const& object) noexcept {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    if (object.dlpi_phdr[i].p_type == PT_TLS) return object.dlpi_phdr[i].p_memsz;
+  }
+  return 0;
+}
 
 loaded_object find_object(void const* address) noexcept {
   loaded_object result{reinterpret_cast<std::uintptr_t>(address)};
@@ -44,6 +54,7 @@ loaded_object find_object(void const* address) noexcept {
           found.path = is_program ? "/proc/self/exe" : object->dlpi_name;
           found.base = object->dlpi_addr;
           found.thread_local_memory = static_cast<std::byte*>(object->dlpi_tls_data);
+          found.thread_local_bytes = thread_local_bytes_of(*object);
           return 1;
         }
         return 0;
@@ -126,72 +137,127 @@ std::string demangle(std::string const& name) {
   return result;
 }
 
-kernel_symbols read_symbols_of(loaded_object const& object) {
-  kernel_symbols result;
-  if (object.path == nullptr) return result;
-  mapped_file const file(object.path);
-  symbol_table const table = read_symbols(file);
-  std::string prefix;  // of the names of the kernel's variables: those of f() are _ZZ1fvE4name
-  for (std::size_t i = 0; i < table.count && prefix.empty(); ++i) {
+// Sets the name of the kernel, which contains the names of the functions or types around it.
+// Returns the prefix of the mangled names of its variables, or an empty text if there is no symbol.
+std::string read_name(symbol_table const& table, loaded_object const& object,
+                      kernel_symbols& kernel) {
+  for (std::size_t i = 0; i < table.count; ++i) {
     ElfW(Sym) const& symbol = table.symbols[i];
     if ((symbol.st_info & 0xf) != STT_FUNC || object.base + symbol.st_value != object.address) {
       continue;
     }
     std::string_view const name = table.name(symbol);
     if (!name.starts_with("_Z")) continue;
-    result.name = demangle(std::string(name));
-    prefix = std::string("_ZZ").append(name.substr(2)) + "E";
+    kernel.name = demangle(std::string(name));
+    return std::string("_ZZ").append(name.substr(2)) + "E";  // those of f() are _ZZ1fvE4name
   }
-  if (prefix.empty()) return result;
+  return {};
+}
+
+bool is_thread_local(ElfW(Sym) const& symbol) noexcept {
+  return (symbol.st_info & 0xf) == STT_TLS && symbol.st_shndx != SHN_UNDEF;
+}
+
+// Returns true unless the names of local variables were removed from the file.
+bool has_local_symbols(symbol_table const& table) noexcept {
+  return std::any_of(table.symbols, table.symbols + table.count, [](ElfW(Sym) const& symbol) {
+    return symbol.st_info >> 4 == STB_LOCAL && (symbol.st_info & 0xf) == STT_FUNC;
+  });
+}
+
+void read_variables(symbol_table const& table, loaded_object const& object,
+                    std::string const& prefix, kernel_symbols& kernel) {
+  std::vector<std::size_t> offsets{object.thread_local_bytes};  // of all thread-local variables
   for (std::size_t i = 0; i < table.count; ++i) {
     ElfW(Sym) const& symbol = table.symbols[i];
-    bool const is_variable = (symbol.st_info & 0xf) == STT_TLS && symbol.st_shndx != SHN_UNDEF &&
-                             table.name(symbol).starts_with(prefix);
-    if (!is_variable) continue;
-    result.shared_variables.push_back({symbol.st_value, symbol.st_size});
-    result.shared_bytes += symbol.st_size;
+    if (!is_thread_local(symbol)) continue;
+    offsets.push_back(symbol.st_value);
+    std::string_view const name = table.name(symbol);
+    if (!name.starts_with(prefix)) continue;
+    std::string const text = demangle(std::string(name));
+    std::size_t const scope = text.rfind("::");
+    kernel.shared_variables.push_back(
+        {scope == text.npos ? text : text.substr(scope + 2), symbol.st_value, symbol.st_size, 0});
+    kernel.shared_bytes += symbol.st_size;
   }
+  auto const by_offset = [](shared_variable const& a, shared_variable const& b) {
+    return a.offset < b.offset;
+  };
+  std::sort(kernel.shared_variables.begin(), kernel.shared_variables.end(), by_offset);
+  if (!has_local_symbols(table)) return;
+  std::sort(offsets.begin(), offsets.end());
+  for (shared_variable& variable : kernel.shared_variables) {
+    std::size_t const end = variable.offset + variable.bytes;
+    auto const next = std::lower_bound(offsets.begin(), offsets.end(), end);
+    // More is no padding: then a variable has no name.
+    if (next != offsets.end() && *next - end < 64) variable.unused_bytes = *next - end;
+  }
+}
+
+std::shared_ptr<kernel_symbols const> read_symbols_of(loaded_object const& object) {
+  auto result = std::make_shared<kernel_symbols>();
+  if (object.path == nullptr) return result;
+  result->object = reinterpret_cast<void const*>(object.base);
+  result->path = object.path;
+  result->thread_local_bytes = object.thread_local_bytes;
+  mapped_file const file(object.path);
+  symbol_table const table = read_symbols(file);
+  std::string const prefix = read_name(table, object, *result);
+  if (!prefix.empty()) read_variables(table, object, prefix, *result);
   return result;
 }
 
-struct known_kernels {
-  std::mutex mutex;
-  // Never erased: a reference stays valid.
-  std::map<void const*, kernel_symbols> kernels;
-  std::map<void const*, void const*> objects;  // of addresses
-};
+using symbol_cache = base::function_cache<void const*, std::shared_ptr<kernel_symbols const>>;
 
-known_kernels& known() {
-  static base::no_destructor<known_kernels> instance;
+symbol_cache& symbols_of_kernels() {
+  static base::no_destructor<symbol_cache> instance;
   return *instance;
 }
 
 }  // namespace
 
-kernel_symbols const& symbols_of(void const* kernel) {
-  std::lock_guard const lock(known().mutex);
-  auto& kernels = known().kernels;
-  auto const found = kernels.find(kernel);
-  if (found != kernels.end()) return found->second;
-  return kernels.emplace(kernel, read_symbols_of(find_object(kernel))).first->second;
+std::shared_ptr<kernel_symbols const> symbols_of(void const* kernel) {
+  return symbols_of_kernels().get(kernel, [=] { return read_symbols_of(find_object(kernel)); });
+}
+
+std::vector<std::shared_ptr<kernel_symbols const>> symbols_of_other_kernels(void const* kernel) {
+  auto const own = symbols_of(kernel);
+  std::vector<std::shared_ptr<kernel_symbols const>> result;
+  symbols_of_kernels().for_each([&](std::shared_ptr<kernel_symbols const> const& other) {
+    if (other->path == own->path && other->object == own->object && other != own) {
+      result.push_back(other);
+    }
+  });
+  return result;
 }
 
 void const* defining_object(void const* function) {
-  std::lock_guard const lock(known().mutex);
-  auto const [entry, is_new] = known().objects.try_emplace(function, nullptr);
-  if (!is_new) return entry->second;
-  Dl_info object{};
-  void* entry_of_table = nullptr;
-  if (::dladdr1(function, &object, &entry_of_table, RTLD_DL_SYMENT) == 0) return nullptr;
-  auto const* const symbol = static_cast<ElfW(Sym) const*>(entry_of_table);
-  // A program that is not position-independent has a stub for a function of a shared object, and
-  // the stub's address is that of the function in the whole process.
-  bool const is_stub = symbol != nullptr && symbol->st_shndx == SHN_UNDEF;
-  return entry->second = is_stub ? nullptr : object.dli_fbase;
+  static base::no_destructor<base::function_cache<void const*, void const*>> objects;
+  return (*objects).get(function, [=]() -> void const* {
+    Dl_info object{};
+    void* entry_of_table = nullptr;
+    if (::dladdr1(function, &object, &entry_of_table, RTLD_DL_SYMENT) == 0) return nullptr;
+    auto const* const symbol = static_cast<ElfW(Sym) const*>(entry_of_table);
+    // A program that is not position-independent has a stub for a function of a shared object, and
+    // the stub's address is that of the function in the whole process.
+    bool const is_stub = symbol != nullptr && symbol->st_shndx == SHN_UNDEF;
+    return is_stub ? nullptr : object.dli_fbase;
+  });
 }
 
 std::byte* thread_local_memory_of(void const* kernel) noexcept {
   return find_object(kernel).thread_local_memory;
+}
+
+std::size_t thread_local_bytes_of_process() noexcept {
+  std::size_t result = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* data) {
+        *static_cast<std::size_t*>(data) += thread_local_bytes_of(*object);
+        return 0;
+      },
+      &result);
+  return result;
 }
 
 }  // namespace roc::host_hip

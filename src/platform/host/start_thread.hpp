@@ -2,22 +2,14 @@
 // Starts the threads of HIP on the CPU.
 #pragma once
 
-#include <system_error>
-#include <thread>
-#include <utility>
-
-#include "platform/host/api_call.hpp"
+#include <functional>
 
 namespace roc::host_hip {
 
-/// Starts a detached thread that runs `body`. Throws std::system_error or std::bad_alloc if no
-/// thread can be started, or if this use of "start_thread" was planned to fail (see fail_at).
-template <class Body>
-void start_thread(Body&& body) {
-  if (injected_failure("start_thread") != hipSuccess) {
-    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
-  }
-  std::thread(std::forward<Body>(body)).detach();
-}
+/// Starts a detached thread that runs `body`. Its stack is larger than the default by the size of
+/// the thread-local variables, which may be taken from it: those of kernels are their shared
+/// memory. Throws std::system_error or std::bad_alloc if no thread can be started, or if this use
+/// of "start_thread" was planned to fail (see fail_at).
+void start_thread(std::function<void()> body);
 
 }  // namespace roc::host_hip

@@ -84,7 +84,7 @@ TEST_F(StackMemoryDeathTest, AccessFarBelowGuardedStackFaults) {
 
 TEST(GuardedMemoryDeathTest, AccessFarBeyondTheEndFaults) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  guarded_memory const memory(1000);
+  guarded_memory const memory(1000, guarded_memory::guards::before_and_after);
   memory.data()[memory.size() - 1] = std::byte{1};
   for (std::size_t distance : {std::size_t{0}, std::size_t{20'000}, (std::size_t{1} << 20) - 1}) {
     EXPECT_EXIT(writer{memory.data() + memory.size() + distance}.write(), roc::test::is_fault,

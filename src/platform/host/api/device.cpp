@@ -24,8 +24,12 @@ hipError_t read_attribute(hipDeviceAttribute_t attribute, int device, int& value
   switch (attribute) {
     case hipDeviceAttributeMultiprocessorCount: value = host_settings().thread_count; break;
     case hipDeviceAttributeWarpSize: value = host_settings().warp_size; break;
-    case hipDeviceAttributeMaxThreadsPerBlock: value = static_cast<int>(max_block_threads); break;
-    case hipDeviceAttributeMaxSharedMemoryPerBlock: value = static_cast<int>(max_shared_bytes); break;
+    case hipDeviceAttributeMaxThreadsPerBlock:
+      value = static_cast<int>(host_kernels::max_block_threads);
+      break;
+    case hipDeviceAttributeMaxSharedMemoryPerBlock:
+      value = static_cast<int>(max_shared_bytes());
+      break;
     case hipDeviceAttributeMaxBlockDimX:
     case hipDeviceAttributeMaxBlockDimY: value = 1024; break;
     case hipDeviceAttributeMaxBlockDimZ: value = emulates_rocm() ? 1024 : 64; break;
