@@ -7,6 +7,7 @@
 // and CUDA have: __global__, __shared__, threadIdx, __syncthreads, atomicAdd and others.
 #pragma once
 
+#include <source_location>
 #include <type_traits>
 
 #include <roc/config.hpp>
@@ -27,18 +28,26 @@ namespace roc {
 #pragma GCC visibility push(hidden)
 #endif
 
+// On the host platform, functions have a last parameter `at`, the place of the call, for messages.
+#if defined(__CUDACC__) || defined(__HIP__)
+#define ROCARRAY_PLACE
+#define ROCARRAY_WARP_PLACE
+#else
+#define ROCARRAY_WARP_PLACE , ROCARRAY_PLACE
+#endif
+
 /// Returns the dynamic shared memory of the block, whose size is given at the launch, as elements
 /// of type T. It is aligned to 16 bytes and uninitialized. (`extern __shared__ T name[]`, which the
 /// host platform does not have.)
 template <class T>
-__device__ T* dynamic_shared() {
+__device__ T* dynamic_shared(ROCARRAY_PLACE) {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16,
                 "rocarray: shared memory is not constructed, and aligned to 16 bytes");
 #if defined(__CUDACC__) || defined(__HIP__)
   extern __shared__ uint4 rocarray_dynamic_shared[];
   return reinterpret_cast<T*>(rocarray_dynamic_shared);
 #else
-  return static_cast<T*>(host_kernels::current_block().shared_memory);
+  return static_cast<T*>(host_kernels::current_block(at).shared_memory);
 #endif
 }
 
@@ -46,32 +55,28 @@ namespace detail {
 
 /// The types that the shuffles of all platforms exchange.
 template <class T>
-inline constexpr bool is_shuffled = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8) &&
-                                    !std::is_same_v<T, long double>;
+inline constexpr bool is_shuffle_type =
+    std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8) &&
+    !std::is_same_v<T, long double>;
 
 }  // namespace detail
 
 /// @name Functions of a warp
 /// For kernels of roc::launch. Every lane of the warp that has not ended must call the function at
-/// the same place. `width` divides the warp into groups: a power of two, at most warp_size(). A
-/// warp has 32 lanes on NVIDIA and 64 or 32 on AMD; on the host platform ROCARRAY_HOST_WARP sets
-/// it.
+/// the same place. A call in a branch that other lanes skip is undefined on a GPU; the host platform
+/// ends the process if these lanes wait elsewhere. `width` divides the warp into groups: a power of
+/// two, at most warp_size(). A warp has 32 lanes on NVIDIA and 64 or 32 on AMD; on the host platform
+/// ROCARRAY_HOST_WARP sets it.
 ///@{
 
-// HIP's functions have no mask in all versions; CUDA's need one.
+// Some versions of HIP have no functions with a mask; CUDA's need one. On the host platform, the
+// mask of all lanes finds calls that a part of the lanes leaves out.
 #if defined(__CUDACC__)
 #define ROCARRAY_WARP_CALL(name, ...) name##_sync(0xffffffffU, __VA_ARGS__)
 #elif defined(__HIP__)
 #define ROCARRAY_WARP_CALL(name, ...) name(__VA_ARGS__)
 #else
-#define ROCARRAY_WARP_CALL(name, ...) name(__VA_ARGS__, at)
-#endif
-#if defined(__CUDACC__) || defined(__HIP__)
-#define ROCARRAY_PLACE
-#define ROCARRAY_WARP_PLACE
-#else
-#define ROCARRAY_PLACE std::source_location at = std::source_location::current()
-#define ROCARRAY_WARP_PLACE , ROCARRAY_PLACE
+#define ROCARRAY_WARP_CALL(name, ...) name##_sync(~0ULL, __VA_ARGS__, at)
 #endif
 
 /// Returns the number of lanes of a warp (`warpSize`).
@@ -95,27 +100,27 @@ __device__ inline int lane_index(ROCARRAY_PLACE) {
 /// Returns `value` of the lane `source` of the group. (`__shfl`, `__shfl_sync`)
 template <class T>
 __device__ T shuffle(T value, int source, int width = warpSize ROCARRAY_WARP_PLACE) {
-  static_assert(detail::is_shuffled<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
+  static_assert(detail::is_shuffle_type<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
   return ROCARRAY_WARP_CALL(__shfl, value, source, width);
 }
 /// Returns `value` of the lane that is `delta` before the calling one; its own if the group has
 /// none. (`__shfl_up`)
 template <class T>
 __device__ T shuffle_up(T value, unsigned delta, int width = warpSize ROCARRAY_WARP_PLACE) {
-  static_assert(detail::is_shuffled<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
+  static_assert(detail::is_shuffle_type<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
   return ROCARRAY_WARP_CALL(__shfl_up, value, delta, width);
 }
 /// Returns `value` of the lane that is `delta` after the calling one; its own if the group has
 /// none. (`__shfl_down`)
 template <class T>
 __device__ T shuffle_down(T value, unsigned delta, int width = warpSize ROCARRAY_WARP_PLACE) {
-  static_assert(detail::is_shuffled<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
+  static_assert(detail::is_shuffle_type<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
   return ROCARRAY_WARP_CALL(__shfl_down, value, delta, width);
 }
 /// Returns `value` of the lane whose number differs in the bits of `lane_mask`. (`__shfl_xor`)
 template <class T>
 __device__ T shuffle_xor(T value, int lane_mask, int width = warpSize ROCARRAY_WARP_PLACE) {
-  static_assert(detail::is_shuffled<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
+  static_assert(detail::is_shuffle_type<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
   return ROCARRAY_WARP_CALL(__shfl_xor, value, lane_mask, width);
 }
 /// Returns a bit for each lane whose predicate is true. (`__ballot`)
@@ -129,6 +134,19 @@ __device__ inline bool warp_any(bool predicate ROCARRAY_WARP_PLACE) {
 /// Returns true if the predicates of all lanes are true. (`__all`)
 __device__ inline bool warp_all(bool predicate ROCARRAY_WARP_PLACE) {
   return ROCARRAY_WARP_CALL(__all, predicate) != 0;
+}
+/// Waits for all lanes of the warp, and orders their accesses to shared and device memory.
+/// (`__syncwarp`, which some versions of HIP do not have)
+__device__ inline void synchronize_warp(ROCARRAY_PLACE) {
+#if defined(__CUDACC__)
+  __syncwarp();
+#elif defined(__HIP__)
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+#else
+  __syncwarp(~0ULL, at);
+#endif
 }
 ///@}
 

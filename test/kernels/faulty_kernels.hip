@@ -58,7 +58,7 @@ __global__ void left_out_lanes(int* out) {
   }
 }
 __global__ void lanes_at_barrier() {
-  if (threadIdx.x < 16) __syncwarp(0xffffffff);
+  if (threadIdx.x < 16 && threadIdx.x != 3) __syncwarp(0xffffffff);
   __syncthreads();
 }
 __global__ void two_places() {
@@ -79,6 +79,36 @@ ROCARRAY_HOST_STUB(left_out_lanes);
 ROCARRAY_HOST_STUB(lanes_at_barrier);
 ROCARRAY_HOST_STUB(two_places);
 ROCARRAY_HOST_STUB(outside_mask);
+
+__global__ void ballot_of_branch(int* out) {
+  if (lane_index() < 10) *out = static_cast<int>(ballot(true));
+  __syncthreads();
+}
+ROCARRAY_HOST_STUB(ballot_of_branch);
+
+__global__ void static_overrun(int* out, int index) {
+  alignas(64) __shared__ int before;
+  __shared__ char odd[13];
+  alignas(64) __shared__ int after;
+  odd[index] = 1;
+  before = after = 2;
+  *out = before + after + odd[index];
+}
+ROCARRAY_HOST_STUB(static_overrun);
+
+__global__ void victim(unsigned long long* address) {
+  __shared__ int values[16];
+  values[*address % 16] = 1;
+  *address = reinterpret_cast<unsigned long long>(&values[3]);
+}
+ROCARRAY_HOST_STUB(victim);
+
+__global__ void stray_writer(unsigned long long const* address) {
+  __shared__ int own[16];
+  own[*address % 16] = 1;
+  *reinterpret_cast<int*>(*address) = own[*address % 16];
+}
+ROCARRAY_HOST_STUB(stray_writer);
 
 __global__ void wide_groups(int* out, int width) { *out = shuffle(1, 0, width); }
 ROCARRAY_HOST_STUB(wide_groups);
@@ -151,6 +181,20 @@ void leave_lanes_of_mask_out(stream_ref stream) {
   launch(left_out_lanes, {1}, {32}, 0, stream, out.data());
 }
 void leave_lanes_at_barrier(stream_ref stream) { launch(lanes_at_barrier, {1}, {32}, 0, stream); }
+void call_in_branch(stream_ref stream) {
+  device_array<int> const out({1});
+  launch(ballot_of_branch, {1}, {64}, 0, stream, out.data());
+}
+void overrun_static(stream_ref stream, int index) {
+  device_array<int> const out({1});
+  launch(static_overrun, {1}, {1}, 0, stream, out.data(), index);
+}
+void write_to_other_kernel(stream_ref stream) {
+  device_array<unsigned long long> const address({1});
+  address.zero(stream);
+  launch(victim, {1}, {1}, 0, stream, address.data());
+  launch(stray_writer, {1}, {1}, 0, stream, address.data());
+}
 void synchronize_warp_at_two_places(stream_ref stream) {
   launch(two_places, {1}, {32}, 0, stream);
 }
@@ -180,6 +224,8 @@ void overflow_stack(stream_ref stream, device_view<int> out) {
 void call_outside_of_kernel(stream_ref stream, device_view<int> out) {
   for_each(stream, out.shape(), [out](std::size_t i) { out(i) = lane_index(); });
 }
+void use_shared_memory_outside_of_kernel() { dynamic_shared<int>()[0] = 1; }
+void use_lane_outside_of_kernel() { std::printf("%u", __lane_id()); }
 #endif
 
 void meet(stream_ref stream, unsigned blocks, device_view<unsigned> arrived) {

@@ -16,8 +16,15 @@ void wait_correctly(stream_ref stream);
 void read_inactive_lane(stream_ref stream);
 /// Half of the lanes that the mask names call another function.
 void leave_lanes_of_mask_out(stream_ref stream);
-/// Half of the lanes that the mask names wait at a barrier of the block.
+/// Lane 3 and half of the lanes that the mask names wait at a barrier of the block.
 void leave_lanes_at_barrier(stream_ref stream);
+/// The first ten lanes call roc::ballot, while the others wait at a barrier of the block.
+void call_in_branch(stream_ref stream);
+/// Writes the byte `index` of a __shared__ variable of 13 bytes, before which and after which are
+/// variables with larger alignment.
+void overrun_static(stream_ref stream, int index);
+/// Writes to the __shared__ variable of a kernel that ran before.
+void write_to_other_kernel(stream_ref stream);
 /// Correct: the lanes of the mask call the same function at two places.
 void synchronize_warp_at_two_places(stream_ref stream);
 /// Every lane calls a function with this mask.
@@ -41,6 +48,9 @@ void print_threads(stream_ref stream);
 void overflow_stack(stream_ref stream, device_view<int> out);
 /// Calls a function of a warp in for_each. On the host platform only.
 void call_outside_of_kernel(stream_ref stream, device_view<int> out);
+/// Calls roc::dynamic_shared, or __lane_id, in host code. On the host platform only.
+void use_shared_memory_outside_of_kernel();
+void use_lane_outside_of_kernel();
 /// Correct: blocks of 1024 threads each wait until all of them run.
 void meet(stream_ref stream, unsigned blocks, device_view<unsigned> arrived);
 

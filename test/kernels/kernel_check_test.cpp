@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -57,7 +59,7 @@ TEST_F(KernelCheckDeathTest, BarrierThatAThreadLeavesOutIsReportedOnce) {
       "\\(0, 0, 0\\) waits\nrocarray: ROCARRAY_HOST_CHECK reported errors: 1;");
 }
 
-TEST_F(KernelCheckDeathTest, TwoBarriersAreReported) {
+TEST_F(KernelCheckDeathTest, WaitingAtDifferentBarriersIsReported) {
   EXPECT_REPORT(roc::test::wait_at_two_barriers(stream),
                 "two_barriers.*thread \\(32, 0, 0\\): waits at the barrier at "
                 "faulty_kernels.hip:[0-9]+, but thread \\(0, 0, 0\\) at the one at "
@@ -71,13 +73,34 @@ TEST_F(KernelCheckDeathTest, ValueOfAnInactiveLaneIsReported) {
       "part in the warp function at faulty_kernels.hip:[0-9]+");
 }
 
-TEST_F(KernelCheckDeathTest, MissingLanesOfMaskAreReported) {
-  EXPECT_REPORT(roc::test::leave_lanes_of_mask_out(stream),
-                "left_out_lanes.*thread \\(0, 0, 0\\): calls a warp function that not all lanes of "
-                "the mask call");
-  EXPECT_REPORT(roc::test::leave_lanes_at_barrier(stream),
-                "lanes_at_barrier.*thread \\(0, 0, 0\\): calls a warp function that not all lanes "
-                "of the mask call");
+TEST_F(KernelCheckDeathTest, LaneOfMaskThatNeverCallsEndsTheProcess) {
+  EXPECT_ABORT(
+      roc::test::leave_lanes_of_mask_out(stream),
+      "left_out_lanes.*thread \\(0, 0, 0\\): calls a warp function with the mask 0xffffffff, but "
+      "lanes 16 to 31 do not; pass the mask of the lanes that call it \\(faulty_kernels.hip:");
+  EXPECT_ABORT(roc::test::leave_lanes_at_barrier(stream),
+               "lanes_at_barrier.*thread \\(0, 0, 0\\): calls a warp function with the mask "
+               "0xffffffff, but lanes 3, 16 to 31 do not");
+}
+
+TEST_F(KernelCheckDeathTest, PortableWarpFunctionInABranchEndsTheProcess) {
+  std::string const lanes = "lanes 10 to " + std::to_string(roc::device().warp_size() - 1);
+  EXPECT_ABORT(roc::test::call_in_branch(stream),
+               "ballot_of_branch.*mask 0xf*, but " + lanes + " do not.*faulty_kernels.hip:");
+}
+
+TEST_F(KernelCheckDeathTest, WriteBeyondStaticSharedMemoryIsReported) {
+  EXPECT_EXIT(run([](roc::stream_ref stream) { roc::test::overrun_static(stream, 12); }),
+              testing::ExitedWithCode(0), "^$");
+  EXPECT_REPORT(roc::test::overrun_static(stream, 15),
+                "static_overrun.*, block \\(0, 0, 0\\): has written 3 bytes beyond the __shared__ "
+                "variable odd, which has 13 bytes; check the indices");
+}
+
+TEST_F(KernelCheckDeathTest, WriteToSharedMemoryOfAnotherKernelIsReported) {
+  EXPECT_REPORT(roc::test::write_to_other_kernel(stream),
+                "stray_writer.*, block \\(0, 0, 0\\): has written [0-9]+ bytes (beyond|before) the "
+                "__shared__ variable own, which has 64 bytes");
 }
 
 TEST_F(KernelCheckDeathTest, OneWarpFunctionAtTwoPlacesIsNotReported) {
@@ -86,17 +109,19 @@ TEST_F(KernelCheckDeathTest, OneWarpFunctionAtTwoPlacesIsNotReported) {
       testing::ExitedWithCode(0), "^$");
 }
 
-TEST_F(KernelCheckDeathTest, MaskWithoutLanesFails) {
+TEST_F(KernelCheckDeathTest, MaskWithoutCallingLaneFails) {
   EXPECT_ABORT(roc::test::call_outside_mask(stream, 1, 0),
-               "outside_mask.*the mask of a warp function does not contain the lane");
+               "outside_mask.*the mask 0x0 of a warp function does not contain lane 0, which calls "
+               "it; pass the mask of all lanes that call it");
 }
 
 TEST_F(KernelCheckDeathTest, MaskOf32LanesFailsInAWarpOf64) {
   if (roc::device().warp_size() == 64) {
     EXPECT_ABORT(
         roc::test::call_outside_mask(stream, 64, 0xffffffff),
-        "outside_mask.*block \\(0, 0, 0\\), thread \\(32, 0, 0\\): the mask of a warp "
-        "function does not contain the lane that calls it \\(faulty_kernels.hip:[0-9]+\\)");
+        "outside_mask.*block \\(0, 0, 0\\), thread \\(32, 0, 0\\): the mask 0xffffffff of a "
+        "warp function does not contain lane 32, which calls it; "
+        ".*\\(faulty_kernels.hip:[0-9]+\\)");
   } else {
     EXPECT_EXIT(
         run([](roc::stream_ref stream) { roc::test::call_outside_mask(stream, 64, 0xffffffff); }),
@@ -106,8 +131,9 @@ TEST_F(KernelCheckDeathTest, MaskOf32LanesFailsInAWarpOf64) {
 
 TEST_F(KernelCheckDeathTest, WidthBeyondTheWarpFails) {
   EXPECT_ABORT(roc::test::shuffle_in_groups(stream, 2 * roc::device().warp_size()),
-               "wide_groups.*the width of a shuffle is no power of two up to warpSize");
-  EXPECT_ABORT(roc::test::shuffle_in_groups(stream, 24), "the width of a shuffle");
+               "wide_groups.*the width [0-9]+ of a shuffle is not possible; use a power of two up "
+               "to warpSize, ");
+  EXPECT_ABORT(roc::test::shuffle_in_groups(stream, 24), "the width 24 of a shuffle");
   EXPECT_EXIT(run([](roc::stream_ref stream) {
                 roc::test::shuffle_in_groups(stream, roc::device().warp_size());
               }),
@@ -115,7 +141,7 @@ TEST_F(KernelCheckDeathTest, WidthBeyondTheWarpFails) {
 }
 
 #if ROCARRAY_PLATFORM_HOST
-TEST_F(KernelCheckDeathTest, WarpFunctionOutsideOfAKernelNamesItsPlace) {
+TEST_F(KernelCheckDeathTest, KernelFunctionOutsideOfAKernelNamesItsPlace) {
   EXPECT_ABORT(
       {
         roc::device_array<int> const out({4});
@@ -123,6 +149,10 @@ TEST_F(KernelCheckDeathTest, WarpFunctionOutsideOfAKernelNamesItsPlace) {
         stream.synchronize();
       },
       "a function for kernels is called at .*faulty_kernels.hip:[0-9]+, but no kernel");
+  char const* const message = "is called at .*faulty_kernels.hip:[0-9]+, but no kernel";
+  EXPECT_EXIT(roc::test::use_shared_memory_outside_of_kernel(), testing::KilledBySignal(SIGABRT),
+              message);
+  EXPECT_EXIT(roc::test::use_lane_outside_of_kernel(), testing::KilledBySignal(SIGABRT), message);
 }
 #endif
 
@@ -168,6 +198,27 @@ TEST_F(KernelCheckDeathTest, StackOverflowFaults) {
     stream.synchronize();
   });
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need address space
+TEST_F(KernelCheckDeathTest, LimitedAddressSpaceIsEnoughForSevenLargeBlocks) {
+  constexpr unsigned blocks = 7;
+  char const* const value = std::getenv("ROCARRAY_HOST_THREADS");
+  std::string const previous = value == nullptr ? "4" : value;
+  ::setenv("ROCARRAY_HOST_THREADS", std::to_string(blocks).c_str(), 1);  // for the new process
+  EXPECT_EXIT(run([](roc::stream_ref stream) {
+                roc::device_array<unsigned> const arrived({1});
+                arrived.zero(stream);
+                stream.synchronize();
+                std::size_t pages = 0;
+                std::ifstream("/proc/self/statm") >> pages;
+                rlimit const limit{pages * 4096 + (std::size_t{6} << 30), RLIM_INFINITY};
+                ::setrlimit(RLIMIT_AS, &limit);
+                roc::test::meet(stream, blocks, arrived.view());
+              }),
+              testing::ExitedWithCode(0), "^$");
+  ::setenv("ROCARRAY_HOST_THREADS", previous.c_str(), 1);
+}
+#endif
 
 #if !defined(__SANITIZE_THREAD__)  // which has not as many threads
 TEST_F(KernelCheckDeathTest, ThreadsOfManyBlocksNeedFewMappings) {

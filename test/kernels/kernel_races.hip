@@ -83,7 +83,52 @@ __global__ void atomics(roc::device_view<int> values) {
   atomicMax(&values(0), static_cast<int>(threadIdx.x));
 }
 
-int main(int count, char** arguments) {
+// The last block adds the sums of all blocks.
+__global__ void fences(roc::device_view<int> sums, roc::device_view<unsigned> arrived,
+                       roc::device_view<int> out) {
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    sums(blockIdx.x) = static_cast<int>(blockIdx.x);
+    __threadfence();
+    is_last = atomicInc(&arrived(0), gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last || threadIdx.x != 0) return;
+  __threadfence();
+  int sum = 0;
+  for (unsigned i = 0; i < gridDim.x; ++i) sum += sums(i);
+  out(0) = sum;
+}
+
+bool launch_fences(roc::stream_ref stream) {
+  roc::device_array<int> const sums({64});
+  roc::device_array<unsigned> const arrived({1});
+  roc::device_array<int> const out({1});
+  arrived.zero(stream);
+  for (int i = 0; i < 20; ++i) {
+    roc::launch(fences, {64}, {4}, 0, stream, sums.view(), arrived.view(), out.view());
+  }
+  auto const sum = out.copy_to_host(stream);
+  stream.synchronize();
+  return sum(0) == 64 * 63 / 2;
+}
+
+__global__ void arguments(roc::device_view<int> values, int index) {
+  if (index < 0) values(0) = 1;
+}
+
+// The library frees the arguments after the kernels have read them.
+bool launch_arguments(roc::stream_ref stream) {
+  auto const values = roc::to_device(std::vector<int>(64, 1));
+  for (int i = 0; i < 1000; ++i) {
+    roc::launch(arguments, {1}, {1}, 0, stream, values.view(), i);
+    roc::for_each(stream, values.shape(), [view = values.view()](std::size_t k) { view(k) = 2; });
+    if (i % 10 == 0) stream.synchronize();
+  }
+  return true;
+}
+
+int main(int count, char** names) {
   struct {
     char const* name;
     void (*kernel)(roc::device_view<int>);
@@ -98,15 +143,23 @@ int main(int count, char** arguments) {
                        {"atomics", atomics}};
   roc::stream const stream;
   auto const values = roc::to_device(std::vector<int>(64, 1));
-  bool is_known = false;
+  bool is_done = false;
   for (auto const& entry : kernels) {
-    if (count != 2 || std::strcmp(arguments[1], entry.name) != 0) continue;
-    is_known = true;
+    if (count != 2 || std::strcmp(names[1], entry.name) != 0) continue;
+    is_done = true;
     for (int i = 0; i < 3; ++i) {
       roc::launch(entry.kernel, {1}, {64}, 64 * sizeof(int), stream, values.view());
     }
   }
+  struct {
+    char const* name;
+    bool (*run)(roc::stream_ref);
+  } const programs[] = {{"fences", launch_fences}, {"arguments", launch_arguments}};
+  for (auto const& entry : programs) {
+    if (count != 2 || std::strcmp(names[1], entry.name) != 0) continue;
+    is_done = entry.run(stream);
+  }
   stream.synchronize();
-  std::puts(is_known ? "done" : "unknown kernel");
-  return is_known ? 0 : 1;
+  std::puts(is_done ? "done" : "unknown kernel, or a wrong result");
+  return is_done ? 0 : 1;
 }

@@ -9,6 +9,8 @@
 // line and column, as a device does for the lanes of one branch.
 #pragma once
 
+#include <math.h>  // isnan and others without std::
+
 #include <bit>
 #include <cmath>
 #include <concepts>
@@ -23,6 +25,9 @@
 
 #include <roc/native/host_atomics.hpp>
 #include <roc/native/host_block.hpp>
+#if ROCARRAY_PLATFORM_HOST
+#include <roc/native/host_vector_types.hpp>
+#endif
 
 // HIP's headers define some of them for host compilers, not all to what a kernel needs here.
 #undef __global__
@@ -104,7 +109,12 @@ T read_lane(T const& value, warp_call const& call, F source) {
 inline unsigned checked_width(int width, std::source_location at) {
   auto const result = static_cast<unsigned>(width);
   if (!std::has_single_bit(result) || width > warpSize) {
-    current_block(at).fail("the width of a shuffle is no power of two up to warpSize", at);
+    char text[128];
+    std::snprintf(
+        text, sizeof text,
+        "the width %d of a shuffle is not possible; use a power of two up to warpSize, %d", width,
+        warpSize);
+    current_block(at).fail(text, at);
   }
   return result;
 }
@@ -162,102 +172,100 @@ T shuffle_xor(T const& value, int lane_mask, int width, warp_mask mask, std::sou
 }  // namespace roc::host_kernels
 
 // The functions of HIP and CUDA, with their names. `at` is for messages and for the grouping of
-// lanes; callers leave it out.
-#define ROCARRAY_HERE std::source_location at = std::source_location::current()
+// lanes; callers leave it out. roc/kernel.hpp undefines the macro.
+#define ROCARRAY_PLACE std::source_location at = std::source_location::current()
 
 // Barriers and fences.
-inline void __syncthreads(ROCARRAY_HERE) {
+inline void __syncthreads(ROCARRAY_PLACE) {
   roc::host_kernels::current_block(at).synchronize(roc::host_kernels::block_reduction::none, 0, at);
 }
-inline int __syncthreads_count(int predicate, ROCARRAY_HERE) {
+inline int __syncthreads_count(int predicate, ROCARRAY_PLACE) {
   return roc::host_kernels::current_block(at).synchronize(roc::host_kernels::block_reduction::count,
                                                           predicate, at);
 }
-inline int __syncthreads_and(int predicate, ROCARRAY_HERE) {
+inline int __syncthreads_and(int predicate, ROCARRAY_PLACE) {
   return roc::host_kernels::current_block(at).synchronize(roc::host_kernels::block_reduction::all,
                                                           predicate, at);
 }
-inline int __syncthreads_or(int predicate, ROCARRAY_HERE) {
+inline int __syncthreads_or(int predicate, ROCARRAY_PLACE) {
   return roc::host_kernels::current_block(at).synchronize(roc::host_kernels::block_reduction::any,
                                                           predicate, at);
 }
-inline void __syncwarp(unsigned long long mask = ~0ULL, ROCARRAY_HERE) {
+inline void __syncwarp(unsigned long long mask = ~0ULL, ROCARRAY_PLACE) {
   static_cast<void>(
       roc::host_kernels::wait_for_lanes({roc::host_kernels::warp_function::synchronize, mask, at}));
 }
-inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() { roc::host_kernels::fence(); }
+inline void __threadfence() { roc::host_kernels::fence(); }
+inline void __threadfence_system() { roc::host_kernels::fence(); }
 
 // Warps: HIP's functions.
-inline unsigned __lane_id() { return roc::host_kernels::current_block().lane; }
+inline unsigned __lane_id(ROCARRAY_PLACE) { return roc::host_kernels::current_block(at).lane; }
 template <class T>
-T __shfl(T value, int source, int width = warpSize, ROCARRAY_HERE) {
+T __shfl(T value, int source, int width = warpSize, ROCARRAY_PLACE) {
   return roc::host_kernels::shuffle(value, source, width, std::nullopt, at);
 }
 template <class T>
-T __shfl_up(T value, unsigned delta, int width = warpSize, ROCARRAY_HERE) {
+T __shfl_up(T value, unsigned delta, int width = warpSize, ROCARRAY_PLACE) {
   return roc::host_kernels::shuffle_up(value, delta, width, std::nullopt, at);
 }
 template <class T>
-T __shfl_down(T value, unsigned delta, int width = warpSize, ROCARRAY_HERE) {
+T __shfl_down(T value, unsigned delta, int width = warpSize, ROCARRAY_PLACE) {
   return roc::host_kernels::shuffle_down(value, delta, width, std::nullopt, at);
 }
 template <class T>
-T __shfl_xor(T value, int lane_mask, int width = warpSize, ROCARRAY_HERE) {
+T __shfl_xor(T value, int lane_mask, int width = warpSize, ROCARRAY_PLACE) {
   return roc::host_kernels::shuffle_xor(value, lane_mask, width, std::nullopt, at);
 }
-inline unsigned long long __ballot(int predicate, ROCARRAY_HERE) {
+inline unsigned long long __ballot(int predicate, ROCARRAY_PLACE) {
   return roc::host_kernels::vote(predicate != 0,
                                  {roc::host_kernels::warp_function::ballot, std::nullopt, at});
 }
-inline unsigned long long __activemask(ROCARRAY_HERE) {
+inline unsigned long long __activemask(ROCARRAY_PLACE) {
   return roc::host_kernels::wait_for_lanes(
       {roc::host_kernels::warp_function::active_mask, std::nullopt, at});
 }
-inline int __any(int predicate, ROCARRAY_HERE) {
+inline int __any(int predicate, ROCARRAY_PLACE) {
   return roc::host_kernels::vote(predicate != 0,
                                  {roc::host_kernels::warp_function::any, std::nullopt, at}) != 0;
 }
-inline int __all(int predicate, ROCARRAY_HERE) {
+inline int __all(int predicate, ROCARRAY_PLACE) {
   return roc::host_kernels::vote(predicate == 0,
                                  {roc::host_kernels::warp_function::all, std::nullopt, at}) == 0;
 }
 
 // Warps: the functions of CUDA and of new versions of HIP.
 template <class T>
-T __shfl_sync(unsigned long long mask, T value, int source, int width = warpSize, ROCARRAY_HERE) {
+T __shfl_sync(unsigned long long mask, T value, int source, int width = warpSize, ROCARRAY_PLACE) {
   return roc::host_kernels::shuffle(value, source, width, mask, at);
 }
 template <class T>
 T __shfl_up_sync(unsigned long long mask, T value, unsigned delta, int width = warpSize,
-                 ROCARRAY_HERE) {
+                 ROCARRAY_PLACE) {
   return roc::host_kernels::shuffle_up(value, delta, width, mask, at);
 }
 template <class T>
 T __shfl_down_sync(unsigned long long mask, T value, unsigned delta, int width = warpSize,
-                   ROCARRAY_HERE) {
+                   ROCARRAY_PLACE) {
   return roc::host_kernels::shuffle_down(value, delta, width, mask, at);
 }
 template <class T>
 T __shfl_xor_sync(unsigned long long mask, T value, int lane_mask, int width = warpSize,
-                  ROCARRAY_HERE) {
+                  ROCARRAY_PLACE) {
   return roc::host_kernels::shuffle_xor(value, lane_mask, width, mask, at);
 }
-inline unsigned long long __ballot_sync(unsigned long long mask, int predicate, ROCARRAY_HERE) {
+inline unsigned long long __ballot_sync(unsigned long long mask, int predicate, ROCARRAY_PLACE) {
   return roc::host_kernels::vote(predicate != 0,
                                  {roc::host_kernels::warp_function::ballot, mask, at});
 }
-inline int __any_sync(unsigned long long mask, int predicate, ROCARRAY_HERE) {
+inline int __any_sync(unsigned long long mask, int predicate, ROCARRAY_PLACE) {
   return roc::host_kernels::vote(predicate != 0,
                                  {roc::host_kernels::warp_function::any, mask, at}) != 0;
 }
-inline int __all_sync(unsigned long long mask, int predicate, ROCARRAY_HERE) {
+inline int __all_sync(unsigned long long mask, int predicate, ROCARRAY_PLACE) {
   return roc::host_kernels::vote(predicate == 0,
                                  {roc::host_kernels::warp_function::all, mask, at}) == 0;
 }
-
-#undef ROCARRAY_HERE
 
 // Arithmetic.
 inline int __popc(unsigned value) { return std::popcount(value); }
@@ -282,6 +290,25 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
   }
   return result;
 }
+/// Return the bits in reverse order.
+inline unsigned __brev(unsigned value) {
+  unsigned result = 0;
+  for (int i = 0; i < 32; ++i) result |= (value >> i & 1) << (31 - i);
+  return result;
+}
+inline unsigned long long __brevll(unsigned long long value) {
+  return std::uint64_t{__brev(static_cast<unsigned>(value))} << 32 |
+         __brev(static_cast<unsigned>(value >> 32));
+}
+/// Return the same bits as another type.
+inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline float __int_as_float(int value) { return std::bit_cast<float>(value); }
+inline float __uint_as_float(unsigned value) { return std::bit_cast<float>(value); }
+inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
+inline double __longlong_as_double(long long value) { return std::bit_cast<double>(value); }
+/// Divides; the result is exact, which on a device it is not.
+inline float __fdividef(float a, float b) { return a / b; }
 template <class T>
 T __ldg(T const* address) {
   return *address;
@@ -302,12 +329,12 @@ double rsqrt(T value) {
 }
 
 // min and max, for the types for which HIP and CUDA have them.
-#define ROCARRAY_MIN_MAX(R, A, B)                                         \
-  constexpr R min(A a, B b) {                                             \
-    return static_cast<R>(static_cast<R>(b) < static_cast<R>(a) ? b : a); \
-  }                                                                       \
-  constexpr R max(A a, B b) {                                             \
-    return static_cast<R>(static_cast<R>(a) < static_cast<R>(b) ? b : a); \
+#define ROCARRAY_MIN_MAX(R, A, B)                                                         \
+  constexpr R min(A a, B b) {                                                             \
+    return static_cast<R>(b) < static_cast<R>(a) ? static_cast<R>(b) : static_cast<R>(a); \
+  }                                                                                       \
+  constexpr R max(A a, B b) {                                                             \
+    return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(b) : static_cast<R>(a); \
   }
 #define ROCARRAY_MIN_MAX_OF_INTEGERS(S, U) \
   ROCARRAY_MIN_MAX(S, S, S)                \

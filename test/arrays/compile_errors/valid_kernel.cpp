@@ -30,6 +30,9 @@ __global__ void kernel(int* out, int n) {
   unsigned const u = max(i, 3u) + min(2u, i);
   float const f = min(1.0f, 2.0f) + rsqrtf(2.0f);
   double const d = max(1.0f, 2.0) + rsqrt(2.0);
+  uint3 const index = threadIdx;
+  float4 const v = make_float4(1, 2, 3, 4);
+  if (isnan(v.x) || signbit(v.y) || __float_as_int(v.z) == 0 || __brev(index.x) == 1u) out[1] = 0;
   out[0] = static_cast<int>(u + static_cast<unsigned>(f) + static_cast<unsigned>(d));
 }
 
