@@ -9,6 +9,7 @@
 #include <source_location>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <roc/bound_view.hpp>
 #include <roc/config.hpp>
@@ -46,8 +47,8 @@ class launch_extent {
 
 namespace detail {
 
-/// The stream of a launch and the place of the call: the parameters that follow it have no end, so
-/// that none can have the place as its default.
+/// The stream of a launch and the place of the call. A parameter pack follows, so that a last
+/// parameter with a default is not possible.
 struct launch_stream {
   launch_stream(std::source_location place = std::source_location::current()) noexcept
       : at(place) {}
@@ -83,10 +84,10 @@ void check_argument_stream(stream_ref stream, bound_view<T, N> const& argument, 
 
 /// True if each argument converts to the parameter at its position.
 template <class Parameters, class... Arguments>
-inline constexpr bool convert_to = false;
+inline constexpr bool are_convertible = false;
 template <class... P, class... A>
   requires(sizeof...(P) == sizeof...(A))
-inline constexpr bool convert_to<std::tuple<P...>, A...> = (std::is_convertible_v<A, P> && ...);
+inline constexpr bool are_convertible<std::tuple<P...>, A...> = (std::is_convertible_v<A, P> && ...);
 
 // On the host platform, a shared object must not launch its kernels with a function of another one:
 // see host_kernel_language.hpp.
@@ -94,17 +95,27 @@ inline constexpr bool convert_to<std::tuple<P...>, A...> = (std::is_convertible_
 #pragma GCC visibility push(hidden)
 #endif
 
-/// Sets the static shared memory of the kernel's blocks, and prepares it: see launched_kernel.
-inline int prepare_kernel(void const* kernel, std::size_t dynamic_bytes, std::size_t limit,
-                          std::size_t* static_bytes) {
+/// Queries the limits of a kernel: see launched_kernel.
+inline int query_kernel(void const* kernel, kernel_limits* limits) {
 #if defined(__CUDACC__) || defined(__HIP__)
-  return native_detail::prepare_shared_memory(kernel, dynamic_bytes, limit, static_bytes);
+  return native_detail::query_kernel(kernel, &limits->static_bytes, &limits->threads);
 #elif ROCARRAY_PLATFORM_HOST
-  static_cast<void>(dynamic_bytes);
-  static_cast<void>(limit);
-  return host_kernels::static_shared_bytes(kernel, static_bytes);
+  limits->threads = host_kernels::max_block_threads;
+  return host_kernels::static_shared_bytes(kernel, &limits->static_bytes);
 #else
   return hipErrorNotSupported;
+#endif
+}
+
+/// Returns a kernel and the functions of this shared object that prepare its launch.
+inline launched_kernel prepared_kernel(void const* kernel) {
+#if ROCARRAY_PLATFORM_NVIDIA && defined(__CUDACC__)
+  constexpr auto allow = [](void const* function, std::size_t bytes) -> int {
+    return native_detail::allow_dynamic_bytes(function, bytes);
+  };
+  return {kernel, &query_kernel, allow};
+#else
+  return {kernel, &query_kernel, nullptr};
 #endif
 }
 
@@ -158,7 +169,9 @@ hipError_t enqueue_kernel(void (*kernel)(P...), dim3 grid, dim3 block, std::size
 /// @param stream the stream
 /// @param arguments one for each parameter of the kernel: views, bound views, and other values that
 ///   are trivially copyable, all of which convert to the parameters
-/// @throws shape_error if the device does not allow the grid, the block or the shared memory
+/// @throws shape_error if the device does not allow the grid, the block or the shared memory, or the
+///   kernel does not allow the block (its registers, __launch_bounds__); the host platform ignores
+///   __launch_bounds__
 /// @throws roc::error the error of the launch; std::errc::invalid_argument if a bound view is bound
 ///   to another stream
 /// @throws lifetime_error if the stream was moved from
@@ -183,12 +196,12 @@ void launch(void (*kernel)(P...), launch_extent const& grid, launch_extent const
                 "rocarray: the arguments of a kernel are views and trivially copyable values; of "
                 "an array, pass array.view()");
   constexpr bool convert = sizeof...(P) != sizeof...(A) || !are_copied ||
-                           detail::convert_to<std::tuple<P...>, detail::kernel_argument_type<A>...>;
+                           detail::are_convertible<std::tuple<P...>, detail::kernel_argument_type<A>...>;
   static_assert(convert,
                 "rocarray: an argument of launch does not convert to the kernel's parameter");
   if constexpr (sizeof...(P) == sizeof...(A) && are_copied && convert && are_values) {
     bool const has_blocks = detail::check_launch(
-        stream.stream, {reinterpret_cast<void const*>(kernel), &detail::prepare_kernel},
+        stream.stream, detail::prepared_kernel(reinterpret_cast<void const*>(kernel)),
         grid.values(), block.values(), shared_bytes);
     [[maybe_unused]] std::size_t index = 0;
     (detail::check_argument_stream(stream.stream, arguments, index++), ...);

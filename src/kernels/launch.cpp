@@ -7,10 +7,12 @@
 #include <mutex>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <roc/error.hpp>
 
 #include "base/format_bytes.hpp"
+#include "base/function_cache.hpp"
 #include "base/no_destructor.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
@@ -69,16 +71,50 @@ launch_limits query_limits(int device) {
 
 // Returns the limits of a device, which the first call queries.
 launch_limits limits_of(int device) {
-  static base::no_destructor<limits_of_devices> known;
+  static base::no_destructor<limits_of_devices> cache;
   {
-    std::lock_guard const lock((*known).mutex);
-    auto const found = (*known).limits.find(device);
-    if (found != (*known).limits.end()) return found->second;
+    std::lock_guard const lock((*cache).mutex);
+    auto const found = (*cache).limits.find(device);
+    if (found != (*cache).limits.end()) return found->second;
   }
   launch_limits const result = query_limits(device);
-  std::lock_guard const lock((*known).mutex);
-  (*known).limits.emplace(device, result);
+  std::lock_guard const lock((*cache).mutex);
+  (*cache).limits.emplace(device, result);
   return result;
+}
+
+// A kernel and a device.
+using kernel_on_device = std::pair<void const*, int>;
+
+// Calls f(), which returns the value of a hipError_t, while `device` is current. Throws roc::error.
+template <class F>
+void call_on_device(int device, F f) {
+  int const previous = runtime::current_device();
+  if (device != previous) ROCARRAY_HIP(hipSetDevice, device);
+  int const result = f();
+  if (device != previous) runtime::restore_current_device(previous);
+  platform::check_launch("kernel", static_cast<hipError_t>(result));
+}
+
+// Returns the limits of a kernel, which the first call queries. Throws roc::error.
+kernel_limits limits_of(launched_kernel const& kernel, int device) {
+  static base::no_destructor<base::function_cache<kernel_on_device, kernel_limits>> cache;
+  return (*cache).get({kernel.function, device}, [&] {
+    kernel_limits result;
+    call_on_device(device, [&] { return kernel.query(kernel.function, &result); });
+    return result;
+  });
+}
+
+// Allows a kernel more shared memory than the 48 KiB that every kernel can have: as much as the
+// device has, whatever a launch needs, so that threads do not disturb each other.
+void allow_all_shared_memory(launched_kernel const& kernel, int device, std::size_t dynamic_bytes) {
+  static base::no_destructor<base::function_cache<kernel_on_device, bool>> cache;
+  (*cache).get({kernel.function, device}, [&] {
+    call_on_device(device,
+                   [&] { return kernel.allow_dynamic_bytes(kernel.function, dynamic_bytes); });
+    return true;
+  });
 }
 
 std::string to_string(std::array<std::ptrdiff_t, 3> const& extent) {
@@ -99,18 +135,6 @@ bool is_empty(std::array<std::ptrdiff_t, 3> const& extent) {
   return extent[0] == 0 || extent[1] == 0 || extent[2] == 0;
 }
 
-// Prepares a kernel for its launch on `device`, and returns the static shared memory of a block.
-// Throws roc::error.
-std::size_t prepare_kernel(launched_kernel const& kernel, int device, int current_device,
-                           std::size_t dynamic_bytes, std::size_t limit) {
-  std::size_t static_bytes = 0;
-  if (device != current_device) ROCARRAY_HIP(hipSetDevice, device);
-  int const result = kernel.prepare(kernel.function, dynamic_bytes, limit, &static_bytes);
-  if (device != current_device) runtime::restore_current_device(current_device);
-  platform::check_launch("kernel", static_cast<hipError_t>(result));
-  return static_bytes;
-}
-
 // Calls f(record) with the allocation record of every address among the bytes of the arguments:
 // views hold the addresses of their arrays. Bytes that only look like an address make an array wait
 // longer than needed, which is harmless.
@@ -124,8 +148,8 @@ void for_each_record(void const* arguments, std::size_t bytes, F f) {
   }
 }
 
-// Records events after the uses by a foreign stream, which may be destroyed without notice. To be
-// called also after an error. Throws roc::error.
+// Records events after the uses by a foreign stream, whose destruction the library does not see. To
+// be called also after an error. Throws roc::error.
 void finish_uses(stream_ref stream, int device, void const* arguments, std::size_t bytes) {
   auto const id = runtime::stream_id_of(stream, device);
   if (!id.is_foreign()) return;
@@ -140,8 +164,7 @@ bool check_launch(stream_ref stream, launched_kernel const& kernel,
                   std::array<std::ptrdiff_t, 3> const& grid,
                   std::array<std::ptrdiff_t, 3> const& block, std::size_t dynamic_bytes) {
   static_cast<void>(runtime::handle(stream));
-  int const current = runtime::current_device();
-  int const device = runtime::device_of(stream, current);
+  int const device = runtime::device_of(stream, runtime::current_device());
   launch_limits const limits = limits_of(device);
   auto const allows = [=] { return ": device " + std::to_string(device) + " allows "; };
   if (is_empty(block)) {
@@ -160,10 +183,20 @@ bool check_launch(stream_ref stream, launched_kernel const& kernel,
     throw shape_error("grid " + to_string(grid) + " is not possible" + allows() + "0 to " +
                       to_string(limits.grid) + "; use fewer blocks, and a loop in the kernel");
   }
-  std::size_t static_bytes = 0;
-  if (dynamic_bytes <= limits.shared_bytes) {
-    static_bytes = prepare_kernel(kernel, device, current, dynamic_bytes, limits.shared_bytes);
-    if (static_bytes <= limits.shared_bytes - dynamic_bytes) return !is_empty(grid);
+  kernel_limits const needed = limits_of(kernel, device);
+  if (threads > needed.threads) {
+    throw shape_error("block " + to_string(block) + " has " + std::to_string(threads) +
+                      " threads: the kernel allows " + std::to_string(needed.threads) +
+                      " on device " + std::to_string(device) +
+                      ", by its registers or __launch_bounds__; use smaller blocks");
+  }
+  std::size_t const static_bytes = needed.static_bytes;
+  if (dynamic_bytes <= limits.shared_bytes && static_bytes <= limits.shared_bytes - dynamic_bytes) {
+    constexpr std::size_t always_allowed = 48 * 1024;
+    if (kernel.allow_dynamic_bytes != nullptr && static_bytes + dynamic_bytes > always_allowed) {
+      allow_all_shared_memory(kernel, device, limits.shared_bytes - static_bytes);
+    }
+    return !is_empty(grid);
   }
   std::string const part =
       static_bytes == 0 ? "" : " (" + base::format_bytes(static_bytes) + " of it static)";

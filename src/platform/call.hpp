@@ -149,12 +149,15 @@ inline bool means_no_device(hipError_t code) noexcept {
          code == hipErrorInsufficientDriver;
 }
 
-/// Throws roc::error if `result`, the code that a kernel launch returned, is not hipSuccess.
-/// Launches are neither traced nor made to fail, because they are not in the list of calls.
+/// Throws roc::error if `result`, the code that a kernel launch returned, is not hipSuccess, and
+/// then clears the runtime's sticky error. Launches are neither traced nor made to fail, because
+/// they are not in the list of calls.
 inline void check_launch(char const* kernel, hipError_t result,
                          std::source_location location = std::source_location::current()) {
-  if (result != hipSuccess) [[unlikely]]
-    detail::fail(kernel, result, location);
+  if (result == hipSuccess) [[likely]]
+    return;
+  static_cast<void>(hipGetLastError());
+  detail::fail(kernel, result, location);
 }
 
 }  // namespace roc::platform

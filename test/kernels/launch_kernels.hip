@@ -222,6 +222,7 @@ ROCARRAY_HOST_STUB(convert_kernel);
 __global__ void wait_kernel() { __syncthreads(); }
 ROCARRAY_HOST_STUB(wait_kernel);
 
+template <int Number>
 __global__ void add_shared_kernel(device_view<int> out, unsigned count) {
   __shared__ int fixed[10'000];
   int* const dynamic = dynamic_shared<int>();
@@ -235,7 +236,63 @@ __global__ void add_shared_kernel(device_view<int> out, unsigned count) {
     out(0) = sum;
   }
 }
-ROCARRAY_HOST_STUB(add_shared_kernel);
+ROCARRAY_HOST_STUB(add_shared_kernel<0>);
+ROCARRAY_HOST_STUB(add_shared_kernel<1>);
+
+__global__ void two_masks_kernel(device_view<int> out) {
+  __shared__ int values[32];
+  unsigned const thread = threadIdx.x;
+  int const lane = lane_index();
+  int value;
+  values[thread] = lane;
+#if defined(__HIP__)
+  synchronize_warp();
+  value = shuffle(lane, 31 - lane);
+#elif defined(__CUDACC__)
+  if (lane < 16) {
+    __syncwarp();
+    value = __shfl_sync(static_cast<unsigned>(-1), lane, 31 - lane);
+  } else {
+    __syncwarp(0xffffffff);
+    value = __shfl_sync(0xffffffff, lane, 31 - lane);
+  }
+#else
+  if (lane < 16) {
+    __syncwarp();
+    value = __shfl_sync(-1, lane, 31 - lane);
+  } else {
+    __syncwarp(0xffffffff);
+    value = __shfl_sync(0xffffffff, lane, 31 - lane);
+  }
+#endif
+  out(thread) = value + values[31 - thread];
+}
+ROCARRAY_HOST_STUB(two_masks_kernel);
+
+__global__ void reverse_warps_kernel(device_view<int> values) {
+  __shared__ int tile[128];
+  unsigned const thread = threadIdx.x;
+  unsigned const lane = static_cast<unsigned>(lane_index());
+  unsigned const last = static_cast<unsigned>(warp_size()) - 1;
+  for (int i = 0; i < 3; ++i) {
+    tile[thread] = values(thread);
+    synchronize_warp();
+    values(thread) = tile[thread - lane + last - lane];
+    synchronize_warp();
+  }
+}
+ROCARRAY_HOST_STUB(reverse_warps_kernel);
+
+__global__ void __launch_bounds__(64) bounded_kernel() { __syncthreads(); }
+ROCARRAY_HOST_STUB(bounded_kernel);
+
+__global__ void vector_kernel(float4 const* values, float* sums) {
+  uint3 const thread = make_uint3(threadIdx.x, threadIdx.y, threadIdx.z);
+  float4 const value = values[thread.x];
+  float2 const pair = make_float2(value.x + value.y, value.z + value.w);
+  sums[thread.x] = pair.x + pair.y + static_cast<float>(thread.x);
+}
+ROCARRAY_HOST_STUB(vector_kernel);
 
 __global__ void end_early_kernel(unsigned count, device_view<int> out) {
   __shared__ int tile[128];
@@ -322,7 +379,28 @@ void wait_only(stream_ref stream, launch_size const& size) {
 }
 
 void add_shared(stream_ref stream, device_view<int> out, unsigned count) {
-  launch(add_shared_kernel, {1}, {64}, count * sizeof(int), stream, out, count);
+  launch(add_shared_kernel<0>, {1}, {64}, count * sizeof(int), stream, out, count);
+}
+
+void add_shared_in_other_kernel(stream_ref stream, device_view<int> out, unsigned count) {
+  launch(add_shared_kernel<1>, {1}, {64}, count * sizeof(int), stream, out, count);
+}
+
+void call_with_two_masks(stream_ref stream, device_view<int> out) {
+  launch(two_masks_kernel, {1}, {32}, 0, stream, out);
+}
+
+void reverse_warps(stream_ref stream, device_view<int> values) {
+  launch(reverse_warps_kernel, {1}, {values.size()}, 0, stream, values);
+}
+
+void launch_bounded(stream_ref stream, unsigned threads) {
+  launch(bounded_kernel, {1}, {threads}, 0, stream);
+}
+
+void add_vector_elements(stream_ref stream, device_view<float> values, device_view<float> sums) {
+  launch(vector_kernel, {1}, {sums.size()}, 0, stream,
+         reinterpret_cast<float4 const*>(values.data()), sums.data());
 }
 
 void end_early(stream_ref stream, unsigned count, device_view<int> out) {

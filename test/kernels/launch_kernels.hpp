@@ -71,6 +71,17 @@ void launch_with_bound_view(stream_ref stream, stream_ref bound, device_view<lon
 void wait_only(stream_ref stream, launch_size const& size);
 /// Adds 10,000 ones in static shared memory, of 40,000 bytes, and `count` twos in dynamic one.
 void add_shared(stream_ref stream, device_view<int> out, unsigned count);
+/// The same with another kernel.
+void add_shared_in_other_kernel(stream_ref stream, device_view<int> out, unsigned count);
+/// In both arms of a branch, the 32 lanes of a warp call functions with two masks of all lanes: ~0
+/// and 0xffffffff. Writes for each lane twice the value of lane 31 - lane.
+void call_with_two_masks(stream_ref stream, device_view<int> out);
+/// Reverses the elements of each warp in shared memory, with roc::synchronize_warp.
+void reverse_warps(stream_ref stream, device_view<int> values);
+/// Launches a kernel that has __launch_bounds__(64).
+void launch_bounded(stream_ref stream, unsigned threads);
+/// Adds the elements of each vector of four numbers, and the index of its thread.
+void add_vector_elements(stream_ref stream, device_view<float> values, device_view<float> sums);
 /// The threads from `count` on end before the barrier, at which the others exchange values.
 void end_early(stream_ref stream, unsigned count, device_view<int> out);
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -170,6 +171,28 @@ TEST(Launch, FunctionsOfAWarpWaitForLanesThatAreInAnEarlierBranch) {
   }
 }
 
+TEST(Launch, MasksOfTheSameLanesMatch) {
+  if (roc::device().warp_size() != 32) GTEST_SKIP() << "the masks name the lanes of a warp of 32";
+  roc::device_array<int> const out({32});
+  roc::test::call_with_two_masks({}, out.view());
+  auto const results = read(out);
+  for (int i = 0; i < 32; ++i) ASSERT_EQ(2 * (31 - i), results[static_cast<std::size_t>(i)]) << i;
+}
+
+TEST(Launch, SynchronizesWarps) {
+  auto const values = consecutive(128);
+  auto const array = roc::to_device(values);
+  roc::test::reverse_warps({}, array.view());
+  EXPECT_EQ(reversed_in_groups(values, roc::device().warp_size()), read(array));
+}
+
+TEST(Launch, UsesVectorTypes) {
+  auto const values = roc::to_device(std::vector<float>{1, 2, 3, 4, 10, 20, 30, 40});
+  roc::device_array<float> const sums({2});
+  roc::test::add_vector_elements({}, values.view(), sums.view());
+  EXPECT_EQ((std::vector<float>{10, 101}), read(sums));
+}
+
 TEST(Launch, ConvertsArgumentsToParameters) {
   roc::device_array<long long> const out({1});
   roc::stream const stream;
@@ -294,6 +317,15 @@ TEST(Launch, UsesAllSharedMemoryOfTheDevice) {
   }
 }
 
+// A kernel whose first launch needs a little more than the 48 KiB that every kernel can have.
+TEST(Launch, UsesMoreThan48KiBOfSharedMemory) {
+  roc::device_array<int> const out({1});
+  for (unsigned const count : {3'000u, 2'000u, largest_count()}) {
+    roc::test::add_shared_in_other_kernel({}, out.view(), count);
+    EXPECT_EQ(10'000 + 2 * static_cast<int>(count), read(out)[0]);
+  }
+}
+
 TEST(Launch, ThreadsUseDifferentAmountsOfSharedMemory) {
   unsigned const largest = largest_count();
   std::vector<int> differences(4);
@@ -325,20 +357,65 @@ TEST(LaunchErrors, StaticSharedMemoryCounts) {
   }
 }
 
-TEST(LaunchErrors, ErrorOfTheLaunchIsTyped) {
-  if (!roc::test::on_cpu()) GTEST_SKIP() << "only on the CPU can a launch be made to fail";
-#if ROCARRAY_PLATFORM_HOST
-  ASSERT_TRUE(roc::host_hip::fail_at("launch_host_grid", 1, hipErrorLaunchFailure));
+// Returns the message of the shape_error of a launch with one block of `threads` threads of a
+// kernel that allows 100.
+std::string error_of_bounded_kernel(std::ptrdiff_t threads) {
+  auto const query = [](void const*, roc::detail::kernel_limits* limits) {
+    *limits = {0, 100};
+    return 0;
+  };
+  static char const kernel = 0;
   try {
-    roc::test::wait_only({}, {});
-    FAIL();
-  } catch (roc::error const& error) {
-    EXPECT_EQ(static_cast<int>(hipErrorLaunchFailure), error.code().value());
-    EXPECT_EQ(roc::hip_category(), error.code().category());
+    roc::detail::check_launch({}, {&kernel, query, nullptr}, {1, 1, 1}, {threads, 1, 1}, 0);
+    return {};
+  } catch (roc::shape_error const& error) {
+    return error.what();
   }
-#endif
-  EXPECT_NO_THROW(roc::test::wait_only({}, {}));
+}
+
+TEST(LaunchErrors, BlockBeyondTheKernelsLimitNamesBoth) {
+  EXPECT_EQ("", error_of_bounded_kernel(100));
+  std::string const message = error_of_bounded_kernel(101);
+  EXPECT_NE(std::string::npos,
+            message.find("block (101, 1, 1) has 101 threads: the kernel allows 100 on device 0"))
+      << message;
+}
+
+TEST(LaunchErrors, LaunchBoundsAreLimitsOnGpus) {
+  EXPECT_NO_THROW(roc::test::launch_bounded({}, 64));
+  if (roc::test::on_cpu()) {
+    EXPECT_NO_THROW(roc::test::launch_bounded({}, 128));
+  } else {
+    EXPECT_THROW(roc::test::launch_bounded({}, 1024), roc::shape_error);
+  }
   roc::device().synchronize();
+}
+
+// Launches, in a process in which the first launch fails, and ends it.
+[[noreturn]] void fail_first_launch() {
+  int failures = 0;
+  for (int i = 0; i < 2; ++i) {
+    try {
+      roc::test::wait_only({}, {});
+    } catch (roc::error const& error) {
+      bool const is_typed = error.code().value() == static_cast<int>(hipErrorLaunchFailure) &&
+                            error.code().category() == roc::hip_category();
+      failures += is_typed ? 1 : 100;
+    }
+    if (hipGetLastError() != hipSuccess) failures += 1'000;  // left by the failed launch
+  }
+  roc::device().synchronize();
+  std::exit(failures == 1 ? 0 : 1);
+}
+
+TEST(LaunchErrorsDeathTest, ErrorOfTheLaunchIsTypedAndCleared) {
+  if (!roc::test::on_cpu()) GTEST_SKIP() << "only on the CPU can a launch be made to fail";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::string const call = roc::test::on_fake_runtime() ? "hipLaunchKernel" : "launch_host_grid";
+  std::string const failure = call + ":1:" + std::to_string(hipErrorLaunchFailure);
+  ::setenv("ROCARRAY_HOST_INJECT_FAILURE", failure.c_str(), 1);  // for the new process
+  EXPECT_EXIT(fail_first_launch(), testing::ExitedWithCode(0), "");
+  ::unsetenv("ROCARRAY_HOST_INJECT_FAILURE");
 }
 
 TEST(LaunchErrors, ViewBoundToAnotherStreamThrows) {

@@ -29,19 +29,26 @@ template <class F>
 inline constexpr bool is_device_functor = std::is_trivially_copyable_v<F>;
 #endif
 
-/// A kernel, and how its shared memory is found out in the shared object that launches it.
-struct launched_kernel {
-  void const* function;
-  /// Sets `static_bytes` to the static shared memory of a block. If that and `dynamic_bytes` are
-  /// within `limit`, prepares the kernel for them. Returns the value of a hipError_t. The device of
-  /// the launch is current.
-  int (*prepare)(void const* function, std::size_t dynamic_bytes, std::size_t limit,
-                 std::size_t* static_bytes);
+/// What a kernel needs and allows on a device.
+struct kernel_limits {
+  std::size_t static_bytes = 0;  ///< static shared memory of a block
+  std::ptrdiff_t threads = 0;    ///< the largest block, by its registers and __launch_bounds__
 };
 
-/// Throws shape_error unless the stream's device allows the extents and the shared memory, static
-/// and `dynamic_bytes`; prepares the kernel for it. Returns false if the grid has no blocks. Throws
-/// also lifetime_error and roc::error.
+/// A kernel, and functions of the shared object that launches it. These return the value of a
+/// hipError_t. The device of the launch is current.
+struct launched_kernel {
+  void const* function;
+  /// Queries the limits.
+  int (*query)(void const* function, kernel_limits* limits);
+  /// Allows blocks with `bytes` of dynamic shared memory. Null if the platform needs no call for
+  /// more than 48 KiB.
+  int (*allow_dynamic_bytes)(void const* function, std::size_t bytes);
+};
+
+/// Throws shape_error unless the stream's device and the kernel allow the extents and the shared
+/// memory, static and `dynamic_bytes`; allows the kernel to use it. Returns false if the grid has
+/// no blocks. Throws also lifetime_error and roc::error.
 ROCARRAY_API bool check_launch(stream_ref stream, launched_kernel const& kernel,
                                std::array<std::ptrdiff_t, 3> const& grid,
                                std::array<std::ptrdiff_t, 3> const& block,

@@ -94,40 +94,34 @@ inline hipError_t shared_memory_limit(int* bytes, int device) {
 }
 
 #if defined(__CUDACC__) || defined(__HIP__)
-/// Sets `static_bytes` to the static shared memory of a kernel of the calling shared object if
-/// `dynamic_bytes` is not 0: without dynamic memory the compiler has checked it. On NVIDIA, a
-/// kernel that needs more than the 48 KiB that every kernel can have opts in to the whole `limit`,
-/// if that is enough: the same for every launch, so that threads do not disturb each other.
-inline hipError_t prepare_shared_memory(void const* kernel, std::size_t dynamic_bytes,
-                                        [[maybe_unused]] std::size_t limit,
-                                        std::size_t* static_bytes) {
-  *static_bytes = 0;
-  if (dynamic_bytes == 0) return hipSuccess;
+/// Sets the static shared memory of a block and the largest block of a kernel of the calling shared
+/// object, on the current device.
+inline hipError_t query_kernel(void const* kernel, std::size_t* static_bytes,
+                               std::ptrdiff_t* threads) {
 #if ROCARRAY_PLATFORM_NVIDIA
   cudaFuncAttributes attributes{};
-  cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
-  if (error == cudaSuccess) {
-    *static_bytes = attributes.sharedSizeBytes;
-    auto const allowed = static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes);
-    if (dynamic_bytes > allowed && *static_bytes + dynamic_bytes <= limit) {
-      error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(limit - *static_bytes));
-    }
-  }
-  if (error == cudaSuccess) return hipSuccess;
-  static_cast<void>(cudaGetLastError());  // does not fail a later call
-  return static_cast<hipError_t>(error);  // the errors of launches have the same numbers
+  cudaError_t const error = cudaFuncGetAttributes(&attributes, kernel);
+  if (error != cudaSuccess) static_cast<void>(cudaGetLastError());  // does not fail a later call
 #else
   hipFuncAttributes attributes{};
   hipError_t const error = hipFuncGetAttributes(&attributes, kernel);
-  if (error == hipSuccess) {
-    *static_bytes = attributes.sharedSizeBytes;
-  } else {
-    static_cast<void>(hipGetLastError());
-  }
-  return error;
+  if (error != hipSuccess) static_cast<void>(hipGetLastError());
 #endif
+  *static_bytes = attributes.sharedSizeBytes;
+  *threads = attributes.maxThreadsPerBlock;
+  return static_cast<hipError_t>(error);  // the errors of launches have the same numbers
 }
+
+#if ROCARRAY_PLATFORM_NVIDIA
+/// Allows blocks of a kernel of the calling shared object `bytes` of dynamic shared memory, on the
+/// current device.
+inline hipError_t allow_dynamic_bytes(void const* kernel, std::size_t bytes) {
+  cudaError_t const error = cudaFuncSetAttribute(
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
+  return static_cast<hipError_t>(error);
+}
+#endif
 
 /// Enqueues a kernel of the calling shared object. Returns the error of this launch, not an earlier
 /// one.
