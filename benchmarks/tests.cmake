@@ -173,6 +173,10 @@ foreach(site data gap before after)
     rocbench check --inject=${site})
 endforeach()
 
+if(NOT ROCARRAY_ON_FAKE_RUNTIME)  # whose library of host stubs has not these kernels
+  rocarray_add_exit_code_test(kernel_examples 0 kernel_examples 70 100001 MESSAGE "stencil [^\n]*ms")
+endif()
+
 # Skipped cases print the reason.
 if(NOT ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia")
   rocarray_add_exit_code_test(rocbench.skipped.batch_call 77
