@@ -63,10 +63,10 @@ inline constexpr bool is_shuffle_type =
 
 /// @name Functions of a warp
 /// For kernels of roc::launch. Every lane of the warp that has not ended must call the function at
-/// the same place. A call in a branch that other lanes skip is undefined on a GPU; the host platform
-/// ends the process if these lanes wait elsewhere. `width` divides the warp into groups: a power of
-/// two, at most warp_size(). A warp has 32 lanes on NVIDIA and 64 or 32 on AMD; on the host platform
-/// ROCARRAY_HOST_WARP sets it.
+/// the same place. A call in a branch that other lanes skip is undefined on a GPU; the host
+/// platform ends the process if these lanes wait elsewhere. `width` divides the warp into groups: a
+/// power of two, at most warp_size(). A warp has 32 lanes on NVIDIA and 64 or 32 on AMD; on the host
+/// platform ROCARRAY_HOST_WARP sets it.
 ///@{
 
 // Some versions of HIP have no functions with a mask; CUDA's need one. On the host platform, the

@@ -87,7 +87,8 @@ template <class Parameters, class... Arguments>
 inline constexpr bool are_convertible = false;
 template <class... P, class... A>
   requires(sizeof...(P) == sizeof...(A))
-inline constexpr bool are_convertible<std::tuple<P...>, A...> = (std::is_convertible_v<A, P> && ...);
+inline constexpr bool are_convertible<std::tuple<P...>, A...> =
+    (std::is_convertible_v<A, P> && ...);
 
 // On the host platform, a shared object must not launch its kernels with a function of another one:
 // see host_kernel_language.hpp.
@@ -169,9 +170,9 @@ hipError_t enqueue_kernel(void (*kernel)(P...), dim3 grid, dim3 block, std::size
 /// @param stream the stream
 /// @param arguments one for each parameter of the kernel: views, bound views, and other values that
 ///   are trivially copyable, all of which convert to the parameters
-/// @throws shape_error if the device does not allow the grid, the block or the shared memory, or the
-///   kernel does not allow the block (its registers, __launch_bounds__); the host platform ignores
-///   __launch_bounds__
+/// @throws shape_error if the device does not allow the grid, the block or the shared memory, or
+///   the kernel does not allow the block (its registers, __launch_bounds__); the host platform
+///   ignores __launch_bounds__
 /// @throws roc::error the error of the launch; std::errc::invalid_argument if a bound view is bound
 ///   to another stream
 /// @throws lifetime_error if the stream was moved from
@@ -195,8 +196,9 @@ void launch(void (*kernel)(P...), launch_extent const& grid, launch_extent const
   static_assert(are_copied,
                 "rocarray: the arguments of a kernel are views and trivially copyable values; of "
                 "an array, pass array.view()");
-  constexpr bool convert = sizeof...(P) != sizeof...(A) || !are_copied ||
-                           detail::are_convertible<std::tuple<P...>, detail::kernel_argument_type<A>...>;
+  constexpr bool convert =
+      sizeof...(P) != sizeof...(A) || !are_copied ||
+      detail::are_convertible<std::tuple<P...>, detail::kernel_argument_type<A>...>;
   static_assert(convert,
                 "rocarray: an argument of launch does not convert to the kernel's parameter");
   if constexpr (sizeof...(P) == sizeof...(A) && are_copied && convert && are_values) {

@@ -87,12 +87,14 @@ __global__ void ballot_of_branch(int* out) {
 ROCARRAY_HOST_STUB(ballot_of_branch);
 
 __global__ void static_overrun(int* out, int index) {
-  alignas(64) __shared__ int before;
-  __shared__ char odd[13];
-  alignas(64) __shared__ int after;
-  odd[index] = 1;
-  before = after = 2;
-  *out = before + after + odd[index];
+  alignas(64) __shared__ int volatile before;
+  __shared__ char volatile odd[13];
+  alignas(64) __shared__ int volatile after;
+  char volatile* const bytes = odd;  // UndefinedBehaviorSanitizer does not check its indices
+  bytes[index] = 1;
+  before = 2;
+  after = 2;
+  *out = before + after + bytes[index];
 }
 ROCARRAY_HOST_STUB(static_overrun);
 
@@ -110,7 +112,7 @@ __global__ void stray_writer(unsigned long long const* address) {
 }
 ROCARRAY_HOST_STUB(stray_writer);
 
-__global__ void wide_groups(int* out, int width) { *out = shuffle(1, 0, width); }
+__global__ void wide_groups(int* out, int width) { atomicAdd(out, shuffle(1, 0, width)); }
 ROCARRAY_HOST_STUB(wide_groups);
 
 __global__ void out_of_bounds(device_view<int> out) {

@@ -191,12 +191,14 @@ TEST_F(KernelCheckDeathTest, FailedAssertEndsTheProcess) {
 }
 
 TEST_F(KernelCheckDeathTest, StackOverflowFaults) {
-  EXPECT_FAULT({
-    roc::device_array<int> const out({1});
-    out.zero(stream);
-    roc::test::overflow_stack(stream, out.view());
-    stream.synchronize();
-  });
+  // The access checker's handler of the signal, which replaces that of a sanitizer, has no stack.
+  EXPECT_EXIT(run([](roc::stream_ref stream) {
+                roc::device_array<int> const out({1});
+                out.zero(stream);
+                roc::test::overflow_stack(stream, out.view());
+                stream.synchronize();
+              }),
+              roc::test::is_fault, "");
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need address space

@@ -89,7 +89,7 @@ __global__ void atomics_kernel(int* out, double* sum) {
   atomicOr(out + 4, 1 << (thread % 8));
   atomicXor(out + 5, 1);
   atomicAnd(out + 6, 6);  // the element is 0 at first
-  int old = out[7];
+  int old = atomicAdd(out + 7, 0);
   int expected;
   do {  // adds 2
     expected = old;
@@ -259,7 +259,7 @@ __global__ void two_masks_kernel(device_view<int> out) {
 #else
   if (lane < 16) {
     __syncwarp();
-    value = __shfl_sync(-1, lane, 31 - lane);
+    value = __shfl_sync(~0ULL, lane, 31 - lane);
   } else {
     __syncwarp(0xffffffff);
     value = __shfl_sync(0xffffffff, lane, 31 - lane);

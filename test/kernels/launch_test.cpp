@@ -418,6 +418,18 @@ TEST(LaunchErrorsDeathTest, ErrorOfTheLaunchIsTypedAndCleared) {
   ::unsetenv("ROCARRAY_HOST_INJECT_FAILURE");
 }
 
+#if ROCARRAY_PLATFORM_HOST
+TEST(LaunchErrors, FailedForEachLeavesNoLastError) {
+  roc::device_array<int> const out({10});
+  ASSERT_TRUE(roc::host_hip::fail_at("launch_host_kernel", 1, hipErrorLaunchFailure));
+  auto const call = [&] {
+    roc::for_each({}, out.shape(), [view = out.view()](std::size_t i) { view(i) = 1; });
+  };
+  EXPECT_THROW(call(), roc::error);
+  EXPECT_EQ(hipSuccess, hipGetLastError());
+}
+#endif
+
 TEST(LaunchErrors, ViewBoundToAnotherStreamThrows) {
   roc::device_array<long long> const out({1});
   roc::stream const stream;

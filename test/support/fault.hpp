@@ -9,12 +9,13 @@
 namespace roc::test {
 
 /// Returns true if a process ended by a segmentation fault, which a sanitizer reports before it
-/// ends the process itself. For EXPECT_EXIT, with fault_text.
+/// ends the process itself, unless the stack has overflowed. For EXPECT_EXIT, with fault_text.
 inline bool is_fault(int status) {
+  bool const is_signal = WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return WIFEXITED(status) && WEXITSTATUS(status) != 0;
+  return is_signal || (WIFEXITED(status) && WEXITSTATUS(status) != 0);
 #else
-  return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+  return is_signal;
 #endif
 }
 

@@ -242,6 +242,10 @@ void block_runner::find_unused_memory() {
   std::size_t const end = variables.back().offset + variables.back().bytes + distance;
   for (auto const& other : symbols_of_other_kernels(launch_->kernel.function)) {
     for (shared_variable const& variable : other->shared_variables) {
+      bool const is_own =
+          std::any_of(variables.begin(), variables.end(),
+                      [&](shared_variable const& own) { return own.offset == variable.offset; });
+      if (is_own) continue;  // two kernels have the same name
       std::size_t const from = std::max(begin, variable.offset);
       std::size_t const to =
           std::min(end, variable.offset + variable.bytes + variable.unused_bytes);

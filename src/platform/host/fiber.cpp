@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -59,15 +60,26 @@ std::size_t next_offset() noexcept {
 // Of all stack_memory.
 constinit std::atomic<std::size_t> guarded_stacks = 0;
 
+// Returns the number of bytes of address space that the process has mapped.
+std::size_t mapped_bytes() noexcept {
+  unsigned long long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(file, "%llu", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return pages * page_size();
+}
+
 // Returns how many stacks may be guarded. If the address space is limited (ulimit -v), guards take
-// at most a quarter of it.
+// at most a quarter of what is left when the first stack is allocated.
 std::size_t allowed_guards() noexcept {
   static std::size_t const count = [] {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
       return max_guarded_stacks;
     }
-    return std::min<std::size_t>(max_guarded_stacks, limit.rlim_cur / 4 / guard_bytes);
+    std::size_t const mapped = std::min<std::size_t>(mapped_bytes(), limit.rlim_cur);
+    return std::min<std::size_t>(max_guarded_stacks, (limit.rlim_cur - mapped) / 4 / guard_bytes);
   }();
   return count;
 }

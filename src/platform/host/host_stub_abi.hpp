@@ -14,8 +14,8 @@ extern "C" {
 struct host_stub {
   std::size_t argument_count;
   std::size_t const* argument_sizes;
-  /// Runs for each thread of the grid; its arguments are the array of pointers. `function` is null
-  /// if run_items is not.
+  /// Runs for each thread of the grid; its arguments are the array of pointers. Its function is
+  /// null if `run_items` is set.
   roc::host_kernels::host_kernel kernel;
   /// Runs for ranges that together cover [0, item_count(arguments)), whatever the grid.
   void (*run_items)(void** arguments, std::size_t begin, std::size_t end);

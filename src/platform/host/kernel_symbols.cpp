@@ -41,6 +41,8 @@ std::size_t thread_local_bytes_of(dl_phdr_info const& object) noexcept {
   return 0;
 }
 
+constexpr char const* path_of_program = "/proc/self/exe";
+
 loaded_object find_object(void const* address) noexcept {
   loaded_object result{reinterpret_cast<std::uintptr_t>(address)};
   ::dl_iterate_phdr(
@@ -51,7 +53,7 @@ loaded_object find_object(void const* address) noexcept {
           std::uintptr_t const begin = object->dlpi_addr + segment.p_vaddr;
           if (segment.p_type != PT_LOAD || found.address - begin >= segment.p_memsz) continue;
           bool const is_program = object->dlpi_name == nullptr || *object->dlpi_name == '\0';
-          found.path = is_program ? "/proc/self/exe" : object->dlpi_name;
+          found.path = is_program ? path_of_program : object->dlpi_name;
           found.base = object->dlpi_addr;
           found.thread_local_memory = static_cast<std::byte*>(object->dlpi_tls_data);
           found.thread_local_bytes = thread_local_bytes_of(*object);
@@ -129,6 +131,11 @@ symbol_table read_symbols(mapped_file const& file) noexcept {
   return result;
 }
 
+bool has_type(ElfW(Sym) const& symbol, unsigned type) noexcept {
+  return (symbol.st_info & 0xf) == type;
+}
+bool is_local(ElfW(Sym) const& symbol) noexcept { return symbol.st_info >> 4 == STB_LOCAL; }
+
 std::string demangle(std::string const& name) {
   int status = 0;
   char* const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
@@ -138,43 +145,64 @@ std::string demangle(std::string const& name) {
 }
 
 // Sets the name of the kernel, which contains the names of the functions or types around it.
-// Returns the prefix of the mangled names of its variables, or an empty text if there is no symbol.
-std::string read_name(symbol_table const& table, loaded_object const& object,
-                      kernel_symbols& kernel) {
+// Returns its symbol; the number of symbols if there is none.
+std::size_t find_kernel(symbol_table const& table, loaded_object const& object,
+                        kernel_symbols& kernel) {
   for (std::size_t i = 0; i < table.count; ++i) {
     ElfW(Sym) const& symbol = table.symbols[i];
-    if ((symbol.st_info & 0xf) != STT_FUNC || object.base + symbol.st_value != object.address) {
-      continue;
-    }
+    if (!has_type(symbol, STT_FUNC) || object.base + symbol.st_value != object.address) continue;
     std::string_view const name = table.name(symbol);
     if (!name.starts_with("_Z")) continue;
     kernel.name = demangle(std::string(name));
-    return std::string("_ZZ").append(name.substr(2)) + "E";  // those of f() are _ZZ1fvE4name
+    return i;
   }
-  return {};
+  return table.count;
 }
 
 bool is_thread_local(ElfW(Sym) const& symbol) noexcept {
-  return (symbol.st_info & 0xf) == STT_TLS && symbol.st_shndx != SHN_UNDEF;
+  return has_type(symbol, STT_TLS) && symbol.st_shndx != SHN_UNDEF;
 }
 
 // Returns true unless the names of local variables were removed from the file.
 bool has_local_symbols(symbol_table const& table) noexcept {
   return std::any_of(table.symbols, table.symbols + table.count, [](ElfW(Sym) const& symbol) {
-    return symbol.st_info >> 4 == STB_LOCAL && (symbol.st_info & 0xf) == STT_FUNC;
+    return is_local(symbol) && has_type(symbol, STT_FUNC);
   });
 }
 
-void read_variables(symbol_table const& table, loaded_object const& object,
-                    std::string const& prefix, kernel_symbols& kernel) {
-  std::vector<std::size_t> offsets{object.thread_local_bytes};  // of all thread-local variables
-  for (std::size_t i = 0; i < table.count; ++i) {
+// Returns the symbols in a range of the table that are variables of the kernel.
+std::vector<ElfW(Sym)> variables_in(symbol_table const& table, std::size_t first, std::size_t last,
+                                    std::string_view prefix) {
+  std::vector<ElfW(Sym)> result;
+  for (std::size_t i = first; i < last; ++i) {
     ElfW(Sym) const& symbol = table.symbols[i];
-    if (!is_thread_local(symbol)) continue;
-    offsets.push_back(symbol.st_value);
-    std::string_view const name = table.name(symbol);
-    if (!name.starts_with(prefix)) continue;
-    std::string const text = demangle(std::string(name));
+    if (is_thread_local(symbol) && table.name(symbol).starts_with(prefix)) result.push_back(symbol);
+  }
+  return result;
+}
+
+// Returns the symbols of the kernel's variables.
+std::vector<ElfW(Sym)> variables_of(symbol_table const& table, std::size_t kernel) {
+  // Those of f() are _ZZ1fvE4name.
+  std::string const prefix =
+      std::string("_ZZ").append(table.name(table.symbols[kernel]).substr(2)) + "E";
+  // Two source files may have local kernels of the same name. The local symbols of a file follow
+  // its name; those of hidden functions may be elsewhere.
+  if (is_local(table.symbols[kernel])) {
+    std::size_t first = kernel;
+    while (first > 0 && !has_type(table.symbols[first], STT_FILE)) --first;
+    std::size_t last = kernel;
+    while (last < table.count && !has_type(table.symbols[last], STT_FILE)) ++last;
+    auto result = variables_in(table, first, last, prefix);
+    if (!result.empty()) return result;
+  }
+  return variables_in(table, 0, table.count, prefix);
+}
+
+void read_variables(symbol_table const& table, std::size_t symbol_of_kernel,
+                    kernel_symbols& kernel) {
+  for (ElfW(Sym) const& symbol : variables_of(table, symbol_of_kernel)) {
+    std::string const text = demangle(std::string(table.name(symbol)));
     std::size_t const scope = text.rfind("::");
     kernel.shared_variables.push_back(
         {scope == text.npos ? text : text.substr(scope + 2), symbol.st_value, symbol.st_size, 0});
@@ -184,7 +212,15 @@ void read_variables(symbol_table const& table, loaded_object const& object,
     return a.offset < b.offset;
   };
   std::sort(kernel.shared_variables.begin(), kernel.shared_variables.end(), by_offset);
+}
+
+// Finds the padding after each variable of the kernel.
+void find_unused_bytes(symbol_table const& table, kernel_symbols& kernel) {
   if (!has_local_symbols(table)) return;
+  std::vector<std::size_t> offsets{kernel.thread_local_bytes};  // of all thread-local variables
+  for (std::size_t i = 0; i < table.count; ++i) {
+    if (is_thread_local(table.symbols[i])) offsets.push_back(table.symbols[i].st_value);
+  }
   std::sort(offsets.begin(), offsets.end());
   for (shared_variable& variable : kernel.shared_variables) {
     std::size_t const end = variable.offset + variable.bytes;
@@ -199,11 +235,15 @@ std::shared_ptr<kernel_symbols const> read_symbols_of(loaded_object const& objec
   if (object.path == nullptr) return result;
   result->object = reinterpret_cast<void const*>(object.base);
   result->path = object.path;
+  result->is_of_program = std::strcmp(object.path, path_of_program) == 0;
   result->thread_local_bytes = object.thread_local_bytes;
   mapped_file const file(object.path);
   symbol_table const table = read_symbols(file);
-  std::string const prefix = read_name(table, object, *result);
-  if (!prefix.empty()) read_variables(table, object, prefix, *result);
+  std::size_t const symbol_of_kernel = find_kernel(table, object, *result);
+  if (symbol_of_kernel != table.count) {
+    read_variables(table, symbol_of_kernel, *result);
+    find_unused_bytes(table, *result);
+  }
   return result;
 }
 

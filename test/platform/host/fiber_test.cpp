@@ -46,8 +46,12 @@ TEST_F(StackMemoryDeathTest, ManyStacksNeedFewMappings) {
     EXPECT_FALSE(memory_.back()->is_guarded());
     stacks += memory_.back()->count();
   }
+#if defined(__SANITIZE_THREAD__)  // which has mappings of its own for them
+  EXPECT_LT(count_mappings(), before + stacks / 25);
+#else
   EXPECT_LT(count_mappings(), before + stacks / 50);
   EXPECT_LT(count_mappings(), 20'000u);
+#endif
 }
 
 TEST_F(StackMemoryDeathTest, StacksAreGuardedAgainAfterOthersAreDestroyed) {
@@ -60,15 +64,26 @@ struct writer {
   std::byte* address;
   void write() { *static_cast<std::byte volatile*>(address) = std::byte{1}; }
 };
-void run_writer(void* closure) { static_cast<writer*>(closure)->write(); }
+void run_writer(void* closure) {
+  fiber::acquire(closure);
+  static_cast<writer*>(closure)->write();
+  fiber::release(closure);
+}
+// Runs the writer on the fiber. Returns true if it has returned.
+bool run_on(fiber& stack, writer& closure) {
+  fiber::release(&closure);
+  bool const has_returned = stack.start(&run_writer, &closure);
+  fiber::acquire(&closure);
+  return has_returned;
+}
 
 TEST_F(StackMemoryDeathTest, OverflowOfUnguardedStackIsSeen) {
   fiber stack(*memory_.back(), 1);
   writer inside{memory_.back()->stack(1) + 1024};
-  EXPECT_TRUE(stack.start(&run_writer, &inside));
+  EXPECT_TRUE(run_on(stack, inside));
   EXPECT_FALSE(stack.has_overflowed());
   writer lowest{memory_.back()->stack(1)};
-  EXPECT_TRUE(stack.start(&run_writer, &lowest));
+  EXPECT_TRUE(run_on(stack, lowest));
   EXPECT_TRUE(stack.has_overflowed());
 }
 
