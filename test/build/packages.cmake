@@ -25,14 +25,16 @@ if(NOT ROCARRAY_SANITIZE)
   rocarray_pkg_config_test(pkg_config_static static ${pc_directory} rocarray ${prefix}.install)
   rocarray_pkg_config_test(pkg_config_shared shared ${pc_directory} rocarray ${prefix}.install)
 
-  # The installed examples, as a project of their own.
-  add_test(NAME ${prefix}.installed_examples
-    COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test
-      ${install}/${CMAKE_INSTALL_DOCDIR}/examples ${CMAKE_CURRENT_BINARY_DIR}/installed_examples ${options}
-      --build-options ${variables} -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_PREFIX_PATH=${install}
-      --test-command round_trip)
-  set_tests_properties(${prefix}.installed_examples PROPERTIES SKIP_REGULAR_EXPRESSION "no device"
-    FIXTURES_REQUIRED ${prefix}.install TIMEOUT 300 ENVIRONMENT "${environment}")
+  # The installed examples, as a project of their own. They compile as those of this build do.
+  if(ROCARRAY_BUILD_EXAMPLES)
+    add_test(NAME ${prefix}.installed_examples
+      COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test
+        ${install}/${CMAKE_INSTALL_DOCDIR}/examples ${CMAKE_CURRENT_BINARY_DIR}/installed_examples ${options}
+        --build-options ${variables} -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_PREFIX_PATH=${install}
+        --test-command round_trip)
+    set_tests_properties(${prefix}.installed_examples PROPERTIES SKIP_REGULAR_EXPRESSION "no device"
+      FIXTURES_REQUIRED ${prefix}.install TIMEOUT 300 ENVIRONMENT "${environment}")
+  endif()
 
   set(other amd)
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "amd")
