@@ -54,6 +54,7 @@ constexpr std::array variable_names = {
     "ROCARRAY_BENCH_BUILD_DIR"sv,
     "ROCARRAY_HIP_INCLUDE_DIR"sv,
     "ROCARRAY_TEST_COMPILE_PERCENT"sv,
+    "ROCARRAY_TEST_GATES"sv,
     "ROCARRAY_TEST_NO_DEVICE"sv,
     "ROCARRAY_TEST_SCALE"sv,
     "ROCARRAY_TEST_SEED"sv,
