@@ -19,7 +19,7 @@ endif()
 
 add_library(rocarray_with_runtime SHARED $<TARGET_OBJECTS:rocarray_objects>)
 set_target_properties(rocarray_with_runtime PROPERTIES LINKER_LANGUAGE CXX)
-target_link_libraries(rocarray_with_runtime PRIVATE rocarray_platform)
+target_link_libraries(rocarray_with_runtime PRIVATE rocarray_platform ${ROCARRAY_BOOST_CONTEXT_LIBRARY})
 target_link_options(rocarray_with_runtime PRIVATE
   $<TARGET_PROPERTY:rocarray_shared,LINK_OPTIONS> ${runtime})
 add_test(NAME ${prefix}.exported_symbols_with_static_runtime
