@@ -97,10 +97,14 @@ __device__ inline int lane_index(ROCARRAY_PLACE) {
 #endif
 }
 
-/// Returns `value` of the lane `source` of the group. (`__shfl`, `__shfl_sync`)
+/// Returns `value` of the lane `source` of the group, modulo `width`: -1 is the last lane.
+/// (`__shfl`, which wraps only in some versions of HIP, `__shfl_sync`)
 template <class T>
 __device__ T shuffle(T value, int source, int width = warpSize ROCARRAY_WARP_PLACE) {
   static_assert(detail::is_shuffle_type<T>, "rocarray: a shuffle takes numbers of 4 or 8 bytes");
+#if defined(__HIP__)
+  source &= width - 1;
+#endif
   return ROCARRAY_WARP_CALL(__shfl, value, source, width);
 }
 /// Returns `value` of the lane that is `delta` before the calling one; its own if the group has

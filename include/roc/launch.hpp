@@ -90,11 +90,10 @@ template <class... P, class... A>
 inline constexpr bool are_convertible<std::tuple<P...>, A...> =
     (std::is_convertible_v<A, P> && ...);
 
-// On the host platform, a shared object must not launch its kernels with a function of another one:
-// see host_kernel_language.hpp.
-#if !defined(__CUDACC__) && !defined(__HIP__)
+// A shared object must not launch its kernels with a function of another one, which on NVIDIA calls
+// the other's CUDA runtime, and on the host platform sets the other's threadIdx. So the functions
+// that begin a launch are hidden.
 #pragma GCC visibility push(hidden)
-#endif
 
 /// Queries the limits of a kernel: see launched_kernel.
 inline int query_kernel(void const* kernel, kernel_limits* limits) {
@@ -187,21 +186,27 @@ void launch(void (*kernel)(P...), launch_extent const& grid, launch_extent const
   detail::call_scope const call(__func__, stream.at);
   static_assert(sizeof...(P) == sizeof...(A),
                 "rocarray: launch needs one argument for each parameter of the kernel");
-  constexpr bool are_values = (!std::is_reference_v<P> && ...);
-  static_assert(are_values, "rocarray: the parameters of a kernel are values, no references");
-  static_assert(!are_values || (detail::is_device_functor<P> && ...),
+  constexpr bool parameters_are_values = (!std::is_reference_v<P> && ...);
+  static_assert(parameters_are_values,
+                "rocarray: the parameters of a kernel are values, no references");
+  static_assert(!parameters_are_values || (detail::is_device_functor<P> && ...),
                 "rocarray: the parameters of a kernel are copied to the device byte by byte: use "
                 "views and trivially copyable values");
-  constexpr bool are_copied = (detail::is_device_functor<detail::kernel_argument_type<A>> && ...);
-  static_assert(are_copied,
+  static_assert((!std::is_array_v<A> && ...),
+                "rocarray: an array or a string literal is passed as a pointer to host memory: "
+                "pass a view of a device array");
+  constexpr bool arguments_are_copyable =
+      (detail::is_device_functor<detail::kernel_argument_type<A>> && ...);
+  static_assert(arguments_are_copyable,
                 "rocarray: the arguments of a kernel are views and trivially copyable values; of "
                 "an array, pass array.view()");
-  constexpr bool convert =
-      sizeof...(P) != sizeof...(A) || !are_copied ||
+  constexpr bool arguments_convert =
+      sizeof...(P) != sizeof...(A) || !arguments_are_copyable ||
       detail::are_convertible<std::tuple<P...>, detail::kernel_argument_type<A>...>;
-  static_assert(convert,
+  static_assert(arguments_convert,
                 "rocarray: an argument of launch does not convert to the kernel's parameter");
-  if constexpr (sizeof...(P) == sizeof...(A) && are_copied && convert && are_values) {
+  if constexpr (sizeof...(P) == sizeof...(A) && arguments_are_copyable && arguments_convert &&
+                parameters_are_values) {
     bool const has_blocks = detail::check_launch(
         stream.stream, detail::prepared_kernel(reinterpret_cast<void const*>(kernel)),
         grid.values(), block.values(), shared_bytes);
@@ -216,8 +221,6 @@ void launch(void (*kernel)(P...), launch_extent const& grid, launch_extent const
   }
 }
 
-#if !defined(__CUDACC__) && !defined(__HIP__)
 #pragma GCC visibility pop
-#endif
 
 }  // namespace roc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A cache of what was found out about functions of shared objects.
+// Caches values by the addresses of functions in shared objects.
 #pragma once
 
 #include <link.h>

@@ -70,7 +70,7 @@ launch_limits query_limits(int device) {
 }
 
 // Returns the limits of a device, which the first call queries.
-launch_limits limits_of(int device) {
+launch_limits device_limits(int device) {
   static base::no_destructor<limits_of_devices> cache;
   {
     std::lock_guard const lock((*cache).mutex);
@@ -97,7 +97,7 @@ void call_on_device(int device, F f) {
 }
 
 // Returns the limits of a kernel, which the first call queries. Throws roc::error.
-kernel_limits limits_of(launched_kernel const& kernel, int device) {
+kernel_limits limits_of_kernel(launched_kernel const& kernel, int device) {
   static base::no_destructor<base::function_cache<kernel_on_device, kernel_limits>> cache;
   return (*cache).get({kernel.function, device}, [&] {
     kernel_limits result;
@@ -106,8 +106,8 @@ kernel_limits limits_of(launched_kernel const& kernel, int device) {
   });
 }
 
-// Allows a kernel more shared memory than the 48 KiB that every kernel can have: as much as the
-// device has, whatever a launch needs, so that threads do not disturb each other.
+// Allows a kernel more shared memory than the 48 KiB that every kernel can have. Always the
+// device's maximum: a concurrent launch that needs less must not lower the limit.
 void allow_all_shared_memory(launched_kernel const& kernel, int device, std::size_t dynamic_bytes) {
   static base::no_destructor<base::function_cache<kernel_on_device, bool>> cache;
   (*cache).get({kernel.function, device}, [&] {
@@ -165,7 +165,7 @@ bool check_launch(stream_ref stream, launched_kernel const& kernel,
                   std::array<std::ptrdiff_t, 3> const& block, std::size_t dynamic_bytes) {
   static_cast<void>(runtime::handle(stream));
   int const device = runtime::device_of(stream, runtime::current_device());
-  launch_limits const limits = limits_of(device);
+  launch_limits const limits = device_limits(device);
   auto const allows = [=] { return ": device " + std::to_string(device) + " allows "; };
   if (is_empty(block)) {
     throw shape_error("block " + to_string(block) + " has no threads; use at least (1, 1, 1)");
@@ -183,14 +183,14 @@ bool check_launch(stream_ref stream, launched_kernel const& kernel,
     throw shape_error("grid " + to_string(grid) + " is not possible" + allows() + "0 to " +
                       to_string(limits.grid) + "; use fewer blocks, and a loop in the kernel");
   }
-  kernel_limits const needed = limits_of(kernel, device);
-  if (threads > needed.threads) {
+  kernel_limits const of_kernel = limits_of_kernel(kernel, device);
+  if (threads > of_kernel.threads) {
     throw shape_error("block " + to_string(block) + " has " + std::to_string(threads) +
-                      " threads: the kernel allows " + std::to_string(needed.threads) +
+                      " threads: the kernel allows " + std::to_string(of_kernel.threads) +
                       " on device " + std::to_string(device) +
                       ", by its registers or __launch_bounds__; use smaller blocks");
   }
-  std::size_t const static_bytes = needed.static_bytes;
+  std::size_t const static_bytes = of_kernel.static_bytes;
   if (dynamic_bytes <= limits.shared_bytes && static_bytes <= limits.shared_bytes - dynamic_bytes) {
     constexpr std::size_t always_allowed = 48 * 1024;
     if (kernel.allow_dynamic_bytes != nullptr && static_bytes + dynamic_bytes > always_allowed) {
@@ -198,10 +198,10 @@ bool check_launch(stream_ref stream, launched_kernel const& kernel,
     }
     return !is_empty(grid);
   }
-  std::string const part =
-      static_bytes == 0 ? "" : " (" + base::format_bytes(static_bytes) + " of it static)";
-  throw shape_error(base::format_bytes(static_bytes + dynamic_bytes) +
-                    " of shared memory for a block" + part + allows() +
+  std::string const static_part =
+      static_bytes == 0 ? "" : "dynamic and " + base::format_bytes(static_bytes) + " of static ";
+  throw shape_error(base::format_bytes(dynamic_bytes) + " of " + static_part +
+                    "shared memory for a block" + allows() +
                     base::format_bytes(limits.shared_bytes) + "; use less of it");
 }
 

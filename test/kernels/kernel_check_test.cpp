@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -213,7 +214,8 @@ TEST_F(KernelCheckDeathTest, LimitedAddressSpaceIsEnoughForSevenLargeBlocks) {
                 stream.synchronize();
                 std::size_t pages = 0;
                 std::ifstream("/proc/self/statm") >> pages;
-                rlimit const limit{pages * 4096 + (std::size_t{6} << 30), RLIM_INFINITY};
+                auto const page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+                rlimit const limit{pages * page_bytes + (std::size_t{6} << 30), RLIM_INFINITY};
                 ::setrlimit(RLIMIT_AS, &limit);
                 roc::test::meet(stream, blocks, arrived.view());
               }),

@@ -114,6 +114,8 @@ __global__ void warp_kernel(device_view<warp_results> out) {
   result.exchanged = shuffle_xor(value, 1);
   result.up_in_group = shuffle_up(value, 3, 16);
   result.down_in_group = shuffle_down(value, 3, 16);
+  result.next_in_group = shuffle(value, lane + 1, 16);
+  result.last_in_group = shuffle(value, -1, 16);
   result.wide = shuffle((1LL << 40) + lane, lane + 1);
   result.is_odd = ballot(lane % 2 != 0);
   result.any = warp_any(lane == 5);

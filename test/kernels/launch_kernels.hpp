@@ -42,7 +42,8 @@ struct warp_results {
   int shuffled;  // the value of lane 3
   int up, down, exchanged;
   int up_in_group, down_in_group;  // in groups of 16
-  long long wide;                  // the value of the next lane, of 8 bytes
+  int next_in_group, last_in_group;
+  long long wide;  // the value of the next lane, of 8 bytes
   unsigned long long is_odd;
   bool any, all;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -135,6 +136,8 @@ TEST(Launch, FunctionsOfAWarpExchangeValues) {
       ASSERT_EQ(100 + (lane ^ 1), r.exchanged) << i;
       ASSERT_EQ(100 + (in_group >= 3 ? lane - 3 : lane), r.up_in_group) << i;
       ASSERT_EQ(100 + (in_group + 3 < 16 ? lane + 3 : lane), r.down_in_group) << i;
+      ASSERT_EQ(100 + lane - in_group + (in_group + 1) % 16, r.next_in_group) << i;
+      ASSERT_EQ(100 + lane - in_group + 15, r.last_in_group) << i;
       ASSERT_EQ((1LL << 40) + (lane + 1) % lanes, r.wide) << i;
       ASSERT_EQ(lanes == 64 ? 0xAAAAAAAAAAAAAAAAULL : 0xAAAAAAAAULL, r.is_odd) << i;
       ASSERT_TRUE(r.any);
@@ -352,9 +355,15 @@ TEST(LaunchErrors, StaticSharedMemoryCounts) {
   } catch (roc::shape_error const& error) {
     std::string const message = error.what();
     EXPECT_NE(std::string::npos,
-              message.find(" of shared memory for a block (39.06 KiB of it static)"))
+              message.find(" of dynamic and 39.06 KiB of static shared memory for a block"))
         << message;
   }
+}
+
+TEST(LaunchErrors, SharedMemoryBeyondTheAddressSpaceIsNamed) {
+  EXPECT_NE(std::string::npos,
+            error_of({{1, 1, 1}, {1, 1, 1}, std::numeric_limits<std::size_t>::max()})
+                .find("TiB of shared memory for a block"));
 }
 
 // Returns the message of the shape_error of a launch with one block of `threads` threads of a

@@ -13,7 +13,7 @@ __global__ void reverse_in_object(device_view<int> values) {
 }
 
 void launch_in_object(stream_ref stream, device_view<int> values) {
-  launch(reverse_in_object, {1}, {64}, 0, stream, values);
+  launch(reverse_in_object, {1}, {64}, 50'000, stream, values);
 }
 
 }  // namespace roc::test

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A program and a shared object that both have kernels, with the same types of parameters.
+// A program and a shared object that both have kernels, with the same types of parameters. The
+// program has two of the same name.
+#include <cstddef>
 #include <cstdio>
 #include <numeric>
 #include <vector>
@@ -7,6 +9,7 @@
 #include <roc/launch.hpp>
 #include <roc/native.hpp>
 
+#include "kernels/local_kernel.hpp"
 #include "kernels/shared_object_kernels.hpp"
 
 namespace {
@@ -47,5 +50,12 @@ int main() {
   stream.synchronize();
   array.copy_to_host(result);
   passed &= expect(result == expected, "the refused kernel does not run");
+  int limit = 0;
+  passed &= expect(roc::native_detail::shared_memory_limit(&limit, 0) == hipSuccess, "limit");
+  roc::test::launch_local(stream, array.view(), static_cast<std::size_t>(limit));
+  stream.synchronize();
+  array.copy_to_host(result);
+  std::iota(expected.rbegin(), expected.rend(), 2);
+  passed &= expect(result == expected, "all shared memory is free for a kernel without variables");
   return passed ? 0 : 1;
 }

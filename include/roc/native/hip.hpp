@@ -94,6 +94,10 @@ inline hipError_t shared_memory_limit(int* bytes, int device) {
 }
 
 #if defined(__CUDACC__) || defined(__HIP__)
+// The following functions are hidden: on NVIDIA, each shared object may have its own CUDA runtime,
+// which knows the kernels of that object only.
+#pragma GCC visibility push(hidden)
+
 /// Sets the static shared memory of a block and the largest block of a kernel of the calling shared
 /// object, on the current device.
 inline hipError_t query_kernel(void const* kernel, std::size_t* static_bytes,
@@ -138,6 +142,8 @@ inline hipError_t launch_kernel(void const* kernel, dim3 grid, dim3 block, void*
   return error;
 #endif
 }
+
+#pragma GCC visibility pop
 #endif
 
 /// Returns hipDeviceAttributeHostRegisterSupported if the header defines it, else an attribute for

@@ -3,8 +3,8 @@
 // on a device, and return the old value.
 //
 // ThreadSanitizer does not know fences. For it, the atomic functions order memory, and a fence is
-// an operation on one variable: it does not find the races that a missing fence causes, and reports
-// none of kernels with fences.
+// an operation on one variable. It finds no race that a missing fence causes, and gives no false
+// report about kernels with fences.
 #pragma once
 
 #include <concepts>

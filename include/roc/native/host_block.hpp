@@ -74,9 +74,10 @@ class running_block {
   /// barrier. Returns the reduction of their predicates.
   virtual int synchronize(block_reduction reduction, int predicate, std::source_location at) = 0;
   /// Blocks the thread of the kernel until the lanes of the call's mask that have not ended call
-  /// the same function with the same mask; without a mask, until no operation of the warp with a
-  /// mask is complete and no lane waits at an earlier place. Returns the values of the lanes that
-  /// took part. Ends the process if lanes of the mask wait elsewhere and no thread can continue.
+  /// the same function with the same mask. A call without a mask completes after all complete
+  /// operations with a mask. Of several places, the first in the source is next. Returns the values
+  /// of the lanes that took part. Ends the process if lanes of the mask wait elsewhere and no
+  /// thread can continue.
   virtual lane_values exchange(std::uint64_t value, warp_call const& call) = 0;
   /// Reports that a lane uses the value of one that did not take part (ROCARRAY_HOST_CHECK).
   virtual void report_inactive_lane(unsigned lane, std::source_location at) = 0;

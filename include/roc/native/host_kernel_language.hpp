@@ -29,7 +29,7 @@
 #include <roc/native/host_vector_types.hpp>
 #endif
 
-// HIP's headers define some of them for host compilers, not all to what a kernel needs here.
+// HIP's headers define some of these words for host compilers, partly with other meanings.
 #undef __global__
 #undef __device__
 #undef __host__
@@ -81,7 +81,7 @@ inline running_block& current_block(std::source_location at = std::source_locati
   return *block_of_thread;
 }
 
-/// Returns for each lane `value` of the lane `source(lane)`, or zeros if that lane does not take
+/// Returns the `value` that lane `source(own lane)` passed, or zeros if that lane does not take
 /// part.
 template <class T, class F>
 T read_lane(T const& value, warp_call const& call, F source) {

@@ -167,8 +167,8 @@ class block_runner final : public running_block {
   kernel_variables variables_{};
   unsigned warp_size_ = 32;
   unsigned thread_count_ = 0;  // of a block
-  unsigned next_ = 0;          // the first thread that has not begun
-  unsigned last_ = 0;          // the fiber begins threads up to this one
+  unsigned next_ = 0;          // the first thread that has not started
+  unsigned last_ = 0;          // the fiber starts threads up to this one
   unsigned current_ = 0;       // the thread that runs
   bool poisons_ = false;
 
@@ -310,19 +310,19 @@ void block_runner::run_block() {
   next_ = 0;
   fiber::release(&next_);
   while (next_ < thread_count_) {
-    fiber& begun = idle_fiber();
-    running_fiber_ = &begun;
+    fiber& started = idle_fiber();
+    running_fiber_ = &started;
     // To ThreadSanitizer a fiber is a thread: it finds the races of two threads only on two fibers,
     // which other threads of the block do not get.
     last_ = thread_count_;
     if (fiber::is_checked_by_tsan()) {
       last_ = next_ + 1;
-      begun.set_name(describe_thread(next_).data());
+      started.set_name(describe_thread(next_).data());
     }
     bool const has_returned =
-        begun.start([](void* self) { static_cast<block_runner*>(self)->run_threads(); }, this);
-    check_stack(begun);
-    if (has_returned) (fiber::is_checked_by_tsan() ? ended_ : idle_).push_back(&begun);
+        started.start([](void* self) { static_cast<block_runner*>(self)->run_threads(); }, this);
+    check_stack(started);
+    if (has_returned) (fiber::is_checked_by_tsan() ? ended_ : idle_).push_back(&started);
   }
   for (;;) {
     if (is_any(thread_state::waits_for_warp)) {

@@ -38,8 +38,8 @@ class guarded_memory {
 constexpr std::size_t max_guarded_stacks = 8000;
 
 /// A stack above inaccessible memory; or, after max_guarded_stacks, 128 adjacent stacks of which
-/// only the lowest is guarded. They are also used if the process has too many mappings, and earlier
-/// if its address space is limited.
+/// only the lowest is guarded. Adjacent stacks are also used if a mapping fails. If the address
+/// space is limited, fewer stacks are guarded.
 class stack_memory {
  public:
   /// Throws std::bad_alloc.

@@ -181,6 +181,17 @@ std::vector<ElfW(Sym)> variables_in(symbol_table const& table, std::size_t first
   return result;
 }
 
+// Returns true if another source file has a local function of the same name.
+bool has_namesake(symbol_table const& table, std::size_t kernel) {
+  std::string_view const name = table.name(table.symbols[kernel]);
+  for (std::size_t i = 0; i < table.count; ++i) {
+    ElfW(Sym) const& symbol = table.symbols[i];
+    if (i == kernel || !is_local(symbol) || !has_type(symbol, STT_FUNC)) continue;
+    if (table.name(symbol) == name) return true;
+  }
+  return false;
+}
+
 // Returns the symbols of the kernel's variables.
 std::vector<ElfW(Sym)> variables_of(symbol_table const& table, std::size_t kernel) {
   // Those of f() are _ZZ1fvE4name.
@@ -194,7 +205,7 @@ std::vector<ElfW(Sym)> variables_of(symbol_table const& table, std::size_t kerne
     std::size_t last = kernel;
     while (last < table.count && !has_type(table.symbols[last], STT_FILE)) ++last;
     auto result = variables_in(table, first, last, prefix);
-    if (!result.empty()) return result;
+    if (!result.empty() || has_namesake(table, kernel)) return result;
   }
   return variables_in(table, 0, table.count, prefix);
 }
@@ -235,7 +246,7 @@ std::shared_ptr<kernel_symbols const> read_symbols_of(loaded_object const& objec
   if (object.path == nullptr) return result;
   result->object = reinterpret_cast<void const*>(object.base);
   result->path = object.path;
-  result->is_of_program = std::strcmp(object.path, path_of_program) == 0;
+  result->is_program = std::strcmp(object.path, path_of_program) == 0;
   result->thread_local_bytes = object.thread_local_bytes;
   mapped_file const file(object.path);
   symbol_table const table = read_symbols(file);

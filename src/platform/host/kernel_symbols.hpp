@@ -25,7 +25,7 @@ struct kernel_symbols {
   std::size_t shared_bytes = 0;        // of all of them
   void const* object = nullptr;        // the address at which the shared object is loaded
   std::string path;                    // of the object's file
-  bool is_of_program = false;          // not of a shared object
+  bool is_program = false;             // whether it is the program, not a shared object
   std::size_t thread_local_bytes = 0;  // of all thread-local variables of the object
 };
 

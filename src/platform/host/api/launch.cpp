@@ -104,7 +104,7 @@ void warn_of_thread_local_memory(kernel_symbols const& kernel) {
                  "all its kernels; glibc takes them from the stack of each thread of the process "
                  "if the file is loaded at its start; use roc::dynamic_shared for large arrays, or "
                  "load the kernels with dlopen",
-                 kernel.is_of_program ? "the program" : kernel.path.c_str(),
+                 kernel.is_program ? "the program" : kernel.path.c_str(),
                  base::format_bytes(kernel.thread_local_bytes).c_str());
 }
 
