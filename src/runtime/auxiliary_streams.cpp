@@ -65,8 +65,8 @@ bool means_unsupported(std::error_code code) noexcept {
   return false;
 }
 
-// Tries the operations with values that change nothing. Their attribute would not do: HIP's headers
-// for NVIDIA do not have it.
+// Tries the operations with values that change nothing. HIP's headers for NVIDIA lack the attribute
+// that tells whether a device has them.
 bool try_values(auxiliary_streams const& pair) {
   hipStream_t const stream = handle(pair.first);
   try {

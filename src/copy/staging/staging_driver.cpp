@@ -84,8 +84,9 @@ staging_driver::ticket staging_driver::add(driven_transfer const& transfer) {
   return last_ticket_;
 }
 
-void staging_driver::withdraw(ticket transfer) noexcept {
+void staging_driver::withdraw(ticket transfer, bool releases_waits) noexcept {
   transfer_list removed;
+  std::shared_ptr<staged_work const> work;
   base::spin_backoff backoff;
   unique_lock lock(mutex_);
   auto const entry = std::find_if(transfers_.begin(), transfers_.end(),
@@ -97,14 +98,29 @@ void staging_driver::withdraw(ticket transfer) noexcept {
     backoff.pause();
     lock.lock();
   }
-  removed.splice(removed.end(), transfers_, entry);
-  lock.unlock();  // before `removed` is destroyed
+  if (releases_waits) {
+    work = std::move(entry->work);
+    entry->releases_waits = true;
+    release_waits_locked(removed);
+  } else {
+    removed.splice(removed.end(), transfers_, entry);
+  }
+  lock.unlock();  // before `removed` and `work` are destroyed
 }
 
-bool staging_driver::serves(runtime::progress_counters const* counters) noexcept {
-  std::lock_guard const lock(mutex_);
-  return std::any_of(transfers_.begin(), transfers_.end(),
-                     [=](auto const& item) { return item.counters == counters; });
+void staging_driver::release_waits_locked(transfer_list& complete) noexcept {
+  for (auto entry = transfers_.begin(); entry != transfers_.end();) {
+    auto const current = entry++;
+    if (!current->releases_waits) continue;
+    bool const has_earlier =
+        std::any_of(transfers_.begin(), transfers_.end(), [&](pending_transfer const& other) {
+          return other.counters == current->counters && other.id < current->id;
+        });
+    if (has_earlier) continue;
+    std::atomic_ref<std::uint64_t>(current->counters->cpu)
+        .store(current->device_done(current->chunk_count - 1), std::memory_order_release);
+    complete.splice(complete.end(), transfers_, current);
+  }
 }
 
 std::size_t staging_driver::ready_chunks(pending_transfer const& transfer) noexcept {
@@ -142,8 +158,8 @@ void staging_driver::end_task_locked(task const& ended, transfer_list& complete)
   pending_transfer& transfer = *ended.transfer;
   --transfer.running;
   --transfer.unfinished_tasks[ended.chunk % transfer.slot_count];
-  // A slot's count is that of its oldest chunk: the next chunk begins after the device has been
-  // told that this one is complete.
+  // The chunks are announced in order. A slot's next chunk begins after this one was announced, so
+  // that the slot's count is that of its oldest chunk.
   std::size_t const finished_before = transfer.finished_chunks;
   while (transfer.finished_chunks != transfer.next_chunk &&
          transfer.unfinished_tasks[transfer.finished_chunks % transfer.slot_count] == 0) {
@@ -154,6 +170,7 @@ void staging_driver::end_task_locked(task const& ended, transfer_list& complete)
       .store(transfer.cpu_done(transfer.finished_chunks - 1), std::memory_order_release);
   if (transfer.finished_chunks == transfer.chunk_count) {
     complete.splice(complete.end(), transfers_, ended.transfer);
+    release_waits_locked(complete);
   }
 }
 
@@ -168,13 +185,14 @@ std::size_t staging_driver::run_tasks() noexcept {
   transfer_list complete;
   unique_lock lock(mutex_, std::defer_lock);
   base::spin_then_lock(lock);
-  for (;; ++count) {
+  for (; count != value_staging::tasks_at_a_time; ++count) {
     auto const ready = find_ready_locked();
     has_ready_task_.store(ready != transfers_.end());
     if (ready == transfers_.end()) break;
     task const begun = begin_task_locked(ready);
     bool const has_more = find_ready_locked() != transfers_.end();
     lock.unlock();
+    complete.clear();
     if (has_more && begun.index == 0) threads_.notify();
     {
       pending_access_scope const scope;
@@ -222,8 +240,8 @@ void staging_driver::driver_loop() noexcept {
     base::active_options options = base::options();
     options.copy_threads = thread_limit - 1;
     base::options_scope const scope(options);
-    session transfers(*this, thread_limit);
-    threads_.run(1, transfers);  // allocates nothing, and throws nothing, because session does not
+    session current(*this, thread_limit);
+    threads_.run(1, current);  // allocates nothing, and throws nothing, because session does not
   }
 }
 

@@ -67,15 +67,14 @@ class alignas(4096) staging_driver {
   /// Starts the thread unless it runs already. Returns false if the system refuses it.
   bool start() noexcept;
   /// Adds a transfer: the CPU does its steps as soon as the device has announced its own. Called
-  /// after start(), in the thread that enqueues the device work, whose options the transfer has.
-  /// Throws std::bad_alloc.
+  /// after start(). The transfer has the options of the calling thread, which enqueues the device
+  /// work. Throws std::bad_alloc.
   ticket add(driven_transfer const& transfer);
   /// Ends the CPU's part of a transfer, if it is not complete. On return no thread accesses the
-  /// caller's memory or the counters for this transfer. Waits for tasks that run, not for the
-  /// device.
-  void withdraw(ticket transfer) noexcept;
-  /// Returns true if a transfer with these counters is not complete.
-  bool serves(runtime::progress_counters const* counters) noexcept;
+  /// caller's memory for this transfer. Waits for tasks that run, not for the device. If
+  /// `releases_waits` is true, the device's waits for the transfer end too, after earlier transfers
+  /// with the same counters are complete; there must be no later ones.
+  void withdraw(ticket transfer, bool releases_waits) noexcept;
 
  private:
   class session;
@@ -88,8 +87,9 @@ class alignas(4096) staging_driver {
     std::size_t next_chunk = 0;   // the next task to begin
     std::size_t next_task = 0;
     std::size_t finished_chunks = 0;  // the CPU counter announces them
-    std::array<std::size_t, value_staging::max_slots> unfinished_tasks{};  // of the slot's chunk
+    std::array<std::size_t, value_staging::max_slots> unfinished_tasks{};  // of each slot's chunk
     bool is_withdrawn = false;
+    bool releases_waits = false;  // see withdraw; has no work any more
   };
   using transfer_list = std::list<pending_transfer>;
   struct task {
@@ -105,7 +105,8 @@ class alignas(4096) staging_driver {
   // Runs tasks until there has been no transfer for some time, or a transfer may use more threads
   // than `thread_limit`.
   void serve(std::size_t thread_limit) noexcept;
-  // Runs tasks until none can begin. Takes the lock. Returns the number of tasks.
+  // Runs at most as many tasks as a thread runs before it looks for other work. Takes the lock.
+  // Returns the number of tasks.
   std::size_t run_tasks() noexcept;
 
   // The caller of the functions below holds mutex_.
@@ -119,6 +120,9 @@ class alignas(4096) staging_driver {
   task begin_task_locked(transfer_list::iterator transfer) noexcept;
   // Ends a task; announces the chunks that are complete. Moves the transfer to `complete` if it is.
   void end_task_locked(task const& ended, transfer_list& complete) noexcept;
+  // Releases the waits for withdrawn transfers that are not preceded by a transfer with the same
+  // counters. Moves these transfers to `complete`.
+  void release_waits_locked(transfer_list& complete) noexcept;
   // Returns the largest number of threads that a transfer may use.
   std::size_t max_threads_locked() const noexcept;
 
@@ -128,7 +132,7 @@ class alignas(4096) staging_driver {
   transfer_list transfers_;        // the one served last comes last
   ticket last_ticket_ = 0;
   std::atomic<bool> is_started_ = false;      // written with mutex_ held
-  std::atomic<bool> has_ready_task_ = false;  // as far as the last look for tasks tells
+  std::atomic<bool> has_ready_task_ = false;  // the result of the last search for a task
 };
 
 }  // namespace roc::transfer

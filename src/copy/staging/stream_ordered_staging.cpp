@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include <roc/native.hpp>
@@ -194,7 +192,7 @@ struct value_buffers {
       bool const is_first = count == 0;
       std::size_t const description_bytes = is_first ? needs.description_bytes : 0;
       auto const access = is_first ? needs.access() : staging_pool::access::stream_ordered;
-      // In few blocks: a block is free for other streams after all of its buffers are.
+      // In as few blocks as possible, because a block with one used slot serves no other stream.
       std::size_t slots = std::clamp<std::size_t>(
           (pool.block_bytes() - description_bytes) / slot_bytes, 1, wanted - count);
       // try_acquire, because a thread that holds staging memory must not wait for more.
@@ -246,11 +244,8 @@ class value_steps {
     }
     if (!transfer_.is_upload) wait(transfer_.cpu_done(work.chunk_count() - 1));
     pair_.done.record(pair_.first);
-    is_enqueued_ = true;
     stream.wait(pair_.done);
   }
-  // Returns true if all steps were enqueued, so that the transfer ends by itself.
-  bool is_enqueued() const noexcept { return is_enqueued_; }
 
  private:
   void enqueue_transfer(std::size_t chunk) {
@@ -279,27 +274,7 @@ class value_steps {
   driven_transfer const& transfer_;
   runtime::auxiliary_streams& pair_;
   std::byte* description_;
-  bool is_enqueued_ = false;
 };
-
-// Lets the enqueued steps of a failed transfer run to their end: announces all steps of the CPU,
-// after earlier transfers on the pair are complete, because their values are smaller. Blocks until
-// then. If the device makes no progress for a long time after calls of HIP have failed, it is lost.
-void release_waits(driven_transfer const& transfer, runtime::auxiliary_streams const& pair,
-                   staging_driver& driver) noexcept {
-  constexpr auto polling_interval = std::chrono::microseconds(50);
-  constexpr auto time_limit = std::chrono::seconds(10);
-  auto const end = std::chrono::steady_clock::now() + time_limit;
-  while (driver.serves(transfer.counters) && std::chrono::steady_clock::now() < end) {
-    // The event was recorded by the last complete operation on the pair.
-    if (ROCARRAY_HIP_CODE(hipEventSynchronize, native(pair.done)) == hipSuccess) break;
-    // The query lets the host platform work in the modes where only calls do.
-    static_cast<void>(ROCARRAY_HIP_CODE(hipStreamQuery, runtime::handle(pair.first)));
-    std::this_thread::sleep_for(polling_interval);
-  }
-  std::atomic_ref<std::uint64_t>(transfer.counters->cpu)
-      .store(transfer.last_value(), std::memory_order_release);
-}
 
 // Enqueues the device's steps on a pair of auxiliary streams, and gives the CPU's steps to the
 // driver. The driver has the transfer before the first step is enqueued: the CPU works while the
@@ -313,18 +288,15 @@ void enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind
   staging_driver& driver = staging_driver::instance();
   staging_driver::ticket const ticket = driver.add(transfer);
   pair.last_value = transfer.last_value();
-  value_steps steps(transfer, pair, memory.description);
   try {
-    steps.enqueue(stream);
+    value_steps(transfer, pair, memory.description).enqueue(stream);
   } catch (...) {
     // No thread and no pending work may still use the caller's memory, or the buffers after their
-    // release.
-    if (!steps.is_enqueued()) {
-      driver.withdraw(ticket);
-      release_waits(transfer, pair, driver);
-    }
+    // release. The steps that were enqueued end by themselves: each waits only for those before it,
+    // and the driver has the transfer.
     bool const is_idle = runtime::synchronize_quietly(pair.first);
-    driver.withdraw(ticket);
+    // If it is not known whether they have ended, they must not wait for the driver for ever.
+    driver.withdraw(ticket, !is_idle);
     if (!is_idle) {
       memory.abandon();
       auxiliary.abandon();
@@ -333,8 +305,8 @@ void enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind
   }
 }
 
-// Returns true if the stream is being captured, or may be: the default stream must not be asked
-// while another one is.
+// Returns true if the stream is being captured, or if that cannot be found out: the default stream
+// cannot be asked while another one is being captured.
 bool is_captured(stream_ref stream) {
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   hipError_t const result =

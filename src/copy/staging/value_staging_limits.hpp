@@ -8,13 +8,15 @@
 
 namespace roc::transfer::value_staging {
 
-/// A transfer has about so many chunks. Each costs three calls of HIP when the transfer is
-/// enqueued.
+/// The number of chunks into which a transfer is divided, if their sizes allow it. Each costs three
+/// calls of HIP when the transfer is enqueued.
 inline constexpr std::size_t target_chunks = 16;
 /// The smallest chunk that a transfer is divided into.
 inline constexpr std::size_t min_chunk_bytes = std::size_t{512} << 10;
 /// The bytes that a thread packs or unpacks at a time. A chunk is complete after its last task.
 inline constexpr std::size_t task_bytes = std::size_t{256} << 10;
+/// A thread runs so many tasks, those of a large chunk, before it looks for other work.
+inline constexpr std::size_t tasks_at_a_time = 16;
 /// The most chunks of one transfer that have staging memory at a time. The copy engine works on one
 /// of them, and the CPU on the others. A transfer whose stream is busy keeps the memory from other
 /// streams: with the default options, the largest ones take a quarter of it.

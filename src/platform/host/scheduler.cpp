@@ -273,7 +273,8 @@ void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& 
     operation_ptr const next = find_runnable_locked(wanted, path);
     if (operation_ptr const ready = find_progress_locked(next)) {
       run(*ready, lock);
-    } else if (next->state_ == operation::state::running) {
+    } else if (next->state_ != operation::state::pending) {
+      // Another thread runs it, or has run it while this one slept.
       changed_.wait(lock, [&] { return next->state_ == operation::state::done; });
     } else if (waits_for_values) {
       changed_.wait_for(lock, value_polling_interval);
