@@ -37,7 +37,7 @@ enum class default_resource : unsigned char {
 /// How copies of pageable memory in the order of a stream alternate between the device and the CPU.
 enum class stream_staging_method : unsigned char {
   automatic,       ///< the fastest method of the platform
-  values,          ///< the stream waits for values in memory that threads of the library write
+  values,          ///< stream memory operations: the stream waits for values that the CPU writes
   host_functions,  ///< the stream calls functions on a thread of the HIP runtime
 };
 
