@@ -14,7 +14,7 @@ library=$4
 # vary with the compiler; hipcc exports every kernel (weak, without type information).
 exported=$("$nm" -D --defined-only "$library" |
   awk '$2 ~ /^[TDBR]$/ || ($2 == "V" && $3 ~ /^_ZT/) {print $3}' |
-  grep -E '^_Z(N|NK|TIN|TSN|TVN)3roc|^roc_' | grep -v '^_ZN3roc8host_hip' | sort)
+  grep -E '^_Z(N|NK|TIN|TSN|TVN)3roc|^roc_' | grep -vE '^_ZN3roc(8host_hip|12host_kernels)' | sort)
 foreign=$("$nm" -D --defined-only "$library" | awk '$2 ~ /[TDBR]/ {print $3}' |
   grep -vE '^_Z.*3roc|^roc_' || true)
 

@@ -466,7 +466,7 @@ TEST(CopyBatchCost, HipCallsDoNotGrowWithTheNumberOfCopies) {
     stream.synchronize();
     counted.push_back(calls);
   }
-  EXPECT_LT(counted[1], counted[0] + 600) << counted[0];  // for 6000 copies
+  EXPECT_LT(counted[1], counted[0] + 1200) << counted[0];  // one for five copies
 }
 
 TEST(CopyBatchLayouts, CopyWithTheMaximumNumberOfAxesIsCopied) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Injected failures: every call fails at its planned use, has no effect then, and succeeds again.
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,6 +22,7 @@ class HostInjectedFailure : public testing::Test {
     ok(hipStreamSynchronize(stream_));
     ok(hipMalloc(&device_, 64));
     ok(hipHostMalloc(&pinned_, 64, 0));
+    std::memset(pinned_, 0, 64);  // stream operations wait for its value
     ok(hipMallocManaged(&managed_, 64, hipMemAttachGlobal));
   }
   void TearDown() override {
