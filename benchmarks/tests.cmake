@@ -250,7 +250,7 @@ set_tests_properties(${rocarray_test_prefix}.bench_help PROPERTIES TIMEOUT 10
   ENVIRONMENT PATH=/usr/bin:/bin PASS_REGULAR_EXPRESSION "^usage: scripts/bench [^\n]*\n")
 
 # Programs as they are and under rocarray-run. The median of a few copies says nothing: only the tool is tested.
-if(TARGET plain_copies AND ROCARRAY_PYTHON_EXECUTABLE)
+if(TARGET plain_copies AND TARGET rocarray_preload AND ROCARRAY_PYTHON_EXECUTABLE)
   get_target_property(run rocarray_preload ROCARRAY_RUN)
   set(name ${rocarray_test_prefix}.benchmarks.preloaded_programs)
   add_test(NAME ${name} COMMAND ${ROCARRAY_PYTHON_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/peers/preloaded.py

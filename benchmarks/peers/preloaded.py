@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Compares programs as they are with the same programs under rocarray-run.
 
-Usage: preloaded.py RUN PLAIN_COPIES [--programs plain,torch,cupy] [--sizes N,N,...] [--rounds N]
+Usage: preloaded.py RUN PLAIN_COPIES [--programs plain,static,torch,cupy,numba] [--sizes N,N,...] [--rounds N]
 RUN is the path of rocarray-run, PLAIN_COPIES that of the program of plain_copies.cpp. The programs are
-that one, torch and CuPy, if they are installed: contiguous and strided copies of pageable and pinned memory
-to and from the device. Each program runs without and with rocarray-run in turn. Prints a Markdown table of
+that one, the same with a static CUDA runtime (PLAIN_COPIES_static), torch, CuPy and numba, if they are
+installed: contiguous and strided copies of pageable and pinned memory to and from the device. Each program runs without and with rocarray-run in turn. Prints a Markdown table of
 the medians of the rounds in GB/s. Every result is compared. Exit status 77: there is no device.
 """
 
@@ -104,6 +104,42 @@ class Cupy:
             host[...] = device.get()
 
 
+class Numba:
+    """Arrays of numba.cuda; strided NumPy arrays go through contiguous ones."""
+
+    def __init__(self):
+        from numba import cuda
+        self.cuda = cuda
+        self.wait = cuda.synchronize
+
+    def has_device(self):
+        return self.cuda.is_available()
+
+    def host(self, shape, pinned):
+        if pinned:
+            array = self.cuda.pinned_array(shape, np.uint8)
+            array[...] = 0
+        else:
+            array = np.zeros(shape, np.uint8)
+        return array, array
+
+    def device(self, shape):
+        return self.cuda.device_array(shape, np.uint8)
+
+    def up(self, device, host):
+        device.copy_to_device(np.ascontiguousarray(host))
+
+    def down(self, host, device):
+        if host.flags.c_contiguous:
+            device.copy_to_host(host)
+        else:
+            host[...] = device.copy_to_host()
+
+
+LIBRARIES = {"torch": Torch, "cupy": Cupy, "numba": Numba}
+PROGRAMS = ["plain", "static", *LIBRARIES]
+
+
 def measure(library, sizes):
     """Prints lines as plain_copies does: OPERATION BYTES SECONDS."""
     if not library.has_device():
@@ -161,15 +197,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run")
     parser.add_argument("plain_copies")
-    parser.add_argument("--programs", type=lambda text: text.split(","), default=["plain", "torch", "cupy"])
+    parser.add_argument("--programs", type=lambda text: text.split(","), default=PROGRAMS)
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], default=SIZES)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--measure", choices=["torch", "cupy"], help=argparse.SUPPRESS)
+    parser.add_argument("--measure", choices=LIBRARIES, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if unknown := set(arguments.programs) - {"plain", "torch", "cupy"}:
-        parser.error(f"unknown programs: {', '.join(sorted(unknown))}; use plain, torch and cupy")
+    if unknown := set(arguments.programs) - set(PROGRAMS):
+        parser.error(f"unknown programs: {', '.join(sorted(unknown))}; use {', '.join(PROGRAMS)}")
     if arguments.measure:
-        return measure(Torch() if arguments.measure == "torch" else Cupy(), arguments.sizes)
+        return measure(LIBRARIES[arguments.measure](), arguments.sizes)
 
     rocarray_run, _directory = without_space(arguments.run)
     sizes = [str(size) for size in arguments.sizes]
@@ -178,6 +214,10 @@ def main():
     for program in arguments.programs:
         if program == "plain":
             command = [arguments.plain_copies, *sizes]
+        elif program == "static":
+            if not os.path.exists(arguments.plain_copies + "_static"):
+                continue  # the HIP runtime is not linked statically
+            command = [arguments.plain_copies + "_static", *sizes]
         elif importlib.util.find_spec(program):
             command = [sys.executable, __file__, "-", "-", "--measure", program, "--sizes", ",".join(sizes)]
         else:
