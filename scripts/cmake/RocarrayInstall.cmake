@@ -102,7 +102,10 @@ rocarray_install(EXPORT rocarray PKG_CONFIG rocarray
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET rocarray_preload)
   get_target_property(rocarray_run rocarray_preload ROCARRAY_RUN)
-  install(TARGETS rocarray_preload rocarray_preload_copy LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  # Not in the directory of libraries: on nvidia, ldconfig would take librocarray-preload.so, whose SONAME
+  # is the driver's, for the driver and make a link libcuda.so.1 to it.
+  get_target_property(rocarray_preload_targets rocarray_preload ROCARRAY_TARGETS)
+  install(TARGETS ${rocarray_preload_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/rocarray)
   install(PROGRAMS ${rocarray_run} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 

@@ -98,11 +98,13 @@ if(TARGET rocbench)
 endif()
 if(TARGET rocarray_preload)
   rocarray_debian_documents(preload)
-  # rocarray-run finds the objects beside itself.
-  install(TARGETS rocarray_preload rocarray_preload_copy
-    LIBRARY DESTINATION ${rocarray_private_directory} COMPONENT preload EXCLUDE_FROM_ALL)
+  # rocarray-run finds the objects beside itself. Not in the directory of the library, which a user may
+  # give to ldconfig or add to /etc/ld.so.conf.
+  set(rocarray_preload_directory ${rocarray_private_directory}/preload)
+  install(TARGETS ${rocarray_preload_targets}
+    LIBRARY DESTINATION ${rocarray_preload_directory} COMPONENT preload EXCLUDE_FROM_ALL)
   install(PROGRAMS ${rocarray_run}
-    DESTINATION ${rocarray_private_directory} COMPONENT preload EXCLUDE_FROM_ALL)
+    DESTINATION ${rocarray_preload_directory} COMPONENT preload EXCLUDE_FROM_ALL)
   set(rocarray_preload_slaves "")
   get_target_property(rocarray_man_page rocarray_preload ROCARRAY_MAN_PAGE)
   if(rocarray_man_page)
@@ -216,7 +218,7 @@ rocarray_alternative(tool /usr/bin/rocbench /usr/${rocarray_private_directory}/r
 rocarray_alternative(python /usr/lib/python3/dist-packages/rocarray
   /usr/${rocarray_private_directory}/python/rocarray "")
 if(TARGET rocarray_preload)
-  rocarray_alternative(preload /usr/bin/rocarray-run /usr/${rocarray_private_directory}/rocarray-run
+  rocarray_alternative(preload /usr/bin/rocarray-run /usr/${rocarray_preload_directory}/rocarray-run
     "${rocarray_preload_slaves}")
 endif()
 

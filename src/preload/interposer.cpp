@@ -245,8 +245,9 @@ outcome check_request(copy_request const& request) noexcept {
 // Returns why the copy cannot be served in the state of the program's runtime. Sets the device of
 // the request. May leave an error in the runtime only if the vendor's copy fails too.
 outcome check_runtime(vendor_runtime const& runtime, copy_request& request) noexcept {
-  if (runtime.peek_at_last_error == nullptr || runtime.get_last_error == nullptr ||
-      runtime.get_device == nullptr || runtime.is_capturing == nullptr) {
+  if (runtime.get_device == nullptr || runtime.is_capturing == nullptr ||
+      (runtime.keeps_errors &&
+       (runtime.peek_at_last_error == nullptr || runtime.get_last_error == nullptr))) {
     return outcome::unavailable;
   }
   // The library's calls would replace the error, which the vendor's copy leaves in place.
@@ -297,8 +298,7 @@ outcome try_to_serve(call_site const& site, copy_request& request, copy_report& 
   outcome const result = copy_with_library(&request, &report);
   count_failure(result);
 #if ROCARRAY_PLATFORM_AMD
-  // There was no error before, and the vendor's copy would leave none. On nvidia, the library has a
-  // runtime of its own.
+  // There was no error before, and the vendor's copy would leave none.
   int device = 0;
   if (runtime.keeps_errors) {
     static_cast<void>(runtime.get_last_error());
@@ -317,6 +317,11 @@ outcome serve(call_site& site, call function, copy_request request, copy_report&
   count_copy(site, function, result, bytes);
   if (result == outcome::served) count_duration(result, report, bytes);
   return result;
+}
+
+bool wants_summary() noexcept {
+  read_settings();
+  return prints_summary;
 }
 
 void before_capture() noexcept {

@@ -12,6 +12,9 @@ namespace roc::preload {
 /// function and passes the duration to count_duration with the direction in `report`.
 outcome serve(call_site& site, call function, copy_request request, copy_report& report) noexcept;
 
+/// Returns true if the summary is printed at exit: the call sites in the program are then of use.
+bool wants_summary() noexcept;
+
 /// Called before and after the program begins to capture a stream, and after it ended a capture:
 /// no copy is served meanwhile, because the calls of the library's threads could invalidate the
 /// capture. before_capture waits for the copies in flight, but not for long: a copy may wait for

@@ -12,8 +12,9 @@
 namespace roc::preload {
 namespace {
 
-// The driver's functions, from the library that the program has loaded. The names are those of the
-// current versions, which cuda.h may give to functions by macros.
+// The driver's functions, by way of librocarray-preload.so, whose name the loader takes for the
+// driver's. The names are those of the current versions, which cuda.h may give to functions by
+// macros.
 struct driver_functions {
   CUresult (*get_current)(CUcontext*) = nullptr;
   CUresult (*set_current)(CUcontext) = nullptr;
@@ -21,7 +22,7 @@ struct driver_functions {
   CUresult (*retain_primary)(CUcontext*, CUdevice) = nullptr;
   CUresult (*stream_context)(CUstream, CUcontext*) = nullptr;
   CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr) = nullptr;
-  CUresult (*context_id)(CUcontext, unsigned long long*) = nullptr;  // null before CUDA 12
+  CUresult (*context_id)(CUcontext, unsigned long long*) = nullptr;  // fails before CUDA 12
   CUresult (*address_range)(CUdeviceptr*, std::size_t*, CUdeviceptr) = nullptr;
   bool is_complete = false;
 
@@ -44,8 +45,8 @@ struct driver_functions {
   }
 };
 
-// Looked up while this object is loaded, which is after the program's runtime has loaded the
-// driver: a guard of a static local variable would be held over calls of the loader.
+// Looked up while this object is loaded: a guard of a static local variable would be held over
+// calls of the loader.
 driver_functions const functions_of_driver;
 
 driver_functions const& driver() noexcept { return functions_of_driver; }
@@ -91,9 +92,7 @@ primary_context_scope::primary_context_scope(int device) noexcept {
   CUcontext const primary = primary_context_of(device, was_reset_);
   previous_ = current;
   primary_ = primary;
-  if (primary == nullptr || (current != nullptr && current != primary)) return;
-  // A thread without a context uses the primary one from its first call of the runtime on.
-  is_usable_ = current != nullptr || driver().set_current(primary) == CUDA_SUCCESS;
+  is_usable_ = primary != nullptr && current == primary;
 }
 
 primary_context_scope::~primary_context_scope() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the functions that replace the vendor's have in common. replaced_calls.cpp defines them
-// under the vendor's names; no header declares them, because a program sees the vendor's
-// declarations.
+// What the functions that replace the vendor's have in common, on amd (replaced_hip_calls.cpp) and
+// on nvidia (replaced_driver_calls.cpp). Each is defined under a name of its own and exported under
+// the vendor's, so that it need not agree with the declarations of one version of the vendor's
+// header: handles are pointers, enumerations are int. No header declares them, because a program
+// sees the vendor's declarations.
 #pragma once
 
 #include <chrono>
@@ -14,8 +16,11 @@
 
 namespace roc::preload {
 
-/// hipErrorNotInitialized, cudaErrorInitializationError: the result of a call without a runtime.
-inline constexpr int not_initialized = 3;
+/// Return the stream that a call with a null handle, or without a handle, uses.
+inline void* legacy(void* stream = nullptr) noexcept { return stream; }
+inline void* per_thread(void* stream = nullptr) noexcept {
+  return stream == nullptr ? per_thread_stream() : stream;
+}
 
 /// Returns the request of a contiguous copy.
 inline copy_request contiguous(void* to, void const* from, std::size_t bytes, int kind,
@@ -24,60 +29,12 @@ inline copy_request contiguous(void* to, void const* from, std::size_t bytes, in
           kind, stream, is_synchronous, false, -1};
 }
 
-/// Returns the request of a two-dimensional copy.
-inline copy_request rows(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch,
-                         std::size_t width, std::size_t height, int kind, void* stream,
-                         bool is_synchronous) noexcept {
-  // The slices are not used: there is one.
-  return {from,           to,   width,  height,         1,     from_pitch, to_pitch, width * height,
-          width * height, kind, stream, is_synchronous, false, -1};
-}
-
-/// Returns the request of a three-dimensional copy between two pitched pointers. `Parameters` is
-/// the vendor's struct. Sets `result` to why it must be passed on, if it is none.
-template <class Parameters>
-copy_request slices(Parameters const& p, void* stream, bool is_synchronous,
-                    outcome& result) noexcept {
-  if (p.srcArray != nullptr || p.dstArray != nullptr) {
-    result = outcome::array;
-    return {};
-  }
-  auto const is_usual_side = [&](auto const& memory, auto const& position) {
-    return memory.ptr != nullptr && position.x <= memory.pitch &&
-           p.extent.width <= memory.pitch - position.x && position.y <= memory.ysize &&
-           p.extent.height <= memory.ysize - position.y && p.extent.width <= memory.xsize;
-  };
-  auto const slice_of = [](auto const& memory) { return memory.pitch * memory.ysize; };
-  auto const begin_of = [&](auto const& memory, auto const& position) {
-    return static_cast<char*>(memory.ptr) + position.z * slice_of(memory) +
-           position.y * memory.pitch + position.x;
-  };
-  if (!is_usual_side(p.srcPtr, p.srcPos) || !is_usual_side(p.dstPtr, p.dstPos)) {
-    result = outcome::invalid;
-    return {};
-  }
-  return {begin_of(p.srcPtr, p.srcPos),
-          begin_of(p.dstPtr, p.dstPos),
-          p.extent.width,
-          p.extent.height,
-          p.extent.depth,
-          p.srcPtr.pitch,
-          p.dstPtr.pitch,
-          slice_of(p.srcPtr),
-          slice_of(p.dstPtr),
-          static_cast<int>(p.kind),
-          stream,
-          is_synchronous,
-          false,
-          -1};
-}
-
 /// Calls the vendor's function that a call from `caller` would have reached.
 template <class... Arguments>
 int call_vendor(call function, void const* caller, Arguments... arguments) {
   call_site const& site = find_call_site(function, caller);
   void* const address = site.runtime == nullptr ? nullptr : site.runtime->function(function);
-  if (address == nullptr) return not_initialized;
+  if (address == nullptr) return code_without_runtime;
   return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
 }
 
@@ -88,7 +45,7 @@ int copy_or_call_vendor(call function, void const* caller, copy_request const& r
                         outcome result, Arguments... arguments) {
   call_site& site = find_call_site(function, caller);
   void* const address = site.runtime == nullptr ? nullptr : site.runtime->function(function);
-  if (address == nullptr) return not_initialized;
+  if (address == nullptr) return code_without_runtime;
   copy_report report;
   if (result == outcome::served) {
     result = serve(site, function, request, report);
@@ -106,4 +63,33 @@ int copy_or_call_vendor(call function, void const* caller, copy_request const& r
   return code;
 }
 
+/// Calls the vendor's function that begins a capture.
+template <class... Arguments>
+int begin_capture(call function, void const* caller, Arguments... arguments) {
+  before_capture();
+  int const code = call_vendor(function, caller, arguments...);
+  after_capture(code != 0);
+  return code;
+}
+
+/// Calls the vendor's function that ends a capture.
+inline int end_capture(call function, void const* caller, void* stream, void** graph) {
+  int const code = call_vendor(function, caller, stream, graph);
+  // A call that fails with one of these codes ends no capture: invalid argument, not initialized,
+  // no context, invalid handle, no capture in this stream, destroyed context, capture of another
+  // thread. The vendors' numbers are the same.
+  constexpr int unchanged[] = {1, 3, 201, 400, 401, 709, 903, 908};
+  bool has_ended = true;
+  for (int const other : unchanged) has_ended = has_ended && code != other;
+  after_capture(has_ended);
+  return code;
+}
+
 }  // namespace roc::preload
+
+// A call from the program is recognized by the address to which it returns.
+#define ROCARRAY_CALLER __builtin_return_address(0)
+#define ROCARRAY_REPLACE(name, ...)                                                              \
+  extern "C"                                                                                     \
+      [[gnu::visibility("default"), gnu::used]] int replaced_##name(__VA_ARGS__) __asm__(#name); \
+  int replaced_##name(__VA_ARGS__)

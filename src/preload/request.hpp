@@ -19,7 +19,7 @@ enum class outcome : unsigned char {
   invalid,          // arguments that the vendor's function refuses or that are unusual
   array,            // a CUDA or HIP array
   capturing,        // a stream is being captured
-  earlier_error,    // the runtime holds an error that the program has not fetched
+  earlier_error,    // the runtime holds an error that the program has not fetched (amd)
   pinned,           // pinned host memory, which the vendor's function copies at full speed
   other_memory,     // memory that is managed, or of an unknown kind
   other_device,     // memory, stream or context of another device than the current one
@@ -34,7 +34,7 @@ enum class outcome : unsigned char {
   count
 };
 
-/// The kinds of a copy, with the numbers of hipMemcpyKind and cudaMemcpyKind.
+/// The kinds of a copy that can be served, with the numbers of hipMemcpyKind.
 enum class direction : int { to_device = 1, to_host = 2, unspecified = 4 };
 
 /// The handle that both vendors give to the default stream of the calling thread.
@@ -51,7 +51,7 @@ struct copy_request {
   std::size_t destination_pitch;
   std::size_t source_slice;  // from slice to slice
   std::size_t destination_slice;
-  int kind;              // the vendor's number
+  int kind;              // a direction, or another number of hipMemcpyKind
   void* stream;          // null: the legacy default stream
   bool is_synchronous;   // the vendor's function returns after the copy is complete
   bool measures_vendor;  // check and wait as for a copy, but do not copy: returns to_measure

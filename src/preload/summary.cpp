@@ -70,17 +70,29 @@ char const* text_of(outcome result) noexcept {
   return "";
 }
 
-struct size_text {
+struct short_text {
   char text[32];
 };
 
+// Returns the name of a function without the version "_v2", which cuda.h adds to the driver's.
+short_text name_of(call function) noexcept {
+  std::string_view const name = call_names[static_cast<std::size_t>(function)];
+  constexpr std::string_view version = "_v2";
+  std::size_t const end = std::min(name.find(version), name.size());
+  std::string_view const rest = end == name.size() ? "" : name.substr(end + version.size());
+  short_text result;
+  std::snprintf(result.text, sizeof result.text, "%.*s%.*s", static_cast<int>(end), name.data(),
+                static_cast<int>(rest.size()), rest.data());
+  return result;
+}
+
 // Returns a size as base::format_bytes does. Does not allocate: the process is ending.
-size_text format(std::uint64_t bytes) noexcept {
+short_text format(std::uint64_t bytes) noexcept {
   char const* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);
   int unit = 0;
   for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
-  size_text result;
+  short_text result;
   std::snprintf(result.text, sizeof result.text, "%.4g %s", value, units[unit]);
   return result;
 }
@@ -90,7 +102,8 @@ void print_calls() noexcept {
     for (std::size_t result = 0; result != outcome_count; ++result) {
       copy_counter const& counter = counters[function][result];
       if (counter.copies.load() == 0) continue;
-      std::fprintf(stderr, "  %-24s %8llu copies  %10s  %s\n", name_of(static_cast<call>(function)),
+      std::fprintf(stderr, "  %-24s %8llu copies  %10s  %s\n",
+                   name_of(static_cast<call>(function)).text,
                    static_cast<unsigned long long>(counter.copies.load()),
                    format(counter.bytes.load()).text, text_of(static_cast<outcome>(result)));
     }
@@ -123,12 +136,12 @@ void print_call_site(call_site const& site) noexcept {
   void const* const address = site.address.load();
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
-    std::fprintf(stderr, "  %s at %p", name_of(site.function), address);
+    std::fprintf(stderr, "  %s at %p", name_of(site.function).text, address);
     return;
   }
   std::string_view const file = file_name(info.dli_fname);
-  std::fprintf(stderr, "  %s at %.*s+0x%zx", name_of(site.function), static_cast<int>(file.size()),
-               file.data(),
+  std::fprintf(stderr, "  %s at %.*s+0x%zx", name_of(site.function).text,
+               static_cast<int>(file.size()), file.data(),
                static_cast<std::size_t>(static_cast<char const*>(address) -
                                         static_cast<char const*>(info.dli_fbase)));
   if (info.dli_sname != nullptr) std::fprintf(stderr, " (%s)", info.dli_sname);

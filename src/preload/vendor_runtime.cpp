@@ -15,18 +15,10 @@
 namespace roc::preload {
 namespace {
 
-#define ROCARRAY_CALL_NAME(function) #function,
-constexpr std::array<char const*, call_count> names = {ROCARRAY_REPLACED_CALLS(ROCARRAY_CALL_NAME)};
-#undef ROCARRAY_CALL_NAME
-
-constexpr char probe[] = ROCARRAY_VENDOR_PREFIX "Memcpy";
-#if ROCARRAY_PLATFORM_AMD
+constexpr char probe[] = "hipMemcpy";
 constexpr std::string_view library_name = "libamdhip64.so";
-#else
-constexpr std::string_view library_name = "libcudart.so";
-#endif
 
-// A process has one runtime, or a few versions of libcudart.
+// A process has one runtime, or a few versions of it.
 constexpr std::size_t max_runtimes = 8;
 constinit std::array<vendor_runtime, max_runtimes> runtimes{};
 constinit std::atomic<std::size_t> runtime_count = 0;  // of complete entries
@@ -91,16 +83,11 @@ void look_up(Function*& result, void* library, char const* name) noexcept {
 
 // ROCm 7.0 has the version 70000000.
 bool keeps_errors(void* library) noexcept {
-#if ROCARRAY_PLATFORM_AMD
   constexpr int first_version = 70'000'000;
   int (*get_version)(int*) = nullptr;
   look_up(get_version, library, "hipRuntimeGetVersion");
   int version = 0;
   return get_version != nullptr && get_version(&version) == 0 && version >= first_version;
-#else
-  static_cast<void>(library);
-  return true;
-#endif
 }
 
 // Returns the known runtime with this handle, or null.
@@ -122,11 +109,11 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   if (vendor_runtime const* const known = known_runtime(library)) return known;
   vendor_runtime added;
   added.library = library;
-  for (std::size_t i = 0; i != call_count; ++i) added.functions[i] = dlsym(library, names[i]);
-  look_up(added.peek_at_last_error, library, ROCARRAY_VENDOR_PREFIX "PeekAtLastError");
-  look_up(added.get_last_error, library, ROCARRAY_VENDOR_PREFIX "GetLastError");
-  look_up(added.get_device, library, ROCARRAY_VENDOR_PREFIX "GetDevice");
-  look_up(added.is_capturing, library, ROCARRAY_VENDOR_PREFIX "StreamIsCapturing");
+  for (std::size_t i = 0; i != call_count; ++i) added.functions[i] = dlsym(library, call_names[i]);
+  look_up(added.peek_at_last_error, library, "hipPeekAtLastError");
+  look_up(added.get_last_error, library, "hipGetLastError");
+  look_up(added.get_device, library, "hipGetDevice");
+  look_up(added.is_capturing, library, "hipStreamIsCapturing");
   added.keeps_errors = keeps_errors(library);
   std::lock_guard const lock(publication);
   // Another thread may have added it.
@@ -139,8 +126,6 @@ vendor_runtime const* runtime_with(void* function) noexcept {
 }
 
 }  // namespace
-
-char const* name_of(call function) noexcept { return names[static_cast<std::size_t>(function)]; }
 
 vendor_runtime const* find_runtime(void const* caller) noexcept {
   void* function = probe_of_caller(caller);

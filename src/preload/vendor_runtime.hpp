@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The vendor's runtime library that a call of the program would have reached without the preloaded
-// object, and its functions.
+// The vendor's library that a call of the program would have reached without the preloaded object,
+// and its functions: the HIP runtime on amd, the driver on nvidia.
 #pragma once
 
 #include <array>
@@ -34,29 +34,42 @@ namespace roc::preload {
   X(hipStreamEndCapture)           \
   X(hipStreamEndCapture_spt)       \
   X(hipDeviceReset)
-#define ROCARRAY_VENDOR_PREFIX "hip"
 #else
-#define ROCARRAY_REPLACED_CALLS(X)      \
-  X(cudaMemcpy)                         \
-  X(cudaMemcpy_ptds)                    \
-  X(cudaMemcpyAsync)                    \
-  X(cudaMemcpyAsync_ptsz)               \
-  X(cudaMemcpy2D)                       \
-  X(cudaMemcpy2D_ptds)                  \
-  X(cudaMemcpy2DAsync)                  \
-  X(cudaMemcpy2DAsync_ptsz)             \
-  X(cudaMemcpy3D)                       \
-  X(cudaMemcpy3D_ptds)                  \
-  X(cudaMemcpy3DAsync)                  \
-  X(cudaMemcpy3DAsync_ptsz)             \
-  X(cudaStreamBeginCapture)             \
-  X(cudaStreamBeginCapture_ptsz)        \
-  X(cudaStreamBeginCaptureToGraph)      \
-  X(cudaStreamBeginCaptureToGraph_ptsz) \
-  X(cudaStreamEndCapture)               \
-  X(cudaStreamEndCapture_ptsz)          \
-  X(cudaDeviceReset)
-#define ROCARRAY_VENDOR_PREFIX "cuda"
+#define ROCARRAY_REPLACED_CALLS(X)    \
+  X(cuMemcpy)                         \
+  X(cuMemcpy_ptds)                    \
+  X(cuMemcpyAsync)                    \
+  X(cuMemcpyAsync_ptsz)               \
+  X(cuMemcpyHtoD_v2)                  \
+  X(cuMemcpyHtoD_v2_ptds)             \
+  X(cuMemcpyHtoDAsync_v2)             \
+  X(cuMemcpyHtoDAsync_v2_ptsz)        \
+  X(cuMemcpyDtoH_v2)                  \
+  X(cuMemcpyDtoH_v2_ptds)             \
+  X(cuMemcpyDtoHAsync_v2)             \
+  X(cuMemcpyDtoHAsync_v2_ptsz)        \
+  X(cuMemcpy2D_v2)                    \
+  X(cuMemcpy2D_v2_ptds)               \
+  X(cuMemcpy2DUnaligned_v2)           \
+  X(cuMemcpy2DUnaligned_v2_ptds)      \
+  X(cuMemcpy2DAsync_v2)               \
+  X(cuMemcpy2DAsync_v2_ptsz)          \
+  X(cuMemcpy3D_v2)                    \
+  X(cuMemcpy3D_v2_ptds)               \
+  X(cuMemcpy3DAsync_v2)               \
+  X(cuMemcpy3DAsync_v2_ptsz)          \
+  X(cuStreamBeginCapture)             \
+  X(cuStreamBeginCapture_ptsz)        \
+  X(cuStreamBeginCapture_v2)          \
+  X(cuStreamBeginCapture_v2_ptsz)     \
+  X(cuStreamBeginCaptureToGraph)      \
+  X(cuStreamBeginCaptureToGraph_ptsz) \
+  X(cuStreamEndCapture)               \
+  X(cuStreamEndCapture_ptsz)          \
+  X(cuDevicePrimaryCtxReset)          \
+  X(cuDevicePrimaryCtxReset_v2)       \
+  X(cuGetProcAddress)                 \
+  X(cuGetProcAddress_v2)
 #endif
 
 #define ROCARRAY_CALL_ENUMERATOR(function) function,
@@ -64,28 +77,42 @@ enum class call : unsigned { ROCARRAY_REPLACED_CALLS(ROCARRAY_CALL_ENUMERATOR) c
 #undef ROCARRAY_CALL_ENUMERATOR
 inline constexpr std::size_t call_count = static_cast<std::size_t>(call::count);
 
-/// Returns the name of the function.
-char const* name_of(call function) noexcept;
+/// The names by which the vendor's library exports the functions.
+#define ROCARRAY_CALL_NAME(function) #function,
+inline constexpr std::array<char const*, call_count> call_names = {
+    ROCARRAY_REPLACED_CALLS(ROCARRAY_CALL_NAME)};
+#undef ROCARRAY_CALL_NAME
 
-/// A loaded runtime library: libamdhip64 or libcudart. It is kept loaded until the process ends.
+/// A loaded library of the vendor: libamdhip64, or libcuda, the driver's. It is kept loaded until
+/// the process ends.
 struct vendor_runtime {
   void* library = nullptr;  // dlopen's handle
   std::array<void*, call_count> functions{};
-  int (*peek_at_last_error)() = nullptr;
-  int (*get_last_error)() = nullptr;
   int (*get_device)(int*) = nullptr;
   int (*is_capturing)(void* stream, int* status) = nullptr;
-  /// A successful call leaves the error of an earlier one in place. False before ROCm 7, where
-  /// hipGetLastError returns the result of the last call.
-  bool keeps_errors = true;
+  /// The library holds the error of an earlier call, and a successful call leaves it in place.
+  /// False before ROCm 7, where hipGetLastError returns the result of the last call, and for
+  /// libcuda, which holds no error.
+  bool keeps_errors = false;
+  int (*peek_at_last_error)() = nullptr;  // only if it keeps errors
+  int (*get_last_error)() = nullptr;      // only if it keeps errors
 
   void* function(call id) const noexcept { return functions[static_cast<std::size_t>(id)]; }
 };
 
-/// Returns the runtime that a call from `caller`, an address in the program's code, reaches: the
-/// one that the caller's object was linked with, else the next one in the program's search order,
-/// else any that is loaded. Returns null if none is loaded. Takes the loader's lock: the caller
-/// holds no lock, see publication_lock.
+#if ROCARRAY_PLATFORM_AMD
+/// The result of a call without a runtime: hipErrorNotInitialized.
+inline constexpr int code_without_runtime = 3;
+#else
+/// The result of a call without a driver: CUDA_ERROR_STUB_LIBRARY.
+inline constexpr int code_without_runtime = 34;
+#endif
+
+/// Returns the runtime that a call from `caller`, an address in the program's code, reaches. On
+/// amd, it is the one that the caller's object was linked with, else the next one in the program's
+/// search order, else any that is loaded. On nvidia, it is the driver, which the first call loads.
+/// Returns null if there is none. Takes the loader's lock: the caller holds no lock, see
+/// publication_lock.
 vendor_runtime const* find_runtime(void const* caller) noexcept;
 
 }  // namespace roc::preload

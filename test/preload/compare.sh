@@ -33,6 +33,8 @@ plain=0
 # What the test injects into the library does not concern this run.
 env -u ROCARRAY_INJECT_FAILURE "$@" >"$scratch/plain.out" 2>"$scratch/plain.err" || plain=$?
 [ $plain != 77 ] || exit 77
+# A program that is linked with a driver that is not installed.
+[ $plain != 127 ] || ! grep "libcuda.so.1: cannot open" "$scratch/plain.err" || exit 77
 [ $plain = 0 ] || fail "the program fails without rocarray-run: exit status $plain"
 served=0
 "$run" --summary "$@" >"$scratch/served.out" 2>"$scratch/served.err" || served=$?

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// The functions of the CUDA driver that are replaced.
+#include "preload/replaced_driver_calls.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+using namespace roc::preload;
+
+namespace {
+
+constexpr int to_device = static_cast<int>(direction::to_device);
+constexpr int to_host = static_cast<int>(direction::to_host);
+constexpr int unspecified = static_cast<int>(direction::unspecified);
+
+}  // namespace
+
+// The driver's CUdeviceptr has the size of a pointer.
+#define ROCARRAY_REPLACE_COPY(name, kind, default_stream)                                \
+  ROCARRAY_REPLACE(name, void* to, void const* from, std::size_t bytes) {                \
+    auto const request = contiguous(to, from, bytes, kind, default_stream(), true);      \
+    return copy(call::name, ROCARRAY_CALLER, request, outcome::served, to, from, bytes); \
+  }
+#define ROCARRAY_REPLACE_COPY_ON_STREAM(name, kind, default_stream)                              \
+  ROCARRAY_REPLACE(name, void* to, void const* from, std::size_t bytes, void* stream) {          \
+    auto const request = contiguous(to, from, bytes, kind, default_stream(stream), false);       \
+    return copy(call::name, ROCARRAY_CALLER, request, outcome::served, to, from, bytes, stream); \
+  }
+#define ROCARRAY_REPLACE_STRIDED(name, parameters, default_stream)               \
+  ROCARRAY_REPLACE(name, parameters const* p) {                                  \
+    return copy_strided(call::name, ROCARRAY_CALLER, p, default_stream(), true); \
+  }
+#define ROCARRAY_REPLACE_STRIDED_ON_STREAM(name, parameters, default_stream)                    \
+  ROCARRAY_REPLACE(name, parameters const* p, void* stream) {                                   \
+    return copy_strided(call::name, ROCARRAY_CALLER, p, default_stream(stream), false, stream); \
+  }
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE(name)                 \
+  ROCARRAY_REPLACE(name, void* stream, int mode) {           \
+    return begin(call::name, ROCARRAY_CALLER, stream, mode); \
+  }
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(name) \
+  ROCARRAY_REPLACE(name, void* stream) { return begin(call::name, ROCARRAY_CALLER, stream); }
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(name)                                            \
+  ROCARRAY_REPLACE(name, void* stream, void* graph, void const* dependencies, void const* edges, \
+                   std::size_t count, int mode) {                                                \
+    return begin(call::name, ROCARRAY_CALLER, stream, graph, dependencies, edges, count, mode);  \
+  }
+#define ROCARRAY_REPLACE_END_CAPTURE(name)                  \
+  ROCARRAY_REPLACE(name, void* stream, void** graph) {      \
+    return end(call::name, ROCARRAY_CALLER, stream, graph); \
+  }
+#define ROCARRAY_REPLACE_RESET(name)                         \
+  ROCARRAY_REPLACE(name, int device) {                       \
+    before_reset();                                          \
+    return call_vendor(call::name, ROCARRAY_CALLER, device); \
+  }
+
+ROCARRAY_REPLACE_COPY(cuMemcpy, unspecified, legacy)
+ROCARRAY_REPLACE_COPY(cuMemcpy_ptds, unspecified, per_thread)
+ROCARRAY_REPLACE_COPY_ON_STREAM(cuMemcpyAsync, unspecified, legacy)
+ROCARRAY_REPLACE_COPY_ON_STREAM(cuMemcpyAsync_ptsz, unspecified, per_thread)
+ROCARRAY_REPLACE_COPY(cuMemcpyHtoD_v2, to_device, legacy)
+ROCARRAY_REPLACE_COPY(cuMemcpyHtoD_v2_ptds, to_device, per_thread)
+ROCARRAY_REPLACE_COPY_ON_STREAM(cuMemcpyHtoDAsync_v2, to_device, legacy)
+ROCARRAY_REPLACE_COPY_ON_STREAM(cuMemcpyHtoDAsync_v2_ptsz, to_device, per_thread)
+ROCARRAY_REPLACE_COPY(cuMemcpyDtoH_v2, to_host, legacy)
+ROCARRAY_REPLACE_COPY(cuMemcpyDtoH_v2_ptds, to_host, per_thread)
+ROCARRAY_REPLACE_COPY_ON_STREAM(cuMemcpyDtoHAsync_v2, to_host, legacy)
+ROCARRAY_REPLACE_COPY_ON_STREAM(cuMemcpyDtoHAsync_v2_ptsz, to_host, per_thread)
+ROCARRAY_REPLACE_STRIDED(cuMemcpy2D_v2, CUDA_MEMCPY2D, legacy)
+ROCARRAY_REPLACE_STRIDED(cuMemcpy2D_v2_ptds, CUDA_MEMCPY2D, per_thread)
+ROCARRAY_REPLACE_STRIDED(cuMemcpy2DUnaligned_v2, CUDA_MEMCPY2D, legacy)
+ROCARRAY_REPLACE_STRIDED(cuMemcpy2DUnaligned_v2_ptds, CUDA_MEMCPY2D, per_thread)
+ROCARRAY_REPLACE_STRIDED_ON_STREAM(cuMemcpy2DAsync_v2, CUDA_MEMCPY2D, legacy)
+ROCARRAY_REPLACE_STRIDED_ON_STREAM(cuMemcpy2DAsync_v2_ptsz, CUDA_MEMCPY2D, per_thread)
+ROCARRAY_REPLACE_STRIDED(cuMemcpy3D_v2, CUDA_MEMCPY3D, legacy)
+ROCARRAY_REPLACE_STRIDED(cuMemcpy3D_v2_ptds, CUDA_MEMCPY3D, per_thread)
+ROCARRAY_REPLACE_STRIDED_ON_STREAM(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D, legacy)
+ROCARRAY_REPLACE_STRIDED_ON_STREAM(cuMemcpy3DAsync_v2_ptsz, CUDA_MEMCPY3D, per_thread)
+ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(cuStreamBeginCapture)
+ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(cuStreamBeginCapture_ptsz)
+ROCARRAY_REPLACE_BEGIN_CAPTURE(cuStreamBeginCapture_v2)
+ROCARRAY_REPLACE_BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz)
+ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph)
+ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz)
+ROCARRAY_REPLACE_END_CAPTURE(cuStreamEndCapture)
+ROCARRAY_REPLACE_END_CAPTURE(cuStreamEndCapture_ptsz)
+ROCARRAY_REPLACE_RESET(cuDevicePrimaryCtxReset)
+ROCARRAY_REPLACE_RESET(cuDevicePrimaryCtxReset_v2)
+
+// The look-up of functions by name, which the CUDA runtimes use for all that they call.
+
+namespace {
+
+void* replacement_of(call function) noexcept;
+
+// Replaces a function that the driver has returned to `caller`, if it is one that this object
+// replaces. The driver chooses the version that fits the name.
+void replace(void** function, void const* caller) noexcept {
+  // The driver may lack functions: null is none of them.
+  if (function == nullptr || *function == nullptr) return;
+  if (is_in_driver(caller) || is_in_copier(caller)) return;
+  auto const& functions = find_driver()->functions;
+  auto const found = std::find(functions.begin(), functions.end(), *function);
+  if (found == functions.end()) return;
+  *function = replacement_of(static_cast<call>(found - functions.begin()));
+}
+
+}  // namespace
+
+ROCARRAY_REPLACE(cuGetProcAddress, char const* name, void** function, int version,
+                 std::uint64_t flags) {
+  void const* const caller = ROCARRAY_CALLER;
+  int const code = call_vendor(call::cuGetProcAddress, caller, name, function, version, flags);
+  if (code == 0) replace(function, caller);
+  return code;
+}
+ROCARRAY_REPLACE(cuGetProcAddress_v2, char const* name, void** function, int version,
+                 std::uint64_t flags, void* status) {
+  void const* const caller = ROCARRAY_CALLER;
+  int const code =
+      call_vendor(call::cuGetProcAddress_v2, caller, name, function, version, flags, status);
+  if (code == 0) replace(function, caller);
+  return code;
+}
+
+namespace {
+
+void* replacement_of(call function) noexcept {
+  switch (function) {
+#define ROCARRAY_REPLACEMENT(name) \
+  case call::name: return reinterpret_cast<void*>(&replaced_##name);
+    ROCARRAY_REPLACED_CALLS(ROCARRAY_REPLACEMENT)
+#undef ROCARRAY_REPLACEMENT
+    case call::count: break;
+  }
+  return nullptr;
+}
+
+}  // namespace

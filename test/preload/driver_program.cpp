@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+// driver_program CASE WAY: a plain program of the CUDA driver's interface. Prints every result, so
+// that two runs can be compared: with and without the preloaded object. WAY is how it gets the
+// driver's functions: the name by which it loads the driver (libcuda.so.1, libcuda.so), "table" for
+// cuGetProcAddress, or "linked", if it is built with DRIVER_IS_LINKED. Exits with 77 if there is no
+// driver or no device.
+#include <cuda.h>
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using bytes = std::vector<unsigned char>;
+
+// Finds functions by their exported names, or by those that cuGetProcAddress takes.
+class driver_library {
+ public:
+  explicit driver_library(std::string_view way) : is_table_(way == "table") {
+    handle_ = way == "linked"
+                  ? dlopen(nullptr, RTLD_NOW)
+                  : dlopen(is_table_ ? "libcuda.so.1" : std::string(way).c_str(), RTLD_NOW);
+    if (handle_ == nullptr) std::exit(77);
+    if (is_table_) get_ = reinterpret_cast<look_up*>(dlsym(handle_, "cuGetProcAddress_v2"));
+    if (is_table_ && get_ == nullptr) std::exit(77);
+  }
+  void* find(std::string_view exported, bool per_thread = false) const {
+    if (!is_table_) return dlsym(handle_, std::string(exported).c_str());
+    std::string const name(exported.substr(0, exported.find("_v2")));
+    void* function = nullptr;
+    cuuint64_t const flags = per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                                        : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+    CUdriverProcAddressQueryResult status;
+    return get_(name.c_str(), &function, CUDA_VERSION, flags, &status) == CUDA_SUCCESS ? function
+                                                                                       : nullptr;
+  }
+
+ private:
+  using look_up = CUresult(char const*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*);
+  bool is_table_;
+  void* handle_ = nullptr;
+  look_up* get_ = nullptr;
+};
+
+driver_library const* driver = nullptr;
+
+// Calls a function of the driver. The linked program calls by the names that the linker resolves.
+#if defined(DRIVER_IS_LINKED)
+#define CALL(name, ...) name(__VA_ARGS__)
+#else
+#define EXPORTED_NAME(name) #name
+#define CALL(name, ...) \
+  reinterpret_cast<decltype(&name)>(find_or_exit(EXPORTED_NAME(name)))(__VA_ARGS__)
+void* find_or_exit(char const* name) {
+  void* const function = driver->find(name);
+  if (function != nullptr) return function;
+  std::printf("%s was not found\n", name);
+  std::exit(1);
+}
+#endif
+
+void report(char const* what, CUresult code) { std::printf("%s: %d\n", what, code); }
+
+bytes pattern(std::size_t count, unsigned seed) {
+  bytes result(count);
+  std::uint32_t state = seed * 2654435761u + 1;
+  for (unsigned char& value : result) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<unsigned char>(state >> 24);
+  }
+  return result;
+}
+
+void report_bytes(char const* what, bytes const& data) {
+  std::uint64_t hash = 1469598103934665603u;
+  for (unsigned char const value : data) hash = (hash ^ value) * 1099511628211u;
+  std::printf("%s: %zu bytes, %016llx\n", what, data.size(), static_cast<unsigned long long>(hash));
+}
+
+void begin() {
+  int count = 0;
+  if (CALL(cuInit, 0) != CUDA_SUCCESS || CALL(cuDeviceGetCount, &count) != CUDA_SUCCESS ||
+      count == 0) {
+    std::exit(77);
+  }
+  CUcontext context = nullptr;
+  report("retain", CALL(cuDevicePrimaryCtxRetain, &context, 0));
+  report("current", CALL(cuCtxSetCurrent, context));
+}
+
+constexpr std::size_t mebi = 1024 * 1024;
+
+void contiguous() {
+  begin();
+  for (std::size_t const count : {std::size_t{100}, mebi, 3 * mebi + 5}) {
+    CUdeviceptr memory = 0;
+    report("alloc", CALL(cuMemAlloc_v2, &memory, count));
+    bytes const source = pattern(count, 1);
+    bytes const other = pattern(count, 2);
+    bytes back(count);
+    report("HtoD", CALL(cuMemcpyHtoD_v2, memory, source.data(), count));
+    report("DtoH", CALL(cuMemcpyDtoH_v2, back.data(), memory, count));
+    report_bytes("bytes", back);
+    CUstream stream = nullptr;
+    report("stream", CALL(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING));
+    report("HtoDAsync", CALL(cuMemcpyHtoDAsync_v2, memory, other.data(), count, stream));
+    report("DtoHAsync", CALL(cuMemcpyDtoHAsync_v2, back.data(), memory, count, stream));
+    report("synchronize", CALL(cuStreamSynchronize, stream));
+    report_bytes("bytes", back);
+    auto const address = [](void const* data) { return reinterpret_cast<CUdeviceptr>(data); };
+    report("unified", CALL(cuMemcpy, memory, address(source.data()), count));
+    report("unified async", CALL(cuMemcpyAsync, address(back.data()), memory, count, stream));
+    report("synchronize", CALL(cuStreamSynchronize, stream));
+    report_bytes("bytes", back);
+    if (void* const found = driver->find("cuMemcpyHtoD_v2", true); found != nullptr) {
+      auto* const copy = reinterpret_cast<decltype(&cuMemcpyHtoD_v2)>(found);
+      report("per thread", copy(memory, other.data(), count));
+      report("DtoH", CALL(cuMemcpyDtoH_v2, back.data(), memory, count));
+      report_bytes("bytes", back);
+    }
+    report("null", CALL(cuMemcpyHtoD_v2, memory, nullptr, count));
+    report("destroy", CALL(cuStreamDestroy_v2, stream));
+    report("free", CALL(cuMemFree_v2, memory));
+  }
+}
+
+void strided() {
+  begin();
+  constexpr std::size_t host_pitch = 1000;
+  constexpr std::size_t device_pitch = 1024;
+  constexpr std::size_t rows = 900;
+  constexpr std::size_t width = 770;
+  CUdeviceptr memory = 0;
+  report("alloc", CALL(cuMemAlloc_v2, &memory, device_pitch * rows));
+  bytes const source = pattern(host_pitch * rows, 3);
+  bytes const zeros(device_pitch * rows);
+  CUDA_MEMCPY2D up{};
+  up.srcMemoryType = CU_MEMORYTYPE_HOST;
+  up.srcHost = source.data();
+  up.srcPitch = host_pitch;
+  up.srcXInBytes = 3;
+  up.srcY = 1;
+  up.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  up.dstDevice = memory;
+  up.dstPitch = device_pitch;
+  up.dstXInBytes = 7;
+  up.WidthInBytes = width;
+  up.Height = rows - 1;
+  CUDA_MEMCPY2D down{};
+  bytes gaps(host_pitch * rows, 0x22);
+  down.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
+  down.srcDevice = memory;
+  down.srcPitch = device_pitch;
+  down.srcXInBytes = 7;
+  down.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+  down.dstDevice = reinterpret_cast<CUdeviceptr>(gaps.data());
+  down.dstPitch = host_pitch;
+  down.dstY = 1;
+  down.WidthInBytes = width;
+  down.Height = rows - 1;
+  report("clear", CALL(cuMemcpyHtoD_v2, memory, zeros.data(), zeros.size()));
+  report("2D", CALL(cuMemcpy2D_v2, &up));
+  report("2D unaligned", CALL(cuMemcpy2DUnaligned_v2, &down));
+  report_bytes("rows", gaps);
+  bytes all(zeros.size());
+  report("DtoH", CALL(cuMemcpyDtoH_v2, all.data(), memory, all.size()));
+  report_bytes("device", all);
+  report("2D async", CALL(cuMemcpy2DAsync_v2, &up, nullptr));
+  report("synchronize", CALL(cuStreamSynchronize, nullptr));
+
+  CUDA_MEMCPY3D box{};
+  box.srcMemoryType = CU_MEMORYTYPE_HOST;
+  box.srcHost = source.data();
+  box.srcPitch = host_pitch;
+  box.srcHeight = 100;
+  box.srcXInBytes = 5;
+  box.srcY = 3;
+  box.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  box.dstDevice = memory;
+  box.dstPitch = device_pitch;
+  box.dstHeight = 100;
+  box.dstY = 10;
+  box.dstZ = 1;
+  box.WidthInBytes = width;
+  box.Height = 90;
+  box.Depth = 8;
+  report("3D", CALL(cuMemcpy3D_v2, &box));
+  report("DtoH", CALL(cuMemcpyDtoH_v2, all.data(), memory, all.size()));
+  report_bytes("device", all);
+  box.srcZ = 1;
+  box.dstZ = 0;
+  report("3D async", CALL(cuMemcpy3DAsync_v2, &box, nullptr));
+  report("synchronize", CALL(cuStreamSynchronize, nullptr));
+  report("DtoH", CALL(cuMemcpyDtoH_v2, all.data(), memory, all.size()));
+  report_bytes("device", all);
+  report("null", CALL(cuMemcpy2D_v2, nullptr));
+  report("null", CALL(cuMemcpy3D_v2, nullptr));
+  report("free", CALL(cuMemFree_v2, memory));
+}
+
+bool round_trip(std::size_t count) {
+  CUdeviceptr memory = 0;
+  bytes const source = pattern(count, 4);
+  bytes back(count);
+  return CALL(cuMemAlloc_v2, &memory, count) == CUDA_SUCCESS &&
+         CALL(cuMemcpyHtoD_v2, memory, source.data(), count) == CUDA_SUCCESS &&
+         CALL(cuMemcpyDtoH_v2, back.data(), memory, count) == CUDA_SUCCESS &&
+         CALL(cuMemFree_v2, memory) == CUDA_SUCCESS && back == source;
+}
+
+// While a stream is being captured, no copy is served on any stream.
+void capture() {
+  begin();
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+  report("stream", CALL(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING));
+  report("begin", CALL(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  std::printf("captured: %d\n", round_trip(mebi));
+  report("end", CALL(cuStreamEndCapture, stream, &graph));
+  report("end", CALL(cuStreamEndCapture, stream, &graph));
+  std::printf("after: %d\n", round_trip(mebi));
+  report("destroy", CALL(cuStreamDestroy_v2, stream));
+}
+
+void reset() {
+  begin();
+  std::printf("before: %d\n", round_trip(mebi));
+  report("reset", CALL(cuDevicePrimaryCtxReset_v2, 0));
+  begin();
+  std::printf("after: %d\n", round_trip(mebi));
+}
+
+// Both processes load the driver; the parent had not called it before.
+void fork_before_first_use() {
+  std::fflush(stdout);
+  pid_t const child = fork();
+  begin();
+  bool const ok = round_trip(mebi);
+  if (child == 0) {
+    std::fflush(nullptr);
+    _exit(ok ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  std::printf("parent %d, child %d\n", ok, status);
+}
+
+// For the fake driver: its functions return 0 if they get these arguments. The first one loads it.
+CUresult pass_integers() {
+  return CALL(cuLaunchKernel, reinterpret_cast<CUfunction>(1), 2, 3, 4, 5, 6, 7, 8,
+              reinterpret_cast<CUstream>(9), reinterpret_cast<void**>(10),
+              reinterpret_cast<void**>(11));
+}
+CUresult pass_floats() {
+  return CALL(cuTexRefSetMipmapLevelClamp, reinterpret_cast<CUtexref>(1), 0.25f, 1024.5f);
+}
+void integers() {
+  for (int i = 0; i != 2; ++i) report("integers", pass_integers());
+}
+void floats() {
+  for (int i = 0; i != 2; ++i) report("floats", pass_floats());
+}
+void threads() {
+  constexpr int count = 16;
+  std::vector<std::thread> running;
+  std::vector<int> codes(count, -1);
+  for (int i = 0; i != count; ++i) {
+    running.emplace_back([i, &code = codes[static_cast<std::size_t>(i)]] {
+      code = i % 2 == 0 ? pass_integers() : pass_floats();
+      if (!round_trip(mebi)) code = -2;
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  for (int const code : codes) std::printf("%d\n", code);
+}
+
+// Small copies from one call site.
+void small() {
+  begin();
+  CUdeviceptr memory = 0;
+  bytes const source = pattern(100, 5);
+  report("alloc", CALL(cuMemAlloc_v2, &memory, source.size()));
+  bool ok = true;
+  for (int i = 0; i != 1500; ++i) {
+    ok = ok && CALL(cuMemcpyHtoD_v2, memory, source.data(), source.size()) == CUDA_SUCCESS;
+  }
+  std::printf("%d\n", ok);
+  report("free", CALL(cuMemFree_v2, memory));
+}
+
+// Functions that the toolkit's stub of the driver, or the fake driver, lacks.
+void unknown() {
+  void* const later = driver->find("cuOfLaterDriver");
+  std::printf("later: %s\n", later == nullptr ? "not found" : "found");
+  int value = 0;
+  if (later != nullptr) {
+    std::printf("%d", reinterpret_cast<int (*)(int*)>(later)(&value));
+    std::printf(" %d\n", value);
+  }
+  std::printf("null: %s\n", driver->find("cuNull") == nullptr ? "not found" : "found");
+  void* const earlier = driver->find("cuMemGetInfo_v2");
+  std::printf("earlier: %s\n", earlier == nullptr ? "not found" : "found");
+  std::size_t memory[2] = {};
+  if (earlier != nullptr) {
+    std::printf("%d\n", reinterpret_cast<decltype(&cuMemGetInfo_v2)>(earlier)(memory, memory + 1));
+  }
+}
+
+// Runs before main, and before the constructors of the preloaded object.
+#if defined(DRIVER_IS_LINKED)
+[[gnu::constructor(101)]] void copy_before_main() {
+  if (std::getenv("TEST_BEFORE_MAIN") == nullptr) return;
+  static driver_library const library("linked");
+  driver = &library;
+  begin();
+  std::printf("before main: %d\n", round_trip(mebi));
+}
+#endif
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 3) return 2;
+  driver_library const library(arguments[2]);
+  driver = &library;
+  struct test {
+    std::string_view name;
+    void (*run)();
+  };
+  test const tests[] = {{"contiguous", contiguous},
+                        {"strided", strided},
+                        {"capture", capture},
+                        {"reset", reset},
+                        {"fork", fork_before_first_use},
+                        {"integers", integers},
+                        {"floats", floats},
+                        {"threads", threads},
+                        {"small", small},
+                        {"unknown", unknown}};
+  for (test const& known : tests) {
+    if (known.name != arguments[1]) continue;
+    known.run();
+    return 0;
+  }
+  return 2;
+}
