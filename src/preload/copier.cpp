@@ -23,6 +23,7 @@
 #include "copy/plan.hpp"
 #include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staged_copy.hpp"
+#include "copy/staging/thread_pool.hpp"
 #include "platform/call.hpp"
 #include "platform/pointer.hpp"
 #include "preload/primary_context.hpp"
@@ -160,9 +161,13 @@ bool wait_for_earlier_work(hipStream_t stream) {
 
 // A copy that can be served.
 struct candidate {
-  direction way;
+  bool is_upload;
   bool is_pinned;
 };
+
+direction direction_of(bool is_upload) noexcept {
+  return is_upload ? direction::to_device : direction::to_host;
+}
 
 // Finds out whether the copy is one between host memory and the current device. Sets `found`, or
 // returns why the copy must be passed on.
@@ -179,8 +184,9 @@ outcome examine(copy_request const& request, operand const& source, operand cons
     return is_on_device && asked == direction::unspecified ? outcome::other_direction
                                                            : outcome::other_memory;
   }
-  direction const way = is_upload ? direction::to_device : direction::to_host;
-  if (asked != direction::unspecified && asked != way) return outcome::other_memory;
+  if (asked != direction::unspecified && asked != direction_of(is_upload)) {
+    return outcome::other_memory;
+  }
   located_memory const& host = is_upload ? *from : *to;
   located_memory const& device = is_upload ? *to : *from;
   if (device.device != request.device) return outcome::other_device;
@@ -189,7 +195,7 @@ outcome examine(copy_request const& request, operand const& source, operand cons
   // The vendor's asynchronous copy of pinned memory does not block.
   if (is_pinned && (!request.is_synchronous || request.is_contiguous())) return outcome::pinned;
   if (!(is_upload ? source : destination).is_mapped()) return outcome::invalid;
-  found = {way, is_pinned};
+  found = {is_upload, is_pinned};
   return outcome::served;
 }
 
@@ -203,7 +209,7 @@ transfer::plan make_plan(copy_request const& request, operand const& source,
   };
   auto const source_strides = strides_of(source);
   auto const destination_strides = strides_of(destination);
-  bool const is_upload = copy.way == direction::to_device;
+  bool const is_upload = copy.is_upload;
   auto const region_of = [&](operand const& side, auto const& strides, bool is_host) {
     return detail::strided_region{side.begin,
                                   1,
@@ -223,8 +229,22 @@ transfer::plan make_plan(copy_request const& request, operand const& source,
   return result;
 }
 
+// True while the calling thread is in serve_copy. It may then hold staging memory, for which a
+// second copy would wait.
+constinit thread_local bool is_serving = false;
+
+struct serving_scope {
+  serving_scope() noexcept { is_serving = true; }
+  ~serving_scope() { is_serving = false; }
+  serving_scope(serving_scope const&) = delete;
+  serving_scope& operator=(serving_scope const&) = delete;
+};
+
 // Serves a copy, or returns why the vendor's function has to do it.
-outcome copy(copy_request const& request, copy_report& report) {
+outcome serve_copy(copy_request const& request, copy_report& report) {
+  // A tool's callback copies within a call of this library, such as CUPTI's.
+  if (is_serving || transfer::thread_pool::is_worker()) return outcome::nested;
+  serving_scope const serving;
   primary_context_scope const context(request.device);
   if (context.was_reset()) return outcome::after_reset;
   if (!context.is_used_by(request.stream, nullptr)) return outcome::other_device;
@@ -235,7 +255,7 @@ outcome copy(copy_request const& request, copy_report& report) {
   std::optional<candidate> found;
   outcome const examined = examine(request, source, destination, found);
   if (examined != outcome::served) return examined;
-  bool const is_upload = found->way == direction::to_device;
+  bool const is_upload = found->is_upload;
   if (!context.is_used_by(request.stream, is_upload ? request.destination : request.source)) {
     return outcome::other_device;
   }
@@ -249,7 +269,7 @@ outcome copy(copy_request const& request, copy_report& report) {
   }
   // A capture may have begun during the wait, see before_capture.
   if (request.captures->load() != 0) return outcome::capturing;
-  report.way = found->way;
+  report.copied = direction_of(is_upload);
   if (request.measures_vendor) return outcome::to_measure;
   transfer::trace_scope const trace(plan);
   auto const begin = std::chrono::steady_clock::now();
@@ -279,7 +299,7 @@ void rocarray_preload_start(
 roc::preload::outcome rocarray_preload_copy(roc::preload::copy_request const* request,
                                             roc::preload::copy_report* report) noexcept {
   try {
-    return roc::preload::copy(*request, *report);
+    return roc::preload::serve_copy(*request, *report);
   } catch (roc::error const& error) {
     // On NVIDIA the library's own runtime ends before the program's exit handlers.
     bool const is_ending =

@@ -173,17 +173,17 @@ bool publish_copier(loaded_copier const& copier, vendor_runtime const& runtime) 
 
 // Returns true if the copier can serve programs that call `runtime`; loads it at the first call.
 bool has_copier_for(vendor_runtime const& runtime) noexcept {
-  copier_state known = state.load(std::memory_order_acquire);
-  if (known == copier_state::not_loaded) {
+  copier_state current = state.load(std::memory_order_acquire);
+  if (current == copier_state::not_loaded) {
     if (is_exiting) return false;
     bool const is_first = publish_copier(load_copier(runtime), runtime);
     dlerror();  // the program must not see a failure
-    known = state.load(std::memory_order_acquire);
-    if (is_first && known == copier_state::unavailable) {
+    current = state.load(std::memory_order_acquire);
+    if (is_first && current == copier_state::unavailable) {
       std::fprintf(stderr, "rocarray-preload: all copies are passed on: %s\n", failure);
     }
   }
-  if (known == copier_state::unavailable) return false;
+  if (current == copier_state::unavailable) return false;
 #if ROCARRAY_PLATFORM_AMD
   return copier_runtime == &runtime;
 #else
@@ -252,11 +252,17 @@ outcome check_runtime(vendor_runtime const& runtime, copy_request& request) noex
   }
   // The library's calls would replace the error, which the vendor's copy leaves in place.
   if (runtime.keeps_errors && runtime.peek_at_last_error() != 0) return outcome::earlier_error;
+  if (captures.load() != 0) return outcome::capturing;
+  // Fails if the runtime is not initialized, or if the thread has no current context.
+  if (runtime.get_device(&request.device) != 0) return outcome::other_device;
+  // The code for the legacy default stream, while a stream that is ordered with it is captured. The
+  // vendors' numbers are the same.
+  constexpr int would_end_capture = 906;
   int status = 0;
-  if (captures.load() != 0 || runtime.is_capturing(request.stream, &status) != 0 || status != 0) {
-    return outcome::capturing;
-  }
-  return runtime.get_device(&request.device) == 0 ? outcome::served : outcome::other_device;
+  int const code = runtime.is_capturing(request.stream, &status);
+  if (code == would_end_capture || (code == 0 && status != 0)) return outcome::capturing;
+  // An invalid stream, or a context that an error has broken: the vendor's copy fails too.
+  return code == 0 ? outcome::served : outcome::invalid;
 }
 
 class flight {
@@ -290,10 +296,10 @@ outcome try_to_serve(call_site const& site, copy_request& request, copy_report& 
   outcome const ready = check_runtime(runtime, request);
   if (ready != outcome::served) return ready;
   if (!has_copier_for(runtime)) return outcome::unavailable;
-  auto const way = static_cast<direction>(request.kind);
+  auto const asked = static_cast<direction>(request.kind);
   // The duration of an asynchronous call is not always that of its copy.
   request.measures_vendor = prints_summary && request.is_synchronous && request.is_contiguous() &&
-                            way != direction::unspecified && is_vendor_to_be_measured(way);
+                            asked != direction::unspecified && is_vendor_to_be_measured(asked);
   request.captures = &captures;
   outcome const result = copy_with_library(&request, &report);
   count_failure(result);

@@ -12,7 +12,7 @@ namespace roc::preload {
 /// function and passes the duration to count_duration with the direction in `report`.
 outcome serve(call_site& site, call function, copy_request request, copy_report& report) noexcept;
 
-/// Returns true if the summary is printed at exit: the call sites in the program are then of use.
+/// Returns true if the summary is printed at exit. Only then are the call sites needed.
 bool wants_summary() noexcept;
 
 /// Called before and after the program begins to capture a stream, and after it ended a capture:

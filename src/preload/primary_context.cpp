@@ -51,7 +51,7 @@ driver_functions const functions_of_driver;
 
 driver_functions const& driver() noexcept { return functions_of_driver; }
 
-struct known_context {
+struct retained_context {
   std::atomic<CUcontext> handle = nullptr;
   std::atomic<unsigned long long> id = 0;  // 0: not known
 };
@@ -62,7 +62,7 @@ struct known_context {
 // the first call.
 CUcontext primary_context_of(int device, bool& was_reset) noexcept {
   constexpr std::size_t max_devices = 64;
-  static constinit std::array<known_context, max_devices> contexts{};
+  static constinit std::array<retained_context, max_devices> contexts{};
   if (device < 0 || static_cast<std::size_t>(device) >= max_devices) return nullptr;
   unsigned flags = 0;
   int is_active = 0;
@@ -70,16 +70,16 @@ CUcontext primary_context_of(int device, bool& was_reset) noexcept {
   if (driver().primary_state(device, &flags, &is_active) != CUDA_SUCCESS || is_active == 0) {
     return nullptr;
   }
-  auto& known = contexts[static_cast<std::size_t>(device)];
-  CUcontext found = known.handle.load();
+  auto& retained = contexts[static_cast<std::size_t>(device)];
+  CUcontext found = retained.handle.load();
   if (found == nullptr && driver().retain_primary(&found, device) == CUDA_SUCCESS) {
-    known.handle.store(found);
+    retained.handle.store(found);
   }
   unsigned long long id = 0;
   if (found != nullptr && driver().context_id != nullptr &&
       driver().context_id(found, &id) == CUDA_SUCCESS) {
     unsigned long long first = 0;
-    was_reset = !known.id.compare_exchange_strong(first, id) && first != id;
+    was_reset = !retained.id.compare_exchange_strong(first, id) && first != id;
   }
   return found;
 }

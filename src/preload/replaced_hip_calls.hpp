@@ -58,7 +58,7 @@ inline copy_request slices(hipMemcpy3DParms const& p, void* stream, bool is_sync
           -1};
 }
 
-/// Calls the vendor's three-dimensional copy if the parameters are null; else serves or calls it.
+/// Serves a three-dimensional copy, or calls the vendor's function, as always if `p` is null.
 template <class... Stream>
 int copy_3d(call function, void const* caller, hipMemcpy3DParms const* p, void* ordered_by,
             bool is_synchronous, Stream... stream) {

@@ -16,7 +16,7 @@ enum class outcome : unsigned char {
   switched_off,     // ROCARRAY_PRELOAD=off
   small,            // the vendor's function is as fast
   other_direction,  // not between the host and a device, or of an unknown kind
-  invalid,          // arguments that the vendor's function refuses or that are unusual
+  invalid,          // the vendor's function refuses the arguments, or they are unusual
   array,            // a CUDA or HIP array
   capturing,        // a stream is being captured
   earlier_error,    // the runtime holds an error that the program has not fetched (amd)
@@ -25,6 +25,7 @@ enum class outcome : unsigned char {
   other_device,     // memory, stream or context of another device than the current one
   suits_vendor,     // a layout or a setting for which the vendor's function is preferred
   to_measure,       // done by the vendor's function to measure its rate for the summary
+  nested,           // made by a callback of a tool within a call of the library
   after_fork,       // a child process of one that has used the library
   after_reset,      // the program has reset the device
   unavailable,      // the library could not be loaded, or not for this runtime
@@ -68,9 +69,9 @@ struct copy_request {
   }
 };
 
-/// What a served copy was, and the duration of the copy without the wait for earlier work.
+/// The direction of a served copy, and its duration without the wait for earlier work.
 struct copy_report {
-  direction way = direction::unspecified;
+  direction copied = direction::unspecified;
   std::int64_t nanoseconds = 0;
 };
 

@@ -29,7 +29,7 @@ struct timed_copies {
   void clear() noexcept { copies = bytes = nanoseconds = 0; }
 };
 
-struct way_counters {
+struct direction_counters {
   char const* name;
   timed_copies served;
   timed_copies vendor;
@@ -37,11 +37,11 @@ struct way_counters {
 
 // Constant-initialized, and never destroyed: the program may copy in its static destructors.
 constinit std::array<std::array<copy_counter, outcome_count>, call_count> counters{};
-constinit way_counters to_device{"to the device", {}, {}};
-constinit way_counters to_host{"to the host", {}, {}};
+constinit direction_counters to_device{"to the device", {}, {}};
+constinit direction_counters to_host{"to the host", {}, {}};
 
-way_counters& counters_of(direction way) noexcept {
-  return way == direction::to_device ? to_device : to_host;
+direction_counters& counters_of(direction copied) noexcept {
+  return copied == direction::to_device ? to_device : to_host;
 }
 
 char const* text_of(outcome result) noexcept {
@@ -59,6 +59,7 @@ char const* text_of(outcome result) noexcept {
     case outcome::other_device: return "passed on: another device or context";
     case outcome::suits_vendor: return "passed on: suits the vendor's function";
     case outcome::to_measure: return "passed on: to measure the vendor's rate";
+    case outcome::nested: return "passed on: within a call of the library";
     case outcome::after_fork: return "passed on: forked after the first copy";
     case outcome::after_reset: return "passed on: the device was reset";
     case outcome::unavailable: return "passed on: the library could not be loaded";
@@ -70,29 +71,29 @@ char const* text_of(outcome result) noexcept {
   return "";
 }
 
-struct short_text {
+struct text_buffer {
   char text[32];
 };
 
 // Returns the name of a function without the version "_v2", which cuda.h adds to the driver's.
-short_text name_of(call function) noexcept {
+text_buffer name_of(call function) noexcept {
   std::string_view const name = call_names[static_cast<std::size_t>(function)];
   constexpr std::string_view version = "_v2";
   std::size_t const end = std::min(name.find(version), name.size());
   std::string_view const rest = end == name.size() ? "" : name.substr(end + version.size());
-  short_text result;
+  text_buffer result;
   std::snprintf(result.text, sizeof result.text, "%.*s%.*s", static_cast<int>(end), name.data(),
                 static_cast<int>(rest.size()), rest.data());
   return result;
 }
 
 // Returns a size as base::format_bytes does. Does not allocate: the process is ending.
-short_text format(std::uint64_t bytes) noexcept {
+text_buffer format(std::uint64_t bytes) noexcept {
   char const* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);
   int unit = 0;
   for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
-  short_text result;
+  text_buffer result;
   std::snprintf(result.text, sizeof result.text, "%.4g %s", value, units[unit]);
   return result;
 }
@@ -110,19 +111,19 @@ void print_calls() noexcept {
   }
 }
 
-void print_way(way_counters const& way) noexcept {
-  if (way.served.copies.load() == 0) return;
-  std::fprintf(stderr, "  served %s: %s in %.3f s, %.1f GB/s", way.name,
-               format(way.served.bytes.load()).text, way.served.seconds(),
-               way.served.gigabytes_per_second());
-  if (way.vendor.copies.load() != 0) {
-    double const rate = way.vendor.gigabytes_per_second();
-    double const vendor_seconds = static_cast<double>(way.served.bytes.load()) * 1e-9 / rate;
+void print_direction(direction_counters const& counted) noexcept {
+  if (counted.served.copies.load() == 0) return;
+  std::fprintf(stderr, "  served %s: %s in %.3f s, %.1f GB/s", counted.name,
+               format(counted.served.bytes.load()).text, counted.served.seconds(),
+               counted.served.gigabytes_per_second());
+  if (counted.vendor.copies.load() != 0) {
+    double const rate = counted.vendor.gigabytes_per_second();
+    double const vendor_seconds = static_cast<double>(counted.served.bytes.load()) * 1e-9 / rate;
     std::fprintf(stderr,
                  "; the vendor's function: %.1f GB/s in %llu copies, which makes a difference of "
                  "%.3f s",
-                 rate, static_cast<unsigned long long>(way.vendor.copies.load()),
-                 vendor_seconds - way.served.seconds());
+                 rate, static_cast<unsigned long long>(counted.vendor.copies.load()),
+                 vendor_seconds - counted.served.seconds());
   }
   std::fputc('\n', stderr);
 }
@@ -199,13 +200,13 @@ void count_copy(call_site& site, call function, outcome result, std::uint64_t by
 }
 
 void count_duration(outcome result, copy_report const& report, std::uint64_t bytes) noexcept {
-  way_counters& way = counters_of(report.way);
-  (result == outcome::served ? way.served : way.vendor).add(bytes, report.nanoseconds);
+  direction_counters& counted = counters_of(report.copied);
+  (result == outcome::served ? counted.served : counted.vendor).add(bytes, report.nanoseconds);
 }
 
-bool is_vendor_to_be_measured(direction way) noexcept {
+bool is_vendor_to_be_measured(direction asked) noexcept {
   constexpr std::uint64_t measured_copies = 2;
-  way_counters const& counted = counters_of(way);
+  direction_counters const& counted = counters_of(asked);
   return counted.served.copies.load() != 0 && counted.vendor.copies.load() < measured_copies;
 }
 
@@ -217,9 +218,9 @@ void clear_counters() noexcept {
     site.served.clear();
     site.small.clear();
   }
-  for (way_counters* const way : {&to_device, &to_host}) {
-    way->served.clear();
-    way->vendor.clear();
+  for (direction_counters* const counted : {&to_device, &to_host}) {
+    counted->served.clear();
+    counted->vendor.clear();
   }
 }
 
@@ -231,8 +232,8 @@ void print_summary(char const* reason) noexcept {
   if (is_empty) return;
   std::fprintf(stderr, "rocarray-preload: copies of process %ld\n", static_cast<long>(getpid()));
   print_calls();
-  print_way(to_device);
-  print_way(to_host);
+  print_direction(to_device);
+  print_direction(to_host);
   if (*reason != '\0') std::fprintf(stderr, "  the library could not be loaded: %s\n", reason);
   print_advice();
 }

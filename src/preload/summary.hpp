@@ -17,7 +17,7 @@ void count_duration(outcome result, copy_report const& report, std::uint64_t byt
 /// Returns true if the vendor's rate is to be measured with the next copy of this direction: with
 /// the second and the third of those that could be served. The first one may contain the
 /// initialization of the runtime.
-bool is_vendor_to_be_measured(direction way) noexcept;
+bool is_vendor_to_be_measured(direction asked) noexcept;
 
 /// Sets all counters to 0.
 void clear_counters() noexcept;

@@ -33,8 +33,8 @@ char const* path_of(void const* address, void** base) noexcept {
   return static_cast<link_map const*>(extra)->l_name;
 }
 
-// Returns a function of this object's own, which replaces the vendor's.
-bool is_own(void const* function) noexcept {
+// Returns true for a function of this object, which replaces the vendor's.
+bool is_in_this_object(void const* function) noexcept {
   void* own_base = nullptr;
   void* base = nullptr;
   static_cast<void>(path_of(&runtimes, &own_base));
@@ -90,8 +90,8 @@ bool keeps_errors(void* library) noexcept {
   return get_version != nullptr && get_version(&version) == 0 && version >= first_version;
 }
 
-// Returns the known runtime with this handle, or null.
-vendor_runtime const* known_runtime(void* library) noexcept {
+// Returns the entry of the runtime with this handle, or null.
+vendor_runtime const* find_entry(void* library) noexcept {
   std::size_t const count = runtime_count.load(std::memory_order_acquire);
   for (std::size_t i = 0; i != count; ++i) {
     if (runtimes[i].library == library) return &runtimes[i];
@@ -106,7 +106,7 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   if (path == nullptr) return nullptr;
   void* const library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   if (library == nullptr) return nullptr;
-  if (vendor_runtime const* const known = known_runtime(library)) return known;
+  if (vendor_runtime const* const entry = find_entry(library)) return entry;
   vendor_runtime added;
   added.library = library;
   for (std::size_t i = 0; i != call_count; ++i) added.functions[i] = dlsym(library, call_names[i]);
@@ -117,7 +117,7 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   added.keeps_errors = keeps_errors(library);
   std::lock_guard const lock(publication);
   // Another thread may have added it.
-  if (vendor_runtime const* const known = known_runtime(library)) return known;
+  if (vendor_runtime const* const entry = find_entry(library)) return entry;
   std::size_t const count = runtime_count.load(std::memory_order_relaxed);
   if (count == max_runtimes) return nullptr;
   runtimes[count] = added;
@@ -129,7 +129,7 @@ vendor_runtime const* runtime_with(void* function) noexcept {
 
 vendor_runtime const* find_runtime(void const* caller) noexcept {
   void* function = probe_of_caller(caller);
-  if (function == nullptr || is_own(function)) function = dlsym(RTLD_NEXT, probe);
+  if (function == nullptr || is_in_this_object(function)) function = dlsym(RTLD_NEXT, probe);
   if (function == nullptr) function = probe_of_loaded_library();
   vendor_runtime const* const found = function == nullptr ? nullptr : runtime_with(function);
   dlerror();  // the program must not see the failures of the look-ups

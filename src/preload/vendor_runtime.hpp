@@ -90,12 +90,11 @@ struct vendor_runtime {
   std::array<void*, call_count> functions{};
   int (*get_device)(int*) = nullptr;
   int (*is_capturing)(void* stream, int* status) = nullptr;
-  /// The library holds the error of an earlier call, and a successful call leaves it in place.
-  /// False before ROCm 7, where hipGetLastError returns the result of the last call, and for
-  /// libcuda, which holds no error.
+  /// True if the library keeps the error of a call until the program fetches it. False before
+  /// ROCm 7, where the next call replaces it, and for the driver on nvidia, which keeps none.
   bool keeps_errors = false;
-  int (*peek_at_last_error)() = nullptr;  // only if it keeps errors
-  int (*get_last_error)() = nullptr;      // only if it keeps errors
+  int (*peek_at_last_error)() = nullptr;  // only if keeps_errors
+  int (*get_last_error)() = nullptr;      // only if keeps_errors
 
   void* function(call id) const noexcept { return functions[static_cast<std::size_t>(id)]; }
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// driver_program CASE WAY: a plain program of the CUDA driver's interface. Prints every result, so
-// that two runs can be compared: with and without the preloaded object. WAY is how it gets the
-// driver's functions: the name by which it loads the driver (libcuda.so.1, libcuda.so), "table" for
-// cuGetProcAddress, or "linked", if it is built with DRIVER_IS_LINKED. Exits with 77 if there is no
-// driver or no device.
+// driver_program CASE ACCESS: a plain program of the CUDA driver's interface. Prints every result,
+// so that two runs can be compared: with and without the preloaded object. ACCESS is how it gets
+// the driver's functions: the name by which it loads the driver (libcuda.so.1, libcuda.so), "table"
+// for cuGetProcAddress, or "linked", if it is built with DRIVER_IS_LINKED. With NAMES_ARE_EXPORTED,
+// the program exports a variable and a function of its own under names of the driver's functions.
+// Exits with 77 if there is no driver or no device.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -19,6 +20,16 @@
 #include <thread>
 #include <vector>
 
+#if defined(NAMES_ARE_EXPORTED)
+// As programs do that load the driver's functions into variables of the same names, or wrap them.
+extern "C" {
+extern void* exported_variable __asm__("cuMemcpyDtoH_v2");
+void* exported_variable = nullptr;
+int exported_function() __asm__("cuMemcpy");
+int exported_function() { std::abort(); }
+}
+#endif
+
 namespace {
 
 using bytes = std::vector<unsigned char>;
@@ -26,10 +37,10 @@ using bytes = std::vector<unsigned char>;
 // Finds functions by their exported names, or by those that cuGetProcAddress takes.
 class driver_library {
  public:
-  explicit driver_library(std::string_view way) : is_table_(way == "table") {
-    handle_ = way == "linked"
+  explicit driver_library(std::string_view access) : is_table_(access == "table") {
+    handle_ = access == "linked"
                   ? dlopen(nullptr, RTLD_NOW)
-                  : dlopen(is_table_ ? "libcuda.so.1" : std::string(way).c_str(), RTLD_NOW);
+                  : dlopen(is_table_ ? "libcuda.so.1" : std::string(access).c_str(), RTLD_NOW);
     if (handle_ == nullptr) std::exit(77);
     if (is_table_) get_ = reinterpret_cast<look_up*>(dlsym(handle_, "cuGetProcAddress_v2"));
     if (is_table_ && get_ == nullptr) std::exit(77);
@@ -240,6 +251,23 @@ void reset() {
   std::printf("after: %d\n", round_trip(mebi));
 }
 
+// The copy without a current context fails.
+void without_context() {
+  begin();
+  report("current", CALL(cuCtxSetCurrent, nullptr));
+  bytes const source = pattern(mebi, 6);
+  report("HtoD", CALL(cuMemcpyHtoD_v2, 1, source.data(), source.size()));
+  begin();
+  std::printf("with a context: %d\n", round_trip(mebi));
+}
+
+// Prints the file of the driver.
+void file() {
+  Dl_info info;
+  bool const is_found = dladdr(driver->find("cuDeviceGetCount"), &info) != 0;
+  std::printf("driver: %s\n", is_found ? info.dli_fname : "not found");
+}
+
 // Both processes load the driver; the parent had not called it before.
 void fork_before_first_use() {
   std::fflush(stdout);
@@ -341,15 +369,17 @@ int main(int count, char** arguments) {
                         {"strided", strided},
                         {"capture", capture},
                         {"reset", reset},
+                        {"without_context", without_context},
+                        {"file", file},
                         {"fork", fork_before_first_use},
                         {"integers", integers},
                         {"floats", floats},
                         {"threads", threads},
                         {"small", small},
                         {"unknown", unknown}};
-  for (test const& known : tests) {
-    if (known.name != arguments[1]) continue;
-    known.run();
+  for (test const& entry : tests) {
+    if (entry.name != arguments[1]) continue;
+    entry.run();
     return 0;
   }
   return 2;

@@ -35,10 +35,11 @@ roc::preload::outcome rocarray_preload_copy(roc::preload::copy_request const* re
                                             roc::preload::copy_report* report) noexcept {
   using roc::preload::direction;
   using roc::preload::outcome;
-  if (file_of_function("cuMemcpyHtoD") != "libcuda.so.1") return outcome::failed;
+  // Not the function for which fake_tool.cpp has its own.
+  if (file_of_function("cuMemcpyDtoH") != "libcuda.so.1") return outcome::failed;
   if (request->device != 0) return outcome::failed;
   auto const asked = static_cast<direction>(request->kind);
-  report->way = asked == direction::to_host ? direction::to_host : direction::to_device;
+  report->copied = asked == direction::to_host ? direction::to_host : direction::to_device;
   report->nanoseconds = 1;
   if (request->measures_vendor) return outcome::to_measure;
   auto const* const source = static_cast<char const*>(request->source);

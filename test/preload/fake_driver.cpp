@@ -18,6 +18,7 @@
 namespace {
 
 int captures = 0;
+thread_local bool has_context = true;  // false after cuCtxSetCurrent(nullptr)
 
 template <class Pointer>
 char* to_address(Pointer value) {
@@ -42,8 +43,12 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice) { return CUDA_SUCCESS; }
-EXPORT CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
+EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
+  has_context = context != nullptr;
+  return CUDA_SUCCESS;
+}
 EXPORT CUresult cuCtxGetDevice(CUdevice* device) {
+  if (!has_context) return CUDA_ERROR_INVALID_CONTEXT;
   *device = 0;
   return CUDA_SUCCESS;
 }
@@ -66,6 +71,7 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
 }
 EXPORT CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
 EXPORT CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
+  if (!has_context) return CUDA_ERROR_INVALID_CONTEXT;
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
@@ -81,6 +87,7 @@ EXPORT CUresult cuStreamEndCapture(CUstream, CUgraph* graph) {
 }
 
 EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
+  if (!has_context) return CUDA_ERROR_INVALID_CONTEXT;
   if (to == 0 || from == 0) return CUDA_ERROR_INVALID_VALUE;
   std::memcpy(to_address(to), to_address(from), bytes);
   return CUDA_SUCCESS;

@@ -3,6 +3,7 @@
 // that two runs can be compared: with and without the preloaded object. Exits with 77 if there is
 // no device, or not enough of them.
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -517,11 +518,21 @@ void reset() {
 }
 
 #if !defined(__HIP_PLATFORM_AMD__)
-// A reset that is not a call of the runtime.
+// A reset by the driver's own function, which is not replaced: by its name, libcuda.so.1, the
+// loader finds the preloaded object.
 void reset_by_driver() {
   std::printf("before: %d\n", round_trip(mebi));
-  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (driver == nullptr) std::exit(77);
+  std::string path;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* found) {
+        if (std::strstr(info->dlpi_name, "/libcuda.so") != nullptr) {
+          *static_cast<std::string*>(found) = info->dlpi_name;
+        }
+        return 0;
+      },
+      &path);
+  void* const driver = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (path.empty() || driver == nullptr) std::exit(77);
   auto* const reset_context =
       reinterpret_cast<int (*)(int)>(dlsym(driver, "cuDevicePrimaryCtxReset_v2"));
   if (reset_context == nullptr) std::exit(77);

@@ -15,6 +15,12 @@
 #include "runtime/numa.hpp"
 
 namespace roc::transfer {
+namespace {
+
+constinit thread_local bool is_worker_thread = false;
+
+}  // namespace
+
 // Never destroyed, and neither are the threads: copies run until the process ends.
 thread_pool& thread_pool::instance() {
   static base::no_destructor<std::map<int, std::unique_ptr<thread_pool>>> pools;
@@ -25,6 +31,8 @@ thread_pool& thread_pool::instance() {
   if (pool == nullptr) pool.reset(new thread_pool(device));
   return *pool;
 }
+
+bool thread_pool::is_worker() noexcept { return is_worker_thread; }
 
 void thread_pool::start_workers_locked(std::size_t count) noexcept {
   if (count <= requested_workers_) return;
@@ -41,6 +49,7 @@ void thread_pool::start_workers_locked(std::size_t count) noexcept {
 }
 
 void thread_pool::worker_loop() {
+  is_worker_thread = true;
   runtime::bind_thread_to_device_node(device_);
   // If this fails, the first item's calls of HIP fail too and report it.
   static_cast<void>(ROCARRAY_HIP_CODE(hipSetDevice, device_));

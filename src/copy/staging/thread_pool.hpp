@@ -54,6 +54,9 @@ class alignas(4096) thread_pool {
   /// Returns the pool of the current device. Starts no thread.
   static thread_pool& instance();
 
+  /// Returns true if the calling thread is a worker of any pool.
+  static bool is_worker() noexcept;
+
   /// Runs the items [0, count) on the calling thread and on at most as many workers as
   /// options::copy_threads of the work says; blocks until all are done. Starts missing workers.
   /// If an item throws, items that are not begun are skipped, and the first exception is rethrown
