@@ -5,8 +5,9 @@
 Usage: preloaded.py RUN PLAIN_COPIES [--programs plain,static,torch,cupy,numba] [--sizes N,N,...] [--rounds N]
 RUN is the path of rocarray-run, PLAIN_COPIES that of the program of plain_copies.cpp. The programs are
 that one, the same with a static CUDA runtime (PLAIN_COPIES_static), torch, CuPy and numba, if they are
-installed: contiguous and strided copies of pageable and pinned memory to and from the device. Each program runs without and with rocarray-run in turn. Prints a Markdown table of
-the medians of the rounds in GB/s. Every result is compared. Exit status 77: there is no device.
+installed: contiguous and strided copies of pageable and pinned memory to and from the device. Each program
+runs without and with rocarray-run in turn. Prints a Markdown table of the medians of the rounds in GB/s.
+Every result is compared. Exit status 77: there is no device.
 """
 
 import argparse
@@ -159,8 +160,8 @@ def measure(library, sizes):
                 if not np.array_equal(source_view[:, :ROW], back_view[:, :ROW]):
                     sys.exit(f"wrong bytes: {size}, pinned: {pinned}, in rows: {in_rows}")
                 kind = ("pinned" if pinned else "pageable") + ("/rows" if in_rows else "/contiguous")
-                for way, value in seconds.items():
-                    print(f"{way}/{kind} {size} {value:.9f}", flush=True)
+                for operation, value in seconds.items():
+                    print(f"{operation}/{kind} {size} {value:.9f}", flush=True)
 
 
 def run(command):
