@@ -32,6 +32,7 @@ constexpr std::array variable_names = {
     "ROCARRAY_LEAK_CHECK"sv,
     "ROCARRAY_LOG"sv,
     "ROCARRAY_PRELOAD"sv,
+    "ROCARRAY_PRELOAD_CACHED_DRIVER"sv,
     "ROCARRAY_PRELOAD_DRIVER"sv,
     "ROCARRAY_PRELOAD_SUMMARY"sv,
     "ROCARRAY_PROFILER"sv,

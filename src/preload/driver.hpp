@@ -13,11 +13,11 @@ namespace roc::preload {
 /// the loader's lock, and lets the trampolines jump to it.
 vendor_runtime const* find_driver() noexcept;
 
-/// Returns true if an address is in the code of the driver. What it calls is its own matter.
+/// Returns true if an address is in the driver's library. Calls from there are never served.
 bool is_in_driver(void const* address) noexcept;
 
-/// Returns true if an address is in the code of librocarray-preload-copy.so, which must get the
-/// driver's functions. Does not take the lock that the loader holds while it runs constructors.
+/// Returns true if an address is in librocarray-preload-copy.so, which must get the driver's
+/// functions. Does not take the lock that the loader holds while it runs constructors.
 bool is_in_copier(void const* address) noexcept;
 
 /// Returns the first address on the calling thread's stack that is neither in this object nor in a

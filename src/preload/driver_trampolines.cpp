@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A trampoline for each function of the driver: it jumps to the address in its slot, and does not
-// touch arguments or stack, so that it fits every function. At first, all slots lead to code that
-// loads the driver, which sets all slots, and jumps again. The linker prefers the replaced
-// functions of replaced_driver_calls.cpp to trampolines of the same name, which are weak.
+// touch arguments or stack, so that it fits every function. At first, each slot has the address of
+// code that calls rocarray_preload_load_driver, which changes all slots, and then jumps to the new
+// address in its slot. The trampolines are weak: the linker prefers the functions of the same names
+// in replaced_driver_calls.cpp.
 #include "preload/driver_trampolines.hpp"
-
-#include <dlfcn.h>
 
 #include <atomic>
 #include <cstddef>
@@ -114,11 +113,12 @@ int fail_without_driver() noexcept { return 34; }     // CUDA_ERROR_STUB_LIBRARY
 
 }  // namespace
 
-void set_trampolines(void* library) noexcept {
-  void* const missing = library == nullptr ? reinterpret_cast<void*>(&fail_without_driver)
-                                           : reinterpret_cast<void*>(&fail_without_function);
+void set_trampolines(driver_library const& library) noexcept {
+  bool const is_open = library.handle != nullptr;
+  void* const missing = is_open ? reinterpret_cast<void*>(&fail_without_function)
+                                : reinterpret_cast<void*>(&fail_without_driver);
   for (std::size_t i = 0; i != std::size(names); ++i) {
-    void* const function = library == nullptr ? nullptr : dlsym(library, names[i]);
+    void* const function = is_open ? library.find(names[i]) : nullptr;
     std::atomic_ref(rocarray_preload_driver_slots[i])
         .store(function != nullptr ? function : missing, std::memory_order_release);
   }

@@ -16,15 +16,17 @@ constexpr int unspecified = static_cast<int>(direction::unspecified);
 }  // namespace
 
 // The driver's CUdeviceptr has the size of a pointer.
-#define ROCARRAY_REPLACE_COPY(name, kind, default_stream)                                \
-  ROCARRAY_REPLACE(name, void* to, void const* from, std::size_t bytes) {                \
-    auto const request = contiguous(to, from, bytes, kind, default_stream(), true);      \
-    return copy(call::name, ROCARRAY_CALLER, request, outcome::served, to, from, bytes); \
+#define ROCARRAY_REPLACE_COPY(name, kind, default_stream)                                    \
+  ROCARRAY_REPLACE(name, void* to, void const* from, std::size_t bytes) {                    \
+    auto const request = contiguous(to, from, bytes, kind, default_stream(), true);          \
+    return copy_for_program(call::name, ROCARRAY_CALLER, request, outcome::served, to, from, \
+                            bytes);                                                          \
   }
-#define ROCARRAY_REPLACE_COPY_ON_STREAM(name, kind, default_stream)                              \
-  ROCARRAY_REPLACE(name, void* to, void const* from, std::size_t bytes, void* stream) {          \
-    auto const request = contiguous(to, from, bytes, kind, default_stream(stream), false);       \
-    return copy(call::name, ROCARRAY_CALLER, request, outcome::served, to, from, bytes, stream); \
+#define ROCARRAY_REPLACE_COPY_ON_STREAM(name, kind, default_stream)                          \
+  ROCARRAY_REPLACE(name, void* to, void const* from, std::size_t bytes, void* stream) {      \
+    auto const request = contiguous(to, from, bytes, kind, default_stream(stream), false);   \
+    return copy_for_program(call::name, ROCARRAY_CALLER, request, outcome::served, to, from, \
+                            bytes, stream);                                                  \
   }
 #define ROCARRAY_REPLACE_STRIDED(name, parameters, default_stream)               \
   ROCARRAY_REPLACE(name, parameters const* p) {                                  \
@@ -34,20 +36,23 @@ constexpr int unspecified = static_cast<int>(direction::unspecified);
   ROCARRAY_REPLACE(name, parameters const* p, void* stream) {                                   \
     return copy_strided(call::name, ROCARRAY_CALLER, p, default_stream(stream), false, stream); \
   }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE(name)                 \
-  ROCARRAY_REPLACE(name, void* stream, int mode) {           \
-    return begin(call::name, ROCARRAY_CALLER, stream, mode); \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE(name)                                 \
+  ROCARRAY_REPLACE(name, void* stream, int mode) {                           \
+    return begin_program_capture(call::name, ROCARRAY_CALLER, stream, mode); \
   }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(name) \
-  ROCARRAY_REPLACE(name, void* stream) { return begin(call::name, ROCARRAY_CALLER, stream); }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(name)                                            \
-  ROCARRAY_REPLACE(name, void* stream, void* graph, void const* dependencies, void const* edges, \
-                   std::size_t count, int mode) {                                                \
-    return begin(call::name, ROCARRAY_CALLER, stream, graph, dependencies, edges, count, mode);  \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(name)              \
+  ROCARRAY_REPLACE(name, void* stream) {                               \
+    return begin_program_capture(call::name, ROCARRAY_CALLER, stream); \
   }
-#define ROCARRAY_REPLACE_END_CAPTURE(name)                  \
-  ROCARRAY_REPLACE(name, void* stream, void** graph) {      \
-    return end(call::name, ROCARRAY_CALLER, stream, graph); \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(name)                                             \
+  ROCARRAY_REPLACE(name, void* stream, void* graph, void const* dependencies, void const* edges,  \
+                   std::size_t count, int mode) {                                                 \
+    return begin_program_capture(call::name, ROCARRAY_CALLER, stream, graph, dependencies, edges, \
+                                 count, mode);                                                    \
+  }
+#define ROCARRAY_REPLACE_END_CAPTURE(name)                                  \
+  ROCARRAY_REPLACE(name, void* stream, void** graph) {                      \
+    return end_program_capture(call::name, ROCARRAY_CALLER, stream, graph); \
   }
 #define ROCARRAY_REPLACE_RESET(name)                         \
   ROCARRAY_REPLACE(name, int device) {                       \
@@ -94,10 +99,10 @@ namespace {
 
 void* replacement_of(call function) noexcept;
 
-// Replaces a function that the driver has returned to `caller`, if it is one that this object
-// replaces. The driver chooses the version that fits the name.
-void replace(void** function, void const* caller) noexcept {
-  // The driver may lack functions: null is none of them.
+// Replaces a function that the driver has returned to `caller` by this object's, if there is one.
+// The driver chooses the version that fits the name.
+void substitute_served_function(void** function, void const* caller) noexcept {
+  // The table has null for functions that the driver lacks.
   if (function == nullptr || *function == nullptr) return;
   if (is_in_driver(caller) || is_in_copier(caller)) return;
   auto const& functions = find_driver()->functions;
@@ -112,7 +117,7 @@ ROCARRAY_REPLACE(cuGetProcAddress, char const* name, void** function, int versio
                  std::uint64_t flags) {
   void const* const caller = ROCARRAY_CALLER;
   int const code = call_vendor(call::cuGetProcAddress, caller, name, function, version, flags);
-  if (code == 0) replace(function, caller);
+  if (code == 0) substitute_served_function(function, caller);
   return code;
 }
 ROCARRAY_REPLACE(cuGetProcAddress_v2, char const* name, void** function, int version,
@@ -120,7 +125,7 @@ ROCARRAY_REPLACE(cuGetProcAddress_v2, char const* name, void** function, int ver
   void const* const caller = ROCARRAY_CALLER;
   int const code =
       call_vendor(call::cuGetProcAddress_v2, caller, name, function, version, flags, status);
-  if (code == 0) replace(function, caller);
+  if (code == 0) substitute_served_function(function, caller);
   return code;
 }
 

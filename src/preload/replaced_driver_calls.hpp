@@ -13,12 +13,12 @@
 
 namespace roc::preload {
 
-/// One side of a strided copy. `rows` is the number of rows in a slice.
+/// One side of a strided copy.
 struct operand {
   CUmemorytype type;
   void* memory;
   std::size_t x, y, z;
-  std::size_t pitch, rows;
+  std::size_t pitch, rows_per_slice;
 };
 
 inline void* address(CUmemorytype type, void const* host, CUdeviceptr device) noexcept {
@@ -63,8 +63,8 @@ inline bool has_reserved_values(CUDA_MEMCPY3D const& p) noexcept {
   return p.srcLOD != 0 || p.dstLOD != 0 || p.reserved0 != nullptr || p.reserved1 != nullptr;
 }
 
-/// Returns the direction that the types of the two sides tell. If they do not tell it, it is found
-/// by the addresses.
+/// Returns the direction of a copy between memory of two types, as a number of hipMemcpyKind;
+/// direction::unspecified if the types do not tell it.
 inline int direction_of(CUmemorytype from, CUmemorytype to) noexcept {
   constexpr int on_host = 0;    // hipMemcpyHostToHost
   constexpr int on_device = 3;  // hipMemcpyDeviceToDevice
@@ -80,31 +80,32 @@ inline int direction_of(CUmemorytype from, CUmemorytype to) noexcept {
   return static_cast<int>(from_host || to_device ? direction::to_device : direction::to_host);
 }
 
-/// Sets the first byte of a side, and the distance of its slices. Returns false if the arguments
-/// are not those of a copy that can be served.
+/// Sets `begin` to the first byte of a side, and `slice_pitch` to the bytes from one slice to the
+/// next. Returns false if the arguments are not those of a copy that can be served.
 inline bool set_begin(operand const& side, std::size_t width, std::size_t height, std::size_t depth,
-                      char*& begin, std::size_t& slice) noexcept {
+                      char*& begin, std::size_t& slice_pitch) noexcept {
   bool const has_slices = depth > 1 || side.z != 0;
   if (side.memory == nullptr || side.x > side.pitch || width > side.pitch - side.x) return false;
-  if (has_slices && (side.y > side.rows || height > side.rows - side.y)) return false;
+  bool const has_rows = side.y <= side.rows_per_slice && height <= side.rows_per_slice - side.y;
+  if (has_slices && !has_rows) return false;
   std::size_t rows_before = 0;
   std::size_t slices_before = 0;
   std::size_t offset = 0;
-  if (__builtin_mul_overflow(side.pitch, side.rows, &slice) ||
+  if (__builtin_mul_overflow(side.pitch, side.rows_per_slice, &slice_pitch) ||
       __builtin_mul_overflow(side.y, side.pitch, &rows_before) ||
-      __builtin_mul_overflow(side.z, slice, &slices_before) ||
+      __builtin_mul_overflow(side.z, slice_pitch, &slices_before) ||
       __builtin_add_overflow(rows_before, slices_before, &offset) ||
       __builtin_add_overflow(offset, side.x, &offset)) {
     return false;
   }
-  // The distance is not used: there is one slice.
-  if (!has_slices) slice = side.pitch * height;
+  // With one slice, the driver does not use rows_per_slice.
+  if (!has_slices) slice_pitch = side.pitch * height;
   begin = static_cast<char*>(side.memory) + offset;
   return true;
 }
 
-/// Returns the request of a two- or three-dimensional copy. Sets `result` to why the copy must be
-/// passed on, if it is another one.
+/// Returns the request of a two- or three-dimensional copy. If the copy must be passed on, sets
+/// `result` to the reason.
 template <class Parameters>
 copy_request strided(Parameters const& p, void* stream, bool is_synchronous,
                      outcome& result) noexcept {
@@ -145,37 +146,39 @@ copy_request strided(Parameters const& p, void* stream, bool is_synchronous,
   return request;
 }
 
-/// Calls the driver's function for a call of the driver itself, whose references the loader may
-/// resolve to this object. The driver is loaded then.
+/// Calls the driver's function for the driver itself: the loader may resolve its references to its
+/// own functions to this object. The driver must be loaded.
 template <class... Arguments>
 int call_driver(call function, Arguments... arguments) {
   void* const address = find_driver()->function(function);
   return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
 }
 
-/// Serves a copy, or calls the driver's function.
+/// Serves a copy of the program, or calls the driver's function.
 template <class... Arguments>
-int copy(call function, void const* caller, copy_request const& request, outcome result,
-         Arguments... arguments) {
+int copy_for_program(call function, void const* caller, copy_request const& request, outcome result,
+                     Arguments... arguments) {
   if (is_in_driver(caller)) return call_driver(function, arguments...);
   void const* const site = wants_summary() ? find_program_frame(caller) : caller;
   return copy_or_call_vendor(function, site, request, result, arguments...);
 }
 
-/// Calls the driver's function that begins a capture.
+/// Calls the driver's function that begins a capture. Counts the capture, unless the driver itself
+/// begins it.
 template <class... Arguments>
-int begin(call function, void const* caller, Arguments... arguments) {
+int begin_program_capture(call function, void const* caller, Arguments... arguments) {
   if (is_in_driver(caller)) return call_driver(function, arguments...);
   return begin_capture(function, caller, arguments...);
 }
 
-/// Calls the driver's function that ends a capture.
-inline int end(call function, void const* caller, void* stream, void** graph) {
+/// Calls the driver's function that ends a capture. Counts its end, unless the driver itself ends
+/// it.
+inline int end_program_capture(call function, void const* caller, void* stream, void** graph) {
   if (is_in_driver(caller)) return call_driver(function, stream, graph);
   return end_capture(function, caller, stream, graph);
 }
 
-/// Calls the driver's strided copy if the parameters are null; else serves or calls it.
+/// Serves a strided copy of the program, or calls the driver's function, as always if `p` is null.
 template <class Parameters, class... Stream>
 int copy_strided(call function, void const* caller, Parameters const* p, void* ordered_by,
                  bool is_synchronous, Stream... stream) {
@@ -186,7 +189,7 @@ int copy_strided(call function, void const* caller, Parameters const* p, void* o
   } else {
     request = strided(*p, ordered_by, is_synchronous, result);
   }
-  return copy(function, caller, request, result, p, stream...);
+  return copy_for_program(function, caller, request, result, p, stream...);
 }
 
 }  // namespace roc::preload

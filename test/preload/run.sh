@@ -66,8 +66,8 @@ expect 2 'has a space or a colon' "$scratch/with a space/rocarray-run" true
 if [ -n "$driver" ]; then
   export LD_LIBRARY_PATH=$libraries
   # An object that is preloaded by hand does not search the loader's cache for the driver.
-  ROCARRAY_PRELOAD_DRIVER=$("$run" sh -c 'echo "${ROCARRAY_PRELOAD_DRIVER-}"')
-  export ROCARRAY_PRELOAD_DRIVER
+  ROCARRAY_PRELOAD_CACHED_DRIVER=$("$run" sh -c 'echo "${ROCARRAY_PRELOAD_CACHED_DRIVER-}"')
+  export ROCARRAY_PRELOAD_CACHED_DRIVER
 fi
 status=0
 "$program" contiguous >"$scratch/plain.out" || status=$?
