@@ -4,9 +4,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -240,6 +242,21 @@ struct serving_scope {
   serving_scope& operator=(serving_scope const&) = delete;
 };
 
+// Returns the options of a copy. The program's threads may use all processors: those of OpenMP spin
+// for milliseconds after a parallel region, and a copy waits for each of its threads. So a small
+// copy has few of them, unless their number was set.
+base::active_options options_of_copy(std::size_t bytes) noexcept {
+  constexpr std::size_t min_threads = 2;
+  constexpr std::size_t bytes_per_thread = std::size_t{4} << 20;
+  static bool const is_number_set = std::getenv("ROCARRAY_COPY_THREADS") != nullptr;
+  base::active_options result = base::options();
+  if (!is_number_set) {
+    std::size_t const wanted = std::max(min_threads, bytes / bytes_per_thread);
+    result.copy_threads = std::min(result.copy_threads, wanted);
+  }
+  return result;
+}
+
 // Serves a copy, or returns why the vendor's function has to do it.
 outcome serve_copy(copy_request const& request, copy_report& report) {
   // A tool's callback copies within a call of this library, such as CUPTI's.
@@ -259,7 +276,10 @@ outcome serve_copy(copy_request const& request, copy_report& report) {
   if (!context.is_used_by(request.stream, is_upload ? request.destination : request.source)) {
     return outcome::other_device;
   }
-  base::options_scope const options;  // the same options from the plan to the last chunk
+  // The same options from the plan to the last chunk.
+  base::active_options const options_in_effect =
+      options_of_copy(request.width * request.height * request.depth);
+  base::options_scope const options(options_in_effect);
   transfer::plan const plan = make_plan(request, source, destination, *found);
   if (plan.path != copy_path::staged && plan.path != copy_path::packed) {
     return found->is_pinned ? outcome::pinned : outcome::suits_vendor;

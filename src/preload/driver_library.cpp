@@ -6,9 +6,11 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "preload/loaded_object.hpp"
 
@@ -55,7 +57,20 @@ driver_library open_as_driver(char const* path) noexcept {
   return {};
 }
 
-// The directories that the loader searches for a library that the program needs.
+// Returns true for a directory that the loader searches without being told. glibc does not set the
+// flag LA_SER_DEFAULT.
+bool is_system_directory(std::string_view directory) noexcept {
+  constexpr std::array<std::string_view, 6> system_directories = {"/lib/x86_64-linux-gnu",
+                                                                  "/usr/lib/x86_64-linux-gnu",
+                                                                  "/lib64",
+                                                                  "/usr/lib64",
+                                                                  "/lib",
+                                                                  "/usr/lib"};
+  return std::ranges::find(system_directories, directory) != system_directories.end();
+}
+
+// The directories that the loader searches for a library that the program needs. The default
+// directories are the last ones.
 class search_path {
  public:
   search_path() noexcept {
@@ -70,6 +85,12 @@ class search_path {
       list_->dls_cnt = 0;
     }
     dlclose(program);
+    if (list_ == nullptr) return;
+    first_default_ = list_->dls_cnt;
+    while (first_default_ != 0 &&
+           is_system_directory(list_->dls_serpath[first_default_ - 1].dls_name)) {
+      --first_default_;
+    }
   }
   ~search_path() { std::free(list_); }
   search_path(search_path const&) = delete;
@@ -78,11 +99,11 @@ class search_path {
   // Opens the first driver in the loader's default directories, or in the others.
   driver_library open_in(bool in_default_directories) const noexcept {
     driver_library library;
-    for (unsigned i = 0; list_ != nullptr && i != list_->dls_cnt; ++i) {
-      Dl_serpath const& entry = list_->dls_serpath[i];
-      if (((entry.dls_flags & LA_SER_DEFAULT) != 0) != in_default_directories) continue;
+    if (list_ == nullptr) return library;
+    unsigned const end = in_default_directories ? list_->dls_cnt : first_default_;
+    for (unsigned i = in_default_directories ? first_default_ : 0; i != end; ++i) {
       char path[PATH_MAX];
-      std::snprintf(path, sizeof path, "%s/%s", entry.dls_name, driver_name);
+      std::snprintf(path, sizeof path, "%s/%s", list_->dls_serpath[i].dls_name, driver_name);
       library = open_as_driver(path);
       if (library.handle != nullptr) break;
     }
@@ -91,6 +112,7 @@ class search_path {
 
  private:
   Dl_serinfo* list_ = nullptr;
+  unsigned first_default_ = 0;
 };
 
 }  // namespace

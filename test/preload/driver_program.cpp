@@ -130,6 +130,8 @@ void contiguous() {
     report_bytes("bytes", back);
     auto const address = [](void const* data) { return reinterpret_cast<CUdeviceptr>(data); };
     report("unified", CALL(cuMemcpy, memory, address(source.data()), count));
+    // The stream does not wait for the default stream, on which small copies may be pending.
+    report("synchronize", CALL(cuCtxSynchronize));
     report("unified async", CALL(cuMemcpyAsync, address(back.data()), memory, count, stream));
     report("synchronize", CALL(cuStreamSynchronize, stream));
     report_bytes("bytes", back);
