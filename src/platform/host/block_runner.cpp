@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -615,29 +616,41 @@ void block_runner::fail(char const* problem, std::source_location at) {
   std::abort();
 }
 
-// The runners that no thread of the system uses.
+// The runners. Kernels of a device need no memory of the host: if there is none for another runner,
+// a thread waits for one that is in use.
 class runner_pool {
  public:
-  // Throws std::bad_alloc.
+  // Throws std::bad_alloc if there are no runners.
   std::unique_ptr<block_runner> take() {
-    {
-      std::lock_guard const lock(mutex_);
-      if (!idle_.empty()) {
-        auto result = std::move(idle_.back());
-        idle_.pop_back();
+    std::unique_lock lock(mutex_);
+    if (idle_.empty()) {
+      try {
+        idle_.reserve(count_ + 1);  // for give_back
+        auto result = std::make_unique<block_runner>();
+        ++count_;
         return result;
+      } catch (std::bad_alloc const&) {
+        if (count_ == 0) throw;
+        given_back_.wait(lock, [this] { return !idle_.empty(); });
       }
     }
-    return std::make_unique<block_runner>();
+    auto result = std::move(idle_.back());
+    idle_.pop_back();
+    return result;
   }
   void give_back(std::unique_ptr<block_runner> runner) {
-    std::lock_guard const lock(mutex_);
-    idle_.push_back(std::move(runner));
+    {
+      std::lock_guard const lock(mutex_);
+      idle_.push_back(std::move(runner));
+    }
+    given_back_.notify_one();
   }
 
  private:
   std::mutex mutex_;
+  std::condition_variable given_back_;
   std::vector<std::unique_ptr<block_runner>> idle_;
+  std::size_t count_ = 0;
 };
 
 runner_pool& runners() {
