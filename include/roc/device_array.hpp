@@ -28,6 +28,9 @@
 #include <roc/stream.hpp>
 
 namespace roc {
+namespace detail {
+struct array_adoption;  // see memory/adopt.hpp
+}
 
 /// An array in device memory, of any rank and layout (numba: `device_array`). Elements are not
 /// initialized. Move-only. An array without elements has a null pointer, and operations on it do
@@ -557,9 +560,7 @@ class device_array {
   template <class, std::size_t>
   friend class device_array;
   friend class device_allocation;
-  template <class U, std::size_t M, class F>
-  friend device_array<U, M> adopt(U*, roc::shape<M> const&, roc::strides<M> const&, F,
-                                  detail::caller);
+  friend struct detail::array_adoption;
 
   /// An array whose first element is `offset_bytes` after the beginning of the storage.
   device_array(detail::device_storage&& storage, std::size_t offset_bytes,

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Ownership of device memory that is adopted, released or shared by several arrays.
+#include <roc/device_array.hpp>
+
+namespace {
+// The function `adopt` may be declared after a use of the class.
+struct owner {
+  roc::device_array<int> array;
+};
+}  // namespace
+
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -29,6 +38,16 @@ struct finalizer {
     ROCARRAY_HIP(hipFree, data);
   }
 };
+
+TEST(AdoptedArray, MayBeOfAnEarlierInstanceOfTheClass) {
+  std::atomic<int> calls = 0;
+  auto* const data = static_cast<int*>(allocate(4 * sizeof(int)));
+  {
+    owner const o{roc::adopt(data, roc::shape<1>{4}, finalizer{&calls})};
+    EXPECT_EQ(data, o.array.data());
+  }
+  EXPECT_EQ(1, calls);
+}
 
 TEST(AdoptedArray, FinalizerRunsOnceAfterTheLastOwner) {
   std::atomic<int> calls = 0;

@@ -14,6 +14,19 @@
 #include <roc/layout/shape.hpp>
 
 namespace roc {
+namespace detail {
+
+/// Constructs the arrays of adopt. A friend declaration of adopt itself would not allow its default
+/// argument.
+struct array_adoption {
+  template <class T, std::size_t N>
+  static device_array<T, N> array_of(device_storage&& storage, shape<N> const& extents,
+                                     strides<N> const& steps, stream_ref stream) {
+    return {std::move(storage), 0, extents, steps, stream};
+  }
+};
+
+}  // namespace detail
 
 /// Returns an array that owns device or managed memory allocated elsewhere (torch: `from_blob`;
 /// numba.cuda: a `MemoryPointer` with a finalizer).
@@ -56,7 +69,7 @@ template <class T, std::size_t N, class F>
   }
   auto storage = detail::device_storage::adopt(data, bytes, std::move(deleter));
   stream_ref const stream(nullptr, storage.device(), detail::stream_kind::default_stream);
-  return {std::move(storage), 0, extents, steps, stream};
+  return detail::array_adoption::array_of<T>(std::move(storage), extents, steps, stream);
 }
 /// Returns an array that owns contiguous device memory in order `o`. Otherwise the same as the
 /// overload with strides.
