@@ -30,7 +30,7 @@
 namespace roc {
 namespace detail {
 struct array_adoption;  // see memory/adopt.hpp
-}
+}  // namespace detail
 
 /// An array in device memory, of any rank and layout (numba: `device_array`). Elements are not
 /// initialized. Move-only. An array without elements has a null pointer, and operations on it do
