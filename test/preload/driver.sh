@@ -88,7 +88,7 @@ expect 0 "$served" env ROCARRAY_PRELOAD_DRIVER="$scratch/libcuda.so.1" "$run" --
 mv "$scratch/other_name.so" "$directory/libcuda.so.1"
 expect 2 'ROCARRAY_PRELOAD_DRIVER is "/nowhere/libcuda.so.1", which cannot be read' \
   env ROCARRAY_PRELOAD_DRIVER=/nowhere/libcuda.so.1 "$run" true
-# This object is not the driver, and a library without the driver's functions is none.
+# Neither this object nor a library without the driver's functions is taken for the driver.
 for file in "$object" "$scratch/librocarray-preload-copy.so" /nowhere libcuda.so.1; do
   expect 0 "$served" env LD_LIBRARY_PATH="$directory" LD_PRELOAD="$object" ROCARRAY_PRELOAD_SUMMARY=1 \
     ROCARRAY_PRELOAD_DRIVER="$file" "$program" contiguous libcuda.so.1

@@ -18,9 +18,10 @@ inline constexpr std::size_t task_bytes = std::size_t{256} << 10;
 /// A thread runs so many tasks, those of a large chunk, before it looks for other work.
 inline constexpr std::size_t tasks_at_a_time = 16;
 /// The most chunks of one transfer that have staging memory at a time. The copy engine works on one
-/// of them, and the CPU on the others. With fewer, the copy engine writes into memory that the caches
-/// of the CPU still contain, which halves its rate to the host. A transfer whose stream is busy keeps
-/// the memory from other streams: with the default options, the largest ones take half of it.
+/// of them, and the CPU on the others. With four, large copies to the host ran at half the rate on
+/// an H100, probably because the engine wrote to memory that the CPU's caches still held. A
+/// transfer whose stream is busy keeps the memory from other streams: with the default options, the
+/// largest ones take half of it.
 inline constexpr std::size_t max_slots = 8;
 
 /// A thread that finds no work spins for this time.

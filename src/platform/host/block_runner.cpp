@@ -616,8 +616,8 @@ void block_runner::fail(char const* problem, std::source_location at) {
   std::abort();
 }
 
-// The runners. Kernels of a device need no memory of the host: if there is none for another runner,
-// a thread waits for one that is in use.
+// The runners. A device's kernels need no memory of the host. So if the memory for another runner
+// is missing, a thread waits for one that is in use.
 class runner_pool {
  public:
   // Throws std::bad_alloc if there are no runners.
