@@ -67,6 +67,15 @@
   /* stream memory operations */     \
   X(hipStreamWaitValue64)            \
   X(hipStreamWriteValue64)           \
+  /* graphs */                       \
+  X(hipStreamBeginCapture)           \
+  X(hipStreamEndCapture)             \
+  X(hipStreamGetCaptureInfo)         \
+  X(hipGraphDestroy)                 \
+  X(hipGraphInstantiateWithFlags)    \
+  X(hipGraphExecUpdate)              \
+  X(hipGraphExecDestroy)             \
+  X(hipGraphLaunch)                  \
   /* events */                       \
   X(hipEventCreateWithFlags)         \
   X(hipEventDestroy)                 \

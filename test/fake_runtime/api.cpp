@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Functions that the fake HIP runtime exports besides those of platform/host/api: the launch of
-// kernels, hipStreamAddCallback for real runtimes without hipLaunchHostFunc, and what only programs
-// without the library call: further copies, and the state of captures. Work on a captured stream
-// runs as on any other.
+// kernels, hipStreamAddCallback for real runtimes without hipLaunchHostFunc, and the further copies
+// that only programs without the library call.
 #include <hip/hip_runtime_api.h>
 
 #include <cstdio>
 #include <memory>
-#include <mutex>
-#include <set>
 
 #include "export.hpp"
 #include "host_stubs.hpp"
@@ -17,9 +14,11 @@
 #include "platform/host/api_call.hpp"
 #include "platform/host/arena.hpp"
 #include "platform/host/block_runner.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/host_ranges.hpp"
 #include "platform/host/kernel_symbols.hpp"
 #include "platform/host/launch.hpp"
+#include "platform/host/scheduler.hpp"
 
 namespace {
 
@@ -31,16 +30,6 @@ struct stream_callback {
   void* data;
 };
 
-// The streams that are captured.
-struct captures {
-  std::mutex mutex;
-  std::set<hipStream_t> streams;
-};
-captures& state_of_captures() {
-  static captures instance;
-  return instance;
-}
-
 // Returns the stream that a null handle means for a call of the per-thread default stream.
 hipStream_t per_thread(hipStream_t stream) {
   return stream == nullptr ? hipStreamPerThread : stream;
@@ -50,6 +39,15 @@ hipStream_t per_thread(hipStream_t stream) {
 std::size_t static_shared_bytes(host_stub const* stub) {
   bool const has_threads = stub != nullptr && stub->kernel.function != nullptr;
   return has_threads ? roc::host_hip::symbols_of(stub->kernel.function)->shared_bytes : 0;
+}
+
+// Callbacks cannot be captured, other than host functions.
+hipError_t refuse_capture(hipStream_t stream) {
+  return roc::host_hip::api_call("hipStreamAddCallback", [=] {
+    auto const target = roc::host_hip::scheduler::instance().find_stream(stream);
+    if (target != nullptr) roc::host_hip::stream_captures::instance().refuse(target.get());
+    return hipSuccess;
+  });
 }
 
 // Waits for a copy that was enqueued with `result`.
@@ -109,6 +107,7 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamAddCallback(hipStream_t stream,
                                                              hipStreamCallback_t function,
                                                              void* data, unsigned flags) {
   if (function == nullptr || flags != 0) return hipErrorInvalidValue;
+  if (hipError_t const refused = refuse_capture(stream); refused != hipSuccess) return refused;
   auto pending = std::make_unique<stream_callback>(stream_callback{function, stream, data});
   hipError_t const result = hipLaunchHostFunc(
       stream,
@@ -168,31 +167,4 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy2D(void* to, std::size_t to_pit
 
 ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy3D(hipMemcpy3DParms const* parameters) {
   return complete(hipMemcpy3DAsync(parameters, nullptr), nullptr);
-}
-
-ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamBeginCapture(hipStream_t stream,
-                                                              hipStreamCaptureMode) {
-  return roc::host_hip::api_call("hipStreamBeginCapture", [&]() -> hipError_t {
-    std::lock_guard const lock(state_of_captures().mutex);
-    if (stream == nullptr) return hipErrorStreamCaptureUnsupported;
-    return state_of_captures().streams.insert(stream).second ? hipSuccess : hipErrorIllegalState;
-  });
-}
-
-ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
-  return roc::host_hip::api_call("hipStreamEndCapture", [&]() -> hipError_t {
-    std::lock_guard const lock(state_of_captures().mutex);
-    *graph = nullptr;
-    return state_of_captures().streams.erase(stream) != 0 ? hipSuccess : hipErrorIllegalState;
-  });
-}
-
-ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamIsCapturing(hipStream_t stream,
-                                                             hipStreamCaptureStatus* status) {
-  return roc::host_hip::api_call("hipStreamIsCapturing", [&]() -> hipError_t {
-    std::lock_guard const lock(state_of_captures().mutex);
-    bool const is_capturing = state_of_captures().streams.count(stream) != 0;
-    *status = is_capturing ? hipStreamCaptureStatusActive : hipStreamCaptureStatusNone;
-    return hipSuccess;
-  });
 }

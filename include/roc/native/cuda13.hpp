@@ -237,12 +237,56 @@ hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* memory, std::size_t
   return hipCUDAErrorTohipError(cudaStreamAttachMemAsync(stream, memory, size, flags));
 }
 
-/// HIP's headers for NVIDIA define the following functions for nvcc only, with signed values. These
-/// are templates, so that they are overloads of HIP's. As HIP's, they ignore the mask, which CUDA
-/// does not have.
+/// HIP's headers for NVIDIA define the following functions for nvcc only, those of values with
+/// signed ones. These are templates, so that they are overloads of HIP's. As HIP's, they ignore the
+/// mask, which CUDA does not have.
 template <class Unused = void>
 hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
   return hipCUDAErrorTohipError(cudaStreamIsCapturing(stream, status));
+}
+template <class Unused = void>
+hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
+  return hipCUDAErrorTohipError(cudaStreamBeginCapture(stream, mode));
+}
+template <class Unused = void>
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
+  return hipCUDAErrorTohipError(cudaStreamEndCapture(stream, graph));
+}
+template <class Unused = void>
+hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus* status,
+                                   unsigned long long* id) {
+  return hipCUDAErrorTohipError(cudaStreamGetCaptureInfo(stream, status, id));
+}
+template <class Unused = void>
+hipError_t hipGraphDestroy(hipGraph_t graph) {
+  return hipCUDAErrorTohipError(cudaGraphDestroy(graph));
+}
+template <class Unused = void>
+hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* executable, hipGraph_t graph,
+                                        unsigned long long flags) {
+  return hipCUDAErrorTohipError(cudaGraphInstantiateWithFlags(executable, graph, flags));
+}
+template <class Unused = void>
+hipError_t hipGraphExecUpdate(hipGraphExec_t executable, hipGraph_t graph,
+                              hipGraphNode_t* failed_node,
+                              hipGraphExecUpdateResult* update_result) {
+#if CUDART_VERSION >= 12000
+  cudaGraphExecUpdateResultInfo information{};
+  cudaError_t const result = cudaGraphExecUpdate(executable, graph, &information);
+  *update_result = information.result;
+  if (failed_node != nullptr) *failed_node = information.errorNode;
+  return hipCUDAErrorTohipError(result);
+#else
+  return hipCUDAErrorTohipError(cudaGraphExecUpdate(executable, graph, failed_node, update_result));
+#endif
+}
+template <class Unused = void>
+hipError_t hipGraphExecDestroy(hipGraphExec_t executable) {
+  return hipCUDAErrorTohipError(cudaGraphExecDestroy(executable));
+}
+template <class Unused = void>
+hipError_t hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream) {
+  return hipCUDAErrorTohipError(cudaGraphLaunch(executable, stream));
 }
 template <class Unused = void>
 hipError_t hipStreamWaitValue64(hipStream_t stream, void* address, std::uint64_t value,

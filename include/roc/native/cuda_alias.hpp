@@ -263,6 +263,43 @@ inline hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, vo
   return from_cuda(cudaLaunchHostFunc(stream, function, data));
 }
 
+// Graphs
+
+inline hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
+  return from_cuda(cudaStreamBeginCapture(stream, mode));
+}
+inline hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
+  return from_cuda(cudaStreamEndCapture(stream, graph));
+}
+inline hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus* status,
+                                          unsigned long long* id) {
+  return from_cuda(cudaStreamGetCaptureInfo(stream, status, id));
+}
+inline hipError_t hipGraphDestroy(hipGraph_t graph) { return from_cuda(cudaGraphDestroy(graph)); }
+inline hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* executable, hipGraph_t graph,
+                                               unsigned long long flags) {
+  return from_cuda(cudaGraphInstantiateWithFlags(executable, graph, flags));
+}
+inline hipError_t hipGraphExecUpdate(hipGraphExec_t executable, hipGraph_t graph,
+                                     hipGraphNode_t* failed_node,
+                                     hipGraphExecUpdateResult* update_result) {
+#if CUDART_VERSION >= 12000
+  cudaGraphExecUpdateResultInfo information{};
+  cudaError_t const result = cudaGraphExecUpdate(executable, graph, &information);
+  *update_result = information.result;
+  if (failed_node != nullptr) *failed_node = information.errorNode;
+  return from_cuda(result);
+#else
+  return from_cuda(cudaGraphExecUpdate(executable, graph, failed_node, update_result));
+#endif
+}
+inline hipError_t hipGraphExecDestroy(hipGraphExec_t executable) {
+  return from_cuda(cudaGraphExecDestroy(executable));
+}
+inline hipError_t hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream) {
+  return from_cuda(cudaGraphLaunch(executable, stream));
+}
+
 // Events
 
 inline hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {

@@ -121,6 +121,27 @@ inline constexpr hipStreamCaptureStatus hipStreamCaptureStatusActive =
     cudaStreamCaptureStatusActive;
 inline constexpr hipStreamCaptureStatus hipStreamCaptureStatusInvalidated =
     cudaStreamCaptureStatusInvalidated;
+using hipStreamCaptureMode = cudaStreamCaptureMode;
+inline constexpr hipStreamCaptureMode hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
+inline constexpr hipStreamCaptureMode hipStreamCaptureModeThreadLocal =
+    cudaStreamCaptureModeThreadLocal;
+inline constexpr hipStreamCaptureMode hipStreamCaptureModeRelaxed = cudaStreamCaptureModeRelaxed;
+using hipGraph_t = cudaGraph_t;
+using hipGraphNode_t = cudaGraphNode_t;
+using hipGraphExec_t = cudaGraphExec_t;
+using hipGraphExecUpdateResult = cudaGraphExecUpdateResult;
+inline constexpr hipGraphExecUpdateResult hipGraphExecUpdateSuccess = cudaGraphExecUpdateSuccess;
+inline constexpr hipGraphExecUpdateResult hipGraphExecUpdateError = cudaGraphExecUpdateError;
+inline constexpr hipGraphExecUpdateResult hipGraphExecUpdateErrorTopologyChanged =
+    cudaGraphExecUpdateErrorTopologyChanged;
+inline constexpr hipGraphExecUpdateResult hipGraphExecUpdateErrorNodeTypeChanged =
+    cudaGraphExecUpdateErrorNodeTypeChanged;
+inline constexpr hipGraphExecUpdateResult hipGraphExecUpdateErrorFunctionChanged =
+    cudaGraphExecUpdateErrorFunctionChanged;
+inline constexpr hipGraphExecUpdateResult hipGraphExecUpdateErrorParametersChanged =
+    cudaGraphExecUpdateErrorParametersChanged;
+inline constexpr hipGraphExecUpdateResult hipGraphExecUpdateErrorNotSupported =
+    cudaGraphExecUpdateErrorNotSupported;
 using hipMemPool_t = cudaMemPool_t;
 using hipMemPoolAttr = cudaMemPoolAttr;
 inline constexpr hipMemPoolAttr hipMemPoolAttrReleaseThreshold = cudaMemPoolAttrReleaseThreshold;

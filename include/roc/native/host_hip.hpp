@@ -15,6 +15,9 @@ using hipDevice_t = int;
 using hipStream_t = struct stream_handle*;
 using hipEvent_t = struct event_handle*;
 using hipMemPool_t = struct memory_pool_handle*;
+using hipGraph_t = struct graph_handle*;
+using hipGraphNode_t = struct graph_node_handle*;  // always null: nodes have no handles
+using hipGraphExec_t = struct graph_exec_handle*;
 using hipHostFn_t = void (*)(void* data);
 
 /// The per-thread default stream of the calling thread.
@@ -104,6 +107,23 @@ enum hipStreamCaptureStatus : int {
   hipStreamCaptureStatusNone = 0,
   hipStreamCaptureStatusActive = 1,
   hipStreamCaptureStatusInvalidated = 2,
+};
+
+enum hipStreamCaptureMode : int {
+  hipStreamCaptureModeGlobal = 0,
+  hipStreamCaptureModeThreadLocal = 1,
+  hipStreamCaptureModeRelaxed = 2,
+};
+
+enum hipGraphExecUpdateResult : int {
+  hipGraphExecUpdateSuccess = 0,
+  hipGraphExecUpdateError = 1,
+  hipGraphExecUpdateErrorTopologyChanged = 2,
+  hipGraphExecUpdateErrorNodeTypeChanged = 3,
+  hipGraphExecUpdateErrorFunctionChanged = 4,
+  hipGraphExecUpdateErrorParametersChanged = 5,
+  hipGraphExecUpdateErrorNotSupported = 6,
+  hipGraphExecUpdateErrorUnsupportedFunctionChange = 7,
 };
 
 enum hipMemPoolAttr : int {
@@ -254,6 +274,19 @@ ROCARRAY_API hipError_t hipStreamWaitValue64(hipStream_t stream, void* address, 
 ROCARRAY_API hipError_t hipStreamWriteValue64(hipStream_t stream, void* address,
                                               std::uint64_t value, unsigned flags);
 ROCARRAY_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data);
+
+ROCARRAY_API hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode);
+ROCARRAY_API hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph);
+ROCARRAY_API hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus* status,
+                                                unsigned long long* id);
+ROCARRAY_API hipError_t hipGraphDestroy(hipGraph_t graph);
+ROCARRAY_API hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* executable, hipGraph_t graph,
+                                                     unsigned long long flags);
+ROCARRAY_API hipError_t hipGraphExecUpdate(hipGraphExec_t executable, hipGraph_t graph,
+                                           hipGraphNode_t* failed_node,
+                                           hipGraphExecUpdateResult* update_result);
+ROCARRAY_API hipError_t hipGraphExecDestroy(hipGraphExec_t executable);
+ROCARRAY_API hipError_t hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream);
 
 ROCARRAY_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags);
 ROCARRAY_API hipError_t hipEventDestroy(hipEvent_t event);

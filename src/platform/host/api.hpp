@@ -56,4 +56,7 @@ inline constexpr hipError_t not_permitted = static_cast<hipError_t>(800);
 /// hipErrorCapturedEvent. ROCm may return it for an event whose stream has been destroyed.
 inline constexpr hipError_t captured_event = static_cast<hipError_t>(907);
 
+/// hipErrorGraphExecUpdateFailure, for which old HIP has no name.
+inline constexpr hipError_t graph_update_failure = static_cast<hipError_t>(910);
+
 }  // namespace roc::host_hip

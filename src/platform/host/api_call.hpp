@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "platform/host/api.hpp"
+#include "platform/host/capture.hpp"
 
 namespace roc::host_hip {
 
@@ -31,7 +32,8 @@ hipError_t injected_failure(std::string_view call);
 hipError_t undefined_call(char const* message, hipError_t result);
 
 /// Runs `body`, which returns a hipError_t, as the HIP function `name`. std::bad_alloc becomes
-/// hipErrorOutOfMemory, as does std::system_error, which is thrown if no thread can be started.
+/// hipErrorOutOfMemory, as does std::system_error, which is thrown if no thread can be started;
+/// capture_error becomes its code.
 template <class Body>
 hipError_t api_call(char const* name, Body&& body, bool needs_device = true) noexcept {
   try {
@@ -40,6 +42,8 @@ hipError_t api_call(char const* name, Body&& body, bool needs_device = true) noe
       return refused == not_permitted ? refused : end_api_call(refused);
     }
     return end_api_call(body());
+  } catch (capture_error const& refused) {
+    return end_api_call(refused.code);
   } catch (std::bad_alloc const&) {
     return end_api_call(hipErrorOutOfMemory);
   } catch (std::system_error const&) {

@@ -7,15 +7,17 @@
 #include <mutex>
 
 #include "platform/host/api.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/scheduler.hpp"
 
 namespace roc::host_hip {
 
 /// One recording of an event. Each hipEventRecord creates a new one.
 struct event_record {
-  std::shared_ptr<stream_object> stream;       // in which the event was recorded
-  operation_ptr reached;                       // done when the stream has reached the recording
-  std::chrono::steady_clock::time_point time;  // valid after `reached` is done
+  std::shared_ptr<stream_object> stream;           // in which the event was recorded
+  operation_ptr reached;                           // done when the stream has reached the recording
+  std::shared_ptr<captured_point const> captured;  // if the stream was captured; else null
+  std::chrono::steady_clock::time_point time;      // valid after `reached` is done
 };
 
 class event_object {

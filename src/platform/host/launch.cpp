@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "platform/host/arena.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/host_ranges.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
@@ -34,11 +35,14 @@ hipError_t enqueue_kernel(hipStream_t stream, std::function<void()> kernel) {
   auto const target = scheduler::instance().find_stream(stream);
   if (target == nullptr) return hipErrorInvalidHandle;
   static_cast<void>(device_arena(0));  // its first use needs memory, and kernels cannot throw
-  scheduler::instance().submit(target,
-                               [kernel = std::move(kernel), work = track_work("kernel", stream)] {
-                                 device_access_scope const scope;
-                                 kernel();
-                               });
+  scheduler::instance().submit(
+      target,
+      [kernel = std::move(kernel),
+       work = stream_captures::instance().track(target.get(), "kernel", stream)] {
+        device_access_scope const scope;
+        kernel();
+      },
+      nullptr, "kernel");
   return hipSuccess;
 }
 
@@ -47,8 +51,11 @@ void track_host_functions(hipStream_t stream, accessed_memory const& memory) noe
   try {
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return;
-    scheduler::instance().submit(target, [work = track_work("copy", stream, {memory})] {});
+    auto work = stream_captures::instance().track(target.get(), "copy", stream, {memory});
+    scheduler::instance().submit(
+        target, [work = std::move(work)] {}, nullptr, "accesses");
   } catch (std::bad_alloc const&) {
+  } catch (capture_error const&) {
   }
 }
 

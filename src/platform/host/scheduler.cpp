@@ -156,7 +156,12 @@ void scheduler::add_dependencies_locked(stream_object& stream,
 }
 
 operation_ptr scheduler::submit(std::shared_ptr<stream_object> const& stream,
-                                std::function<void()> work, operation_ptr const& dependency) {
+                                std::function<void()> work, operation_ptr const& dependency,
+                                char const* kind) {
+  if (stream_captures::instance().is_any_active() &&
+      stream_captures::instance().add(stream.get(), kind, work)) {
+    return nullptr;
+  }
   auto submitted = std::make_shared<operation>();
   submitted->work_ = std::move(work);
   enqueue(stream, submitted, dependency);
@@ -187,6 +192,12 @@ operation_ptr scheduler::submit_write(std::shared_ptr<stream_object> const& stre
 void scheduler::enqueue(std::shared_ptr<stream_object> const& stream,
                         operation_ptr const& submitted, operation_ptr const& dependency) {
   unique_lock lock(mutex_);
+  if (stream_captures::instance().is_any_active()) {
+    stream_captures::instance().refuse(stream.get());
+    if (is_default_stream_locked(stream)) {
+      stream_captures::instance().refuse_implicit(stream->device);
+    }
+  }
   add_dependencies_locked(*stream, submitted->dependencies_);
   if (dependency != nullptr && dependency->state_ != operation::state::done) {
     submitted->dependencies_.push_back(dependency);
@@ -338,12 +349,23 @@ operation_ptr scheduler::last_operation(std::shared_ptr<stream_object> const& st
   return stream->last;
 }
 
+bool scheduler::is_default_stream_locked(std::shared_ptr<stream_object> const& stream) const {
+  auto const index = static_cast<std::size_t>(stream->device);
+  return index < default_streams_.size() && default_streams_[index] == stream;
+}
+
+void scheduler::refuse_captured(std::shared_ptr<stream_object> const& stream) {
+  if (!stream_captures::instance().is_any_active()) return;
+  stream_captures::instance().refuse(stream.get());
+  unique_lock const lock(mutex_);
+  if (is_default_stream_locked(stream)) stream_captures::instance().refuse_implicit(stream->device);
+}
+
 std::vector<operation_ptr> scheduler::awaited_operations(
     std::shared_ptr<stream_object> const& stream) {
   std::vector<operation_ptr> awaited;
   unique_lock const lock(mutex_);
-  auto const index = static_cast<std::size_t>(stream->device);
-  if (index < default_streams_.size() && default_streams_[index] == stream) {
+  if (is_default_stream_locked(stream)) {
     add_dependencies_locked(*stream, awaited);
   } else if (stream->last != nullptr) {
     awaited.push_back(stream->last);
@@ -377,8 +399,7 @@ void scheduler::wait_for_stream(std::shared_ptr<stream_object> const& stream) {
   bool is_default = false;
   {
     unique_lock lock(mutex_);
-    auto const index = static_cast<std::size_t>(stream->device);
-    is_default = index < default_streams_.size() && default_streams_[index] == stream;
+    is_default = is_default_stream_locked(stream);
     operation_ptr const last = stream->last;
     if (!is_default) return wait_locked(last, lock);
   }

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "platform/host/api.hpp"
+#include "platform/host/capture.hpp"
 
 namespace roc::host_hip {
 
@@ -75,6 +76,11 @@ struct stream_object {
   bool is_blocking() const { return (flags & hipStreamNonBlocking) == 0; }
 };
 
+/// Returns the stream as the captures know it.
+inline captured_stream captured_stream_of(stream_object const& stream) {
+  return {&stream, stream.device, stream.is_blocking()};
+}
+
 /// Orders and runs the work of all streams. All functions may be called from any thread. A function
 /// that runs operations runs them in the calling thread, without holding the lock.
 class scheduler {
@@ -97,9 +103,14 @@ class scheduler {
 
   /// Enqueues `work`, which may be empty, on the stream; `dependency` (may be null) must also be
   /// done before it runs. In mode inline this runs the work; in mode threaded it may start a
-  /// thread. If it throws std::bad_alloc or std::system_error, nothing was enqueued.
+  /// thread. If the stream is captured, the work becomes a node of the graph, of the kind `kind`,
+  /// which runs at each launch, and the result is null. If it throws std::bad_alloc,
+  /// std::system_error or capture_error, nothing was enqueued.
   operation_ptr submit(std::shared_ptr<stream_object> const& stream, std::function<void()> work,
-                       operation_ptr const& dependency = nullptr);
+                       operation_ptr const& dependency = nullptr, char const* kind = "");
+  /// Throws capture_error, and invalidates the capture, if the stream is captured, or if it is the
+  /// legacy default stream and a stream is captured that it synchronizes with.
+  void refuse_captured(std::shared_ptr<stream_object> const& stream);
   /// Enqueues a wait until the condition is met. It occupies no thread that other streams need.
   /// `record`, which may be null, is destroyed when the wait is over. Throws as submit.
   operation_ptr submit_wait(std::shared_ptr<stream_object> const& stream,
@@ -159,6 +170,9 @@ class scheduler {
   /// Enqueues an operation; see submit. Takes the lock.
   void enqueue(std::shared_ptr<stream_object> const& stream, operation_ptr const& submitted,
                operation_ptr const& dependency);
+  /// Returns true if the stream is the legacy default stream of its device. The caller holds the
+  /// lock.
+  bool is_default_stream_locked(std::shared_ptr<stream_object> const& stream) const;
   /// Returns true if all dependencies are done. The caller holds the lock.
   bool is_ready_locked(operation const& next) const;
   /// Returns a direct or indirect dependency of `wanted`, or `wanted` itself, that has no pending

@@ -150,6 +150,61 @@ class HostInjectedFailure : public testing::Test {
       hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
       return hipStreamIsCapturing(stream_, &status);
     };
+    all["hipStreamGetCaptureInfo"] = [&] {
+      hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+      return hipStreamGetCaptureInfo(stream_, &status, nullptr);
+    };
+    all["hipStreamBeginCapture"] = [&] {
+      return undo_if_ok(hipStreamBeginCapture(stream_, hipStreamCaptureModeRelaxed),
+                        [&] { ok(hipGraphDestroy(end_capture())); });
+    };
+    all["hipStreamEndCapture"] = [&] {
+      ok(hipStreamBeginCapture(stream_, hipStreamCaptureModeRelaxed));
+      hipGraph_t graph = nullptr;
+      hipError_t const result = hipStreamEndCapture(stream_, &graph);
+      ok(hipGraphDestroy(result == hipSuccess ? graph : end_capture()));
+      return result;
+    };
+    all["hipGraphDestroy"] = [&] {
+      hipGraph_t const graph = make_graph();
+      hipError_t const result = hipGraphDestroy(graph);
+      if (result != hipSuccess) ok(hipGraphDestroy(graph));
+      return result;
+    };
+    all["hipGraphInstantiateWithFlags"] = [&] {
+      hipGraph_t const graph = make_graph();
+      hipGraphExec_t executable = nullptr;
+      hipError_t const result = hipGraphInstantiateWithFlags(&executable, graph, 0);
+      if (result == hipSuccess) ok(hipGraphExecDestroy(executable));
+      ok(hipGraphDestroy(graph));
+      return result;
+    };
+    all["hipGraphExecUpdate"] = [&] {
+      hipGraph_t const graph = make_graph();
+      hipGraphExec_t const executable = instantiate(graph);
+      hipGraphNode_t node = nullptr;
+      hipGraphExecUpdateResult reason = hipGraphExecUpdateSuccess;
+      hipError_t const result = hipGraphExecUpdate(executable, graph, &node, &reason);
+      ok(hipGraphExecDestroy(executable));
+      ok(hipGraphDestroy(graph));
+      return result;
+    };
+    all["hipGraphLaunch"] = [&] {
+      hipGraph_t const graph = make_graph();
+      hipGraphExec_t const executable = instantiate(graph);
+      hipError_t const result = hipGraphLaunch(executable, stream_);
+      ok(hipGraphExecDestroy(executable));
+      ok(hipGraphDestroy(graph));
+      return result;
+    };
+    all["hipGraphExecDestroy"] = [&] {
+      hipGraph_t const graph = make_graph();
+      hipGraphExec_t const executable = instantiate(graph);
+      ok(hipGraphDestroy(graph));
+      hipError_t const result = hipGraphExecDestroy(executable);
+      if (result != hipSuccess) ok(hipGraphExecDestroy(executable));
+      return result;
+    };
     all["hipStreamWaitValue64"] = [&] {
       return hipStreamWaitValue64(stream_, pinned_, 0, hipStreamWaitValueGte);
     };
@@ -177,6 +232,21 @@ class HostInjectedFailure : public testing::Test {
     all["hipEventQuery"] = [&] { return hipEventQuery(event_); };
     all["hipEventElapsedTime"] = [&] { return hipEventElapsedTime(&time_, event_, event_); };
     return all;
+  }
+
+  hipGraph_t end_capture() {
+    hipGraph_t graph = nullptr;
+    ok(hipStreamEndCapture(stream_, &graph));
+    return graph;
+  }
+  hipGraph_t make_graph() {
+    ok(hipStreamBeginCapture(stream_, hipStreamCaptureModeRelaxed));
+    return end_capture();
+  }
+  static hipGraphExec_t instantiate(hipGraph_t graph) {
+    hipGraphExec_t executable = nullptr;
+    ok(hipGraphInstantiateWithFlags(&executable, graph, 0));
+    return executable;
   }
 
   template <class F>

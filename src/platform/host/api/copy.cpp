@@ -9,6 +9,7 @@
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/box_copy.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/located_memory.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
@@ -70,7 +71,8 @@ bool reads_source_early(located_memory const& source, located_memory const& dest
   constexpr std::size_t max_bytes = 24 << 10;
   return host_settings().emulated == runtime_rules::cuda13 && source.kind == memory_kind::pinned &&
          destination.kind == memory_kind::device && size.height == 1 && size.depth == 1 &&
-         size.width <= max_bytes && !scheduler::instance().has_pending_work(stream);
+         size.width <= max_bytes && !scheduler::instance().has_pending_work(stream) &&
+         stream_captures::instance().query(stream.get()).status == hipStreamCaptureStatusNone;
 }
 
 // Checks and enqueues a copy. Sets `host_copy`, if it is not null, to the enqueued operation if
@@ -91,8 +93,9 @@ hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, exten
   if (!is_valid_kind(kind, from, to)) return hipErrorInvalidValue;
   tracked_work work;
   if (tracks_work()) {
-    work = track_work("copy", stream,
-                      {accessed(destination, to, size, true), accessed(source, from, size, false)});
+    work = stream_captures::instance().track(
+        target.get(), "copy", stream,
+        {accessed(destination, to, size, true), accessed(source, from, size, false)});
   }
   destination.data = to.data + destination.offset;
   source.data = from.data + source.offset;
@@ -102,9 +105,11 @@ hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, exten
     source.data = already_read->data();
   }
   auto operation = scheduler::instance().submit(
-      target, [=, work = std::move(work), owner = std::move(already_read)] {
+      target,
+      [=, work = std::move(work), owner = std::move(already_read)] {
         copy_box(destination, source, size);
-      });
+      },
+      nullptr, "copy");
   if (emulates_rocm() && to.kind == memory_kind::pageable) scheduler::instance().wait(operation);
   bool const is_on_device = from.is_migrated() && to.is_migrated();
   if (host_copy != nullptr && !is_on_device) *host_copy = std::move(operation);
@@ -202,11 +207,13 @@ ROCARRAY_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t b
     if (memory.data == nullptr || !memory.on_device()) return hipErrorInvalidValue;
     tracked_work work;
     if (tracks_work()) {
-      work = track_work("fill", stream,
-                        {accessed({as_bytes(data), bytes, bytes}, memory, {bytes, 1, 1}, true)});
+      work = stream_captures::instance().track(
+          target.get(), "fill", stream,
+          {accessed({as_bytes(data), bytes, bytes}, memory, {bytes, 1, 1}, true)});
     }
     scheduler::instance().submit(
-        target, [=, work = std::move(work)] { fill_bytes(memory.data, value, bytes); });
+        target, [=, work = std::move(work)] { fill_bytes(memory.data, value, bytes); }, nullptr,
+        "fill");
     return hipSuccess;
   });
 }

@@ -5,6 +5,7 @@
 
 #include "platform/host/api_call.hpp"
 #include "platform/host/block_runner.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
@@ -160,6 +161,7 @@ ROCARRAY_HOST_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int pe
 
 ROCARRAY_HOST_API hipError_t hipDeviceSynchronize() {
   return api_call("hipDeviceSynchronize", [] {
+    stream_captures::instance().refuse_device(current_device());
     scheduler::instance().wait_for_device(current_device());
     return hipSuccess;
   });

@@ -53,6 +53,11 @@ ROCARRAY_HOST_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream
     }
     auto const record = std::make_shared<event_record>();
     record->stream = target;
+    record->captured = stream_captures::instance().point(target.get());
+    if (record->captured != nullptr) {
+      recorded->set_record(record);
+      return hipSuccess;
+    }
     // The operation holds a weak pointer, because the record owns the operation.
     record->reached =
         scheduler::instance().submit(target, [weak = std::weak_ptr<event_record>(record)] {
@@ -69,6 +74,7 @@ ROCARRAY_HOST_API hipError_t hipEventSynchronize(hipEvent_t event) {
     if (awaited == nullptr) return hipErrorInvalidHandle;
     auto const record = awaited->last_record();
     if (record == nullptr) return hipSuccess;
+    stream_captures::refuse_wait(record->captured.get());
     if (would_access_destroyed_stream(*record)) {
       return undefined_call(
           "hipEventSynchronize was called with an event whose stream has been destroyed, which "
@@ -86,6 +92,7 @@ ROCARRAY_HOST_API hipError_t hipEventQuery(hipEvent_t event) {
     if (queried == nullptr) return hipErrorInvalidHandle;
     auto const record = queried->last_record();
     if (record == nullptr) return hipSuccess;
+    stream_captures::refuse_wait(record->captured.get());
     if (would_access_destroyed_stream(*record)) {
       return undefined_call(
           "hipEventQuery was called with an event whose stream has been destroyed, which accesses "
@@ -107,6 +114,7 @@ ROCARRAY_HOST_API hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t
     auto const to = last->last_record();
     bool const are_timed = ((first->flags | last->flags) & hipEventDisableTiming) == 0;
     if (!are_timed || from == nullptr || to == nullptr) return hipErrorInvalidHandle;
+    if (from->captured != nullptr || to->captured != nullptr) return captured_event;
     bool const are_done =
         scheduler::instance().query(from->reached) && scheduler::instance().query(to->reached);
     if (!are_done) return hipErrorNotReady;

@@ -11,6 +11,7 @@
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/block_runner.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/fiber.hpp"
 #include "platform/host/host_function.hpp"
 #include "platform/host/kernel_symbols.hpp"
@@ -25,9 +26,12 @@ ROCARRAY_HOST_API hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t f
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
     if (function == nullptr) return hipErrorInvalidValue;
-    scheduler::instance().submit(target, [=, work = track_work("host function", stream)] {
-      run_host_function(function, data);
-    });
+    scheduler::instance().submit(
+        target,
+        [=, work = stream_captures::instance().track(target.get(), "host function", stream)] {
+          run_host_function(function, data);
+        },
+        nullptr, "host function");
     return hipSuccess;
   });
 }

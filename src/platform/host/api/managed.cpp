@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "platform/host/api_call.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/host_ranges.hpp"
 #include "platform/host/scheduler.hpp"
@@ -41,6 +42,7 @@ ROCARRAY_HOST_API_BEGIN
 
 ROCARRAY_HOST_API hipError_t hipMallocManaged(void** data, std::size_t bytes, unsigned flags) {
   return api_call("hipMallocManaged", [=] {
+    stream_captures::instance().refuse_unsafe_call();
     if (host_settings().managed == managed_support::off) return hipErrorNotSupported;
     return host_ranges::instance().allocate_managed(data, bytes, flags);
   });
@@ -64,6 +66,7 @@ ROCARRAY_HOST_API hipError_t hipMemPrefetchAsync(void const* data, std::size_t b
     if (hipError_t const failure = check_location(data, bytes, device); failure != hipSuccess) {
       return failure;
     }
+    stream_captures::instance().refuse(target.get());
     auto const prefetch = scheduler::instance().submit(target, nullptr);
     if (emulates_rocm()) scheduler::instance().wait(prefetch);
     return hipSuccess;
@@ -85,6 +88,7 @@ ROCARRAY_HOST_API hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* d
       return hipErrorInvalidValue;
     }
     if (is_single && stream == nullptr) return hipErrorInvalidValue;
+    stream_captures::instance().refuse(target.get());
     scheduler::instance().submit(target, [] {});
     return hipSuccess;
   });

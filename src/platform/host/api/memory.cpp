@@ -4,6 +4,7 @@
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/arena.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/host_ranges.hpp"
 #include "platform/host/scheduler.hpp"
@@ -92,6 +93,7 @@ base::byte_range block_of(void const* data) {
 // free memory of every kind, also by an address inside it.
 hipError_t free_memory(void* data, bool is_host_call) {
   if (data == nullptr) return hipSuccess;
+  stream_captures::instance().refuse_unsafe_call();
   // A call that fails does not wait: programs must not depend on it as a synchronization.
   if (int const device = owning_device(data); device >= 0) {
     auto const allocated = device_arena(device).find(data);
@@ -120,6 +122,7 @@ ROCARRAY_HOST_API_BEGIN
 ROCARRAY_HOST_API hipError_t hipMalloc(void** data, std::size_t bytes) {
   return api_call("hipMalloc", [=] {
     if (data == nullptr) return hipErrorInvalidValue;
+    stream_captures::instance().refuse_unsafe_call();
     *data = nullptr;
     if (bytes == 0) return hipSuccess;
     *data = device_arena(current_device()).allocate(bytes);
@@ -144,8 +147,10 @@ ROCARRAY_HOST_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total
 }
 
 ROCARRAY_HOST_API hipError_t hipHostMalloc(void** data, std::size_t bytes, unsigned flags) {
-  return api_call("hipHostMalloc",
-                  [=] { return host_ranges::instance().allocate(data, bytes, flags); });
+  return api_call("hipHostMalloc", [=] {
+    stream_captures::instance().refuse_unsafe_call();
+    return host_ranges::instance().allocate(data, bytes, flags);
+  });
 }
 
 ROCARRAY_HOST_API hipError_t hipHostFree(void* data) {

@@ -4,6 +4,7 @@
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/arena.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
@@ -33,6 +34,7 @@ ROCARRAY_HOST_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipS
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
     if (data == nullptr) return hipErrorInvalidValue;
+    stream_captures::instance().refuse(target.get());
     *data = nullptr;
     if (bytes == 0) return emulates_rocm() ? hipSuccess : hipErrorInvalidValue;
     arena& memory = device_arena(target->device);
@@ -55,6 +57,7 @@ ROCARRAY_HOST_API hipError_t hipFreeAsync(void* data, hipStream_t stream) {
     if (device < 0) return hipErrorInvalidValue;
     auto const allocated = device_arena(device).find(data);
     if (!allocated || allocated->data != data) return hipErrorInvalidValue;
+    stream_captures::instance().refuse(target.get());
     scheduler::instance().submit(target, [=] {
       note_device_free(data, false);
       device_arena(device).free(data);

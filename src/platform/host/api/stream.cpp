@@ -53,6 +53,7 @@ ROCARRAY_HOST_API hipError_t hipStreamDestroy(hipStream_t stream) {
     if (stream == nullptr || stream == hipStreamPerThread) return hipErrorInvalidHandle;
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
+    scheduler::instance().refuse_captured(target);
     if (emulates_rocm()) {
       // Also the destruction of an idle stream blocks while a host function of another one runs.
       scheduler::instance().wait(scheduler::instance().last_operation(target));
@@ -66,6 +67,7 @@ ROCARRAY_HOST_API hipError_t hipStreamSynchronize(hipStream_t stream) {
   return api_call("hipStreamSynchronize", [=] {
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
+    scheduler::instance().refuse_captured(target);
     scheduler::instance().wait_for_stream(target);
     return hipSuccess;
   });
@@ -75,6 +77,7 @@ ROCARRAY_HOST_API hipError_t hipStreamQuery(hipStream_t stream) {
   return api_call("hipStreamQuery", [=] {
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
+    scheduler::instance().refuse_captured(target);
     auto awaited = scheduler::instance().awaited_operations(target);
     if (emulates_rocm() && stream == nullptr) {
       // ROCm enqueues a marker, which the later work of blocking streams waits for.
@@ -97,7 +100,13 @@ ROCARRAY_HOST_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t e
     auto const awaited = find_event(event);
     if (target == nullptr || awaited == nullptr) return hipErrorInvalidHandle;
     if (flags != 0) return hipErrorInvalidValue;
-    if (auto const record = awaited->last_record(); record != nullptr) {
+    auto const record = awaited->last_record();
+    if (record == nullptr) return hipSuccess;
+    if (record->captured != nullptr) {
+      if (stream == nullptr) stream_captures::refuse_wait(record->captured.get());
+      stream_captures::instance().join(captured_stream_of(*target), *record->captured);
+    } else {
+      stream_captures::instance().refuse(target.get(), hipErrorStreamCaptureIsolation);
       scheduler::instance().submit(target, nullptr, record->reached);
     }
     return hipSuccess;
@@ -124,19 +133,5 @@ ROCARRAY_HOST_API hipError_t hipStreamGetPriority(hipStream_t stream, int* prior
     return hipSuccess;
   });
 }
-
-#if !defined(ROCARRAY_FAKE_RUNTIME)
-
-// There are no graphs. The fake HIP runtime has a state of captures.
-hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
-  return api_call("hipStreamIsCapturing", [=] {
-    if (status == nullptr) return hipErrorInvalidValue;
-    if (scheduler::instance().find_stream(stream) == nullptr) return hipErrorInvalidHandle;
-    *status = hipStreamCaptureStatusNone;
-    return hipSuccess;
-  });
-}
-
-#endif
 
 ROCARRAY_HOST_API_END
