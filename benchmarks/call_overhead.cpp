@@ -93,6 +93,64 @@ void add_copy_to_other_memory(char const* name, F view) {
   });
 }
 
+// 10 copies of 4 KiB on the device and 10 fills, as 20 calls and as one launch of a graph.
+struct graph_operands {
+  static constexpr std::size_t arrays = 10;
+
+  roc::stream stream;
+  std::vector<roc::device_array<int>> sources;
+  std::vector<roc::device_array<int>> destinations;
+
+  graph_operands() {
+    for (std::size_t i = 0; i != arrays; ++i) {
+      sources.emplace_back(roc::shape<1>{page_bytes / sizeof(int)});
+      destinations.emplace_back(roc::shape<1>{page_bytes / sizeof(int)});
+    }
+  }
+  void call(roc::stream_ref on) {
+    for (std::size_t i = 0; i != arrays; ++i) {
+      sources[i].fill(static_cast<int>(i), on);
+      roc::copy(sources[i], destinations[i], on);
+    }
+  }
+  // Throws if the calls have not been executed.
+  void check_bytes() {
+    for (std::size_t i = 0; i != arrays; ++i) {
+      if (destinations[i].copy_to_host()(page_bytes / sizeof(int) - 1) != static_cast<int>(i)) {
+        throw std::runtime_error("wrong bytes");
+      }
+    }
+  }
+};
+
+// Times f(operands, executable).
+template <class F>
+void add_graph_launch(char const* name, F f) {
+  benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
+    constexpr std::size_t launches = calls_per_synchronization / (2 * graph_operands::arrays);
+    graph_operands subject;
+    roc::graph_exec executable(roc::capture([&](roc::stream_ref on) { subject.call(on); }));
+    while (state.KeepRunningBatch(launches)) {
+      for (std::size_t i = 0; i < launches; ++i) f(subject, executable);
+      state.PauseTiming();
+      subject.stream.synchronize();
+      state.ResumeTiming();
+    }
+    subject.check_bytes();
+  });
+}
+
+void add_graphs() {
+  add_graph_launch("20_calls", [](graph_operands& on, roc::graph_exec&) { on.call(on.stream); });
+  add_graph_launch("launch_graph_of_20_calls", [](graph_operands& on, roc::graph_exec& executable) {
+    executable.launch(on.stream);
+  });
+  add_graph_launch("raw_launch_graph_of_20_calls",
+                   [](graph_operands& on, roc::graph_exec& executable) {
+                     check(hipGraphLaunch(roc::native(executable), roc::native(on.stream)));
+                   });
+}
+
 void add_copies() {
   add_copy_to_other_memory("copy_4_bytes_to_device_view",
                            [](int* memory) { return roc::device_view<int>(memory, {1}); });
@@ -208,7 +266,7 @@ void look_up_pageable_memory(benchmark::State& state) {
   look_up(state, memory.data());
 }
 
-[[maybe_unused]] bool const added = (add_stream_calls(), add_copies(), true);
+[[maybe_unused]] bool const added = (add_stream_calls(), add_graphs(), add_copies(), true);
 BENCHMARK(device_array_4_kib)->Threads(8)->UseRealTime();
 BENCHMARK(device_array_4_kib_across_streams);
 BENCHMARK(raw_malloc_free_4_kib)->Threads(8)->UseRealTime();

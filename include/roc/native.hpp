@@ -6,6 +6,7 @@
 #include <source_location>
 
 #include <roc/event.hpp>
+#include <roc/graph.hpp>
 #include <roc/memcpy.hpp>
 #include <roc/native/hip.hpp>
 #include <roc/stream.hpp>
@@ -17,6 +18,20 @@ namespace roc {
 /// attributes that you set through it remain set.
 inline hipStream_t native(stream_ref stream) noexcept {
   return reinterpret_cast<hipStream_t>(stream.handle());
+}
+
+/// Returns HIP's handle of a graph. Throws lifetime_error if the graph was moved from. *Lifetime:*
+/// valid until the graph is destroyed, as is the memory that it uses. A graph_exec that you make of
+/// the handle must not be launched after that.
+inline hipGraph_t native(graph const& captured) {
+  return reinterpret_cast<hipGraph_t>(captured.handle());
+}
+
+/// Returns HIP's handle of a graph_exec. Throws lifetime_error if it was moved from. *Lifetime:*
+/// valid until the graph_exec is updated or destroyed. The library does not know of launches by the
+/// handle: synchronize them yourself.
+inline hipGraphExec_t native(graph_exec const& executable) {
+  return reinterpret_cast<hipGraphExec_t>(executable.handle());
 }
 
 /// Returns HIP's handle of an event. Throws lifetime_error if the event was moved from. *Lifetime:*

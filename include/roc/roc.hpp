@@ -19,6 +19,7 @@
 #include <roc/copy_batch.hpp>
 #include <roc/fill.hpp>
 #include <roc/for_each.hpp>
+#include <roc/graph.hpp>
 #include <roc/memcpy.hpp>
 #include <roc/memory_view.hpp>
 

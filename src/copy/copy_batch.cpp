@@ -18,6 +18,7 @@
 #include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "copy/staging/stream_ordered_staging.hpp"
+#include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
 #include "runtime/stream_handle.hpp"
 
@@ -135,6 +136,23 @@ void enqueue(shared_batch const& batch, device_route const& route, stream_ref st
   }
 }
 
+// Throws roc::error if the host memory of a copy cannot be captured.
+void check_host_memory(batch const& copies) {
+  bool uses_host_memory = false;
+  for (batch_copy const& copy : copies.copies) {
+    for (layout::side const s : {layout::side::source, layout::side::destination}) {
+      bool const is_host =
+          s == layout::side::source ? is_from_host(copy.kind()) : is_to_host(copy.kind());
+      if (!is_host) continue;
+      uses_host_memory = true;
+      base::byte_range const range = copies.range_of(copy, s);
+      check_capturable(range, copy.memory_of(s).is_untracked);
+      if (s == layout::side::destination) memory::host_table::instance().check_writable(range);
+    }
+  }
+  if (uses_host_memory) runtime::require_captured_host_functions();
+}
+
 // Executes the copies of one route; see submit_group.
 void submit_route(trace_scope const& trace, shared_batch const& batch, int device,
                   device_route const& route, stream_ref const* stream) {
@@ -149,9 +167,18 @@ void submit_route(trace_scope const& trace, shared_batch const& batch, int devic
   op.records_read_ranges = route.records_read_ranges;
   op.records_write_ranges = true;
   op.read_now = route.read_now;
+  // If the stream is captured, each copy has been checked, and routes have memory of all kinds.
+  op.are_reads_untracked = true;
+  op.are_writes_untracked = true;
   run_operation(trace, op, stream, [&](stream_ref target) {
     return stream == nullptr ? copy_now(batch, route, target) : enqueue(batch, route, target);
   });
+}
+
+plan make_plan_of(batch const& batch, std::size_t index, timing when, detail::source_use use) {
+  batch_copy const& copy = batch.copies[index];
+  return make_plan(batch.layout_of(copy), copy.kind(), copy.memory_of(layout::side::source),
+                   copy.memory_of(layout::side::destination), when, use);
 }
 
 // Executes the independent copies [first, end) in the order of `*stream`. If `stream` is null,
@@ -164,10 +191,25 @@ void submit_group(trace_scope const& trace, shared_batch const& batch, std::size
     submit_route(trace, batch, device, route, stream);
   }
   for (std::size_t const index : routed.individual) {
-    batch_copy const& copy = batch->copies[index];
-    execute(make_plan(batch->layout_of(copy), copy.kind(), copy.memory_of(layout::side::source),
-                      copy.memory_of(layout::side::destination), when, use),
-            stream);
+    execute(make_plan_of(*batch, index, when, use), stream);
+  }
+}
+
+// Throws roc::error if a copy of the batch cannot be captured, before any of them is.
+void check_all_capturable(detail::batch_storage const& storage, stream_ref stream,
+                          detail::source_use use) {
+  batch const& copies = *storage.batch;
+  check_host_memory(copies);
+  std::size_t first = 0;
+  for (std::size_t const end : storage.group_ends) {
+    routed_copies const routed = route_copies(copies, first, end, false, use);
+    for (auto const& [device, route] : routed.devices) {
+      static_cast<void>(runtime::device_for(stream, device, device));
+    }
+    for (std::size_t const index : routed.individual) {
+      check_capturable(make_plan_of(copies, index, timing::enqueued, use), stream);
+    }
+    first = end;
   }
 }
 
@@ -178,6 +220,9 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
   if (storage == nullptr || storage->batch->copies.empty()) return;
   trace_scope const trace(storage->batch->copies.size(), storage->batch->bytes);
   if (storage->group_ends.empty()) storage->group_ends = independent_groups(*storage->batch);
+  if (stream != nullptr && runtime::is_captured(*stream)) {
+    check_all_capturable(*storage, *stream, use);
+  }
   if (stream != nullptr) storage->is_shared = true;
   try {
     std::size_t first = 0;

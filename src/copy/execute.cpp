@@ -24,7 +24,7 @@ namespace roc::transfer {
 namespace {
 
 // Enqueues a copy between host memories as a host function.
-void enqueue_on_host(plan const& p, hipStream_t stream) {
+void enqueue_on_host(plan const& p, stream_ref stream) {
   if (!p.reads_source_now) {
     return enqueue_host_function(stream,
                                  [canonical = p.canonical]() noexcept { copy_on_host(canonical); });
@@ -64,7 +64,7 @@ void execute_path(plan const& p, timing when, stream_ref stream) {
     case copy_path::packed: return copy_staged(p, when, stream);
     case copy_path::host:
       if (when == timing::now) return copy_on_host(p.canonical);
-      return enqueue_on_host(p, runtime::handle(stream));
+      return enqueue_on_host(p, stream);
   }
 }
 
@@ -78,7 +78,31 @@ void track_host_access(plan const& p, stream_ref stream) {
 // Returns null for host memory.
 void const* device_address(void const* data, bool is_host) { return is_host ? nullptr : data; }
 
+// Returns the device that executes a copy, or -1 for copies between host memories.
+int executing_device(plan const& p) {
+  int const device = p.kind == copy_kind::device_to_host ? p.source_device : p.destination_device;
+  return p.kind == copy_kind::device_to_device && device < 0 ? runtime::current_device() : device;
+}
+
+// Returns true for a strided copy between devices: kernels access the memory of their own device
+// only.
+bool needs_two_devices(plan const& p, int executor) {
+  return p.path == copy_path::kernel && p.source_device >= 0 &&
+         p.kind == copy_kind::device_to_device && p.source_device != executor;
+}
+
 }  // namespace
+
+void check_capturable(plan const& p, stream_ref stream) {
+  if (p.path == copy_path::none) return;
+  int const executor = executing_device(p);
+  if (needs_two_devices(p, executor)) {
+    runtime::refuse_captured(stream, "a strided copy between devices");
+  }
+  if (p.kind == copy_kind::host_to_host) return;
+  static_cast<void>(
+      runtime::device_for(stream, executor, p.source_device >= 0 ? p.source_device : executor));
+}
 
 void execute(plan const& p, stream_ref const* stream) {
   if (p.path == copy_path::none) return;
@@ -86,8 +110,7 @@ void execute(plan const& p, stream_ref const* stream) {
   bool const on_device = runs_on_device(p.path);
   bool const reads_pageable_now = p.reads_source_now && !p.host_pinned;
 
-  int executor = p.kind == copy_kind::device_to_host ? p.source_device : p.destination_device;
-  if (p.kind == copy_kind::device_to_device && executor < 0) executor = runtime::current_device();
+  int const executor = executing_device(p);
   operation op{.device = executor,
                .source_device = p.source_device,
                .on_host_only = p.kind == copy_kind::host_to_host,
@@ -109,14 +132,17 @@ void execute(plan const& p, stream_ref const* stream) {
     op.records_read_ranges = (is_from_host(p.kind) && !p.host_pinned) || p.is_untracked[0];
     op.records_write_ranges = (is_to_host(p.kind) && !on_device) || p.is_untracked[1];
     if (is_read_now) op.read_now = std::span(p.host_ranges).first(1);
+    op.are_reads_untracked = p.is_untracked[0];
+    op.are_writes_untracked = p.is_untracked[1];
   }
 
-  // Kernels access the memory of their own device only.
-  bool const needs_two_devices = p.path == copy_path::kernel && p.source_device >= 0 &&
-                                 p.kind == copy_kind::device_to_device &&
-                                 p.source_device != op.device;
+  op.uses_host_functions =
+      p.path == copy_path::packed || p.path == copy_path::staged || p.path == copy_path::host;
+
+  bool const is_between_devices = needs_two_devices(p, executor);
+  if (stream != nullptr && runtime::is_captured(*stream)) check_capturable(p, *stream);
   run_operation(trace_scope(p), op, stream, [&](stream_ref target) {
-    if (!needs_two_devices) {
+    if (!is_between_devices) {
       execute_path(p, when, target);
       if (when == timing::enqueued && !on_device) track_host_access(p, target);
       return;

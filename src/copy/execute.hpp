@@ -14,4 +14,8 @@ namespace roc::transfer {
 /// Throws roc::error and out_of_memory; no work of the copy is pending then.
 void execute(plan const& p, stream_ref const* stream);
 
+/// Throws roc::error if a copy cannot be captured on `stream`, or not by a stream of that device.
+/// Does not check the host memory. Enqueues nothing.
+void check_capturable(plan const& p, stream_ref stream);
+
 }  // namespace roc::transfer

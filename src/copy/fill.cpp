@@ -79,8 +79,10 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
   if (on_device) op.device_memory[0] = destination.data;
   if (host_range) op.host_writes = {&*host_range, 1};
   op.records_write_ranges = !on_device || destination.is_untracked;
+  op.are_writes_untracked = destination.is_untracked;
   if (!on_device) {
     op.access = transfer::host_access::by_cpu;
+    op.uses_host_functions = true;
     auto const memory = memory::host_table::instance().query_access(range, false);
     op.has_partly_pinned = memory.partly_pinned || destination.is_partly_pinned;
   }
@@ -92,7 +94,7 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
                               transfer::fill_on_host(canonical, pattern.bytes.data(), pattern.size);
                             };
                             if (stream == nullptr) return fill();
-                            transfer::enqueue_host_function(runtime::handle(target), fill);
+                            transfer::enqueue_host_function(target, fill);
                           });
 }
 

@@ -4,6 +4,10 @@
 #include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <string>
+#include <system_error>
+
+#include <roc/error.hpp>
 
 #include "memory/host/host_table.hpp"
 
@@ -66,6 +70,33 @@ void order_after_host_uses(operation const& op, stream_ref stream) {
   if (!op.has_partly_pinned) return;
   table.order_after_uses(op.host_reads, stream);
   table.order_after_uses(op.host_writes, stream);
+}
+
+void check_capturable(base::byte_range range, bool is_untracked) {
+  auto const memory = host_table::instance().query_access(range, false);
+  if (memory.pinned || (is_untracked && !memory.partly_pinned)) return;
+  throw error(std::make_error_code(std::errc::not_supported),
+              "the host memory at " + to_string(range) + " is pageable" +
+                  (memory.partly_pinned ? " in part" : "") +
+                  ", and cannot be used by captured work; register it, or use a pinned array");
+}
+
+void add_host_memory(operation const& op, memory::graph_memory& graph) {
+  for (base::byte_range const range : op.read_now) check_capturable(range, false);
+  for (base::byte_range const range : op.host_reads) {
+    check_capturable(range, op.are_reads_untracked);
+  }
+  for (base::byte_range const range : op.host_writes) {
+    check_capturable(range, op.are_writes_untracked);
+  }
+  if (op.uses_host_functions) runtime::require_captured_host_functions();
+  auto const add = [&](base::byte_range range, bool is_write) {
+    auto const uses = host_table::instance().find_pinned_uses(range);
+    if (uses.empty()) return graph.add_untracked(range, is_write);
+    for (auto const& memory : uses) graph.add_host({range, memory, is_write});
+  };
+  for (base::byte_range const range : op.host_reads) add(range, false);
+  for (base::byte_range const range : op.host_writes) add(range, true);
 }
 
 void record_host_uses(operation const& op, stream_ref stream) {

@@ -16,10 +16,12 @@
 #include "base/log.hpp"
 #include "copy/plan.hpp"
 #include "memory/device/device_use.hpp"
+#include "memory/device/graph_memory.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/host_function_errors.hpp"
 #include "runtime/profiler.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::transfer {
@@ -42,6 +44,11 @@ class trace_scope {
   trace_scope(std::size_t copies, std::size_t bytes) {
     if (is_enabled()) [[unlikely]]
       begin("roc::copy_batch %zu copies %zu bytes", copies, bytes);
+  }
+  /// Traces a call without parameters.
+  explicit trace_scope(char const* call) {
+    if (is_enabled()) [[unlikely]]
+      begin("%s", call);
   }
 
  private:
@@ -98,6 +105,12 @@ struct operation {
   /// know it.
   bool records_read_ranges = false;
   bool records_write_ranges = false;
+  /// Other code has pinned, or may have pinned, `host_reads` or `host_writes`, and the host table
+  /// does not know it. Matters only to captured work.
+  bool are_reads_untracked = false;
+  bool are_writes_untracked = false;
+  /// Host functions execute a part of the work of a stream. Matters only to captured work.
+  bool uses_host_functions = false;
 };
 
 /// Returns true if the work's device must be made current for an operation.
@@ -116,9 +129,16 @@ void order_after_host_uses(operation const& op, stream_ref stream);
 /// Records the uses of host memory by work that has been enqueued on `stream`. Throws roc::error.
 void record_host_uses(operation const& op, stream_ref stream);
 
+/// Throws roc::error if captured work cannot use the host memory, because it is pageable: its bytes
+/// would be those of the capture, or nothing would be known of its lifetime.
+void check_capturable(base::byte_range range, bool is_untracked);
+/// Adds the host memory of an operation to the memory of a graph. Throws roc::error, and adds
+/// nothing, if it cannot be captured.
+void add_host_memory(operation const& op, memory::graph_memory& graph);
+
 /// Enqueues the work of an operation by `work(stream)`, and records the memory as in use. If
 /// anything throws, blocks until no work of the operation is pending and then rethrows: the caller
-/// frees its memory next.
+/// frees its memory next. If the stream is captured, the graph gets the work and the memory.
 template <class Work>
 void enqueue_operation(operation const& op, stream_ref const& stream, Work const& work) {
   int const device = op.device >= 0 ? op.device : runtime::current_device();
@@ -127,12 +147,18 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
                                           : runtime::device_for(stream, device, source_device);
   std::optional<runtime::on_device> guard;
   if (needs_device_guard(op, device, source_device, stream)) guard.emplace(work_device);
-  if (op.has_partly_pinned || !op.read_now.empty()) order_after_host_uses(op, stream);
+  runtime::refuse_uncaptured_call(&stream);
+  memory::graph_memory* const graph = memory::captured_memory_of(stream);
+  if (graph != nullptr) [[unlikely]] {
+    add_host_memory(op, *graph);
+  } else if (op.has_partly_pinned || !op.read_now.empty()) {
+    order_after_host_uses(op, stream);
+  }
   try {
     memory::device_use const device_use(stream, work_device, op.device_memory[0],
                                         op.device_memory[1], op.records);
     work(stream);
-    record_host_uses(op, stream);
+    if (graph == nullptr) record_host_uses(op, stream);
     runtime::record_work(stream);
   } catch (...) {
     runtime::synchronize_quietly(stream);
@@ -145,6 +171,7 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
 template <class Work>
 void complete_operation(operation const& op, Work const& work) {
   static constexpr stream_ref default_stream;
+  runtime::refuse_uncaptured_call(nullptr);
   if (op.on_host_only && roc::device::count() == 0) {
     return work(default_stream);  // no device, so no earlier work to wait for
   }

@@ -16,10 +16,12 @@
 #include "base/no_destructor.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
+#include "memory/device/graph_memory.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 
@@ -135,16 +137,16 @@ bool is_empty(std::array<std::ptrdiff_t, 3> const& extent) {
   return extent[0] == 0 || extent[1] == 0 || extent[2] == 0;
 }
 
-// Calls f(record) with the allocation record of every address among the bytes of the arguments:
-// views hold the addresses of their arrays. Bytes that only look like an address make an array wait
-// longer than needed, which is harmless.
+// Calls f(record, address) for every address among the bytes of the arguments that lies in an
+// allocation: views hold the addresses of their arrays. Bytes that only look like an address make
+// an array wait longer than needed; in a capture, they make the graph depend on that array.
 template <class F>
 void for_each_record(void const* arguments, std::size_t bytes, F f) {
   auto const* const begin = static_cast<std::byte const*>(arguments);
   for (std::size_t i = 0; i + sizeof(void*) <= bytes; i += sizeof(void*)) {
     void const* address = nullptr;
     std::memcpy(&address, begin + i, sizeof address);
-    if (auto* const record = memory::find_record(address)) f(*record);
+    if (auto* const record = memory::find_record(address)) f(*record, address);
   }
 }
 
@@ -152,8 +154,8 @@ void for_each_record(void const* arguments, std::size_t bytes, F f) {
 // be called also after an error. Throws roc::error.
 void finish_uses(stream_ref stream, int device, void const* arguments, std::size_t bytes) {
   auto const id = runtime::stream_id_of(stream, device);
-  if (!id.is_foreign()) return;
-  for_each_record(arguments, bytes, [&](memory::allocation_record& record) {
+  if (!id.is_foreign() || runtime::is_captured(stream)) return;
+  for_each_record(arguments, bytes, [&](memory::allocation_record& record, void const*) {
     if (record.allocation_stream != id) record.finish_use(id);
   });
 }
@@ -221,9 +223,13 @@ launch_scope::launch_scope(stream_ref stream, void const* arguments, std::size_t
   static_cast<void>(runtime::handle(stream));
   int const device = runtime::device_of(stream, previous_device_);
   auto const id = runtime::stream_id_of(stream, device);
+  runtime::refuse_uncaptured_call(&stream);
+  memory::graph_memory* const graph = memory::captured_memory_of(stream);
   try {
-    for_each_record(arguments, bytes,
-                    [&](memory::allocation_record& record) { record.begin_use(id); });
+    for_each_record(arguments, bytes, [&](memory::allocation_record& record, void const* address) {
+      if (graph != nullptr) return graph->add_device(record, address);
+      static_cast<void>(record.begin_use(id));
+    });
     if (device != previous_device_) ROCARRAY_HIP(hipSetDevice, device);
   } catch (...) {
     platform::log_if_throws([&] { finish_uses(stream, device, arguments, bytes); });
@@ -246,7 +252,10 @@ void launch_scope::check(int code, char const* kernel) {
     finish_uses(stream_, runtime::device_of(stream_, previous_device_), arguments_, bytes_);
   };
   auto const result = static_cast<hipError_t>(code);
-  if (result != hipSuccess) is_finished_ = platform::log_if_throws(finish);
+  if (result != hipSuccess) {
+    is_finished_ = platform::log_if_throws(finish);
+    static_cast<void>(runtime::fail_capture(stream_));
+  }
   platform::check_launch(kernel, result);
   // If this fails, the kernel may be running: enqueue_and_record waits for it, because the caller
   // frees its memory next.

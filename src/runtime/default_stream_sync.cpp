@@ -16,6 +16,7 @@
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_uses.hpp"
 
 namespace roc::runtime {
@@ -86,6 +87,7 @@ void record_default_stream_event(stream_ref stream, bool has_work) {
 }  // namespace
 
 void record_work(stream_ref stream) {
+  if (is_captured(stream)) return;  // the launch of the graph records its work
   if (stream.kind() == detail::stream_kind::non_blocking) {
     stream_id const& id = stream_id_of(stream, stream.device_ordinal());
     has_non_blocking_work.store(true);
@@ -140,11 +142,18 @@ void synchronize_all_streams(int device) {
   last_wait.store(pack(count, device));
 }
 
-void synchronize_all_devices() {
-  for (int device = 0; device < roc::device::count(); ++device) {
-    on_device const guard(device);
+void synchronize_device(int device) {
+  on_device const guard(device);
+  if (!is_any_capture_active()) {
     ROCARRAY_HIP(hipDeviceSynchronize);
+    return;
   }
+  synchronize_all_streams(device);
+  synchronize_non_blocking_streams(device);
+}
+
+void synchronize_all_devices() {
+  for (int device = 0; device < roc::device::count(); ++device) synchronize_device(device);
 }
 
 bool synchronize_all_devices_quietly() noexcept {

@@ -67,8 +67,12 @@ bool has_unsynchronized_work(int device) noexcept;
 /// streams, is done. `device` must be current. Throws roc::error.
 void synchronize_all_streams(int device);
 
-/// Blocks until every device is idle, including work that was not enqueued by the library. Throws
-/// roc::error.
+/// Blocks until a device is idle, including work that was not enqueued by the library. While a
+/// graph is captured, in any thread, HIP refuses that and would invalidate the capture. Then this
+/// blocks until the work is done that the library has recorded, and all work of blocking streams
+/// and of streams that the library has created. Throws roc::error.
+void synchronize_device(int device);
+/// Calls synchronize_device for every device. Throws roc::error.
 void synchronize_all_devices();
 /// Does what synchronize_all_devices does, but logs errors and returns false if work may still be
 /// pending. Returns true if the runtime has shut down: nothing is pending then.

@@ -10,6 +10,7 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/host_function_errors.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc {
@@ -71,6 +72,7 @@ void device::make_current(detail::caller at) const {
 
 void device::synchronize(detail::caller at) const {
   detail::call_scope const call(__func__, at);
+  runtime::refuse_device_synchronization();
   runtime::on_device const guard(ordinal_);
   ROCARRAY_HIP(hipDeviceSynchronize);
   runtime::rethrow_host_error(ordinal_);

@@ -7,6 +7,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc {
@@ -23,7 +24,9 @@ event_base::event_base(unsigned flags) {
 }
 
 event_base::~event_base() {
-  if (handle_ != nullptr) ROCARRAY_HIP_QUIET(hipEventDestroy, native(handle_));
+  if (handle_ == nullptr) return;
+  runtime::forget_event(handle_);
+  ROCARRAY_HIP_QUIET(hipEventDestroy, native(handle_));
 }
 
 event_base::event_base(event_base&& other) noexcept
@@ -50,6 +53,7 @@ void event_base::record(stream_ref stream, detail::caller at) {
   static_cast<void>(runtime::handle(stream));
   runtime::on_stream_device const guard(stream);
   record_on(stream.handle());
+  runtime::record_captured_event(handle_, stream);
   // Later work of blocking streams comes after the event, and so after the work before it.
   if (stream.kind() == detail::stream_kind::default_stream) runtime::record_work(stream);
 }
@@ -67,12 +71,14 @@ void event_base::make_wait(detail::native_stream* stream) const {
 void event_base::synchronize(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   hipEvent_t const native_event = native(handle());
+  runtime::refuse_captured_event(handle_, "synchronization");
   ROCARRAY_HIP(hipEventSynchronize, native_event);
 }
 
 bool event_base::query(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   hipEvent_t const native_event = native(handle());
+  runtime::refuse_captured_event(handle_, "a query");
   return ROCARRAY_HIP_READY(hipEventQuery, native_event);
 }
 
@@ -87,6 +93,9 @@ double timed_event::elapsed_time(timed_event const& end, detail::caller at) cons
   float milliseconds = 0;
   hipEvent_t const native_begin = native(handle());
   hipEvent_t const native_end = native(end.handle());
+  for (auto* const event : {handle(), end.handle()}) {
+    runtime::refuse_captured_event(event, "a measurement");
+  }
   ROCARRAY_HIP(hipEventElapsedTime, &milliseconds, native_begin, native_end);
   return static_cast<double>(milliseconds);
 }

@@ -12,6 +12,7 @@
 #include "base/no_destructor.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::runtime {
@@ -100,6 +101,10 @@ stream_key key_of(stream_ref stream) {
 
 }  // namespace
 
+host_error_slot::~host_error_slot() {
+  if (auto exception = take(); exception != nullptr) log_host_error(std::move(exception));
+}
+
 void host_error_slot::store(std::exception_ptr exception) noexcept {
   {
     std::lock_guard const lock(mutex_);
@@ -148,6 +153,7 @@ void rethrow_host_error(stream_ref stream) {
 
 void synchronize(stream_ref stream) {
   hipStream_t const native = handle(stream);
+  refuse_captured(stream, "synchronization");
   on_stream_device const guard(stream);
   ROCARRAY_HIP(hipStreamSynchronize, native);
   rethrow_host_error(stream);

@@ -17,6 +17,10 @@ namespace roc::runtime {
 class host_error_slot {
  public:
   explicit host_error_slot(int device) : device_(device) {}
+  /// Logs the exception that nobody has taken.
+  ~host_error_slot();
+  host_error_slot(host_error_slot const&) = delete;
+  host_error_slot& operator=(host_error_slot const&) = delete;
 
   /// Stores the exception, or logs it if the slot already holds one or has been detached.
   void store(std::exception_ptr exception) noexcept;

@@ -15,6 +15,7 @@
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/host_function_errors.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 
@@ -67,6 +68,7 @@ void stream_ref::synchronize(detail::caller at) const {
 bool stream_ref::query(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   hipStream_t const native = runtime::handle(*this);
+  runtime::refuse_captured(*this, "a query");
   runtime::on_stream_device const guard(*this);
   return ROCARRAY_HIP_READY(hipStreamQuery, native);
 }
@@ -75,6 +77,9 @@ void stream_ref::wait(event_base const& event, detail::caller at) const {
   detail::call_scope const call(__func__, at);
   static_cast<void>(runtime::handle(*this));
   runtime::on_stream_device const guard(*this);
+  if (runtime::check_join(*this, event.handle())) {
+    runtime::record_join(*this, event.handle(), runtime::record(runtime::stream_id_of(*this)));
+  }
   event.make_wait(handle_);
   if (kind_ == stream_kind::default_stream)
     runtime::record_work(*this);  // other streams wait for it
@@ -155,15 +160,21 @@ struct host_job {
   host_job(host_job const&) = delete;
   host_job& operator=(host_job const&) = delete;
 
-  // Runs and deletes the job that `argument` points to. The HIP runtime calls it on its own thread.
+  // Runs the job that `argument` points to, as a node of a graph: at each launch.
   static void run(void* argument) {
     platform::host_function_scope const scope;
-    std::unique_ptr<host_job> const self(static_cast<host_job*>(argument));
+    auto const& self = *static_cast<host_job*>(argument);
     try {
-      self->function.run(self->function.closure);
+      self.function.run(self.function.closure);
     } catch (...) {
-      self->errors->store(std::current_exception());
+      self.errors->store(std::current_exception());
     }
+  }
+  // Runs and deletes the job that `argument` points to. The HIP runtime calls it on its own thread.
+  static void run_once(void* argument) {
+    platform::host_function_scope const scope;  // also while the closure is destroyed
+    std::unique_ptr<host_job> const self(static_cast<host_job*>(argument));
+    run(argument);
   }
 
   host_function function;
@@ -176,6 +187,7 @@ void wait_for_stream(stream_ref stream, int device) {
   if (runtime::is_handle_destroyed(stream.handle())) return runtime::synchronize_all_devices();
   runtime::on_device const guard(runtime::device_of(stream, device));
   hipStream_t const native = runtime::handle(stream);
+  runtime::refuse_captured(stream, "synchronization");
   ROCARRAY_HIP(hipStreamSynchronize, native);
 }
 
@@ -191,10 +203,24 @@ void launch_host_function(stream_ref stream, host_function function) {
   hipStream_t const native = runtime::handle(stream);
   int const device = runtime::device_of(stream, runtime::current_device());
   runtime::on_device const guard(device);
+  runtime::refuse_uncaptured_call(&stream);
+  if (runtime::stream_capture* const capture = runtime::capture_of(stream)) {
+    runtime::require_captured_host_functions();
+    job->errors = capture->host_errors(std::make_shared<runtime::host_error_slot>(device));
+    std::shared_ptr<host_job> const kept = std::move(job);
+    capture->keep(kept);
+    try {
+      ROCARRAY_HIP(hipLaunchHostFunc, native, &host_job::run, kept.get());
+    } catch (...) {
+      capture->set_failed();
+      throw;
+    }
+    return;
+  }
   job->errors = runtime::host_error_slot_of(stream, device);
   runtime::enqueue_and_record(stream, [&] {
-    ROCARRAY_HIP(hipLaunchHostFunc, native, &host_job::run, job.get());
-    static_cast<void>(job.release());  // host_job::run deletes it
+    ROCARRAY_HIP(hipLaunchHostFunc, native, &host_job::run_once, job.get());
+    static_cast<void>(job.release());  // host_job::run_once deletes it
   });
 }
 

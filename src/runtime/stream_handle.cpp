@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream_capture.hpp"
 
 namespace roc::runtime {
 namespace {
@@ -89,6 +90,7 @@ int device_for(stream_ref stream, int first, int second) {
 
 bool synchronize_quietly(stream_ref stream) noexcept {
   if (stream.kind() == stream_kind::none || is_handle_destroyed(stream.handle())) return true;
+  if (fail_capture(stream)) return true;  // nothing is pending
   auto* const native = reinterpret_cast<hipStream_t>(stream.handle());
   int previous = -1;
   bool const changes_device = stream.device_ordinal() >= 0 &&
@@ -96,7 +98,9 @@ bool synchronize_quietly(stream_ref stream) noexcept {
                               previous != stream.device_ordinal() &&
                               ROCARRAY_HIP_QUIET(hipSetDevice, stream.device_ordinal());
   bool is_idle = ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);
-  if (!is_idle) {
+  if (!is_idle && is_any_capture_active()) {
+    is_idle = ROCARRAY_HIP_QUIET(hipStreamSynchronize, native);  // HIP refuses to wait for devices
+  } else if (!is_idle) {
     hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceSynchronize);
     // After the runtime has shut down, nothing is pending.
     is_idle = result == hipSuccess || result == hipErrorDeinitialized;

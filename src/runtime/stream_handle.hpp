@@ -29,9 +29,9 @@ int device_for(stream_ref stream, int first, int second);
 
 /// Blocks until the stream is idle, after an error: work that was enqueued before the error must
 /// not access memory that the caller frees next. If the stream cannot be awaited, blocks until its
-/// device is idle. Logs errors of HIP. Returns false, after logging what that means, if work may
-/// still be pending: memory of the library that it uses must then be leaked. Does nothing and
-/// returns true for a stream that was moved from or destroyed.
+/// device is idle, unless a graph is captured meanwhile. Logs errors of HIP. Returns false, after
+/// logging what that means, if work may still be pending: memory of the library that it uses must
+/// then be leaked. Does nothing and returns true for a stream that was moved from or destroyed.
 bool synchronize_quietly(stream_ref stream) noexcept;
 /// How often synchronize_quietly has failed.
 inline std::atomic<std::uint64_t> abandoned_waits = 0;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <roc/error.hpp>
 
@@ -16,6 +17,7 @@
 #include "base/no_destructor.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::runtime {
@@ -110,7 +112,9 @@ stream_slot& new_slot_locked(stream_table& streams, stream_ref stream, int devic
 // allocated may still be used by that.
 void record_end(stream_slot& slot) noexcept {
   auto const native = reinterpret_cast<hipStream_t>(slot.stream.handle());
-  slot.is_end_recorded = ROCARRAY_HIP_QUIET(hipEventRecord, slot.end, native);
+  // While the stream is captured, the event would belong to the capture.
+  slot.is_end_recorded =
+      !is_captured(slot.stream) && ROCARRAY_HIP_QUIET(hipEventRecord, slot.end, native);
 }
 
 // Returns true if all work of a stream that has ended is done. After any error it may be pending:
@@ -275,6 +279,7 @@ stream_id const& stream_id_of(stream_ref stream) {
 }
 
 void record(event_base& recorded, stream_id const& stream) {
+  refuse_captured(stream.stream(), "ordering other work after the stream");
   // In this thread a per-thread handle may mean a different stream than in the thread that enqueued
   // the work. The event is recorded in the default stream instead, which waits for all per-thread
   // streams.
@@ -292,15 +297,19 @@ void record(event_base& recorded, stream_id const& stream) {
 
 shared_event record(stream_id const& stream) {
   if (stream.is_replaced()) return nullptr;
+  if (shared_event before = event_before_join(stream.stream())) return before;
   on_device const guard(stream.device());
   auto reached = std::make_shared<event>();
   record(*reached, stream);
+  // If the stream has joined a capture meanwhile, the event may belong to the capture.
+  if (shared_event before = event_before_join(stream.stream())) return before;
   return reached;
 }
 
 bool is_finished(stream_id const& stream) {
   if (stream.is_live()) return false;
   if (stream.is_replaced()) return true;
+  if (is_captured(stream.stream())) return false;
   hipStream_t const native = stream.native();
   return ROCARRAY_HIP_READY(hipStreamQuery, native);
 }
@@ -319,6 +328,23 @@ void order_after(stream_id const& later, stream_id const& earlier) {
                        later.device() == earlier.device() && later.is_live() && earlier.is_live();
   if (ordered) return;
   if (shared_event const reached = record(earlier); reached != nullptr) wait(later, *reached);
+}
+
+void synchronize_non_blocking_streams(int device) {
+  std::vector<stream_id> streams;
+  {
+    std::lock_guard const lock(table().mutex);
+    for (auto const& [handle, slot] : table().by_handle) {
+      bool const is_awaited = !slot->is_foreign && slot->device == device &&
+                              slot->stream.kind() == detail::stream_kind::non_blocking;
+      if (is_awaited) streams.emplace_back(*slot);
+    }
+  }
+  for (stream_id const& stream : streams) {
+    // The stream that a capture began with had no work.
+    if (is_captured(stream.stream()) && event_before_join(stream.stream()) == nullptr) continue;
+    if (shared_event const reached = record(stream)) reached->synchronize();
+  }
 }
 
 stream_ref create_stream(detail::stream_kind kind, int priority) {

@@ -110,7 +110,8 @@ using shared_event = std::shared_ptr<event>;
 /// block. Throws roc::error.
 void record(event_base& recorded, stream_id const& stream);
 /// Creates an event, records it as above and returns it. Returns null if all work of the stream is
-/// known to be done. Does not block. Throws roc::error.
+/// known to be done. If the stream has joined a capture, the event comes after its work from before
+/// the capture. Does not block. Throws roc::error.
 shared_event record(stream_id const& stream);
 /// Returns true if the stream has ended and all its work is done. Does not block. Throws
 /// roc::error.
@@ -122,6 +123,10 @@ void wait(stream_id const& later, event_base const& earlier);
 /// nothing if HIP orders them already: they are the same stream, or one is the default stream and
 /// both are blocking. Does not block. Throws roc::error.
 void order_after(stream_id const& later, stream_id const& earlier);
+/// Blocks until the non-blocking streams of a device that the library has created are idle, also
+/// those that have ended; for streams that are captured, until their work from before the capture
+/// has finished. Throws roc::error, std::bad_alloc.
+void synchronize_non_blocking_streams(int device);
 
 /// Returns a stream on the current device with an idle native stream that was kept, or with a new
 /// one. A priority outside of the device's range is clamped to it. The caller passes the stream to

@@ -9,6 +9,7 @@
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::runtime {
@@ -74,6 +75,8 @@ void stream_uses::add_with_event(stream_id const& stream) {
   shared_event done = std::exchange(item.done, nullptr);
   if (done == nullptr || !is_sole_owner(done)) done = std::make_shared<event>();
   runtime::record(*done, stream);
+  // If the stream has joined a capture meanwhile, the event may belong to the capture.
+  if (shared_event before = event_before_join(stream.stream())) done = std::move(before);
   item.done = std::move(done);
 }
 
@@ -145,10 +148,12 @@ bool stream_uses::wait_quietly() noexcept {
   for (use const& item : uses_) {
     bool const done = platform::log_if_throws([&] {
       if (item.stream.is_replaced() && !item.stream.is_foreign()) return;
+      refuse_captured(item.stream.stream(), "a wait for its earlier work");
       on_device const guard(item.stream.device());
       // A foreign stream may not exist any more, so that only its device can be waited for.
       hipStream_t const native = item.stream.native();
       if (!item.stream.is_foreign() && ROCARRAY_HIP_QUIET(hipStreamSynchronize, native)) return;
+      refuse_device_synchronization();  // rather than invalidate captures
       ROCARRAY_HIP(hipDeviceSynchronize);
     });
     is_idle = is_idle && done;

@@ -38,6 +38,7 @@
 #include <roc/interop/dlpack.hpp>
 #endif
 
+#include "support/captures.hpp"
 #include "support/environment.hpp"
 #include "support/trim.hpp"
 
@@ -1383,6 +1384,46 @@ void host_functions(context& c) {
   c.expect(calls == 2 && has_thrown && *refused != 0, "host functions");
 }
 
+void graphs(context& c) {
+  auto from = pinned_array<word, 2>({side, side});
+  auto to = pinned_array<word, 2>({side, side});
+  matrix const a({side, side});
+  matrix const wide({side, 2 * side});
+  auto const part = wide(all, slice(0, none, 2));
+  for (std::size_t i = 0; i != side * side; ++i) from.data()[i] = value_at(i, 1);
+  to.fill(7);
+  stream s;
+  if (!c.run([&] {
+        auto const make = [&] {
+          return capture([&](stream_ref captured) {
+            a.copy_to_device(from, captured);
+            matrix const scratch({side, side}, order::c, captured);
+            scratch.copy_to_device(a, captured);
+            part.copy_to_device(scratch, captured);
+            copy_batch batch;
+            batch.add(scratch, a);
+            batch.submit(captured);
+            if constexpr (captures_host_functions) {
+              captured.launch_host_function([] {});
+              part.copy_to_host(to, captured);
+            } else {
+              a.copy_to_host(to, captured);
+            }
+          });
+        };
+        graph_exec executable(make());
+        executable.launch(s);
+        executable.update(make());
+        executable.launch(s);
+        s.synchronize();
+        executable.launch();
+      }))
+    return;
+  bool right = true;
+  for (std::size_t i = 0; i != side * side; ++i) right = right && to.data()[i] == value_at(i, 1);
+  c.expect(right, "graphs");
+}
+
 void functions_for_each(context& c) {
 #if ROCARRAY_PLATFORM_HOST
   stream s;
@@ -1659,6 +1700,7 @@ std::vector<scenario> const& scenarios() {
       {"stream pool", pool_of_streams},
       {"arrays on several streams", arrays_on_several_streams},
       {"host functions", host_functions},
+      {"graphs", graphs},
       {"for_each", functions_for_each},
       {"devices", devices},
       {"default stream", default_stream},
@@ -1804,7 +1846,8 @@ bool is_explained(fault const& f, int grown) {
     // What HIP on the CPU has not freed consists of host memory and threads.
     default:
       return freeing_fails || has_failed("hipHostFree") || has_failed("hipHostUnregister") ||
-             has_failed("hipStreamDestroy") || has_failed("hipEventDestroy");
+             has_failed("hipStreamDestroy") || has_failed("hipEventDestroy") ||
+             has_failed("hipGraphDestroy") || has_failed("hipGraphExecDestroy");
   }
 }
 
@@ -2056,11 +2099,16 @@ std::string run_in_child(settings const& s, F f) {
   return how + (shared->is_finished ? " at exit" : "") + (message.empty() ? "" : ": " + message);
 }
 
+constexpr std::string_view end_of_capture = "hipStreamEndCapture";
+
 // Adds the faults of a scenario to `cases`.
 void add_cases(std::vector<test_case>& cases, std::size_t scenario, bool is_cold,
                use_counts const& counts) {
   auto const add = [&](fault f) {
+    // If a capture cannot be ended, the device cannot be synchronized, and the matrix cannot go on.
+    bool const is_end = f.kind == fault_kind::call && call_names[f.call] == end_of_capture;
     for (bool const all_later : {false, true}) {
+      if (is_end && all_later) continue;
       f.all_later = all_later;
       cases.push_back({scenario, is_cold, f});
     }

@@ -31,6 +31,7 @@
 #include "campaigns/arguments.hpp"
 #include "campaigns/random_programs.hpp"
 #include "platform/call.hpp"
+#include "support/captures.hpp"
 #include "support/environment.hpp"
 #include "support/layouts.hpp"
 #include "support/options.hpp"
@@ -1146,6 +1147,13 @@ class execution {
     });
   }
 
+  // Returns true if a graph may use the memory: it is no pageable memory. By its device address,
+  // host memory is not found.
+  static bool can_be_captured(side const& s) {
+    if (s.end.alias) return false;
+    return s.end.device_space || (s.pinned && !s.access.is_partly_pinned);
+  }
+
   static std::string text_of_copy(operation const& op, copy_spec const& c) {
     return text_of(c.from) + " -> " + text_of(c.to) + " of " + std::to_string(op.size) + " bytes";
   }
@@ -1174,20 +1182,30 @@ class execution {
     bool const has_stream = op.stream != no_stream;
     std::optional<std::size_t> line;
     if (has_stream) line = line_of(device, op.stream, op.thread);
-    note("copy " + text_of_copy(op, c) + text_of_call(op, device));
+    // Captured, and launched at once. The path of the launch is that of the capture.
+    bool const by_graph = has_stream && captures_host_functions && (op.choice >> 8) % 4 == 0 &&
+                          devices.size() < 2 && can_be_captured(*from) && can_be_captured(*to);
+    note("copy " + text_of_copy(op, c) + text_of_call(op, device) +
+         (by_graph ? ", by a graph" : ""));
     bool const overlaps = from->memory == to->memory &&
                           from->access.bytes.intersects(to->access.bytes) && c.to.count() != 0;
     if (overlaps && from->end.device_space != to->end.device_space) return false;
     copy_call const call{
         op.size, op.borrow, {.path = static_cast<roc::copy_path>(op.path), .threads = op.threads}};
     auto const run = [this, from_end = from->end, to_end = to->end, a = c.from, b = c.to, call,
-                      line, device]() mutable {
+                      line, device, by_graph]() mutable {
       from_end.spec = &a;
       to_end.spec = &b;
       roc::device_guard const guard{roc::device(device)};
       if (!line) return call_copy(from_end, to_end, call, nullptr);
       auto const stream = stream_of(*line);
-      call_copy(from_end, to_end, call, &stream);
+      if (!by_graph) return call_copy(from_end, to_end, call, &stream);
+      roc::graph_exec executable(roc::capture(
+          [&](roc::stream_ref captured) { call_copy(from_end, to_end, call, &captured); }));
+      executable.launch(stream);
+      // Kept, because its destructor blocks.
+      std::lock_guard const lock(graphs_mutex_);
+      graphs_.push_back(std::move(executable));
     };
     if (overlaps) {
       flush();
@@ -1749,6 +1767,8 @@ class execution {
   // time before.
   std::vector<std::pair<int, std::function<void()>>> group_;
   std::map<std::size_t, unsigned> group_begin_;
+  std::mutex graphs_mutex_;
+  std::vector<roc::graph_exec> graphs_;           // guarded by graphs_mutex_
   std::vector<std::unique_ptr<buffer>> buffers_;  // destroyed first
 };
 

@@ -53,6 +53,18 @@ TEST(ForEach, DoesNothingForAnEmptyShape) {
   EXPECT_NO_THROW(roc::test::number({}, array.view()));
 }
 
+TEST(ForEach, IsCapturedInAGraph) {
+  std::vector<float> const ones(1000, 1.0f);
+  auto const x = roc::to_device(ones);
+  auto const y = roc::to_device(ones);
+  roc::graph_exec executable(roc::capture(
+      [&](roc::stream_ref stream) { roc::test::saxpy(stream, 2.0f, x.view(), y.view()); }));
+  EXPECT_EQ(1.0f, y.copy_to_host()(999));
+  executable.launch();
+  executable.launch();
+  EXPECT_EQ(5.0f, y.copy_to_host()(999));
+}
+
 TEST(ForEach, RunsInStreamOrder) {
   std::vector<float> const ones(1000, 1.0f);
   std::vector<float> back(1000);

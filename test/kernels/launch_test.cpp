@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,6 +57,24 @@ TEST(Launch, SharesStaticMemoryOfABlock) {
   roc::test::reverse_blocks(stream, array.view());
   stream.synchronize();
   EXPECT_EQ(reversed_in_groups(values, 64), read(array));
+}
+
+TEST(Launch, IsCapturedInAGraph) {
+  auto const values = consecutive(64 * 38);
+  auto array = std::make_optional(roc::to_device(values));
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
+    roc::test::reverse_blocks(stream, array->view());
+    roc::test::reverse_blocks(stream, array->view(), 128);
+  }));
+  EXPECT_EQ(values, read(*array));
+  auto expected = values;
+  for (int launch = 0; launch != 2; ++launch) {
+    executable.launch();
+    expected = reversed_in_groups(reversed_in_groups(expected, 64), 128);
+    EXPECT_EQ(expected, read(*array));
+  }
+  array.reset();
+  EXPECT_THROW(executable.launch(), roc::lifetime_error);
 }
 
 TEST(Launch, SharesDynamicMemoryOfABlock) {

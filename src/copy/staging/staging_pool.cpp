@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include <roc/detail/device_storage.hpp>
+#include <roc/detail/host_storage.hpp>
 #include <roc/error.hpp>
 #include <roc/memory/memory_resource.hpp>
 
@@ -14,6 +16,7 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/round_up.hpp"
+#include "memory/device/graph_memory.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
@@ -98,6 +101,8 @@ std::size_t staging_pool::max_blocks() const noexcept {
 
 staging_buffer_ptr staging_pool::acquire(std::size_t bytes, stream_ref stream, access mode) {
   bytes = base::round_up(bytes, buffer_alignment);
+  if (auto* const graph = memory::captured_memory_of(stream)) [[unlikely]]
+    return make_graph_buffer(*graph, bytes, stream, mode);
   std::unique_lock lock(mutex_);
   block* chosen = find_block_locked(bytes, stream, mode);
   while (chosen == nullptr) {
@@ -112,10 +117,37 @@ staging_buffer_ptr staging_pool::acquire(std::size_t bytes, stream_ref stream, a
 
 staging_buffer_ptr staging_pool::try_acquire(std::size_t bytes, stream_ref stream, access mode) {
   bytes = base::round_up(bytes, buffer_alignment);
+  if (auto* const graph = memory::captured_memory_of(stream)) [[unlikely]]
+    return make_graph_buffer(*graph, bytes, stream, mode);
   std::unique_lock lock(mutex_);
   block* chosen = find_block_locked(bytes, stream, mode);
   if (chosen == nullptr) chosen = add_block(lock);
   return chosen == nullptr ? nullptr : make_buffer_locked(*chosen, bytes, stream);
+}
+
+staging_buffer_ptr staging_pool::make_graph_buffer(memory::graph_memory& graph, std::size_t bytes,
+                                                   stream_ref stream, access mode) {
+  if (mode == access::stream_ordered) {
+    if (auto* const known = graph.try_acquire_scratch(stream.handle(), this, bytes)) {
+      return std::make_unique<staging_buffer>(graph, *known);
+    }
+  }
+  void* data = nullptr;
+  if (allocate_ == allocate_on_device) {
+    auto const storage = std::make_shared<detail::device_storage>(bytes, stream_ref());
+    graph.keep(storage);
+    graph.add_device(storage->data());  // a launch waits for earlier work that uses the memory
+    data = storage->data();
+  } else {
+    auto const storage = std::make_shared<detail::host_storage>(bytes, host_memory::pinned);
+    graph.keep(storage);
+    data = storage->data();
+  }
+  auto* const begin = static_cast<std::byte*>(data);
+  // What the caller writes now must stay until the last launch.
+  if (mode == access::immediate) return std::make_unique<staging_buffer>(begin);
+  return std::make_unique<staging_buffer>(
+      graph, graph.add_scratch({stream.handle(), this, bytes, begin, true}));
 }
 
 staging_buffer_ptr staging_pool::make_buffer_locked(block& parent, std::size_t bytes,

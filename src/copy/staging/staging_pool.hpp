@@ -13,6 +13,7 @@
 
 #include <roc/stream.hpp>
 
+#include "memory/device/graph_memory.hpp"
 #include "runtime/stream_uses.hpp"
 
 namespace roc::transfer {
@@ -44,9 +45,12 @@ class staging_pool {
   /// Does not free the blocks. The library's own pools are never destroyed.
   ~staging_pool();
 
-  /// Returns a buffer for work that is enqueued on `stream`. Blocks until enough memory is free:
-  /// until work with other buffers is done, and until other threads release theirs. To avoid
-  /// deadlock, a thread that holds a buffer of this pool must not call this.
+  /// Returns a buffer for work that is enqueued on `stream`. If the stream is captured, the buffer
+  /// is memory that belongs to the graph, not to the pool, and the limit does not apply; one buffer
+  /// serves all work of the stream that uses it with access::stream_ordered. Blocks
+  /// until enough memory is free: until work with other buffers is done, and until other threads
+  /// release theirs. To avoid deadlock, a thread that holds a buffer of this pool must not call
+  /// this.
   /// @param bytes at most block_bytes().
   /// Precondition: the device of `stream` is current. May call HIP, also with the pool's lock held.
   /// Throws out_of_memory if the pool has no usable block and cannot allocate one, and roc::error
@@ -84,6 +88,10 @@ class staging_pool {
   // Returns the most blocks that the options of the calling thread allow.
   std::size_t max_blocks() const noexcept;
 
+  // Returns memory that the graph keeps, for its work. Throws out_of_memory, roc::error.
+  staging_buffer_ptr make_graph_buffer(memory::graph_memory& graph, std::size_t bytes,
+                                       stream_ref stream, access mode);
+
   // The functions ending in _locked need mutex_ held.
   // Allocates the next `bytes` of the block, which must be free.
   staging_buffer_ptr make_buffer_locked(block& parent, std::size_t bytes, stream_ref stream);
@@ -115,25 +123,37 @@ class staging_pool {
 };
 
 /// Part of a block of a staging_pool, for work on one stream. The destructor records an event on
-/// that stream and returns the memory to the pool; it does not block.
+/// that stream and returns the memory to the pool; it does not block. If the stream is captured,
+/// the graph owns the memory, and later work that is captured on the stream may use it.
 class staging_buffer {
  public:
-  /// Only staging_pool creates buffers.
+  /// Only staging_pool creates buffers: of its own memory, of memory that work on a captured stream
+  /// shares, and of memory that nothing else uses.
   staging_buffer(staging_pool& pool, staging_pool::block& parent, std::byte* data,
                  stream_ref stream) noexcept
-      : pool_(pool), block_(parent), data_(data), stream_(stream) {}
-  ~staging_buffer() { pool_.release(block_, stream_); }
+      : pool_(&pool), block_(&parent), data_(data), stream_(stream) {}
+  staging_buffer(memory::graph_memory& graph, memory::graph_memory::scratch& scratch) noexcept
+      : graph_(&graph), scratch_(&scratch), data_(scratch.data) {}
+  explicit staging_buffer(std::byte* data) noexcept : data_(data) {}
+  ~staging_buffer() {
+    if (block_ != nullptr) pool_->release(*block_, stream_);
+    if (scratch_ != nullptr) graph_->release_scratch(*scratch_);
+  }
   staging_buffer(staging_buffer const&) = delete;
   staging_buffer& operator=(staging_buffer const&) = delete;
 
   std::byte* data() const noexcept { return data_; }
   /// Makes the buffer's block unusable until the device is idle, because after an error work of
   /// other streams may still use the buffer. Does not block.
-  void abandon() noexcept { pool_.make_unusable(block_); }
+  void abandon() noexcept {
+    if (block_ != nullptr) pool_->make_unusable(*block_);
+  }
 
  private:
-  staging_pool& pool_;
-  staging_pool::block& block_;
+  staging_pool* pool_ = nullptr;
+  staging_pool::block* block_ = nullptr;  // null if a graph owns the memory
+  memory::graph_memory* graph_ = nullptr;
+  memory::graph_memory::scratch* scratch_ = nullptr;  // null if the memory is not shared
   std::byte* data_;
   stream_ref stream_;
 };

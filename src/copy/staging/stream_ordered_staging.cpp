@@ -17,6 +17,7 @@
 #include "copy/staging/thread_pool.hpp"
 #include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::transfer {
@@ -71,7 +72,7 @@ class chunk_steps {
       step.data = slot.data;
       step.packs = is_upload_;
       step.threads = &thread_pool::instance();
-      return enqueue_host_function(runtime::handle(slot.stream), std::move(step));
+      return enqueue_host_function(slot.stream, std::move(step));
     }
     staging_slot described = slot;
     described.item_count = work_->write_description(chunk, slot);
@@ -107,14 +108,25 @@ struct staging_needs {
 };
 
 // Enqueues all steps on the user's stream. One data buffer is enough: the stream's order separates
-// its uses.
+// its uses. A graph keeps its buffers: its copies share one for the data, while the descriptions
+// have buffers of their own.
 void enqueue_on_one_stream(std::shared_ptr<staged_work const> work, copy_kind kind,
-                           stream_ref stream) {
+                           stream_ref stream, bool is_captured_stream) {
   staging_needs const needs(*work);
-  auto const buffer =
-      staging_pool::pinned(user_stream)
-          .acquire(needs.description_bytes + needs.max_data_bytes, stream, needs.access());
-  staging_slot slot{buffer->data(), buffer->data() + needs.description_bytes, stream, user_stream};
+  auto& pool = staging_pool::pinned(user_stream);
+  staging_slot slot{nullptr, nullptr, stream, user_stream};
+  staging_buffer_ptr descriptions;
+  staging_buffer_ptr data;
+  if (is_captured_stream && needs.description_bytes != 0) {
+    descriptions = pool.acquire(needs.description_bytes, stream);
+    data = pool.acquire(needs.max_data_bytes, stream, staging_pool::access::stream_ordered);
+    slot.description = descriptions->data();
+    slot.data = data->data();
+  } else {
+    data = pool.acquire(needs.description_bytes + needs.max_data_bytes, stream, needs.access());
+    slot.description = data->data();
+    slot.data = data->data() + needs.description_bytes;
+  }
   chunk_steps const steps(work, kind);
   for (std::size_t chunk = 0; chunk != work->chunk_count(); ++chunk) {
     steps.enqueue_first(chunk, slot);
@@ -305,9 +317,9 @@ void enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind
   }
 }
 
-// Returns true if the stream is being captured, or if that cannot be found out: the default stream
-// cannot be asked while another one is being captured.
-bool is_captured(stream_ref stream) {
+// Returns true if the stream is being captured, by whomever, or if that cannot be found out: the
+// default stream cannot be asked while another one is being captured.
+bool may_be_captured(stream_ref stream) {
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   hipError_t const result =
       ROCARRAY_HIP_CODE(hipStreamIsCapturing, runtime::handle(stream), &status);
@@ -331,12 +343,14 @@ bool uses_value_staging(stream_ref stream) {
                              ? are_values_default
                              : wanted == stream_staging_method::values;
   // A graph would contain waits for values that nobody writes when it is launched.
-  return is_wanted && !is_captured(stream) && staging_driver::instance().start();
+  return is_wanted && !may_be_captured(stream) && staging_driver::instance().start();
 }
 
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
                             stream_ref stream, bool by_values) {
-  if (by_values || work->chunk_count() > 1) {
+  // The auxiliary streams and their events are shared with work that is not captured.
+  bool const is_captured_stream = runtime::is_captured(stream);
+  if (!is_captured_stream && (by_values || work->chunk_count() > 1)) {
     runtime::auxiliary_streams_guard auxiliary(stream);
     if (auxiliary && by_values && runtime::progress_counters_of(*auxiliary) != nullptr) {
       return enqueue_with_driver(std::move(work), kind, stream, auxiliary);
@@ -345,7 +359,7 @@ void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind k
       return enqueue_overlapped(std::move(work), kind, stream, *auxiliary);
     }
   }
-  enqueue_on_one_stream(std::move(work), kind, stream);
+  enqueue_on_one_stream(std::move(work), kind, stream, is_captured_stream);
 }
 
 }  // namespace roc::transfer

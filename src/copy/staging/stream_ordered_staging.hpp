@@ -25,9 +25,10 @@ bool uses_value_staging(stream_ref stream);
 ///   the device cannot wait for values, host functions are used in spite of it.
 /// All descriptions are written now, into one staging buffer, which also holds the data of the
 /// largest chunk. The CPU's steps and the device's steps overlap on auxiliary streams, except that
-/// the host function of a single chunk runs on `stream`. Blocks only if all staging memory is in
-/// use. Throws roc::error or out_of_memory; some steps may then be enqueued on `stream`, but none
-/// is pending on other streams, and no thread accesses the caller's memory.
+/// the host function of a single chunk, and everything if `stream` is captured, runs on `stream`.
+/// Blocks only if all staging memory is in use. Throws roc::error or out_of_memory; some steps may
+/// then be enqueued on `stream`, but none is pending on other streams, and no thread accesses the
+/// caller's memory.
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
                             stream_ref stream, bool by_values);
 

@@ -29,6 +29,8 @@ class allocation_record {
   bool has_prior_work = false;
   /// The number of owners of the memory, less one.
   std::atomic<std::uint32_t> more_owners = 0;
+  /// Graphs contain the memory's address: see allocation_watch.hpp.
+  std::atomic<bool> is_watched = false;
 
   /// Returns true if streams other than allocation_stream have used the memory. Lock-free.
   bool is_used_by_other_streams() const noexcept {

@@ -15,6 +15,7 @@
 #include "memory/debug/leaks.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
+#include "memory/device/allocation_watch.hpp"
 #include "memory/device/device_use.hpp"
 #include "memory/device/memory_kind.hpp"
 #include "platform/call.hpp"
@@ -22,6 +23,7 @@
 #include "platform/pointer.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::detail {
@@ -75,6 +77,7 @@ struct own_record final : allocation_record {
 
 // Removes the record from the allocation_map and deletes it.
 void delete_record(own_record* record, void* data) noexcept {
+  memory::end_watch(*record);
   if (record->is_mapped) memory::allocation_map::instance().remove(data);
   delete record;
 }
@@ -82,6 +85,7 @@ void delete_record(own_record* record, void* data) noexcept {
 // Frees adopted memory after all recorded uses. Leaks it if it may still be in use then.
 void finalize(own_record* record, void* data) noexcept {
   // If the memory was known to the library before, its uses may be in other records.
+  memory::end_watch(*record);
   bool const is_idle =
       record->is_mapped ? record->wait_for_uses() : runtime::synchronize_all_devices_quietly();
   finalizer const deleter = record->deleter;
@@ -139,6 +143,10 @@ device_storage::device_storage(std::size_t bytes, stream_ref stream, memory_reso
 }
 
 void device_storage::allocate(std::size_t bytes, stream_ref stream, memory_resource& resource) {
+  // The graph owns the memory too, so that it can be used at each launch. Nothing is enqueued on
+  // the captured stream.
+  runtime::stream_capture* const capture = runtime::capture_of(stream);
+  if (capture != nullptr) stream = {};
   stream = on_device(stream, device_);
   resource_block const block = resource.allocate_block(bytes, stream);
   record_ = block.record;
@@ -158,6 +166,14 @@ void device_storage::allocate(std::size_t bytes, stream_ref stream, memory_resou
   bytes_ = bytes;
   resource_ = resource.weak_ref();
   memory::record_allocation(data_, bytes_, "device memory", device_);
+  if (capture == nullptr) return;
+  try {
+    is_shared_ = true;
+    capture->keep(std::make_shared<device_storage>(share()));
+  } catch (...) {
+    *this = device_storage();
+    throw;
+  }
 }
 
 device_storage::device_storage(void* data, std::size_t bytes, finalizer f) {
@@ -211,6 +227,7 @@ void device_storage::drop() noexcept {
   // of a per-thread stream means another stream in this thread.
   runtime::stream_id const& allocation_stream = record_->allocation_stream;
   bool const can_enqueue = allocation_stream.is_live() &&
+                           !runtime::is_captured(allocation_stream.stream()) &&
                            !runtime::is_per_thread_handle(allocation_stream.stream().handle());
   stream_ref const stream = can_enqueue ? allocation_stream.stream()
                                         : stream_ref(nullptr, device_, stream_kind::default_stream);

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "memory/device/allocation_map.hpp"
+#include "memory/device/graph_memory.hpp"
 
 namespace roc::memory {
 namespace {
@@ -39,6 +40,12 @@ void synchronize_default_stream(int device, allocation_record const* record) {
 
 device_use::device_use(stream_ref stream, int device, void const* first, void const* second,
                        std::span<allocation_record* const> records) {
+  if (graph_memory* const graph = captured_memory_of(stream)) [[unlikely]] {
+    graph->add_device(first);
+    graph->add_device(second);
+    for (allocation_record* const record : records) graph->add_device(*record, nullptr);
+    return;
+  }
   allocation_record* const found[2] = {find_record(first), find_record(second)};
   if (found[0] == nullptr && found[1] == nullptr && records.empty()) return;
   // The common case records nothing; the stream_id is not copied then.

@@ -14,6 +14,7 @@
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::detail {
@@ -56,8 +57,14 @@ void deallocate_for(memory_resource& resource, void* data, std::size_t bytes,
     is_deallocated = true;
   });
   if (is_deallocated) return;
-  // The stream is unknown, so that only idle devices tell that its work has finished.
-  if (runtime::synchronize_all_devices_quietly()) return deallocate_idle(resource, data, bytes);
+  // The stream is unknown, so that only idle devices tell that its work has finished. While a graph
+  // is captured, they cannot be awaited, but the stream can.
+  bool const is_awaited =
+      !runtime::is_any_capture_active() || stream == nullptr ||
+      ROCARRAY_HIP_QUIET(hipStreamSynchronize, reinterpret_cast<hipStream_t>(stream));
+  if (is_awaited && runtime::synchronize_all_devices_quietly()) {
+    return deallocate_idle(resource, data, bytes);
+  }
   log_failed_deallocation(data, "the work that uses it cannot be awaited, and it is leaked");
 }
 

@@ -9,6 +9,7 @@
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc {
@@ -90,7 +91,7 @@ void hip_async_memory_resource::do_deallocate(void* data, std::size_t, stream_re
     runtime::on_device const guard(device_);
     // Another thread may have destroyed the stream meanwhile.
     bool const is_destroyed = runtime::is_handle_destroyed(stream.handle());
-    if (is_destroyed) ROCARRAY_HIP(hipDeviceSynchronize);
+    if (is_destroyed) runtime::synchronize_device(device_);
     ROCARRAY_HIP(hipFreeAsync, data, runtime::handle(is_destroyed ? stream_ref() : stream));
   });
 }

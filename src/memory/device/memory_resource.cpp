@@ -13,10 +13,15 @@
 #include <roc/memory/hip_resources.hpp>
 #include <roc/memory/pool_resource.hpp>
 
+#include "base/error.hpp"
 #include "base/no_destructor.hpp"
 #include "base/options.hpp"
 #include "memory/device/memory_kind.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
+#include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_capture.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc {
 
@@ -118,6 +123,7 @@ void memory_resource::deallocate(void* data, std::size_t bytes, stream_ref strea
 detail::resource_block memory_resource::allocate_block(std::size_t bytes, stream_ref stream) {
   if (bytes == 0) return {};
   platform::refuse_in_host_function();
+  runtime::refuse_captured(stream, "allocation from a memory resource, other than by an array,");
   if (bytes > PTRDIFF_MAX) {
     throw out_of_memory(std::make_error_code(std::errc::not_enough_memory),
                         "cannot allocate " + std::to_string(bytes) +
@@ -128,7 +134,24 @@ detail::resource_block memory_resource::allocate_block(std::size_t bytes, stream
 
 void memory_resource::deallocate_block(detail::resource_block const& block, std::size_t bytes,
                                        stream_ref stream) noexcept {
-  if (block.data != nullptr) do_deallocate_block(block, bytes, stream);
+  if (block.data == nullptr) return;
+  if (!runtime::is_captured(stream)) return do_deallocate_block(block, bytes, stream);
+  // Nothing can be enqueued on a captured stream. The default stream takes its place, and waits for
+  // the work from before the capture.
+  int const device = stream.device_ordinal();
+  bool const is_ordered = platform::retry_then_log([&] {
+    runtime::stream_id const default_stream = runtime::stream_id_of({}, device);
+    if (auto const before = runtime::event_before_join(stream)) {
+      runtime::wait(default_stream, *before);
+    }
+  });
+  if (is_ordered || runtime::synchronize_all_devices_quietly()) {
+    return do_deallocate_block(block, bytes,
+                               {nullptr, device, detail::stream_kind::default_stream});
+  }
+  base::log_error(
+      "memory that was deallocated on a captured stream is never freed: the work that uses it "
+      "cannot be awaited; see the error before");
 }
 
 detail::resource_block memory_resource::do_allocate_block(std::size_t bytes, stream_ref stream) {

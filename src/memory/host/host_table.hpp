@@ -102,7 +102,8 @@ class host_table {
   void record_uses(std::span<base::byte_range const> ranges, stream_ref stream, access kind);
   /// Records that work enqueued on `stream` writes the ranges: host functions, for example because
   /// copies to pageable memory are staged, or the device, if other code has pinned the memory, so
-  /// that no entry of the table tracks the use. Records an event. Throws roc::error, std::bad_alloc.
+  /// that no entry of the table tracks the use. Records an event. Throws roc::error,
+  /// std::bad_alloc.
   void record_write(base::byte_range range, stream_ref stream) { record_writes({range}, stream); }
   void record_writes(std::vector<base::byte_range> ranges, stream_ref stream);
   /// Does the same for work that reads the ranges: host functions whose source is borrowed, or the
@@ -123,6 +124,11 @@ class host_table {
   void wait_for_uses(base::byte_range range) { wait_for_uses({&range, 1}); }
   void wait_for_uses(std::span<base::byte_range const> ranges) {
     pending_uses(ranges, false).wait();
+  }
+  /// Returns the uses of the pinned arrays and registrations that the range overlaps. They are
+  /// destroyed when the memory is freed or deregistered. Throws std::bad_alloc.
+  std::vector<std::shared_ptr<host_uses>> find_pinned_uses(base::byte_range range) const {
+    return uses_of({&range, 1}, true);
   }
   /// Makes work enqueued on `stream` from now on wait for the work that wait_for_uses would wait
   /// for. Does not block; calls HIP. Throws roc::error, std::bad_alloc.

@@ -12,6 +12,7 @@
 #include "platform/pointer.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc {
@@ -103,6 +104,8 @@ void detail::advise(host_extent extent, roc::advice hint, memory_location locati
 void detail::prefetch(host_extent extent, memory_location location, stream_ref stream) {
   if (extent.bytes == 0) return;
   auto const range = managed_range(extent);
+  runtime::refuse_uncaptured_call(&stream);
+  runtime::refuse_captured(stream, "the prefetch of managed memory");
   runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
   check_concurrent_access(runtime::current_device());
   if (!location.is_host()) check_concurrent_access(location.ordinal());
@@ -115,6 +118,7 @@ void detail::prefetch(host_extent extent, memory_location location, stream_ref s
 
 void detail::migrate(host_extent extent, memory_location location) {
   if (extent.bytes == 0) return;
+  runtime::refuse_uncaptured_call(nullptr);
   runtime::order_default_stream_after_all(runtime::current_device());
   prefetch(extent, location, {});
   stream_ref().synchronize();
@@ -133,6 +137,8 @@ void detail::attach(host_extent extent, stream_ref stream, attachment target) {
     throw error(std::make_error_code(std::errc::invalid_argument),
                 "managed memory cannot be attached to the default stream alone; use a roc::stream");
   }
+  runtime::refuse_uncaptured_call(&stream);
+  runtime::refuse_captured(stream, "the attachment of managed memory");
   runtime::on_device const guard(runtime::device_of(stream, runtime::current_device()));
   memory::check_managed();
   runtime::enqueue_and_record(stream, [&] {

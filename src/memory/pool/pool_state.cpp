@@ -11,6 +11,7 @@
 #include "base/format_bytes.hpp"
 #include "memory/debug/address_sanitizer.hpp"
 #include "memory/device/allocation_map.hpp"
+#include "memory/device/allocation_watch.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
@@ -151,12 +152,14 @@ void pool_state::deallocate(detail::resource_block const& block, std::size_t byt
   auto* const recorded = static_cast<pool_block*>(block.record);
   if (recorded != nullptr && recorded->is_allocated.load(std::memory_order_relaxed)) {
     recorded->is_allocated.store(false, std::memory_order_relaxed);
+    end_watch(*recorded);
     if (block.has_prior_work) return put(*recorded);
     count_deallocated(*recorded);
     return put_idle(*recorded);
   }
   pool_block* const found = checked_block(block.data, bytes);
   if (found == nullptr) return;
+  end_watch(*found);
   if (!block.has_prior_work) {
     count_deallocated(*found);
     return put_idle(*found);

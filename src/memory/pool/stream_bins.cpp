@@ -9,6 +9,7 @@
 
 #include "base/spin_backoff.hpp"
 #include "platform/call.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_uses.hpp"
 
 namespace roc::memory {
@@ -135,7 +136,8 @@ bool stream_bins::is_known_idle(stream_bin const& bin) {
 }
 
 bool stream_bins::reclaim(stream_bin& bin, bool may_fence) {
-  if (bin.bytes() == 0) return false;
+  // No event can be recorded on a stream while it is captured.
+  if (bin.bytes() == 0 || runtime::is_captured(bin.stream.stream())) return false;
   bool const has_collected = collect(bin);
   if (bin.bytes() == 0) return has_collected;
   // The query of an idle stream tells at once what an event tells later.
