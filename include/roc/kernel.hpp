@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <roc/config.hpp>
+#include <roc/detail/kernel_support.hpp>
 #include <roc/native/hip.hpp>
 
 #if !defined(__CUDACC__) && !defined(__HIP__)
@@ -153,6 +154,69 @@ __device__ inline void synchronize_warp(ROCARRAY_PLACE) {
 #endif
 }
 ///@}
+
+namespace detail {
+
+#if defined(__CUDACC__) || defined(__HIP__)
+#define ROCARRAY_AT
+#define ROCARRAY_WARP_AT
+#else
+#define ROCARRAY_AT at
+#define ROCARRAY_WARP_AT , at
+#endif
+
+// Class templates whose headers are also for files without kernels, such as device_queue_view, use
+// this template. A file that calls their functions for kernels must include this header: the name
+// tells that in the compiler's message about the incomplete type.
+template <class>
+struct [[gnu::visibility("hidden")]] kernel_operations_from_roc_kernel_hpp {
+  /// Returns the number of the calling thread in its block.
+  __device__ static unsigned thread_index() {
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  }
+  /// Returns the number of threads in the block.
+  __device__ static unsigned block_size() { return blockDim.x * blockDim.y * blockDim.z; }
+  /// Waits for all threads of the block, and orders their accesses to memory for each other.
+  __device__ static void synchronize_block([[maybe_unused]] call_location at) {
+    __syncthreads(ROCARRAY_AT);
+  }
+  /// Returns a variable that the threads of the block share.
+  template <class V>
+  __device__ static V& block_variable() {
+    __shared__ V variable;
+    return variable;
+  }
+  /// Writes the smaller one of `value` and the value at `address`, atomically.
+  __device__ static void minimize(unsigned long long* address, unsigned long long value) {
+    atomicMin(address, value);
+  }
+  /// See roc::lane_index.
+  __device__ static int lane_index([[maybe_unused]] call_location at) {
+    return roc::lane_index(ROCARRAY_AT);
+  }
+  /// See roc::ballot.
+  __device__ static unsigned long long ballot(bool predicate, [[maybe_unused]] call_location at) {
+    return roc::ballot(predicate ROCARRAY_WARP_AT);
+  }
+  /// See roc::shuffle.
+  __device__ static unsigned long long shuffle(unsigned long long value, int source,
+                                               [[maybe_unused]] call_location at) {
+    return roc::shuffle(value, source, warpSize ROCARRAY_WARP_AT);
+  }
+  /// Returns the number of bits that are set.
+  __device__ static unsigned count_bits(unsigned long long bits) {
+    return static_cast<unsigned>(__popcll(bits));
+  }
+  /// Returns the number of the lowest bit that is set; -1 if none is.
+  __device__ static int lowest_bit(unsigned long long bits) {
+    return static_cast<int>(__ffsll(static_cast<long long>(bits))) - 1;
+  }
+};
+
+#undef ROCARRAY_AT
+#undef ROCARRAY_WARP_AT
+
+}  // namespace detail
 
 #undef ROCARRAY_WARP_CALL
 #undef ROCARRAY_WARP_PLACE

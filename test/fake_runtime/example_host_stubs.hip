@@ -8,6 +8,7 @@
 #include "../../examples/from_cuda/3_rocarray/brighten_pixel.hpp"
 #include "../../examples/kernels/histogram_kernel.hpp"
 #include "../../examples/kernels/matrix_product_kernel.hpp"
+#include "../../examples/kernels/maze_kernel.hpp"
 #include "../../examples/kernels/reduction_kernel.hpp"
 #include "../../examples/kernels/stencil_kernel.hpp"
 #include "../../examples/saxpy_functor.hpp"
@@ -19,6 +20,7 @@ ROCARRAY_HOST_STUB(multiply);
 ROCARRAY_HOST_STUB(add_all);
 ROCARRAY_HOST_STUB(count);
 ROCARRAY_HOST_STUB(add_neighbors);
+ROCARRAY_HOST_STUB(search_step);
 
 namespace roc::native_detail {
 

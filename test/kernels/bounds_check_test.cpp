@@ -46,6 +46,9 @@ TEST_F(BoundsCheckDeathTest, IndicesInBoundsPass) {
                 roc::test::write_at(stream, view, 7);
                 roc::test::write_at(stream, view, -8);
                 roc::test::write_in_slice(stream, view, 8);
+                roc::test::write_in_reservation(stream, 2);
+                roc::test::write_in_reservation(stream, -3);
+                roc::test::misuse_queue(stream, roc::test::queue_misuse::none);
               }),
               testing::ExitedWithCode(0), "");
 }
@@ -61,6 +64,25 @@ TEST_F(BoundsCheckDeathTest, SliceOutOfBoundsFails) {
   EXPECT_EXIT(
       run([](roc::stream_ref stream, auto view) { roc::test::write_in_slice(stream, view, 9); }),
       has_failed, "");
+}
+
+TEST_F(BoundsCheckDeathTest, IndexBeyondReservationFails) {
+  for (int const index : {3, -4}) {
+    EXPECT_EXIT(run([index](roc::stream_ref stream, auto) {
+                  roc::test::write_in_reservation(stream, index);
+                }),
+                has_failed, "");
+  }
+}
+
+TEST_F(BoundsCheckDeathTest, WrongReservationFails) {
+  using enum roc::test::queue_misuse;
+  for (auto const misuse :
+       {second_commit, beyond_capacity, min_beyond_capacity, min_beyond_count}) {
+    EXPECT_EXIT(
+        run([misuse](roc::stream_ref stream, auto) { roc::test::misuse_queue(stream, misuse); }),
+        has_failed, "");
+  }
 }
 
 }  // namespace

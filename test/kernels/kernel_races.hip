@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include <roc/device_queue.hpp>
 #include <roc/kernel.hpp>
 #include <roc/launch.hpp>
 #include <roc/roc.hpp>
@@ -113,6 +114,60 @@ bool launch_fences(roc::stream_ref stream) {
   return sum(0) == 64 * 63 / 2;
 }
 
+/// A large element, which is not copied at once.
+struct record {
+  int values[6];
+};
+
+__global__ void queue_producers(roc::device_queue_view<record> queue,
+                                roc::device_view<int> counts) {
+  int const thread = static_cast<int>(threadIdx.x);
+  record const value{{thread, 1, 2, 3, 4, 5}};
+  for (int i = 0; i < 3; ++i) {
+    if (queue.push(value)) atomicAdd(&counts(0), 1);
+    if (queue.warp_push(value, thread % 3 != 0)) atomicAdd(&counts(0), 1);
+    auto slots = queue.block_reserve_push(20, 1);
+    for (int k = 31 - thread; k < static_cast<int>(slots.size()); k += 32) {
+      slots[k] = value;
+      atomicAdd(&counts(0), 1);
+    }
+    slots.commit();
+  }
+}
+
+__global__ void queue_consumers(roc::device_queue_view<record> queue,
+                                roc::device_view<int> counts) {
+  int const thread = static_cast<int>(threadIdx.x);
+  for (int i = 0; i < 4; ++i) {
+    record value;
+    if (queue.pop(value)) atomicAdd(&counts(1), value.values[1]);
+    if (queue.warp_pop(value, thread % 3 != 0)) atomicAdd(&counts(1), value.values[1]);
+    auto elements = queue.block_reserve_pop(20, 1);
+    for (int k = 31 - thread; k < static_cast<int>(elements.size()); k += 32) {
+      atomicAdd(&counts(1), elements[k].values[1]);
+    }
+    elements.commit();
+  }
+}
+
+bool launch_queue(roc::stream_ref stream) {
+  roc::stream const other;
+  roc::device_queue<record> const queue(40, stream);
+  roc::device_array<int> const counts({2}, roc::order::c, stream);
+  counts.zero(stream);
+  stream.synchronize();
+  for (int i = 0; i < 8; ++i) {
+    roc::launch(queue_producers, {2}, {32}, 0, stream, queue.view(), counts.view());
+    roc::launch(queue_consumers, {2}, {32}, 0, other, queue.view(), counts.view());
+  }
+  stream.synchronize();
+  other.synchronize();
+  // The consumers may have found the queue empty each time.
+  int const pushed = counts(0).get();
+  int const popped = counts(1).get();
+  return pushed > 0 && pushed == popped + static_cast<int>(queue.drain().size());
+}
+
 __global__ void arguments(roc::device_view<int> values, int index) {
   if (index < 0) values(0) = 1;
 }
@@ -154,7 +209,9 @@ int main(int count, char** names) {
   struct {
     char const* name;
     bool (*run)(roc::stream_ref);
-  } const programs[] = {{"fences", launch_fences}, {"arguments", launch_arguments}};
+  } const programs[] = {{"fences", launch_fences},
+                        {"queue", launch_queue},
+                        {"arguments", launch_arguments}};
   for (auto const& entry : programs) {
     if (count != 2 || std::strcmp(names[1], entry.name) != 0) continue;
     is_done = entry.run(stream);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Replacements for parts of the standard library that kernels cannot use: an array and a check.
+// Macros for declarations of device functions; replacements for parts of the standard library that
+// kernels cannot use: an array and a check.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <source_location>
 
 #include <roc/config.hpp>
 
@@ -13,7 +15,24 @@
 #include <roc/native/host_block.hpp>
 #endif
 
+/// Begins the declaration of a function that only kernels call. Each shared object with kernels has
+/// its own functions for a C++ compiler: see native/host_kernel_language.hpp.
+#if defined(__CUDACC__) || defined(__HIP__)
+#define ROCARRAY_KERNEL_FUNCTION __device__
+#else
+#define ROCARRAY_KERNEL_FUNCTION [[gnu::visibility("hidden")]]
+#endif
+
 namespace roc::detail {
+
+/// The location of a call in a kernel, for the messages of the host platform.
+#if defined(__CUDACC__) || defined(__HIP__)
+struct call_location {
+  ROCARRAY_HOST_DEVICE static constexpr call_location current() { return {}; }
+};
+#else
+using call_location = std::source_location;
+#endif
 
 /// An array of fixed size that kernels can index. The members of std::array are no device
 /// functions for nvcc.
