@@ -191,7 +191,8 @@ void add_alloc_cases(case_vector& cases) {
                      [&definition](case_parameters const& parameters) {
                        return std::make_unique<alloc_experiment>(definition.make(parameters.bytes),
                                                                  parameters.bytes, definition.path);
-                     }});
+                     },
+                     std::size_t{1} << 20});
   }
 }
 

@@ -30,6 +30,7 @@ enum class injection_site : unsigned char {
 enum class timing_method : unsigned char {
   device_events,  ///< events before and after the work that run() enqueues on stream()
   wall_clock,     ///< the host's steady clock; run() returns after the work has finished
+  own_clock,      ///< timed_seconds() of the experiment; run() returns after the work has finished
 };
 
 /// Thrown if the device, or a case, does not support the request; what() names the reason.
@@ -60,9 +61,11 @@ class experiment {
   /// Writes the pattern of `sample` to the source and poison to the destination. Blocks until both
   /// are written.
   virtual void prepare(std::uint64_t sample) = 0;
-  /// Executes the work `times` times in sequence; this part is timed. Blocks until the work has
-  /// finished if the timing is wall_clock, else only enqueues it.
+  /// Executes the work `times` times in sequence; this part is timed. Only enqueues it if the
+  /// timing is device_events, else blocks until it has finished.
   virtual void run(std::size_t times) = 0;
+  /// Returns the seconds of the last run() that count. Called only if the timing is own_clock.
+  virtual double timed_seconds() const { return 0; }
   /// Compares the destination, its gaps and guard bands with what the sample prepared last must
   /// leave there. Returns a description of the first difference; nullopt if there is
   /// none.
@@ -119,6 +122,7 @@ struct benchmark_case {
   /// Allocates the experiment's memory on the current device. Throws case_not_supported if the
   /// device cannot run the case, roc::error if a HIP call fails.
   std::function<std::unique_ptr<experiment>(case_parameters const&)> make_experiment = {};
+  std::size_t usual_bytes = 0;  ///< size that the command run measures by default; 0: its own
 };
 
 using case_vector = std::vector<benchmark_case>;
@@ -141,8 +145,12 @@ void add_with_raw(case_vector& cases, benchmark_case library, std::string const&
   cases.push_back(library);
 }
 
-// The families of cases, in copy_cases.cpp, kernel_cases.cpp and alloc_cases.cpp.
+// The families of cases, each in the file of its name.
 void add_copy_cases(case_vector& cases);           ///< h2d, d2h, d2d, bidir, strided, permute
+void add_host_memory_cases(case_vector& cases);    ///< h2d/just_written, d2h/new_array
+void add_stream_copy_cases(case_vector& cases);    ///< async, threads, enqueue
+void add_box_cases(case_vector& cases);            ///< box
+void add_for_each_cases(case_vector& cases);       ///< for_each
 void add_batch_cases(case_vector& cases);          ///< batch
 void add_fill_cases(case_vector& cases);           ///< fill
 void add_latency_cases(case_vector& cases);        ///< latency

@@ -135,7 +135,8 @@ void add_measuring_options(CLI::App& app, command_line& options) {
   add_value(app, "--size", "BYTES", options.sizes,
             "Bytes per copy, or several sizes separated by commas; K, M and G are powers of 1024. "
             "Default of run: 256M on a GPU, 64M on the host, at most a quarter of the free device "
-            "memory; the other commands use several sizes")
+            "memory, and small sizes for the cases of small calls; the other commands use several "
+            "sizes")
       ->delimiter(',')
       ->transform(size_validator());
   add_value(app, "--row", "BYTES", options.row,
@@ -146,7 +147,7 @@ void add_measuring_options(CLI::App& app, command_line& options) {
             "Bytes from one row to the next. Default: 9/8 of the row")
       ->transform(size_validator());
   add_value(app, "--element", "BYTES", options.element,
-            "Bytes per element of the permute cases: 1, 2, 4, 8 or 16")
+            "Bytes per element of the permute and box cases: 1, 2, 4, 8 or 16")
       ->check(CLI::IsMember({1, 2, 4, 8, 16}).description(""))
       ->capture_default_str();
   add_value(app, "--min-time", "SECONDS", options.min_time,
@@ -155,7 +156,7 @@ void add_measuring_options(CLI::App& app, command_line& options) {
   add_value(
       app, "--max-time", "SECONDS", options.max_time,
       "Maximal seconds per case; a case is noisy if its samples still disagree then. Default: "
-      "0.9 (sweep 0.5, latency and alloc 1, check 0); without this option, run measures "
+      "0.7 (sweep 0.5, latency and alloc 1, check 0); without this option, run measures "
       "cases whose median is not precise to 1 % in up to 8 extra rounds of 0.3 seconds, "
       "within half a minute in total")
       ->check(number_validator(0, max_seconds));
@@ -339,12 +340,14 @@ measuring_plan defaults_of(command_line const& options, std::uint64_t largest,
                "raw/d2d/copy"},
               sizes,
               {0.1, 0.5, 2}};
-    // If all 27 cases are noisy, this takes half a minute including preparation. The remaining time
+    // If all 35 cases are noisy, this takes half a minute including preparation. The remaining time
     // is spent on noisy cases in short rounds, which see more of a machine's drift than one long
     // round.
     default:
-      return {
-          {}, {largest}, {.min_time = 0.2, .max_time = 0.9, .rounds = 2, .extra = {{0.3, 8, 27}}}};
+      return {{},
+              {largest},
+              {.min_time = 0.2, .max_time = 0.7, .rounds = 2, .extra = {{0.3, 8, 27}}},
+              true};
   }
 }
 
@@ -395,13 +398,21 @@ std::variant<command_line, exit_code> parse_command_line(int argc, char const* c
   return options;
 }
 
+std::vector<std::uint64_t> measuring_plan::sizes_of(benchmark_case const& benchmark) const {
+  if (!prefers_usual_sizes || benchmark.usual_bytes == 0 || sizes.empty()) return sizes;
+  return {std::min<std::uint64_t>(benchmark.usual_bytes, std::ranges::max(sizes))};
+}
+
 measuring_plan make_plan(command_line const& options, std::uint64_t largest,
                          std::uint64_t largest_array) {
   measuring_plan plan = defaults_of(options, largest, largest_array);
   if (options.like == like_tool::none)
     std::erase_if(plan.sizes, [&](std::uint64_t bytes) { return bytes > largest; });
   if (!options.cases.empty()) plan.globs = options.cases;
-  if (!options.sizes.empty()) plan.sizes = options.sizes;
+  if (!options.sizes.empty()) {
+    plan.sizes = options.sizes;
+    plan.prefers_usual_sizes = false;
+  }
   measure_options& measuring = plan.measuring;
   measuring.inject = options.inject;
   if (measuring.fixed) return plan;

@@ -68,9 +68,14 @@ struct measuring_plan {
   std::vector<std::string> globs;    ///< empty: the default cases
   std::vector<std::uint64_t> sizes;  ///< bytes
   measure_options measuring;
+  /// True: cases that have a usual size are measured with that size, at most the largest of
+  /// `sizes`.
+  bool prefers_usual_sizes = false;
 
   /// Returns the selected cases; empty if none matches.
   case_vector cases() const { return globs.empty() ? default_cases() : matching_cases(globs); }
+  /// Returns the sizes to measure a case with.
+  std::vector<std::uint64_t> sizes_of(benchmark_case const& benchmark) const;
 };
 
 /// Bytes of one of BabelStream's arrays: 2^28 doubles.

@@ -113,8 +113,8 @@ TEST(MakePlan, UsesOptionsOrDefaultsOfCommand) {
     unsigned rounds;
     bool has_extra;
   } const rows[] = {
-      {{"run"}, {70000}, 0, 0.2, 0.9, 2, true},
-      {{"run", "--size", "7,1G"}, {7, 1 << 30}, 0, 0.2, 0.9, 2, true},
+      {{"run"}, {70000}, 0, 0.2, 0.7, 2, true},
+      {{"run", "--size", "7,1G"}, {7, 1 << 30}, 0, 0.2, 0.7, 2, true},
       {{"run", "--max-time", "0.05"}, {70000}, 0, 0.05, 0.05, 2, false},
       {{"run", "--min-time", "30"}, {70000}, 0, 30, 30, 2, true},
       {{"run", "--min-time", "1", "--max-time", "2"}, {70000}, 0, 1, 2, 2, false},
@@ -138,6 +138,19 @@ TEST(MakePlan, UsesOptionsOrDefaultsOfCommand) {
   }
 }
 
+// Only the command run, and only without --size.
+TEST(MakePlan, MeasuresSmallCallsAtUsualSizes) {
+  benchmark_case const small = matching_cases({"latency/h2d/pinned"}).at(0);
+  benchmark_case const large = matching_cases({"h2d/pinned"}).at(0);
+  measuring_plan const plan = make_plan(parse({"run"}), 70000);
+  EXPECT_EQ(plan.sizes_of(small), sizes{4});
+  EXPECT_EQ(plan.sizes_of(large), sizes{70000});
+  // Never more than fits.
+  EXPECT_EQ(plan.sizes_of(matching_cases({"alloc/device"}).at(0)), sizes{70000});
+  EXPECT_EQ(make_plan(parse({"run", "--size", "7,8"}), 70000).sizes_of(small), (sizes{7, 8}));
+  EXPECT_EQ(make_plan(parse({"latency"}), 70000).sizes_of(small), (sizes{4, 4096, 65536}));
+}
+
 TEST(MakePlan, UsesCountsAndLargestArrayOfOtherTool) {
   fixed_counts fixed = make_plan(parse({"--like", "nvbandwidth"})).measuring.fixed.value();
   EXPECT_TRUE(fixed.warm_ups == 4 && fixed.batch == 16 && fixed.samples == 3);
@@ -159,6 +172,24 @@ TEST(MakePlan, DefaultSetFitsHalfMinute) {
   EXPECT_LT(plan.measuring.extra->deadline + plan.measuring.extra->time, 30);
 }
 
+// Each kind of work is in the set, with its raw counterpart if there is one.
+TEST(DefaultCases, CoverEachKindOfWork) {
+  auto const cases = default_cases();
+  auto const contains = [&](std::string const& name) {
+    return std::ranges::find(cases, name, &benchmark_case::name) != cases.end();
+  };
+  for (char const* const name :
+       {"h2d/pinned", "h2d/pageable", "h2d/just_written", "d2h/pinned", "d2h/pageable",
+        "d2h/new_array", "d2d/copy", "async/h2d/pageable", "async/d2h/pageable",
+        "async/bidir/pageable", "strided/2d/h2d", "strided/2d/d2h", "box/interior", "box/compact",
+        "for_each/3d", "latency/h2d/pinned", "latency/d2h/pageable"}) {
+    EXPECT_TRUE(contains(name)) << name;
+    EXPECT_TRUE(contains(std::string("raw/") + name)) << name;
+  }
+  EXPECT_TRUE(contains("permute/021/d2d"));
+  EXPECT_EQ(cases.size(), 35u);
+}
+
 TEST(LimitOf, IsThatOfDeviceMemoryOrLinkOnGpuAndOfCopyOnHost) {
   struct {
     char const* name;
@@ -167,9 +198,10 @@ TEST(LimitOf, IsThatOfDeviceMemoryOrLinkOnGpuAndOfCopyOnHost) {
     std::optional<double> host_rate;  // if copies in host memory reach 10 GB/s
     bool by_default;
   } const rows[] = {
-      // Of the kernels, only the pair that shows the cost of a view is a default case.
-      {"stream/triad", accounting::traffic, "memory", 20e9, true},
-      {"raw/stream/triad", accounting::traffic, "memory", 20e9, true},
+      {"stream/triad", accounting::traffic, "memory", 20e9, false},
+      {"for_each/3d", accounting::traffic, "memory", 20e9, true},
+      {"raw/for_each/3d", accounting::traffic, "memory", 20e9, true},
+      {"box/interior", accounting::traffic, "memory", 20e9, true},
       {"stream/copy", accounting::traffic, "memory", 20e9, false},
       // Work that only reads has no measured limit on the host.
       {"stream/dot", accounting::traffic, "memory", std::nullopt, false},

@@ -2,8 +2,6 @@
 // Cases of copies: contiguous, strided, permuted, both ways at once, synchronized each, and
 // batches. Cases of fills.
 #include <algorithm>
-#include <array>
-#include <future>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -17,197 +15,10 @@
 #include <roc/roc.hpp>
 
 #include "platform/call.hpp"
-#include "verification.hpp"
+#include "transfer.hpp"
 
 namespace rocbench {
 namespace {
-
-// The operands of a case, and the part of its name that says so.
-struct operand_pair {
-  char const* name;
-  memory_kind source;
-  memory_kind destination;
-  bool by_default = true;
-
-  bool within_device() const {
-    return source == memory_kind::device && destination == memory_kind::device;
-  }
-  bool has(memory_kind kind) const { return source == kind || destination == kind; }
-};
-
-// --- HIP's own calls
-
-std::size_t row_pitch(operand_layout const& operand) {
-  return static_cast<std::size_t>(operand.strides[1]) * operand.element;
-}
-
-hipPitchedPtr pitched(void* data, operand_layout const& operand) {
-  return make_hipPitchedPtr(data, row_pitch(operand), operand.extents[2] * operand.element,
-                            static_cast<std::size_t>(operand.strides[0] / operand.strides[1]));
-}
-
-bool is_contiguous(copy_layout const& layout) {
-  return layout.source.is_contiguous() && layout.destination.is_contiguous();
-}
-
-// Returns the name of the HIP function that copies this layout in one call. Precondition: the
-// elements of a row are contiguous on both sides.
-char const* raw_copy_function(copy_layout const& layout) {
-  if (is_contiguous(layout)) return "hipMemcpyAsync";
-  return layout.source.extents[0] == 1 ? "hipMemcpy2DAsync" : "hipMemcpy3DAsync";
-}
-
-// Enqueues a copy by the function that raw_copy_function() names.
-void raw_copy(copy_layout const& layout, void* destination, void const* source, hipMemcpyKind kind,
-              hipStream_t stream) {
-  roc::shape<3> const& extents = layout.source.extents;
-  std::size_t const width = extents[2] * layout.source.element;
-  if (is_contiguous(layout)) {
-    ROCARRAY_HIP(hipMemcpyAsync, destination, source, layout.source.payload_bytes(), kind, stream);
-  } else if (extents[0] == 1) {
-    ROCARRAY_HIP(hipMemcpy2DAsync, destination, row_pitch(layout.destination), source,
-                 row_pitch(layout.source), width, extents[1], kind, stream);
-  } else {
-    hipMemcpy3DParms parameters{};
-    parameters.srcPtr = pitched(const_cast<void*>(source), layout.source);
-    parameters.dstPtr = pitched(destination, layout.destination);
-    parameters.extent = make_hipExtent(width, extents[1], extents[0]);
-    parameters.kind = kind;
-    ROCARRAY_HIP(hipMemcpy3DAsync, &parameters, stream);
-  }
-}
-
-// --- One copy
-
-buffer_layout buffer_of(memory_kind kind, operand_layout const& operand) {
-  return {kind, operand.span_bytes(), operand.positions};
-}
-
-// Calls f(T{}) with an integer type of so many bytes, or an array of integers.
-template <class F>
-void with_element_type(std::size_t bytes, F const& f) {
-  switch (bytes) {
-    case 1: return f(std::byte{});
-    case 2: return f(std::uint16_t{});
-    case 4: return f(std::uint32_t{});
-    case 8: return f(std::uint64_t{});
-    default: return f(std::array<std::uint64_t, 2>{});
-  }
-}
-
-// Calls f(source, destination) with views of the element type.
-template <class F>
-void with_operands(buffer_experiment& subject, copy_layout const& layout, F const& f) {
-  with_element_type(layout.source.element, [&]<class T>(T) {
-    with_view_makers(subject, [&](auto const& source_view, auto const& destination_view) {
-      f(source_view(reinterpret_cast<T*>(subject.source.payload()), layout.source.extents,
-                    layout.source.strides),
-        destination_view(reinterpret_cast<T*>(subject.destination.payload()),
-                         layout.destination.extents, layout.destination.strides));
-    });
-  });
-}
-
-// Copies from one kind of memory to another; at least one is device memory. If a side is pageable
-// memory, or if `synchronize_each` is set, the stream is synchronized after each copy and the wall
-// clock is used: such copies occupy the CPU, which device events do not see. Otherwise copies are
-// enqueued one after another.
-std::unique_ptr<buffer_experiment> make_transfer(operand_pair const& operands, api_kind api,
-                                                 bool synchronize_each, copy_layout const& layout) {
-  bool const synchronize = synchronize_each || operands.has(memory_kind::pageable);
-  std::size_t const bytes = layout.source.payload_bytes();
-  auto result = std::make_unique<buffer_experiment>(
-      experiment_properties{synchronize ? timing_method::wall_clock : timing_method::device_events,
-                            bytes, bytes * (operands.within_device() ? 2 : 1),
-                            raw_copy_function(layout)},
-      buffer_of(operands.source, layout.source),
-      buffer_of(operands.destination, layout.destination), api);
-  buffer_experiment& subject = *result;
-  if (api == api_kind::raw) {
-    subject.work = [=, &subject](std::size_t times) {
-      hipMemcpyKind const kind = subject.hip_copy_kind();
-      hipStream_t const hip_stream = subject.hip_stream();
-      for (std::size_t i = 0; i < times; ++i) {
-        raw_copy(layout, subject.destination.payload(), subject.source.payload(), kind, hip_stream);
-        if (synchronize) ROCARRAY_HIP(hipStreamSynchronize, hip_stream);
-      }
-    };
-    return result;
-  }
-  with_operands(subject, layout, [&](auto const& source, auto const& destination) {
-    subject.set_path(roc::to_string(roc::planned_path(source, destination)));
-  });
-  subject.work = [=, &subject](std::size_t times) {
-    roc::stream_ref const stream = subject.stream();
-    with_operands(subject, layout, [&](auto const& source, auto const& destination) {
-      for (std::size_t i = 0; i < times; ++i)
-        synchronize ? roc::copy(source, destination) : roc::copy(source, destination, stream);
-    });
-  };
-  return result;
-}
-
-// --- Two copies at once
-
-// Runs two transfers concurrently: on their own streams if they are timed by device events, else
-// in two threads.
-class bidirectional_experiment final : public experiment {
- public:
-  bidirectional_experiment(memory_kind host_memory, api_kind api, copy_layout const& half)
-      : experiment(experiment_properties{}),
-        to_device_(make_transfer({"", host_memory, memory_kind::device}, api, false, half)),
-        to_host_(make_transfer({"", memory_kind::device, host_memory}, api, false, half)) {
-    properties_ = to_device_->properties();
-    properties_.bytes *= 2;
-    properties_.counted_bytes *= 2;
-  }
-
-  roc::stream_ref stream() const override { return to_device_->stream(); }
-
-  void prepare(std::uint64_t sample) override {
-    to_device_->prepare(sample);
-    to_host_->prepare(sample);
-  }
-
-  void run(std::size_t times) override {
-    properties_.timing == timing_method::wall_clock ? run_in_threads(times) : run_on_streams(times);
-  }
-
-  std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
-    if (auto difference = to_device_->check(sample, inject)) return "to the device, " + *difference;
-    if (auto difference = to_host_->check(sample, inject)) return "to the host, " + *difference;
-    return std::nullopt;
-  }
-
- private:
-  // The copies to the host start and end with the copies to the device, whose stream is timed. The
-  // loop alternates: enqueuing blocks while a stream's queue is full, and the other stream would
-  // run dry.
-  void run_on_streams(std::size_t times) {
-    begin_.record(to_device_->stream());
-    to_host_->stream().wait(begin_);
-    for (std::size_t i = 0; i < times; ++i) {
-      to_device_->run(1);
-      to_host_->run(1);
-    }
-    end_.record(to_host_->stream());
-    to_device_->stream().wait(end_);
-  }
-
-  void run_in_threads(std::size_t times) {
-    auto to_host = std::async(std::launch::async, [&, device = roc::device()] {
-      device.make_current();
-      to_host_->run(times);
-    });
-    to_device_->run(times);
-    to_host.get();
-  }
-
-  std::unique_ptr<buffer_experiment> to_device_;
-  std::unique_ptr<buffer_experiment> to_host_;
-  roc::event begin_;
-  roc::event end_;
-};
 
 // --- Fills
 
@@ -395,44 +206,54 @@ std::unique_ptr<experiment> make_batch(operand_pair const& operands, submission_
 
 // --- The cases
 
-char const* description_of(memory_kind kind) {
-  switch (kind) {
-    case memory_kind::device: return "device";
-    case memory_kind::pinned: return "pinned host";
-    case memory_kind::pageable: return "pageable host";
-    case memory_kind::registered: return "registered host";
-    default: return "write-combined host";
-  }
-}
-
 using enum memory_kind;
 constexpr operand_pair contiguous_operands[] = {
-    {"h2d/pinned", pinned, device},         {"h2d/pageable", pageable, device},
-    {"h2d/registered", registered, device}, {"h2d/wc", write_combined, device, false},
-    {"d2h/pinned", device, pinned},         {"d2h/pageable", device, pageable},
-    {"d2h/registered", device, registered}, {"d2h/wc", device, write_combined, false},
+    {"h2d/pinned", pinned, device},
+    {"h2d/pageable", pageable, device},
+    {"h2d/registered", registered, device, false},
+    {"h2d/wc", write_combined, device, false},
+    {"d2h/pinned", device, pinned},
+    {"d2h/pageable", device, pageable},
+    {"d2h/registered", device, registered, false},
+    {"d2h/wc", device, write_combined, false},
     {"d2d/copy", device, device},
 };
 constexpr operand_pair strided_operands[] = {
     {"h2d", pinned, device},
     {"d2h", device, pinned},
-    {"d2d", device, device},
+    {"d2d", device, device, false},
     {"h2d/pageable", pageable, device, false},
     {"d2h/pageable", device, pageable, false},
 };
+constexpr operand_pair device_operands[] = {{"d2d", device, device}};
 constexpr operand_pair latency_operands[] = {
-    {"h2d/pinned", pinned, device}, {"h2d/pageable", pageable, device},
-    {"d2h/pinned", device, pinned}, {"d2h/pageable", device, pageable},
-    {"d2d/copy", device, device},
+    {"h2d/pinned", pinned, device},        {"h2d/pageable", pageable, device, false},
+    {"d2h/pinned", device, pinned, false}, {"d2h/pageable", device, pageable},
+    {"d2d/copy", device, device, false},
 };
 constexpr operand_pair batch_operands[] = {
     {"h2d", pageable, device}, {"d2h", device, pageable}, {"d2d", device, device}};
 // The host should not read write-combined memory.
 constexpr operand_pair bidirectional_operands[] = {
     {"bidir/pinned", pinned, device},
-    {"bidir/pageable", pageable, device, false},
-    {"bidir/registered", registered, device, false},
+    {"bidir/pageable", pageable, device},
+    {"bidir/registered", registered, device},
 };
+
+// Half of the bytes in each direction: on two streams if the copies are enqueued, else in two
+// threads.
+std::unique_ptr<experiment> make_bidirectional(memory_kind host_memory, api_kind api,
+                                               std::size_t bytes) {
+  operand_pair const to_device{"", host_memory, device};
+  call_kind const call = usual_call(to_device);
+  copy_layout const half = contiguous_layout(std::max<std::size_t>(bytes / 2, 1));
+  std::vector<std::unique_ptr<buffer_experiment>> transfers;
+  transfers.push_back(make_transfer(to_device, api, call, half));
+  transfers.push_back(make_transfer({"", device, host_memory}, api, call, half));
+  return make_concurrent(std::move(transfers), call == call_kind::enqueued
+                                                   ? concurrency::ordered_streams
+                                                   : concurrency::threads);
+}
 
 copy_layout contiguous(case_parameters const& sizes) { return contiguous_layout(sizes.bytes); }
 
@@ -452,6 +273,7 @@ constexpr copy_family latency_family = {.prefix = "latency/",
                                         .description = "",
                                         .operands = latency_operands,
                                         .make_layout = contiguous,
+                                        .by_default = true,
                                         .is_latency = true};
 constexpr copy_family strided_families[] = {
     {"strided/2d/", "pitched rows, ", strided_operands,
@@ -467,6 +289,9 @@ constexpr copy_family strided_families[] = {
     {"permute/3d/", "cube from C to F order, ", strided_operands,
      [](case_parameters const& sizes) { return reversed_axes_layout(sizes.bytes, sizes.element); },
      false, false},
+    {"permute/021/", "matrices from C to F order, ", device_operands,
+     [](case_parameters const& sizes) { return swapped_axes_layout(sizes.bytes, sizes.element); },
+     true, false},
 };
 
 void add_family(case_vector& cases, copy_family const& family) {
@@ -484,11 +309,14 @@ void add_family(case_vector& cases, copy_family const& family) {
     if (family.is_latency) {
       library.counted = accounting::time;
       library.limited_by = limiting_resource::none;
+      library.usual_bytes = 4;
     }
     add_with_raw(cases, library, description + ", by HIP",
                  [operands, family](api_kind api, case_parameters const& parameters) {
-                   return make_transfer(operands, api, family.is_latency,
-                                        family.make_layout(parameters));
+                   return make_transfer(
+                       operands, api,
+                       family.is_latency ? call_kind::blocking : usual_call(operands),
+                       family.make_layout(parameters));
                  });
     if (!family.has_raw_call) cases.pop_back();
   }
@@ -503,12 +331,9 @@ void add_copy_cases(case_vector& cases) {
         std::string(description_of(operands.source)) + ", both directions at once";
     add_with_raw(cases,
                  {operands.name, description, accounting::payload,
-                  limiting_resource::link_bidirectional, operands.by_default},
-                 description + ", by HIP",
-                 [kind = operands.source](api_kind api, case_parameters const& parameters) {
-                   return std::make_unique<bidirectional_experiment>(
-                       kind, api,
-                       contiguous_layout(std::max<std::size_t>(parameters.bytes / 2, 1)));
+                  limiting_resource::link_bidirectional, false},
+                 description + ", by HIP", [=](api_kind api, case_parameters const& parameters) {
+                   return make_bidirectional(operands.source, api, parameters.bytes);
                  });
   }
   for (copy_family const& family : strided_families) add_family(cases, family);
@@ -542,7 +367,7 @@ void add_fill_cases(case_vector& cases) {
         fmt::format("device memory filled with {} byte{}", element, element == 1 ? "" : "s");
     add_with_raw(cases,
                  {element == 1 ? "fill/byte" : "fill/float", description, accounting::payload,
-                  limiting_resource::device_memory, true},
+                  limiting_resource::device_memory, false},
                  description + ", by HIP", [=](api_kind api, case_parameters const& parameters) {
                    std::size_t const count = std::max(parameters.bytes / element, std::size_t{1});
                    return make_fill(element, api, count * element);

@@ -120,6 +120,7 @@ std::size_t operand_layout::payload_bytes() const {
 }
 
 std::size_t operand_layout::span_bytes() const {
+  if (array_elements != 0) return array_elements * element;
   std::size_t last_element = 0;
   for (std::size_t axis = 0; axis < 3; ++axis)
     last_element += (extents[axis] - 1) * static_cast<std::size_t>(strides[axis]);
@@ -147,6 +148,30 @@ copy_layout planes_layout(std::size_t bytes, std::size_t row, std::size_t pitch)
   return same_layout_on_both_sides({planes, rows, width}, pitch, (rows + 1) * pitch);
 }
 
+copy_layout box_layout(std::size_t element, roc::shape<3> const& extents,
+                       box_position const& source, box_position const& destination) {
+  auto const operand = [&](box_position const& box) {
+    std::size_t const pitch = box.array[2];
+    std::size_t const plane = box.array[1] * pitch;
+    std::size_t const first = box.begin[0] * plane + box.begin[1] * pitch + box.begin[2];
+    std::size_t const row_bytes = extents[2] * element;
+    image_layout const positions{{{extents[0], plane * element, extents[1] * row_bytes},
+                                  {extents[1], pitch * element, row_bytes}},
+                                 row_bytes,
+                                 first * element};
+    return operand_layout{
+        element, extents, {as_signed(plane), as_signed(pitch), 1}, positions, box.array[0] * plane};
+  };
+  return {operand(source), operand(destination)};
+}
+
+roc::shape<3> fitting_box(std::size_t count, std::size_t rows, std::size_t width) {
+  std::size_t const columns = std::clamp(count, std::size_t{1}, width);
+  std::size_t const all_rows = std::max(count / columns, std::size_t{1});
+  std::size_t const plane_rows = std::min(all_rows, rows);
+  return {all_rows / plane_rows, plane_rows, columns};
+}
+
 copy_layout transposed_layout(std::size_t bytes, std::size_t element) {
   std::size_t const n = largest_root(bytes / element, 2);
   std::size_t const row = n * element;
@@ -168,6 +193,18 @@ copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element) {
            {n, n, n},
            {1, pitch, pitch * pitch},
            {{{n, plane, element}, {n, row, row}, {n, element, plane}}, element}}};
+}
+
+copy_layout swapped_axes_layout(std::size_t bytes, std::size_t element) {
+  std::size_t const n = largest_root(bytes / element, 3);
+  std::size_t const row = n * element;
+  std::size_t const plane = n * row;
+  std::ptrdiff_t const pitch = as_signed(n);
+  return {{element, {n, n, n}, {pitch * pitch, pitch, 1}, {{}, n * plane}},
+          {element,
+           {n, n, n},
+           {pitch * pitch, 1, pitch},
+           {{{n, plane, plane}, {n, row, element}, {n, element, row}}, element}}};
 }
 
 }  // namespace rocbench

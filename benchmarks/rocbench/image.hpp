@@ -63,7 +63,8 @@ struct image_axis {
 /// contiguous runs.
 struct image_layout {
   image_axis axes[3];
-  std::uint64_t run;  ///< bytes of a contiguous run
+  std::uint64_t run;         ///< bytes of a contiguous run
+  std::uint64_t before = 0;  ///< bytes between the guard band and the first run
 };
 
 /// The expected contents of an allocation: guard band, payload with its gaps, guard band.
@@ -96,7 +97,10 @@ ROCARRAY_HOST_DEVICE inline segment segment_at(image const& contents, std::uint6
   if (offset < contents.guard) return {contents.guard - offset, 0, false};
   std::uint64_t remainder = offset - contents.guard;
   if (remainder >= contents.span) return {~std::uint64_t{0}, 0, false};
-  std::uint64_t end = contents.span;
+  std::uint64_t const before = contents.layout.before;
+  if (remainder < before) return {before - remainder, 0, false};
+  remainder -= before;
+  std::uint64_t end = contents.span - before;
   std::uint64_t index = 0;
   for (image_axis const& axis : contents.layout.axes) {
     if (axis.count == 1) continue;
@@ -193,16 +197,18 @@ void fill_bytes(std::byte* memory, std::size_t bytes, std::uint8_t value);
 
 // ---- Layouts of copies ----
 
-/// The layout of one operand. Strides count elements and are not negative.
+/// The layout of one operand, which may be a part of an array. Strides count elements and are not
+/// negative.
 struct operand_layout {
   std::size_t element = 1;  ///< bytes: 1, 2, 4, 8 or 16
   roc::shape<3> extents{};
   roc::strides<3> strides{};
   image_layout positions;  ///< of the elements in memory and in the payload, which is in C order
+  std::size_t array_elements = 0;  ///< of the whole array; 0: it ends with the last element
 
   /// Returns the bytes of all elements.
   std::size_t payload_bytes() const;
-  /// Returns the bytes from the first element to the end of the last, including gaps.
+  /// Returns the bytes of the array, or those up to the end of the operand's last element.
   std::size_t span_bytes() const;
   bool is_contiguous() const;
 };
@@ -218,9 +224,23 @@ copy_layout contiguous_layout(std::size_t bytes);
 copy_layout rows_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
 /// Returns planes of up to 64 pitched rows. A gap of one pitch follows each plane.
 copy_layout planes_layout(std::size_t bytes, std::size_t row, std::size_t pitch);
+/// Where a box lies in an array in C order.
+struct box_position {
+  roc::shape<3> array;    ///< extents of the array
+  roc::shape<3> begin{};  ///< index of the box's first element
+};
+/// Returns the copy of a box from one array to another. Precondition: the box is within both.
+copy_layout box_layout(std::size_t element, roc::shape<3> const& extents,
+                       box_position const& source, box_position const& destination);
+/// Returns the extents of as many planes of `rows` rows of `width` elements as fit in `count`
+/// elements. If less than a plane fits, it has fewer rows; a single row may be shorter.
+roc::shape<3> fitting_box(std::size_t count, std::size_t rows, std::size_t width);
 /// Returns the copy of the largest square matrix that fits in `bytes` from C order to F order.
 copy_layout transposed_layout(std::size_t bytes, std::size_t element);
 /// Returns the copy of the largest cube that fits in `bytes` from C order to F order.
 copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element);
+/// Returns the copy of the matrices of the largest cube that fits in `bytes` from C order to F
+/// order.
+copy_layout swapped_axes_layout(std::size_t bytes, std::size_t element);
 
 }  // namespace rocbench

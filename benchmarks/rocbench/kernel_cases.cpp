@@ -297,13 +297,10 @@ constexpr struct {
   char const* name;
   char const* description;
   stream_kernel kernel;
-  bool by_default;
 } stream_kernel_cases[] = {
-    {"copy", "c = a", stream_kernel::copy, false},
-    {"mul", "b = s c", stream_kernel::mul, false},
-    {"add", "c = a + b", stream_kernel::add, false},
-    {"triad", "a = b + s c", stream_kernel::triad, true},
-    {"dot", "sum of a b", stream_kernel::dot, false},
+    {"copy", "c = a", stream_kernel::copy},    {"mul", "b = s c", stream_kernel::mul},
+    {"add", "c = a + b", stream_kernel::add},  {"triad", "a = b + s c", stream_kernel::triad},
+    {"dot", "sum of a b", stream_kernel::dot},
 };
 
 }  // namespace
@@ -333,8 +330,7 @@ void add_stream_cases(case_vector& cases) {
         cases,
         {std::string("stream/") + definition.name, description + "the library's views",
          accounting::traffic,
-         is_dot ? limiting_resource::device_memory_reads : limiting_resource::device_memory,
-         definition.by_default},
+         is_dot ? limiting_resource::device_memory_reads : limiting_resource::device_memory, false},
         description + "plain pointers",
         [kernel = definition.kernel](api_kind api, case_parameters const& parameters) {
           return std::make_unique<stream_experiment>(

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include <roc/for_each.hpp>
 #include <roc/native/elementwise.hpp>
 
 #include "platform/host/host_stub.hpp"
@@ -254,7 +255,116 @@ struct compare_result {
   }
 };
 
+// Sums of arrays of rank 1 to 4.
+
+template <std::size_t N>
+struct view_sum {
+  roc::device_view<float const, N> a;
+  roc::device_view<float const, N> b;
+  roc::device_view<float, N> c;
+  template <class... I>
+  ROCARRAY_HOST_DEVICE void operator()(I... index) const {
+    c(index...) = a(index...) + b(index...);
+  }
+};
+
+struct write_addend {
+  float* output;
+  std::uint64_t sample;
+  unsigned array;
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
+    output[i] = addend(i, array, sample);
+  }
+};
+
+struct compare_sum {
+  float const* sums;
+  std::size_t count;
+  std::uint64_t sample;
+  device_comparison* comparison;
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
+    if (sums[i] != expected_sum(i, sample)) atomic_minimum(&comparison->first_mismatch, i);
+    if (i == count - 1) comparison->compared = count;
+  }
+};
+
+#if defined(__CUDACC__) || defined(__HIP__) || ROCARRAY_KERNEL_HOST_STUB
+
+// The grid has a block for every part of a row. Rows and planes beyond its limits are left to
+// loops.
+__global__ void __launch_bounds__(256)
+    sum_kernel(float const* a, float const* b, float* c, std::size_t planes, std::size_t rows,
+               std::size_t columns) {
+  std::size_t const k = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (k >= columns) return;
+  for (std::size_t i = blockIdx.z; i < planes; i += gridDim.z) {
+    for (std::size_t j = std::size_t{blockIdx.y} * blockDim.y + threadIdx.y; j < rows;
+         j += std::size_t{gridDim.y} * blockDim.y) {
+      std::size_t const index = (i * rows + j) * columns + k;
+      c[index] = a[index] + b[index];
+    }
+  }
+}
+
+#endif
+
+#if defined(__CUDACC__) || defined(__HIP__)
+
+hipError_t launch_sum(sum_arrays const& arrays, roc::shape<3> const& extents, hipStream_t stream) {
+  auto const& [planes, rows, columns] = extents;
+  constexpr std::size_t max_blocks = 65535;  // of the second and third axis
+  dim3 const block = rows == 1 ? dim3(256) : dim3(64, 4);
+  dim3 const grid(static_cast<unsigned>((columns + block.x - 1) / block.x),
+                  static_cast<unsigned>(std::min((rows + block.y - 1) / block.y, max_blocks)),
+                  static_cast<unsigned>(std::min(planes, max_blocks)));
+  sum_kernel<<<grid, block, 0, stream>>>(arrays.a.data(), arrays.b.data(), arrays.c.data(), planes,
+                                         rows, columns);
+  return hipGetLastError();
+}
+
+#elif !ROCARRAY_KERNEL_HOST_STUB
+
+// Without kernels, what is written by hand is a loop over a part of a row, for each core.
+hipError_t launch_sum(sum_arrays const& arrays, roc::shape<3> const&, hipStream_t stream) {
+  constexpr std::size_t part = 1 << 14;
+  float const* const a = arrays.a.data();
+  float const* const b = arrays.b.data();
+  float* const c = arrays.c.data();
+  std::size_t const count = arrays.c.size();
+  auto const add = [=](std::size_t index) {
+    std::size_t const end = std::min((index + 1) * part, count);
+    for (std::size_t i = index * part; i < end; ++i) c[i] = a[i] + b[i];
+  };
+  return launch_elementwise(add, (count + part - 1) / part, stream);
+}
+
+#endif
+
 #if !ROCARRAY_KERNEL_HOST_STUB
+
+template <std::size_t N>
+void for_each_sum(sum_arrays const& arrays, roc::shape<N> const& extents, roc::stream_ref stream) {
+  auto const with_extents = [&]<class T>(roc::device_view<T> const& view) {
+    return roc::device_view<T, N>(view.data(), extents, roc::order::c, view.device_ordinal());
+  };
+  roc::for_each(stream, extents,
+                view_sum<N>{with_extents(arrays.a), with_extents(arrays.b), with_extents(arrays.c)});
+}
+
+template void for_each_sum(sum_arrays const&, roc::shape<1> const&, roc::stream_ref);
+template void for_each_sum(sum_arrays const&, roc::shape<2> const&, roc::stream_ref);
+template void for_each_sum(sum_arrays const&, roc::shape<3> const&, roc::stream_ref);
+template void for_each_sum(sum_arrays const&, roc::shape<4> const&, roc::stream_ref);
+
+hipError_t launch_addends(float* output, std::size_t count, unsigned array, std::uint64_t sample,
+                          hipStream_t stream) {
+  return launch_elementwise(write_addend{output, sample, array}, count, stream);
+}
+
+hipError_t launch_sum_check(float const* sums, std::size_t count, std::uint64_t sample,
+                            device_comparison* comparison, hipStream_t stream) {
+  return launch_elementwise(compare_sum{sums, count, sample, comparison}, count, stream);
+}
 
 hipError_t launch_image_write(std::byte* destination, image const& contents, hipStream_t stream) {
   return launch_elementwise(write_image_functor{destination, contents},
@@ -346,5 +456,17 @@ ROCARRAY_HOST_STUB(reduce_blocks<stream_product<pointer_in>, pointer_out>);
 ROCARRAY_HOST_STUB(reduce_blocks<pointer_out, pointer_out>);
 ROCARRAY_HOST_STUB(elementwise_kernel<write_input>);
 ROCARRAY_HOST_STUB(elementwise_kernel<compare_result>);
+ROCARRAY_HOST_STUB(elementwise_kernel<write_addend>);
+ROCARRAY_HOST_STUB(elementwise_kernel<compare_sum>);
+ROCARRAY_HOST_STUB(sum_kernel);
 
 }  // namespace rocbench
+
+namespace roc::native_detail {
+
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<rocbench::view_sum<1>, 1>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<rocbench::view_sum<2>, 2>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<rocbench::view_sum<3>, 3>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<rocbench::view_sum<4>, 4>);
+
+}  // namespace roc::native_detail

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// rocbench's kernels: images, copies of 16 bytes per thread, and BabelStream's. Each launch
-// function enqueues a kernel and returns the result of the launch.
+// rocbench's kernels: images, copies of 16 bytes per thread, BabelStream's, and those of for_each.
+// Each launch function enqueues a kernel and returns the result of the launch.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include <roc/device_view.hpp>
+#include <roc/stream.hpp>
 
 #include "image.hpp"
 #include "kernels/vector_word.hpp"
@@ -69,6 +70,21 @@ ROCARRAY_HOST_DEVICE inline double expected_stream_result(stream_kernel kernel, 
   }
 }
 
+// ---- The contents of the arrays of for_each/*: every sum is exact ----
+
+/// Returns an integer from -2^22 to -1, so that the sum of two is exact and differs from every
+/// poison, which has no sign. The integers of a sample repeat only after millions of indices.
+ROCARRAY_HOST_DEVICE inline float addend(std::size_t index, unsigned array, std::uint64_t sample) {
+  std::uint64_t const word =
+      index * std::uint64_t{0x9E3779B97F4A7C15} + (2 * sample + array) * 0xBF58476D1CE4E5B9;
+  return -1.0f - static_cast<float>(word >> 42);
+}
+
+/// Returns the sum that a kernel of for_each/* must write.
+ROCARRAY_HOST_DEVICE inline float expected_sum(std::size_t index, std::uint64_t sample) {
+  return addend(index, 0, sample) + addend(index, 1, sample);
+}
+
 // ---- Launches ----
 
 /// The result that comparing kernels write to device memory. The host sets all bits before a
@@ -113,5 +129,32 @@ hipError_t launch_stream_input(stream_kernel kernel, double* output, std::size_t
 hipError_t launch_stream_check(stream_kernel kernel, double const* result, std::size_t count,
                                std::uint64_t sample, device_comparison* comparison,
                                hipStream_t stream);
+
+/// The contiguous arrays of c = a + b, of the same length.
+struct sum_arrays {
+  roc::device_view<float const> a;
+  roc::device_view<float const> b;
+  roc::device_view<float> c;
+};
+
+/// Adds by roc::for_each over `extents`, with views of this rank. Throws roc::error.
+template <std::size_t N>
+void for_each_sum(sum_arrays const& arrays, roc::shape<N> const& extents, roc::stream_ref stream);
+extern template void for_each_sum(sum_arrays const&, roc::shape<1> const&, roc::stream_ref);
+extern template void for_each_sum(sum_arrays const&, roc::shape<2> const&, roc::stream_ref);
+extern template void for_each_sum(sum_arrays const&, roc::shape<3> const&, roc::stream_ref);
+extern template void for_each_sum(sum_arrays const&, roc::shape<4> const&, roc::stream_ref);
+
+/// Adds by a kernel as it is written by hand: pointers, a block of threads over columns, rows and
+/// planes, and no division.
+/// @param extents planes, rows and columns: the axes before the last two are one
+hipError_t launch_sum(sum_arrays const& arrays, roc::shape<3> const& extents, hipStream_t stream);
+
+/// Writes addend() to `output`.
+hipError_t launch_addends(float* output, std::size_t count, unsigned array, std::uint64_t sample,
+                          hipStream_t stream);
+/// Compares `sums` with expected_sum(). `comparison` is device memory and counts elements.
+hipError_t launch_sum_check(float const* sums, std::size_t count, std::uint64_t sample,
+                            device_comparison* comparison, hipStream_t stream);
 
 }  // namespace rocbench

@@ -72,7 +72,7 @@ exit_code run(command_line const& options, roc::device const& device) {
   auto const cases = plan.cases();
   std::vector<job> jobs;
   for (benchmark_case const& benchmark : cases) {
-    for (std::uint64_t const bytes : plan.sizes)
+    for (std::uint64_t const bytes : plan.sizes_of(benchmark))
       jobs.push_back({benchmark, {bytes, options.row, options.pitch, options.element}});
   }
   for (std::uint64_t const bytes : plan.sizes) {

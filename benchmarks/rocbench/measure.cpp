@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +21,7 @@
 #include <roc/event.hpp>
 
 #include "result_table.hpp"
+#include "stopwatch.hpp"
 
 namespace rocbench {
 namespace {
@@ -37,21 +37,15 @@ constexpr double target_width = 0.005;
 constexpr double precise_width = 0.01;
 constexpr double clock_resolution = 1e-9;
 
-class stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
 // Returns the time of a number of executions, in seconds.
 double time_of(experiment& subject, std::size_t times, bool synchronize_each) {
   roc::stream_ref const stream = subject.stream();
+  timing_method const timing = subject.properties().timing;
   double seconds = 0;
-  if (synchronize_each || subject.properties().timing == timing_method::wall_clock) {
+  if (timing == timing_method::own_clock) {
+    subject.run(times);
+    seconds = subject.timed_seconds();
+  } else if (synchronize_each || timing == timing_method::wall_clock) {
     stopwatch const elapsed_time;
     subject.run(times);
     if (synchronize_each) stream.synchronize();
@@ -72,9 +66,16 @@ double time_of(experiment& subject, std::size_t times, bool synchronize_each) {
 // because the very first includes lazy initialization.
 std::size_t find_batch(experiment& subject) {
   std::size_t const max_batch = subject.properties().max_batch;
+  // What an experiment with its own clock does not time takes time too.
+  bool const takes_longer = subject.properties().timing == timing_method::own_clock;
+  auto const duration_of = [&](std::size_t batch) {
+    stopwatch const elapsed_time;
+    double const seconds = time_of(subject, batch, false);
+    return takes_longer ? elapsed_time.seconds() : seconds;
+  };
   for (std::size_t batch = 1;;) {
-    double const first_seconds = time_of(subject, batch, false);
-    double const seconds = std::min(first_seconds, time_of(subject, batch, false));
+    double const first_seconds = duration_of(batch);
+    double const seconds = std::min(first_seconds, duration_of(batch));
     if (seconds >= min_batch_seconds || batch == max_batch) return batch;
     double const factor = std::clamp(1.25 * min_batch_seconds / seconds, 1.25, 8.0);
     auto const larger = static_cast<std::size_t>(std::ceil(static_cast<double>(batch) * factor));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -62,6 +63,31 @@ TEST(TakeSamples, KeepsFixedCountsAndMaxBatch) {
   EXPECT_EQ(to_measurement(samples_of(limited, options), 200).executions, 2u);
   EXPECT_EQ(samples_of(limited, with_max_time(1e-9, 1)).batch, 1u);
   EXPECT_EQ(limited.runs, (std::vector<std::size_t>{1, 1, 1, 1, 1, 1}));
+}
+
+// Times a tenth of what it does.
+class partly_timed_experiment final : public experiment {
+ public:
+  partly_timed_experiment() : experiment({timing_method::own_clock, 100, 200, "none"}) {}
+  void prepare(std::uint64_t) override {}
+  void run(std::size_t times) override {
+    std::this_thread::sleep_for(times * std::chrono::milliseconds(2));
+    timed_seconds_ = static_cast<double>(times) * 0.2e-3;
+  }
+  double timed_seconds() const override { return timed_seconds_; }
+  std::optional<std::string> check(std::uint64_t, injection_site) override { return std::nullopt; }
+
+ private:
+  double timed_seconds_ = 0;
+};
+
+// The batch follows from the time that passes, not from the part of it that counts.
+TEST(TakeSamples, CountsOwnClockOfExperiment) {
+  partly_timed_experiment subject;
+  sample_set samples;
+  take_samples(subject, with_max_time(0.03, 1), samples);
+  for (double const seconds : samples.seconds) EXPECT_DOUBLE_EQ(seconds, 0.2e-3);
+  EXPECT_LE(samples.batch, 8u);
 }
 
 TEST(TakeSamples, UsesNewPatternsInEachRound) {

@@ -41,8 +41,8 @@ std::vector<std::byte> expected_memory(operand_layout const& operand, std::uint6
         auto const offset = i * static_cast<std::size_t>(operand.strides[0]) +
                             j * static_cast<std::size_t>(operand.strides[1]) +
                             k * static_cast<std::size_t>(operand.strides[2]);
-        std::memcpy(&expected_bytes[guard + offset * operand.element], &pattern[payload_offset],
-                    operand.element);
+        std::memcpy(&expected_bytes[guard + operand.positions.before + offset * operand.element],
+                    &pattern[payload_offset], operand.element);
       }
     }
   }
@@ -52,11 +52,15 @@ std::vector<std::byte> expected_memory(operand_layout const& operand, std::uint6
 // Calls f(image, expected memory) for both operands of layouts of so many bytes.
 template <class F>
 void for_each_image(std::size_t bytes, F const& f) {
+  roc::shape<3> const box = fitting_box(bytes / 2, 7, 5);
+  roc::shape<3> const array{box[0] + 3, box[1] + 4, box[2] + 9};
   for (copy_layout const& layout :
        {contiguous_layout(bytes), rows_layout(bytes, 48, 64), rows_layout(bytes, 37, 51),
         planes_layout(bytes, 16, 20), planes_layout(bytes, 21, 21), transposed_layout(bytes, 2),
         transposed_layout(bytes, 4), transposed_layout(bytes, 16), reversed_axes_layout(bytes, 1),
-        reversed_axes_layout(bytes, 8)}) {
+        reversed_axes_layout(bytes, 8), swapped_axes_layout(bytes, 2),
+        box_layout(2, box, {array, {1, 3, 2}}, {array, {2, 0, 5}}),
+        box_layout(1, box, {array}, {box})}) {
     for (operand_layout const& operand : {layout.source, layout.destination})
       f(image_around(operand), expected_memory(operand, 3));
   }
@@ -152,6 +156,41 @@ TEST(CopyLayout, SquaresAndCubesAreLargestThatFit) {
   EXPECT_EQ(reversed_axes_layout(4 * 1000, 4).source.payload_bytes(), 4000u);
   EXPECT_EQ(reversed_axes_layout(4 * 999, 4).source.payload_bytes(), 4u * 729);
   EXPECT_EQ(transposed_layout(1, 4).source.payload_bytes(), 4u);
+}
+
+TEST(CopyLayout, BoxIsWithinItsArray) {
+  copy_layout const layout = box_layout(4, {5, 6, 7}, {{10, 20, 30}, {1, 2, 3}}, {{5, 6, 7}});
+  EXPECT_EQ(layout.source.extents, (roc::shape<3>{5, 6, 7}));
+  EXPECT_EQ(layout.source.strides, (roc::strides<3>{600, 30, 1}));
+  EXPECT_EQ(layout.source.positions.before, 4u * (600 + 60 + 3));
+  EXPECT_EQ(layout.source.span_bytes(), 4u * 6000);
+  EXPECT_EQ(layout.destination.positions.before, 0u);
+  EXPECT_TRUE(layout.destination.is_contiguous());
+  EXPECT_EQ(layout.destination.payload_bytes(), 4u * 210);
+}
+
+TEST(CopyLayout, FittingBoxHasWholePlanesOrFewerRowsOrOneShorterRow) {
+  EXPECT_EQ(fitting_box(1000, 10, 20), (roc::shape<3>{5, 10, 20}));
+  EXPECT_EQ(fitting_box(1399, 10, 20), (roc::shape<3>{6, 10, 20}));
+  EXPECT_EQ(fitting_box(199, 10, 20), (roc::shape<3>{1, 9, 20}));
+  EXPECT_EQ(fitting_box(19, 10, 20), (roc::shape<3>{1, 1, 19}));
+  EXPECT_EQ(fitting_box(0, 10, 20), (roc::shape<3>{1, 1, 1}));
+}
+
+// Every sum is an integer that a float can represent, and has the sign that no poison has.
+TEST(ExpectedSum, IsExactAndNegative) {
+  for (std::uint64_t const sample : {0u, 1u, 1000u}) {
+    std::size_t repeated = 0;
+    for (std::size_t i = 0; i < 100'000; ++i) {
+      float const a = addend(i, 0, sample);
+      float const b = addend(i, 1, sample);
+      ASSERT_EQ(static_cast<double>(a) + static_cast<double>(b), expected_sum(i, sample));
+      ASSERT_LT(expected_sum(i, sample), 0);
+      repeated += expected_sum(i, sample) == expected_sum(i + 1, sample) ||
+                  expected_sum(i, sample) == expected_sum(i, sample + 1);
+    }
+    EXPECT_EQ(repeated, 0u);
+  }
 }
 
 TEST(StreamValue, IsUniqueAcrossIndicesArraysAndSamples) {

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// Cases of pageable host memory as programs use it: a source that another core has just written,
+// and a destination that is a new array.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <roc/native.hpp>
+#include <roc/roc.hpp>
+
+#include "platform/call.hpp"
+#include "stopwatch.hpp"
+#include "transfer.hpp"
+
+namespace rocbench {
+namespace {
+
+using enum memory_kind;
+
+// ---- A source that was just written ----
+
+// A thread that writes an image to host memory when it is told to. The caller keeps its own core
+// busy meanwhile, so the bytes are in the caches of another core.
+class writer {
+ public:
+  writer() : thread_([this] { serve(); }) {}
+  ~writer() {
+    memory_ = nullptr;
+    request();
+  }
+  writer(writer const&) = delete;
+  writer& operator=(writer const&) = delete;
+
+  // Writes the whole image to `memory`. Blocks until it is written.
+  void write(std::byte* memory, image const& contents) {
+    memory_ = memory;
+    contents_ = contents;
+    request();
+    while (!is_written_) std::this_thread::yield();
+  }
+
+ private:
+  void request() {
+    is_written_ = false;
+    requests_.fetch_add(1);
+    requests_.notify_one();
+  }
+
+  void serve() {
+    for (unsigned served = 0;; ++served) {
+      requests_.wait(served);
+      if (memory_ == nullptr) return;
+      write_image_range(memory_, contents_, 0, contents_.size());
+      is_written_ = true;
+    }
+  }
+
+  std::byte* memory_ = nullptr;
+  image contents_{};
+  std::atomic<unsigned> requests_{0};
+  std::atomic<bool> is_written_{false};
+  std::jthread thread_;  // declared last: it uses the others
+};
+
+// Copies pageable memory to the device, each time after another core has written the source. Only
+// the copies are timed.
+class just_written_experiment final : public experiment {
+ public:
+  just_written_experiment(api_kind api, std::size_t bytes)
+      : experiment({timing_method::own_clock, bytes, bytes, ""}),
+        transfer_(make_transfer({"", pageable, device}, api, call_kind::blocking,
+                                contiguous_layout(bytes))) {
+    properties_.path = transfer_->properties().path;
+  }
+
+  roc::stream_ref stream() const override { return transfer_->stream(); }
+  void prepare(std::uint64_t sample) override { transfer_->prepare(sample); }
+  void run(std::size_t times) override {
+    timed_seconds_ = 0;
+    image const contents = transfer_->expected_source(transfer_->sample());
+    for (std::size_t i = 0; i < times; ++i) {
+      writer_.write(transfer_->source.allocation(), contents);
+      stopwatch const elapsed_time;
+      transfer_->run(1);
+      timed_seconds_ += elapsed_time.seconds();
+    }
+  }
+  double timed_seconds() const override { return timed_seconds_; }
+  std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
+    return transfer_->check(sample, inject);
+  }
+
+ private:
+  std::unique_ptr<buffer_experiment> transfer_;
+  writer writer_;
+  double timed_seconds_ = 0;
+};
+
+// ---- A new array ----
+
+// Copies device memory to a new host array: the time includes the allocation, and the first access
+// to its pages. The raw case allocates by operator new and copies by hipMemcpy. Before an array is
+// freed, which is not timed, it is filled with poison: if the next array has the same memory, its
+// bytes are not those of the copy before.
+class new_array_experiment final : public experiment {
+ public:
+  new_array_experiment(api_kind api, std::size_t bytes)
+      : experiment({timing_method::own_clock, bytes, bytes,
+                    api == api_kind::raw ? "new, hipMemcpy" : "copy_to_host"}),
+        is_raw_(api == api_kind::raw),
+        source_(device, bytes) {}
+
+  void prepare(std::uint64_t sample) override {
+    sample_ = sample;
+    discard();
+    std::size_t const bytes = source_.bytes();
+    verifier_.write(source_, {{{}, bytes}, guard_bytes, bytes, sample, poison_byte(sample)});
+  }
+
+  void run(std::size_t times) override {
+    timed_seconds_ = 0;
+    roc::device_view<std::byte const> const source(
+        source_.payload(), roc::shape<1>{source_.bytes()}, roc::order::c, source_.device_ordinal());
+    for (std::size_t i = 0; i < times; ++i) {
+      discard();
+      stopwatch const elapsed_time;
+      if (is_raw_) {
+        raw_.reset(new std::byte[source.size()]);
+        ROCARRAY_HIP(hipMemcpy, raw_.get(), source.data(), source.size(), hipMemcpyDeviceToHost);
+      } else {
+        array_ = source.copy_to_host();
+      }
+      timed_seconds_ += elapsed_time.seconds();
+    }
+  }
+  double timed_seconds() const override { return timed_seconds_; }
+
+  std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
+    if (inject > injection_site::data)
+      throw case_not_supported("new arrays have no gaps or guard bands to corrupt a byte in");
+    std::byte* const data = destination();
+    if (data == nullptr || (array_ && array_->size() != source_.bytes()))
+      return "there is no array of " + std::to_string(source_.bytes()) + " bytes";
+    if (inject == injection_site::data) data[source_.bytes() / 2] ^= std::byte{1};
+    image const expected = pattern_image(source_.bytes(), sample);
+    auto const offset = find_first_mismatch(data, expected);
+    if (!offset) return std::nullopt;
+    return describe_mismatch(expected, *offset, data[*offset]);
+  }
+
+ private:
+  // Returns the array's memory; null if there is no array.
+  std::byte* destination() { return array_ ? array_->data() : raw_.get(); }
+
+  // Fills the array with poison and frees it, if there is one.
+  void discard() {
+    if (destination() == nullptr) return;
+    fill_bytes(destination(), source_.bytes(), poison_byte(sample_));
+    raw_.reset();
+    array_.reset();
+  }
+
+  bool is_raw_;
+  std::uint64_t sample_ = 0;
+  guarded_buffer source_;
+  std::unique_ptr<std::byte[]> raw_;
+  std::optional<roc::host_array<std::byte>> array_;
+  buffer_verifier verifier_;
+  double timed_seconds_ = 0;
+};
+
+}  // namespace
+
+void add_host_memory_cases(case_vector& cases) {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  add_with_raw(cases,
+               {"h2d/just_written",
+                "pageable host, just written, to device",
+                accounting::payload,
+                limiting_resource::link,
+                true,
+                {},
+                mebibyte},
+               "pageable host, just written, to device, by HIP",
+               [](api_kind api, case_parameters const& parameters) {
+                 return std::make_unique<just_written_experiment>(api, parameters.bytes);
+               });
+  add_with_raw(cases,
+               {"d2h/new_array", "device to a new array of host memory", accounting::payload,
+                limiting_resource::link, true},
+               "device to a new array of host memory, by HIP",
+               [](api_kind api, case_parameters const& parameters) {
+                 return std::make_unique<new_array_experiment>(api, parameters.bytes);
+               });
+}
+
+}  // namespace rocbench
