@@ -23,9 +23,16 @@ using roc::runtime::stream_id;
 using roc::runtime::stream_id_of;
 using roc::runtime::stream_uses;
 using roc::test::gate;
-using roc::test::streams_until_reused;
 
 stream_id id_of(roc::stream_ref stream) { return stream_id_of(stream, 0); }
+
+// Returns streams of which the last has the kept native stream `handle`. Waits for the device
+// first: while kept streams are busy, each call creates native streams, all of which later tests
+// must take before they get theirs.
+std::vector<roc::stream> streams_until_reused(roc::detail::native_stream* handle) {
+  roc::device(0).synchronize();
+  return roc::test::streams_until_reused(handle);
+}
 
 // A stream that the library did not create.
 class foreign_stream {
@@ -284,7 +291,6 @@ void expect_reuse_after_gate(bool is_in_default_stream) {
     for (roc::stream const& other : others) EXPECT_NE(other.handle(), handle);
   }
   hold.open();
-  roc::device(0).synchronize();
   EXPECT_FALSE(streams_until_reused(handle).empty());
 }
 
