@@ -3,7 +3,8 @@
 # compare.sh RUN PATTERN... -- PROGRAM [ARGUMENT]...
 # Runs a program without and with rocarray-run (RUN). Both runs must print the same and have the same
 # exit status; 77 is skipped. The summary of the second must contain a line for each extended regular
-# expression PATTERN, and none for a PATTERN that begins with "!".
+# expression PATTERN, and none for a PATTERN that begins with "!". A PATTERN +N is the number of copies in
+# all its lines.
 set -euo pipefail
 run=$1
 shift
@@ -43,6 +44,9 @@ diff "$scratch/plain.out" "$scratch/served.out" || fail "the output above differ
 for pattern in ${patterns[@]+"${patterns[@]}"}; do
   if [ "${pattern#!}" != "$pattern" ]; then
     ! grep -E -- "${pattern#!}" "$scratch/served.err" >/dev/null || fail "unexpected: ${pattern#!}"
+  elif [[ $pattern =~ ^\+[0-9]+$ ]]; then
+    copies=$(awk '$3 == "copies" { n += $2 } END { print n + 0 }' "$scratch/served.err")
+    [ "$copies" = "${pattern#+}" ] || fail "the summary has $copies copies instead of ${pattern#+}"
   else
     grep -E -- "$pattern" "$scratch/served.err" >/dev/null || fail "the summary has no line \"$pattern\""
   fi
