@@ -23,6 +23,7 @@ of one source and the links of the tests that run.
 
 import argparse
 import collections
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -263,15 +264,15 @@ class Workspace:
         if configured.returncode != 0:
             sys.exit(f"mutation: the configuration failed:\n{configured.stdout}")
 
-    def build(self, targets):
+    def build(self, targets, jobs=None):
         """Returns the output of a failed build, or None."""
-        built = self.run(["ninja", "-C", self.build_directory, f"-j{self.jobs}", *targets])
+        built = self.run(["ninja", "-C", self.build_directory, f"-j{jobs or self.jobs}", *targets])
         return None if built.returncode == 0 else built.stdout
 
-    def prepare(self):
+    def prepare(self, jobs=None):
         """Builds everything without a mutant."""
         self.configure()
-        problem = self.build([])
+        problem = self.build([], jobs)
         if problem:
             sys.exit(f"mutation: the build failed without a mutant:\n{problem[-3000:]}")
         self.original = self.library()
@@ -350,15 +351,24 @@ class Campaign:
         self.noticed_in = collections.Counter()
         self.lock = threading.Lock()
 
-    def measure(self):
-        """Runs all tests without a mutant; they must pass."""
-        failed = []
-        for test in self.tests:
+    def measure(self, jobs, leave_out_failing=False):
+        """Runs all tests without a mutant, `jobs` at the same time. Those that fail are left out if
+        this is asked for, or end the program."""
+        failed = {}
+
+        def run_unchanged(test):
             problem, self.seconds[test.name] = run_test(test, self.seed, 600)
             if problem and run_test(test, self.seed, 600)[0]:
-                failed.append(f"{test.name}: {problem}")
+                failed[test.name] = problem
+
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(run_unchanged, self.tests))
+        text = "".join(f"\n  {name}: {problem}" for name, problem in failed.items())
+        if failed and not leave_out_failing:
+            sys.exit(f"mutation: tests fail without a mutant:{text}")
         if failed:
-            sys.exit("mutation: tests fail without a mutant:\n  " + "\n  ".join(failed))
+            print(f"mutation: left out, because they fail without a mutant:{text}", flush=True)
+            self.tests = [test for test in self.tests if test.name not in failed]
 
     def order(self, path):
         """The tests, the likeliest to notice a change of the source first."""
@@ -554,7 +564,7 @@ def test_this_program():
         workspace = Workspace(source, pathlib.Path(folder) / "copy", ["-DCMAKE_BUILD_TYPE=Release"], 2)
         workspace.prepare()
         campaign = Campaign(workspace, 1, minimum_timeout=2.0)
-        campaign.measure()
+        campaign.measure(1)
         if not campaign.tests:
             sys.exit("mutation: the test of the project was not found")
         changes = all_changes(workspace.directory)
@@ -587,6 +597,8 @@ def main():
     parser.add_argument("--only", type=int, nargs="+", metavar="N",
                         help="only the mutants with these numbers, such as survivors of a run")
     parser.add_argument("--jobs", type=int, default=1, help="mutants at the same time (default: 1)")
+    parser.add_argument("--leave-out-failing", action="store_true",
+                        help="leave out tests that fail without a mutant (default: they end the run)")
     parser.add_argument("--build-dir", type=pathlib.Path, default=ROOT / "build" / "mutation",
                         help="where to copy and build (default: build/mutation)")
     parser.add_argument("--list", action="store_true", help="print the mutants without building them")
@@ -601,15 +613,16 @@ def main():
         for number, change in enumerate(drawn[arguments.first:][:arguments.count]):
             print(f"{arguments.first + number}: {describe(change)}")
         return None
-    workspaces = []
-    for job in range(arguments.jobs):
-        build_jobs = max(1, (os.cpu_count() or 1) // arguments.jobs)
-        workspace = Workspace(ROOT, arguments.build_dir.resolve() / str(job), CONFIGURATION, build_jobs)
-        workspace.prepare()
-        workspaces.append(workspace)
+    build_jobs = max(1, (os.cpu_count() or 1) // arguments.jobs)
+    workspaces = [Workspace(ROOT, arguments.build_dir.resolve() / str(job), CONFIGURATION, build_jobs)
+                  for job in range(arguments.jobs)]
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        if shutil.which("ccache"):
+            workspaces[0].prepare(os.cpu_count())  # the others find its objects in the cache
+        list(pool.map(Workspace.prepare, workspaces))
     campaign = Campaign(workspaces[0], arguments.seed)
     start = time.monotonic()
-    campaign.measure()
+    campaign.measure(arguments.jobs, arguments.leave_out_failing)
     print(f"mutation: {len(campaign.tests)} tests pass without a mutant in "
           f"{time.monotonic() - start:.0f} s", flush=True)
     candidates = arguments.only or range(arguments.first, len(drawn))
