@@ -6,8 +6,9 @@ Usage: preloaded.py RUN PLAIN_COPIES [--programs plain,static,torch,cupy,numba] 
 RUN is the path of rocarray-run, PLAIN_COPIES that of the program of plain_copies.cpp. The programs are
 that one, the same with a static CUDA runtime (PLAIN_COPIES_static), torch, CuPy and numba, if they are
 installed: contiguous and strided copies of pageable and pinned memory to and from the device. Each program
-runs without and with rocarray-run in turn. Prints a Markdown table of the medians of the rounds in GB/s.
-Every result is compared. Exit status 77: there is no device.
+runs without and with rocarray-run in turn. Prints a Markdown table of the medians of the rounds in GB/s, and
+which copies are slower with rocarray-run than in every round without it. Every result is compared. Exit
+status 77: there is no device.
 """
 
 import argparse
@@ -210,8 +211,10 @@ def main():
 
     rocarray_run, _directory = without_space(arguments.run)
     sizes = [str(size) for size in arguments.sizes]
-    print("| Program | Copy | Size | As it is, GB/s | With rocarray-run, GB/s | Ratio |")
-    print("|---|---|---|---|---|---|")
+    print("| Program | Copy | Size | As it is, GB/s | Rounds | With rocarray-run, GB/s | Ratio |")
+    print("|---|---|---|---|---|---|---|")
+    count = 0
+    slower = []
     for program in arguments.programs:
         if program == "plain":
             command = [arguments.plain_copies, *sizes]
@@ -228,8 +231,15 @@ def main():
         for key in rounds[0][0]:
             plain, served = (statistics.median(one[which][key] for one in rounds) for which in (0, 1))
             operation, size = key
+            slowest, fastest = (choose(one[0][key] for one in rounds) for choose in (max, min))
             print(f"| {program} | {operation} | {named(size)} | {size / plain / 1e9:.2f} | "
+                  f"{size / slowest / 1e9:.2f} to {size / fastest / 1e9:.2f} | "
                   f"{size / served / 1e9:.2f} | {plain / served:.2f} |", flush=True)
+            count += 1
+            if served > slowest:
+                slower.append(f"{program} {operation} {named(size)} ({slowest / served:.2f})")
+    print(f"\nSlower with rocarray-run than in every round without it: {len(slower)} of {count}"
+          f"{': ' + ', '.join(slower) if slower else ''}")
 
 
 if __name__ == "__main__":
