@@ -33,7 +33,8 @@ namespace roc {
 /// initialized. Move-only. An array without elements has a null pointer.
 ///
 /// kind() returns whether the memory is pageable, pinned, mapped or managed, and require(kind)
-/// demands it: `h.require(roc::host_memory::pinned)`.
+/// demands it: `h.require(roc::host_memory::pinned)`. Freed memory is kept for later arrays: see
+/// pageable_cache and pinned_cache.
 ///
 /// The library tracks the asynchronous copies that use the array. The destructor blocks until these
 /// copies, and the work enqueued before them on the same streams, have finished. If the array is

@@ -93,6 +93,10 @@ struct options {
   /// Applies to memory that is freed from now on; trim_pinned_cache() frees what is kept.
   /// (ROCARRAY_PINNED_CACHE)
   std::size_t pinned_cache = detail::options_in_effect().pinned_cache;
+  /// Freed pageable memory of host arrays of 2 MiB and more that is kept for reuse, in bytes, up to
+  /// 1 TiB; 0 disables the cache. Applies to memory that is freed from now on;
+  /// trim_pageable_cache() frees what is kept. (ROCARRAY_PAGEABLE_CACHE)
+  std::size_t pageable_cache = detail::options_in_effect().pageable_cache;
   /// Large ranges are registered in segments of this size in bytes: 4 KiB to 1 TiB, rounded down
   /// to a multiple of 64 KiB, which is the least. (ROCARRAY_REGISTER_CHUNK)
   std::size_t register_chunk = detail::options_in_effect().register_chunk;

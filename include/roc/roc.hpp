@@ -28,6 +28,7 @@
 #include <roc/memory/managed.hpp>
 #include <roc/memory/map.hpp>
 #include <roc/memory/mapped_view.hpp>
+#include <roc/memory/pageable_cache.hpp>
 #include <roc/memory/pinned_cache.hpp>
 #include <roc/registration.hpp>
 

@@ -56,6 +56,8 @@ constexpr std::array numbers = {
            tebi, size_suffix::binary},
     number{"ROCARRAY_PINNED_CACHE", "pinned_cache", &roc::options::pinned_cache, 0, tebi,
            size_suffix::binary},
+    number{"ROCARRAY_PAGEABLE_CACHE", "pageable_cache", &roc::options::pageable_cache, 0, tebi,
+           size_suffix::binary},
     number{"ROCARRAY_REGISTER_CHUNK", "register_chunk", &roc::options::register_chunk, 4 * kibi,
            tebi, size_suffix::binary},
 };
@@ -116,6 +118,7 @@ roc::options defaults() noexcept {
           .stream_staging = stream_staging_method::automatic,
           .memcpy2d_min_row = 64,
           .pinned_cache = 256 * mebi,
+          .pageable_cache = 256 * mebi,
           .register_chunk = 1024 * mebi,
           .memory_resource = default_resource::pool,
           .log = log_level::warning,

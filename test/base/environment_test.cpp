@@ -183,6 +183,7 @@ constexpr std::size_t kibi = 1024;
   setenv("ROCARRAY_STREAM_STAGING", "values", 1);
   setenv("ROCARRAY_MEMCPY2D_MIN_ROW", "1", 1);
   setenv("ROCARRAY_PINNED_CACHE", "1024G", 1);
+  setenv("ROCARRAY_PAGEABLE_CACHE", "3K", 1);
   setenv("ROCARRAY_REGISTER_CHUNK", "128K", 1);
   setenv("ROCARRAY_MEMORY_RESOURCE", "hip_async", 1);
   setenv("ROCARRAY_LOG", "debug", 1);
@@ -198,6 +199,7 @@ constexpr std::size_t kibi = 1024;
                               .stream_staging = roc::stream_staging_method::values,
                               .memcpy2d_min_row = 1,
                               .pinned_cache = kibi * kibi * kibi * kibi,
+                              .pageable_cache = 3 * kibi,
                               .register_chunk = 128 * kibi,
                               .memory_resource = roc::default_resource::hip_async,
                               .log = roc::log_level::debug,

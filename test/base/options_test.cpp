@@ -159,8 +159,8 @@ using ScopedOptions = Options;
 TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
   [[maybe_unused]] auto const& [path, copy_threads, staging_threshold, staging_limit, staging_block,
                                 staging_chunk, stream_staging, memcpy2d_min_row, pinned_cache,
-                                register_chunk, memory_resource, log, trace_calls, leak_check,
-                                profiler_ranges] = previous_;
+                                pageable_cache, register_chunk, memory_resource, log, trace_calls,
+                                leak_check, profiler_ranges] = previous_;
   options changed = previous_;
   auto const set = [&](char const* member, char const* text, std::string const& expected) {
     roc::base::set_member(changed, member, text);
@@ -178,6 +178,7 @@ TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
   set("stream_staging", "host_functions", "host_functions");
   set("memcpy2d_min_row", "17", "17");
   set("pinned_cache", "0", "0");
+  set("pageable_cache", "1M", "1048576");
   set("register_chunk", "1G", "1073741824");
   set("memory_resource", "hip_async", "hip_async");
   set("log", "debug", "debug");
@@ -193,6 +194,7 @@ TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
   EXPECT_EQ(roc::stream_staging_method::host_functions, changed.stream_staging);
   EXPECT_EQ(17u, changed.memcpy2d_min_row);
   EXPECT_EQ(0u, changed.pinned_cache);
+  EXPECT_EQ(1u << 20, changed.pageable_cache);
   EXPECT_EQ(1u << 30, changed.register_chunk);
   EXPECT_EQ(roc::default_resource::hip_async, changed.memory_resource);
   EXPECT_EQ(log_level::debug, changed.log);

@@ -927,6 +927,25 @@ void pinned_cache_is_used(context& c) {
   c.expect(right && pinned_cache().bytes == 0, "pinned cache");
 }
 
+void pageable_cache_is_used(context& c) {
+  constexpr std::size_t words = (std::size_t{2} << 20) / sizeof(word);
+  stream s;
+  array const a({words});
+  bool right = false;
+  if (!c.run([&] {
+        a.fill(6);
+        for (int i = 0; i != 3; ++i) {
+          host_array<word> h({words});
+          a.copy_to_host(h, s);
+          s.synchronize();
+          right = h(-1) == 6;
+        }
+        trim_pageable_cache();
+      }))
+    return;
+  c.expect(right && pageable_cache().bytes == 0, "pageable cache");
+}
+
 void mapped_memory(context& c) {
   bool right = false;
   words& registered = c.source(count);
@@ -1682,6 +1701,7 @@ std::vector<scenario> const& scenarios() {
       {"copies to new arrays", copies_to_new_arrays},
       {"host arrays", host_arrays_of_all_kinds},
       {"pinned cache", pinned_cache_is_used},
+      {"pageable cache", pageable_cache_is_used},
       {"mapped memory", mapped_memory},
       {"managed memory", managed_memory},
       {"map", map_arrays},
@@ -1790,6 +1810,7 @@ long thread_count() {
 resources measure() {
   synchronize_devices();
   trim_pinned_cache();
+  trim_pageable_cache();
   resources result{};
   for (int i = 0; i != device::count(); ++i) {
     memory_resource& pool = device_resource(i);

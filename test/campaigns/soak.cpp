@@ -91,6 +91,7 @@ figures sample() {
     if (roc::device().memory_statistics().reserved_bytes == 0) break;
   }
   roc::trim_pinned_cache();
+  roc::trim_pageable_cache();
 #if defined(__GLIBC__)
   ::malloc_trim(0);
 #endif

@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -18,8 +17,8 @@
 #include "memory/device/memory_kind.hpp"
 #include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
-#include "memory/host/huge_pages.hpp"
 #include "memory/host/managed.hpp"
+#include "memory/host/pageable_cache.hpp"
 #include "memory/host/pinned_cache.hpp"
 #include "memory/host/pinned_flags.hpp"
 #include "platform/call.hpp"
@@ -28,26 +27,6 @@
 
 namespace roc::detail {
 namespace {
-
-// Memory is aligned so that vector instructions and DMA work at full speed; large memory is aligned
-// to huge pages.
-std::align_val_t alignment_of(std::size_t bytes) {
-  return std::align_val_t{bytes >= memory::huge_page_threshold ? memory::huge_page_bytes : 256};
-}
-
-// Throws out_of_memory.
-void* allocate_pageable(std::size_t bytes) {
-  void* const data = ::operator new(bytes, alignment_of(bytes), std::nothrow);
-  if (data == nullptr) {
-    throw out_of_memory(std::make_error_code(std::errc::not_enough_memory),
-                        "host memory is exhausted: " + base::format_bytes(bytes) +
-                            " requested; free arrays, or use smaller ones");
-  }
-  if (bytes >= memory::huge_page_threshold) {
-    memory::advise_huge_pages(base::byte_range::of(data, bytes));
-  }
-  return data;
-}
 
 bool is_pinned(host_memory kind) {
   return kind == host_memory::pinned || kind == host_memory::mapped;
@@ -106,7 +85,7 @@ host_storage::host_storage(std::size_t bytes, host_memory kind, host_flags flags
   } else if (kind == host_memory::managed) {
     ROCARRAY_HIP(hipMallocManaged, &data_, bytes, hipMemAttachGlobal);
   } else {
-    data_ = allocate_pageable(bytes);
+    data_ = memory::pageable_cache::instance().allocate(bytes);
   }
   add_to_table((hip_flags & hipHostMallocMapped) != 0);
 }
@@ -165,7 +144,7 @@ void host_storage::free_memory(bool has_uses) noexcept {
     if (kind_ == host_memory::managed) {
       platform::retry_then_log([&] { ROCARRAY_HIP(hipFree, block.data); });
     } else {
-      ::operator delete(block.data, alignment_of(bytes_));
+      memory::pageable_cache::instance().deallocate(block.data, bytes_);
     }
     return;
   }

@@ -16,9 +16,6 @@ namespace roc::memory {
 
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
-/// Memory of at least this size is aligned to huge pages and advised.
-inline constexpr std::size_t huge_page_threshold = 2 * huge_page_bytes;
-
 /// Advises the system to use huge pages for all pages that are completely in the range. Does
 /// nothing if the system has no huge pages.
 inline void advise_huge_pages([[maybe_unused]] base::byte_range range) noexcept {
