@@ -6,6 +6,7 @@
 
 #include <roc/for_each.hpp>
 #include <roc/native/elementwise.hpp>
+#include <roc/native/for_each_kernel.hpp>
 
 #include "platform/host/host_stub.hpp"
 
@@ -464,9 +465,9 @@ ROCARRAY_HOST_STUB(sum_kernel);
 
 namespace roc::native_detail {
 
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<rocbench::view_sum<1>, 1>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<rocbench::view_sum<2>, 2>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<rocbench::view_sum<3>, 3>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<rocbench::view_sum<4>, 4>);
+ROCARRAY_FOR_EACH_HOST_STUB(1, rocbench::view_sum<1>);
+ROCARRAY_FOR_EACH_HOST_STUB(2, rocbench::view_sum<2>);
+ROCARRAY_FOR_EACH_HOST_STUB(3, rocbench::view_sum<3>);
+ROCARRAY_FOR_EACH_HOST_STUB(4, rocbench::view_sum<4>);
 
 }  // namespace roc::native_detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls a functor with every index of a shape, on the device.
+// Calls a functor with every index of a shape or a box, on the device.
 #pragma once
 
 #include <concepts>
@@ -8,40 +8,57 @@
 #include <type_traits>
 #include <utility>
 
+#include <roc/block_shape.hpp>
 #include <roc/config.hpp>
 #include <roc/detail/allocation_bytes.hpp>
 #include <roc/detail/call_scope.hpp>
-#include <roc/detail/kernel_support.hpp>
+#include <roc/detail/index_grid.hpp>
 #include <roc/detail/launch.hpp>
 #include <roc/layout/shape.hpp>
 #include <roc/stream.hpp>
 
 namespace roc {
 
-/// The functor that for_each launches. Called with a linear index, it calls f(i, j, …) with the
-/// index that has this position in C order.
-template <class F, std::size_t N>
-struct over_shape {
-  F f;                                           ///< the user's functor
-  detail::kernel_array<std::size_t, N> extents;  ///< of the shape
+namespace detail {
 
-  /// Calls f with the index at position `linear` of the shape.
-  ROCARRAY_HOST_DEVICE void operator()(std::size_t linear) const {
-    detail::kernel_array<std::size_t, N> index;
-    for (std::size_t axis = N; axis-- != 0;) {
-      index[axis] = linear % extents[axis];
-      linear /= extents[axis];
+/// A block_shape, or the default.
+template <class Block>
+concept block_of_threads = is_block<Block>;
+
+/// Returns the extents of the box [begin, end). Throws shape_error unless begin <= end on all axes.
+template <std::size_t N>
+constexpr shape<N> extents_of_box(shape<N> const& begin, shape<N> const& end) {
+  shape<N> result{};
+  for (std::size_t axis = N; axis-- != 0;) {
+    if (begin[axis] > end[axis]) {
+      throw_shape_error(
+          "the box from {} to {} begins at {} and ends at {} on axis {}; use a begin that is not "
+          "greater than the end",
+          begin, end, begin[axis], end[axis], axis);
     }
-    call(index, std::make_index_sequence<N>{});
+    result[axis] = end[axis] - begin[axis];
   }
+  return result;
+}
 
- private:
-  template <std::size_t... I>
-  ROCARRAY_HOST_DEVICE void call([[maybe_unused]] detail::kernel_array<std::size_t, N> const& index,
-                                 std::index_sequence<I...>) const {
-    f(index[I]...);
+/// Returns an index given as any integer. Throws shape_error if it is negative.
+template <std::integral I>
+constexpr std::size_t checked_index(I index) {
+  if constexpr (std::signed_integral<I>) {
+    if (index < 0) throw_shape_error("a bound is negative: {}; use 0 or more", index);
   }
-};
+  return static_cast<std::size_t>(index);
+}
+
+/// Returns indices in braces as an array. Throws shape_error if one is negative.
+template <std::integral I, std::size_t N>
+constexpr shape<N> indices_from(I const (&indices)[N]) {
+  shape<N> result{};
+  for (std::size_t axis = 0; axis < N; ++axis) result[axis] = checked_index(indices[axis]);
+  return result;
+}
+
+}  // namespace detail
 
 // In each overload, so that a compiler's message about the functor begins with few lines about
 // templates.
@@ -49,6 +66,11 @@ struct over_shape {
   static_assert(detail::is_device_functor<F>,                                                   \
                 "rocarray: for_each copies the functor to the device byte by byte: it must be " \
                 "trivially copyable")
+
+#define ROCARRAY_CHECK_BLOCK(Block, N)     \
+  static_assert(                           \
+      detail::rank_of_block<Block> <= (N), \
+      "rocarray: the block_shape of for_each has more extents than the indices have axes")
 
 /// Enqueues f(i, j, …), once for every index of a shape, on the device of `stream`. The calls run
 /// in parallel and in no order. A shape of rank 0 calls f() once; an extent of zero calls nothing.
@@ -61,53 +83,125 @@ struct over_shape {
 ///   any functor compiles, but runs on the host platform only: elsewhere the call throws roc::error
 ///   (std::errc::not_supported). On the host platform an exception that leaves `f` ends the
 ///   process.
+/// @param block the blocks of threads, as block_shape<8, 32>{}. The default suits functors whose
+///   calls do not share what they read. Not used by the host platform, which has no blocks.
 /// @throws shape_error (the product of the extents overflows), roc::error
 ///
 /// *Synchronization:* asynchronous, in the order of the stream.
 ///
 /// *Lifetime:* the memory of arrays that `f` holds views of is not reused before `f` has finished,
 /// so the arrays may be destroyed after the call.
-template <class F, std::size_t N>
-void for_each(stream_ref stream, shape<N> const& extents, F f,
+template <class F, std::size_t N, detail::block_of_threads Block = detail::default_block>
+void for_each(stream_ref stream, shape<N> const& extents, F f, Block block = {},
               detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   ROCARRAY_CHECK_FUNCTOR(F);
-  std::size_t const count = layout::element_count(extents);
-  if (count == 0) return;
-  detail::launch(over_shape<F, N>{std::move(f), extents}, count, stream);
+  ROCARRAY_CHECK_BLOCK(Block, N);
+  for_each(stream, shape<N>{}, extents, std::move(f), block);
+}
+
+/// Enqueues f(i, j, …), once for every index of the box from `begin` to before `end`, as for_each
+/// with a shape does. The interior of an array is the box from {1, 1} to {rows - 1, columns - 1}. A
+/// box that ends where it begins on an axis calls nothing.
+///
+/// @param stream the stream, whose device is used
+/// @param begin the lowest index on each axis
+/// @param end one past the highest index on each axis
+/// @param f the functor, see for_each with a shape
+/// @param block the blocks of threads, which begin at `begin`
+/// @throws shape_error (`begin` is greater than `end` on an axis, the number of indices overflows),
+///   roc::error
+///
+/// *Synchronization:* asynchronous, in the order of the stream.
+///
+/// *Lifetime:* as for_each with a shape.
+template <class F, std::size_t N, detail::block_of_threads Block = detail::default_block>
+void for_each(stream_ref stream, shape<N> const& begin, shape<N> const& end, F f,
+              [[maybe_unused]] Block block = {},
+              detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  ROCARRAY_CHECK_FUNCTOR(F);
+  ROCARRAY_CHECK_BLOCK(Block, N);
+  auto const extents = detail::extents_of_box(begin, end);
+  if (layout::element_count(extents) == 0) return;
+  detail::launch<Block>(f, begin, extents, stream);
 }
 
 /// Enqueues f(i) for every i in [0, extent), as for_each with a shape does. Throws shape_error if
 /// the extent is negative.
-template <class F, std::integral I = std::size_t>
-void for_each(stream_ref stream, I extent, F f,
+template <class F, std::integral I = std::size_t,
+          detail::block_of_threads Block = detail::default_block>
+void for_each(stream_ref stream, I extent, F f, Block block = {},
               detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   ROCARRAY_CHECK_FUNCTOR(F);
-  for_each(stream, shape<1>{detail::checked_extent(extent)}, std::move(f));
+  ROCARRAY_CHECK_BLOCK(Block, 1);
+  for_each(stream, shape<1>{detail::checked_extent(extent)}, std::move(f), block);
+}
+
+/// Enqueues f(i) for every i in [begin, end), as for_each with a box does. Throws shape_error if a
+/// bound is negative or `begin` is greater than `end`.
+template <class F, std::integral I = std::size_t, std::integral J = std::size_t,
+          detail::block_of_threads Block = detail::default_block>
+void for_each(stream_ref stream, I begin, J end, F f, Block block = {},
+              detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  ROCARRAY_CHECK_FUNCTOR(F);
+  ROCARRAY_CHECK_BLOCK(Block, 1);
+  for_each(stream, shape<1>{detail::checked_index(begin)}, shape<1>{detail::checked_index(end)},
+           std::move(f), block);
 }
 
 /// Enqueues f(i, j, …) for extents in braces: for_each(stream, {n, m}, f). Throws shape_error if an
 /// extent is negative.
 ///@{
-template <class F, std::size_t N>
+template <class F, std::size_t N, detail::block_of_threads Block = detail::default_block>
   requires(N >= 2)
-void for_each(stream_ref stream, std::size_t const (&extents)[N], F f,
+void for_each(stream_ref stream, std::size_t const (&extents)[N], F f, Block block = {},
               detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   ROCARRAY_CHECK_FUNCTOR(F);
-  for_each(stream, detail::shape_from(extents), std::move(f));
+  ROCARRAY_CHECK_BLOCK(Block, N);
+  for_each(stream, detail::shape_from(extents), std::move(f), block);
 }
-template <class F, std::integral I, std::size_t N>
+template <class F, std::integral I, std::size_t N,
+          detail::block_of_threads Block = detail::default_block>
   requires(N >= 2 && !std::same_as<I, std::size_t>)
-void for_each(stream_ref stream, I const (&extents)[N], F f,
+void for_each(stream_ref stream, I const (&extents)[N], F f, Block block = {},
               detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   ROCARRAY_CHECK_FUNCTOR(F);
-  for_each(stream, detail::shape_from(extents), std::move(f));
+  ROCARRAY_CHECK_BLOCK(Block, N);
+  for_each(stream, detail::shape_from(extents), std::move(f), block);
 }
 ///@}
 
+/// Enqueues f(i, j, …) for a box with bounds in braces: for_each(stream, {1, 1}, {n, m}, f). The
+/// indices of one bound have the same type, or are std::size_t and constants. Throws shape_error if
+/// a bound is negative or `begin` is greater than `end` on an axis.
+///@{
+template <class F, std::size_t N, detail::block_of_threads Block = detail::default_block>
+  requires(N >= 2)
+void for_each(stream_ref stream, std::size_t const (&begin)[N], std::size_t const (&end)[N], F f,
+              Block block = {}, detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  ROCARRAY_CHECK_FUNCTOR(F);
+  ROCARRAY_CHECK_BLOCK(Block, N);
+  for_each(stream, detail::indices_from(begin), detail::indices_from(end), std::move(f), block);
+}
+template <class F, std::integral I, std::integral J, std::size_t N,
+          detail::block_of_threads Block = detail::default_block>
+  requires(N >= 2 && !(std::same_as<I, std::size_t> && std::same_as<J, std::size_t>))
+void for_each(stream_ref stream, I const (&begin)[N], J const (&end)[N], F f, Block block = {},
+              detail::caller at = std::source_location::current()) {
+  detail::call_scope const call(__func__, at);
+  ROCARRAY_CHECK_FUNCTOR(F);
+  ROCARRAY_CHECK_BLOCK(Block, N);
+  for_each(stream, detail::indices_from(begin), detail::indices_from(end), std::move(f), block);
+}
+///@}
+
+#undef ROCARRAY_CHECK_BLOCK
 #undef ROCARRAY_CHECK_FUNCTOR
 
 }  // namespace roc

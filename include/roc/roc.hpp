@@ -15,6 +15,7 @@
 #include <roc/to_device.hpp>
 
 // Copies, fills and kernels.
+#include <roc/block_shape.hpp>
 #include <roc/copy.hpp>
 #include <roc/copy_batch.hpp>
 #include <roc/fill.hpp>

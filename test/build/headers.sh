@@ -51,7 +51,8 @@ case $what in
     ;;
   native)
     # The other files of native/ are included by these.
-    check_each roc/native.hpp roc/native/hip.hpp roc/native/elementwise.hpp
+    check_each roc/native.hpp roc/native/hip.hpp roc/native/elementwise.hpp \
+      roc/native/for_each_kernel.hpp
     # Thrust's headers need the device compiler: test/interop compiles them.
     if "${compile[@]}" -E -x c++ - <<<'#include <dlpack/dlpack.h>' >/dev/null 2>&1; then
       check_each roc/interop/dlpack.hpp

@@ -2,7 +2,7 @@
 // Host stubs of the examples' kernels. They are here because the examples contain no test code.
 #include "platform/host/host_stub.hpp"
 
-#include <roc/native/elementwise.hpp>
+#include <roc/native/for_each_kernel.hpp>
 
 #include "../../examples/from_cuda/2_hipified/brighten_kernel.cuh"
 #include "../../examples/from_cuda/3_rocarray/brighten_pixel.hpp"
@@ -26,7 +26,7 @@ ROCARRAY_HOST_STUB(search_step);
 
 namespace roc::native_detail {
 
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<saxpy, 1>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<brighten_pixel, 2>);
+ROCARRAY_FOR_EACH_HOST_STUB(1, saxpy);
+ROCARRAY_FOR_EACH_HOST_STUB(2, brighten_pixel);
 
 }  // namespace roc::native_detail

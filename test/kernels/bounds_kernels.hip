@@ -4,7 +4,7 @@
 #define ROCARRAY_CHECK_BOUNDS 1
 
 #include <roc/device_queue.hpp>
-#include <roc/native/elementwise.hpp>
+#include <roc/native/for_each_kernel.hpp>
 #include <roc/roc.hpp>
 
 #include "kernels/bounds_kernels.hpp"
@@ -78,9 +78,9 @@ void misuse_queue(stream_ref stream, queue_misuse misuse) {
 
 namespace roc::native_detail {
 
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::write_functor, 0>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::slice_functor, 0>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::reservation_functor, 0>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::queue_misuse_functor, 0>);
+ROCARRAY_FOR_EACH_HOST_STUB(0, test::write_functor);
+ROCARRAY_FOR_EACH_HOST_STUB(0, test::slice_functor);
+ROCARRAY_FOR_EACH_HOST_STUB(0, test::reservation_functor);
+ROCARRAY_FOR_EACH_HOST_STUB(0, test::queue_misuse_functor);
 
 }  // namespace roc::native_detail

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -51,6 +52,139 @@ TEST(ForEach, CallsTheFunctorOnceForRankZero) {
 TEST(ForEach, DoesNothingForAnEmptyShape) {
   roc::device_array<int, 2> const array({0, 5});
   EXPECT_NO_THROW(roc::test::number({}, array.view()));
+}
+
+constexpr roc::test::block_choice all_blocks[] = {
+    roc::test::block_choice::standard, roc::test::block_choice::rows,
+    roc::test::block_choice::tiles, roc::test::block_choice::threads_1024};
+
+// Calls for_each for a box of an array, and expects one call for each index of the box, and none
+// for any other. The array has a margin of 1 around the box on all axes.
+template <std::size_t N>
+void expect_one_call_for_each_index(roc::shape<N> const& begin, roc::shape<N> const& extents,
+                                    roc::test::block_choice blocks) {
+  roc::shape<N> origin = begin;
+  roc::shape<N> end = begin;
+  roc::shape<N> whole = extents;
+  for (std::size_t axis = 0; axis < N; ++axis) {
+    origin[axis] -= 1;
+    end[axis] += extents[axis];
+    whole[axis] += 2;
+  }
+  roc::device_array<int, N> array(whole);
+  roc::stream const stream;
+  array.zero(stream);
+  roc::test::count_visits(stream, begin, end, origin, array.view(), blocks);
+  stream.synchronize();
+  auto const visits = array.copy_to_host();
+  int const* const actual = visits.data();
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    std::size_t rest = i;
+    bool is_inside = true;
+    for (std::size_t axis = N; axis-- != 0; rest /= whole[axis]) {
+      std::size_t const index = rest % whole[axis];
+      is_inside = is_inside && index != 0 && index != whole[axis] - 1;
+    }
+    int const expected = is_inside ? static_cast<int>(i) + 1 : 0;
+    if (actual[i] == expected) continue;
+    FAIL() << "element " << i << " of the array around a box of "
+           << ::testing::PrintToString(extents) << " is " << actual[i] << ", not " << expected;
+  }
+}
+
+TEST(ForEachOfABox, CallsTheFunctorOnceForEachIndex) {
+  for (auto const blocks : all_blocks) {
+    expect_one_call_for_each_index<1>({1}, {1}, blocks);
+    expect_one_call_for_each_index<1>({7}, {3000}, blocks);
+    expect_one_call_for_each_index<2>({1, 1}, {63, 65}, blocks);
+    expect_one_call_for_each_index<2>({5, 1}, {1000, 3}, blocks);
+    expect_one_call_for_each_index<2>({1, 9}, {3, 1000}, blocks);
+    for (std::size_t columns : {3, 17, 33}) {
+      expect_one_call_for_each_index<3>({1, 2, 3}, {9, 21, columns}, blocks);
+      expect_one_call_for_each_index<4>({1, 2, 3, 4}, {3, 5, 7, columns}, blocks);
+    }
+  }
+}
+
+TEST(ForEachOfABox, CallsTheFunctorOnceForEachIndexOfLongRows) {
+  if (roc::test::scaled(100'000) != 100'000) GTEST_SKIP() << "too many elements for a simulator";
+  auto const standard = roc::test::block_choice::standard;
+  expect_one_call_for_each_index<2>({1, 1}, {2051, 513}, standard);
+  expect_one_call_for_each_index<4>({1, 1, 1, 1}, {5, 3, 600, 128}, standard);
+  expect_one_call_for_each_index<3>({1, 1, 1}, {17, 127, 512}, roc::test::block_choice::tiles);
+}
+
+TEST(ForEachOfABox, HasIndicesOf64Bits) {
+  constexpr std::size_t far = (std::size_t{1} << 33) - 2;
+  for (auto const blocks : all_blocks) {
+    expect_one_call_for_each_index<1>({far}, {100}, blocks);
+    expect_one_call_for_each_index<2>({far, 2 * far}, {6, 5}, blocks);
+    expect_one_call_for_each_index<3>({far, 3, 2 * far}, {4, 5, 6}, blocks);
+    expect_one_call_for_each_index<4>({far, 3 * far, far, 2 * far}, {4, 3, 6, 5}, blocks);
+  }
+}
+
+TEST(ForEachOfABox, TakesBoundsInBraces) {
+  auto const array = roc::to_device(std::vector<int>(5 * 6, 0));
+  roc::stream const stream;
+  roc::test::increment_interior(stream, array.reshape(5, 6), 3);
+  stream.synchronize();
+  auto const back = array.copy_to_host();
+  for (std::size_t i = 0; i < 5; ++i) {
+    for (std::size_t k = 0; k < 6; ++k) {
+      EXPECT_EQ(i >= 1 && i < 4 && k >= 1 && k < 5, back(i * 6 + k)) << i << ", " << k;
+    }
+  }
+}
+
+TEST(ForEachOfABox, TakesNumbersForOneAxis) {
+  auto const array = roc::to_device(std::vector<int>(6, 0));
+  roc::test::increment_range({}, array.view(), 1, 4);
+  auto const back = array.copy_to_host();
+  EXPECT_EQ((std::vector<int>{0, 1, 1, 1, 0, 0}), std::vector<int>(back.begin(), back.end()));
+}
+
+TEST(ForEachOfABox, DoesNothingForAnEmptyBox) {
+  roc::device_array<int, 2> const array({5, 6});
+  array.zero();
+  roc::test::count_visits<2>({}, {2, 3}, {2, 5}, {0, 0}, array.view(),
+                             roc::test::block_choice::standard);
+  for (int const value : array.copy_to_host()) EXPECT_EQ(0, value);
+}
+
+TEST(ForEachOfABox, ThrowsShapeErrorIfItBeginsAfterItsEnd) {
+  roc::device_array<int, 3> const array({5, 6, 7});
+  try {
+    roc::test::count_visits<3>({}, {1, 2, 3}, {4, 1, 3}, {0, 0, 0}, array.view(),
+                               roc::test::block_choice::tiles);
+    FAIL();
+  } catch (roc::shape_error const& error) {
+    EXPECT_NE(std::string::npos,
+              std::string(error.what())
+                  .find("the box from (1, 2, 3) to (4, 1, 3) begins at 2 and ends at 1 on "
+                        "axis 1; use a begin that is not greater than the end"))
+        << error.what();
+  }
+}
+
+TEST(ForEachOfABox, ThrowsShapeErrorForANegativeBound) {
+  roc::device_array<int> const array({5});
+  try {
+    roc::test::increment_range({}, array.view(), -1, 4);
+    FAIL();
+  } catch (roc::shape_error const& error) {
+    EXPECT_NE(std::string::npos,
+              std::string(error.what()).find("a bound is negative: -1; use 0 or more"))
+        << error.what();
+  }
+}
+
+TEST(ForEachOfABox, ThrowsShapeErrorIfTheNumberOfIndicesOverflows) {
+  roc::device_array<int, 2> const array({5, 6});
+  constexpr std::size_t large = std::size_t{1} << 32;
+  EXPECT_THROW(roc::test::count_visits<2>({}, {1, 1}, {large, large}, {0, 0}, array.view(),
+                                          roc::test::block_choice::standard),
+               roc::shape_error);
 }
 
 TEST(ForEach, IsCapturedInAGraph) {

@@ -9,7 +9,7 @@
 #if !ROCARRAY_KERNEL_HOST_STUB
 #include <roc/launch.hpp>
 #else
-#include <roc/native/elementwise.hpp>
+#include <roc/native/for_each_kernel.hpp>
 #endif
 
 namespace roc::test {
@@ -404,6 +404,6 @@ void push_in_loop(stream_ref stream, device_queue_view<unsigned> queue, unsigned
 
 #if ROCARRAY_KERNEL_HOST_STUB
 namespace roc::native_detail {
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<roc::test::push_some, 1>);
+ROCARRAY_FOR_EACH_HOST_STUB(1, roc::test::push_some);
 }  // namespace roc::native_detail
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/view_kernels.hpp"
 
-#include <roc/native/elementwise.hpp>
+#include <roc/native/for_each_kernel.hpp>
 
 #include "platform/host/host_stub.hpp"
 
@@ -48,7 +48,7 @@ void number_rows(stream_ref stream, device_view<int, 2> v) {
 
 namespace roc::native_detail {
 
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::digest_functor, 1>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(over_shape<test::row_functor, 1>);
+ROCARRAY_FOR_EACH_HOST_STUB(1, test::digest_functor);
+ROCARRAY_FOR_EACH_HOST_STUB(1, test::row_functor);
 
 }  // namespace roc::native_detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Enqueues a functor over a linear range, and records what kernels use, from a file of a device
+// Enqueues a functor over a box of indices, and records what kernels use, from a file of a device
 // compiler or of a host compiler.
 #pragma once
 
@@ -9,10 +9,12 @@
 
 #include <roc/config.hpp>
 #include <roc/detail/host_kernel.hpp>
+#include <roc/detail/index_grid.hpp>
+#include <roc/layout/shape.hpp>
 #include <roc/stream.hpp>
 
 #if defined(__CUDACC__) || defined(__HIP__)
-#include <roc/native/elementwise.hpp>
+#include <roc/native/for_each_kernel.hpp>
 #endif
 
 namespace roc::detail {
@@ -82,14 +84,18 @@ class ROCARRAY_API launch_scope {
   bool is_finished_ = false;
 };
 
-/// Enqueues f(i) for i in [0, count) on `stream`. Throws roc::error.
-template <class F>
-void launch(F const& f, std::size_t count, stream_ref stream) {
+/// Enqueues f(i, j, …) for the indices of a box on `stream`. The extents are not 0, and their
+/// product is at most PTRDIFF_MAX. Throws roc::error.
+template <class Block, class F, std::size_t N>
+void launch(F const& f, shape<N> const& begin, shape<N> const& extents, stream_ref stream) {
   launch_scope scope(stream, &f, sizeof f);
 #if defined(__CUDACC__) || defined(__HIP__)
-  scope.check(native_detail::launch_elementwise(f, count, native(stream)), "for_each kernel");
+  auto const grid = make_index_grid<Block>(begin, extents);
+  scope.check(native_detail::launch_for_each<Block>(f, grid, native(stream)), "for_each kernel");
 #else
-  scope.check(launch_on_host(f, count, stream.handle()), "for_each kernel");
+  scope.check(launch_range_on_host(index_range_functor<F, N>{f, begin, extents},
+                                   layout::element_count(extents), stream.handle()),
+              "for_each kernel");
 #endif
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel that calls a functor with every index. The only kernel that the library's headers
-// launch.
+// The kernel that calls a functor with every number of a range.
 #pragma once
 
 #include <cstddef>

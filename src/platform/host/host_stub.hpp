@@ -14,6 +14,9 @@
 //   template <class F> __global__ void elementwise(F f, std::size_t n) { ... f(i) for i < n ... }
 //   ROCARRAY_ELEMENTWISE_HOST_STUB(fill_functor<4>);
 //
+// ROCARRAY_FOR_EACH_HOST_STUB(2, scale_functor) defines that of roc::for_each with default blocks
+// for indices of two axes; <roc/native/for_each_kernel.hpp> declares the kernel.
+//
 // Without ROCARRAY_KERNEL_HOST_STUB the macros expand to nothing. Requirements on the kernel:
 // - It has external linkage (not static, no anonymous namespace, no lambda type among its template
 //   arguments) and no requires-clause. Only then do the compilers agree on its mangled name, by
@@ -28,6 +31,7 @@
 
 #define ROCARRAY_HOST_STUB(...) static_assert(true)
 #define ROCARRAY_ELEMENTWISE_HOST_STUB(...) static_assert(true)
+#define ROCARRAY_FOR_EACH_HOST_STUB(rank, ...) static_assert(true)
 
 #else
 
@@ -169,5 +173,11 @@ extern "C" [[gnu::used, gnu::visibility("default")]] inline void rocarray_regist
 #define ROCARRAY_ELEMENTWISE_HOST_STUB(...) \
   ROCARRAY_HOST_STUB_ADD_(                  \
       ::roc::host_stubs::elementwise_stub<__VA_ARGS__, elementwise<__VA_ARGS__>>)
+
+/// Defines the host stub of roc::for_each with default blocks for a functor of `rank` indices. The
+/// stub runs the kernel for every thread of the grid.
+#define ROCARRAY_FOR_EACH_HOST_STUB(rank, ...) \
+  ROCARRAY_HOST_STUB(                          \
+      ::roc::native_detail::for_each_index<::roc::detail::default_block, rank, __VA_ARGS__>)
 
 #endif
