@@ -12,6 +12,7 @@
 #include "kernels/row_job.hpp"
 #include "kernels/strided_copy_job.hpp"
 #include "kernels/tile_job.hpp"
+#include "kernels/word_row_job.hpp"
 #include "platform/hip.hpp"
 
 namespace roc::kernels {
@@ -32,7 +33,11 @@ hipError_t launch_tile(tile_job const& job, std::size_t word_bytes, hipStream_t 
 hipError_t launch_dword_tile(tile_job const& job, std::size_t word_bytes, hipStream_t stream);
 
 /// Launches a copy of rows that begin at any byte.
-hipError_t launch_row_copy(row_job const& job, hipStream_t stream);
+template <unsigned Chunks>
+hipError_t launch_row_copy(row_job<Chunks> const& job, hipStream_t stream);
+/// Launches a copy of rows of words at any step. Word has 1, 2, 4, 8 or 16 bytes.
+template <class Word>
+hipError_t launch_word_rows(word_row_job<Word> const& job, hipStream_t stream);
 
 /// Launches the copies of `count` items, in any order. The kernel reads `items`, which must live
 /// until it has finished.

@@ -2,11 +2,14 @@
 #include "kernels/strided_copy.hpp"
 
 #include <cstdint>
+#include <optional>
 
 #include "kernels/launch.hpp"
+#include "kernels/row_copy.hpp"
 #include "kernels/strided_loop.hpp"
 #include "kernels/tile_copy.hpp"
 #include "kernels/vector_word.hpp"
+#include "kernels/word_row_job.hpp"
 #include "platform/call.hpp"
 
 namespace roc::kernels {
@@ -53,35 +56,80 @@ void launch(strided_loop const& loop, packed_range range, hipStream_t stream) {
   }
 }
 
-// Enqueues the copy by rows (row_job.hpp), if wide words do not fit because rows begin or end at
-// any byte. Enqueues nothing and returns false if wide words fit, if the rows are short, or if
-// there are too many for 32-bit indices.
+// From this length on, each thread of the row kernel has two chunks of a row: more bytes are in
+// flight. In shorter rows, threads would have no second chunk. Measured on an H100 with rows of 512
+// and 1024 bytes, as the lengths of suits_rows.
+constexpr std::size_t min_run_of_two_chunks = 768;
+
+// Returns true if the row kernel copies a layout faster than words do. Rows of words of 1 and 2
+// bytes gain at any length that fills a few chunks, because a word is a small part of an access.
+// Words of 4 and 8 bytes move whole sectors, so that short rows gain little from fewer accesses,
+// and nothing if they are contiguous in the destination: words are then written across the ends of
+// rows. Words of 16 bytes are the widest accesses: only the row's index arithmetic is saved.
+bool suits_rows(strided_loop const& loop, canonical_layout const& layout) {
+  if (loop.word_bytes < sizeof(std::uint32_t)) return layout.run >= 32;
+  if (loop.word_bytes == sizeof(vector_word)) return layout.run >= 256;
+  bool const is_dense =
+      layout.rank != 0 &&
+      static_cast<std::size_t>(layout.axes[layout.rank - 1].destination) == layout.run;
+  return layout.run >= (is_dense ? 1024 : 128);
+}
+
+// Enqueues the copy by rows, with `Chunks` chunks for a thread. Enqueues nothing and returns false
+// if there are too many rows for 32-bit indices.
+template <unsigned Chunks>
+bool try_chunks(canonical_layout const& layout, hipStream_t stream) {
+  std::optional<row_job<Chunks>> const job = make_row_job<Chunks>(layout);
+  if (!job) return false;
+  platform::check_launch("row kernel", launch_row_copy(*job, stream));
+  return true;
+}
+
+// Enqueues the copy by rows. Enqueues nothing and returns false if words are faster, or if there
+// are too many rows for 32-bit indices.
 bool try_row_copy(strided_loop const& loop, canonical_layout const& layout, hipStream_t stream) {
-  constexpr std::size_t min_run = 32;
-  if (loop.word_bytes >= row_chunk::dword || layout.run < min_run || layout.run > max_index32 / 4) {
-    return false;
-  }
-  row_job job;
-  job.run = static_cast<int>(layout.run);
-  job.chunks_per_row = fast_divmod(
-      static_cast<std::uint32_t>((job.run + 2 * (row_chunk::bytes - 1)) / row_chunk::bytes));
-  base::byte_range const source = source_range(loop);
-  job.source_low = source.begin;
-  job.source_high = source.end;
+  if (!suits_rows(loop, layout)) return false;
+  // Aligned rows leave no part of an access unused: one chunk is as fast at all lengths.
+  bool const has_two =
+      layout.run >= min_run_of_two_chunks && loop.word_bytes != sizeof(vector_word);
+  return has_two ? try_chunks<2>(layout, stream) : try_chunks<1>(layout, stream);
+}
+
+// Enqueues the copy by rows along the innermost axis. Returns false and enqueues nothing if there
+// are too many words for 32-bit indices.
+template <class Word>
+bool try_word_rows(strided_loop const& loop, hipStream_t stream) {
+  layout::axis const& inner = loop.axes[loop.rank - 1];
+  word_row_job<Word> job;
+  std::optional<std::size_t> const rows = set_axes(job.rows, loop.axes.data(), loop.rank - 1);
+  if (!rows) return false;
+  std::optional<row_division> const division =
+      divide_rows(*rows, inner.extent, job.words_per_thread);
+  if (!division) return false;
+  job.division = *division;
   job.rows.source = loop.source;
   job.rows.destination = loop.destination;
-  job.rows.rank = static_cast<unsigned>(layout.rank);
-  job.count = job.chunks_per_row.divisor;
-  for (std::size_t i = 0; i < layout.rank; ++i) {
-    layout::axis const& axis = loop.axes[i];
-    if (axis.extent > max_index32 / job.count) return false;
-    job.count *= axis.extent;
-    job.rows.extents[i] = fast_divmod(static_cast<std::uint32_t>(axis.extent));
-    job.rows.source_steps[i] = axis.source;
-    job.rows.destination_steps[i] = axis.destination;
-  }
-  platform::check_launch("row kernel", launch_row_copy(job, stream));
+  job.extent = static_cast<std::uint32_t>(inner.extent);
+  job.source_step = inner.source;
+  job.destination_step = inner.destination;
+  platform::check_launch("word row kernel", launch_word_rows(job, stream));
   return true;
+}
+
+// Enqueues the copy by rows of words, if the innermost axis is long enough for several words of
+// each thread of a warp. Otherwise enqueues nothing and returns false.
+bool try_word_rows(strided_loop const& loop, hipStream_t stream) {
+  constexpr std::size_t min_extent = 256;
+  if (loop.reversed_bytes != 0 || loop.axes[loop.rank - 1].extent < min_extent) {
+    return false;
+  }
+  switch (loop.word_bytes) {
+    case 1: return try_word_rows<std::uint8_t>(loop, stream);
+    case 2: return try_word_rows<std::uint16_t>(loop, stream);
+    case 4: return try_word_rows<std::uint32_t>(loop, stream);
+    case 8: return try_word_rows<std::uint64_t>(loop, stream);
+    default: return try_word_rows<vector_word>(loop, stream);
+  }
 }
 
 std::uintptr_t address(std::byte const* data) { return reinterpret_cast<std::uintptr_t>(data); }
@@ -91,7 +139,10 @@ std::uintptr_t address(std::byte const* data) { return reinterpret_cast<std::uin
 void permute(canonical_layout const& layout, hipStream_t stream) {
   strided_loop const loop =
       make_loop(layout, {address(layout.source), false}, {address(layout.destination), false});
-  if (try_tile_copy(loop, stream) || try_row_copy(loop, layout, stream)) return;
+  if (try_tile_copy(loop, stream) || try_row_copy(loop, layout, stream) ||
+      try_word_rows(loop, stream)) {
+    return;
+  }
   launch(loop, {0, layout.bytes()}, stream);
 }
 

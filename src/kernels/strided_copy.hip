@@ -27,12 +27,13 @@ __global__ void copy_words(copy_word<Word, Index> f) {
       std::size_t const i = first + std::size_t{k} * blockDim.x;
       if (i >= f.job.count) break;
       addresses[k] = f.locate(i);
-      words[k] = f.read(addresses[k]);
+      copy_word_to(words[k], *reinterpret_cast<Word const*>(addresses[k].from));
     }
+    // Elements are reversed only here: an instruction that depends on a load would delay the next.
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
       if (first + std::size_t{k} * blockDim.x >= f.job.count) break;
-      *reinterpret_cast<Word*>(addresses[k].to) = words[k];
+      f.write(addresses[k], words[k]);
     }
   }
 }

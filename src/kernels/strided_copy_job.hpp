@@ -72,12 +72,17 @@ struct copy_word {
 
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
     word_addresses const addresses = locate(i);
-    *reinterpret_cast<Word*>(addresses.to) = read(addresses);
+    write(addresses, *reinterpret_cast<Word const*>(addresses.from));
   }
 
-  ROCARRAY_HOST_DEVICE Word read(word_addresses const& addresses) const {
-    Word const word = *reinterpret_cast<Word const*>(addresses.from);
-    return job.reversed_bytes == 0 ? word : reversed(word, job.reversed_bytes);
+  /// Writes a word that was read, with its elements reversed if the job asks for it.
+  ROCARRAY_HOST_DEVICE void write(word_addresses const& addresses, Word const& word) const {
+    auto& destination = *reinterpret_cast<Word*>(addresses.to);
+    if (job.reversed_bytes == 0) {
+      copy_word_to(destination, word);
+    } else {
+      copy_word_to(destination, reversed(word, job.reversed_bytes));
+    }
   }
 
   ROCARRAY_HOST_DEVICE word_addresses locate(std::size_t i) const { return job.locate(i); }

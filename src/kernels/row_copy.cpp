@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/row_copy.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/round_up.hpp"
+#include "kernels/strided_loop.hpp"
+
+namespace roc::kernels {
+
+std::optional<std::size_t> set_axes(strided_job<std::uint32_t>& rows, layout::axis const* axes,
+                                    std::size_t rank) {
+  std::size_t count = 1;
+  rows.rank = static_cast<unsigned>(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (axes[i].extent > max_index32 / count) return std::nullopt;
+    count *= axes[i].extent;
+    rows.extents[i] = fast_divmod(static_cast<std::uint32_t>(axes[i].extent));
+    rows.source_steps[i] = axes[i].source;
+    rows.destination_steps[i] = axes[i].destination;
+  }
+  return count;
+}
+
+std::optional<row_division> divide_rows(std::size_t rows, std::size_t units,
+                                        std::size_t units_per_thread) {
+  constexpr std::size_t max_threads = 256;
+  // Fewer threads side by side would access less than a line of 128 bytes at a time, in chunks of
+  // 16 bytes.
+  constexpr std::size_t min_threads = 8;
+
+  // The last threads of a row count beyond its end.
+  if (units > max_index32 / 2) return std::nullopt;
+  std::size_t const segments = base::ceil_div(units, max_threads * units_per_thread);
+  std::size_t const segment_units = base::ceil_div(units, segments);
+  std::size_t const threads = std::max(base::ceil_div(segment_units, units_per_thread),
+                                       std::min(segment_units, min_threads));
+  if (rows > max_index32 / threads || segments > max_index32 / (rows * threads)) {
+    return std::nullopt;
+  }
+  row_division result;
+  result.threads = fast_divmod(static_cast<std::uint32_t>(threads));
+  result.segments = fast_divmod(static_cast<std::uint32_t>(segments));
+  result.count = rows * segments * threads;
+  return result;
+}
+
+template <unsigned Chunks>
+std::optional<row_job<Chunks>> make_row_job(layout::canonical_layout const& layout) {
+  row_job<Chunks> job;
+  job.run = layout.run;
+  job.rows.source = reinterpret_cast<std::uintptr_t>(layout.source);
+  job.rows.destination = reinterpret_cast<std::uintptr_t>(layout.destination);
+  std::optional<std::size_t> const rows = set_axes(job.rows, layout.axes.data(), layout.rank);
+  if (!rows) return std::nullopt;
+  constexpr std::uintptr_t alignment = row_job<Chunks>::alignment;
+  std::uintptr_t bits = alignment;
+  for (std::size_t i = 0; i < layout.rank; ++i) {
+    bits |= static_cast<std::uintptr_t>(layout.axes[i].destination);
+  }
+
+  // All rows begin at the same offset from multiples of `unit`, so at most at this offset from a
+  // multiple of the alignment.
+  std::uintptr_t const unit = bits & (~bits + 1);
+  std::size_t const offset = job.rows.destination % unit + (alignment - unit);
+  std::size_t const chunks = base::ceil_div(offset + layout.run, row_chunk::bytes);
+  std::optional<row_division> const division = divide_rows(*rows, chunks, Chunks);
+  if (!division) return std::nullopt;
+  job.division = *division;
+  return job;
+}
+
+template std::optional<row_job<1>> make_row_job(layout::canonical_layout const&);
+template std::optional<row_job<2>> make_row_job(layout::canonical_layout const&);
+
+}  // namespace roc::kernels

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Copies by rows: the jobs of the kernels that divide rows among threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "kernels/row_division.hpp"
+#include "kernels/row_job.hpp"
+#include "kernels/strided_copy_job.hpp"
+#include "layout/canonical_layout.hpp"
+
+namespace roc::kernels {
+
+/// Sets the axes of `rows` to those of a loop. Returns the number of rows, or nothing if there are
+/// too many for 32-bit indices.
+std::optional<std::size_t> set_axes(strided_job<std::uint32_t>& rows, layout::axis const* axes,
+                                    std::size_t rank);
+
+/// Returns the division of `rows` rows of `units` units among threads that have `units_per_thread`.
+/// Returns nothing if there are too many threads for 32-bit indices. No argument is 0.
+std::optional<row_division> divide_rows(std::size_t rows, std::size_t units,
+                                        std::size_t units_per_thread);
+
+/// Returns the job that copies the rows of a layout: its runs, which have at least 4 bytes. Returns
+/// nothing if there are too many for 32-bit indices. For 1 and 2 chunks.
+template <unsigned Chunks>
+std::optional<row_job<Chunks>> make_row_job(layout::canonical_layout const& layout);
+
+}  // namespace roc::kernels
