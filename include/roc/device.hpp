@@ -94,6 +94,9 @@ class ROCARRAY_API device {
   int memory_bus_width(detail::caller at = std::source_location::current()) const;
   /// Returns how many copies can run concurrently with kernels.
   int async_engine_count(detail::caller at = std::source_location::current()) const;
+  /// Returns true if the device has units that sample textures, which roc::image then uses. AMD's
+  /// compute GPUs and the host platform have none. (hipDeviceAttributeImageSupport)
+  bool has_texture_units(detail::caller at = std::source_location::current()) const;
   /// Returns true if the device has no memory of its own and uses the host's.
   bool is_integrated(detail::caller at = std::source_location::current()) const;
   /// Returns true if kernels can access pinned host memory (mapped_array).

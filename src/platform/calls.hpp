@@ -53,6 +53,9 @@
   X(hipMemcpy2DAsync)                \
   X(hipMemcpy3DAsync)                \
   X(hipMemsetAsync)                  \
+  /* textures */                     \
+  X(hipCreateTextureObject)          \
+  X(hipDestroyTextureObject)         \
   /* streams */                      \
   X(hipStreamCreateWithFlags)        \
   X(hipStreamCreateWithPriority)     \

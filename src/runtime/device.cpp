@@ -151,6 +151,15 @@ int device::async_engine_count(detail::caller at) const {
   return attribute(ordinal_, hipDeviceAttributeAsyncEngineCount);
 }
 
+bool device::has_texture_units([[maybe_unused]] detail::caller at) const {
+#if ROCARRAY_PLATFORM_NVIDIA
+  return true;  // all devices of NVIDIA have them; HIP's headers do not translate the attribute
+#else
+  detail::call_scope const call(__func__, at);
+  return attribute(ordinal_, hipDeviceAttributeImageSupport) != 0;
+#endif
+}
+
 bool device::is_integrated(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   return attribute(ordinal_, hipDeviceAttributeIntegrated) != 0;

@@ -10,6 +10,7 @@
 #include "../../examples/kernels/matrix_product_kernel.hpp"
 #include "../../examples/kernels/maze_kernel.hpp"
 #include "../../examples/kernels/reduction_kernel.hpp"
+#include "../../examples/kernels/rotation_kernel.hpp"
 #include "../../examples/kernels/smoothing_kernel.hpp"
 #include "../../examples/kernels/stencil_kernel.hpp"
 #include "../../examples/saxpy_functor.hpp"
@@ -23,6 +24,7 @@ ROCARRAY_HOST_STUB(count);
 ROCARRAY_HOST_STUB(add_neighbors);
 ROCARRAY_HOST_STUB(smooth);
 ROCARRAY_HOST_STUB(search_step);
+ROCARRAY_HOST_STUB(rotate);
 
 namespace roc::native_detail {
 

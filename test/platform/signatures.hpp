@@ -49,6 +49,9 @@
                                  std::size_t, hipMemcpyKind, hipStream_t))                        \
   X(hipMemcpy3DAsync, hipError_t(hipMemcpy3DParms const*, hipStream_t))                           \
   X(hipMemsetAsync, hipError_t(void*, int, std::size_t, hipStream_t))                             \
+  X(hipCreateTextureObject, hipError_t(hipTextureObject_t*, hipResourceDesc const*,               \
+                                       hipTextureDesc const*, hipResourceViewDesc const*))        \
+  X(hipDestroyTextureObject, hipError_t(hipTextureObject_t))                                      \
   X(hipStreamCreateWithFlags, hipError_t(hipStream_t*, unsigned))                                 \
   X(hipStreamCreateWithPriority, hipError_t(hipStream_t*, unsigned, int))                         \
   X(hipStreamDestroy, hipError_t(hipStream_t))                                                    \

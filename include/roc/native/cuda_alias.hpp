@@ -212,6 +212,18 @@ inline hipError_t hipMemsetAsync(void* memory, int value, std::size_t size,
   return from_cuda(cudaMemsetAsync(memory, value, size, stream));
 }
 
+// Textures
+
+inline hipError_t hipCreateTextureObject(hipTextureObject_t* texture,
+                                         hipResourceDesc const* resource,
+                                         hipTextureDesc const* description,
+                                         hipResourceViewDesc const* view) {
+  return from_cuda(cudaCreateTextureObject(texture, resource, description, view));
+}
+inline hipError_t hipDestroyTextureObject(hipTextureObject_t texture) {
+  return from_cuda(cudaDestroyTextureObject(texture));
+}
+
 // Streams
 
 inline hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {

@@ -212,6 +212,23 @@ inline hipPitchedPtr make_hipPitchedPtr(void* memory, std::size_t pitch, std::si
   return make_cudaPitchedPtr(memory, pitch, width, height);
 }
 
+using hipTextureObject_t = cudaTextureObject_t;
+using hipResourceDesc = cudaResourceDesc;
+using hipTextureDesc = cudaTextureDesc;
+using hipResourceViewDesc = cudaResourceViewDesc;
+inline constexpr auto hipResourceTypePitch2D = cudaResourceTypePitch2D;
+inline constexpr auto hipChannelFormatKindSigned = cudaChannelFormatKindSigned;
+inline constexpr auto hipChannelFormatKindUnsigned = cudaChannelFormatKindUnsigned;
+inline constexpr auto hipChannelFormatKindFloat = cudaChannelFormatKindFloat;
+inline constexpr auto hipAddressModeWrap = cudaAddressModeWrap;
+inline constexpr auto hipAddressModeClamp = cudaAddressModeClamp;
+inline constexpr auto hipAddressModeMirror = cudaAddressModeMirror;
+inline constexpr auto hipAddressModeBorder = cudaAddressModeBorder;
+inline constexpr auto hipFilterModePoint = cudaFilterModePoint;
+inline constexpr auto hipFilterModeLinear = cudaFilterModeLinear;
+inline constexpr auto hipReadModeElementType = cudaReadModeElementType;
+inline constexpr auto hipReadModeNormalizedFloat = cudaReadModeNormalizedFloat;
+
 enum hipMemoryType : int {
   hipMemoryTypeUnregistered = 0,
   hipMemoryTypeHost = 1,

@@ -60,6 +60,7 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeMaxGridDimX,
   hipDeviceAttributeMaxGridDimY,
   hipDeviceAttributeMaxGridDimZ,
+  hipDeviceAttributeImageSupport,
 };
 
 enum hipMemoryAdvise : int {
@@ -161,6 +162,53 @@ inline hipPitchedPtr make_hipPitchedPtr(void* memory, std::size_t pitch, std::si
   return {memory, pitch, width, height};
 }
 
+using hipTextureObject_t = struct texture_handle*;  // always null: there are no textures
+struct hipResourceViewDesc;
+enum hipChannelFormatKind : int {
+  hipChannelFormatKindSigned = 0,
+  hipChannelFormatKindUnsigned = 1,
+  hipChannelFormatKindFloat = 2,
+};
+struct hipChannelFormatDesc {
+  int x, y, z, w;
+  hipChannelFormatKind f;
+};
+enum hipResourceType : int {
+  hipResourceTypePitch2D = 3,
+};
+struct hipResourceDesc {
+  struct pitched_memory {
+    void* devPtr;
+    hipChannelFormatDesc desc;
+    std::size_t width, height, pitchInBytes;
+  };
+  hipResourceType resType;
+  union {
+    pitched_memory pitch2D;
+  } res;
+};
+enum hipTextureAddressMode : int {
+  hipAddressModeWrap = 0,
+  hipAddressModeClamp = 1,
+  hipAddressModeMirror = 2,
+  hipAddressModeBorder = 3,
+};
+enum hipTextureFilterMode : int {
+  hipFilterModePoint = 0,
+  hipFilterModeLinear = 1,
+};
+enum hipTextureReadMode : int {
+  hipReadModeElementType = 0,
+  hipReadModeNormalizedFloat = 1,
+};
+struct hipTextureDesc {
+  hipTextureAddressMode addressMode[3];
+  hipTextureFilterMode filterMode;
+  hipTextureReadMode readMode;
+  float borderColor[4];
+  int normalizedCoords;
+};
+
 inline constexpr unsigned hipHostMallocDefault = 0x0;
 inline constexpr unsigned hipHostMallocPortable = 0x1;
 inline constexpr unsigned hipHostMallocMapped = 0x2;
@@ -257,6 +305,12 @@ ROCARRAY_API hipError_t hipMemcpy3DAsync(hipMemcpy3DParms const* parameters,
                                          hipStream_t stream = nullptr);
 ROCARRAY_API hipError_t hipMemsetAsync(void* data, int value, std::size_t bytes,
                                        hipStream_t stream = nullptr);
+
+ROCARRAY_API hipError_t hipCreateTextureObject(hipTextureObject_t* texture,
+                                               hipResourceDesc const* resource,
+                                               hipTextureDesc const* description,
+                                               hipResourceViewDesc const* view);
+ROCARRAY_API hipError_t hipDestroyTextureObject(hipTextureObject_t texture);
 
 ROCARRAY_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags);
 ROCARRAY_API hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags,

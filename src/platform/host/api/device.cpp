@@ -51,6 +51,7 @@ hipError_t read_attribute(hipDeviceAttribute_t attribute, int device, int& value
     case hipDeviceAttributeComputeCapabilityMajor:
     case hipDeviceAttributeComputeCapabilityMinor:
     case hipDeviceAttributePageableMemoryAccess:
+    case hipDeviceAttributeImageSupport:
     case hipDeviceAttributePciDeviceId:
     case hipDeviceAttributePciDomainID: value = 0; break;
     case hipDeviceAttributeManagedMemory:

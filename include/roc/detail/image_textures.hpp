@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The textures of an image: what texture units need to sample it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include <roc/config.hpp>
+#include <roc/sampler.hpp>
+
+namespace roc::detail {
+
+/// An image, as far as textures depend on it. The memory is aligned to image_alignment bytes, and
+/// row_bytes is a multiple of image_row_alignment.
+struct image_description {
+  void* data;
+  std::size_t width;      // elements of a row
+  std::size_t height;     // rows
+  std::size_t row_bytes;  // from one row to the next
+  int device;
+  unsigned dimensions;  // without layers
+  bool has_layers;
+  unsigned channels;
+  unsigned channel_bytes;
+  bool is_integer;  // the channels in memory
+  bool is_signed;
+  bool is_normalized;  // the channels are read as fractions
+};
+
+/// The alignments in bytes that the texture units of all devices need.
+///@{
+inline constexpr std::size_t image_alignment = 512;
+inline constexpr std::size_t image_row_alignment = 256;
+///@}
+
+/// The textures of one image, one for each sampler that was used. Thread-safe.
+class texture_set;
+
+/// Ends the ownership of textures. They are destroyed after all work that may use them, by a later
+/// call. Does not block.
+struct texture_set_deleter {
+  ROCARRAY_API void operator()(texture_set* textures) const noexcept;
+};
+using texture_set_owner = std::unique_ptr<texture_set, texture_set_deleter>;
+
+/// Returns an empty set. Throws std::bad_alloc.
+ROCARRAY_API texture_set_owner make_texture_set();
+
+/// Throws roc::error (std::errc::invalid_argument) if the sampler contradicts itself or cannot be
+/// used for the image; std::errc::not_supported if it asks for texture units that cannot sample the
+/// image. Returns its texture, which it creates if it is not in the set; 0 if the kernel samples.
+/// Does not block; may call HIP.
+ROCARRAY_API unsigned long long find_or_create_texture(texture_set& textures,
+                                                       image_description const& image,
+                                                       sampler const& how);
+
+/// Throws shape_error if an extent is 0, or larger than max_image_extent. The number of layers is
+/// `layers`, or 1.
+ROCARRAY_API void check_image_extents(std::size_t const* extents, std::size_t count,
+                                      std::size_t layers);
+
+}  // namespace roc::detail

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include <roc/detail/image_textures.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <roc/detail/image_sampling.hpp>
+#include <roc/detail/throw.hpp>
+#include <roc/device.hpp>
+#include <roc/error.hpp>
+
+#include "base/no_destructor.hpp"
+#include "memory/device/allocation_map.hpp"
+#include "memory/device/allocation_record.hpp"
+#include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
+#include "runtime/current_device.hpp"
+#include "runtime/stream_uses.hpp"
+
+namespace roc::detail {
+
+class texture_set {
+ public:
+  struct entry {
+    sampler how;
+    bool is_normalized;
+    unsigned long long texture;  // 0 if the device refused it, so that the kernel samples
+  };
+
+  std::mutex mutex;
+  std::vector<entry> entries;  // few: one for each sampler
+  void* data = nullptr;        // of the image; set with the first entry
+  int device = -1;
+};
+
+namespace {
+
+// Textures of destroyed images, which kernels may still use.
+class retired_textures {
+ public:
+  static retired_textures& instance() noexcept {
+    static base::no_destructor<retired_textures> object;
+    return *object;
+  }
+
+  /// Takes over textures, with the work that may use them. Throws std::bad_alloc.
+  void add(std::unique_ptr<texture_set> textures, runtime::stream_uses uses) {
+    std::lock_guard const lock(mutex_);
+    sets_.push_back({std::move(textures), std::move(uses)});
+  }
+
+  /// Destroys the textures whose work has finished. Does not block on work. Logs errors.
+  void destroy_finished() noexcept {
+    std::lock_guard const lock(mutex_);
+    for (auto item = sets_.begin(); item != sets_.end();) {
+      bool is_finished = false;
+      platform::log_if_throws([&] {
+        item->uses.record_events();
+        is_finished = item->uses.remove_finished();
+      });
+      if (!is_finished) {
+        ++item;
+        continue;
+      }
+      platform::log_if_throws([&] {
+        runtime::on_device const guard(item->textures->device);
+        for (texture_set::entry const& texture : item->textures->entries) {
+          if (texture.texture == 0) continue;
+          ROCARRAY_HIP_QUIET(hipDestroyTextureObject,
+                             std::bit_cast<hipTextureObject_t>(texture.texture));
+        }
+      });
+      item = sets_.erase(item);
+    }
+  }
+
+ private:
+  struct retired_set {
+    std::unique_ptr<texture_set> textures;
+    runtime::stream_uses uses;
+  };
+  std::mutex mutex_;
+  std::list<retired_set> sets_;
+};
+
+[[noreturn]] void throw_invalid(char const* problem) {
+  throw error(std::make_error_code(std::errc::invalid_argument), problem);
+}
+
+char const* name_of(address_mode mode) {
+  switch (mode) {
+    case address_mode::clamp: return "clamp";
+    case address_mode::wrap: return "wrap";
+    case address_mode::mirror: return "mirror";
+    case address_mode::border: return "border";
+  }
+  return nullptr;
+}
+
+// Throws roc::error if the sampler cannot be used for the image.
+void check_sampler(image_description const& image, sampler const& how) {
+  char const* const address = name_of(how.address);
+  if (address == nullptr) {
+    throw_invalid("the address mode of a sampler is no value of roc::address_mode; use one");
+  }
+  if (how.filter != filter_mode::nearest && how.filter != filter_mode::linear) {
+    throw_invalid("the filter of a sampler is no value of roc::filter_mode; use one");
+  }
+  if (how.unit != sampler_unit::automatic && how.unit != sampler_unit::software &&
+      how.unit != sampler_unit::hardware) {
+    throw_invalid("the unit of a sampler is no value of roc::sampler_unit; use one");
+  }
+  bool const repeats = how.address == address_mode::wrap || how.address == address_mode::mirror;
+  if (repeats && !how.normalized_coordinates) {
+    throw error(std::make_error_code(std::errc::invalid_argument),
+                std::string("address mode ") + address +
+                    " without normalized coordinates; set normalized_coordinates, or use clamp or "
+                    "border");
+  }
+  if (how.filter == filter_mode::linear && image.is_integer && !image.is_normalized) {
+    throw error(std::make_error_code(std::errc::invalid_argument),
+                "linear filter of integers of " + std::to_string(8 * image.channel_bytes) +
+                    " bits that are not read as fractions; use " +
+                    (image.channel_bytes <= 2 ? "normalized_view" : "an image of float") +
+                    ", or the filter nearest");
+  }
+}
+
+// Returns why texture units cannot sample the image, or null.
+char const* why_not_in_hardware(image_description const& image) {
+  if (!device(image.device).has_texture_units()) return "the device has no texture units";
+  if (image.has_layers) return "they do not sample images with layers";
+  if (image.dimensions > 2) return "they do not sample images of 3 axes";
+  return nullptr;
+}
+
+[[noreturn]] void throw_not_in_hardware(image_description const& image, std::string const& reason) {
+  throw error(std::make_error_code(std::errc::not_supported),
+              "sampler_unit::hardware on device " + std::to_string(image.device) + ": " + reason +
+                  "; use sampler_unit::automatic or software");
+}
+
+hipResourceDesc resource_of(image_description const& image) {
+  int const bits = static_cast<int>(8 * image.channel_bytes);
+  auto const bits_of_channel = [&](unsigned i) { return i < image.channels ? bits : 0; };
+  hipResourceDesc result{};
+  result.resType = hipResourceTypePitch2D;
+  auto& memory = result.res.pitch2D;
+  memory.devPtr = image.data;
+  memory.desc.x = bits_of_channel(0);
+  memory.desc.y = bits_of_channel(1);
+  memory.desc.z = bits_of_channel(2);
+  memory.desc.w = bits_of_channel(3);
+  memory.desc.f = !image.is_integer ? hipChannelFormatKindFloat
+                  : image.is_signed ? hipChannelFormatKindSigned
+                                    : hipChannelFormatKindUnsigned;
+  memory.width = image.width;
+  memory.height = image.height;
+  memory.pitchInBytes = image.row_bytes;
+  return result;
+}
+
+hipTextureDesc texture_of(image_description const& image, sampler const& how) {
+  hipTextureDesc result{};  // the color of the border is 0
+  for (auto& mode : result.addressMode) {
+    switch (how.address) {
+      case address_mode::clamp: mode = hipAddressModeClamp; break;
+      case address_mode::wrap: mode = hipAddressModeWrap; break;
+      case address_mode::mirror: mode = hipAddressModeMirror; break;
+      case address_mode::border: mode = hipAddressModeBorder; break;
+    }
+  }
+  result.filterMode = how.filter == filter_mode::linear ? hipFilterModeLinear : hipFilterModePoint;
+  result.readMode = image.is_normalized ? hipReadModeNormalizedFloat : hipReadModeElementType;
+  result.normalizedCoords = how.normalized_coordinates ? 1 : 0;
+  return result;
+}
+
+// Returns a texture; 0 if the device refuses it and the sampler does not need it. Throws
+// roc::error.
+unsigned long long create_texture(image_description const& image, sampler const& how) {
+  static_assert(sizeof(hipTextureObject_t) == sizeof(unsigned long long));
+  hipResourceDesc const resource = resource_of(image);
+  hipTextureDesc const texture = texture_of(image, how);
+  runtime::on_device const guard(image.device);
+  hipTextureObject_t result{};
+  hipError_t const code =
+      ROCARRAY_HIP_CODE(hipCreateTextureObject, &result, &resource, &texture, nullptr);
+  if (code == hipSuccess) return std::bit_cast<unsigned long long>(result);
+  // The limits of the sizes are not among the attributes of all versions of HIP.
+  bool const is_refused = code == hipErrorInvalidValue || code == hipErrorNotSupported;
+  if (!is_refused) {
+    platform::detail::fail(platform::call::call_hipCreateTextureObject, code,
+                           std::source_location::current());
+  }
+  if (how.unit == sampler_unit::hardware) {
+    throw_not_in_hardware(image, "it refuses a texture of " + std::to_string(image.height) + " x " +
+                                     std::to_string(image.width) + " elements");
+  }
+  return 0;
+}
+
+}  // namespace
+
+void texture_set_deleter::operator()(texture_set* textures) const noexcept {
+  std::unique_ptr<texture_set> owner(textures);
+  if (owner->entries.empty()) return;
+  platform::log_if_throws([&] {
+    runtime::stream_uses uses;
+    // The caller still owns the memory.
+    if (auto* const record = memory::find_record(owner->data); record != nullptr) {
+      uses = record->uses();
+      if (!record->allocation_stream.is_empty()) uses.add_with_event(record->allocation_stream);
+    }
+    retired_textures::instance().add(std::move(owner), std::move(uses));
+  });
+  retired_textures::instance().destroy_finished();
+}
+
+texture_set_owner make_texture_set() { return texture_set_owner(new texture_set); }
+
+unsigned long long find_or_create_texture(texture_set& textures, image_description const& image,
+                                          sampler const& how) {
+  check_sampler(image, how);
+  if (how.unit == sampler_unit::software) return 0;
+  if (char const* const reason = why_not_in_hardware(image); reason != nullptr) {
+    if (how.unit == sampler_unit::hardware) throw_not_in_hardware(image, reason);
+    return 0;
+  }
+  std::lock_guard const lock(textures.mutex);
+  for (texture_set::entry const& known : textures.entries) {
+    if (known.how == how && known.is_normalized == image.is_normalized) return known.texture;
+  }
+  textures.entries.reserve(textures.entries.size() + 1);
+  unsigned long long const texture = create_texture(image, how);
+  textures.data = image.data;
+  textures.device = image.device;
+  textures.entries.push_back({how, image.is_normalized, texture});
+  return texture;
+}
+
+void check_image_extents(std::size_t const* extents, std::size_t count, std::size_t layers) {
+  for (std::size_t axis = 0; axis != count; ++axis) {
+    if (extents[axis] == 0 || extents[axis] > max_image_extent) {
+      throw_shape_error("an image cannot have extent {}; each extent is from 1 to {}",
+                        extents[axis], max_image_extent);
+    }
+  }
+  if (layers == 0) throw_shape_error("an image cannot have {} layers; use at least 1", layers);
+}
+
+}  // namespace roc::detail
