@@ -94,6 +94,7 @@ class queue_at {
       words[roc::detail::queue_first_slot + ring_.index(slot)] = ring_.free_word(slot);
     }
     control_.copy_to_device(words);
+    values_.zero();  // tests set slots to be ready whose elements were not pushed
   }
   // Sets a control word, on a stream of its own.
   void set(std::size_t index, roc::detail::kernel_word value) const {
@@ -194,6 +195,7 @@ TEST(QueueRing, AdvancesAndCountsOverLapsAndTheWrap) {
 // Slot 2 is not ready, as if the push to it has not finished.
 TEST(DeviceQueue, TakesTheSlotsBeforeOneThatIsNotUsable) {
   roc::device_array<unsigned> const out({10});
+  out.zero();
   auto const prepare = [](queue_at<unsigned> const& queue) {
     for (std::size_t i : {0, 1, 3, 4}) queue.set_slot(i, 1);
     queue.set(roc::detail::queue_push_position, 5);
@@ -356,6 +358,7 @@ TEST(DeviceQueue, BlocksReserveAllOrAtLeastSomeSlots) {
   for (unsigned threads : {2u, 38u, 64u, 250u}) {
     roc::device_queue<unsigned> const queue(100);
     roc::device_array<unsigned> const out({101});
+    out.zero();
     auto const push = [&](std::size_t count, std::size_t least, unsigned first) {
       roc::test::push_by_block({}, queue.view(), threads, count, least, first, out.view());
       return read(out)[0];
@@ -444,6 +447,7 @@ TEST(DeviceQueue, OneKernelFillsItAndTheNextOneDrainsIt) {
   roc::stream const stream;
   roc::device_queue<unsigned> const queue(1000, stream);
   roc::device_array<unsigned> const out({1001}, roc::order::c, stream);
+  out.zero(stream);
   for (unsigned i = 0; i < 3; ++i) {
     roc::test::push_by_block(stream, queue.view(), 64, 700, 700, i * 700, out.view());
     EXPECT_EQ(700u, queue.size(stream));
