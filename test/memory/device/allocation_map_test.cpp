@@ -131,7 +131,9 @@ TEST(AllocationMap, ClassifiesMemoryThatAnotherThreadFrees) {
     std::byte const* const address = data;
     for (std::size_t offset = 0; offset < 400'000; offset += 50'000) {
       auto const found = allocation_map::instance().classify(address + offset);
-      if (found.state == memory_state::in_use) ASSERT_EQ(0, found.device);
+      if (found.state == memory_state::in_use) {
+        ASSERT_EQ(0, found.device);
+      }
     }
   }
   other.join();
