@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include <roc/for_each.hpp>
-#include <roc/native/elementwise.hpp>
+#include <roc/native/for_each_kernel.hpp>
 
 #include "platform/host/host_stub.hpp"
 
@@ -89,11 +89,10 @@ ROCARRAY_TEST_IMAGE_VIEWS(ROCARRAY_TEST_INSTANTIATE)
 
 namespace roc::native_detail {
 
-#define ROCARRAY_TEST_STUBS(T, N, Layered, Read)                                          \
-  ROCARRAY_ELEMENTWISE_HOST_STUB(                                                         \
-      over_shape<test::sample_functor<image_view<T, N, Layered, Read>>, 1>);              \
-  ROCARRAY_ELEMENTWISE_HOST_STUB(                                                         \
-      over_shape<test::transfer_functor<image_view<T, N, Layered, Read>>, N + Layered>);
+#define ROCARRAY_TEST_STUBS(T, N, Layered, Read)                                            \
+  ROCARRAY_FOR_EACH_HOST_STUB(1, test::sample_functor<image_view<T, N, Layered, Read>>);    \
+  ROCARRAY_FOR_EACH_HOST_STUB(N + Layered,                                                  \
+                              test::transfer_functor<image_view<T, N, Layered, Read>>);
 ROCARRAY_TEST_IMAGE_VIEWS(ROCARRAY_TEST_STUBS)
 
 }  // namespace roc::native_detail
