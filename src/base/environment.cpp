@@ -51,6 +51,7 @@ constexpr std::array variable_names = {
     "ROCARRAY_HOST_STACK"sv,
     "ROCARRAY_HOST_STRICT"sv,
     "ROCARRAY_HOST_STUBS"sv,
+    "ROCARRAY_HOST_TEXTURES"sv,
     "ROCARRAY_HOST_THREADS"sv,
     "ROCARRAY_HOST_WARP"sv,
     // tests and scripts

@@ -162,7 +162,7 @@ inline hipPitchedPtr make_hipPitchedPtr(void* memory, std::size_t pitch, std::si
   return {memory, pitch, width, height};
 }
 
-using hipTextureObject_t = struct texture_handle*;  // always null: there are no textures
+using hipTextureObject_t = struct texture_handle*;
 struct hipResourceViewDesc;
 enum hipChannelFormatKind : int {
   hipChannelFormatKindSigned = 0,

@@ -50,6 +50,9 @@ char const* const table =
     "ROCARRAY_HOST_STRICT          off (fake runtime: on) calls that are undefined under the "
     "emulated\n"
     "                                                     runtime abort the process\n"
+    "ROCARRAY_HOST_TEXTURES        off                    textures can be created, as if the\n"
+    "                                                     devices had texture units; kernels\n"
+    "                                                     still sample in software\n"
     "ROCARRAY_HOST_INJECT_FAILURE  none                   call:use[:code],... makes calls fail,\n"
     "                                                     once each\n";
 
@@ -146,6 +149,7 @@ settings read_environment() {
   environment.read_flag("ROCARRAY_HOST_POISON", result.poison);
   environment.read_flag("ROCARRAY_HOST_PROTECT", result.protect);
   environment.read_flag("ROCARRAY_HOST_STRICT", result.strict);
+  environment.read_flag("ROCARRAY_HOST_TEXTURES", result.textures);
   return result;
 }
 

@@ -49,6 +49,7 @@ struct settings {
   bool poison = false;
   bool protect = false;
   bool strict = false;
+  bool textures = false;  // can be created, as if the devices had texture units
   bool valid = true;  // false if a variable has an invalid value: every call fails
 };
 

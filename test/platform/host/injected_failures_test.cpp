@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "platform/calls.hpp"
@@ -21,6 +22,7 @@ class HostInjectedFailure : public testing::Test {
     ok(hipEventRecord(event_, stream_));
     ok(hipStreamSynchronize(stream_));
     ok(hipMalloc(&device_, 64));
+    ok(hipMalloc(&texels_, 1024));
     ok(hipHostMalloc(&pinned_, 64, 0));
     std::memset(pinned_, 0, 64);  // stream operations wait for its value
     ok(hipMallocManaged(&managed_, 64, hipMemAttachGlobal));
@@ -29,6 +31,7 @@ class HostInjectedFailure : public testing::Test {
     ok(hipStreamDestroy(stream_));
     ok(hipEventDestroy(event_));
     ok(hipFree(device_));
+    ok(hipFree(texels_));
     ok(hipHostFree(pinned_));
     ok(hipFree(managed_));
   }
@@ -231,9 +234,35 @@ class HostInjectedFailure : public testing::Test {
     all["hipEventSynchronize"] = [&] { return hipEventSynchronize(event_); };
     all["hipEventQuery"] = [&] { return hipEventQuery(event_); };
     all["hipEventElapsedTime"] = [&] { return hipEventElapsedTime(&time_, event_, event_); };
+    all["hipCreateTextureObject"] = [&] {
+      hipTextureObject_t texture{};
+      return undo_if_ok(create_texture(&texture), [&] { ok(hipDestroyTextureObject(texture)); });
+    };
+    all["hipDestroyTextureObject"] = [&] {
+      hipTextureObject_t texture{};
+      ok(create_texture(&texture));
+      hipError_t const result = hipDestroyTextureObject(texture);
+      if (result != hipSuccess) ok(hipDestroyTextureObject(texture));
+      return result;
+    };
     return all;
   }
 
+  // Of one row of `texels_`.
+  hipError_t create_texture(hipTextureObject_t* texture) const {
+    hipResourceDesc resource{};
+    resource.resType = hipResourceTypePitch2D;
+    auto& memory = resource.res.pitch2D;
+    std::size_t space = 1024;
+    memory.devPtr = texels_;
+    std::align(512, 64, memory.devPtr, space);
+    memory.desc = {32, 0, 0, 0, hipChannelFormatKindFloat};
+    memory.width = 16;
+    memory.height = 1;
+    memory.pitchInBytes = 64;
+    hipTextureDesc const description{};
+    return hipCreateTextureObject(texture, &resource, &description, nullptr);
+  }
   hipGraph_t end_capture() {
     hipGraph_t graph = nullptr;
     ok(hipStreamEndCapture(stream_, &graph));
@@ -258,6 +287,7 @@ class HostInjectedFailure : public testing::Test {
   hipStream_t stream_ = nullptr;
   hipEvent_t event_ = nullptr;
   void* device_ = nullptr;
+  void* texels_ = nullptr;
   void* pinned_ = nullptr;
   void* managed_ = nullptr;
   void* fresh_ = nullptr;

@@ -51,9 +51,9 @@ hipError_t read_attribute(hipDeviceAttribute_t attribute, int device, int& value
     case hipDeviceAttributeComputeCapabilityMajor:
     case hipDeviceAttributeComputeCapabilityMinor:
     case hipDeviceAttributePageableMemoryAccess:
-    case hipDeviceAttributeImageSupport:
     case hipDeviceAttributePciDeviceId:
     case hipDeviceAttributePciDomainID: value = 0; break;
+    case hipDeviceAttributeImageSupport: value = host_settings().textures; break;
     case hipDeviceAttributeManagedMemory:
       value = host_settings().managed != managed_support::off;
       break;
