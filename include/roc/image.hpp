@@ -45,9 +45,10 @@ namespace roc {
 /// belongs to the device of the stream that it is created with, or to the current device, and takes
 /// its memory from that device's resource. Const is shallow, as for device_array.
 ///
-/// Destruction does not block, as that of device_array. The memory and the textures are kept until
-/// all kernels of roc::launch and for_each that got a view have finished; for kernels launched
-/// otherwise call record_stream.
+/// Destruction does not block, as that of device_array, except that AMD's runtime may wait for the
+/// device when textures are destroyed. The memory and the textures are kept until all kernels of
+/// roc::launch and for_each that got a view have finished; for kernels launched otherwise call
+/// record_stream. If the image is created on a captured stream, the graph keeps them too.
 ///
 /// If the image is default-constructed or moved from, it can be destroyed or assigned to, and any
 /// other use throws lifetime_error.
@@ -129,13 +130,13 @@ class image {
     return row_bytes_of(pixels_.extent(rank - 1));
   }
   /// Returns the ordinal of the device that has the memory.
-  int device_ordinal() const { return memory_.device_ordinal(); }
+  int device_ordinal() const { return checked_memory().device_ordinal(); }
   /// Returns the stream that the image was created with.
-  stream_ref stream() const { return memory_.stream(); }
+  stream_ref stream() const { return checked_memory().stream(); }
   /// Records that kernels on `stream` use the image: see device_array::record_stream.
   void record_stream(stream_ref stream, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    memory_.record_stream(stream);
+    checked_memory().record_stream(stream);
   }
   ///@}
 
@@ -258,6 +259,10 @@ class image {
     }
     return pixels_;
   }
+  device_array<std::byte> const& checked_memory() const {
+    static_cast<void>(checked());
+    return memory_;
+  }
 
   static std::size_t row_bytes_of(std::size_t width) {
     constexpr std::size_t unit = detail::image_row_alignment;
@@ -272,8 +277,8 @@ class image {
     layout::check_size(padded, sizeof(T));
     return layout::compact_strides(padded);
   }
-  // Returns the number of bytes to allocate: with a row of padding after the last one, and so that
-  // the image can begin at a multiple of image_alignment.
+  // Returns the number of bytes to allocate: the rows with their padding, and what is needed to
+  // begin at a multiple of image_alignment.
   static roc::shape<1> memory_shape(roc::shape<rank> const& shape,
                                     roc::strides<rank> const& strides) {
     std::size_t const row = row_bytes_of(shape[rank - 1]);
@@ -290,7 +295,7 @@ class image {
     constexpr std::uintptr_t unit = detail::image_alignment;
     auto* const data = reinterpret_cast<T*>((address + unit - 1) / unit * unit);
     pixels_ = device_view<T, rank>(data, shape, strides, memory_.device_ordinal());
-    textures_ = detail::make_texture_set();
+    textures_ = detail::make_texture_set(memory_.stream());
   }
 
   detail::image_description describe(read_mode read) const {
@@ -312,7 +317,7 @@ class image {
 
   device_array<std::byte> memory_;
   device_view<T, rank> pixels_;
-  detail::texture_set_owner textures_;  // after the memory, whose uses tell when they are not used
+  detail::texture_set_owner textures_;  // after the memory: they must be destroyed before it
 };
 
 /// An image with layers: `layered_image<float, 2>({layers, rows, columns})`.

@@ -155,6 +155,9 @@ class image_view {
   template <detail::image_coordinate... C>
     requires(sizeof...(C) == rank)
   ROCARRAY_HOST_DEVICE value_type sample(C... coordinates) const {
+    constexpr bool are_integers[] = {std::is_integral_v<C>...};
+    static_assert(!Layered || are_integers[rank - 1],
+                  "rocarray: the last argument of sample is the layer, an integer");
     detail::sample_position<N> position;
     std::size_t i = 0;
     (set_coordinate(position, i++, coordinates), ...);

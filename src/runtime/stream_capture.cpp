@@ -66,6 +66,10 @@ capture_information query(stream_ref stream) {
 
 }  // namespace
 
+stream_capture::~stream_capture() {
+  while (!kept_.empty()) kept_.pop_back();
+}
+
 void stream_capture::keep(std::shared_ptr<void const> object) {
   std::lock_guard const lock(mutex_);
   kept_.push_back(std::move(object));

@@ -20,13 +20,13 @@ class host_error_slot;
 class stream_capture {
  public:
   explicit stream_capture(int device) : device_(device) {}
-  virtual ~stream_capture() = default;
+  virtual ~stream_capture();
   stream_capture(stream_capture const&) = delete;
   stream_capture& operator=(stream_capture const&) = delete;
 
   int device() const noexcept { return device_; }
-  /// Keeps an object alive as long as the graph. Throws std::bad_alloc; the object is not kept
-  /// then.
+  /// Keeps an object alive as long as the graph. Objects are destroyed in the reverse order. Throws
+  /// std::bad_alloc; the object is not kept then.
   void keep(std::shared_ptr<void const> object);
   /// Records that a call has failed of which a part may be in the graph, which must not be used.
   void set_failed() noexcept { has_failed_.store(true); }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "platform/call.hpp"
+#include "support/call_counter.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
 #include "support/layouts.hpp"
@@ -707,24 +708,8 @@ TEST(AnyMemory, PageableSourceMayChangeOnReturn) {
 
 // Locations that the caller states
 
-// Counts the library's calls of a function of HIP, by default those that look up memory.
-class call_counter {
- public:
-  explicit call_counter(char const* function = "hipPointerGetAttributes") {
-    function_ = function;
-    count_ = 0;
-    previous_ = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
-      if (std::strcmp(record.name, function_) == 0) ++count_;
-    });
-  }
-  ~call_counter() { roc::platform::set_call_hook(previous_); }
-  int count() const { return count_; }
-
- private:
-  static inline char const* function_ = nullptr;
-  static inline int count_ = 0;
-  roc::platform::call_hook previous_;
-};
+// The calls that look up memory.
+constexpr char const* look_up = "hipPointerGetAttributes";
 
 TEST(AnyMemoryLocation, StatedLocationSavesMostOfTheLookUp) {
   if (!has_second_device()) GTEST_SKIP() << "needs two devices";
@@ -732,7 +717,7 @@ TEST(AnyMemoryLocation, StatedLocationSavesMostOfTheLookUp) {
   roc::memory_view const view(memory.data(), roc::shape<1>{64});
   std::vector<std::byte> host(64, std::byte{9});
   {
-    call_counter const counter;
+    roc::test::call_counter const counter(look_up);
     roc::memory_view const source(host);
     roc::copy(source.at(roc::memory_location::host()), roc::device_array<std::byte>({64}));
     EXPECT_EQ(0, counter.count());
@@ -752,7 +737,7 @@ TEST(AnyMemoryLocation, UsesAreRecordedOnlyIfTheCpuCanAccessTheMemory) {
   for (kind const k : {kind::other_device, kind::array, kind::other_managed, kind::other_pinned}) {
     raw_memory memory(k, bytes);
     auto const view = roc::memory_view(memory.data(), array.shape()).at(roc::device());
-    call_counter const counter("hipEventRecord");  // one for each recorded use
+    roc::test::call_counter const counter("hipEventRecord");  // one for each recorded use
     roc::copy(array, view, stream);
     roc::fill(view, std::byte{1}, stream);
     EXPECT_EQ(is_on_device(k) ? 0 : 2, counter.count()) << static_cast<int>(k);
@@ -765,7 +750,7 @@ TEST(AnyMemoryLocation, TypedOperandsAreNotLookedUp) {
   auto const pinned = roc::pinned_array<int>(4);
   roc::device_array<int> const array(roc::shape<1>{4});
   int c_array[4] = {};
-  call_counter const counter;
+  roc::test::call_counter const counter(look_up);
   roc::copy(host, array);
   roc::copy(pinned, array);
   roc::copy(array, c_array);
@@ -778,7 +763,7 @@ TEST(AnyMemoryLocation, TypedOperandsAreNotLookedUp) {
 TEST(AnyMemoryLocation, TablesOfTheLibrarySaveTheLookUp) {
   auto const pinned = roc::pinned_array<int>(4);
   roc::device_array<int> const array(roc::shape<1>{4});
-  call_counter const counter;
+  roc::test::call_counter const counter(look_up);
   roc::copy(roc::memory_view(pinned.data(), pinned.shape()),
             roc::memory_view(array.data(), array.shape()));
   EXPECT_EQ(0, counter.count());

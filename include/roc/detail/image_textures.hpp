@@ -7,6 +7,7 @@
 
 #include <roc/config.hpp>
 #include <roc/sampler.hpp>
+#include <roc/stream.hpp>
 
 namespace roc::detail {
 
@@ -36,20 +37,20 @@ inline constexpr std::size_t image_row_alignment = 256;
 /// The textures of one image, one for each sampler that was used. Thread-safe.
 class texture_set;
 
-/// Ends the ownership of textures. They are destroyed after all work that may use them, by a later
-/// call. Does not block.
-struct texture_set_deleter {
-  ROCARRAY_API void operator()(texture_set* textures) const noexcept;
-};
-using texture_set_owner = std::unique_ptr<texture_set, texture_set_deleter>;
+/// The last owner must be destroyed before the memory of the image is freed: this finds out which
+/// work may use the textures, and does not block. The textures are destroyed after that work, by a
+/// later call.
+using texture_set_owner = std::shared_ptr<texture_set>;
 
-/// Returns an empty set. Throws std::bad_alloc.
-ROCARRAY_API texture_set_owner make_texture_set();
+/// Returns an empty set, for an image that is created on `stream`. If that is captured, the graph
+/// owns the textures too, as it owns the memory. Throws roc::error, std::bad_alloc.
+ROCARRAY_API texture_set_owner make_texture_set(stream_ref stream);
 
 /// Throws roc::error (std::errc::invalid_argument) if the sampler contradicts itself or cannot be
 /// used for the image; std::errc::not_supported if it asks for texture units that cannot sample the
 /// image. Returns its texture, which it creates if it is not in the set; 0 if the kernel samples.
-/// Does not block; may call HIP.
+/// May call HIP, also to destroy textures of destroyed images, for which AMD's runtime may wait for
+/// the device.
 ROCARRAY_API unsigned long long find_or_create_texture(texture_set& textures,
                                                        image_description const& image,
                                                        sampler const& how);

@@ -3,7 +3,7 @@
 
 #include <bit>
 #include <cstddef>
-#include <list>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,12 +16,14 @@
 #include <roc/device.hpp>
 #include <roc/error.hpp>
 
+#include "base/error.hpp"
 #include "base/no_destructor.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "memory/device/allocation_record.hpp"
 #include "platform/call.hpp"
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_uses.hpp"
 
 namespace roc::detail {
@@ -38,9 +40,25 @@ class texture_set {
   std::vector<entry> entries;  // few: one for each sampler
   void* data = nullptr;        // of the image; set with the first entry
   int device = -1;
+
+  // After the image was destroyed; members of retired_textures.
+  runtime::stream_uses uses;       // the work that may use the textures
+  bool is_failure_logged = false;  // of finding out whether that work has finished
+  std::unique_ptr<texture_set> next;
 };
 
 namespace {
+
+// HIP's function must not be called with a lock: on AMD it may wait for the device's work.
+void destroy_textures(texture_set const& textures) noexcept {
+  platform::log_if_throws([&] {
+    runtime::on_device const guard(textures.device);
+    for (texture_set::entry const& item : textures.entries) {
+      if (item.texture == 0) continue;
+      ROCARRAY_HIP_QUIET(hipDestroyTextureObject, std::bit_cast<hipTextureObject_t>(item.texture));
+    }
+  });
+}
 
 // Textures of destroyed images, which kernels may still use.
 class retired_textures {
@@ -50,45 +68,85 @@ class retired_textures {
     return *object;
   }
 
-  /// Takes over textures, with the work that may use them. Throws std::bad_alloc.
-  void add(std::unique_ptr<texture_set> textures, runtime::stream_uses uses) {
+  /// Takes over textures whose `uses` are set.
+  void add(std::unique_ptr<texture_set> textures) noexcept {
     std::lock_guard const lock(mutex_);
-    sets_.push_back({std::move(textures), std::move(uses)});
+    textures->next = std::move(first_);
+    first_ = std::move(textures);
   }
 
-  /// Destroys the textures whose work has finished. Does not block on work. Logs errors.
+  /// Destroys the textures whose work has finished. Logs errors. Does nothing while a graph is
+  /// captured: a function that waits for the device would invalidate the capture.
   void destroy_finished() noexcept {
-    std::lock_guard const lock(mutex_);
-    for (auto item = sets_.begin(); item != sets_.end();) {
-      bool is_finished = false;
-      platform::log_if_throws([&] {
-        item->uses.record_events();
-        is_finished = item->uses.remove_finished();
-      });
-      if (!is_finished) {
-        ++item;
-        continue;
-      }
-      platform::log_if_throws([&] {
-        runtime::on_device const guard(item->textures->device);
-        for (texture_set::entry const& texture : item->textures->entries) {
-          if (texture.texture == 0) continue;
-          ROCARRAY_HIP_QUIET(hipDestroyTextureObject,
-                             std::bit_cast<hipTextureObject_t>(texture.texture));
-        }
-      });
-      item = sets_.erase(item);
+    if (runtime::is_any_capture_active()) return;
+    std::unique_ptr<texture_set> finished = take_finished();
+    while (finished != nullptr) {
+      destroy_textures(*finished);
+      finished = std::move(finished->next);
     }
   }
 
  private:
-  struct retired_set {
-    std::unique_ptr<texture_set> textures;
-    runtime::stream_uses uses;
-  };
+  // Returns true if no work uses the textures. Logs the first error; the work may then be pending.
+  static bool is_finished(texture_set& textures) noexcept {
+    bool result = false;
+    auto const check = [&] {
+      textures.uses.record_events();
+      result = textures.uses.remove_finished();
+    };
+    if (!textures.is_failure_logged) {
+      textures.is_failure_logged = !platform::log_if_throws(check);
+    } else {
+      try {
+        check();
+      } catch (std::exception const&) {
+      }
+    }
+    return result;
+  }
+
+  std::unique_ptr<texture_set> take_finished() noexcept {
+    std::unique_ptr<texture_set> finished;
+    std::lock_guard const lock(mutex_);
+    for (std::unique_ptr<texture_set>* item = &first_; *item != nullptr;) {
+      if (!is_finished(**item)) {
+        item = &(*item)->next;
+        continue;
+      }
+      std::unique_ptr<texture_set> taken = std::move(*item);
+      *item = std::move(taken->next);
+      taken->next = std::move(finished);
+      finished = std::move(taken);
+    }
+    return finished;
+  }
+
   std::mutex mutex_;
-  std::list<retired_set> sets_;
+  std::unique_ptr<texture_set> first_;
 };
+
+// The deleter of texture_set_owner.
+void retire(texture_set* textures) noexcept {
+  std::unique_ptr<texture_set> owner(textures);
+  if (owner->entries.empty()) return;
+  bool const are_uses_known = platform::retry_then_log([&] {
+    // The caller still owns the memory.
+    auto* const record = memory::find_record(owner->data);
+    if (record == nullptr) return;
+    owner->uses = record->uses();
+    // Its event is recorded by destroy_finished: this one cannot fail because of a capture.
+    if (!record->allocation_stream.is_empty()) owner->uses.begin(record->allocation_stream);
+  });
+  if (!are_uses_known) {
+    base::log_error(
+        "the textures of a destroyed image are never destroyed, because the work that uses them is "
+        "not known; see the error before");
+    static_cast<void>(owner.release());
+    return;
+  }
+  retired_textures::instance().add(std::move(owner));
+  retired_textures::instance().destroy_finished();
+}
 
 [[noreturn]] void throw_invalid(char const* problem) {
   throw error(std::make_error_code(std::errc::invalid_argument), problem);
@@ -201,30 +259,22 @@ unsigned long long create_texture(image_description const& image, sampler const&
                            std::source_location::current());
   }
   if (how.unit == sampler_unit::hardware) {
-    throw_not_in_hardware(image, "it refuses a texture of " + std::to_string(image.height) + " x " +
-                                     std::to_string(image.width) + " elements");
+    throw_not_in_hardware(
+        image, "it refuses a texture of " + std::to_string(image.height) + " x " +
+                   std::to_string(image.width) + " elements with address mode " +
+                   name_of(how.address) + " (" +
+                   std::error_code(static_cast<int>(code), hip_category()).message() + ")");
   }
   return 0;
 }
 
 }  // namespace
 
-void texture_set_deleter::operator()(texture_set* textures) const noexcept {
-  std::unique_ptr<texture_set> owner(textures);
-  if (owner->entries.empty()) return;
-  platform::log_if_throws([&] {
-    runtime::stream_uses uses;
-    // The caller still owns the memory.
-    if (auto* const record = memory::find_record(owner->data); record != nullptr) {
-      uses = record->uses();
-      if (!record->allocation_stream.is_empty()) uses.add_with_event(record->allocation_stream);
-    }
-    retired_textures::instance().add(std::move(owner), std::move(uses));
-  });
-  retired_textures::instance().destroy_finished();
+texture_set_owner make_texture_set(stream_ref stream) {
+  texture_set_owner result(new texture_set, retire);
+  if (auto* const capture = runtime::capture_of(stream)) capture->keep(result);
+  return result;
 }
-
-texture_set_owner make_texture_set() { return texture_set_owner(new texture_set); }
 
 unsigned long long find_or_create_texture(texture_set& textures, image_description const& image,
                                           sampler const& how) {
@@ -238,6 +288,7 @@ unsigned long long find_or_create_texture(texture_set& textures, image_descripti
   for (texture_set::entry const& known : textures.entries) {
     if (known.how == how && known.is_normalized == image.is_normalized) return known.texture;
   }
+  retired_textures::instance().destroy_finished();
   textures.entries.reserve(textures.entries.size() + 1);
   unsigned long long const texture = create_texture(image, how);
   textures.data = image.data;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Counts calls of HIP by the library.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+
+#include "platform/call.hpp"
+
+namespace roc::test {
+
+/// Counts the library's calls of one function of HIP, while the object exists. One at a time.
+class call_counter {
+ public:
+  explicit call_counter(char const* function) {
+    function_ = function;
+    count_ = 0;
+    previous_ = platform::set_call_hook([](platform::call_record const& record) {
+      if (std::strcmp(record.name, function_) == 0) ++count_;
+    });
+  }
+  ~call_counter() { platform::set_call_hook(previous_); }
+  call_counter(call_counter const&) = delete;
+  call_counter& operator=(call_counter const&) = delete;
+
+  int count() const { return count_; }
+
+ private:
+  static inline char const* function_ = nullptr;
+  static inline std::atomic<int> count_ = 0;
+  platform::call_hook previous_;
+};
+
+}  // namespace roc::test
