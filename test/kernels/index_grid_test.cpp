@@ -125,6 +125,16 @@ TEST(IndexGrid, ThreadsOfDefaultBlocksVisitEachIndexOnce) {
   expect_each_index_once_in_boxes<default_block>();
 }
 
+TEST(IndexGrid, LargeBoxesHaveAsManyBlocksAsAGridMayHave) {
+  shape<1> const extents{std::size_t{1} << 40};
+  auto const of = [&]<class Block>(Block) {
+    return make_index_grid<Block>(shape<1>{}, extents).template blocks<Block>();
+  };
+  EXPECT_EQ((1u << 31) - 1, of(block_shape<1>{}));
+  EXPECT_EQ(1u << 30, of(block_shape<2>{}));
+  EXPECT_EQ(1u << 23, of(default_block{}));
+}
+
 TEST(IndexGrid, ThreadsOfBlockShapesVisitEachIndexOnce) {
   expect_each_index_once_in_boxes<block_shape<1>>();
   expect_each_index_once_in_boxes<block_shape<64>>();

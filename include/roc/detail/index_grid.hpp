@@ -43,10 +43,10 @@ inline constexpr std::size_t rank_of_block<block_shape<Extents...>> = sizeof...(
 template <std::size_t N, std::size_t... Extents>
 ROCARRAY_HOST_DEVICE constexpr kernel_array<std::uint32_t, N> extents_of_block(
     block_shape<Extents...>) {
-  std::uint32_t const own[] = {static_cast<std::uint32_t>(Extents)...};
+  std::uint32_t const last[] = {static_cast<std::uint32_t>(Extents)...};
   kernel_array<std::uint32_t, N> result;
   for (std::size_t axis = 0; axis < N; ++axis) result[axis] = 1;
-  for (std::size_t i = 0; i < sizeof...(Extents); ++i) result[N - sizeof...(Extents) + i] = own[i];
+  for (std::size_t i = 0; i < sizeof...(Extents); ++i) result[N - sizeof...(Extents) + i] = last[i];
   return result;
 }
 
@@ -85,7 +85,7 @@ struct index_grid {
   std::uint32_t count = 1;                ///< threads; for a block_shape, blocks
   bool walks_outer_axes = false;          ///< a step of an axis before the last is not its extent
 
-  /// Returns the number of blocks to launch, 1 to 2^31 / threads_of_block<Block>.
+  /// Returns the number of blocks to launch, 1 to max_grid_blocks.
   template <class Block>
   constexpr std::uint32_t blocks() const {
     constexpr unsigned threads = threads_of_block<Block>;
@@ -95,6 +95,8 @@ struct index_grid {
 
 /// The largest number of threads of a grid. AMD's limit is below 2^32.
 inline constexpr std::size_t max_grid_threads = std::size_t{1} << 31;
+/// The largest number of blocks along the first axis of a grid.
+inline constexpr std::size_t max_grid_blocks = (std::size_t{1} << 31) - 1;
 
 /// Long rows are visited by fewer threads, each of which visits several columns: it computes the
 /// offset of the row in each array once. Short rows and small boxes need all threads.
@@ -119,7 +121,10 @@ constexpr index_grid<N> make_index_grid(shape<N> const& begin, shape<N> const& e
   index_grid<N> result;
   result.begin = begin;
   result.extents = extents;
-  std::size_t free = max_grid_threads / (rank_of_block<Block> == 0 ? 1 : threads_of_block<Block>);
+  std::size_t free = max_grid_threads;
+  if constexpr (rank_of_block<Block> != 0) {
+    free = threads_of_block<Block> == 1 ? max_grid_blocks : free / threads_of_block<Block>;
+  }
   for (std::size_t axis = N; axis-- != 0;) {
     std::size_t block_extent = 1;
     std::size_t width = extents[axis];
