@@ -27,8 +27,8 @@ std::optional<std::size_t> set_axes(strided_job<std::uint32_t>& rows, layout::ax
 std::optional<row_division> divide_rows(std::size_t rows, std::size_t units,
                                         std::size_t units_per_thread) {
   constexpr std::size_t max_threads = 256;
-  // Fewer threads side by side would access less than a line of 128 bytes at a time, in chunks of
-  // 16 bytes.
+  // Fewer neighboring threads would access less than a line of 128 bytes together, if their units
+  // have 16 bytes.
   constexpr std::size_t min_threads = 8;
 
   // The last threads of a row count beyond its end.
@@ -61,8 +61,8 @@ std::optional<row_job<Chunks>> make_row_job(layout::canonical_layout const& layo
     bits |= static_cast<std::uintptr_t>(layout.axes[i].destination);
   }
 
-  // All rows begin at the same offset from multiples of `unit`, so at most at this offset from a
-  // multiple of the alignment.
+  // All rows begin at the same offset from a multiple of `unit`. So the offset of each row from a
+  // multiple of the alignment is at most this one.
   std::uintptr_t const unit = bits & (~bits + 1);
   std::size_t const offset = job.rows.destination % unit + (alignment - unit);
   std::size_t const chunks = base::ceil_div(offset + layout.run, row_chunk::bytes);

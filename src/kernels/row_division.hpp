@@ -13,7 +13,7 @@ namespace roc::kernels {
 
 /// The units of one thread: `first`, `first + step` and so on in row `row`, as many as the kernel
 /// gives each thread. The last ones may be beyond the end of the row.
-struct row_share {
+struct row_units {
   std::uint32_t row;
   std::uint32_t first;
   std::uint32_t step;
@@ -28,7 +28,7 @@ struct row_division {
   std::size_t count = 0;  // of the threads of all rows
 
   /// Returns the units of thread i, if each thread has `units_per_thread`.
-  ROCARRAY_HOST_DEVICE row_share share_of(std::size_t i, std::uint32_t units_per_thread) const {
+  ROCARRAY_HOST_DEVICE row_units units_of(std::size_t i, std::uint32_t units_per_thread) const {
     auto const index = static_cast<std::uint32_t>(i);
     std::uint32_t const segment = threads.quotient(index);
     std::uint32_t const row = segments.quotient(segment);

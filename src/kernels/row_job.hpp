@@ -161,7 +161,7 @@ struct row_bytes {
 template <unsigned Chunks>
 struct row_job {
   static constexpr unsigned chunks_per_thread = Chunks;
-  /// A memory access moves whole sectors of 32 bytes, so no sector is divided between two segments.
+  /// A sector: a memory access moves whole ones.
   static constexpr unsigned alignment = 32;
 
   strided_job<std::uint32_t> rows;  // each of its words is a row
@@ -170,15 +170,15 @@ struct row_job {
 
   /// Copies the chunks of thread i.
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    row_share const share = division.share_of(i, chunks_per_thread);
-    word_addresses const row = rows.locate(share.row);
+    row_units const units = division.units_of(i, chunks_per_thread);
+    word_addresses const row = rows.locate(units.row);
     row_bytes const source{row.from, row.from + run};
     row_bytes const destination{row.to, row.to + run};
 
     std::uintptr_t const to =
-        row.to - row.to % alignment + std::uintptr_t{share.first} * row_chunk::bytes;
+        row.to - row.to % alignment + std::uintptr_t{units.first} * row_chunk::bytes;
     std::uintptr_t const from = to + (row.from - row.to);
-    std::uintptr_t const step = std::uintptr_t{share.step} * row_chunk::bytes;
+    std::uintptr_t const step = std::uintptr_t{units.step} * row_chunk::bytes;
     auto const shift = static_cast<unsigned>(from % row_chunk::bytes);
     row_chunk chunks[chunks_per_thread];
     row_chunk next[chunks_per_thread];  // the chunks that follow them, if the source is shifted

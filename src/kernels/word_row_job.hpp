@@ -30,21 +30,21 @@ struct word_row_job {
 
   /// Copies the words of thread i.
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    row_share const share = division.share_of(i, words_per_thread);
-    word_addresses const row = rows.locate(share.row);
-    std::uintptr_t const from = row.from + bytes(share.first, source_step);
-    std::uintptr_t const to = row.to + bytes(share.first, destination_step);
-    std::uintptr_t const from_step = bytes(share.step, source_step);
-    std::uintptr_t const to_step = bytes(share.step, destination_step);
+    row_units const units = division.units_of(i, words_per_thread);
+    word_addresses const row = rows.locate(units.row);
+    std::uintptr_t const from = row.from + bytes(units.first, source_step);
+    std::uintptr_t const to = row.to + bytes(units.first, destination_step);
+    std::uintptr_t const from_step = bytes(units.step, source_step);
+    std::uintptr_t const to_step = bytes(units.step, destination_step);
     Word words[words_per_thread] = {};
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
-      if (share.first + k * share.step >= extent) continue;
+      if (units.first + k * units.step >= extent) continue;
       copy_word_to(words[k], *reinterpret_cast<Word const*>(from + k * from_step));
     }
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
-      if (share.first + k * share.step >= extent) continue;
+      if (units.first + k * units.step >= extent) continue;
       copy_word_to(*reinterpret_cast<Word*>(to + k * to_step), words[k]);
     }
   }
