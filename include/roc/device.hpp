@@ -95,7 +95,8 @@ class ROCARRAY_API device {
   /// Returns how many copies can run concurrently with kernels.
   int async_engine_count(detail::caller at = std::source_location::current()) const;
   /// Returns true if the device has units that sample textures, which roc::image then uses. AMD's
-  /// compute GPUs have none since MI300, nor has the CPU. (hipDeviceAttributeImageSupport)
+  /// compute GPUs have none since MI300, nor has the CPU, unless ROCARRAY_HOST_TEXTURES is on.
+  /// (hipDeviceAttributeImageSupport)
   bool has_texture_units(detail::caller at = std::source_location::current()) const;
   /// Returns true if the device has no memory of its own and uses the host's.
   bool is_integrated(detail::caller at = std::source_location::current()) const;

@@ -54,9 +54,9 @@ class ROCARRAY_API graph {
 ///
 /// *Lifetime:* a graph does not keep arrays of the program alive: a launch throws lifetime_error if
 /// one of them has been freed, or deregistered. It keeps what was allocated during the capture: the
-/// staging memory of copies, the functions that run on the host, and arrays made on the captured
-/// stream, whose memory stays allocated until the graph and its graph_execs are destroyed. The
-/// destructor blocks until all launches have finished, but not for later work of their streams.
+/// staging memory of copies, the functions that run on the host, and arrays and images made on the
+/// captured stream, whose memory stays allocated until the graph and its graph_execs are destroyed.
+/// The destructor blocks until all launches have finished, but not for later work of their streams.
 class ROCARRAY_API graph_exec {
  public:
   /// Instantiates `source` (hipGraphInstantiate). Throws roc::error, out_of_memory, lifetime_error.

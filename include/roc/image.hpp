@@ -46,9 +46,10 @@ namespace roc {
 /// its memory from that device's resource. Const is shallow, as for device_array.
 ///
 /// Destruction does not block, as that of device_array, except that AMD's runtime may wait for the
-/// device when textures are destroyed. The memory and the textures are kept until all kernels of
-/// roc::launch and for_each that got a view have finished; for kernels launched otherwise call
-/// record_stream. If the image is created on a captured stream, the graph keeps them too.
+/// device when textures are destroyed: those of this image, or of images that were destroyed
+/// before. The memory and the textures are kept until all kernels of roc::launch and for_each that
+/// got a view have finished; for kernels launched otherwise call record_stream. If the image is
+/// created on a captured stream, the graph keeps them too.
 ///
 /// If the image is default-constructed or moved from, it can be destroyed or assigned to, and any
 /// other use throws lifetime_error.
@@ -104,7 +105,7 @@ class image {
   }
   /// Takes over the memory of `other`, which then owns nothing.
   image(image&& other) noexcept { swap(other); }
-  /// Releases the current memory and takes over that of `other`. Does not block.
+  /// Releases the current memory, as the destructor does, and takes over that of `other`.
   image& operator=(image&& other) noexcept {
     image(std::move(other)).swap(*this);
     return *this;
@@ -151,7 +152,8 @@ class image {
   device_view<T, rank> pixels() const&& = delete;
 
   /// Returns the view for kernels that read and write elements as they are. The first use of a
-  /// sampler creates a texture, if the device samples the image with texture units.
+  /// sampler creates a texture, if the device samples the image with texture units, and destroys
+  /// those of destroyed images, for which AMD's runtime may wait for the device.
   ///
   /// @throws roc::error (std::errc::invalid_argument) if the sampler is invalid: wrap or mirror
   ///   without normalized coordinates, linear filtering of integers that are not read as fractions

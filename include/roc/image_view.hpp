@@ -110,7 +110,8 @@ class image_view {
   ROCARRAY_HOST_DEVICE device_view<T, rank> const& pixels() const noexcept { return pixels_; }
   /// Returns how the view samples.
   roc::sampler const& sampler() const noexcept { return sampler_; }
-  /// Returns true if texture units compute the samples.
+  /// Returns true if texture units compute the samples. On the CPU the kernel computes them even if
+  /// ROCARRAY_HOST_TEXTURES is on.
   ROCARRAY_HOST_DEVICE bool uses_hardware() const noexcept { return texture_ != 0; }
 
   /// @name Elements

@@ -172,6 +172,9 @@ function(rocarray_add_test name)
       "${arg_FRESH}")
   endif()
   foreach(setting IN LISTS arg_ALSO_WITH)
+    if(modes STREQUAL "device" AND setting MATCHES "^ROCARRAY_HOST_")
+      continue()  # a real device is not emulated
+    endif()
     string(REGEX REPLACE "^[^=]*=" "" value ${setting})
     _rocarray_register_all(${name} ${value}. "${modes}" "${environment};${setting}"
       "${arg_NO_DEVICE}" "${arg_FRESH}")

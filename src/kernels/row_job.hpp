@@ -161,7 +161,7 @@ struct row_bytes {
 template <unsigned Chunks>
 struct row_job {
   static constexpr unsigned chunks_per_thread = Chunks;
-  /// A sector: a memory access moves whole ones.
+  /// Bytes of a sector. Each memory access moves whole sectors.
   static constexpr unsigned alignment = 32;
 
   strided_job<std::uint32_t> rows;  // each of its words is a row

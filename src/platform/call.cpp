@@ -246,8 +246,10 @@ void fail(call id, hipError_t code, std::source_location location) {
   fail(name_of(id), code, location);
 }
 
+bool is_in_host_function() noexcept { return host_function_depth != 0; }
+
 void refuse_in_host_function() {
-  if (host_function_depth == 0) return;
+  if (!is_in_host_function()) return;
   throw error({static_cast<int>(not_permitted), hip_category()}, refusal);
 }
 

@@ -82,6 +82,8 @@ void trace(call id, hipError_t result, std::source_location location) noexcept;
 [[noreturn]] void fail(call id, hipError_t code, std::source_location location);
 /// Passes a failed call to the log hook, except after the runtime has shut down.
 void log_failure(call id, hipError_t code, std::source_location location) noexcept;
+/// Returns true if the calling thread is in a host_function_scope.
+bool is_in_host_function() noexcept;
 /// Throws roc::error if the calling thread is in a host_function_scope.
 void refuse_in_host_function();
 
@@ -93,6 +95,12 @@ void refuse_in_host_function();
 inline void refuse_in_host_function() {
   if (detail::is_instrumented()) [[unlikely]]
     detail::refuse_in_host_function();
+}
+
+/// Returns true if the calling thread runs a host function of a stream, where HIP refuses all
+/// calls.
+inline bool is_in_host_function() noexcept {
+  return detail::is_instrumented() && detail::is_in_host_function();
 }
 
 /// Implements ROCARRAY_HIP_CODE: calls `function` with injection and trace, clears the runtime's

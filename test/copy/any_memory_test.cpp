@@ -709,7 +709,7 @@ TEST(AnyMemory, PageableSourceMayChangeOnReturn) {
 // Locations that the caller states
 
 // The calls that look up memory.
-constexpr char const* look_up = "hipPointerGetAttributes";
+constexpr char const* lookup_call = "hipPointerGetAttributes";
 
 TEST(AnyMemoryLocation, StatedLocationSavesMostOfTheLookUp) {
   if (!has_second_device()) GTEST_SKIP() << "needs two devices";
@@ -717,7 +717,7 @@ TEST(AnyMemoryLocation, StatedLocationSavesMostOfTheLookUp) {
   roc::memory_view const view(memory.data(), roc::shape<1>{64});
   std::vector<std::byte> host(64, std::byte{9});
   {
-    roc::test::call_counter const counter(look_up);
+    roc::test::call_counter const counter(lookup_call);
     roc::memory_view const source(host);
     roc::copy(source.at(roc::memory_location::host()), roc::device_array<std::byte>({64}));
     EXPECT_EQ(0, counter.count());
@@ -750,7 +750,7 @@ TEST(AnyMemoryLocation, TypedOperandsAreNotLookedUp) {
   auto const pinned = roc::pinned_array<int>(4);
   roc::device_array<int> const array(roc::shape<1>{4});
   int c_array[4] = {};
-  roc::test::call_counter const counter(look_up);
+  roc::test::call_counter const counter(lookup_call);
   roc::copy(host, array);
   roc::copy(pinned, array);
   roc::copy(array, c_array);
@@ -763,7 +763,7 @@ TEST(AnyMemoryLocation, TypedOperandsAreNotLookedUp) {
 TEST(AnyMemoryLocation, TablesOfTheLibrarySaveTheLookUp) {
   auto const pinned = roc::pinned_array<int>(4);
   roc::device_array<int> const array(roc::shape<1>{4});
-  roc::test::call_counter const counter(look_up);
+  roc::test::call_counter const counter(lookup_call);
   roc::copy(roc::memory_view(pinned.data(), pinned.shape()),
             roc::memory_view(array.data(), array.shape()));
   EXPECT_EQ(0, counter.count());

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -18,9 +19,11 @@
 #include <random>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include <roc/native.hpp>
 #include <roc/roc.hpp>
 
 #include "platform/call.hpp"
@@ -576,7 +579,7 @@ TEST(TextureUnits, FailedCreationIsRepeated) {
   EXPECT_TRUE(image.view().uses_hardware());
 }
 
-TEST(TextureLifetime, AreKeptUntilTheirKernelsHaveFinished) {
+TEST(TextureLifetime, TexturesAreKeptUntilTheirKernelsHaveFinished) {
   if (!roc::device().has_texture_units()) GTEST_SKIP() << "the device has no texture units";
   if (!roc::test::gate::holds()) GTEST_SKIP() << "nothing holds work back";
   texture_creation create_texture;
@@ -599,7 +602,50 @@ TEST(TextureLifetime, AreKeptUntilTheirKernelsHaveFinished) {
   EXPECT_EQ(1, destroyed.count());
 }
 
-TEST(TextureLifetime, FailuresAreLoggedOnceAndDestructionIsRepeated) {
+TEST(TextureLifetime, DestructionDelaysNoViewInOtherThreads) {
+  if (!roc::device().has_texture_units()) GTEST_SKIP() << "the device has no texture units";
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "nothing holds work back";
+  one_sample const sample;
+  roc::stream const stream(roc::non_blocking);
+  plain_image const image({5, 7});
+  static_cast<void>(image.view());
+  roc::test::gate first;
+  {
+    plain_image const retired({5, 7}, stream);
+    static_cast<void>(retired.view());
+    first.close(stream);
+    sample.enqueue(stream, retired);
+  }
+  first.open();
+  stream.synchronize();
+  roc::test::gate second;
+  second.close(stream);
+  // On AMD the destruction of the texture of `retired` may wait for the gate.
+  std::thread creation([&] { image.view({.address = address_mode::border}); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(image.view().uses_hardware());
+  second.open();
+  creation.join();
+}
+
+TEST(TextureLifetime, ForeignStreamMayBeDestroyedDuringACapture) {
+  if (!roc::device().has_texture_units()) GTEST_SKIP() << "the device has no texture units";
+  texture_creation create_texture;
+  create_texture();
+  roc::test::call_counter const destroyed("hipDestroyTextureObject");
+  hipStream_t native = nullptr;
+  ROCARRAY_HIP(hipStreamCreateWithFlags, &native, hipStreamNonBlocking);
+  auto image = std::make_optional<plain_image>(roc::shape<2>{5, 7}, roc::from_native(native));
+  static_cast<void>(image->view());
+  static_cast<void>(roc::capture([&](roc::stream_ref) {
+    image.reset();
+    ROCARRAY_HIP(hipStreamDestroy, native);
+  }));
+  create_texture();
+  EXPECT_EQ(1, destroyed.count());
+}
+
+TEST(TextureLifetime, FailuresAreLoggedOnceAndCallsAreRepeated) {
   if (!roc::device().has_texture_units()) GTEST_SKIP() << "the device has no texture units";
   texture_creation create_texture;
   static std::vector<std::string> lines;
@@ -622,9 +668,8 @@ TEST(TextureLifetime, FailuresAreLoggedOnceAndDestructionIsRepeated) {
     ASSERT_TRUE(roc::platform::fail_call("hipDestroyTextureObject", 1, hipErrorLaunchFailure));
     create_texture();  // records the event
     create_texture();
-    EXPECT_EQ(1, destroyed.count());
-    ASSERT_EQ(2u, lines.size());
-    EXPECT_NE(std::string::npos, lines[1].find("hipDestroyTextureObject")) << lines[1];
+    EXPECT_EQ(2, destroyed.count());  // a failure and a success
+    EXPECT_EQ(1u, lines.size());
   }
   roc::set_log_hook(log);
 }

@@ -125,14 +125,14 @@ TEST(IndexGrid, ThreadsOfDefaultBlocksVisitEachIndexOnce) {
   expect_each_index_once_in_boxes<default_block>();
 }
 
-TEST(IndexGrid, LargeBoxesHaveAsManyBlocksAsAGridMayHave) {
+TEST(IndexGrid, LargeBoxesKeepTheLimitsOfBlocksAndThreads) {
   shape<1> const extents{std::size_t{1} << 40};
-  auto const of = [&]<class Block>(Block) {
+  auto const blocks_of = [&]<class Block>(Block) {
     return make_index_grid<Block>(shape<1>{}, extents).template blocks<Block>();
   };
-  EXPECT_EQ((1u << 31) - 1, of(block_shape<1>{}));
-  EXPECT_EQ(1u << 30, of(block_shape<2>{}));
-  EXPECT_EQ(1u << 23, of(default_block{}));
+  EXPECT_EQ((1u << 31) - 1, blocks_of(block_shape<1>{}));
+  EXPECT_EQ(1u << 30, blocks_of(block_shape<2>{}));
+  EXPECT_EQ(1u << 23, blocks_of(default_block{}));
 }
 
 TEST(IndexGrid, ThreadsOfBlockShapesVisitEachIndexOnce) {

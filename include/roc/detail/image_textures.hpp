@@ -37,9 +37,9 @@ inline constexpr std::size_t image_row_alignment = 256;
 /// The textures of one image, one for each sampler that was used. Thread-safe.
 class texture_set;
 
-/// The last owner must be destroyed before the memory of the image is freed: this finds out which
-/// work may use the textures, and does not block. The textures are destroyed after that work, by a
-/// later call.
+/// Destroy the last owner before the memory of the image: it copies the uses of that memory. The
+/// textures are destroyed after the work that uses them, by the destructor of this or another
+/// owner, or by find_or_create_texture. On AMD these may wait for the device.
 using texture_set_owner = std::shared_ptr<texture_set>;
 
 /// Returns an empty set, for an image that is created on `stream`. If that is captured, the graph

@@ -36,26 +36,35 @@ class texture_set {
     unsigned long long texture;  // 0 if the device refused it, so that the kernel samples
   };
 
+  /// Returns the entry of a sampler and a read mode, or null. The caller holds the mutex.
+  entry const* find(image_description const& image, sampler const& how) const {
+    for (entry const& item : entries) {
+      if (item.how == how && item.is_normalized == image.is_normalized) return &item;
+    }
+    return nullptr;
+  }
+
   std::mutex mutex;
   std::vector<entry> entries;  // few: one for each sampler
   void* data = nullptr;        // of the image; set with the first entry
   int device = -1;
 
-  // After the image was destroyed; members of retired_textures.
-  runtime::stream_uses uses;       // the work that may use the textures
-  bool is_failure_logged = false;  // of finding out whether that work has finished
+  // Set by retire. Once the set is in the list of retired_textures, its mutex guards them.
+  runtime::stream_uses uses;  // the work that may use the textures
+  bool has_logged_failure = false;
   std::unique_ptr<texture_set> next;
 };
 
 namespace {
 
-// HIP's function must not be called with a lock: on AMD it may wait for the device's work.
+// The caller holds no lock: on AMD hipDestroyTextureObject may wait for the device.
 void destroy_textures(texture_set const& textures) noexcept {
   platform::log_if_throws([&] {
     runtime::on_device const guard(textures.device);
     for (texture_set::entry const& item : textures.entries) {
       if (item.texture == 0) continue;
-      ROCARRAY_HIP_QUIET(hipDestroyTextureObject, std::bit_cast<hipTextureObject_t>(item.texture));
+      auto const native = std::bit_cast<hipTextureObject_t>(item.texture);
+      platform::retry_then_log([&] { ROCARRAY_HIP(hipDestroyTextureObject, native); });
     }
   });
 }
@@ -75,10 +84,11 @@ class retired_textures {
     first_ = std::move(textures);
   }
 
-  /// Destroys the textures whose work has finished. Logs errors. Does nothing while a graph is
-  /// captured: a function that waits for the device would invalidate the capture.
+  /// Destroys the textures whose work has finished. Logs errors. Does nothing in host functions,
+  /// where HIP refuses all calls, and while a graph is captured: no event can be recorded on a
+  /// captured stream, and on AMD the destruction may wait for the device.
   void destroy_finished() noexcept {
-    if (runtime::is_any_capture_active()) return;
+    if (runtime::is_any_capture_active() || platform::is_in_host_function()) return;
     std::unique_ptr<texture_set> finished = take_finished();
     while (finished != nullptr) {
       destroy_textures(*finished);
@@ -94,8 +104,8 @@ class retired_textures {
       textures.uses.record_events();
       result = textures.uses.remove_finished();
     };
-    if (!textures.is_failure_logged) {
-      textures.is_failure_logged = !platform::log_if_throws(check);
+    if (!textures.has_logged_failure) {
+      textures.has_logged_failure = !platform::log_if_throws(check);
     } else {
       try {
         check();
@@ -134,8 +144,11 @@ void retire(texture_set* textures) noexcept {
     auto* const record = memory::find_record(owner->data);
     if (record == nullptr) return;
     owner->uses = record->uses();
-    // Its event is recorded by destroy_finished: this one cannot fail because of a capture.
-    if (!record->allocation_stream.is_empty()) owner->uses.begin(record->allocation_stream);
+    if (record->allocation_stream.is_empty()) return;
+    owner->uses.begin(record->allocation_stream);
+    // destroy_finished records the events of streams of the library. A foreign one may be destroyed
+    // before.
+    if (record->allocation_stream.is_foreign()) owner->uses.record_events();
   });
   if (!are_uses_known) {
     base::log_error(
@@ -284,11 +297,13 @@ unsigned long long find_or_create_texture(texture_set& textures, image_descripti
     if (how.unit == sampler_unit::hardware) throw_not_in_hardware(image, reason);
     return 0;
   }
-  std::lock_guard const lock(textures.mutex);
-  for (texture_set::entry const& known : textures.entries) {
-    if (known.how == how && known.is_normalized == image.is_normalized) return known.texture;
+  {
+    std::lock_guard const lock(textures.mutex);
+    if (auto const* const found = textures.find(image, how)) return found->texture;
   }
   retired_textures::instance().destroy_finished();
+  std::lock_guard const lock(textures.mutex);
+  if (auto const* const found = textures.find(image, how)) return found->texture;
   textures.entries.reserve(textures.entries.size() + 1);
   unsigned long long const texture = create_texture(image, how);
   textures.data = image.data;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -14,6 +15,7 @@
 #include <roc/native.hpp>
 
 #include "platform/call.hpp"
+#include "runtime/stream_capture.hpp"
 
 namespace {
 
@@ -312,6 +314,18 @@ TEST_F(GraphLifetime, RawDeallocationOnAJoinedStreamIsOrdered) {
   branch.synchronize();
   EXPECT_EQ(1, target(0));
   EXPECT_EQ(1, target(count - 1));
+}
+
+TEST_F(GraphLifetime, WhatWasKeptIsDestroyedInReverseOrder) {
+  std::vector<int> destroyed;
+  {
+    roc::runtime::stream_capture capture(0);
+    for (int const i : {1, 2, 3}) {
+      capture.keep(std::shared_ptr<void const>(
+          &destroyed, [&destroyed, i](void const*) { destroyed.push_back(i); }));
+    }
+  }
+  EXPECT_EQ((std::vector<int>{3, 2, 1}), destroyed);
 }
 
 }  // namespace

@@ -7,8 +7,11 @@
 #include <mutex>
 #include <set>
 
+#include "base/no_destructor.hpp"
 #include "platform/host/api_call.hpp"
+#include "platform/host/capture.hpp"
 #include "platform/host/located_memory.hpp"
+#include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
@@ -26,9 +29,10 @@ struct texture_table {
   std::uintptr_t last = 0;
 };
 
+// Never destroyed: static objects of the program may own textures.
 texture_table& table() {
-  static texture_table instance;
-  return instance;
+  static base::no_destructor<texture_table> instance;
+  return *instance;
 }
 
 bool is_valid(hipResourceDesc const& resource) {
@@ -73,6 +77,10 @@ ROCARRAY_HOST_API hipError_t hipCreateTextureObject(hipTextureObject_t* texture,
 
 ROCARRAY_HOST_API hipError_t hipDestroyTextureObject(hipTextureObject_t texture) {
   return api_call("hipDestroyTextureObject", [=] {
+    if (emulates_rocm()) {  // which frees memory
+      stream_captures::instance().refuse_unsafe_call();
+      scheduler::instance().wait_for_device(scheduler::all_devices);
+    }
     std::lock_guard const lock(table().mutex);
     bool const existed = table().textures.erase(std::bit_cast<std::uintptr_t>(texture)) != 0;
     return existed ? hipSuccess : hipErrorInvalidValue;
