@@ -112,6 +112,8 @@ std::string describe_lanes(std::uint64_t lanes) {
 // threads. Kept for later kernels.
 class block_runner final : public running_block {
  public:
+  // Creates the stack of one thread.
+  void prepare() { idle_.push_back(&idle_fiber()); }
   // Runs the blocks [first, last).
   void run(grid_launch const& launch, std::size_t first, std::size_t last);
 
@@ -638,6 +640,15 @@ class runner_pool {
     idle_.pop_back();
     return result;
   }
+  // Creates the first runner. Throws std::bad_alloc.
+  void prepare() {
+    std::lock_guard const lock(mutex_);
+    if (count_ != 0) return;
+    auto first = std::make_unique<block_runner>();
+    first->prepare();
+    idle_.push_back(std::move(first));
+    count_ = 1;
+  }
   void give_back(std::unique_ptr<block_runner> runner) {
     {
       std::lock_guard const lock(mutex_);
@@ -670,6 +681,8 @@ std::string kernel_name(void const* kernel) {
   describe(place, text.data(), text.size());
   return text.data();
 }
+
+void prepare_grids() { runners().prepare(); }
 
 void run_grid(grid_launch const& launch) {
   std::size_t const blocks = std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z;
