@@ -37,8 +37,8 @@ namespace roc {
 ///
 /// Kernels get a view that is made for a sampler: see image_view. If the device has texture units,
 /// they sample images of 1 and 2 axes without layers; other images, and all images on other
-/// devices, are sampled in software, with the same results up to the precision of the units. One
-/// image has one level: there are no mipmaps.
+/// devices, are sampled in software, with the same results up to the precision of the units. For
+/// several levels of detail see mipmap.
 ///
 /// The elements are in pitched memory: the rows, along the last axis, begin at multiples of 256
 /// bytes. pixels() is a view of them, for copies of any region and for other kernels. The image

@@ -11,6 +11,9 @@
 
 namespace roc::detail {
 
+/// The most levels of a mipmap: all of them, down to one element, for extents below 65536.
+inline constexpr std::size_t max_mipmap_levels = 16;
+
 /// An image, as far as textures depend on it. The memory is aligned to image_alignment bytes, and
 /// row_bytes is a multiple of image_row_alignment.
 struct image_description {
@@ -59,5 +62,15 @@ ROCARRAY_API unsigned long long find_or_create_texture(texture_set& textures,
 /// `layers`, or 1.
 ROCARRAY_API void check_image_extents(std::size_t const* extents, std::size_t count,
                                       std::size_t layers);
+
+/// Returns the number of levels of a complete mipmap, whose last level has one element, or the most
+/// that a mipmap has.
+ROCARRAY_API std::size_t most_mipmap_levels(std::size_t const* extents, std::size_t count);
+/// Throws shape_error unless the number of levels is from 1 to most_mipmap_levels.
+ROCARRAY_API void check_mipmap_levels(std::size_t const* extents, std::size_t count,
+                                      std::size_t levels);
+/// Throws roc::error (std::errc::invalid_argument) if a mipmap cannot be sampled in this way.
+ROCARRAY_API void check_mipmap_sampler(sampler const& how, filter_mode between_levels,
+                                       bool is_filterable);
 
 }  // namespace roc::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <roc/detail/image_textures.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <exception>
@@ -320,6 +321,37 @@ void check_image_extents(std::size_t const* extents, std::size_t count, std::siz
     }
   }
   if (layers == 0) throw_shape_error("an image cannot have {} layers; use at least 1", layers);
+}
+
+std::size_t most_mipmap_levels(std::size_t const* extents, std::size_t count) {
+  std::size_t const largest = *std::max_element(extents, extents + count);
+  auto const levels = static_cast<std::size_t>(std::bit_width(largest));
+  return std::min(levels, max_mipmap_levels);
+}
+
+void check_mipmap_levels(std::size_t const* extents, std::size_t count, std::size_t levels) {
+  check_image_extents(extents, count, 1);
+  std::size_t const most = most_mipmap_levels(extents, count);
+  if (levels == 0 || levels > most) {
+    throw_shape_error("a mipmap cannot have {} levels; one of these extents has from 1 to {}",
+                      levels, most);
+  }
+}
+
+void check_mipmap_sampler(sampler const& how, filter_mode between_levels, bool is_filterable) {
+  if (!how.normalized_coordinates) {
+    throw_invalid(
+        "a mipmap is sampled at coordinates that are the same for all levels; set "
+        "normalized_coordinates");
+  }
+  if (between_levels != filter_mode::nearest && between_levels != filter_mode::linear) {
+    throw_invalid("the filter between levels is no value of roc::filter_mode; use one");
+  }
+  if (between_levels == filter_mode::linear && !is_filterable) {
+    throw_invalid(
+        "linear filter between levels of integers that are not read as fractions; use "
+        "normalized_view, a mipmap of float, or the filter nearest");
+  }
 }
 
 }  // namespace roc::detail
