@@ -20,11 +20,13 @@
 #include <roc/roc.hpp>
 
 #include "support/environment.hpp"
+#include "support/expect_error.hpp"
 #include "support/failing_new.hpp"
 #include "support/gate.hpp"
 
 namespace {
 
+using roc::test::expect_error;
 using roc::test::queue_use;
 
 constexpr unsigned none = ~0u;
@@ -64,18 +66,6 @@ unsigned pushed(roc::device_queue_view<unsigned> queue, unsigned first, unsigned
   roc::device_array<unsigned> const out({1});
   roc::test::push_in_order({}, queue, first, most, out.view());
   return read(out)[0];
-}
-
-// Expects that f() throws a roc::error whose message contains `text`.
-template <class Error, class F>
-void expect_error(F f, std::string const& text) {
-  try {
-    f();
-    ADD_FAILURE() << "no error: " << text;
-  } catch (Error const& error) {
-    EXPECT_NE(std::string::npos, std::string(error.what()).find(text)) << error.what();
-    EXPECT_EQ(__FILE__, std::string(error.location().file_name()));
-  }
 }
 
 // A queue of the test's own, which begins at any position, and whose control words can be set.
