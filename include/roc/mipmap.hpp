@@ -41,29 +41,102 @@ ROCARRAY_HOST_DEVICE typename View::value_type sample_at(View const& view,
   }
 }
 
-/// Computes an element of a level from the level before: the sample at its center.
+/// Returns an element of a view at an index of any rank. Device code does not check it.
+template <class View>
+ROCARRAY_HOST_DEVICE typename View::value_type load_at(View const& view, std::size_t const* index) {
+  if constexpr (View::rank == 1) {
+    return view.template load<false>(index[0]);
+  } else if constexpr (View::rank == 2) {
+    return view.template load<false>(index[0], index[1]);
+  } else {
+    return view.template load<false>(index[0], index[1], index[2]);
+  }
+}
+
+/// The elements along one axis that an element of the next level is the mean of, with the parts of
+/// them that it covers.
+struct level_taps {
+  std::size_t first;
+  unsigned count;
+  float weights[3];
+};
+
+/// Returns the elements that element `index` of the next level covers, along an axis of `extent`
+/// elements: 2, or 2 and a part of a third one if the extent is odd.
+ROCARRAY_HOST_DEVICE inline level_taps taps_of(std::size_t index, std::size_t extent) {
+  if (extent == 1) return {0, 1, {1, 0, 0}};
+  if (extent % 2 == 0) return {2 * index, 2, {0.5f, 0.5f, 0}};
+  auto const all = static_cast<float>(extent);
+  std::size_t const next_extent = extent / 2;
+  return {2 * index,
+          3,
+          {static_cast<float>(next_extent - index) / all, static_cast<float>(next_extent) / all,
+           static_cast<float>(index + 1) / all}};
+}
+
+/// Computes an element of a level: the mean of the elements of the level before that it covers.
 template <class View>
 struct level_reduction {
-  View from;  // whose sampler is linear, with coordinates in elements
+  View from;
   View to;
 
   template <class... I>
   ROCARRAY_HOST_DEVICE void operator()(I... index) const {
+    using traits = pixel_traits<typename View::value_type>;
     std::size_t const indices[] = {static_cast<std::size_t>(index)...};
-    float coordinates[View::rank];
+    level_taps taps[View::rank];
+    unsigned count = 1;
     for (std::size_t axis = 0; axis != View::rank; ++axis) {
-      float const scale =
-          static_cast<float>(from.extent(axis)) / static_cast<float>(to.extent(axis));
-      coordinates[View::rank - 1 - axis] = (static_cast<float>(indices[axis]) + 0.5f) * scale;
+      taps[axis] = taps_of(indices[axis], from.extent(axis));
+      count *= taps[axis].count;
     }
-    to.template store<false>(sample_at(from, coordinates), index...);
+    typename View::value_type sum{};
+    for (unsigned k = 0; k != count; ++k) {
+      std::size_t source[View::rank];
+      float weight = 1;
+      unsigned rest = k;
+      for (std::size_t axis = 0; axis != View::rank; ++axis) {
+        unsigned const tap = rest % taps[axis].count;
+        rest /= taps[axis].count;
+        source[axis] = taps[axis].first + tap;
+        weight *= taps[axis].weights[tap];
+      }
+      auto const value = load_at(from, source);
+      for (std::size_t c = 0; c != traits::channels; ++c) {
+        traits::at(sum, c) += weight * traits::at(value, c);
+      }
+    }
+    to.template store<false>(sum, index...);
   }
 };
 
+/// Returns the number of a level. In a kernel it is not checked, or stops the kernel if `Checked`;
+/// in host code it throws shape_error if the level does not exist.
+template <bool Checked, layout::integer_index I>
+ROCARRAY_HOST_DEVICE constexpr std::size_t level_index(I index,
+                                                       [[maybe_unused]] std::size_t levels) {
+  auto const result = static_cast<std::size_t>(index);
+  // As an unsigned number, a negative index exceeds every number of levels.
+  [[maybe_unused]] bool const exists = result < levels;
+#if ROCARRAY_DEVICE_PASS
+  check_in_kernel<Checked>(exists, "level of a mipmap out of bounds");
+#else
+  if (!exists) {
+    throw_shape_error("level {} is out of bounds for a mipmap with {} levels; use 0 to {}", index,
+                      levels, levels - 1);
+  }
+#endif
+  return result;
+}
+
 }  // namespace detail
+
+template <class T, std::size_t N>
+class mipmap;
 
 /// A view of a mipmap and a sampler, made by mipmap::view and mipmap::normalized_view: what kernels
 /// get. It borrows: the mipmap must outlive it and the work enqueued with it. Trivially copyable.
+/// Its size is 800 to 1300 bytes, of the 4096 that the arguments of a kernel may have.
 ///
 /// @tparam T the element type of the mipmap
 /// @tparam N the number of axes
@@ -76,11 +149,6 @@ class mipmap_view {
   static constexpr std::size_t rank = N;                                ///< axes
   static constexpr std::size_t max_levels = detail::max_mipmap_levels;  ///< of any mipmap
 
-  /// Made by mipmap::view. Calls `level(k)` for the view of each of the levels.
-  template <class F>
-  mipmap_view(F const& level, std::size_t levels, filter_mode between_levels)
-      : mipmap_view(level, levels, between_levels, std::make_index_sequence<max_levels>()) {}
-
   /// Returns the number of levels, 1 to max_levels.
   ROCARRAY_HOST_DEVICE std::size_t levels() const noexcept { return levels_; }
   /// Returns the view of one level, which must be less than levels(). In host code, which includes
@@ -88,7 +156,7 @@ class mipmap_view {
   /// unless ROCARRAY_CHECK_BOUNDS is 1.
   template <bool Checked = detail::check_bounds, layout::integer_index I>
   ROCARRAY_HOST_DEVICE level_view const& level(I index) const {
-    return views_[detail::image_index<Checked>(index, 0, levels_)];
+    return views_[detail::level_index<Checked>(index, levels_)];
   }
 
   /// Returns a sample at coordinates x, y, z, as many as the mipmap has axes, from 0 to 1 along
@@ -112,8 +180,8 @@ class mipmap_view {
         if (weight == 0) return result;
         value_type const coarser = detail::sample_at(views_[finer + 1], arguments);
         for (std::size_t i = 0; i != traits::channels; ++i) {
-          float const value = traits::at(result, i);
-          traits::at(result, i) = value + weight * (traits::at(coarser, i) - value);
+          traits::at(result, i) =
+              (1 - weight) * traits::at(result, i) + weight * traits::at(coarser, i);
         }
         return result;
       }
@@ -124,10 +192,16 @@ class mipmap_view {
  private:
   using traits = detail::pixel_traits<value_type>;
 
-  template <class F, std::size_t... I>
-  mipmap_view(F const& level, std::size_t levels, filter_mode between_levels,
+  template <class, std::size_t>
+  friend class mipmap;
+
+  // `levels` is not 0.
+  mipmap_view(level_view const* views, std::size_t levels, filter_mode between_levels)
+      : mipmap_view(views, levels, between_levels, std::make_index_sequence<max_levels>()) {}
+  template <std::size_t... I>
+  mipmap_view(level_view const* views, std::size_t levels, filter_mode between_levels,
               std::index_sequence<I...>)
-      : views_{level(std::min(I, levels - 1))...},
+      : views_{views[std::min(I, levels - 1)]...},
         levels_(levels),
         between_levels_(between_levels) {}
 
@@ -178,19 +252,33 @@ class mipmap {
            [&](roc::shape<N> const& extents) { return image_type(extents, stream); });
   }
   /// Creates a mipmap with a number of levels.
-  mipmap(roc::shape<N> const& shape, std::size_t levels, stream_ref stream = {},
+  template <std::integral I>
+  mipmap(roc::shape<N> const& shape, I levels, stream_ref stream = {},
          detail::caller at = std::source_location::current()) {
     detail::call_scope const call("mipmap", at);
     create(shape, levels,
            [&](roc::shape<N> const& extents) { return image_type(extents, stream); });
   }
   /// Creates a mipmap with memory from `resource`, which must outlive it.
-  mipmap(roc::shape<N> const& shape, std::size_t levels, memory_resource& resource,
-         stream_ref stream = {}, detail::caller at = std::source_location::current()) {
+  ///@{
+  mipmap(roc::shape<N> const& shape, memory_resource& resource, stream_ref stream = {},
+         detail::caller at = std::source_location::current()) {
+    detail::call_scope const call("mipmap", at);
+    create(shape, detail::most_mipmap_levels(shape.data(), N),
+           [&](roc::shape<N> const& extents) { return image_type(extents, resource, stream); });
+  }
+  template <std::integral I>
+  mipmap(roc::shape<N> const& shape, I levels, memory_resource& resource, stream_ref stream = {},
+         detail::caller at = std::source_location::current()) {
     detail::call_scope const call("mipmap", at);
     create(shape, levels,
            [&](roc::shape<N> const& extents) { return image_type(extents, resource, stream); });
   }
+  ///@}
+  /// Takes over the memory of `other`, which then owns nothing.
+  mipmap(mipmap&& other) noexcept = default;
+  /// Releases the current memory, as the destructor does, and takes over that of `other`.
+  mipmap& operator=(mipmap&& other) noexcept = default;
   ///@}
 
   /// @name Observers
@@ -215,34 +303,34 @@ class mipmap {
   ///@{
 
   /// Returns a level, for copies, and for kernels that use one level. Throws shape_error if `index`
-  /// is not less than levels().
-  image_type const& level(std::size_t index,
-                          detail::caller at = std::source_location::current()) const& {
+  /// is not from 0 to levels() - 1.
+  template <layout::integer_index I>
+  image_type const& level(I index, detail::caller at = std::source_location::current()) const& {
     detail::call_scope const call(__func__, at);
     std::vector<image_type> const& levels = checked();
-    if (index >= levels.size()) {
-      detail::throw_shape_error("a mipmap of {} levels has no level {}", levels.size(), index);
-    }
-    return levels[index];
+    return levels[detail::level_index<true>(index, levels.size())];
   }
-  template <detail::incorrect_use Reason = detail::view_of_temporary_misuse>
-  image_type const& level(std::size_t index) const&& = delete;
+  template <layout::integer_index I,
+            detail::incorrect_use Reason = detail::view_of_temporary_misuse>
+  image_type const& level(I index) const&& = delete;
 
-  /// Computes each level after level 0 from the level before it, with for_each: see there for the
-  /// files and platforms. An element is the linear sample at its center: the mean of 2, 4 or 8
-  /// elements if the extents are even. Integers are read and stored as fractions.
+  /// Computes each level after level 0 from the level before it, by for_each: an element is the
+  /// mean of the elements that it covers, 2 along each axis, or 2 and a part of a third one if the
+  /// extent is odd. Integers are read and stored as fractions. Call it in a file that hipcc or nvcc
+  /// compiles: see for_each.
   ///
-  /// @param stream the stream, whose device has the mipmap
-  /// @throws roc::error
+  /// @param stream a stream of the mipmap's device
+  /// @throws roc::error; std::errc::not_supported in a file that a host compiler compiled, if the
+  ///   platform is not the host
   ///
   /// *Synchronization:* asynchronous, in the order of the stream.
   void fill_levels(stream_ref stream, detail::caller at = std::source_location::current()) const {
     using channel = typename detail::pixel_traits<T>::channel;
     static_assert(std::is_floating_point_v<channel> || detail::is_normalizable<channel>,
-                  "rocarray: fill_levels interpolates: it needs elements of float, or integers of "
-                  "8 or 16 bits");
+                  "rocarray: fill_levels computes means: it needs elements of float, or integers "
+                  "of 8 or 16 bits");
     detail::call_scope const call(__func__, at);
-    sampler const how{.filter = filter_mode::linear, .unit = sampler_unit::software};
+    sampler const how{.unit = sampler_unit::software};
     std::vector<image_type> const& levels = checked();
     for (std::size_t i = 1; i < levels.size(); ++i) {
       using level_view = typename normalized_view_type::level_view;
@@ -262,7 +350,8 @@ class mipmap {
   /// @param how the sampler of all levels, with normalized coordinates
   /// @param between_levels whether samples are rounded to a level or interpolated between two
   /// @throws roc::error (std::errc::invalid_argument) if the sampler has no normalized coordinates,
-  ///   or integers that are not read as fractions were interpolated; and as image::view
+  ///   or `between_levels` is linear and the elements are integers that are not read as fractions;
+  ///   what image::view throws
   mipmap_view<T, N> view(sampler const& how, filter_mode between_levels = filter_mode::nearest,
                          detail::caller at = std::source_location::current()) const& {
     detail::call_scope const call(__func__, at);
@@ -297,9 +386,10 @@ class mipmap {
     return levels_;
   }
 
-  template <class F>
-  void create(roc::shape<N> const& shape, std::size_t levels, F const& make_image) {
-    detail::check_mipmap_levels(shape.data(), N, levels);
+  template <class I, class F>
+  void create(roc::shape<N> const& shape, I count, F const& make_image) {
+    std::size_t const levels = detail::checked_mipmap_levels(
+        shape.data(), N, std::cmp_less(count, 0) ? -1 : static_cast<std::ptrdiff_t>(count));
     levels_.reserve(levels);
     roc::shape<N> extents = shape;
     for (std::size_t i = 0; i != levels; ++i) {
@@ -324,8 +414,10 @@ class mipmap {
     using channel = typename detail::pixel_traits<typename MipmapView::value_type>::channel;
     std::size_t const levels = checked().size();
     detail::check_mipmap_sampler(how, between_levels, std::is_floating_point_v<channel>);
-    return MipmapView([&](std::size_t i) { return view_of_level<MipmapView>(i, how); }, levels,
-                      between_levels);
+    std::vector<typename MipmapView::level_view> views;
+    views.reserve(levels);
+    for (std::size_t i = 0; i != levels; ++i) views.push_back(view_of_level<MipmapView>(i, how));
+    return MipmapView(views.data(), levels, between_levels);
   }
 
   std::vector<image_type> levels_;

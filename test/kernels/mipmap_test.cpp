@@ -7,18 +7,23 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <random>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <roc/roc.hpp>
 
 #include "support/environment.hpp"
+#include "support/expect_error.hpp"
+#include "support/gate.hpp"
 
 namespace {
 
@@ -27,6 +32,7 @@ using roc::mipmap;
 using roc::sampler;
 using roc::sampler_unit;
 using roc::shape;
+using roc::test::expect_error;
 
 constexpr sampler normalized{.normalized_coordinates = true};
 
@@ -53,6 +59,12 @@ std::vector<double> sampled(View const& view, std::vector<std::vector<float>> co
   return result;
 }
 
+static_assert(!std::is_copy_constructible_v<mipmap<float, 2>>);
+static_assert(std::is_nothrow_move_constructible_v<mipmap<float, 2>>);
+static_assert(std::is_trivially_copyable_v<roc::mipmap_view<float, 3>>);
+static_assert(sizeof(roc::mipmap_view<float, 1>) >= 700);
+static_assert(sizeof(roc::mipmap_view<float, 3>) <= 1300);
+
 // Returns a mipmap of which each element of level k is k.
 mipmap<float, 2> numbered(shape<2> const& extents) {
   mipmap<float, 2> result(extents);
@@ -60,18 +72,6 @@ mipmap<float, 2> numbered(shape<2> const& extents) {
     result.level(i).pixels().fill(static_cast<float>(i));
   }
   return result;
-}
-
-// Expects that f() throws an Error whose message contains `text`.
-template <class Error, class F>
-void expect_error(F f, std::string const& text) {
-  try {
-    f();
-    ADD_FAILURE() << "no error: " << text;
-  } catch (Error const& error) {
-    EXPECT_NE(std::string::npos, std::string(error.what()).find(text)) << error.what();
-    EXPECT_EQ(__FILE__, std::string(error.location().file_name()));
-  }
 }
 
 TEST(Mipmap, LevelsHaveHalfOfTheExtents) {
@@ -140,26 +140,60 @@ TEST(MipmapFill, ElementsAreMeans) {
   }
 }
 
-TEST(MipmapFill, OddExtentsAreInterpolated) {
+TEST(MipmapFill, EachElementContributesAsMuchAsTheOthers) {
+  for (std::size_t const extent : {2, 3, 5, 6, 7, 15}) {
+    mipmap<float, 1> const levels({extent}, 2);
+    for (std::size_t i = 0; i < extent; ++i) {
+      std::vector<float> values(extent);
+      values[i] = static_cast<float>(extent);
+      levels.level(0).copy_to_device(values);
+      roc::test::fill_levels(levels, {});
+      auto const level = levels.level(1).copy_to_host();
+      float sum = 0;
+      for (std::size_t k = 0; k < level.size(); ++k) sum += level(k);
+      EXPECT_NEAR(static_cast<float>(level.size()), sum, 1e-5) << extent << ", " << i;
+    }
+  }
+}
+
+TEST(MipmapFill, PartsOfElementsOfOddExtents) {
   mipmap<float, 1> const levels({5}, 2);
-  levels.level(0).copy_to_device(std::vector<float>{0, 4, 8, 12, 16});
+  levels.level(0).copy_to_device(std::vector<float>{5, 10, 20, 40, 80});
   roc::test::fill_levels(levels, {});
-  auto const level = levels.level(1).copy_to_host();  // the centers are at 1.25 and 3.75
-  EXPECT_FLOAT_EQ(3, level(0));
-  EXPECT_FLOAT_EQ(13, level(1));
+  auto const level = levels.level(1).copy_to_host();  // of 0 to 2.5 and of 2.5 to 5
+  EXPECT_FLOAT_EQ((5 + 10 + 20 / 2.0f) / 2.5f, level(0));
+  EXPECT_FLOAT_EQ((20 / 2.0f + 40 + 80) / 2.5f, level(1));
+}
+
+TEST(MipmapFill, LongRows) {
+  std::size_t const extent = roc::test::scaled(std::size_t{1} << 22) + 1;
+  mipmap<float, 1> const levels({extent}, 2);
+  std::vector<float> values(extent);
+  for (std::size_t i = 0; i < extent; ++i) values[i] = static_cast<float>(i % 1009);
+  levels.level(0).copy_to_device(values);
+  roc::test::fill_levels(levels, {});
+  std::vector<float> level(extent / 2);
+  levels.level(1).copy_to_host(level);
+  auto const half = static_cast<double>(level.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    double const expected = ((half - static_cast<double>(i)) * values[2 * i] +
+                             half * values[2 * i + 1] + (1 + double(i)) * values[2 * i + 2]) /
+                            static_cast<double>(extent);
+    largest = std::max(largest, std::abs(expected - level[i]));
+  }
+  EXPECT_LT(largest, 1e-3);
 }
 
 TEST(MipmapFill, FractionsAreRounded) {
   using rgba = roc::test::rgba8;
   mipmap<rgba, 2> const levels({2, 2});
   levels.level(0).copy_to_device(
-      std::vector<rgba>{{0, 255, 1, 9}, {0, 255, 1, 9}, {0, 254, 1, 9}, {2, 254, 3, 9}});
+      std::vector<rgba>{{0, 255, 3, 9}, {0, 255, 3, 9}, {0, 255, 3, 9}, {1, 254, 0, 9}});
   roc::test::fill_levels(levels, {});
-  rgba const mean = levels.level(1).copy_to_host()(0, 0);
-  EXPECT_TRUE(mean.x == 0 || mean.x == 1) << int(mean.x);  // of 0.5
-  EXPECT_TRUE(mean.y == 254 || mean.y == 255) << int(mean.y);
-  EXPECT_TRUE(mean.z == 1 || mean.z == 2) << int(mean.z);
-  EXPECT_EQ(9, mean.w);
+  rgba const mean = levels.level(1).copy_to_host()(0, 0);  // of 0.25, 254.75, 2.25, 9
+  EXPECT_EQ((rgba{0, 255, 2, 9}), mean)
+      << int(mean.x) << ", " << int(mean.y) << ", " << int(mean.z);
 }
 
 TEST(MipmapFill, ThreeAxes) {
@@ -182,6 +216,47 @@ TEST(MipmapFill, IsCapturedInAGraph) {
     levels.level(0).pixels().fill(value);
     executable.launch();
     EXPECT_EQ(value, levels.level(1).copy_to_host()(0, 0));
+  }
+}
+
+TEST(MipmapLifetime, MayBeDestroyedBeforeItsKernelsHaveFinished) {
+  roc::stream const stream(roc::non_blocking);
+  auto const coordinates = roc::to_device(std::vector<float>{0.5f, 0.5f, 1});
+  roc::device_array<double, 2> const out({1, 4});
+  roc::device().synchronize();
+  roc::test::gate gate;
+  {
+    mipmap<float, 2> const levels({4, 4}, stream);
+    auto const view = levels.view(normalized);
+    gate.close(stream);
+    levels.level(0).pixels().fill(7, stream);
+    roc::test::fill_levels(levels, stream);
+    roc::test::sample_levels(stream, view, coordinates.view().reshape(1, 3), out.view());
+  }
+  mipmap<float, 2> const other({4, 4});
+  roc::stream const other_stream(roc::non_blocking);
+  other.level(1).pixels().fill(9, other_stream);
+  gate.open();
+  stream.synchronize();
+  other_stream.synchronize();
+  EXPECT_EQ(7, out.copy_to_host()(0, 0));
+}
+
+TEST(MipmapLifetime, GraphKeepsLevels) {
+  auto const coordinates = roc::to_device(std::vector<float>{0.5f, 0.5f, 2});
+  roc::device_array<double, 2> const out({1, 4});
+  roc::device_array<float, 2> const values({4, 4});
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
+    mipmap<float, 2> const levels({4, 4}, stream);
+    roc::copy(values, levels.level(0).pixels(), stream);
+    roc::test::fill_levels(levels, stream);
+    roc::test::sample_levels(stream, levels.view(normalized), coordinates.view().reshape(1, 3),
+                             out.view());
+  }));
+  for (float const value : {1.0f, 2.0f}) {
+    values.fill(value);
+    executable.launch();
+    EXPECT_EQ(value, out.copy_to_host()(0, 0));
   }
 }
 
@@ -254,18 +329,66 @@ TEST(MipmapSample, ThreeAxesAndFractions) {
             sampled(picture.view(normalized), {{0.5f, 0.5f, 0.4f}, {0.5f, 0.5f, 0.6f}}));
 }
 
+TEST(MipmapSample, LargeAndInfiniteValuesAreInterpolated) {
+  mipmap<float, 1> const levels({2});
+  auto const view = levels.view(normalized, filter_mode::linear);
+  for (auto const& [fine, coarse, expected] :
+       {std::array{infinity, infinity, infinity}, std::array{infinity, 0.0f, infinity},
+        std::array{0.0f, infinity, infinity}, std::array{3e38f, -3e38f, 0.0f}}) {
+    levels.level(0).pixels().fill(fine);
+    levels.level(1).pixels().fill(coarse);
+    EXPECT_EQ(expected, sampled(view, {{0.5f, 0.5f}})[0]) << fine << ", " << coarse;
+  }
+}
+
+TEST(MipmapSample, TextureUnitsAgreeWithSoftware) {
+  if (!roc::device().has_texture_units()) GTEST_SKIP() << "the device has no texture units";
+  auto random = roc::test::random_generator("TextureUnitsAgreeWithSoftware");
+  mipmap<float, 2> const levels({16, 8});
+  std::vector<float> values(128);
+  std::uniform_real_distribution<float> any(0, 1);
+  for (float& value : values) value = any(random);
+  levels.level(0).copy_to_device(values);
+  roc::test::fill_levels(levels, {});
+  std::uniform_real_distribution<float> anywhere(-2.3f, 3.4f);
+  std::uniform_real_distribution<float> any_level(-0.5f, 4.5f);
+  std::vector<std::vector<float>> points;
+  for (int i = 0; i < 1000; ++i) {
+    points.push_back({anywhere(random), anywhere(random), any_level(random)});
+  }
+  for (auto const address : {roc::address_mode::clamp, roc::address_mode::wrap,
+                             roc::address_mode::mirror, roc::address_mode::border}) {
+    sampler how{.address = address,
+                .filter = filter_mode::linear,
+                .normalized_coordinates = true,
+                .unit = sampler_unit::hardware};
+    auto const view = levels.view(how, filter_mode::linear);
+    EXPECT_TRUE(view.level(0).uses_hardware());
+    auto const hardware = sampled(view, points);
+    how.unit = sampler_unit::software;
+    auto const software = sampled(levels.view(how, filter_mode::linear), points);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      EXPECT_NEAR(software[i], hardware[i], 3.0 / 256) << static_cast<int>(address) << ", " << i;
+    }
+  }
+}
+
 TEST(MipmapErrors, AreNamed) {
   expect_error<roc::shape_error>(
       [] {
         mipmap<float, 2>({4, 4}, 0);
       },
-      "cannot have 0 levels; one of these extents has from 1 to 3");
-  expect_error<roc::shape_error>([] { mipmap<float, 2>({4, 4}, 4); }, "cannot have 4 levels");
-  expect_error<roc::shape_error>([] { mipmap<float, 1>({1 << 20}, 17); }, "from 1 to 16");
-  expect_error<roc::shape_error>([] { mipmap<float, 2>({4, 0}); }, "extent 0");
-  mipmap<float, 2> const levels({4, 4});
-  expect_error<roc::shape_error>([&] { levels.level(3); }, "of 3 levels has no level 3");
-  expect_error<roc::error>([&] { levels.view({}); }, "set normalized_coordinates");
+      "with these extents cannot have 0 levels; use 1 to 3");
+  expect_error<roc::shape_error>([] { mipmap<float, 2>({4, 4}, -1); }, "cannot have -1 levels");
+  expect_error<roc::shape_error>([] { mipmap<float, 2>({4, 4}, 4u); }, "cannot have 4 levels");
+  expect_error<roc::shape_error>([] { mipmap<float, 1>({1 << 20}, 17); }, "use 1 to 16");
+  expect_error<roc::shape_error>([] { mipmap<float, 2>({4, 0}, {}); }, "extent 0");
+  mipmap<float, 2> const levels({4, 4}, {});
+  EXPECT_EQ(3u, levels.levels());
+  expect_error<roc::shape_error>([&] { levels.level(3); },
+                                 "level 3 is out of bounds for a mipmap with 3 levels; use 0 to 2");
+  expect_error<roc::shape_error>([&] { levels.level(-1); }, "level -1 is out of bounds");
+  expect_error<roc::error>([&] { levels.view({}); }, "needs normalized coordinates");
   expect_error<roc::error>([&] { levels.view(normalized, static_cast<filter_mode>(7)); },
                            "the filter between levels");
   mipmap<roc::test::rgba8, 2> const bytes({4, 4});
@@ -294,8 +417,8 @@ TEST(MipmapBoundsDeathTest, LevelsOutsideStopTheKernel) {
   auto const has_failed = [](int status) {
     return WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 3);
   };
-  EXPECT_EXIT(load_level(3), has_failed, roc::test::on_cpu() ? "bounds" : "");
-  EXPECT_EXIT(load_level(-1), has_failed, roc::test::on_cpu() ? "bounds" : "");
+  EXPECT_EXIT(load_level(3), has_failed, roc::test::on_cpu() ? "level 3 is out of bounds" : "");
+  EXPECT_EXIT(load_level(-1), has_failed, roc::test::on_cpu() ? "level -1 is out of bounds" : "");
 }
 
 }  // namespace

@@ -40,9 +40,10 @@ inline constexpr std::size_t image_row_alignment = 256;
 /// The textures of one image, one for each sampler that was used. Thread-safe.
 class texture_set;
 
-/// Destroy the last owner before the memory of the image: it copies the uses of that memory. The
-/// textures are destroyed after the work that uses them, by the destructor of this or another
-/// owner, or by find_or_create_texture. On AMD these may wait for the device.
+/// The last owner must be destroyed before the image's memory is freed, because its destructor
+/// reads the recorded uses of that memory. The textures are destroyed after the work that uses
+/// them, by the destructor of this or another owner, or by find_or_create_texture. On AMD these may
+/// wait for the device.
 using texture_set_owner = std::shared_ptr<texture_set>;
 
 /// Returns an empty set, for an image that is created on `stream`. If that is captured, the graph
@@ -66,9 +67,9 @@ ROCARRAY_API void check_image_extents(std::size_t const* extents, std::size_t co
 /// Returns the number of levels of a complete mipmap, whose last level has one element, or the most
 /// that a mipmap has.
 ROCARRAY_API std::size_t most_mipmap_levels(std::size_t const* extents, std::size_t count);
-/// Throws shape_error unless the number of levels is from 1 to most_mipmap_levels.
-ROCARRAY_API void check_mipmap_levels(std::size_t const* extents, std::size_t count,
-                                      std::size_t levels);
+/// Returns the number of levels. Throws shape_error unless it is from 1 to most_mipmap_levels.
+ROCARRAY_API std::size_t checked_mipmap_levels(std::size_t const* extents, std::size_t count,
+                                               std::ptrdiff_t levels);
 /// Throws roc::error (std::errc::invalid_argument) if a mipmap cannot be sampled in this way.
 ROCARRAY_API void check_mipmap_sampler(sampler const& how, filter_mode between_levels,
                                        bool is_filterable);

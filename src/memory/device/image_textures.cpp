@@ -329,20 +329,20 @@ std::size_t most_mipmap_levels(std::size_t const* extents, std::size_t count) {
   return std::min(levels, max_mipmap_levels);
 }
 
-void check_mipmap_levels(std::size_t const* extents, std::size_t count, std::size_t levels) {
+std::size_t checked_mipmap_levels(std::size_t const* extents, std::size_t count,
+                                  std::ptrdiff_t levels) {
   check_image_extents(extents, count, 1);
-  std::size_t const most = most_mipmap_levels(extents, count);
-  if (levels == 0 || levels > most) {
-    throw_shape_error("a mipmap cannot have {} levels; one of these extents has from 1 to {}",
-                      levels, most);
+  auto const most = static_cast<std::ptrdiff_t>(most_mipmap_levels(extents, count));
+  if (levels < 1 || levels > most) {
+    throw_shape_error("a mipmap with these extents cannot have {} levels; use 1 to {}", levels,
+                      most);
   }
+  return static_cast<std::size_t>(levels);
 }
 
 void check_mipmap_sampler(sampler const& how, filter_mode between_levels, bool is_filterable) {
   if (!how.normalized_coordinates) {
-    throw_invalid(
-        "a mipmap is sampled at coordinates that are the same for all levels; set "
-        "normalized_coordinates");
+    throw_invalid("a mipmap needs normalized coordinates; set normalized_coordinates");
   }
   if (between_levels != filter_mode::nearest && between_levels != filter_mode::linear) {
     throw_invalid("the filter between levels is no value of roc::filter_mode; use one");

@@ -15,7 +15,8 @@ __global__ void kernel(roc::mipmap_view<rgba, 2, roc::read_mode::normalized> fro
 
 void test(roc::stream const& stream) {
   roc::mipmap<rgba, 2> levels({3L, 4u}, stream);
-  roc::mipmap<float, 2> const two({8, 8}, 2);
+  roc::mipmap<float, 2> const two({8, 8}, 2), all({8, 8}, {}),
+      pooled({8, 8}, roc::device_resource(0));
   roc::mipmap<float, 3> const solid({8, 8, 8}, 2, roc::device_resource(0), stream);
   two.level(1).copy_to_device(solid.level(0).pixels()(0, roc::slice(0, 4), roc::slice(0, 4)));
   roc::launch(kernel, {1}, {1}, 0, stream,
