@@ -14,12 +14,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <limits>
 #include <optional>
 #include <random>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -620,12 +620,18 @@ TEST(TextureLifetime, DestructionDelaysNoViewInOtherThreads) {
   stream.synchronize();
   roc::test::gate second;
   second.close(stream);
-  // On AMD the destruction of the texture of `retired` may wait for the gate.
-  std::thread creation([&] { image.view({.address = address_mode::border}); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_TRUE(image.view().uses_hardware());
+  // On AMD the destruction of the texture of `retired` waits for the gate.
+  roc::test::call_counter const created("hipCreateTextureObject");
+  auto creation =
+      std::async(std::launch::async, [&] { image.view({.address = address_mode::border}); });
+  creation.wait_for(std::chrono::milliseconds(100));
+  bool const waits = created.count() == 0;
+  auto known = std::async(std::launch::async, [&] { image.view(); });
+  EXPECT_EQ(std::future_status::ready, known.wait_for(std::chrono::seconds(20)));
+  std::printf("the destruction %s for the device\n", waits ? "waits" : "does not wait");
   second.open();
-  creation.join();
+  creation.get();
+  known.get();
 }
 
 TEST(TextureLifetime, ForeignStreamMayBeDestroyedDuringACapture) {
@@ -670,6 +676,16 @@ TEST(TextureLifetime, FailuresAreLoggedOnceAndCallsAreRepeated) {
     create_texture();
     EXPECT_EQ(2, destroyed.count());  // a failure and a success
     EXPECT_EQ(1u, lines.size());
+    image.emplace(roc::shape<2>{5, 7});
+    static_cast<void>(image->view());
+    ASSERT_TRUE(roc::platform::fail_call("hipDestroyTextureObject", 1, hipErrorLaunchFailure,
+                                         roc::platform::failing_uses::all_later));
+    image.reset();
+    create_texture();
+    create_texture();
+    roc::platform::clear_failures();
+    ASSERT_EQ(2u, lines.size());
+    EXPECT_NE(std::string::npos, lines[1].find("hipDestroyTextureObject")) << lines[1];
   }
   roc::set_log_hook(log);
 }

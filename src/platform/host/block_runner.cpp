@@ -112,8 +112,11 @@ std::string describe_lanes(std::uint64_t lanes) {
 // threads. Kept for later kernels.
 class block_runner final : public running_block {
  public:
-  // Creates the stack of one thread.
-  void prepare() { idle_.push_back(&idle_fiber()); }
+  // Allocates the stack of one thread, and shared memory of 0 bytes with its guards.
+  void allocate() {
+    idle_.push_back(&idle_fiber());
+    allocate_shared_memory(0);
+  }
   // Runs the blocks [first, last).
   void run(grid_launch const& launch, std::size_t first, std::size_t last);
 
@@ -125,6 +128,7 @@ class block_runner final : public running_block {
  private:
   using thread_text = std::array<char, 48>;
 
+  void allocate_shared_memory(std::size_t bytes);
   void prepare_shared_memory();
   void poison_shared_memory();
   void run_block();
@@ -215,12 +219,16 @@ void block_runner::run(grid_launch const& launch, std::size_t first, std::size_t
   *variables_.running = nullptr;
 }
 
+constexpr std::size_t shared_alignment = 16;
+
+void block_runner::allocate_shared_memory(std::size_t bytes) {
+  if (shared_ && shared_->size() >= bytes) return;
+  shared_.emplace(std::max(bytes, shared_alignment), guarded_memory::guards::before_and_after);
+}
+
 void block_runner::prepare_shared_memory() {
-  constexpr std::size_t alignment = 16;
-  std::size_t const bytes = base::round_up(launch_->shared_bytes, alignment);
-  if (!shared_ || shared_->size() < bytes) {
-    shared_.emplace(std::max(bytes, alignment), guarded_memory::guards::before_and_after);
-  }
+  std::size_t const bytes = base::round_up(launch_->shared_bytes, shared_alignment);
+  allocate_shared_memory(bytes);
   // Ends where the inaccessible page begins, so that an access beyond the end faults.
   shared_memory = shared_->data() + shared_->size() - bytes;
   if (!poisons_) return;
@@ -258,7 +266,7 @@ void block_runner::find_unused_memory() {
 }
 
 void block_runner::poison_shared_memory() {
-  std::memset(shared_memory, fresh_poison, base::round_up(launch_->shared_bytes, 16));
+  std::memset(shared_memory, fresh_poison, base::round_up(launch_->shared_bytes, shared_alignment));
   if (static_memory_ == nullptr) return;
   for (shared_variable const& variable : symbols_->shared_variables) {
     std::memset(static_memory_ + variable.offset, fresh_poison, variable.bytes);
@@ -629,6 +637,7 @@ class runner_pool {
       try {
         idle_.reserve(count_ + 1);  // for give_back
         auto result = std::make_unique<block_runner>();
+        result->allocate();
         ++count_;
         return result;
       } catch (std::bad_alloc const&) {
@@ -640,12 +649,12 @@ class runner_pool {
     idle_.pop_back();
     return result;
   }
-  // Creates the first runner. Throws std::bad_alloc.
-  void prepare() {
+  // Throws std::bad_alloc.
+  void allocate_first() {
     std::lock_guard const lock(mutex_);
     if (count_ != 0) return;
     auto first = std::make_unique<block_runner>();
-    first->prepare();
+    first->allocate();
     idle_.push_back(std::move(first));
     count_ = 1;
   }
@@ -682,7 +691,7 @@ std::string kernel_name(void const* kernel) {
   return text.data();
 }
 
-void prepare_grids() { runners().prepare(); }
+void allocate_first_runner() { runners().allocate_first(); }
 
 void run_grid(grid_launch const& launch) {
   std::size_t const blocks = std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z;

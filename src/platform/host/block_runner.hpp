@@ -31,9 +31,10 @@ inline std::size_t max_shared_bytes() { return emulates_rocm() ? 64 * 1024 : 227
 /// Returns the kernel's name, or where it is defined. Throws std::bad_alloc.
 std::string kernel_name(void const* kernel);
 
-/// Allocates what any grid needs, so that the call that enqueues one fails if there is no memory: a
-/// block whose threads do not wait then runs without further memory. Throws std::bad_alloc.
-void prepare_grids();
+/// Allocates the first runner, so that the call that enqueues a grid fails if there is no memory: a
+/// block without barriers, warp functions and dynamic shared memory then runs on it without further
+/// memory. Throws std::bad_alloc.
+void allocate_first_runner();
 
 /// Runs all blocks of the grid. Blocks until they are done. Ends the process if there is no memory
 /// for stacks and shared memory: there is no caller that could be told.
