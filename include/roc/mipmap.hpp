@@ -259,14 +259,14 @@ class mipmap {
     create(shape, levels,
            [&](roc::shape<N> const& extents) { return image_type(extents, stream); });
   }
-  /// Creates a mipmap with memory from `resource`, which must outlive it.
-  ///@{
+  /// Creates a complete mipmap with memory from `resource`, which must outlive it.
   mipmap(roc::shape<N> const& shape, memory_resource& resource, stream_ref stream = {},
          detail::caller at = std::source_location::current()) {
     detail::call_scope const call("mipmap", at);
     create(shape, detail::most_mipmap_levels(shape.data(), N),
            [&](roc::shape<N> const& extents) { return image_type(extents, resource, stream); });
   }
+  /// Creates a mipmap with a number of levels, and memory from `resource`, which must outlive it.
   template <std::integral I>
   mipmap(roc::shape<N> const& shape, I levels, memory_resource& resource, stream_ref stream = {},
          detail::caller at = std::source_location::current()) {
@@ -274,7 +274,6 @@ class mipmap {
     create(shape, levels,
            [&](roc::shape<N> const& extents) { return image_type(extents, resource, stream); });
   }
-  ///@}
   /// Takes over the memory of `other`, which then owns nothing.
   mipmap(mipmap&& other) noexcept = default;
   /// Releases the current memory, as the destructor does, and takes over that of `other`.
@@ -320,8 +319,8 @@ class mipmap {
   /// compiles: see for_each.
   ///
   /// @param stream a stream of the mipmap's device
-  /// @throws roc::error; std::errc::not_supported in a file that a host compiler compiled, if the
-  ///   platform is not the host
+  /// @throws roc::error (std::errc::not_supported) in a file that a host compiler compiled, unless
+  ///   the platform is the host; errors of HIP
   ///
   /// *Synchronization:* asynchronous, in the order of the stream.
   void fill_levels(stream_ref stream, detail::caller at = std::source_location::current()) const {

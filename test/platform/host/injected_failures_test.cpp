@@ -248,7 +248,7 @@ class HostInjectedFailure : public testing::Test {
     return all;
   }
 
-  // Of one row of `texels_`.
+  // Creates a texture of one row in `texels_`.
   hipError_t create_texture(hipTextureObject_t* texture) const {
     hipResourceDesc resource{};
     resource.resType = hipResourceTypePitch2D;
