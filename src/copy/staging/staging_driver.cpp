@@ -10,6 +10,7 @@
 
 #include "base/no_destructor.hpp"
 #include "base/options.hpp"
+#include "base/sleep_precision.hpp"
 #include "base/spin_backoff.hpp"
 #include "base/without_signals.hpp"
 #include "copy/pending_host_access.hpp"
@@ -230,6 +231,7 @@ void staging_driver::serve(std::size_t thread_limit) noexcept {
 }
 
 void staging_driver::driver_loop() noexcept {
+  base::set_precise_sleep();
   for (;;) {
     std::size_t thread_limit = 0;
     {

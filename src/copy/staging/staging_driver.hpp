@@ -26,7 +26,8 @@ namespace roc::transfer {
 ///
 ///              device counter                     CPU counter
 /// upload       b + 1: may begin                   b + k + 1: chunk k is packed
-///              b + k + 2: chunk k has been read
+///              b + k + 2: chunk k has been read,
+///              if a later chunk uses its slot
 /// download     b + k + 1: chunk k has arrived     b + k + 1: chunk k is unpacked
 ///
 /// Smaller values belong to earlier transfers on the same pair, and larger ones to later ones.

@@ -252,7 +252,7 @@ class value_steps {
         wait(transfer_.cpu_done(chunk - transfer_.slot_count));
       }
       enqueue_transfer(chunk);
-      write(transfer_.device_done(chunk));
+      if (is_awaited(chunk)) write(transfer_.device_done(chunk));
     }
     if (!transfer_.is_upload) wait(transfer_.cpu_done(work.chunk_count() - 1));
     pair_.done.record(pair_.first);
@@ -260,6 +260,12 @@ class value_steps {
   }
 
  private:
+  // Returns true if the CPU waits for the device's step of the chunk: it unpacks the chunk, or packs
+  // a later chunk into the same slot.
+  bool is_awaited(std::size_t chunk) const noexcept {
+    return !transfer_.is_upload ||
+           chunk + transfer_.slot_count < transfer_.work->chunk_count();
+  }
   void enqueue_transfer(std::size_t chunk) {
     staged_work const& work = *transfer_.work;
     staging_slot slot{description_, transfer_.slots[chunk % transfer_.slot_count], pair_.first,
