@@ -11,7 +11,7 @@ namespace roc::base {
 #if ROCARRAY_PLATFORM_HOST
 inline constexpr std::size_t default_staging_threshold = std::size_t{1} << 40;
 #elif ROCARRAY_PLATFORM_NVIDIA
-inline constexpr std::size_t default_staging_threshold = std::size_t{512} << 10;
+inline constexpr std::size_t default_staging_threshold = std::size_t{256} << 10;
 #else
 inline constexpr std::size_t default_staging_threshold = std::size_t{2} << 20;
 #endif
