@@ -17,7 +17,14 @@ if ! output=$("$rocbench" run '?2?/p*' 'raw/?2?/p*' --size 4K,64K --min-time 0 -
   case $output in *"no device was found"*) exit 77 ;; esac
   exit 1
 fi
+"$rocbench" run async/d2h/pageable d2h/pageable --size 64K --min-time 0 --max-time 0.01 \
+  --json "$directory/streams.json" >/dev/null 2>&1
+"$rocbench" run box/every_2nd_element d2d/copy --size 64K --min-time 0 --max-time 0.01 \
+  --json "$directory/boxes.json" >/dev/null 2>&1
 output=$(python3 "$here/../scripts/transfers_table.py" "$directory")
+expect '^\| d2h/pageable, 64 KiB \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|'
+expect '^\| every_2nd_element \| [0-9.]+ \| [0-9.]+ \| – \|'
+expect '^\| every second element, sectors, relative to a device copy \| 0.95 \| [0-9.]+ \| (reached|missed) \|'
 expect '^\| pinned, to the device, 64 KiB \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| 1.00 \|'
 expect '^\| pageable, to the host, 4 KiB \| [0-9.]+ \| [0-9.]+ \|'
 expect '^\| any host memory, any size, relative to HIP.s call \| 0.97 \| [0-9.]+ \| (reached|missed) \|'

@@ -54,6 +54,14 @@ class Results:
         return sorted({e["rocbench"]["bytes"] for e in self.entries(run)
                        if e.get("rocbench", {}).get("name") == case})
 
+    def seconds(self, run, case):
+        """Returns the median time of a case in seconds, or None."""
+        for entry in self.entries(run):
+            result = entry.get("rocbench", {})
+            if result.get("name") == case and result.get("status") == "measured":
+                return entry["real_time"] / 1e9
+        return None
+
     def time(self, run, name):
         """Returns the median time of a Google Benchmark in nanoseconds, or None."""
         for entry in self.entries(run):
@@ -207,6 +215,76 @@ def scaling(results):
     print_table("Calls, ns", ["call", "library", "HIP", "difference"], rows)
 
 
+def on_streams(results):
+    rows = []
+    for case in ("async/h2d/pageable", "async/h2d/borrowed", "async/d2h/pageable"):
+        blocking = case.split("/")[1] + "/pageable"
+        for size in results.sizes("streams", case):
+            library = results.rate("streams", case, size)
+            rows.append([f"{case[6:]}, {format_size(size)}", format_rate(library),
+                         format_ratio(library, results.rate("streams", blocking, size)),
+                         format_rate(results.rate("contiguous", "raw/" + blocking, size))])
+    print_table("Pageable memory on a stream, GB/s",
+                ["copy", "library", "ratio to the call without a stream", "HIP's call without a stream"], rows)
+
+    rows = []
+    for case, base in (("async/bidir/pageable", "raw/bidir/pinned"), ("async/bidir/borrowed", "raw/bidir/pinned"),
+                       ("async/tiles/pageable", "async/tiles/pinned"),
+                       ("async/tiles/borrowed", "async/tiles/pinned")):
+        library = results.rate("both_ways", case)
+        rows.append([case[6:], format_rate(library), format_rate(results.rate("both_ways", base)),
+                     format_ratio(library, results.rate("both_ways", base))])
+    print_table("Both directions at once from one thread, sum of both, GB/s",
+                ["copies", "library", "pinned", "ratio"], rows)
+
+    rows = []
+    for case in ("h2d/just_written", "h2d/pageable", "d2h/pageable"):
+        for size in results.sizes("small_copies", case):
+            library = results.rate("small_copies", case, size)
+            raw = results.rate("small_copies", "raw/" + case, size)
+            rows.append([f"{case}, {format_size(size)}", format_rate(library), format_rate(raw),
+                         format_ratio(library, raw)])
+    print_table("Small copies of pageable memory, GB/s", ["copy", "library", "HIP's call", "ratio"], rows)
+
+    rows = []
+    for size in results.sizes("new_arrays", "d2h/new_array"):
+        library = results.rate("new_arrays", "d2h/new_array", size)
+        raw = results.rate("new_arrays", "raw/d2h/new_array", size)
+        rows.append([format_size(size), format_rate(library), format_rate(raw), format_ratio(library, raw)])
+    print_table("To a new array of host memory, GB/s", ["size", "library", "new and HIP's call", "ratio"], rows)
+
+    rows = []
+    for case in ("h2d/pinned", "d2h/pinned", "d2d/copy", "h2d/pageable", "h2d/borrowed", "d2h/pageable"):
+        library, raw = (results.seconds("calls", prefix + "enqueue/" + case) for prefix in ("", "raw/"))
+        if library and raw:
+            rows.append([case, f"{library * 1e9:.0f}", f"{raw * 1e9:.0f}"])
+    print_table("Until a call on a stream returns (pinned: 4 B, pageable: 64 MiB), ns", ["copy", "library", "HIP"], rows)
+
+
+# The sectors of memory that must move, relative to the bytes that are counted: every second element
+# reads twice its bytes.
+BOXES = {"interior": 1, "compact": 1, "aligned": 1, "long_rows": 1, "long_rows_shifted": 1, "short_rows": 1,
+         "short_rows_shifted": 1, "every_2nd_plane": 1, "every_2nd_element": 1.5}
+
+
+def boxes(results):
+    copy = results.rate("boxes", "d2d/copy")
+    rows = []
+    for name, sectors in BOXES.items():
+        library = results.rate("boxes", f"box/{name}")
+        peers = [format_rate(results.peer(f"box/{name}", peer)) for peer in PEERS[:2]]
+        rows.append([name, format_rate(library), format_ratio(library and library * sectors, copy),
+                     format_rate(results.rate("boxes", f"raw/box/{name}")), *peers])
+    print_table("Boxes of floats within the device, bytes read plus written, GB/s",
+                ["box", "library", "sectors moved, relative to d2d/copy", "HIP's call", *PEERS[:2]], rows)
+    rows = []
+    for rank in range(1, 5):
+        library = results.rate("for_each", f"for_each/{rank}d")
+        raw = results.rate("for_each", f"raw/for_each/{rank}d")
+        rows.append([str(rank), format_rate(library), format_rate(raw), format_ratio(library, raw)])
+    print_table("for_each of c = a + b, GB/s", ["rank", "library", "kernel written by hand", "ratio"], rows)
+
+
 def targets(results):
     """Prints each target with the smallest measured ratio that it applies to."""
     directions = ("h2d", "d2h")
@@ -250,6 +328,23 @@ def targets(results):
                               for direction in directions)
 
     mebi = 1 << 20
+
+    def stream_ratio():
+        return smallest_ratio(
+            (results.rate("streams", case, size),
+             results.rate("streams", case.split("/")[1] + "/pageable", size))
+            for case in ("async/h2d/pageable", "async/h2d/borrowed", "async/d2h/pageable")
+            for size in results.sizes("streams", case) if size >= 8 * mebi)
+
+    def case_ratio(run, cases, base, scale=1):
+        return smallest_ratio(((results.rate(run, case) or 0) * scale,
+                               results.rate(run, base.format(case))) for case in cases)
+
+    def new_array_rate(min_size):
+        rates = [results.rate("new_arrays", "d2h/new_array", size)
+                 for size in results.sizes("new_arrays", "d2h/new_array") if size >= min_size]
+        return min(rates) / 1e9 if rates else None
+
     lines = [
         ("pinned and registered, from 64 MiB, relative to HIP's call", 0.99,
          contiguous_ratio(("pinned", "registered"), 64 * mebi, raw_rate)),
@@ -279,6 +374,29 @@ def targets(results):
         ("both directions, pageable, relative to pinned by HIP's calls", 0.8,
          smallest_ratio([(results.rate("bidirectional", "bidir/pageable"),
                           results.rate("bidirectional", "raw/bidir/pinned"))])),
+        ("pageable on a stream, from 8 MiB, relative to the call without a stream", 0.95, stream_ratio()),
+        ("both directions from one thread, borrowed, relative to pinned", 0.75,
+         case_ratio("both_ways", ("async/bidir/borrowed",), "raw/bidir/pinned")),
+        ("tiles, pageable, relative to pinned", 0.75,
+         case_ratio("both_ways", ("async/tiles/pageable", "async/tiles/borrowed"), "async/tiles/pinned")),
+        ("pageable, 64 KiB to 1 MiB, relative to HIP's call", 0.98,
+         smallest_ratio((results.rate("small_copies", case, size),
+                         results.rate("small_copies", "raw/" + case, size))
+                        for case in ("h2d/just_written", "h2d/pageable", "d2h/pageable")
+                        for size in results.sizes("small_copies", case))),
+        ("to a new array of host memory, from 64 MiB, GB/s", 40, new_array_rate(64 * mebi)),
+        ("boxes with rows of 4 KiB and more, relative to a device copy", 0.95,
+         case_ratio("boxes", ("box/long_rows", "box/long_rows_shifted"), "d2d/copy")),
+        ("boxes with rows of 1 KiB, relative to a device copy", 0.85,
+         case_ratio("boxes", ("box/interior", "box/compact"), "d2d/copy")),
+        ("boxes with rows of 400 B, relative to a device copy", 0.75,
+         case_ratio("boxes", ("box/short_rows", "box/short_rows_shifted"), "d2d/copy")),
+        ("every second plane, relative to a device copy", 0.95,
+         case_ratio("boxes", ("box/every_2nd_plane",), "d2d/copy")),
+        ("every second element, sectors, relative to a device copy", 0.95,
+         case_ratio("boxes", ("box/every_2nd_element",), "d2d/copy", BOXES["every_2nd_element"])),
+        ("for_each, relative to a kernel written by hand", 0.97,
+         case_ratio("for_each", [f"for_each/{rank}d" for rank in range(1, 5)], "raw/{}")),
     ]
     print_table("Targets, and the smallest measured ratio of each",
                 ["operation", "target", "measured", ""],
@@ -303,7 +421,7 @@ def main():
         print("Peers: " + ", ".join(f"{name} {version}" for name, version in versions.items()) + ".")
     if environment.get("on_gpu") is False:
         print("Measured on the CPU: these are not figures of a GPU.")
-    for print_section in (targets, contiguous, strided, on_device, batches, scaling):
+    for print_section in (targets, contiguous, on_streams, strided, on_device, boxes, batches, scaling):
         print_section(results)
 
 

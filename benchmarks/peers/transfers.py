@@ -5,13 +5,14 @@ results in scripts/transfers.
 
 Writes JSON to standard output: {"peers": {name: version}, "rates": {operation: {name: bytes per
 second}}}. Operations are named as in scripts/transfers_table.py, for example
-"h2d/pageable/67108864", "d2h/pinned/1073741824", "permute/2d/4", "strided/pageable/h2d/64" and
-"fill/4". "alloc/SIZE" is the number of pairs of allocation and deallocation per second, called from
+"h2d/pageable/67108864", "d2h/pinned/1073741824", "permute/2d/4", "strided/pageable/h2d/64",
+"box/interior" and "fill/4". "alloc/SIZE" is the number of pairs of allocation and deallocation per second, called from
 Python. Each rate is the median of several synchronized runs after a warm-up; every result of a
 transfer is verified. Libraries that are not installed are named on standard error and skipped; if none is
 installed, the exit code is 77.
 """
 
+import argparse
 import json
 import statistics
 import sys
@@ -27,7 +28,7 @@ STRIDED_BYTES = 64 * MEBI
 PERMUTED_BYTES = 256 * MEBI
 FILLED_BYTES = 256 * MEBI
 ALLOCATED = [256, MEBI, 16 * MEBI, 1024 * MEBI]
-SECONDS = 0.3
+seconds_of_an_operation = 0.3
 
 
 def median_seconds(run, wait):
@@ -36,7 +37,7 @@ def median_seconds(run, wait):
     wait()
     times = []
     begin = time.perf_counter()
-    while len(times) < 5 or time.perf_counter() - begin < SECONDS:
+    while len(times) < 5 or time.perf_counter() - begin < seconds_of_an_operation:
         start = time.perf_counter()
         run()
         wait()
@@ -47,6 +48,22 @@ def median_seconds(run, wait):
 def pattern(size):
     """Returns bytes whose 8-byte words are all different."""
     return np.arange(size // 8, dtype=np.uint64).view(np.uint8)
+
+
+def boxes():
+    """Returns {operation: (shape of the source, region of it, shape of the destination, region)} of floats, as
+    in rocbench's cases of 256 MiB."""
+    inner, every = slice(1, -1), slice(None)
+    cube, interior = (512, 512, 256), (inner, inner, inner)
+    columns = (16384, 4096)
+    return {
+        "box/interior": (cube, interior, cube, interior),
+        "box/compact": (cube, interior, (510, 510, 254), (every, every, every)),
+        "box/long_rows": (columns, (every, inner), columns, (every, inner)),
+        "box/short_rows": ((658000, 102), (every, inner), (658000, 102), (every, inner)),
+        "box/every_2nd_plane": (cube, (slice(None, None, 2),), (256, 512, 256), (every,)),
+        "box/every_2nd_element": ((1 << 26,), (slice(None, None, 2),), (1 << 25,), (every,)),
+    }
 
 
 def square(element):
@@ -65,6 +82,8 @@ def square(element):
 #   rows(array, row)        returns a view of the first half of each 2 * row bytes of a host array
 #   transposition(element)  returns a function that enqueues the transposition of a square matrix of
 #                           ones, and one that returns whether the result is correct
+#   box(operation)          returns the bytes read and written by a copy of boxes(), a function that enqueues
+#                           it, and one that returns whether the result is correct
 #   fill()                  returns a function that enqueues a fill with floats, and one as above
 #   allocate(size)          allocates and frees device memory once
 
@@ -98,6 +117,13 @@ class Torch:
         source = self.torch.ones(shape, dtype=getattr(self.torch, kind), device="cuda")
         target = self.torch.zeros_like(source)
         return lambda: target.copy_(source.t()), lambda: bool((target == 1).all())
+
+    def box(self, operation):
+        shape, region, target_shape, target_region = boxes()[operation]
+        source = self.torch.arange(int(np.prod(shape)), dtype=self.torch.float32, device="cuda").view(shape)[region]
+        target = self.torch.zeros(target_shape, dtype=self.torch.float32, device="cuda")[target_region]
+        return (2 * 4 * source.numel(), lambda: target.copy_(source),
+                lambda: bool((target == source).all()))
 
     def fill(self):
         target = self.torch.zeros(FILLED_BYTES // 4, dtype=self.torch.float32, device="cuda")
@@ -144,6 +170,16 @@ class Cupy:
             target[...] = source.T
 
         return run, lambda: bool((target == 1).all())
+
+    def box(self, operation):
+        shape, region, target_shape, target_region = boxes()[operation]
+        source = self.cupy.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)[region]
+        target = self.cupy.zeros(target_shape, dtype=np.float32)[target_region]
+
+        def run():
+            target[...] = source
+
+        return 2 * 4 * source.size, run, lambda: bool((target == source).all())
 
     def fill(self):
         target = self.cupy.zeros(FILLED_BYTES // 4, dtype=np.float32)
@@ -225,6 +261,13 @@ def measure(peer, record):
         if not is_correct():
             raise RuntimeError(f"{operation}: wrong data")
         record(operation, size / seconds)
+    if hasattr(peer, "box"):
+        for operation in boxes():
+            size, run, is_correct = peer.box(operation)
+            seconds = median_seconds(run, peer.wait)
+            if not is_correct():
+                raise RuntimeError(f"{operation}: wrong data")
+            record(operation, size / seconds)
     if hasattr(peer, "allocate"):
         for size in ALLOCATED:
             seconds = median_seconds(lambda: [peer.allocate(size) for _ in range(1000)], peer.wait)
@@ -232,6 +275,10 @@ def measure(peer, record):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--time", type=float, default=0.3, help="seconds of an operation, at least")
+    global seconds_of_an_operation
+    seconds_of_an_operation = parser.parse_args().time
     result = {"peers": {}, "rates": {}}
     for name, make_peer in (("torch", Torch), ("cupy", Cupy), ("numba-cuda", Numba)):
         try:
