@@ -261,6 +261,8 @@ class device_queue {
         detail::wait_for_stream(*stream, device_);
       }
     }
+    // The call has succeeded: its copies may be pending.
+    void dismiss() noexcept { stream_ = nullptr; }
 
    private:
     stream_ref const* stream_;
@@ -325,18 +327,19 @@ class device_queue {
     auto const next_push =
         control(slice(detail::queue_push_position, detail::queue_push_position + 1));
     word const end = ring().advance(0, count);
-    // The copy is last, so that nothing can fail while it reads `from`.
+    // The copy is first, so that nothing is captured if `from` cannot be.
+    stream == nullptr ? to.copy_to_device(from) : to.copy_to_device(from, *stream);
+    wait_guard guard(stream, device_ordinal());  // if a call fails, waits for the reads of `from`
     if (stream == nullptr) {
       control.zero();
       slots.fill(1);
       next_push.fill(end);
-      to.copy_to_device(from);
     } else {
       control.zero(*stream);
       slots.fill(1, *stream);
       next_push.fill(end, *stream);
-      to.copy_to_device(from, *stream);
     }
+    guard.dismiss();
   }
 
   // Copies the elements to `to`, of their number, and clears the queue. `control` has all control

@@ -530,6 +530,77 @@ TEST(DeviceQueueOnHost, FunctionsWithoutAStreamAreAfterTheWorkOfAllStreams) {
   EXPECT_EQ(numbers_from(0, 4000), drained(queue));
 }
 
+TEST(DeviceQueueInGraph, RefusedAssignCapturesNothing) {
+  roc::device_queue<unsigned> const queue(10);
+  queue.assign(numbers_from(0, 4));
+  std::vector<unsigned> const pageable = numbers_from(50, 7);
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
+    expect_error<roc::error>([&] { queue.assign(pageable, stream); },
+                             "register it, or use a pinned array");
+  }));
+  executable.launch();
+  EXPECT_EQ(numbers_from(0, 4), drained(queue));
+}
+
+TEST(DeviceQueueInGraph, SizeAndDrainAreRefused) {
+  roc::device_queue<unsigned> const queue(10);
+  queue.assign(numbers_from(0, 4));
+  auto pinned = roc::pinned_array<unsigned>(10);
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
+    constexpr auto text = "cannot be used by captured work";
+    expect_error<roc::error>([&] { static_cast<void>(queue.size(stream)); }, text);
+    expect_error<roc::error>([&] { static_cast<void>(queue.drain(stream)); }, text);
+    expect_error<roc::error>([&] { static_cast<void>(queue.drain(pinned, stream)); }, text);
+    expect_error<roc::error>([&] { static_cast<void>(queue.size()); }, "without a stream");
+  }));
+  executable.launch();
+  EXPECT_EQ(numbers_from(0, 4), drained(queue));
+}
+
+TEST(DeviceQueueInGraph, AssignFromPinnedMemoryAndClearAreRepeated) {
+  roc::device_queue<unsigned> const assigned(10);
+  roc::device_queue<unsigned> const cleared(10);
+  auto pinned = roc::pinned_array<unsigned>(7);
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
+    assigned.assign(pinned, stream);
+    cleared.clear(stream);
+  }));
+  for (unsigned const first : {3u, 20u}) {
+    std::iota(pinned.data(), pinned.data() + 7, first);
+    cleared.assign(numbers_from(0, 9));
+    executable.launch();
+    EXPECT_EQ(numbers_from(first, 7), drained(assigned));
+    EXPECT_EQ(0u, cleared.size());
+  }
+}
+
+TEST(DeviceQueueInGraph, KernelsPushAndPop) {
+  roc::device_queue<unsigned> const queue(10);
+  roc::device_array<unsigned> const count({1});
+  roc::device_array<unsigned> const out({11});
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
+    roc::test::push_in_order(stream, queue.view(), 5, 6, count.view());
+    roc::test::pop_in_order(stream, queue.view(), 4, out.view());
+  }));
+  executable.launch();
+  EXPECT_EQ(4u, read(out)[0]);
+  executable.launch();
+  EXPECT_EQ((std::vector<unsigned>{7, 8, 9, 10}), drained(queue));
+}
+
+TEST(DeviceQueueInGraph, LaunchAfterTheEndOfTheQueueIsAnError) {
+  auto queue = std::make_optional<roc::device_queue<unsigned>>(10);
+  roc::device_array<unsigned> const count({1});
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
+    roc::test::push_in_order(stream, queue->view(), 5, 2, count.view());
+  }));
+  executable.launch();
+  EXPECT_EQ(2u, queue->size());
+  queue.reset();
+  expect_error<roc::lifetime_error>([&] { executable.launch(); },
+                                    "the graph uses the device array at ");
+}
+
 // No memory is left at any of the allocations of assign.
 TEST(DeviceQueueOnHost, FailedAssignDoesNotReadItsSourceAfterwards) {
   if (!roc::test::on_cpu() || roc::test::on_fake_runtime()) {
