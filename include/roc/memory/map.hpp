@@ -53,6 +53,9 @@ ROCARRAY_API void map_host(host_extent extent, stream_ref const* stream);
 /// `stream` null: complete on return. Throws roc::error. May block on AMD; see prefetch.
 ROCARRAY_API void unmap_host(host_extent extent, stream_ref const* stream);
 
+/// Throws roc::error if `stream` is captured, or if the call would be captured and has no stream.
+ROCARRAY_API void refuse_captured_mapping(stream_ref const* stream);
+
 template <class A, access_kind K>
 auto map(A& array, access_constant<K>, stream_ref const* stream);
 
@@ -118,6 +121,7 @@ class [[nodiscard]] mapping {
     check_mapped();
     stream_ref const* const stream = stream_ ? &*stream_ : nullptr;
     if constexpr (K != access_kind::read) {
+      if (device_) detail::refuse_captured_mapping(stream);  // the graph would need staging_
       if (!device_) {
         detail::unmap_host(detail::extent_of(host_), stream);
       } else if (stream == nullptr) {
@@ -180,6 +184,7 @@ namespace detail {
 
 template <class A, access_kind K>
 auto map(A& array, access_constant<K>, stream_ref const* stream) {
+  refuse_captured_mapping(stream);  // before a copy to the host is captured
   auto const view = view_of(array);
   using type = std::remove_const_t<decltype(view)>;
   return mapping<typename type::element_type, type::rank, K>(view, stream);
@@ -212,6 +217,8 @@ auto map(A&& array, access_constant<K> kind, detail::caller at = std::source_loc
 
 /// Gives the host access to an array for a scope, in the order of `stream`; otherwise as the
 /// overload without a stream.
+///
+/// @throws roc::error if the stream is captured: the pinned memory would not outlive the mapping
 ///
 /// *Synchronization:* blocks until the work on `stream` has finished (all work on the device, if
 /// managed memory needs that), but not for a device array with access::write. `unmap` enqueues the

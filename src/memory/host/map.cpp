@@ -9,6 +9,7 @@
 #include "memory/host/managed.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::detail {
@@ -21,6 +22,11 @@ bool is_managed(host_extent extent) {
 }
 
 }  // namespace
+
+void refuse_captured_mapping(stream_ref const* stream) {
+  runtime::refuse_uncaptured_call(stream);
+  if (stream != nullptr) runtime::refuse_captured(*stream, "the mapping of an array");
+}
 
 void map_host(host_extent extent, stream_ref const* stream) {
   if (extent.bytes == 0) return;

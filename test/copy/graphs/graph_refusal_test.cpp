@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -90,6 +91,29 @@ TEST_F(GraphRefuses, CallsWithoutAStream) {
     batch.add(device, other);
     batch.submit();
   });
+}
+
+TEST_F(GraphRefuses, MappingOfArrays) {
+  constexpr auto text = "the mapping of an array";
+  expect_refused(text, [&](auto stream) { static_cast<void>(roc::map(flat, roc::access::read, stream)); });
+  expect_refused(text, [&](auto stream) { static_cast<void>(roc::map(flat, roc::access::read_write, stream)); });
+  expect_refused(text, [&](auto stream) { static_cast<void>(roc::map(flat, roc::access::write, stream)); });
+  expect_refused(text, [&](auto stream) { static_cast<void>(roc::map(input, roc::access::read, stream)); });
+  expect_refused("without a stream", [&](auto) { static_cast<void>(roc::map(flat, roc::access::write)); });
+}
+
+TEST_F(GraphRefuses, EndOfTheMappingOfADeviceArray) {
+  roc::stream const branch(roc::non_blocking);
+  auto mapped = roc::map(flat, roc::access::write, branch);
+  std::fill(mapped.data(), mapped.data() + flat.size(), 5);
+  expect_refused("the mapping of an array", [&](auto stream) {
+    roc::event forked;
+    forked.record(stream);
+    branch.wait(forked);
+    mapped.unmap();
+  });
+  mapped.unmap();
+  EXPECT_EQ(5, flat.copy_to_host()(17));
 }
 
 TEST_F(GraphRefuses, SynchronizationAndQueries) {
