@@ -18,6 +18,7 @@
 #include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staging_pool.hpp"
 #include "copy/staging/stream_ordered_staging.hpp"
+#include "memory/device/graph_memory.hpp"
 #include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
 #include "runtime/stream_handle.hpp"
@@ -195,6 +196,15 @@ void submit_group(trace_scope const& trace, shared_batch const& batch, std::size
   }
 }
 
+// Adds the device memory of all copies to the memory of a graph, by address, so that errors can name
+// it.
+void add_device_memory(batch const& copies, memory::graph_memory& graph) {
+  for (batch_copy const& copy : copies.copies) {
+    if (!is_from_host(copy.kind())) graph.add_device(copy.source);
+    if (!is_to_host(copy.kind())) graph.add_device(copy.destination);
+  }
+}
+
 // Throws roc::error if a copy of the batch cannot be captured, before any of them is.
 void check_all_capturable(detail::batch_storage const& storage, stream_ref stream,
                           detail::source_use use) {
@@ -222,6 +232,8 @@ void submit(detail::batch_storage* storage, stream_ref const* stream, detail::so
   if (storage->group_ends.empty()) storage->group_ends = independent_groups(*storage->batch);
   if (stream != nullptr && runtime::is_captured(*stream)) {
     check_all_capturable(*storage, *stream, use);
+    memory::graph_memory* const graph = memory::captured_memory_of(*stream);
+    if (graph != nullptr) add_device_memory(*storage->batch, *graph);
   }
   if (stream != nullptr) storage->is_shared = true;
   try {

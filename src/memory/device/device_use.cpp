@@ -43,7 +43,6 @@ device_use::device_use(stream_ref stream, int device, void const* first, void co
   if (graph_memory* const graph = captured_memory_of(stream)) [[unlikely]] {
     graph->add_device(first);
     graph->add_device(second);
-    for (allocation_record* const record : records) graph->add_device(*record, nullptr);
     return;
   }
   allocation_record* const found[2] = {find_record(first), find_record(second)};

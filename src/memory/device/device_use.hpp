@@ -26,7 +26,8 @@ void synchronize_default_stream(int device, allocation_record const* record);
 /// allocations that contain up to two addresses, and any number of allocations whose records are
 /// known. Null and unknown addresses are ignored.
 ///
-/// If the stream is captured, the uses are those of the launches of the graph: see graph_memory.
+/// If the stream is captured, the uses are those of the launches of the graph: see graph_memory. The
+/// caller has added the memory of `records` to it, by its addresses.
 /// Each address costs one lookup, and nothing more if the stream is the one that the memory was
 /// allocated on or used on last. Allocates only for records. Never blocks.
 class device_use {

@@ -81,10 +81,8 @@ void graph_memory::check_alive() const {
   std::lock_guard const lock(mutex_);
   for (auto const& [record, item] : device_) {
     if (item.is_alive->load()) continue;
-    char array[64] = "a device array";  // of a batch, which records allocations without addresses
-    if (item.address != nullptr) {
-      std::snprintf(array, sizeof array, "the device array at %p", item.address);
-    }
+    char array[64];
+    std::snprintf(array, sizeof array, "the device array at %p", item.address);
     throw lifetime_error(std::string("the graph uses ") + array +
                          ", which has been freed since the capture; keep the arrays of a graph "
                          "alive, or capture again");

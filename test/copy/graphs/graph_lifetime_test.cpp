@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -200,6 +201,31 @@ TEST_F(GraphLifetime, LaunchAfterTheEndOfADeviceArrayIsAnError) {
   expect_lifetime_error("device array", [&] { executable.launch(stream); });
   expect_lifetime_error("device array", [&] { executable.launch(); });
   EXPECT_EQ(5, freed_array->copy_to_host()(0, 0));
+}
+
+TEST_F(GraphLifetime, LaunchAfterTheEndOfAnArrayOfABatchNamesItsAddress) {
+  auto const address_of = [](roc::device_array<int, 2> const& array) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%p", static_cast<void const*>(array.data()));
+    return "the device array at " + std::string(text);
+  };
+  auto source = std::make_optional<roc::device_array<int, 2>>(roc::shape<2>{rows, columns});
+  auto target = std::make_optional<roc::device_array<int, 2>>(roc::shape<2>{rows, columns});
+  std::string const text_of_source = address_of(*source);
+  std::string const text_of_target = address_of(*target);
+  roc::copy_batch first;
+  first.add(*source, device);
+  roc::copy_batch second;
+  second.add(device, other);
+  second.add(other, *target);
+  auto reads = captured([&](roc::stream_ref stream) { first.submit(stream); });
+  auto writes = captured([&](roc::stream_ref stream) { second.submit(stream); });
+  reads.launch();
+  writes.launch();
+  source.reset();
+  target.reset();
+  expect_lifetime_error(text_of_source.c_str(), [&] { reads.launch(); });
+  expect_lifetime_error(text_of_target.c_str(), [&] { writes.launch(); });
 }
 
 TEST_F(GraphLifetime, LaunchAfterAMoveOfTheArrayWorks) {
