@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/call.hpp"
 #include "support/environment.hpp"
+#include "support/expect_error.hpp"
 #include "support/gate.hpp"
 
 namespace {
@@ -199,6 +201,22 @@ TEST(ForEach, IsCapturedInAGraph) {
   EXPECT_EQ(5.0f, y.copy_to_host()(999));
 }
 
+TEST(ForEach, IsRefusedOnTheDefaultStreamDuringACapture) {
+  roc::device_array<int, 2> const array({2, 2});
+  array.zero();
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref) {
+    try {
+      roc::test::number({}, array.view());
+      ADD_FAILURE() << "no error";
+    } catch (roc::error const& error) {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find("default stream"))
+          << error.what();
+    }
+  }));
+  executable.launch();
+  EXPECT_EQ(0, array.copy_to_host()(1, 1));
+}
+
 TEST(ForEach, RunsInStreamOrder) {
   std::vector<float> const ones(1000, 1.0f);
   std::vector<float> back(1000);
@@ -255,6 +273,26 @@ TEST(UserKernel, AcceptsViewsByValue) {
   for (int i = 0; i < 6; ++i) {
     for (int k = 0; k < 7; ++k) ASSERT_EQ(i * 7 + k, back(k, i));
   }
+}
+
+TEST(UserKernel, IsCapturedInAGraph) {
+  auto const from = roc::device_array<int, 2>({6, 7});
+  auto to = std::make_optional<roc::device_array<int, 2>>(roc::shape<2>{7, 6});
+  bool has_kernels = false;
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
+    has_kernels = roc::test::transpose_by_kernel(stream, from.view(), to->view());
+    from.record_stream(stream);
+    to->record_stream(stream);
+  }));
+  if (!has_kernels) GTEST_SKIP() << "this compiler has no <<<>>>; roc::launch is captured";
+  for (int const value : {3, 4}) {
+    from.fill(value);
+    executable.launch();
+    EXPECT_EQ(value, to->copy_to_host()(6, 5));
+  }
+  to.reset();
+  roc::test::expect_error<roc::lifetime_error>([&] { executable.launch(); },
+                                               "the graph uses the device array at ");
 }
 
 // The host platform runs functions that a host compiler compiled.

@@ -29,6 +29,7 @@
 #include "platform/call.hpp"
 #include "support/call_counter.hpp"
 #include "support/environment.hpp"
+#include "support/expect_error.hpp"
 #include "support/gate.hpp"
 
 namespace {
@@ -714,6 +715,26 @@ TEST(ImageInGraph, MemoryAndTexturesBelongToTheGraphToo) {
   }
   create_texture();
   EXPECT_EQ(has_units ? 1 : 0, destroyed.count());
+}
+
+TEST(ImageInGraph, LaunchAfterTheEndOfTheImageIsAnError) {
+  one_sample const sample;
+  auto copied = std::make_optional<plain_image>(roc::shape<2>{5, 7});
+  auto sampled = std::make_optional<plain_image>(roc::shape<2>{5, 7});
+  sampled->pixels().fill(3);
+  roc::device_array<float, 2> const values({5, 7});
+  roc::graph_exec copies(roc::capture(
+      [&](roc::stream_ref stream) { roc::copy(values, copied->pixels(), stream); }));
+  roc::graph_exec samples(
+      roc::capture([&](roc::stream_ref stream) { sample.enqueue(stream, *sampled); }));
+  copies.launch();
+  samples.launch();
+  EXPECT_EQ(3, sample.value());
+  copied.reset();
+  sampled.reset();
+  constexpr auto text = "the graph uses the device array at ";
+  roc::test::expect_error<roc::lifetime_error>([&] { copies.launch(); }, text);
+  roc::test::expect_error<roc::lifetime_error>([&] { samples.launch(); }, text);
 }
 
 TEST(ImageInGraph, ImageMayOutliveTheGraph) {

@@ -77,6 +77,22 @@ TEST(Launch, IsCapturedInAGraph) {
   EXPECT_THROW(executable.launch(), roc::lifetime_error);
 }
 
+TEST(Launch, IsRefusedOnTheDefaultStreamDuringACapture) {
+  auto const values = consecutive(64);
+  auto const array = roc::to_device(values);
+  roc::graph_exec executable(roc::capture([&](roc::stream_ref) {
+    try {
+      roc::test::reverse_blocks({}, array.view());
+      ADD_FAILURE() << "no error";
+    } catch (roc::error const& error) {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find("default stream"))
+          << error.what();
+    }
+  }));
+  executable.launch();
+  EXPECT_EQ(values, read(array));
+}
+
 TEST(Launch, SharesDynamicMemoryOfABlock) {
   for (unsigned threads : {1u, 2u, 33u, 64u, 100u, 1024u}) {
     auto const values = consecutive(threads * 9);

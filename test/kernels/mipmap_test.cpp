@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <system_error>
@@ -240,6 +241,26 @@ TEST(MipmapLifetime, MayBeDestroyedBeforeItsKernelsHaveFinished) {
   stream.synchronize();
   other_stream.synchronize();
   EXPECT_EQ(7, out.copy_to_host()(0, 0));
+}
+
+TEST(MipmapLifetime, LaunchAfterTheEndOfTheMipmapIsAnError) {
+  auto const coordinates = roc::to_device(std::vector<float>{0.5f, 0.5f, 1});
+  roc::device_array<double, 2> const out({1, 4});
+  auto levels = std::make_optional<mipmap<float, 2>>(roc::shape<2>{4, 4});
+  roc::graph_exec fills(
+      roc::capture([&](roc::stream_ref stream) { roc::test::fill_levels(*levels, stream); }));
+  roc::graph_exec samples(roc::capture([&](roc::stream_ref stream) {
+    roc::test::sample_levels(stream, levels->view(normalized), coordinates.view().reshape(1, 3),
+                             out.view());
+  }));
+  levels->level(0).pixels().fill(6);
+  fills.launch();
+  samples.launch();
+  EXPECT_EQ(6, out.copy_to_host()(0, 0));
+  levels.reset();
+  constexpr auto text = "the graph uses the device array at ";
+  roc::test::expect_error<roc::lifetime_error>([&] { fills.launch(); }, text);
+  roc::test::expect_error<roc::lifetime_error>([&] { samples.launch(); }, text);
 }
 
 TEST(MipmapLifetime, GraphKeepsLevels) {

@@ -552,6 +552,13 @@ TEST(DeviceQueueInGraph, SizeAndDrainAreRefused) {
     expect_error<roc::error>([&] { static_cast<void>(queue.drain(stream)); }, text);
     expect_error<roc::error>([&] { static_cast<void>(queue.drain(pinned, stream)); }, text);
     expect_error<roc::error>([&] { static_cast<void>(queue.size()); }, "without a stream");
+    roc::stream_ref const default_stream;
+    constexpr auto on_default_stream = "the default stream cannot be captured";
+    expect_error<roc::error>([&] { static_cast<void>(queue.size(default_stream)); },
+                             on_default_stream);
+    expect_error<roc::error>([&] { static_cast<void>(queue.drain(default_stream)); },
+                             on_default_stream);
+    expect_error<roc::error>([&] { queue.assign(pinned, default_stream); }, on_default_stream);
   }));
   executable.launch();
   EXPECT_EQ(numbers_from(0, 4), drained(queue));

@@ -169,6 +169,46 @@ TEST_F(GraphCapture, MemcpyOfRawPointers) {
   expect_output_is_input(executable);
 }
 
+TEST_F(GraphCapture, Memcpy2dAndMemcpy3d) {
+  if (!captures_host_functions) GTEST_SKIP();
+  constexpr std::size_t row = columns * sizeof(int);
+  constexpr std::size_t planes = 4;
+  constexpr std::size_t height = rows / planes;
+  auto const wide = roc::device_array<int, 2>({rows, 2 * columns});
+  auto const boxes = roc::device_array<int, 3>({planes, height + 3, columns + 5});
+  hipMemcpy3DParms to_boxes{};
+  to_boxes.srcPtr = {device.data(), row, row, height};
+  to_boxes.dstPtr = {boxes.data(), row + 5 * sizeof(int), row + 5 * sizeof(int), height + 3};
+  to_boxes.extent = {row, height, planes};
+  to_boxes.kind = hipMemcpyDefault;
+  hipMemcpy3DParms from_boxes = to_boxes;
+  from_boxes.srcPtr = to_boxes.dstPtr;
+  from_boxes.dstPtr = {output.data(), row, row, height};
+  auto executable = captured([&](roc::stream_ref stream) {
+    roc::memcpy_2d(wide.data(), 2 * row, input.data(), row, row, rows, stream);
+    roc::memcpy_2d(device.data(), row, wide.data(), 2 * row, row, rows, stream);
+    roc::memcpy_3d(to_boxes, stream);
+    roc::memcpy_3d(from_boxes, stream);
+  });
+  expect_output_is_input(executable);
+}
+
+TEST_F(GraphCapture, CallsOfHipOnTheNativeStream) {
+  auto executable = captured([&](roc::stream_ref stream) {
+    device.copy_to_device(input, stream);
+    hipStream_t const native = roc::native(stream);
+    void* const first_row = device.data();
+    ROCARRAY_HIP(hipMemsetAsync, first_row, 0, columns * sizeof(int), native);
+    device.copy_to_host(output, stream);
+  });
+  launch_repeatedly(
+      executable, [&](int round) { renew(input, round + 1); },
+      [&] {
+        EXPECT_EQ(0, output(0, 3));
+        EXPECT_EQ(input(1, 3), output(1, 3));
+      });
+}
+
 TEST_F(GraphCapture, FillsOfAnyLayout) {
   if (!captures_host_functions) GTEST_SKIP();
   auto executable = captured([&](roc::stream_ref stream) {

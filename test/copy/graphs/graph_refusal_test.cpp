@@ -85,12 +85,26 @@ TEST_F(GraphRefuses, CallsWithoutAStream) {
   expect_refused("without a stream", [&](auto) { flat.copy_to_device(pageable); });
   expect_refused("without a stream", [&](auto) { flat.fill(1); });
   expect_refused("without a stream", [&](auto) { static_cast<void>(flat.copy_to_host()); });
-  expect_refused("default stream", [&](auto) { flat.fill(1, roc::stream_ref()); });
   expect_refused("without a stream", [&](auto) {
     roc::copy_batch batch;
     batch.add(device, other);
     batch.submit();
   });
+}
+
+TEST_F(GraphRefuses, CallsOnTheDefaultStream) {
+  constexpr auto text = "default stream";
+  roc::stream_ref const default_stream;
+  expect_refused(text, [&](auto) { flat.fill(1, default_stream); });
+  expect_refused(text, [&](auto) { flat.copy_to_device(pageable, default_stream); });
+  expect_refused(text, [&](auto) { static_cast<void>(flat.copy_to_host(default_stream)); });
+  expect_refused(text, [&](auto) { default_stream.launch_host_function([] {}); });
+  expect_refused(text, [&](auto) {
+    roc::copy_batch batch;
+    batch.add(device, other);
+    batch.submit(default_stream);
+  });
+  expect_refused(text, [&](auto) { roc::map(flat, roc::access::read, default_stream).unmap(); });
 }
 
 TEST_F(GraphRefuses, MappingOfArrays) {
