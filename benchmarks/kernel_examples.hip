@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // kernel_examples [SIDE ELEMENTS]: measures the kernels of examples/kernels against the vendor's library, or on
-// the CPU against loops of OpenMP: a product of matrices of SIDE x SIDE floats, and arrays of ELEMENTS. Compares
-// the results too; exits with 1 if they differ.
+// the CPU against loops of OpenMP, and samples of images by texture units against those by the kernel: a product
+// of matrices of SIDE x SIDE floats, arrays of ELEMENTS, and pictures of SIDE x SIDE. Compares the results too;
+// exits with 1 if they differ.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
+#include <roc/image.hpp>
 #include <roc/launch.hpp>
 #include <roc/native.hpp>
 #include <roc/roc.hpp>
@@ -116,17 +119,20 @@ bool measure_matrix_product(roc::stream_ref stream, std::size_t side) {
   });
   cublasDestroy(handle);
   return print("matrix product", time, "cuBLAS", of_other, are_equal(c, other));
-#elif ROCARRAY_PLATFORM_HOST
+#elif ROCARRAY_BENCHMARK_OPENMP
   double const of_other = measure(stream, [&] {
-    roc::for_each(stream, roc::shape<1>{side},
-                  [side, a = a.data(), b = b.data(), c = other.data()](std::size_t i) {
-                    for (std::size_t j = 0; j < side; ++j) c[i * side + j] = 0;
-                    for (std::size_t k = 0; k < side; ++k) {
-                      for (std::size_t j = 0; j < side; ++j) c[i * side + j] += a[i * side + k] * b[k * side + j];
-                    }
-                  });
+    float const* const from_a = a.data();
+    float const* const from_b = b.data();
+    float* const to = other.data();
+#pragma omp parallel for
+    for (std::size_t i = 0; i < side; ++i) {
+      for (std::size_t j = 0; j < side; ++j) to[i * side + j] = 0;
+      for (std::size_t k = 0; k < side; ++k) {
+        for (std::size_t j = 0; j < side; ++j) to[i * side + j] += from_a[i * side + k] * from_b[k * side + j];
+      }
+    }
   });
-  return print("matrix product", time, "plain loops", of_other, are_equal(c, other));
+  return print("matrix product", time, "OpenMP", of_other, are_equal(c, other));
 #else
   return print("matrix product", time, "-", time, true);
 #endif
@@ -149,20 +155,15 @@ bool measure_reduction(roc::stream_ref stream, std::size_t elements) {
     cub::DeviceReduce::Sum(scratch.data(), size, values.data(), other.data(), elements, roc::native(stream));
   });
   return print("reduction", time, "CUB", of_other, are_equal(sum, other));
-#elif ROCARRAY_PLATFORM_HOST
+#elif ROCARRAY_BENCHMARK_OPENMP
   double const of_other = measure(stream, [&] {
-    other.zero(stream);
-    std::size_t const parts = 64;
-    roc::for_each(stream, roc::shape<1>{parts},
-                  [parts, elements, values = values.data(), sum = other.data()](std::size_t part) {
-                    unsigned mine = 0;
-                    for (std::size_t i = elements * part / parts; i < elements * (part + 1) / parts; ++i) {
-                      mine += values[i];
-                    }
-                    atomicAdd(sum, mine);
-                  });
+    unsigned const* const from = values.data();
+    unsigned total = 0;
+#pragma omp parallel for reduction(+ : total)
+    for (std::size_t i = 0; i < elements; ++i) total += from[i];
+    *other.data() = total;
   });
-  return print("reduction", time, "plain loops", of_other, are_equal(sum, other));
+  return print("reduction", time, "OpenMP", of_other, are_equal(sum, other));
 #else
   return print("reduction", time, "-", time, true);
 #endif
@@ -188,20 +189,21 @@ bool measure_histogram(roc::stream_ref stream, std::size_t elements) {
   bytes const scratch({size});
   double const of_other = measure(stream, [&] { run(scratch.data()); });
   return print("histogram", time, "CUB", of_other, are_equal(counts, other));
-#elif ROCARRAY_PLATFORM_HOST
+#elif ROCARRAY_BENCHMARK_OPENMP
   double const of_other = measure(stream, [&] {
-    other.zero(stream);
-    std::size_t const parts = 64;
-    roc::for_each(stream, roc::shape<1>{parts},
-                  [parts, elements, values = values.data(), counts = other.data()](std::size_t part) {
-                    unsigned local[bins] = {};
-                    for (std::size_t i = elements * part / parts; i < elements * (part + 1) / parts; ++i) {
-                      ++local[values[i]];
-                    }
-                    for (unsigned bin = 0; bin < bins; ++bin) atomicAdd(&counts[bin], local[bin]);
-                  });
+    unsigned char const* const from = values.data();
+    unsigned* const sums = other.data();
+    std::fill_n(sums, bins, 0u);
+#pragma omp parallel
+    {
+      unsigned own[bins] = {};
+#pragma omp for
+      for (std::size_t i = 0; i < elements; ++i) ++own[from[i]];
+#pragma omp critical
+      for (unsigned bin = 0; bin < bins; ++bin) sums[bin] += own[bin];
+    }
   });
-  return print("histogram", time, "plain loops", of_other, are_equal(counts, other));
+  return print("histogram", time, "OpenMP", of_other, are_equal(counts, other));
 #else
   return print("histogram", time, "-", time, true);
 #endif
@@ -231,9 +233,92 @@ bool measure_stencil(roc::stream_ref stream, std::size_t elements) {
     roc::launch(add_neighbors, {(elements + stencil_threads - 1) / stencil_threads}, {stencil_threads}, 0, stream,
                 in.view(), out.view());
   });
-  double const of_other = measure(
-      stream, [&] { roc::for_each(stream, in.shape(), plain_stencil{in.data(), other.data(), elements}); });
+  plain_stencil const plain{in.data(), other.data(), elements};
+#if ROCARRAY_BENCHMARK_OPENMP
+  double const of_other = measure(stream, [&] {
+#pragma omp parallel for
+    for (std::size_t i = 0; i < elements; ++i) plain(i);
+  });
+  return print("stencil", time, "OpenMP", of_other, are_equal(out, other));
+#else
+  double const of_other = measure(stream, [&] { roc::for_each(stream, in.shape(), plain); });
   return print("stencil", time, "for_each", of_other, are_equal(out, other));
+#endif
+}
+
+// Rotates a picture as examples/kernels/rotation_kernel.hpp does, of any elements.
+template <class View>
+__global__ void rotate_picture(View from, View to, float cosine, float sine) {
+  unsigned const column = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned const row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= to.extent(0) || column >= to.extent(1)) return;
+  float const x = static_cast<float>(column) + 0.5f - 0.5f * static_cast<float>(to.extent(1));
+  float const y = static_cast<float>(row) + 0.5f - 0.5f * static_cast<float>(to.extent(0));
+  float const from_x = cosine * x + sine * y + 0.5f * static_cast<float>(from.extent(1));
+  float const from_y = cosine * y - sine * x + 0.5f * static_cast<float>(from.extent(0));
+  to.store(from.sample(from_x, from_y), row, column);
+}
+
+using color = roc::pixel<unsigned char, 4>;
+
+void set_element(float& element, unsigned random) { element = static_cast<float>(random & 255); }
+void set_element(color& element, unsigned random) {
+  auto const channel = [random](unsigned shift) { return static_cast<unsigned char>(random >> shift & 255); };
+  element = {channel(0), channel(8), channel(16), channel(24)};
+}
+double difference(float a, float b) { return std::abs(a - b); }
+double difference(color const& a, color const& b) {
+  return (std::abs(a.x - b.x) + std::abs(a.y - b.y) + std::abs(a.z - b.z) + std::abs(a.w - b.w)) / 4.0;
+}
+
+// Rotates a picture of side x side by the unit that the library chooses, and by the kernel. The rates are 10^9
+// samples per second.
+template <class T>
+bool measure_samples(roc::stream_ref stream, char const* name, std::size_t side, roc::filter_mode filter) {
+  std::vector<T> elements(side * side);
+  for (std::size_t i = 0; i < elements.size(); ++i) set_element(elements[i], static_cast<unsigned>(i) * 2654435761U);
+  roc::image<T, 2> const from({side, side});
+  roc::image<T, 2> const to({side, side});
+  roc::image<T, 2> const other({side, side});
+  from.copy_to_device(elements);
+  auto const view_of = [&](roc::image<T, 2> const& image, roc::sampler_unit unit) {
+    roc::sampler const how{.filter = filter, .unit = unit};
+    if constexpr (std::is_same_v<T, float>) {
+      return image.view(how);
+    } else {
+      return image.normalized_view(how);
+    }
+  };
+  auto const time_of = [&](roc::image<T, 2> const& target, roc::sampler_unit unit) {
+    auto const source = view_of(from, unit);
+    auto const result = view_of(target, roc::sampler_unit::software);
+    return measure(stream, [&] {
+      roc::launch(rotate_picture<std::remove_const_t<decltype(source)>>, {(side + 31) / 32, (side + 7) / 8}, {32, 8},
+                  0, stream, source, result, 0.9f, 0.3f);
+    });
+  };
+  double const time = time_of(to, roc::sampler_unit::automatic);
+  double const of_other = time_of(other, roc::sampler_unit::software);
+  std::vector<T> first(elements.size());
+  std::vector<T> second(elements.size());
+  to.copy_to_host(first);
+  other.copy_to_host(second);
+  double sum = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) sum += difference(first[i], second[i]);
+  auto const samples = static_cast<double>(elements.size()) * 1e-6;
+  std::printf("samples of %s: %.3g by the kernel", name, samples / of_other);
+  bool const has_units = view_of(from, roc::sampler_unit::automatic).uses_hardware();
+  if (has_units) std::printf(", %.3g by texture units", samples / time);
+  std::puts("");
+  return print(name, time, "software", of_other, sum <= 0.01 * 256 * static_cast<double>(elements.size()));
+}
+
+bool measure_images(roc::stream_ref stream, std::size_t side) {
+  bool passed = measure_samples<float>(stream, "float, nearest", side, roc::filter_mode::nearest);
+  passed &= measure_samples<float>(stream, "float, linear", side, roc::filter_mode::linear);
+  passed &= measure_samples<color>(stream, "color, nearest", side, roc::filter_mode::nearest);
+  passed &= measure_samples<color>(stream, "color, linear", side, roc::filter_mode::linear);
+  return passed;
 }
 
 }  // namespace
@@ -248,10 +333,11 @@ int main(int count_of_arguments, char** arguments) {
   std::size_t const side = has_sizes ? number(1) : is_on_cpu ? 512 : 4096;
   std::size_t const elements = has_sizes ? number(2) : is_on_cpu ? 1 << 24 : 1 << 28;
   roc::stream const stream;
-  std::printf("%s: matrices of %zu x %zu, arrays of %zu\n", roc::device().name().c_str(), side, side, elements);
+  std::printf("%s: matrices and pictures of %zu x %zu, arrays of %zu\n", roc::device().name().c_str(), side, side, elements);
   bool passed = measure_matrix_product(stream, side);
   passed &= measure_reduction(stream, elements);
   passed &= measure_histogram(stream, elements);
   passed &= measure_stencil(stream, elements);
+  passed &= measure_images(stream, side);
   return passed ? 0 : 1;
 }
