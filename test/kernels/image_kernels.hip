@@ -50,10 +50,10 @@ struct sample_functor {
   }
 };
 
-template <class View>
+template <class From, class To = From>
 struct transfer_functor {
-  View from;
-  View to;
+  From from;
+  To to;
 
   template <class... I>
   ROCARRAY_HOST_DEVICE void operator()(I... index) const {
@@ -70,9 +70,9 @@ void sample_at(stream_ref stream, View const& image, device_view<float const, 2>
            sample_functor<View>{image, coordinates, layers, out});
 }
 
-template <class View>
-void transfer(stream_ref stream, View const& from, View const& to) {
-  for_each(stream, from.shape(), transfer_functor<View>{from, to});
+template <class From, class To>
+void transfer(stream_ref stream, From const& from, To const& to) {
+  for_each(stream, from.shape(), transfer_functor<From, To>{from, to});
 }
 
 #define ROCARRAY_TEST_INSTANTIATE(T, N, Layered, Read)                                          \
@@ -82,6 +82,9 @@ void transfer(stream_ref stream, View const& from, View const& to) {
   template void transfer(stream_ref, image_view<T, N, Layered, Read> const&,                    \
                          image_view<T, N, Layered, Read> const&);
 ROCARRAY_TEST_IMAGE_VIEWS(ROCARRAY_TEST_INSTANTIATE)
+#define ROCARRAY_TEST_INSTANTIATE_CONVERSION(From, To) \
+  template void transfer(stream_ref, From const&, To const&);
+ROCARRAY_TEST_CONVERSIONS(ROCARRAY_TEST_INSTANTIATE_CONVERSION)
 
 #endif
 
@@ -94,5 +97,9 @@ namespace roc::native_detail {
   ROCARRAY_FOR_EACH_HOST_STUB(N + Layered,                                                  \
                               test::transfer_functor<image_view<T, N, Layered, Read>>);
 ROCARRAY_TEST_IMAGE_VIEWS(ROCARRAY_TEST_STUBS)
+#define ROCARRAY_TEST_CONVERSION_STUB(From, To)                                         \
+  ROCARRAY_FOR_EACH_HOST_STUB(test::From::rank,                                         \
+                              test::transfer_functor<test::From, test::To>);
+ROCARRAY_TEST_CONVERSIONS(ROCARRAY_TEST_CONVERSION_STUB)
 
 }  // namespace roc::native_detail

@@ -40,9 +40,26 @@ template <class View>
 void sample_at(stream_ref stream, View const& image, device_view<float const, 2> coordinates,
                device_view<int const> layers, device_view<double, 2> out);
 
+using rgba8_fractions = image_view<rgba8, 2, false, read_mode::normalized>;
+using rgba_floats = image_view<float_rgba, 2>;
+using fractions16 = image_view<std::uint16_t, 1, false, read_mode::normalized>;
+using fractions8 = image_view<std::uint8_t, 1, false, read_mode::normalized>;
+using signed_fractions8 = image_view<std::int8_t, 1, false, read_mode::normalized>;
+
+// clang-format off
+/// Calls X(type of the source, type of the destination) for every conversion of formats that is
+/// tested.
+#define ROCARRAY_TEST_CONVERSIONS(X) \
+  X(rgba8_fractions, rgba_floats)    \
+  X(rgba_floats, rgba8_fractions)    \
+  X(fractions16, fractions8)         \
+  X(fractions8, fractions16)         \
+  X(signed_fractions8, fractions8)
+// clang-format on
+
 /// Loads every element of `from` and stores it to `to`, with for_each.
-template <class View>
-void transfer(stream_ref stream, View const& from, View const& to);
+template <class From, class To>
+void transfer(stream_ref stream, From const& from, To const& to);
 
 /// Launches a kernel with bounds checks whose thread (1, 2, 0) of block (1, 0, 0) loads, or stores,
 /// the element (row, column) of an image of 4 rows and 6 columns; others use the element (0, 0).

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <future>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -321,6 +322,91 @@ TEST(Image, CopiesOfRegionsTouchNothingElse) {
   }
 }
 
+// Copies a region inside an image from and to an array, and a region from one image to another.
+template <class Image>
+void expect_regions_are_copied(roc::shape<Image::rank> const& shape) {
+  constexpr std::size_t rank = Image::rank;
+  Image const image(shape);
+  Image const other(shape);
+  image.pixels().fill(1);
+  other.pixels().fill(2);
+  roc::shape<rank> inner = shape;
+  for (std::size_t& extent : inner) extent -= 2;
+  auto const inside = [](auto const& view) {
+    if constexpr (rank == 1) {
+      return view(roc::slice(1, -1));
+    } else if constexpr (rank == 2) {
+      return view(roc::slice(1, -1), roc::slice(1, -1));
+    } else {
+      return view(roc::slice(1, -1), roc::slice(1, -1), roc::slice(1, -1));
+    }
+  };
+  roc::device_array<int, rank> const numbers(inner);
+  std::vector<int> values(numbers.size());
+  std::iota(values.begin(), values.end(), 100);
+  numbers.copy_to_device(values);
+  roc::stream const stream;
+  roc::copy(numbers, inside(image.pixels()), stream);
+  roc::copy(inside(image.pixels()), inside(other.pixels()), stream);
+  roc::device_array<int, rank> const back(inner, roc::order::f, stream);
+  roc::copy(inside(other.pixels()), back, stream);
+  stream.synchronize();
+  std::vector<int> result(values.size());
+  back.copy_to_host(roc::host_view<int, rank>(result.data(), inner));
+  EXPECT_EQ(values, result);
+  inside(image.pixels()).fill(1);
+  inside(other.pixels()).fill(2);
+  std::vector<int> elements(image.pixels().size());
+  image.copy_to_host(elements);
+  EXPECT_EQ(std::vector<int>(elements.size(), 1), elements);
+  other.copy_to_host(elements);
+  EXPECT_EQ(std::vector<int>(elements.size(), 2), elements);
+}
+
+TEST(Image, CopiesOfRegionsOfAllRanks) {
+  expect_regions_are_copied<roc::image<int, 1>>({67});
+  expect_regions_are_copied<roc::image<int, 2>>({5, 67});
+  expect_regions_are_copied<roc::image<int, 3>>({4, 5, 7});
+  expect_regions_are_copied<roc::layered_image<int, 1>>({4, 67});
+  expect_regions_are_copied<roc::layered_image<int, 2>>({4, 5, 67});
+}
+
+TEST(Image, OfAnotherDeviceThanTheCurrentOne) {
+  if (roc::device::count() < 2) GTEST_SKIP() << "there is one device";
+  auto random = roc::test::random_generator("OfAnotherDeviceThanTheCurrentOne");
+  std::optional<roc::stream> stream;
+  std::optional<roc::image<float, 2>> image;
+  std::optional<roc::device_array<float, 2>> coordinates;
+  std::optional<roc::device_array<int>> layers;
+  std::optional<roc::device_array<double, 2>> out;
+  {
+    roc::device_guard const second{roc::device(1)};
+    stream.emplace();
+    coordinates.emplace(roc::shape<2>{1, 2});
+    layers.emplace(roc::shape<1>{1});
+    out.emplace(roc::shape<2>{1, 1});
+  }
+  ASSERT_EQ(0, roc::device().ordinal());
+  image.emplace(roc::shape<2>{5, 7}, *stream);
+  EXPECT_EQ(1, image->device_ordinal());
+  auto const elements = random_elements<float>(5 * 7, random);
+  image->copy_to_device(elements);
+  coordinates->copy_to_device(std::vector<float>{3.5f, 2.5f});
+  layers->zero();
+  auto const view = image->view();
+  EXPECT_EQ(roc::device(1).has_texture_units(), view.uses_hardware());
+  roc::test::sample_at(*stream, view, coordinates->view(), layers->view(), out->view());
+  stream->synchronize();
+  EXPECT_EQ(elements[2 * 7 + 3], static_cast<float>(out->copy_to_host()(0, 0)));
+  roc::image<float, 2> const here({5, 7});
+  roc::copy(image->pixels(), here.pixels());
+  std::vector<float> copied(elements.size());
+  here.copy_to_host(copied);
+  EXPECT_EQ(elements, copied);
+  image.reset();
+  EXPECT_EQ(0, roc::device().ordinal());
+}
+
 TEST(Image, CopyOfOtherShapeIsRefused) {
   roc::image<float, 2> const image({6, 9});
   roc::device_array<float, 2> const array({9, 6});
@@ -352,6 +438,72 @@ TEST(Image, LoadedElementsAreStored) {
     }
     EXPECT_EQ(expected, out);
   });
+}
+
+// Returns what the elements become when a kernel converts them from one format to another.
+template <class From, class To, class T>
+std::vector<typename To::element_type> converted(std::vector<T> const& elements) {
+  roc::image<T, From::dimensions> const from(roc::shape<From::dimensions>{elements.size()});
+  roc::image<typename To::element_type, To::dimensions> const to(from.shape());
+  from.copy_to_device(elements);
+  roc::test::transfer({}, from.normalized_view(), to.normalized_view());
+  std::vector<typename To::element_type> result(elements.size());
+  to.copy_to_host(result);
+  return result;
+}
+
+TEST(ImageFormats, KernelsConvertBetweenIntegersOfTwoSizes) {
+  std::vector<std::uint16_t> wide;
+  std::vector<std::uint8_t> nearest;
+  for (int i = 0; i < 65536; i += 7) {
+    wide.push_back(static_cast<std::uint16_t>(i));
+    nearest.push_back(static_cast<std::uint8_t>((i + 128) / 257));  // 65535 / 255
+  }
+  EXPECT_EQ(nearest, (converted<roc::test::fractions16, roc::test::fractions8>(wide)));
+  std::vector<std::uint8_t> narrow(256);
+  std::vector<std::uint16_t> multiples(256);
+  for (unsigned i = 0; i < 256; ++i) {
+    narrow[i] = static_cast<std::uint8_t>(i);
+    multiples[i] = static_cast<std::uint16_t>(257 * i);
+  }
+  EXPECT_EQ(multiples, (converted<roc::test::fractions8, roc::test::fractions16>(narrow)));
+  // Negative fractions become 0.
+  EXPECT_EQ((std::vector<std::uint8_t>{0, 0, 0, 2, 255}),
+            (converted<roc::test::signed_fractions8, roc::test::fractions8>(
+                std::vector<std::int8_t>{-128, -1, 0, 1, 127})));
+}
+
+TEST(ImageFormats, KernelsConvertBetweenBytesAndFloats) {
+  using roc::test::float_rgba;
+  using roc::test::rgba8;
+  roc::image<rgba8, 2> const bytes({2, 64});
+  roc::image<float_rgba, 2> const floats(bytes.shape());
+  std::vector<rgba8> elements(2 * 64);
+  for (unsigned i = 0; i < elements.size(); ++i) {
+    auto const value = static_cast<std::uint8_t>(2 * i);
+    elements[i] = {value, static_cast<std::uint8_t>(255 - value), 0, 255};
+  }
+  bytes.copy_to_device(elements);
+  roc::test::transfer({}, bytes.normalized_view(), floats.view());
+  std::vector<float_rgba> fractions(elements.size());
+  floats.copy_to_host(fractions);
+  for (unsigned i = 0; i < elements.size(); ++i) {
+    EXPECT_FLOAT_EQ(static_cast<float>(2 * i) / 255, fractions[i].x);
+    EXPECT_FLOAT_EQ(static_cast<float>(255 - 2 * i) / 255, fractions[i].y);
+    EXPECT_EQ(0, fractions[i].z);
+    EXPECT_EQ(1, fractions[i].w);
+  }
+  bytes.pixels().fill({});
+  roc::test::transfer({}, floats.view(), bytes.normalized_view());
+  std::vector<rgba8> back(elements.size());
+  bytes.copy_to_host(back);
+  EXPECT_EQ(elements, back);
+  // Floats that are no fractions are limited.
+  std::fill(fractions.begin(), fractions.end(), float_rgba{-3, 7, 0.5f, 1e30f});
+  floats.copy_to_device(fractions);
+  roc::test::transfer({}, floats.view(), bytes.normalized_view());
+  bytes.copy_to_host(back);
+  EXPECT_EQ(std::vector<rgba8>(back.size(), {0, 255, 128, 255}), back);
 }
 
 TEST(ImageFormats, FractionsAreLimitedAndRounded) {
