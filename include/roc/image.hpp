@@ -64,8 +64,8 @@ template <class T, std::size_t N, bool Layered = false>
 class image {
   using traits = detail::pixel_traits<T>;
   static_assert(detail::is_image_element<T>,
-                "rocarray: the elements of an image are 8, 16 or 32-bit integers or float, or "
-                "roc::pixel with 2 or 4 of them");
+                "rocarray: the elements of an image are 8, 16 or 32-bit integers, half or "
+                "float, or roc::pixel with 2 or 4 of them");
   static_assert(N >= 1 && N + Layered <= 3,
                 "rocarray: an image has 1, 2 or 3 axes, and with layers 1 or 2");
 

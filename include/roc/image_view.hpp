@@ -21,10 +21,13 @@ namespace roc {
 
 namespace detail {
 
-/// The value that a kernel reads from an image: the element, or the same channels as fractions.
+/// The value that a kernel reads from an image: the element, or the same channels as float if they
+/// are halves or read as fractions.
 template <class T, read_mode Read>
 struct image_value_of {
-  using type = T;
+  using traits = pixel_traits<T>;
+  using type = std::conditional_t<std::is_same_v<typename traits::channel, half>,
+                                  typename traits::template with_channel<float>, T>;
 };
 template <class T>
 struct image_value_of<T, read_mode::normalized> {
@@ -81,8 +84,8 @@ class image_view {
   using traits = detail::pixel_traits<T>;
   using channel = typename traits::channel;
   static_assert(detail::is_image_element<T>,
-                "rocarray: the elements of an image are 8, 16 or 32-bit integers or float, or "
-                "roc::pixel with 2 or 4 of them");
+                "rocarray: the elements of an image are 8, 16 or 32-bit integers, half or "
+                "float, or roc::pixel with 2 or 4 of them");
   static_assert(N >= 1 && N + Layered <= 3,
                 "rocarray: an image has 1, 2 or 3 axes, and with layers 1 or 2");
   static_assert(Read == read_mode::element || detail::is_normalizable<channel>,
@@ -133,7 +136,7 @@ class image_view {
     requires(sizeof...(I) == rank)
   ROCARRAY_HOST_DEVICE void store(value_type const& value, I... index) const {
     T& element = pixels_.data()[offset<Checked>(index...)];
-    if constexpr (Read == read_mode::element) {
+    if constexpr (std::is_same_v<T, value_type>) {
       element = value;
     } else {
       T converted{};
@@ -188,7 +191,7 @@ class image_view {
 
   // Returns an element as kernels read it.
   ROCARRAY_HOST_DEVICE static value_type read(T const& element) {
-    if constexpr (Read == read_mode::element) {
+    if constexpr (std::is_same_v<T, value_type>) {
       return element;
     } else {
       value_type result{};

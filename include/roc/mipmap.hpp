@@ -325,9 +325,9 @@ class mipmap {
   /// *Synchronization:* asynchronous, in the order of the stream.
   void fill_levels(stream_ref stream, detail::caller at = std::source_location::current()) const {
     using channel = typename detail::pixel_traits<T>::channel;
-    static_assert(std::is_floating_point_v<channel> || detail::is_normalizable<channel>,
-                  "rocarray: fill_levels computes means: it needs elements of float, or integers "
-                  "of 8 or 16 bits");
+    static_assert(detail::is_floating_channel<channel> || detail::is_normalizable<channel>,
+                  "rocarray: fill_levels computes means: it needs elements of half or float, or "
+                  "integers of 8 or 16 bits");
     detail::call_scope const call(__func__, at);
     sampler const how{.unit = sampler_unit::software};
     std::vector<image_type> const& levels = checked();

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <roc/config.hpp>
+#include <roc/half.hpp>
 
 namespace roc {
 
@@ -14,7 +15,8 @@ namespace roc {
 /// and the alignment of HIP's vector types: a `pixel<float, 4>` that of a float4. Images with one
 /// channel have the number itself as the element. (OpenCL: `float4`, `uchar4`; HIP: the same)
 ///
-/// The reads of an image return pixels of float for channels that are read as fractions.
+/// The reads of an image return pixels of float for channels of half, and for those that are read
+/// as fractions.
 template <class T, std::size_t C>
 struct pixel {
   static_assert(C == 2 || C == 4,
@@ -98,7 +100,11 @@ template <class T>
 inline constexpr bool is_image_channel =
     std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::int8_t> ||
     std::is_same_v<T, std::uint16_t> || std::is_same_v<T, std::int16_t> ||
-    std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, float>;
+    std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::int32_t> ||
+    std::is_same_v<T, float> || std::is_same_v<T, half>;
+/// True for channels that are floating-point numbers in memory.
+template <class T>
+inline constexpr bool is_floating_channel = std::is_floating_point_v<T> || std::is_same_v<T, half>;
 /// True for the types of elements that images can have.
 template <class T>
 inline constexpr bool is_image_element =

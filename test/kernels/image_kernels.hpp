@@ -14,6 +14,7 @@ using signed_pair8 = pixel<std::int8_t, 2>;
 using signed_pair16 = pixel<std::int16_t, 2>;
 using rgba32 = pixel<std::uint32_t, 4>;
 using float_rgba = pixel<float, 4>;
+using half_rgba = pixel<half, 4>;
 
 // clang-format off
 /// Calls X(element type, axes, has layers, read mode) for every kind of view that is tested.
@@ -23,6 +24,9 @@ using float_rgba = pixel<float, 4>;
   X(float, 3, false, read_mode::element)                        \
   X(float, 2, true, read_mode::element)                         \
   X(::roc::test::float_rgba, 2, false, read_mode::element)      \
+  X(::roc::half, 1, false, read_mode::element)                  \
+  X(::roc::half, 2, true, read_mode::element)                   \
+  X(::roc::test::half_rgba, 2, false, read_mode::element)       \
   X(::roc::test::rgba8, 2, false, read_mode::element)           \
   X(::roc::test::rgba8, 2, false, read_mode::normalized)        \
   X(::roc::test::signed_pair8, 2, false, read_mode::normalized) \
@@ -42,6 +46,7 @@ void sample_at(stream_ref stream, View const& image, device_view<float const, 2>
 
 using rgba8_fractions = image_view<rgba8, 2, false, read_mode::normalized>;
 using rgba_floats = image_view<float_rgba, 2>;
+using rgba_halves = image_view<half_rgba, 2>;
 using fractions16 = image_view<std::uint16_t, 1, false, read_mode::normalized>;
 using fractions8 = image_view<std::uint8_t, 1, false, read_mode::normalized>;
 using signed_fractions8 = image_view<std::int8_t, 1, false, read_mode::normalized>;
@@ -52,6 +57,8 @@ using signed_fractions8 = image_view<std::int8_t, 1, false, read_mode::normalize
 #define ROCARRAY_TEST_CONVERSIONS(X) \
   X(rgba8_fractions, rgba_floats)    \
   X(rgba_floats, rgba8_fractions)    \
+  X(rgba_floats, rgba_halves)        \
+  X(rgba_halves, rgba_floats)        \
   X(fractions16, fractions8)         \
   X(fractions8, fractions16)         \
   X(signed_fractions8, fractions8)

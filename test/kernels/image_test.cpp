@@ -50,7 +50,7 @@ struct view_kind {
   using traits = roc::detail::pixel_traits<T>;
   using channel = typename traits::channel;
   static constexpr bool is_normalized = Read == read_mode::normalized;
-  static constexpr bool is_filterable = is_normalized || std::is_floating_point_v<channel>;
+  static constexpr bool is_filterable = is_normalized || roc::detail::is_floating_channel<channel>;
 
   static view view_of(image const& source, sampler const& how) {
     if constexpr (is_normalized) {
@@ -60,9 +60,9 @@ struct view_kind {
     }
   }
   static std::string name() {
-    std::string const sign = std::is_floating_point_v<channel> ? "float"
-                             : std::is_signed_v<channel>       ? "int"
-                                                               : "uint";
+    std::string const sign = roc::detail::is_floating_channel<channel> ? "float"
+                             : std::is_signed_v<channel>               ? "int"
+                                                                       : "uint";
     return sign + std::to_string(8 * sizeof(channel)) + "x" + std::to_string(traits::channels) +
            (is_normalized ? " normalized, " : ", ") + std::to_string(N) + " axes" +
            (Layered ? " with layers" : "");
@@ -96,8 +96,8 @@ std::vector<T> random_elements(std::size_t count, std::mt19937_64& random) {
   std::vector<T> result(count);
   for (T& element : result) {
     for (std::size_t c = 0; c < traits::channels; ++c) {
-      if constexpr (std::is_floating_point_v<channel>) {
-        traits::at(element, c) = std::uniform_real_distribution<channel>(0, 1)(random);
+      if constexpr (roc::detail::is_floating_channel<channel>) {
+        traits::at(element, c) = std::uniform_real_distribution<float>(0, 1)(random);
       } else {
         traits::at(element, c) = static_cast<channel>(random());
       }
@@ -504,6 +504,72 @@ TEST(ImageFormats, KernelsConvertBetweenBytesAndFloats) {
   roc::test::transfer({}, floats.view(), bytes.normalized_view());
   bytes.copy_to_host(back);
   EXPECT_EQ(std::vector<rgba8>(back.size(), {0, 255, 128, 255}), back);
+}
+
+TEST(ImageFormats, KernelsConvertBetweenFloatsAndHalves) {
+  using roc::test::float_rgba;
+  using roc::test::half_rgba;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  roc::image<float_rgba, 2> const floats({1, 2});
+  roc::image<half_rgba, 2> const halves(floats.shape());
+  floats.copy_to_device(std::vector<float_rgba>{{0.1f, -2.5f, 65504, 0}, {65520, 1e-7f, 1, 2049}});
+  roc::test::transfer({}, floats.view(), halves.view());
+  std::vector<half_rgba> stored(2);
+  halves.copy_to_host(stored);
+  EXPECT_EQ((std::vector<half_rgba>{{0.1f, -2.5f, 65504, 0}, {infinity, 0x1p-23f, 1, 2048}}), stored);
+  roc::test::transfer({}, halves.view(), floats.view());
+  std::vector<float_rgba> back(2);
+  floats.copy_to_host(back);
+  EXPECT_EQ((std::vector<float_rgba>{{0.0999755859375f, -2.5f, 65504, 0},
+                                     {infinity, 0x1p-23f, 1, 2048}}),
+            back);
+}
+
+// The halves next to a finite one.
+float below(roc::half value) {
+  if (value.bits() == 0) return -0x1p-24f;
+  std::uint16_t const step = value.bits() < 0x8000 ? 0xffff : 1;
+  return roc::half::from_bits(static_cast<std::uint16_t>(value.bits() + step));
+}
+float above(roc::half value) {
+  return -below(roc::half::from_bits(static_cast<std::uint16_t>(value.bits() ^ 0x8000)));
+}
+
+TEST(Half, HasTheBitsOfTheStandard) {
+  EXPECT_EQ(0x3c00, roc::half(1).bits());
+  EXPECT_EQ(0xc100, roc::half(-2.5f).bits());
+  EXPECT_EQ(0x7bff, roc::half(65504).bits());
+  EXPECT_EQ(0x7c00, roc::half(65520).bits());
+  EXPECT_EQ(0x8000, roc::half(-0.0f).bits());
+  EXPECT_EQ(0x0001, roc::half(0x1p-24f).bits());
+  EXPECT_EQ(0x0400, roc::half(0x1p-14f).bits());
+  EXPECT_EQ(0x7e00, roc::half(std::numeric_limits<float>::quiet_NaN()).bits());
+  EXPECT_EQ(std::numeric_limits<float>::infinity(), roc::half::from_bits(0x7c00));
+  EXPECT_TRUE(std::isnan(static_cast<float>(roc::half::from_bits(0x7c01))));
+  static_assert(sizeof(roc::half) == 2 && roc::half(0.5f) == 0.5f);
+}
+
+TEST(Half, EachIsAFloatAndBack) {
+  for (unsigned bits = 0; bits != 65536; ++bits) {
+    auto const value = roc::half::from_bits(static_cast<std::uint16_t>(bits));
+    float const number = value;
+    if (std::isnan(number)) continue;
+    ASSERT_EQ(bits, roc::half(number).bits());
+  }
+}
+
+TEST(Half, IsTheNearestNumber) {
+  auto random = roc::test::random_generator("HalfIsTheNearestNumber");
+  for (int i = 0; i != 100'000; ++i) {
+    float const number = std::ldexp(std::uniform_real_distribution<float>(-2, 2)(random),
+                                    std::uniform_int_distribution<int>(-27, 14)(random));
+    roc::half const value = number;
+    float const distance = std::abs(value - number);
+    ASSERT_LE(distance, std::abs(below(value) - number)) << number;
+    ASSERT_LE(distance, std::abs(above(value) - number)) << number;
+    float const midpoint = 0.5f * (value + above(value));
+    ASSERT_EQ(0, roc::half(midpoint).bits() & 1) << midpoint;
+  }
 }
 
 TEST(ImageFormats, FractionsAreLimitedAndRounded) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <roc/config.hpp>
+#include <roc/pixel.hpp>
 #include <roc/sampler.hpp>
 
 namespace roc::detail {
@@ -103,10 +104,10 @@ inline constexpr auto largest_integer =
     static_cast<float>((1u << (8 * sizeof(T) - (std::is_signed_v<T> ? 1 : 0))) - 1);
 
 /// Returns a channel as a fraction: from 0 to 1, or from -1 to 1 for signed integers, whose two
-/// smallest values are both -1. A float is returned as it is.
+/// smallest values are both -1. The value of a float or half is returned as it is.
 template <class T>
 ROCARRAY_HOST_DEVICE constexpr float to_fraction(T value) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (is_floating_channel<T>) {
     return value;
   } else {
     float const result = static_cast<float>(value) / largest_integer<T>;
@@ -115,15 +116,19 @@ ROCARRAY_HOST_DEVICE constexpr float to_fraction(T value) {
 }
 
 /// Returns the integer that is nearest to a fraction; of fractions outside of the range, and of
-/// NaN, the nearest end and 0.
+/// NaN, the nearest end and 0. A half is rounded, and not limited.
 template <class T>
 ROCARRAY_HOST_DEVICE constexpr T from_fraction(float value) {
-  constexpr float lowest = std::is_signed_v<T> ? -1 : 0;
-  if (value != value) return 0;
-  if (value < lowest) value = lowest;
-  if (value > 1) value = 1;
-  float const scaled = value * largest_integer<T>;
-  return static_cast<T>(static_cast<int>(scaled + (scaled < 0 ? -0.5f : 0.5f)));
+  if constexpr (is_floating_channel<T>) {
+    return value;
+  } else {
+    constexpr float lowest = std::is_signed_v<T> ? -1 : 0;
+    if (value != value) return 0;
+    if (value < lowest) value = lowest;
+    if (value > 1) value = 1;
+    float const scaled = value * largest_integer<T>;
+    return static_cast<T>(static_cast<int>(scaled + (scaled < 0 ? -0.5f : 0.5f)));
+  }
 }
 
 }  // namespace roc::detail
