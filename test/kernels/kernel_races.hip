@@ -34,6 +34,21 @@ __global__ void race_between_warps(roc::device_view<int> values) {
   values(threadIdx.x) = tile[63 - threadIdx.x];
 }
 
+__global__ void race_in_second_block(roc::device_view<int> values) {
+  __shared__ int tile[64];
+  tile[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (blockIdx.x == 0) __syncthreads();
+  int const value = tile[63 - threadIdx.x];
+  if (value < 0) values(0) = value;
+}
+
+bool launch_two_blocks(roc::stream_ref stream) {
+  auto const values = roc::to_device(std::vector<int>(64, 1));
+  roc::launch(race_in_second_block, {2}, {64}, 0, stream, values.view());
+  stream.synchronize();
+  return true;
+}
+
 __global__ void barriers(roc::device_view<int> values) {
   __shared__ int tile[64];
   int* const dynamic = roc::dynamic_shared<int>();
@@ -209,7 +224,8 @@ int main(int count, char** names) {
   struct {
     char const* name;
     bool (*run)(roc::stream_ref);
-  } const programs[] = {{"fences", launch_fences},
+  } const programs[] = {{"race_in_second_block", launch_two_blocks},
+                        {"fences", launch_fences},
                         {"queue", launch_queue},
                         {"arguments", launch_arguments}};
   for (auto const& entry : programs) {

@@ -127,6 +127,7 @@ class block_runner final : public running_block {
 
  private:
   using thread_text = std::array<char, 48>;
+  using thread_of_block_text = std::array<char, 96>;
 
   void allocate_shared_memory(std::size_t bytes);
   void prepare_shared_memory();
@@ -163,6 +164,8 @@ class block_runner final : public running_block {
   void check_unused_memory();
 
   thread_text describe_thread(unsigned thread) const;
+  // Returns the names of the block and the thread. ThreadSanitizer keeps 63 characters of it.
+  thread_of_block_text describe_thread_of_block(unsigned thread) const;
   // Returns the names of the kernel and the block.
   std::string describe_block() const;
   // Returns those and the name of the thread that runs.
@@ -328,7 +331,7 @@ void block_runner::run_block() {
     last_ = thread_count_;
     if (fiber::is_checked_by_tsan()) {
       last_ = next_ + 1;
-      started.set_name(describe_thread(next_).data());
+      started.set_name(describe_thread_of_block(next_).data());
     }
     bool const has_returned =
         started.start([](void* self) { static_cast<block_runner*>(self)->run_threads(); }, this);
@@ -589,6 +592,14 @@ block_runner::thread_text block_runner::describe_thread(unsigned thread) const {
   thread_text text;
   std::snprintf(text.data(), text.size(), "(%u, %u, %u)", thread % size.x, thread / size.x % size.y,
                 thread / size.x / size.y);
+  return text;
+}
+
+block_runner::thread_of_block_text block_runner::describe_thread_of_block(unsigned thread) const {
+  kernel_index const& block = *variables_.block;
+  thread_of_block_text text;
+  std::snprintf(text.data(), text.size(), "block (%u, %u, %u), thread %s", block.x, block.y,
+                block.z, describe_thread(thread).data());
   return text;
 }
 
