@@ -31,6 +31,7 @@ hipError_t call_with_types(hipStream_t stream, hipMemPool_t pool) {
       hipFuncGetAttributes(&attributes, kernel),
       hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize, 100),
       hipFuncSetCacheConfig(kernel, hipFuncCachePreferL1),
+      hipFuncSetSharedMemConfig(kernel, hipSharedMemBankSizeFourByte),
       hipLaunchKernel(kernel, dim3(1), dim3(32), arguments),
       hipLaunchKernel(reinterpret_cast<void const*>(kernel), dim3(1), dim3(32), arguments, 0, stream),
   };

@@ -70,6 +70,11 @@ hipError_t hipFuncSetCacheConfig(F* kernel, hipFuncCache_t config) {
 }
 template <class F>
   requires std::is_function_v<F>
+hipError_t hipFuncSetSharedMemConfig(F* kernel, hipSharedMemConfig config) {
+  return hipFuncSetSharedMemConfig(reinterpret_cast<void const*>(kernel), config);
+}
+template <class F>
+  requires std::is_function_v<F>
 hipError_t hipLaunchKernel(F* kernel, dim3 grid, dim3 block, void** arguments,
                            std::size_t shared_bytes = 0, hipStream_t stream = nullptr) {
   return hipLaunchKernel(reinterpret_cast<void const*>(kernel), grid, block, arguments,
