@@ -32,7 +32,7 @@ struct call_site {
   std::atomic<void const*> address = nullptr;  // published after the members below
   call function = call::count;
   vendor_runtime const* runtime = nullptr;  // null: no runtime is loaded
-  copy_counter served;
+  copy_counter pageable;                    // served, or passed on because of the vendor's rate
   copy_counter small;
 };
 

@@ -18,6 +18,7 @@
 #include "base/parse_size.hpp"
 #include "base/staging_threshold.hpp"
 #include "preload/publication_lock.hpp"
+#include "preload/rate_comparison.hpp"
 #include "preload/summary.hpp"
 
 namespace roc::preload {
@@ -33,6 +34,7 @@ enum class copier_state : unsigned char { not_loaded, loaded, unavailable };
 // and destructors.
 constinit std::atomic<bool> are_settings_read = false;
 constinit std::atomic<bool> is_switched_off = false;
+constinit std::atomic<bool> measures_rates = true;
 constinit std::atomic<bool> prints_summary = false;
 constinit std::atomic<std::size_t> staging_threshold = base::default_staging_threshold;
 constinit std::atomic<bool> was_forked = false;  // after the copier was loaded
@@ -67,6 +69,7 @@ void handle_fork_in_child() noexcept {
   captures = 0;
   copies_in_flight = 0;
   clear_counters();
+  clear_comparison();
 }
 
 // Reads the settings at the first use: constructors of the program's libraries may run before the
@@ -74,6 +77,7 @@ void handle_fork_in_child() noexcept {
 void read_settings() noexcept {
   if (are_settings_read.load(std::memory_order_acquire)) return;
   is_switched_off = is_second_word("ROCARRAY_PRELOAD", "on", "off");
+  measures_rates = !is_second_word("ROCARRAY_PRELOAD_MEASURE", "on", "off");
   prints_summary = is_second_word("ROCARRAY_PRELOAD_SUMMARY", "0", "1");
   // The library reports a value that it cannot use.
   if (char const* const text = std::getenv("ROCARRAY_STAGING_THRESHOLD"); text != nullptr) {
@@ -291,15 +295,13 @@ void count_failure(outcome result) noexcept {
 outcome try_to_serve(call_site const& site, copy_request& request, copy_report& report) noexcept {
   outcome const checked = check_request(request);
   if (checked != outcome::served) return checked;
+  if (measures_rates && is_left_to_vendor(request)) return outcome::vendor_faster;
   vendor_runtime const& runtime = *site.runtime;
   flight const in_flight;  // before the captures are looked at, see before_capture
   outcome const ready = check_runtime(runtime, request);
   if (ready != outcome::served) return ready;
   if (!has_copier_for(runtime)) return outcome::unavailable;
-  auto const asked = static_cast<direction>(request.kind);
-  // The duration of an asynchronous call is not always that of its copy.
-  request.measures_vendor = prints_summary && request.is_synchronous && request.is_contiguous() &&
-                            asked != direction::unspecified && is_vendor_to_be_measured(asked);
+  request.choose = measures_rates ? choose_copier : nullptr;
   request.captures = &captures;
   outcome const result = copy_with_library(&request, &report);
   count_failure(result);
@@ -321,8 +323,13 @@ outcome serve(call_site& site, call function, copy_request request, copy_report&
   outcome const result = try_to_serve(site, request, report);
   std::uint64_t const bytes = result == outcome::invalid ? 0 : request.bytes();
   count_copy(site, function, result, bytes);
-  if (result == outcome::served) count_duration(result, report, bytes);
+  if (result == outcome::served) add_duration(result, request, report);
   return result;
+}
+
+void add_duration(outcome result, copy_request const& request, copy_report const& report) noexcept {
+  count_duration(result, report, request.bytes());
+  if (measures_rates) compare_duration(result, request, report);
 }
 
 bool wants_summary() noexcept {

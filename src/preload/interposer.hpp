@@ -9,8 +9,12 @@ namespace roc::preload {
 
 /// Has a copy served, or finds out why it must be passed on. Counts it. Never throws. Blocks until
 /// the copy is complete if it is served. For outcome::to_measure, the caller measures the vendor's
-/// function and passes the duration to count_duration with the direction in `report`.
+/// function and passes the duration to add_duration in `report`.
 outcome serve(call_site& site, call function, copy_request request, copy_report& report) noexcept;
+
+/// Adds the duration of a copy that was served or, for outcome::to_measure, done by the vendor's
+/// function: for the summary, and for the choice of who does further copies.
+void add_duration(outcome result, copy_request const& request, copy_report const& report) noexcept;
 
 /// Returns true if the summary is printed at exit. Only then are the call sites needed.
 bool wants_summary() noexcept;

@@ -25,8 +25,7 @@ inline void* per_thread(void* stream = nullptr) noexcept {
 /// Returns the request of a contiguous copy.
 inline copy_request contiguous(void* to, void const* from, std::size_t bytes, int kind,
                                void* stream, bool is_synchronous) noexcept {
-  return {from, to,     bytes,          1,     1, bytes, bytes, bytes, bytes,
-          kind, stream, is_synchronous, false, -1};
+  return {from, to, bytes, 1, 1, bytes, bytes, bytes, bytes, kind, stream, is_synchronous, -1};
 }
 
 /// Calls the vendor's function that a call from `caller` would have reached.
@@ -59,7 +58,7 @@ int copy_or_call_vendor(call function, void const* caller, copy_request const& r
   int const code = vendor(arguments...);
   std::chrono::nanoseconds const duration = std::chrono::steady_clock::now() - begin;
   report.nanoseconds = duration.count();
-  if (code == 0) count_duration(result, report, request.bytes());
+  if (code == 0) add_duration(result, request, report);
   return code;
 }
 

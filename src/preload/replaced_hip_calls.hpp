@@ -16,8 +16,8 @@ inline copy_request rows(void* to, std::size_t to_pitch, void const* from, std::
                          std::size_t width, std::size_t height, int kind, void* stream,
                          bool is_synchronous) noexcept {
   // The slices are not used: there is one.
-  return {from,           to,   width,  height,         1,     from_pitch, to_pitch, width * height,
-          width * height, kind, stream, is_synchronous, false, -1};
+  return {from,           to,   width,  height,         1, from_pitch, to_pitch, width * height,
+          width * height, kind, stream, is_synchronous, -1};
 }
 
 /// Returns the request of a three-dimensional copy between two pitched pointers. Sets `result` to
@@ -54,7 +54,6 @@ inline copy_request slices(hipMemcpy3DParms const& p, void* stream, bool is_sync
           static_cast<int>(p.kind),
           stream,
           is_synchronous,
-          false,
           -1};
 }
 

@@ -24,7 +24,8 @@ enum class outcome : unsigned char {
   other_memory,     // memory that is managed, or of an unknown kind
   other_device,     // memory, stream or context of another device than the current one
   suits_vendor,     // a layout or a setting for which the vendor's function is preferred
-  to_measure,       // done by the vendor's function to measure its rate for the summary
+  to_measure,       // done by the vendor's function to measure its rate
+  vendor_faster,    // according to the copies that were measured
   nested,           // made by a callback of a tool within a call of the library
   after_fork,       // a child process of one that has used the library
   after_reset,      // the program has reset the device
@@ -41,6 +42,14 @@ enum class direction : int { to_device = 1, to_host = 2, unspecified = 4 };
 /// The handle that both vendors give to the default stream of the calling thread.
 inline void* per_thread_stream() noexcept { return reinterpret_cast<void*>(std::uintptr_t{2}); }
 
+struct copy_request;
+struct copy_report;
+
+/// Decides who does a copy that can be served: returns outcome::served; outcome::to_measure, if the
+/// copier is to wait for the earlier work, but not to copy; or why the copy is passed on. The
+/// report has the direction and the kind of host memory.
+using choice_function = outcome (*)(copy_request const*, copy_report const*) noexcept;
+
 /// A copy of `depth` slices of `height` rows of `width` bytes. Pitches are in bytes.
 struct copy_request {
   void const* source;
@@ -52,12 +61,12 @@ struct copy_request {
   std::size_t destination_pitch;
   std::size_t source_slice;  // from slice to slice
   std::size_t destination_slice;
-  int kind;              // a direction, or another number of hipMemcpyKind
-  void* stream;          // null: the legacy default stream
-  bool is_synchronous;   // the vendor's function returns after the copy is complete
-  bool measures_vendor;  // check and wait as for a copy, but do not copy: returns to_measure
-  int device;            // the current device of the caller
+  int kind;             // a direction, or another number of hipMemcpyKind
+  void* stream;         // null: the legacy default stream
+  bool is_synchronous;  // the vendor's function returns after the copy is complete
+  int device;           // the current device of the caller
   std::atomic<int> const* captures = nullptr;  // the number of streams that are being captured
+  choice_function choose = nullptr;            // null: the copier does the copy
 
   /// Returns the bytes that are copied. check_shape has excluded an overflow.
   std::size_t bytes() const noexcept { return width * height * depth; }
@@ -69,9 +78,10 @@ struct copy_request {
   }
 };
 
-/// The direction of a served copy, and its duration without the wait for earlier work.
+/// What the copier found out about a copy, and how long it took, without the wait for earlier work.
 struct copy_report {
   direction copied = direction::unspecified;
+  bool is_pinned = false;  // the host memory
   std::int64_t nanoseconds = 0;
 };
 

@@ -59,6 +59,7 @@ char const* text_of(outcome result) noexcept {
     case outcome::other_device: return "passed on: another device or context";
     case outcome::suits_vendor: return "passed on: suits the vendor's function";
     case outcome::to_measure: return "passed on: to measure the vendor's rate";
+    case outcome::vendor_faster: return "passed on: the vendor's function is faster";
     case outcome::nested: return "passed on: within a call of the library";
     case outcome::after_fork: return "passed on: forked after the first copy";
     case outcome::after_reset: return "passed on: the device was reset";
@@ -167,19 +168,19 @@ void print_call_sites(Number number, std::uint64_t least, Print print) noexcept 
 }
 
 void print_advice() noexcept {
-  constexpr std::uint64_t min_served_copies = 4;  // pinning memory for fewer copies does not pay
+  constexpr std::uint64_t min_pageable_copies = 4;  // pinning memory for fewer does not pay
   constexpr std::uint64_t min_small_copies = 1000;
   print_call_sites(
       [](call_site const& site) {
-        bool const repeats = site.served.copies.load() >= min_served_copies;
-        return repeats ? site.served.bytes.load() : 0;
+        bool const repeats = site.pageable.copies.load() >= min_pageable_copies;
+        return repeats ? site.pageable.bytes.load() : 0;
       },
       1,
       [](call_site const& site) {
         print_call_site(site);
         std::fprintf(stderr, ": %llu copies, %s; pin this memory if it is reused\n",
-                     static_cast<unsigned long long>(site.served.copies.load()),
-                     format(site.served.bytes.load()).text);
+                     static_cast<unsigned long long>(site.pageable.copies.load()),
+                     format(site.pageable.bytes.load()).text);
       });
   print_call_sites([](call_site const& site) { return site.small.copies.load(); }, min_small_copies,
                    [](call_site const& site) {
@@ -195,7 +196,9 @@ void print_advice() noexcept {
 
 void count_copy(call_site& site, call function, outcome result, std::uint64_t bytes) noexcept {
   counters[static_cast<std::size_t>(function)][static_cast<std::size_t>(result)].add(bytes);
-  if (result == outcome::served) site.served.add(bytes);
+  bool const is_pageable = result == outcome::served || result == outcome::to_measure ||
+                           result == outcome::vendor_faster;
+  if (is_pageable) site.pageable.add(bytes);
   if (result == outcome::small) site.small.add(bytes);
 }
 
@@ -204,18 +207,12 @@ void count_duration(outcome result, copy_report const& report, std::uint64_t byt
   (result == outcome::served ? counted.served : counted.vendor).add(bytes, report.nanoseconds);
 }
 
-bool is_vendor_to_be_measured(direction asked) noexcept {
-  constexpr std::uint64_t measured_copies = 2;
-  direction_counters const& counted = counters_of(asked);
-  return counted.served.copies.load() != 0 && counted.vendor.copies.load() < measured_copies;
-}
-
 void clear_counters() noexcept {
   for (auto& of_call : counters) {
     for (copy_counter& counter : of_call) counter.clear();
   }
   for (call_site& site : call_sites()) {
-    site.served.clear();
+    site.pageable.clear();
     site.small.clear();
   }
   for (direction_counters* const counted : {&to_device, &to_host}) {

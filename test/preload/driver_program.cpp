@@ -328,6 +328,40 @@ void small() {
   report("free", CALL(cuMemFree_v2, memory));
 }
 
+// Many copies of one size to the device, whose bytes are compared now and then.
+template <class Copy>
+void repeat(Copy const& copy) {
+  begin();
+  CUdeviceptr memory = 0;
+  bytes source = pattern(70'000, 7);
+  bytes back(source.size());
+  report("alloc", CALL(cuMemAlloc_v2, &memory, source.size()));
+  bool ok = true;
+  for (unsigned i = 1; i <= 6000; ++i) {
+    source[i % source.size()] ^= 1;
+    ok = ok && copy(memory, source) == CUDA_SUCCESS;
+    if (i % 500 != 0) continue;
+    ok = ok && CALL(cuMemcpyDtoH_v2, back.data(), memory, back.size()) == CUDA_SUCCESS;
+    ok = ok && back == source;
+  }
+  std::printf("%d\n", ok);
+  report("free", CALL(cuMemFree_v2, memory));
+}
+void repeated() {
+  repeat([](CUdeviceptr memory, bytes const& source) {
+    return CALL(cuMemcpyHtoD_v2, memory, source.data(), source.size());
+  });
+}
+// By the function whose name does not tell the direction.
+void repeated_async() {
+  CUstream const stream = nullptr;
+  repeat([&](CUdeviceptr memory, bytes const& source) {
+    auto const address = reinterpret_cast<CUdeviceptr>(source.data());
+    CUresult const code = CALL(cuMemcpyAsync, memory, address, source.size(), stream);
+    return code == CUDA_SUCCESS ? CALL(cuStreamSynchronize, stream) : code;
+  });
+}
+
 // Functions that the toolkit's stub of the driver, or the fake driver, lacks.
 void unknown() {
   void* const later = driver->find("cuOfLaterDriver");
@@ -378,6 +412,8 @@ int main(int count, char** arguments) {
                         {"floats", floats},
                         {"threads", threads},
                         {"small", small},
+                        {"repeated", repeated},
+                        {"repeated_async", repeated_async},
                         {"unknown", unknown}};
   for (test const& entry : tests) {
     if (entry.name != arguments[1]) continue;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A copier for the fake driver, in place of librocarray-preload-copy.so, which needs a device. It
 // asks for the driver as the runtime in librocarray-preload-copy.so does, and serves a copy only if
-// it has got the driver's own function.
+// it has got the driver's own function. Reports that a copy took 1 ns, but for the first
+// TEST_SLOW_COPIES copies 1 s.
 #include <dlfcn.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -27,6 +30,13 @@ std::string_view file_of_function(char const* name) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// Returns true for the first TEST_SLOW_COPIES calls.
+bool is_slow() {
+  static std::atomic<long> copies = 0;
+  char const* const text = std::getenv("TEST_SLOW_COPIES");
+  return text != nullptr && copies++ < std::strtol(text, nullptr, 10);
+}
+
 }  // namespace
 
 void rocarray_preload_start(roc::preload::vendor_functions const*) noexcept {}
@@ -40,8 +50,11 @@ roc::preload::outcome rocarray_preload_copy(roc::preload::copy_request const* re
   if (request->device != 0) return outcome::failed;
   auto const asked = static_cast<direction>(request->kind);
   report->copied = asked == direction::to_host ? direction::to_host : direction::to_device;
-  report->nanoseconds = 1;
-  if (request->measures_vendor) return outcome::to_measure;
+  if (request->choose != nullptr) {
+    outcome const chosen = request->choose(request, report);
+    if (chosen != outcome::served) return chosen;
+  }
+  report->nanoseconds = is_slow() ? 1'000'000'000 : 1;
   auto const* const source = static_cast<char const*>(request->source);
   auto* const destination = static_cast<char*>(request->destination);
   for (std::size_t z = 0; z != request->depth; ++z) {
