@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // plain_copies [SIZE...]: measures synchronous copies of a plain HIP or CUDA program, which knows
 // nothing of rocarray: to and from the device, of pageable and pinned memory, contiguous and in
-// rows of 1 KiB. Prints "OPERATION BYTES SECONDS" with the median of several runs. Every result is
-// compared. Exit status 77: there is no device.
+// rows of 1 KiB. Prints "OPERATION BYTES SECONDS" with the median of several runs. The bytes of a
+// last copy each way are compared. Exit status 77: there is no device.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "gpu.hpp"
@@ -24,94 +27,140 @@ void check(GPU(Error_t) code, char const* call) {
   std::exit(1);
 }
 
-// Host memory of two buffers: the source of copies to the device, and the destination of those
-// back.
-class host_buffers {
+// Calls function(begin, end) for parts of [0, count), in several threads. The parts begin at
+// multiples of 64 MiB.
+template <class Function>
+void for_blocks(std::size_t count, Function const& function) {
+  constexpr std::size_t block = std::size_t{64} << 20;
+  std::size_t const blocks = (count + block - 1) / block;
+  std::size_t const threads = std::min<std::size_t>(blocks, 8);
+  std::vector<std::thread> running;
+  for (std::size_t first = 0; first < threads; ++first) {
+    running.emplace_back([=, &function] {
+      for (std::size_t i = first; i < blocks; i += threads) {
+        function(i * block, std::min(count, (i + 1) * block));
+      }
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+}
+
+// Host memory, and bytes that depend on their place and on a seed.
+class host_buffer {
  public:
-  host_buffers(std::size_t bytes, bool pinned) : pinned_(pinned) {
-    for (unsigned char*& memory : memory_) {
-      if (pinned) {
-        void* allocated = nullptr;
-        check(hipHostMalloc(&allocated, bytes, hipHostMallocDefault),
-              "allocation of pinned memory");
-        memory = static_cast<unsigned char*>(allocated);
-      } else {
-        memory = static_cast<unsigned char*>(std::malloc(bytes));
-        if (memory == nullptr) std::exit(1);
-      }
-    }
-    for (std::size_t i = 0; i + 8 <= bytes; i += 8) std::memcpy(memory_[0] + i, &i, 8);
-    std::memset(memory_[1], 0, bytes);
-  }
-  host_buffers(host_buffers const&) = delete;
-  host_buffers& operator=(host_buffers const&) = delete;
-  ~host_buffers() {
-    for (unsigned char* const memory : memory_) {
-      if (pinned_) {
-        check(hipHostFree(memory), "deallocation of pinned memory");
-      } else {
-        std::free(memory);
-      }
+  host_buffer(std::size_t bytes, bool pinned) : pinned_(pinned) {
+    if (pinned) {
+      void* allocated = nullptr;
+      check(hipHostMalloc(&allocated, bytes, hipHostMallocDefault), "allocation of pinned memory");
+      memory_ = static_cast<unsigned char*>(allocated);
+    } else {
+      memory_ = static_cast<unsigned char*>(std::malloc(bytes));
+      if (memory_ == nullptr) std::exit(1);
     }
   }
-  unsigned char* source() const { return memory_[0]; }
-  unsigned char* destination() const { return memory_[1]; }
+  host_buffer(host_buffer const&) = delete;
+  host_buffer& operator=(host_buffer const&) = delete;
+  ~host_buffer() {
+    if (pinned_) {
+      check(hipHostFree(memory_), "deallocation of pinned memory");
+    } else {
+      std::free(memory_);
+    }
+  }
+  unsigned char* data() const { return memory_; }
+
+  void fill(std::size_t bytes, std::uint64_t seed) {
+    for_blocks(bytes, [this, seed](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; i += word) {
+        std::uint64_t const value = value_at(i, seed);
+        std::memcpy(memory_ + i, &value, word);
+      }
+    });
+  }
+  void clear(std::size_t bytes) {
+    for_blocks(bytes, [this](std::size_t begin, std::size_t end) {
+      std::memset(memory_ + begin, 0, end - begin);
+    });
+  }
+  // Returns true if the bytes are those of fill(), and gaps between rows those of clear().
+  bool is_equal(std::size_t bytes, std::uint64_t seed, bool in_rows) const {
+    std::atomic<bool> equal = true;
+    for_blocks(bytes, [this, seed, in_rows, &equal](std::size_t begin, std::size_t end) {
+      std::uint64_t difference = 0;
+      for (std::size_t i = begin; i < end; i += word) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, memory_ + i, word);
+        bool const is_gap = in_rows && i % pitch >= row_bytes;
+        difference |= value ^ (is_gap ? 0 : value_at(i, seed));
+      }
+      if (difference != 0) equal = false;
+    });
+    return equal;
+  }
 
  private:
+  static constexpr std::size_t word = sizeof(std::uint64_t);
+  static std::uint64_t value_at(std::size_t offset, std::uint64_t seed) {
+    return (offset + seed) * 0x9E3779B97F4A7C15u;
+  }
+
   bool pinned_;
-  unsigned char* memory_[2] = {};
+  unsigned char* memory_ = nullptr;
 };
 
-// Returns the median time of a copy in seconds, after a first one that is not counted.
+// Returns the median time of copy(rows) in seconds, after a first one that is not timed. Copies of
+// 1 GiB and more are repeated less often.
 template <class Copy>
-double median_seconds(Copy const& copy) {
-  copy();
+double median_seconds(Copy const& copy, std::size_t rows) {
+  bool const is_large = rows * row_bytes >= std::size_t{1} << 30;
+  copy(is_large ? rows / 4 : rows);
   std::vector<double> times;
   double total = 0;
-  while (times.size() < 3 || (total < 0.15 && times.size() < 500)) {
+  while (times.size() < (is_large ? 2 : 3) || (total < 0.05 && times.size() < 500)) {
     auto const begin = std::chrono::steady_clock::now();
-    copy();
+    copy(rows);
     times.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     total += times.back();
   }
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                   times.end());
-  return times[times.size() / 2];
+  std::sort(times.begin(), times.end());
+  std::size_t const middle = times.size() / 2;
+  return times.size() % 2 != 0 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
 }
 
-void measure(std::size_t bytes, bool pinned, bool in_rows) {
-  std::size_t const rows = bytes / row_bytes;
-  host_buffers const host(in_rows ? rows * pitch : bytes, pinned);
-  void* device = nullptr;
-  check(GPU(Malloc)(&device, bytes), "allocation");
-  double const up = median_seconds([&] {
-    check(in_rows ? GPU(Memcpy2D)(device, row_bytes, host.source(), pitch, row_bytes, rows,
+void measure(std::size_t bytes, void* device, host_buffer& host, bool pinned, bool in_rows) {
+  std::size_t const all_rows = bytes / row_bytes;
+  std::size_t const span = in_rows ? all_rows * pitch : bytes;
+  auto const up = [&](std::size_t rows) {
+    check(in_rows ? GPU(Memcpy2D)(device, row_bytes, host.data(), pitch, row_bytes, rows,
                                   GPU(MemcpyHostToDevice))
-                  : GPU(Memcpy)(device, host.source(), bytes, GPU(MemcpyHostToDevice)),
+                  : GPU(Memcpy)(device, host.data(), rows * row_bytes, GPU(MemcpyHostToDevice)),
           "copy to the device");
-  });
-  double const down = median_seconds([&] {
-    check(in_rows ? GPU(Memcpy2D)(host.destination(), pitch, device, row_bytes, row_bytes, rows,
+  };
+  auto const down = [&](std::size_t rows) {
+    check(in_rows ? GPU(Memcpy2D)(host.data(), pitch, device, row_bytes, row_bytes, rows,
                                   GPU(MemcpyDeviceToHost))
-                  : GPU(Memcpy)(host.destination(), device, bytes, GPU(MemcpyDeviceToHost)),
+                  : GPU(Memcpy)(host.data(), device, rows * row_bytes, GPU(MemcpyDeviceToHost)),
           "copy to the host");
-  });
-  bool equal = true;
-  for (std::size_t row = 0; in_rows && row < rows; ++row) {
-    equal = equal && std::memcmp(host.source() + row * pitch, host.destination() + row * pitch,
-                                 row_bytes) == 0;
-  }
-  if (!in_rows) equal = std::memcmp(host.source(), host.destination(), bytes) == 0;
-  check(GPU(Free)(device), "deallocation");
+  };
+  host.fill(span, 1);
+  double const seconds_up = median_seconds(up, all_rows);
+  double const seconds_down = median_seconds(down, all_rows);
+  // Copies that are not timed are compared. Of their bytes, neither side holds any before.
+  host.fill(span, 2);
+  up(all_rows);
+  check(GPU(DeviceSynchronize)(), "synchronization");
+  host.clear(span);
+  down(all_rows);
   char const* const kind = pinned ? "pinned" : "pageable";
   char const* const shape = in_rows ? "rows" : "contiguous";
-  if (!equal) {
+  if (!host.is_equal(span, 2, in_rows)) {
     std::fprintf(stderr, "plain_copies: wrong bytes: %s, %s, %zu bytes\n", kind, shape, bytes);
     std::exit(1);
   }
-  std::printf("h2d/%s/%s %zu %.9f\n", kind, shape, bytes, up);
-  std::printf("d2h/%s/%s %zu %.9f\n", kind, shape, bytes, down);
+  std::printf("h2d/%s/%s %zu %.9f\n", kind, shape, bytes, seconds_up);
+  std::printf("d2h/%s/%s %zu %.9f\n", kind, shape, bytes, seconds_down);
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -129,9 +178,17 @@ int main(int argc, char** argv) {
     }
   }
   if (sizes.empty()) sizes = {65536, 1u << 20, 16u << 20};
-  for (std::size_t const size : sizes) {
-    for (bool const pinned : {false, true}) {
-      for (bool const in_rows : {false, true}) measure(size, pinned, in_rows);
+  // Allocated once, for the largest size.
+  std::size_t const most = *std::max_element(sizes.begin(), sizes.end());
+  void* device = nullptr;
+  check(GPU(Malloc)(&device, most), "allocation");
+  {
+    host_buffer pageable(most / row_bytes * pitch, false);
+    host_buffer pinned(most / row_bytes * pitch, true);
+    for (std::size_t const size : sizes) {
+      for (bool const in_rows : {false, true}) measure(size, device, pageable, false, in_rows);
+      for (bool const in_rows : {false, true}) measure(size, device, pinned, true, in_rows);
     }
   }
+  check(GPU(Free)(device), "deallocation");
 }

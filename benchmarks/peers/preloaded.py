@@ -2,16 +2,27 @@
 # SPDX-License-Identifier: MIT
 """Compares programs as they are with the same programs under rocarray-run.
 
-Usage: preloaded.py RUN PLAIN_COPIES [--programs plain,static,torch,cupy,numba] [--sizes N,N,...] [--rounds N]
+Usage: preloaded.py RUN PLAIN_COPIES [--programs plain,static,torch,cupy,numba] [--sizes N,N,...]
+                    [--rounds N] [--strict]
 RUN is the path of rocarray-run, PLAIN_COPIES that of the program of plain_copies.cpp. The programs are
 that one, the same with a static CUDA runtime (PLAIN_COPIES_static), torch, CuPy and numba, if they are
-installed: contiguous and strided copies of pageable and pinned memory to and from the device. Each program
-runs without and with rocarray-run in turn. Prints a Markdown table of the medians of the rounds in GB/s, and
-which copies are slower with rocarray-run than in every round without it. Every result is compared. Exit
-status 77: there is no device.
+installed. They copy pageable and pinned memory to and from the device:
+
+  contiguous         one range
+  rows               rows of 1 KiB with gaps in host memory. torch packs pageable ones with OpenMP first.
+  rows_by_temporary  the same with CuPy and numba, which copy a contiguous temporary array of pageable memory,
+                     so that NumPy takes most of the time; up to 256 MiB
+  transposed         a transposed tensor of torch in host memory; 1 to 64 MiB
+
+Each program runs without and with rocarray-run in turn: N times, once less for copies of 1 GiB and more. Prints
+a Markdown table of the medians of the rounds in GB/s, and which copies are slower with rocarray-run than in
+every round without it: with --strict, the exit status is then 1. If the Python package rocarray can be
+imported, the table has the rate of its own copy of the same memory (roc.copy). The bytes of a last copy each
+way, which is not timed, are compared; its destination holds others before. Exit status 77: there is no device.
 """
 
 import argparse
+import concurrent.futures
 import glob
 import importlib.util
 import os
@@ -20,31 +31,79 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import numpy as np
 
 KIBI = 1024
-SIZES = [64 * KIBI, 256 * KIBI, KIBI**2, 4 * KIBI**2, 16 * KIBI**2, 64 * KIBI**2, 256 * KIBI**2, KIBI**3,
-         4 * KIBI**3]
+MEBI = KIBI**2
+GIBI = KIBI**3
+SIZES = [64 * KIBI, 256 * KIBI, MEBI, 4 * MEBI, 16 * MEBI, 64 * MEBI, 256 * MEBI, GIBI, 4 * GIBI]
+TRANSPOSED_SIZES = [MEBI, 4 * MEBI, 16 * MEBI, 64 * MEBI]
+LARGE = GIBI  # from here on, copies are repeated less often
+MAX_TEMPORARY = 256 * MEBI
 ROW = 1024
+WORD = 8
 
 
-def median_seconds(run, wait):
-    """Returns the median time of run() followed by wait(), after a first one that is not counted."""
-    run()
+def median_seconds(copy, wait, rows):
+    """Returns the median time of copy(rows) followed by wait(), after a first one that is not timed."""
+    is_large = rows * ROW >= LARGE
+    copy(rows // 4 if is_large else rows)
     wait()
     times = []
-    while len(times) < 3 or (sum(times) < 0.15 and len(times) < 500):
+    while len(times) < (2 if is_large else 3) or (sum(times) < 0.05 and len(times) < 500):
         begin = time.perf_counter()
-        run()
+        copy(rows)
         wait()
         times.append(time.perf_counter() - begin)
     return statistics.median(times)
 
 
+class Contents:
+    """Fills, clears and compares host memory in blocks, by several threads."""
+
+    BLOCK = 64 * MEBI // WORD
+
+    def __init__(self):
+        self.pattern = np.arange(self.BLOCK, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        self.pool = concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1))
+        self.of_thread = threading.local()
+
+    def for_blocks(self, function, words):
+        """Returns whether function(block, index) is true for all blocks of an array of words."""
+        blocks = range(0, words.size, self.BLOCK)
+        return all(self.pool.map(
+            lambda begin: function(words[begin:begin + self.BLOCK], begin // self.BLOCK), blocks))
+
+    def expected(self, out, index, seed):
+        np.bitwise_xor(self.pattern[:out.size], np.uint64(index * 1000003 + seed), out=out)
+        return True
+
+    def fill(self, words, seed):
+        self.for_blocks(lambda block, index: self.expected(block, index, seed), words)
+
+    def clear(self, words):
+        self.for_blocks(lambda block, index: block.fill(0) is None, words)
+
+    def is_equal(self, words, seed, in_rows):
+        """Returns whether the words are those of fill(), and the gaps between rows those of clear()."""
+        def compare(block, index):
+            if not hasattr(self.of_thread, "scratch"):
+                self.of_thread.scratch = np.empty(self.BLOCK, np.uint64)
+            scratch = self.of_thread.scratch[:block.size]
+            self.expected(scratch, index, seed)
+            if in_rows:
+                scratch.reshape(-1, 2 * ROW // WORD)[:, ROW // WORD:] = 0
+            return np.array_equal(block, scratch)
+        return self.for_blocks(compare, words)
+
+
 class Torch:
     """Tensors of torch."""
+
+    layouts = ("contiguous", "rows", "transposed")
 
     def __init__(self):
         import torch
@@ -54,9 +113,9 @@ class Torch:
     def has_device(self):
         return self.torch.cuda.is_available()
 
-    def host(self, shape, pinned):
+    def host(self, size, pinned):
         """Returns an array of bytes in host memory, and a NumPy view of it."""
-        tensor = self.torch.zeros(shape, dtype=self.torch.uint8, pin_memory=pinned)
+        tensor = self.torch.empty(size, dtype=self.torch.uint8, pin_memory=pinned)
         return tensor, tensor.numpy()
 
     def device(self, shape):
@@ -70,7 +129,9 @@ class Torch:
 
 
 class Cupy:
-    """Arrays of CuPy; strided NumPy arrays go through those that set() and asnumpy() make."""
+    """Arrays of CuPy."""
+
+    layouts = ("contiguous", "rows_by_temporary")
 
     def __init__(self):
         import cupy
@@ -83,21 +144,16 @@ class Cupy:
         except self.cupy.cuda.runtime.CUDARuntimeError:
             return False
 
-    def host(self, shape, pinned):
-        size = int(np.prod(shape))
-        if pinned:
-            memory = self.cupy.cuda.alloc_pinned_memory(size)
-            array = np.frombuffer(memory, np.uint8, size).reshape(shape)
-            array[...] = 0
-        else:
-            array = np.zeros(shape, np.uint8)
+    def host(self, size, pinned):
+        array = (np.frombuffer(self.cupy.cuda.alloc_pinned_memory(size), np.uint8, size) if pinned
+                 else np.empty(size, np.uint8))
         return array, array
 
     def device(self, shape):
         return self.cupy.empty(shape, np.uint8)
 
     def up(self, device, host):
-        device.set(host)
+        device.set(np.ascontiguousarray(host))
 
     def down(self, host, device):
         if host.flags.c_contiguous:
@@ -107,7 +163,9 @@ class Cupy:
 
 
 class Numba:
-    """Arrays of numba.cuda; strided NumPy arrays go through contiguous ones."""
+    """Arrays of numba.cuda."""
+
+    layouts = ("contiguous", "rows_by_temporary")
 
     def __init__(self):
         from numba import cuda
@@ -117,12 +175,8 @@ class Numba:
     def has_device(self):
         return self.cuda.is_available()
 
-    def host(self, shape, pinned):
-        if pinned:
-            array = self.cuda.pinned_array(shape, np.uint8)
-            array[...] = 0
-        else:
-            array = np.zeros(shape, np.uint8)
+    def host(self, size, pinned):
+        array = self.cuda.pinned_array(size, np.uint8) if pinned else np.empty(size, np.uint8)
         return array, array
 
     def device(self, shape):
@@ -138,31 +192,92 @@ class Numba:
             host[...] = device.copy_to_host()
 
 
-LIBRARIES = {"torch": Torch, "cupy": Cupy, "numba": Numba}
-PROGRAMS = ["plain", "static", *LIBRARIES]
+class Rocarray:
+    """The copies of the Python package rocarray, for comparison."""
+
+    layouts = ("contiguous", "rows", "transposed")
+
+    def __init__(self):
+        import rocarray
+        self.roc = rocarray
+        self.wait = rocarray.synchronize
+
+    def has_device(self):
+        return self.roc.device_count() > 0
+
+    def host(self, size, pinned):
+        array = self.roc.pinned_array(size, np.uint8) if pinned else np.empty(size, np.uint8)
+        return array, array
+
+    def device(self, shape):
+        return self.roc.device_array(shape, np.uint8)
+
+    def up(self, device, host):
+        self.roc.copy(host, device)
+
+    def down(self, host, device):
+        self.roc.copy(device, host)
+
+
+LIBRARIES = {"torch": Torch, "cupy": Cupy, "numba": Numba, "rocarray": Rocarray}
+PROGRAMS = ["plain", "static", "torch", "cupy", "numba"]
+
+
+def is_measured(layout, size):
+    if layout == "transposed":
+        return size in TRANSPOSED_SIZES
+    return layout != "rows_by_temporary" or size <= MAX_TEMPORARY
+
+
+def matrix(host, rows, layout):
+    """Returns an array of `rows` rows of 1 KiB in a flat one, and the number of bytes that it spans."""
+    if layout == "contiguous":
+        return host[:rows * ROW].reshape(rows, ROW), rows * ROW
+    if layout == "transposed":
+        return host[:rows * ROW].reshape(ROW, rows).T, rows * ROW
+    return host[:2 * rows * ROW].reshape(rows, 2 * ROW)[:, :ROW], 2 * rows * ROW
 
 
 def measure(library, sizes):
     """Prints lines as plain_copies does: OPERATION BYTES SECONDS."""
     if not library.has_device():
         sys.exit(77)
+    contents = Contents()
+    most = max(sizes)
+    device = library.device((most // ROW, ROW))
+    # Of each 2 KiB in host memory, the rows use one.
+    in_rows = most if "rows" in library.layouts else min(most, MAX_TEMPORARY)
+    span = max(most, 2 * in_rows)
+    hosts = [library.host(span, pinned) for pinned in (False, True)]
     for size in sizes:
         rows = size // ROW
-        for pinned in (False, True):
-            for in_rows in (False, True):
-                shape = (rows, 2 * ROW) if in_rows else (rows, ROW)
-                source, source_view = library.host(shape, pinned)
-                back, back_view = library.host(shape, pinned)
-                source_view.reshape(-1).view(np.uint64)[:] = np.arange(source_view.size // 8)
-                device = library.device((rows, ROW))
-                seconds = {
-                    "h2d": median_seconds(lambda: library.up(device, source[:, :ROW]), library.wait),
-                    "d2h": median_seconds(lambda: library.down(back[:, :ROW], device), library.wait)}
-                if not np.array_equal(source_view[:, :ROW], back_view[:, :ROW]):
-                    sys.exit(f"wrong bytes: {size}, pinned: {pinned}, in rows: {in_rows}")
-                kind = ("pinned" if pinned else "pageable") + ("/rows" if in_rows else "/contiguous")
-                for operation, value in seconds.items():
-                    print(f"{operation}/{kind} {size} {value:.9f}", flush=True)
+        for (host, bytes_of_host), pinned in zip(hosts, ("pageable", "pinned")):
+            for layout in library.layouts:
+                if not is_measured(layout, size):
+                    continue
+                span = matrix(host, rows, layout)[1]
+                words = bytes_of_host[:span].view(np.uint64)
+
+                def up(count):
+                    library.up(device[:count], matrix(host, count, layout)[0])
+
+                def down(count):
+                    library.down(matrix(host, count, layout)[0], device[:count])
+
+                contents.fill(words, 1)
+                seconds = {"h2d": median_seconds(up, library.wait, rows),
+                           "d2h": median_seconds(down, library.wait, rows)}
+                # Other bytes than those that the device holds.
+                contents.fill(words, 2)
+                up(rows)
+                library.wait()
+                contents.clear(words)
+                down(rows)
+                library.wait()
+                if not contents.is_equal(words, 2, layout.startswith("rows")):
+                    sys.exit(f"wrong bytes: {size}, {pinned}, {layout}")
+                for way, value in seconds.items():
+                    print(f"{way}/{pinned}/{layout} {size} {value:.9f}", flush=True)
 
 
 def run(command):
@@ -195,6 +310,20 @@ def named(size):
     return f"{size} TiB"
 
 
+def command_of(program, plain_copies, sizes):
+    """Returns the command of a program; None if it is not installed."""
+    if program in ("plain", "static"):
+        path = plain_copies + ("_static" if program == "static" else "")
+        return [path, *map(str, sizes)] if os.path.exists(path) else None
+    if not importlib.util.find_spec(program):
+        return None
+    return [sys.executable, __file__, "-", "-", "--measure", program, "--sizes", ",".join(map(str, sizes))]
+
+
+def gigabytes(size, seconds):
+    return f"{size / seconds / 1e9:.2f}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run")
@@ -202,44 +331,56 @@ def main():
     parser.add_argument("--programs", type=lambda text: text.split(","), default=PROGRAMS)
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], default=SIZES)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--strict", action="store_true")
     parser.add_argument("--measure", choices=LIBRARIES, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if unknown := set(arguments.programs) - set(PROGRAMS):
         parser.error(f"unknown programs: {', '.join(sorted(unknown))}; use {', '.join(PROGRAMS)}")
+    if too_small := [size for size in arguments.sizes if size < ROW]:
+        parser.error(f"a size is {too_small[0]}; use {ROW} or more")
     if arguments.measure:
         return measure(LIBRARIES[arguments.measure](), arguments.sizes)
 
+    begin = time.monotonic()
     rocarray_run, _directory = without_space(arguments.run)
-    sizes = [str(size) for size in arguments.sizes]
-    print("| Program | Copy | Size | As it is, GB/s | Rounds | With rocarray-run, GB/s | Ratio |")
-    print("|---|---|---|---|---|---|---|")
+    groups = [([size for size in arguments.sizes if size < LARGE], arguments.rounds),
+              ([size for size in arguments.sizes if size >= LARGE], max(1, arguments.rounds - 1))]
+    groups = [(sizes, rounds) for sizes, rounds in groups if sizes]
+    of_library = {}
+    for sizes, _ in groups:
+        if command := command_of("rocarray", arguments.plain_copies, sizes):
+            of_library |= run(command)
+    print("| Program | Copy | Size | As it is, GB/s | Rounds | With rocarray-run, GB/s | Ratio |"
+          + (" roc.copy, GB/s | Ratio to it |" if of_library else ""))
+    print("|---|---|---|---|---|---|---|" + ("---|---|" if of_library else ""))
     count = 0
     slower = []
     for program in arguments.programs:
-        if program == "plain":
-            command = [arguments.plain_copies, *sizes]
-        elif program == "static":
-            if not os.path.exists(arguments.plain_copies + "_static"):
-                continue  # the HIP runtime is not linked statically
-            command = [arguments.plain_copies + "_static", *sizes]
-        elif importlib.util.find_spec(program):
-            command = [sys.executable, __file__, "-", "-", "--measure", program, "--sizes", ",".join(sizes)]
-        else:
-            print(f"{program} is not installed", file=sys.stderr)
-            continue
-        rounds = [(run(command), run([rocarray_run, *command])) for _ in range(arguments.rounds)]
-        for key in rounds[0][0]:
-            plain, served = (statistics.median(one[which][key] for one in rounds) for which in (0, 1))
-            operation, size = key
-            slowest, fastest = (choose(one[0][key] for one in rounds) for choose in (max, min))
-            print(f"| {program} | {operation} | {named(size)} | {size / plain / 1e9:.2f} | "
-                  f"{size / slowest / 1e9:.2f} to {size / fastest / 1e9:.2f} | "
-                  f"{size / served / 1e9:.2f} | {plain / served:.2f} |", flush=True)
-            count += 1
-            if served > slowest:
-                slower.append(f"{program} {operation} {named(size)} ({slowest / served:.2f})")
+        for sizes, rounds in groups:
+            command = command_of(program, arguments.plain_copies, sizes)
+            if command is None:
+                print(f"{program} is not installed", file=sys.stderr)
+                break
+            results = [(run(command), run([rocarray_run, *command])) for _ in range(rounds)]
+            for operation, size in results[0][0]:
+                key = operation, size
+                plain, served = (statistics.median(one[which][key] for one in results) for which in (0, 1))
+                slowest, fastest = (choose(one[0][key] for one in results) for choose in (max, min))
+                cells = [program, operation, named(size), gigabytes(size, plain),
+                         f"{gigabytes(size, slowest)} to {gigabytes(size, fastest)}", gigabytes(size, served),
+                         f"{plain / served:.2f}"]
+                if of_library:
+                    own = of_library.get(key)
+                    cells += [gigabytes(size, own), f"{own / served:.2f}"] if own else ["", ""]
+                print("| " + " | ".join(cells) + " |", flush=True)
+                count += 1
+                if served > slowest:
+                    slower.append(f"{program} {operation} {named(size)} ({slowest / served:.2f})")
     print(f"\nSlower with rocarray-run than in every round without it: {len(slower)} of {count}"
           f"{': ' + ', '.join(slower) if slower else ''}")
+    print(f"{time.monotonic() - begin:.0f} s", file=sys.stderr)
+    if arguments.strict and slower:
+        sys.exit(1)
 
 
 if __name__ == "__main__":
