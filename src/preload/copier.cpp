@@ -181,7 +181,8 @@ outcome examine(copy_request const& request, operand const& source, operand cons
   // A short way for programs that pin their memory: the look-ups below take microseconds.
   if (is_vendors_if_pinned && asked != direction::unspecified) {
     auto const host = locate(asked == direction::to_device ? source.begin : destination.begin);
-    if (host && host->kind == memory_kind::host) return outcome::pinned;
+    if (!host) return outcome::other_memory;
+    if (host->kind == memory_kind::host) return outcome::pinned;
   }
   auto const from = source.memory();
   auto const to = destination.memory();

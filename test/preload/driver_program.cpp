@@ -362,6 +362,90 @@ void repeated_async() {
   });
 }
 
+// A variable in device memory, and a kernel that writes to address 0.
+CUmodule load_module() {
+  constexpr char text[] = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 16 .b8 symbol[2097152];
+.visible .entry fault() {
+  .reg .b64 %address;
+  .reg .b32 %value;
+  mov.u64 %address, 0;
+  mov.u32 %value, 1;
+  st.global.u32 [%address], %value;
+  ret;
+}
+)";
+  auto* const load =
+      reinterpret_cast<decltype(&cuModuleLoadData)>(driver->find("cuModuleLoadData"));
+  CUmodule module = nullptr;
+  if (load == nullptr || load(&module, text) != CUDA_SUCCESS) std::exit(77);
+  return module;
+}
+
+// Variables of modules are copied by the same functions: all of one, and from its middle on.
+void symbols() {
+  begin();
+  CUmodule const module = load_module();
+  CUdeviceptr symbol = 0;
+  std::size_t size = 0;
+  report("global", CALL(cuModuleGetGlobal_v2, &symbol, &size, module, "symbol"));
+  for (std::size_t const offset : {std::size_t{0}, mebi}) {
+    bytes const source = pattern(size - offset, 8);
+    bytes back(size);
+    report("HtoD", CALL(cuMemcpyHtoD_v2, symbol + offset, source.data(), source.size()));
+    report("DtoH", CALL(cuMemcpyDtoH_v2, back.data(), symbol, back.size()));
+    report_bytes("bytes", back);
+  }
+  report("unload", CALL(cuModuleUnload, module));
+}
+
+// Copies in a context that is not the primary one, of its memory and of the primary one's.
+void contexts() {
+  begin();
+  using create_context = CUresult(CUcontext*, unsigned, CUdevice);
+  auto* const create = reinterpret_cast<create_context*>(driver->find("cuCtxCreate_v2"));
+  if (create == nullptr) std::exit(77);
+  std::printf("primary: %d\n", round_trip(mebi));
+  CUdeviceptr of_primary = 0;
+  report("alloc", CALL(cuMemAlloc_v2, &of_primary, mebi));
+  CUcontext other = nullptr;
+  report("create", create(&other, 0, 0));
+  std::printf("other: %d\n", round_trip(mebi));
+  CUdeviceptr memory = 0;
+  report("alloc", CALL(cuMemAlloc_v2, &memory, mebi));
+  bytes const source = pattern(mebi, 9);
+  report("HtoD", CALL(cuMemcpyHtoD_v2, memory, source.data(), source.size()));
+  report("HtoD", CALL(cuMemcpyHtoD_v2, of_primary, source.data(), source.size()));
+  bytes back(mebi);
+  report("DtoH", CALL(cuMemcpyDtoH_v2, back.data(), memory, back.size()));
+  report_bytes("bytes", back);
+  report("destroy", CALL(cuCtxDestroy_v2, other));
+  begin();
+  std::printf("primary: %d\n", round_trip(mebi));
+}
+
+// A kernel fails, and with it all later calls.
+void sticky_error() {
+  begin();
+  CUmodule const module = load_module();
+  CUdeviceptr memory = 0;
+  bytes const source = pattern(mebi, 10);
+  report("alloc", CALL(cuMemAlloc_v2, &memory, mebi));
+  report("HtoD", CALL(cuMemcpyHtoD_v2, memory, source.data(), source.size()));
+  CUfunction kernel = nullptr;
+  report("function", CALL(cuModuleGetFunction, &kernel, module, "fault"));
+  report("launch", CALL(cuLaunchKernel, kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  report("synchronize", CALL(cuCtxSynchronize));
+  report("HtoD", CALL(cuMemcpyHtoD_v2, memory, source.data(), source.size()));
+  report("HtoDAsync", CALL(cuMemcpyHtoDAsync_v2, memory, source.data(), source.size(), nullptr));
+  bytes back(mebi, 3);
+  report("DtoH", CALL(cuMemcpyDtoH_v2, back.data(), memory, back.size()));
+  report_bytes("bytes", back);
+}
+
 // Functions that the toolkit's stub of the driver, or the fake driver, lacks.
 void unknown() {
   void* const later = driver->find("cuOfLaterDriver");
@@ -412,6 +496,9 @@ int main(int count, char** arguments) {
                         {"floats", floats},
                         {"threads", threads},
                         {"small", small},
+                        {"symbols", symbols},
+                        {"contexts", contexts},
+                        {"sticky_error", sticky_error},
                         {"repeated", repeated},
                         {"repeated_async", repeated_async},
                         {"unknown", unknown}};
