@@ -31,7 +31,7 @@ struct batch_table : handle_table<roc_batch, batch_entry> {
   batch_table() noexcept : handle_table("batch") {}
 };
 
-// Returns a tensor as an operand, in the memory that it names. `name` is that of the parameter.
+// Returns a tensor as an operand whose memory was looked up. `name` is that of the parameter.
 // Throws as detail::tensor_operand does.
 detail::tensor_operand operand(roc_tensor const* tensor, char const* name) {
   if (tensor == nullptr) throw_invalid(std::string(name) + " is null; pass a tensor");
@@ -39,15 +39,17 @@ detail::tensor_operand operand(roc_tensor const* tensor, char const* name) {
   roc_tensor description;
   std::memcpy(&description, tensor, sizeof(description));
   auto const [code, bits, lanes] = description.dtype;
-  return {{description.data,
-           description.device.device_type,
-           description.device.device_id,
-           description.ndim,
-           {code, bits, lanes},
-           description.shape,
-           description.strides,
-           description.byte_offset},
-          name};
+  detail::tensor_operand result({description.data,
+                                 description.device.device_type,
+                                 description.device.device_id,
+                                 description.ndim,
+                                 {code, bits, lanes},
+                                 description.shape,
+                                 description.strides,
+                                 description.byte_offset},
+                                name);
+  result.look_up();
+  return result;
 }
 
 // The options of one call, in effect for the calling thread while this exists.
@@ -87,8 +89,6 @@ void copy(roc_tensor const* from, roc_tensor const* to, stream_ref const* stream
           roc_copy_options const* options) {
   detail::tensor_operand source = operand(from, "from");
   detail::tensor_operand destination = operand(to, "to");
-  source.look_up();
-  destination.look_up();
   detail::tensor_operand::match(source, destination);
   call_options const scope(options);
   detail::copy(source.region(), destination.region(), stream, scope.source_use());

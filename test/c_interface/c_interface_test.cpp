@@ -430,6 +430,43 @@ TEST(CCopy, NullTensorsAndDifferentTypesAreErrors) {
   EXPECT_EQ(2, destination);
 }
 
+// Memory of the library, which its pool keeps, and of HIP.
+TEST(CCopy, FreedMemoryIsAnErrorAndTheHostIsNotTouched) {
+  constexpr std::size_t bytes = 400;
+  std::vector<int> const source(bytes / sizeof(int), 1);
+  std::vector<int> destination(source.size(), 2);
+  auto const count = static_cast<std::int64_t>(source.size());
+  void* of_library = nullptr;
+  EXPECT_OK(roc_allocate(ROCARRAY_DEFAULT_RESOURCE, bytes, ROCARRAY_DEFAULT_STREAM, &of_library));
+  EXPECT_OK(roc_free(of_library, ROCARRAY_DEFAULT_STREAM));
+  void* of_hip = nullptr;
+  ROCARRAY_HIP(hipMalloc, &of_hip, bytes);
+  ROCARRAY_HIP(hipFree, of_hip);
+  stream const s;
+  for (void* const freed : {of_library, of_hip}) {
+    tensor const device(freed, roc_device_type(), {count});
+    tensor const from(const_cast<int*>(source.data()), ROCARRAY_DEVICE_CPU, {count});
+    tensor const to(destination.data(), ROCARRAY_DEVICE_CPU, {count});
+    EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_copy(from.get(), device.get(), nullptr));
+    EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_copy(device.get(), to.get(), nullptr));
+    EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_copy_async(device.get(), to.get(), s, nullptr));
+    int const value = 3;
+    EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_fill(device.get(), &value, sizeof value));
+    EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_fill_async(device.get(), &value, sizeof value, s));
+    EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_zero(device.get()));
+    EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_zero_async(device.get(), s));
+    roc_batch batch = nullptr;
+    EXPECT_OK(roc_batch_create(&batch));
+    EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_batch_add(batch, from.get(), device.get()));
+    EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_batch_add(batch, device.get(), to.get()));
+    EXPECT_OK(roc_batch_submit(batch, nullptr));
+    EXPECT_OK(roc_batch_destroy(batch));
+  }
+  EXPECT_OK(roc_stream_synchronize(s));
+  EXPECT_EQ(std::vector<int>(source.size(), 1), source);
+  EXPECT_EQ(std::vector<int>(source.size(), 2), destination);
+}
+
 // Fills
 
 TEST(CFill, WritesValuesOfEverySizeAndKeepsGaps) {
