@@ -874,7 +874,7 @@ TEST(AnyMemoryErrors, FillOfInvalidMemoryThrows) {
 }
 
 TEST(AnyMemoryErrors, NullPointerWithElementsThrows) {
-  std::vector<int> host(4);
+  std::vector<int> host(4, 1);
   roc::memory_view<int> const null(nullptr, {4});
   EXPECT_THROW(roc::copy(null, host), roc::lifetime_error);
   EXPECT_THROW(roc::copy(host, null), roc::lifetime_error);
@@ -884,6 +884,7 @@ TEST(AnyMemoryErrors, NullPointerWithElementsThrows) {
             text.find("the destination is null, but has elements: shape (4); use "))
       << text;
   EXPECT_EQ(0u, text.find("copy at any_memory_test.cpp:")) << text;
+  EXPECT_EQ(std::vector<int>(4, 1), host);
 }
 
 TEST(AnyMemoryErrors, FreedMemoryThrows) {
@@ -895,12 +896,14 @@ TEST(AnyMemoryErrors, FreedMemoryThrows) {
   EXPECT_THROW(roc::copy(freed, host), roc::lifetime_error);
   EXPECT_THROW(roc::copy(host, freed), roc::lifetime_error);
   EXPECT_THROW(roc::memcpy(memory, host.data(), host.size()), roc::lifetime_error);
+  EXPECT_THROW(roc::memcpy(host.data(), memory, host.size()), roc::lifetime_error);
+  EXPECT_EQ(std::vector<std::byte>(4096, std::byte{1}), host);
 }
 
 // The pool keeps the memory, so that HIP does not know that it is free.
 TEST(AnyMemoryErrors, MemoryOfDestroyedArrayThrows) {
   for (std::size_t const bytes : {std::size_t{64}, std::size_t{8} << 20}) {
-    std::vector<std::byte> host(bytes);
+    std::vector<std::byte> host(bytes, std::byte{1});
     std::byte* data = nullptr;
     {
       roc::device_array<std::byte> const array(roc::shape<1>{bytes});
@@ -910,6 +913,7 @@ TEST(AnyMemoryErrors, MemoryOfDestroyedArrayThrows) {
     auto const text = message([&] { roc::copy(host, freed); });
     EXPECT_NE(std::string::npos, text.find("is memory of an array that was destroyed; ")) << text;
     EXPECT_THROW(roc::copy(freed.at(roc::device(0)), host), roc::lifetime_error);
+    EXPECT_EQ(std::vector<std::byte>(bytes, std::byte{1}), host);
   }
 }
 
@@ -931,13 +935,18 @@ TEST(AnyMemoryErrors, LayoutOutsideTheAddressSpaceThrows) {
 
 TEST(AnyMemoryErrors, RangeThatLeavesDeviceMemoryThrows) {
   raw_memory memory(kind::other_device, 4096);
-  std::vector<std::byte> host(64);
+  std::vector<std::byte> const contents(4096, std::byte{4});
+  memory.write(contents);
+  std::vector<std::byte> host(64, std::byte{1});
   // The other end is in host memory, at a distance that fits into a stride.
   auto const distance = host.data() - memory.data();
   roc::memory_view<std::byte> const mixed(memory.data(), {2}, roc::strides<1>{distance});
   auto const text = message([&] { roc::copy(mixed, host); });
   EXPECT_NE(std::string::npos, text.find(" begins in ")) << text;
   EXPECT_THROW(roc::copy(mixed, std::span(host).first(2)), roc::layout_error);
+  EXPECT_THROW(roc::copy(std::span(host).last(2), mixed), roc::layout_error);
+  EXPECT_EQ(std::vector<std::byte>(64, std::byte{1}), host);
+  EXPECT_EQ(contents, memory.read());
 }
 
 TEST(AnyMemoryErrors, DestinationWithSharedElementsThrows) {
@@ -952,19 +961,29 @@ TEST(AnyMemoryErrors, DestinationWithSharedElementsThrows) {
 
 TEST(AnyMemoryErrors, OverlapThrows) {
   raw_memory memory(kind::other_device, 64);
+  auto const contents = numbered_bytes(64, 3);
+  memory.write(contents);
   EXPECT_THROW(roc::memcpy(memory.data() + 1, memory.data(), 8), roc::overlap_error);
   roc::memory_view const view(memory.data(), roc::shape<1>{8});
   EXPECT_THROW(roc::copy(view, view), roc::overlap_error);
+  EXPECT_EQ(contents, memory.read());
 }
 
 TEST(AnyMemoryErrors, StreamOfAnotherDeviceThrows) {
   if (!has_second_device()) GTEST_SKIP() << "needs two devices";
   raw_memory memory(kind::second_device, 64);
-  std::vector<std::byte> host(64);
-  roc::stream const stream;  // of device 0
+  std::vector<std::byte> const contents(64, std::byte{4});
+  memory.write(contents);
+  std::vector<std::byte> host(64, std::byte{1});
+  roc::stream stream;  // of device 0
   EXPECT_THROW(roc::copy(host, roc::memory_view(memory.data(), roc::shape<1>{64}), stream),
                roc::error);
+  EXPECT_THROW(roc::copy(roc::memory_view(memory.data(), roc::shape<1>{64}), host, stream),
+               roc::error);
   EXPECT_THROW(roc::memcpy(memory.data(), host.data(), 64, stream), roc::error);
+  stream.synchronize();
+  EXPECT_EQ(std::vector<std::byte>(64, std::byte{1}), host);
+  EXPECT_EQ(contents, memory.read());
 }
 
 TEST(AnyMemoryErrors, FailedLookUpThrows) {

@@ -311,8 +311,13 @@ TEST(DlpackCopyErrors, ReadOnlyDestinationAndUnknownVersionThrow) {
   EXPECT_EQ(host, result);
   auto const text = message([&] { roc::copy(result, versioned); });
   EXPECT_CONTAINS(text, "the destination is read-only; ");
+  EXPECT_EQ(numbers(4), host);
+  std::vector<int> other(4, 7);
+  EXPECT_THROW(roc::copy(other, versioned), roc::dlpack_error);
+  EXPECT_EQ(numbers(4), host);
   versioned.version.major = DLPACK_MAJOR_VERSION + 1;
-  EXPECT_THROW(roc::copy(versioned, result), roc::dlpack_error);
+  EXPECT_THROW(roc::copy(versioned, other), roc::dlpack_error);
+  EXPECT_EQ(std::vector<int>(4, 7), other);
 }
 #endif
 

@@ -277,6 +277,38 @@ def test_cuda_array_interface_both_ways():
         roc.copy(host, _OfAGpu(d, data=(d.__cuda_array_interface__["data"][0], True)))
 
 
+@pytest.mark.skipif(roc.platform == "host", reason="device memory of the host platform is not that of a GPU")
+def test_strides_of_cuda_array_interface_that_leave_the_address_space_are_errors():
+    d = roc.to_device(np.full((2, 3), 7, np.uint8))
+    host = np.full((2, 3), 1, np.uint8)
+    for stride in (-(1 << 62), -(1 << 63), (1 << 63) - 1):
+        invalid = _OfAGpu(d, strides=(stride, 1))
+        for source, destination in ((invalid, host), (host, invalid)):
+            with pytest.raises(ValueError):
+                roc.copy(source, destination)
+    assert (host == 1).all() and (d.copy_to_host() == 7).all()
+
+
+def test_memory_of_a_closed_array_is_an_error():
+    d = roc.to_device(np.full(1000, 7, np.uint8))
+    capsule, device = d.__dlpack__(), d.__dlpack_device__()
+    address = tensor_of(capsule).data
+    del capsule  # would keep the memory
+    host = np.full(1000, 1, np.uint8)
+    closed = [Producer(host, data=address, device_type=device[0], device_id=device[1])]
+    if roc.platform != "host":
+        closed.append(type("OfAGpu", (), {"__cuda_array_interface__": d.__cuda_array_interface__})())
+    roc.copy(closed[0], host)
+    assert (host == 7).all()
+    host[:] = 1
+    d.close()
+    for array in closed:
+        for source, destination in ((array, host), (host, array)):
+            with pytest.raises(ValueError, match="destroyed"):
+                roc.copy(source, destination)
+    assert (host == 1).all()
+
+
 @pytest.mark.skipif(roc.platform != "host", reason="arrays of GPUs have the interface")
 def test_cuda_array_interface_is_refused_on_the_host_platform():
     assert not hasattr(roc.device_array(3), "__cuda_array_interface__")

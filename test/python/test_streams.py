@@ -323,6 +323,24 @@ def test_several_devices():
         roc.set_device(0)
 
 
+@pytest.mark.skipif(roc.device_count() < 2, reason="there is one device")
+def test_streams_of_another_device_are_errors_and_nothing_is_copied():
+    d = roc.to_device(np.full(1000, 7.0))
+    host, zeros = np.full(1000, 1.0), np.zeros(1000)
+    roc.set_device(1)
+    try:
+        stream = roc.stream()
+    finally:
+        roc.set_device(0)
+    for call in (lambda: roc.copy(zeros, d, stream), lambda: roc.copy(d, host, stream),
+                 lambda: d.copy_to_device(zeros, stream), lambda: d.copy_to_host(host, stream),
+                 lambda: d.fill(0, stream), lambda: d.zero(stream)):
+        with pytest.raises(ValueError, match="device"):
+            call()
+    stream.synchronize()
+    assert (host == 1).all() and (zeros == 0).all() and (d.copy_to_host() == 7).all()
+
+
 def test_threads_that_use_one_stream_keep_their_arrays_alive():
     program = """
 import sys, threading, time

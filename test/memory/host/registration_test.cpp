@@ -149,6 +149,18 @@ TEST_F(Registration, GuardCanBeMoved) {
   EXPECT_THROW(roc::deregister(range), roc::registration_error);
 }
 
+TEST_F(Registration, SecondDeregisterOfAGuardDoesNothing) {
+  auto const range = pages(0, 1);
+  auto guard = roc::register_host(range);
+  guard.deregister();
+  EXPECT_NO_THROW(guard.deregister());
+  // Also if the range is registered again, by another guard.
+  auto again = roc::register_host(range);
+  EXPECT_NO_THROW(guard.deregister());
+  EXPECT_NO_THROW(again.deregister());
+  EXPECT_THROW(roc::deregister(range), roc::registration_error);
+}
+
 TEST_F(Registration, DeregisterThrowsAndGuardDestructorLogs) {
   auto const range = pages(0, 1);
   static std::string logged;
