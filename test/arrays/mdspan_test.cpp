@@ -50,6 +50,20 @@ struct computing : span_of_axes<T, 1> {
 static_assert(roc::detail::mdspan_like<span_of_axes<int, 1>>);
 static_assert(!roc::detail::mdspan_like<computing<int>>);
 
+// A mdspan whose layout may be strided, and may map several indices to one element.
+template <class T, std::size_t N>
+class sometimes_strided : public span_of_axes<T, N> {
+ public:
+  sometimes_strided(span_of_axes<T, N> const& span, bool is_strided)
+      : span_of_axes<T, N>(span), is_strided_(is_strided) {}
+  static constexpr bool is_always_unique() { return false; }
+  static constexpr bool is_always_strided() { return false; }
+  bool is_strided() const { return is_strided_; }
+
+ private:
+  bool is_strided_;
+};
+
 TEST(MdspanView, HasTheShapeAndStridesOfTheMdspan) {
   std::vector<int> numbers(40);
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -96,6 +110,29 @@ TEST(MdspanCopy, CopiesBetweenMdspansOfAnyMemory) {
   roc::device_array<int, 0> const element(roc::shape<0>{});
   roc::copy(scalar, span_of_axes<int, 0>(element.data(), {}, {}));
   EXPECT_EQ(5, element.get());
+}
+
+TEST(MdspanCopy, OfALayoutThatIsNotAlwaysStridedIsCheckedAtRunTime) {
+  std::vector<int> numbers(12);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::vector<int> const expected = numbers;
+  roc::device_array<int, 2> const array({3, 2});
+  span_of_axes<int, 2> const span(numbers.data(), {3, 2}, {4, 2});
+  roc::copy(sometimes_strided(span, true), array);
+  EXPECT_EQ(10, array(2, 1).get());
+  sometimes_strided const other(span, false);
+  EXPECT_THROW(roc::copy(other, array), roc::layout_error);
+  EXPECT_THROW(roc::copy(array, other), roc::layout_error);
+  EXPECT_THROW(static_cast<void>(roc::to_device(other)), roc::layout_error);
+  EXPECT_THROW(array.copy_to_host(other), roc::layout_error);
+  EXPECT_EQ(expected, numbers);
+  EXPECT_EQ(10, array(2, 1).get());
+  // Elements that share memory can be read, but not written.
+  sometimes_strided const shared(span_of_axes<int, 2>(numbers.data() + 5, {3, 2}, {0, 1}), true);
+  roc::copy(shared, array);
+  EXPECT_EQ(6, array(2, 1).get());
+  EXPECT_THROW(roc::copy(array, shared), roc::layout_error);
+  EXPECT_EQ(expected, numbers);
 }
 
 #if defined(__cpp_lib_mdspan)

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <roc/detail/strided_region.hpp>
+#include <roc/detail/throw.hpp>
 #include <roc/layout/shape.hpp>
 
 namespace roc {
@@ -75,7 +76,7 @@ using with_const_of = std::conditional_t<std::is_const_v<T>, U const, U>;
 
 /// A std::mdspan, or a class with its members: standard libraries without it can then use the
 /// reference implementation. Its elements must be in memory, so an accessor that computes values
-/// does not match.
+/// does not match. If its layout is not always strided, the mdspan tells whether it is.
 template <class M>
 concept mdspan_like = requires(M const& m, std::size_t axis) {
   typename M::element_type;
@@ -84,8 +85,9 @@ concept mdspan_like = requires(M const& m, std::size_t axis) {
   typename M::mapping_type;
   requires std::is_pointer_v<typename M::data_handle_type>;
   requires std::same_as<typename M::reference, typename M::element_type&>;
-  requires M::is_always_unique();
-  requires M::is_always_strided();
+  requires M::is_always_strided() || requires {
+    { m.is_strided() } -> std::convertible_to<bool>;
+  };
   { M::rank() } -> std::convertible_to<std::size_t>;
   { m.data_handle() } -> std::same_as<typename M::data_handle_type const&>;
   { m.extent(axis) } -> std::convertible_to<std::size_t>;
@@ -102,10 +104,17 @@ constexpr auto shape_of([[maybe_unused]] M const& span) {
   return result;
 }
 
-/// Returns the strides of an mdspan, in elements.
+/// Returns the strides of an mdspan, in elements. Throws layout_error if it is not strided. Whether
+/// elements share memory follows from the strides.
 template <mdspan_like M>
 constexpr auto strides_of([[maybe_unused]] M const& span) {
   strides<M::rank()> result{};
+  if constexpr (!M::is_always_strided()) {
+    if (!span.is_strided()) {
+      throw_layout_error(
+          "the layout of the mdspan is not strided; copy its elements into a strided mdspan first");
+    }
+  }
   if constexpr (M::rank() != 0) {  // stride(i) does not exist for rank 0
     for (std::size_t i = 0; i < result.size(); ++i) {
       result[i] = static_cast<std::ptrdiff_t>(span.stride(i));

@@ -111,7 +111,8 @@ auto mdspan_mapping(roc::shape<N> const& shape, roc::strides<N> const& strides) 
 /// Returns an mdspan that borrows the view's memory.
 template <class M, class V>
 M mdspan_of(V const& view) {
-  static_assert(mdspan_like<M>, "rocarray: M is not a strided mdspan");
+  static_assert(mdspan_like<M> && M::is_always_strided() && M::is_always_unique(),
+                "rocarray: M is not an mdspan that is always strided and unique");
   static_assert(M::rank() == V::rank, "rocarray: the ranks differ");
   static_assert(std::is_convertible_v<typename V::element_type*, typename M::data_handle_type> &&
                     std::is_same_v<typename V::value_type, typename M::value_type>,
