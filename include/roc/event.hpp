@@ -26,9 +26,10 @@ void wait(stream_id const& later, event_base const& earlier);
 }  // namespace runtime
 
 /// The common part of event and timed_event. Move-only. A recorded event may be destroyed at any
-/// time; the destructor does not block. The roc::stream that recorded an event may be destroyed
-/// before it. A foreign stream (roc::from_native) must outlive the events that it recorded, and a
-/// per-thread stream ends with its thread.
+/// time; the destructor does not block. The stream that recorded an event may be destroyed before
+/// it. There are two exceptions, because AMD's runtime accesses the destroyed stream: a foreign
+/// stream (roc::from_native) must outlive the timed events that it recorded, and the thread of a
+/// per-thread stream must not end before the last use of an event.
 ///
 /// Members throw roc::error (errors of HIP) and lifetime_error (moved-from event).
 class ROCARRAY_API event_base {
@@ -59,6 +60,8 @@ class ROCARRAY_API event_base {
   detail::native_event* handle_;  ///< null after a move
 
  private:
+  bool const is_timed_;
+
   friend void runtime::record(event_base& recorded, runtime::stream_id const& stream);
   friend void runtime::wait(runtime::stream_id const& later, event_base const& earlier);
   friend class stream_ref;
@@ -69,14 +72,17 @@ class ROCARRAY_API event_base {
   void make_wait(detail::native_stream* stream) const;
 };
 
-/// An event for ordering (hipEventDisableTiming), the cheapest kind. It cannot measure time.
+/// An event for ordering (hipEventDisableTiming), the cheapest kind. It cannot measure time. On AMD
+/// and on the host platform, a record on a foreign stream that is not captured is made on an
+/// internal stream that waits for the foreign one, so that the event outlives it.
 class ROCARRAY_API event : public event_base {
  public:
   /// Creates an event on the current device. Throws roc::error.
   event(detail::caller at = std::source_location::current());
 };
 
-/// An event that also records the time.
+/// An event that also records the time, always on the stream itself. A foreign stream must not be
+/// destroyed before the last use of the event.
 class ROCARRAY_API timed_event : public event_base {
  public:
   /// Creates an event on the current device. Throws roc::error.

@@ -9,6 +9,7 @@
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
+#include "runtime/stream_id.hpp"
 
 namespace roc {
 namespace {
@@ -17,7 +18,7 @@ hipEvent_t native(detail::native_event* handle) { return reinterpret_cast<hipEve
 
 }  // namespace
 
-event_base::event_base(unsigned flags) {
+event_base::event_base(unsigned flags) : is_timed_((flags & hipEventDisableTiming) == 0) {
   hipEvent_t created = nullptr;
   ROCARRAY_HIP(hipEventCreateWithFlags, &created, flags);
   handle_ = reinterpret_cast<detail::native_event*>(created);
@@ -30,7 +31,7 @@ event_base::~event_base() {
 }
 
 event_base::event_base(event_base&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)) {}
+    : handle_(std::exchange(other.handle_, nullptr)), is_timed_(other.is_timed_) {}
 
 event_base& event_base::operator=(event_base&& other) noexcept {
   // The temporary destroys the event that is replaced.
@@ -52,7 +53,11 @@ void event_base::record(stream_ref stream, detail::caller at) {
   static_cast<void>(handle());
   static_cast<void>(runtime::handle(stream));
   runtime::on_stream_device const guard(stream);
-  record_on(stream.handle());
+  if (!is_timed_ && runtime::needs_relay(stream)) {
+    runtime::record(*this, runtime::stream_id_of(stream));
+  } else {
+    record_on(stream.handle());
+  }
   runtime::record_captured_event(handle_, stream);
   // Later work of blocking streams comes after the event, and so after the work before it.
   if (stream.kind() == detail::stream_kind::default_stream) runtime::record_work(stream);

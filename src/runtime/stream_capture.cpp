@@ -144,6 +144,10 @@ bool capture_detail::may_be_captured(stream_ref stream) noexcept {
   }
 }
 
+bool is_captured_by_hip(stream_ref stream) {
+  return query(stream).status != hipStreamCaptureStatusNone;
+}
+
 bool capture_detail::fail(stream_ref stream) noexcept {
   try {
     stream_capture* const capture = find(stream);

@@ -113,6 +113,10 @@ inline bool is_captured(stream_ref stream) noexcept {
   return capture_detail::is_any_active() && capture_detail::may_be_captured(stream);
 }
 
+/// Returns true if HIP captures the stream, also if the program has begun the capture. Calls HIP.
+/// Throws roc::error.
+bool is_captured_by_hip(stream_ref stream);
+
 /// Returns true if the stream is captured, and then marks the capture as failed: see set_failed.
 inline bool fail_capture(stream_ref stream) noexcept {
   return capture_detail::is_any_active() && capture_detail::fail(stream);

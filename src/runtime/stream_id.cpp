@@ -278,6 +278,15 @@ stream_id const& stream_id_of(stream_ref stream) {
   return stream_id_of(stream, device >= 0 ? device : current_device());
 }
 
+bool needs_relay(stream_ref stream) {
+  if (events_outlive_streams || is_device_relative(stream.handle()) ||
+      is_per_thread_handle(stream.handle())) {
+    return false;
+  }
+  // In a capture, the relay would join it. The program may have begun the capture.
+  return stream_id_of(stream).is_foreign() && !is_captured_by_hip(stream);
+}
+
 void record(event_base& recorded, stream_id const& stream) {
   refuse_captured(stream.stream(), "ordering other work after the stream");
   // In this thread a per-thread handle may mean a different stream than in the thread that enqueued

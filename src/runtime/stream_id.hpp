@@ -103,6 +103,10 @@ stream_id const& stream_id_of(stream_ref stream);
 
 using shared_event = std::shared_ptr<event>;
 
+/// Returns true if an event that is recorded on the stream itself must not be used after the end of
+/// the stream, and if the function below can record it on a relay instead. The stream's device must
+/// be current. May call HIP. Throws roc::error, lifetime_error, std::bad_alloc.
+bool needs_relay(stream_ref stream);
 /// Records `recorded` after all work enqueued on the stream so far. If the stream is foreign and
 /// events do not outlive streams on this platform, the event is recorded on a relay: an internal
 /// stream that waits for the foreign one. For a per-thread stream it waits for the device's other

@@ -383,6 +383,63 @@ TEST(Event, OutlivesTheStreamThatRecordedIt) {
   EXPECT_GE(begin.elapsed_time(end), 0.0);
 }
 
+TEST(Event, OutlivesTheForeignStreamThatRecordedIt) {
+  roc::event event;
+  roc::event recorded_again;
+  bool done = false;
+  roc::stream const stream;
+  recorded_again.record(stream);
+  {
+    foreign_stream const foreign;
+    foreign.ref().launch_host_function([&] { done = true; });
+    event.record(foreign.ref());
+    recorded_again.record(foreign.ref());
+  }
+  EXPECT_NO_THROW(stream.wait(event));
+  EXPECT_NO_THROW(event.synchronize());
+  EXPECT_TRUE(done);
+  EXPECT_NO_THROW(recorded_again.synchronize());
+  EXPECT_TRUE(event.query());
+  EXPECT_TRUE(recorded_again.query());
+}
+
+TEST(Event, OfAForeignStreamIsReachedAfterTheWorkBeforeIt) {
+  if (!gate::holds()) GTEST_SKIP() << "work is done by the call that enqueues it";
+  roc::event event;
+  foreign_stream const foreign;
+  gate hold;
+  hold.close(foreign.ref());
+  event.record(foreign.ref());
+  EXPECT_FALSE(event.query());
+  hold.open();
+  event.synchronize();
+  EXPECT_TRUE(event.query());
+}
+
+// The event belongs to the capture, which another stream can join by it. It is not recorded on an
+// internal stream, which would join the capture.
+TEST(Event, IsRecordedInACaptureThatTheProgramHasBegun) {
+  foreign_stream const first;
+  foreign_stream const second;
+  roc::event forked;
+  roc::event joined;
+  auto const origin = roc::native(first.ref());
+  ROCARRAY_HIP(hipStreamBeginCapture, origin, hipStreamCaptureModeRelaxed);
+  {
+    call_counter const counter;
+    EXPECT_NO_THROW(forked.record(first.ref()));
+    EXPECT_EQ(record_count, 1u);
+  }
+  EXPECT_NO_THROW(
+      ROCARRAY_HIP(hipStreamWaitEvent, roc::native(second.ref()), roc::native(forked), 0));
+  EXPECT_NO_THROW(joined.record(second.ref()));
+  EXPECT_NO_THROW(ROCARRAY_HIP(hipStreamWaitEvent, origin, roc::native(joined), 0));
+  hipGraph_t graph = nullptr;
+  EXPECT_EQ(ROCARRAY_HIP_CODE(hipStreamEndCapture, origin, &graph), hipSuccess);
+  ASSERT_NE(graph, nullptr);
+  ROCARRAY_HIP(hipGraphDestroy, graph);
+}
+
 TEST(Event, OfADestroyedStreamIsPendingUntilItsWorkIsDone) {
   if (roc::test::run_mode() != roc::test::mode::threaded) {
     GTEST_SKIP() << "work is done by the call that enqueues it, or by the second query";
