@@ -19,6 +19,12 @@ first, up to the first that fails.
 
 The mutants are made in a copy of the source tree that is built once, so that each costs the compilation
 of one source and the links of the tests that run.
+
+A file of explained mutants has one mutant a line, as this program prints it without its number and
+verdict, then " # " and the reason why no test can notice it:
+  src/copy/plan.cpp:12: relation: < -> <= # both sides are never equal
+
+SIGINT and SIGTERM end a run; it prints the summary of the mutants that it has judged.
 """
 
 import argparse
@@ -43,7 +49,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIRECTORIES = ["src/layout", "src/memory", "src/copy"]
-TEST_MODULES = "layout;runtime;memory;copy;arrays;kernels;interop;campaigns"  # above the mutated sources
+# The modules whose tests use the mutated sources.
+TEST_MODULES = "layout;platform;runtime;memory;copy;arrays;kernels;interop;campaigns"
 MODES = ["deferred", "threaded"]
 CONFIGURATION = ["-DROCARRAY_PLATFORM=host", "-DCMAKE_BUILD_TYPE=Release",
                  "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DROCARRAY_TEST_COMPILE_OPTIONS=-O0",
@@ -217,6 +224,23 @@ def describe(change):
 
 # Building and testing
 
+running = set()  # builds and tests, each of which is a process group
+
+
+def start(command, **options):
+    process = subprocess.Popen(command, start_new_session=True, **options)
+    running.add(process)
+    return process
+
+
+def kill(process):
+    running.discard(process)
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it has just ended
+
+
 Test = collections.namedtuple("Test", "name program module mode command environment directory")
 Result = collections.namedtuple("Result", "verdict change detail seconds")
 
@@ -238,8 +262,8 @@ class Workspace:
         if listed.returncode == 0 and listed.stdout:
             names = listed.stdout.splitlines()
         else:
-            names = [str(file.relative_to(source)) for file in pathlib.Path(source).rglob("*")
-                     if file.is_file()]
+            names = [str(file.relative_to(source)) for entry in pathlib.Path(source).iterdir()
+                     if entry.name != "build" for file in [entry, *entry.rglob("*")] if file.is_file()]
         for name in names:
             origin, copy = pathlib.Path(source) / name, self.directory / name
             if not origin.is_file() or (copy.is_file() and copy.read_bytes() == origin.read_bytes()):
@@ -253,8 +277,11 @@ class Workspace:
                     file.unlink()
 
     def run(self, command):
-        return subprocess.run(command, cwd=self.directory, env=self.environment, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        process = start(command, cwd=self.directory, env=self.environment, text=True,
+                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        output, _ = process.communicate()
+        running.discard(process)
+        return subprocess.CompletedProcess(command, process.returncode, output)
 
     def configure(self):
         command = ["cmake", "-S", ".", "-B", self.build_directory, "-G", "Ninja", *self.configuration]
@@ -316,21 +343,22 @@ def run_test(test, seed, timeout):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    start = time.monotonic()
+    begin = time.monotonic()
     environment = dict(os.environ, **test.environment, ROCARRAY_TEST_SEED=str(seed),
                        GTEST_FAIL_FAST="1")
     with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(test.command, cwd=test.directory, env=environment, stdout=output,
-                                   stderr=output, start_new_session=True, preexec_fn=limit)
+        process = start(test.command, cwd=test.directory, env=environment, stdout=output,
+                        stderr=output, preexec_fn=limit)
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            kill(process)
             process.wait()
-            return "ran too long", time.monotonic() - start
+            return "ran too long", time.monotonic() - begin
+        running.discard(process)
         output.seek(0)
         text = output.read().decode(errors="replace")
-    seconds = time.monotonic() - start
+    seconds = time.monotonic() - begin
     if status in {0, 77}:
         return None, seconds
     failed = re.findall(r"^\[  FAILED  \] ([\w/]+\.[\w/]+)|^\[ RUN +\] (\S+)", text, re.MULTILINE)
@@ -448,9 +476,24 @@ def show(number, result, output=sys.stdout):
           flush=True)
 
 
-def run(workspaces, campaign, drawn, count, candidates, output=sys.stdout):
-    """Judges the candidates until `count` of them were noticed or survived. Returns the results."""
-    results = {}
+def read_explained(path, drawn):
+    """The reasons of a file of explained mutants, by the text of the mutant."""
+    result = {}
+    known = {describe(change) for change in drawn}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        mutant, _, reason = (part.strip() for part in line.partition(" # "))
+        if not reason:
+            sys.exit(f"mutation: {path}:{number}: no reason; write the mutant, then \" # \" and the reason")
+        if mutant not in known:
+            print(f"mutation: {path}:{number}: there is no such mutant: {mutant}", flush=True)
+        result[mutant] = reason
+    return result
+
+
+def run(workspaces, campaign, drawn, count, candidates, explained, results, output=sys.stdout):
+    """Judges the candidates until `count` of them were noticed or survived. Adds to the results."""
     numbers = queue.SimpleQueue()
     for number in candidates:
         numbers.put(number)
@@ -465,7 +508,11 @@ def run(workspaces, campaign, drawn, count, candidates, output=sys.stdout):
                 if counted() >= count or numbers.empty():
                     return
                 number = numbers.get()
-            result = campaign.judge(workspace, drawn[number])
+            reason = explained.get(describe(drawn[number]))
+            if reason:
+                result = Result("explained", drawn[number], reason, 0)
+            else:
+                result = campaign.judge(workspace, drawn[number])
             with lock:
                 results[number] = result
                 show(number, result, output)
@@ -475,21 +522,20 @@ def run(workspaces, campaign, drawn, count, candidates, output=sys.stdout):
         thread.start()
     for thread in threads:
         thread.join()
-    return results
 
 
 def summarize(results):
     verdicts = collections.Counter(result.verdict for result in results.values())
     counted = verdicts["noticed"] + verdicts["SURVIVED"]
     print(f"\n{verdicts['noticed']} of {counted} mutants noticed, {verdicts['SURVIVED']} survived; "
-          f"not counted: {verdicts['equivalent']} equivalent, {verdicts['does not compile']} that do not "
-          "compile")
+          f"not counted: {verdicts['equivalent']} equivalent, {verdicts['explained']} explained, "
+          f"{verdicts['does not compile']} that do not compile")
     by_kind = collections.Counter((result.change.kind, result.verdict) for result in results.values())
     for kind in ["relation", "arithmetic", "logic", "constant", "condition", "call"]:
         noticed, survived = by_kind[kind, "noticed"], by_kind[kind, "SURVIVED"]
         print(f"  {kind:<10} {noticed:3} of {noticed + survived:3} noticed")
     for number, result in sorted(results.items()):
-        if result.verdict == "SURVIVED":
+        if result.verdict in {"SURVIVED", "explained"}:
             show(number, result)
 
 
@@ -555,6 +601,41 @@ EXPECTED = {
 }
 
 
+def test_interruption(source, changes):
+    """Runs this program on the project, with the first mutant explained, and interrupts it after two
+    others. Returns what is wrong."""
+    program = source / "test" / "campaigns" / "mutation.py"
+    program.parent.mkdir(parents=True)
+    shutil.copy(__file__, program)
+    (source / "build").mkdir()
+    (source / "build" / "old_output").write_text("not to be copied")
+    explained = describe(draw(changes, 3)[0])
+    listed = source / "explained.txt"
+    listed.write_text(f"# reasons\n\n{explained} # not tested\n")
+    process = start([sys.executable, "-u", program, "--seed", "3", "--explained", listed],
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines, judged = [], 0
+    for line in process.stdout:
+        lines.append(line)
+        if re.match(r"\d+: (noticed|SURVIVED)", line):
+            judged += 1
+            if judged == 2:
+                process.send_signal(signal.SIGTERM)
+    running.discard(process)
+    output = "".join(lines)
+    failures = []
+    if process.wait() != 128 + signal.SIGTERM:
+        failures.append(f"an interrupted run ended with status {process.returncode}:\n{output}")
+    if not re.search(r"^\d of [2-9] mutants noticed, ", output, re.MULTILINE):
+        failures.append(f"an interrupted run printed no summary:\n{output}")
+    of_explained = [line for line in lines if explained in line]
+    if len(of_explained) != 2 or any(": explained: " not in line for line in of_explained):
+        failures.append(f"an explained mutant was judged, or not listed:\n{output}")
+    if (source / "build" / "mutation" / "0" / "build" / "old_output").exists():
+        failures.append("build/ was copied")
+    return failures
+
+
 def test_this_program():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "source"
@@ -582,6 +663,7 @@ def test_this_program():
                 failures.append(f"{describe(matching[-1])}: {result.verdict}, expected {expected}")
         if draw(changes, 7) != draw(changes, 7) or draw(changes, 7) == draw(changes, 8):
             failures.append("the seed does not decide the order of the mutants")
+        failures += test_interruption(source, changes)
         if failures:
             sys.exit("mutation: the test of this program failed:\n  " + "\n  ".join(failures))
 
@@ -596,6 +678,9 @@ def main():
                         help="number of the first mutant, to continue a run (default: 0)")
     parser.add_argument("--only", type=int, nargs="+", metavar="N",
                         help="only the mutants with these numbers, such as survivors of a run")
+    parser.add_argument("--explained", type=pathlib.Path, metavar="FILE",
+                        help="mutants that are listed instead of judged, with the reasons; others are "
+                             "drawn for them")
     parser.add_argument("--jobs", type=int, default=1, help="mutants at the same time (default: 1)")
     parser.add_argument("--leave-out-failing", action="store_true",
                         help="leave out tests that fail without a mutant (default: they end the run)")
@@ -609,10 +694,23 @@ def main():
 
     drawn = draw(all_changes(ROOT), arguments.seed)
     print(f"mutation: --seed {arguments.seed}, {len(drawn)} possible mutants", flush=True)
+    explained = read_explained(arguments.explained, drawn) if arguments.explained else {}
     if arguments.list:
         for number, change in enumerate(drawn[arguments.first:][:arguments.count]):
             print(f"{arguments.first + number}: {describe(change)}")
         return None
+    results = {}
+
+    def interrupt(number, _):
+        print("\nmutation: interrupted")
+        summarize(dict(results))
+        for process in list(running):
+            kill(process)
+        sys.stdout.flush()
+        os._exit(128 + number)  # the threads still judge mutants
+
+    for number in [signal.SIGINT, signal.SIGTERM]:
+        signal.signal(number, interrupt)
     build_jobs = max(1, (os.cpu_count() or 1) // arguments.jobs)
     workspaces = [Workspace(ROOT, arguments.build_dir.resolve() / str(job), CONFIGURATION, build_jobs)
                   for job in range(arguments.jobs)]
@@ -626,7 +724,7 @@ def main():
     print(f"mutation: {len(campaign.tests)} tests pass without a mutant in "
           f"{time.monotonic() - start:.0f} s", flush=True)
     candidates = arguments.only or range(arguments.first, len(drawn))
-    results = run(workspaces, campaign, drawn, arguments.count, candidates)
+    run(workspaces, campaign, drawn, arguments.count, candidates, explained, results)
     summarize(results)
     return None
 
