@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Failures that the environment plans. Run with
-// ROCARRAY_INJECT_FAILURE=hipHostMalloc:1,hipHostMalloc:2,hipHostMalloc:4:999,hipMaloc:1,hipMalloc:x.
+// Failures that the environment plans. Run with the ROCARRAY_INJECT_FAILURE of CMakeLists.txt: the
+// uses 1, 2 and 4 (as error 999) of hipHostMalloc, and entries that are not valid.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -50,6 +50,9 @@ TEST(HostSettingsDeathTest, InvalidValueFailsCallsAndIsReported) {
   expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc", "call:use");
   expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipNone:1", "call:use");
   expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:0", "call:use");
+  expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:-1", "call:use");
+  expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:4294967297", "call:use");
+  expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:1:4294967297", "call:use");
   expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2:", "call:use");
   expect_invalid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2,hipFree:-1", "call:use");
 }
