@@ -505,6 +505,7 @@ TEST(PoolResource, AllocateToleratesDestructionOfAQueriedStream) {
       });
   EXPECT_NO_THROW(static_cast<void>(array({3'000'000}, pool, roc::order::c, allocation_stream)));
   roc::platform::set_call_hook(previous_hook);
+  EXPECT_EQ(query_begins, nullptr) << "the pool has not queried the stream";
   if (query_begins != nullptr) begin.set_value();
   query_begins = nullptr;
   destroyer.join();
