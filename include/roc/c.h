@@ -47,7 +47,8 @@ enum roc_status_code {
   ROCARRAY_ERROR_OUT_OF_MEMORY = 7,  ///< device, pinned or pageable memory is exhausted
   ROCARRAY_ERROR_NOT_SUPPORTED = 8,  ///< the device or the platform cannot do it
   ROCARRAY_ERROR_NO_DEVICE = 9,      ///< there is no device with this ordinal
-  ROCARRAY_ERROR_HIP = 10,           ///< another error of HIP; see roc_last_hip_error
+  /// another error of HIP: see roc_last_hip_error; or work of which HIP does not tell when it is done
+  ROCARRAY_ERROR_HIP = 10,
   ROCARRAY_ERROR_UNKNOWN = 11,       ///< an exception of other code, such as a host function
 };
 

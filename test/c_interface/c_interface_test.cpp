@@ -977,10 +977,10 @@ TEST(CRegistration, InvalidRequestsAreErrors) {
   roc_host_range const null{nullptr, 4};
   roc_host_range const large{&x, SIZE_MAX};
   roc_host_range const wrapping{&x, std::size_t{PTRDIFF_MAX} + 1};
-  for (auto const call : {+[](roc_host_range const* ranges, std::size_t count) {
+  for (auto const call : {+[](roc_host_range const*ranges, std::size_t count) {
                             return roc_register_host(ranges, count, 0);
                           },
-                          +[](roc_host_range const* ranges, std::size_t count) {
+                          +[](roc_host_range const*ranges, std::size_t count) {
                             return roc_deregister(ranges, count);
                           }}) {
     EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, call(nullptr, 1));
@@ -1107,6 +1107,24 @@ TEST(CError, OfHipHasItsCode) {
   EXPECT_EQ(static_cast<std::int32_t>(hipErrorLaunchFailure), roc_last_hip_error());
   EXPECT_TRUE(last_message_has("hipEventCreateWithFlags")) << roc_last_error_message();
   EXPECT_EQ(nullptr, event);
+}
+
+TEST(CError, DeregistrationThatCannotWaitIsAnErrorOfHip) {
+  std::vector<float> destination(1000);
+  roc_host_range const range{destination.data(), destination.size() * sizeof(float)};
+  roc::device_array<float> const array({1000});
+  stream const s;
+  EXPECT_OK(roc_register_host(&range, 1, ROCARRAY_REGISTER_DEFAULT));
+  array.copy_to_host(destination, s.reference());
+  for (char const* const wait :
+       {"hipEventSynchronize", "hipStreamSynchronize", "hipDeviceSynchronize"}) {
+    ASSERT_TRUE(roc::platform::fail_call(wait, 1, hipErrorLaunchFailure,
+                                         roc::platform::failing_uses::all_later));
+  }
+  EXPECT_STATUS(ROCARRAY_ERROR_HIP, roc_deregister(&range, 1));
+  EXPECT_TRUE(last_message_has("cannot wait for the copies")) << roc_last_error_message();
+  roc::platform::clear_failures();
+  EXPECT_OK(roc_deregister(&range, 1));
 }
 
 TEST(CError, ExceptionOfAHostFunctionIsUnknown) {
