@@ -150,7 +150,9 @@ struct statistics {
   std::size_t programs = 0, operations = 0, skipped = 0, copies = 0, bytes = 0;
   std::size_t orders_of_contract = 0;  // conflicting uses that the library had to order
   std::size_t orders_added = 0;
-  std::size_t refused = 0;      // calls that had to throw, and did
+  std::size_t refused = 0;  // calls that had to throw, and did
+  // Copies and fills of memory whose kind was looked up or stated, and calls of roc::memcpy.
+  std::size_t of_memory_views = 0, of_bytes = 0;
   std::size_t groups = 0;       // calls made at the same time by several threads
   std::size_t host_checks = 0;  // comparisons of host memory
   std::size_t device_checks = 0;
@@ -284,7 +286,12 @@ struct endpoint {
   std::size_t capacity = 0;
   bool device_space = false;
   bool alias = false;  // host memory through its device address
+  bool is_managed = false;
   int device = -1;
+
+  // Returns true if a memory_view of the memory means the same as a view of it.
+  bool may_be_unknown() const { return !alias && !is_managed; }
+  std::byte* data() const { return base + spec->offset; }
 };
 
 template <class View, std::size_t Size, std::size_t N>
@@ -334,7 +341,8 @@ View transformed(view_spec const& spec, std::byte* base, int device) {
       };
       view = [&]<std::size_t... I>(std::index_sequence<I...>) {
         return View(view.region(slice_of(I)...));
-      }(std::make_index_sequence<N>());
+      }
+      (std::make_index_sequence<N>());
       view = view.transpose(axes);
       if (recipe.split) view = view.split(view.shape()[0], 0).front();
       if constexpr (N < max_rank) {
@@ -393,6 +401,49 @@ void with_type(std::size_t size, int rank, F f) {
     case 4: return with_rank<4>(rank, f);
     default: return with_rank<16>(rank, f);
   }
+}
+
+// Returns the same elements as a memory_view. `is_located`: with the location of the memory.
+template <class View>
+auto memory_of(View const& view, bool is_located) {
+  using T = typename View::element_type;
+  roc::memory_view<T, View::rank> const memory(view.data(), view.shape(), view.strides());
+  if (!is_located) return memory;
+  if constexpr (std::is_same_v<View, roc::host_view<T, View::rank>>) {
+    return memory.at(roc::memory_location::host());
+  } else {
+    return memory.at(roc::device(view.device_ordinal()));
+  }
+}
+
+// Rows of bytes.
+struct byte_rows {
+  std::size_t width = 0, height = 1, pitch = 0;
+};
+
+// Returns the rows that the elements are, in their order; nullopt for another layout.
+std::optional<byte_rows> rows_of(view_spec const& v, std::size_t size) {
+  byte_rows result{size, 1, size};
+  bool is_pitched = false;
+  for (int axis = v.rank; axis-- != 0;) {
+    std::size_t const extent = v.extents[axis];
+    if (extent == 1) continue;
+    if (v.strides[axis] <= 0) return std::nullopt;
+    std::size_t const step = static_cast<std::size_t>(v.strides[axis]) * size;
+    if (!is_pitched && result.height == 1 && step == result.width) {
+      result.width *= extent;
+    } else if (!is_pitched && step > result.width) {
+      result.height = extent;
+      result.pitch = step;
+      is_pitched = true;
+    } else if (is_pitched && step == result.pitch * result.height) {
+      result.height *= extent;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (!is_pitched) result.pitch = result.width;
+  return result;
 }
 
 std::byte value_of(unsigned value, std::size_t i) {
@@ -1066,6 +1117,7 @@ class execution {
     result.end.capacity = b->capacity;
     result.end.device_space = b->on_device();
     result.end.device = b->on_device() ? b->device : -1;
+    result.end.is_managed = b->kind == memory_kind::managed;
     auto& access = result.access;
     access.target = b;
     access.writes = writes;
@@ -1118,31 +1170,80 @@ class execution {
   struct copy_call {
     std::size_t size = 1;
     bool borrow = false;
+    call_form form = call_form::views;
     roc::copy_options how;
+
+    bool is_plain() const { return how.path == roc::copy_path::none && how.threads == 0; }
   };
+
+  // Calls roc::memcpy or memcpy_2d. Returns false if they cannot do the copy.
+  static bool call_memcpy(endpoint const& from, endpoint const& to, copy_call const& c,
+                          roc::stream_ref const* stream) {
+    auto const source = rows_of(*from.spec, c.size), target = rows_of(*to.spec, c.size);
+    bool const has_options = !c.is_plain() || c.borrow;
+    if (!source || !target || has_options || from.spec->count() == 0) return false;
+    auto const is_one_range = [](byte_rows const& rows) { return rows.pitch == rows.width; };
+    std::size_t const bytes = source->width * source->height;
+    if (is_one_range(*source) && is_one_range(*target)) {
+      if (stream == nullptr) {
+        roc::memcpy(to.data(), from.data(), bytes);
+      } else {
+        roc::memcpy(to.data(), from.data(), bytes, *stream);
+      }
+      return true;
+    }
+    byte_rows const& rows = is_one_range(*source) ? *target : *source;
+    bool const has_rows =
+        is_one_range(*source) || is_one_range(*target) || source->width == target->width;
+    if (!has_rows) return false;
+    std::size_t const source_pitch = is_one_range(*source) ? rows.width : source->pitch;
+    std::size_t const target_pitch = is_one_range(*target) ? rows.width : target->pitch;
+    if (stream == nullptr) {
+      roc::memcpy_2d(to.data(), target_pitch, from.data(), source_pitch, rows.width, rows.height);
+    } else {
+      roc::memcpy_2d(to.data(), target_pitch, from.data(), source_pitch, rows.width, rows.height,
+                     *stream);
+    }
+    return true;
+  }
+
+  template <class Source, class Target>
+  static void call_typed_copy(Source const& source, Target const& target, copy_call const& c,
+                              roc::stream_ref const* stream) {
+    bool const plain = c.is_plain();
+    if (stream == nullptr)
+      return plain ? roc::copy(source, target) : roc::copy(source, target, c.how);
+    if (c.borrow) return roc::copy(source, target, *stream, roc::borrow_source, c.how);
+    return plain ? roc::copy(source, target, *stream) : roc::copy(source, target, *stream, c.how);
+  }
 
   // Calls roc::copy in one of its forms.
   static void call_copy(endpoint const& from, endpoint const& to, copy_call const& c,
                         roc::stream_ref const* stream) {
+    bool const of_memory =
+        c.form != call_form::views && from.may_be_unknown() && to.may_be_unknown();
+    if (of_memory && c.form == call_form::bytes && call_memcpy(from, to, c, stream)) return;
+    bool const is_located = c.form == call_form::located;
     with_type(c.size, from.spec->rank, [&]<std::size_t Size, std::size_t N>() {
       with_view<Size, N>(from, [&](auto source) {
         with_view<Size, N>(to, [&](auto target) {
-          bool const plain = c.how.path == roc::copy_path::none && c.how.threads == 0;
-          if (stream == nullptr)
-            return plain ? roc::copy(source, target) : roc::copy(source, target, c.how);
-          if (c.borrow) return roc::copy(source, target, *stream, roc::borrow_source, c.how);
-          return plain ? roc::copy(source, target, *stream)
-                       : roc::copy(source, target, *stream, c.how);
+          if (!of_memory) return call_typed_copy(source, target, c, stream);
+          call_typed_copy(memory_of(source, is_located), memory_of(target, is_located), c, stream);
         });
       });
     });
   }
 
   static void add_to(roc::copy_batch& batch, endpoint const& from, endpoint const& to,
-                     std::size_t size) {
+                     std::size_t size, call_form form) {
+    bool const of_memory = form != call_form::views && from.may_be_unknown() && to.may_be_unknown();
+    bool const is_located = form == call_form::located;
     with_type(size, from.spec->rank, [&]<std::size_t Size, std::size_t N>() {
       with_view<Size, N>(from, [&](auto source) {
-        with_view<Size, N>(to, [&](auto target) { batch.add(source, target); });
+        with_view<Size, N>(to, [&](auto target) {
+          if (!of_memory) return void(batch.add(source, target));
+          batch.add(memory_of(source, is_located), memory_of(target, is_located));
+        });
       });
     });
   }
@@ -1161,11 +1262,18 @@ class execution {
   static std::string text_of_call(operation const& op, int device) {
     std::string text = stream_text(op) + " of device " + std::to_string(device);
     if (op.borrow && op.stream != no_stream) text += ", borrowed";
+    constexpr char const* forms[] = {"", ", memory looked up", ", memory stated", ", memcpy"};
+    text += forms[static_cast<int>(op.form)];
     if (op.path != 0)
       text += std::string(", path ") + to_string(static_cast<roc::copy_path>(op.path));
     if (op.threads != 0) text += ", " + std::to_string(op.threads) + " copy threads";
     if (op.thread != 0) text += ", in thread " + std::to_string(op.thread);
     return text;
+  }
+
+  static void count_form(call_form form, endpoint const& from, endpoint const& to) {
+    if (form == call_form::views || !from.may_be_unknown() || !to.may_be_unknown()) return;
+    ++(form == call_form::bytes ? counts.of_bytes : counts.of_memory_views);
   }
 
   bool copy(operation const& op) {
@@ -1190,8 +1298,11 @@ class execution {
     bool const overlaps = from->memory == to->memory &&
                           from->access.bytes.intersects(to->access.bytes) && c.to.count() != 0;
     if (overlaps && from->end.device_space != to->end.device_space) return false;
-    copy_call const call{
-        op.size, op.borrow, {.path = static_cast<roc::copy_path>(op.path), .threads = op.threads}};
+    copy_call const call{op.size,
+                         op.borrow,
+                         op.form,
+                         {.path = static_cast<roc::copy_path>(op.path), .threads = op.threads}};
+    count_form(op.form, from->end, to->end);
     auto const run = [this, from_end = from->end, to_end = to->end, a = c.from, b = c.to, call,
                       line, device, by_graph]() mutable {
       from_end.spec = &a;
@@ -1298,7 +1409,7 @@ class execution {
       bool const overlaps = i.from.memory == i.to.memory && i.copy->to.count() != 0 &&
                             i.from.access.bytes.intersects(i.to.access.bytes);
       note("    " + text_of_copy(op, *i.copy) + (overlaps ? ", which must fail" : ""));
-      auto const add = [&] { add_to(batch, i.from.end, i.to.end, op.size); };
+      auto const add = [&] { add_to(batch, i.from.end, i.to.end, op.size, op.form); };
       if (overlaps) {
         must_throw<roc::overlap_error>(add);
         continue;
@@ -1344,7 +1455,7 @@ class execution {
     view_spec wrong = *to.spec;
     to.spec = &wrong;
     if (!make_invalid(wrong, op)) return;
-    invalid_throws(wrong, [&] { add_to(batch, from, to, op.size); });
+    invalid_throws(wrong, [&] { add_to(batch, from, to, op.size, op.form); });
   }
 
   // Changes the destination so that a copy is an error: a stride of 0, or another shape. Returns
@@ -1387,13 +1498,15 @@ class execution {
     if (!from || !to || devices_of({*from, *to}).size() > 1) return false;
     auto const devices = devices_of({*from, *to});
     int const device = devices.empty() ? op.device % machine_.devices : devices.front();
+    // memcpy has one size for both sides.
+    auto const form = op.form == call_form::bytes ? call_form::memory_views : op.form;
     note("copy, which must fail: " + text_of_copy(op, c) + text_of_call(op, device));
     invalid_throws(c.to, [&] {
       in_thread(op.thread, device, [&] {
         if (op.stream == no_stream)
-          return call_copy(from->end, to->end, {op.size, false, {}}, nullptr);
+          return call_copy(from->end, to->end, {op.size, false, form, {}}, nullptr);
         auto const stream = stream_of(line_of(device, op.stream, op.thread));
-        call_copy(from->end, to->end, {op.size, op.borrow, {}}, &stream);
+        call_copy(from->end, to->end, {op.size, op.borrow, form, {}}, &stream);
       });
     });
     return true;
@@ -1413,11 +1526,20 @@ class execution {
          text_of_call(op, device));
     if (target->end.device_space) target->access.is_partly_pinned = false;
     auto const run = [this, end = target->end, spec = v, line, device, zeroes, size = op.size,
-                      value = op.value]() mutable {
+                      value = op.value, form = op.form]() mutable {
       end.spec = &spec;
       roc::device_guard const guard{roc::device(device)};
       with_type(size, spec.rank, [&]<std::size_t Size, std::size_t N>() {
         with_view<Size, N>(end, [&](auto view) {
+          if (form != call_form::views && end.may_be_unknown()) {
+            auto const memory = memory_of(view, form == call_form::located);
+            auto const element = element_of<Size>::number(value);
+            if (line) {
+              auto const stream = stream_of(*line);
+              return zeroes ? roc::zero(memory, stream) : roc::fill(memory, element, stream);
+            }
+            return zeroes ? roc::zero(memory) : roc::fill(memory, element);
+          }
           if (line) {
             auto const stream = stream_of(*line);
             return zeroes ? view.zero(stream) : view.fill(element_of<Size>::number(value), stream);
@@ -1846,6 +1968,7 @@ class reducer {
     done |= attempt(i, [&](operation& op) { return reset(op.path, 0); });
     done |= attempt(i, [&](operation& op) { return reset(op.threads, std::size_t{0}); });
     done |= attempt(i, [&](operation& op) { return reset(op.borrow, false); });
+    done |= attempt(i, [&](operation& op) { return reset(op.form, call_form::views); });
     done |= attempt(i, [&](operation& op) { return reset(op.device, 0); });
     done |= attempt(i, [&](operation& op) { return reset(op.stream, int{owned_stream}); });
     done |= attempt(i, [&](operation& op) {
@@ -1957,11 +2080,11 @@ TEST(RandomPrograms, MatchTheModelOfEveryByte) {
   }
   std::printf(
       "%zu programs, %zu operations (%zu skipped), %zu copies of %zu bytes, %zu orders of the "
-      "contract, %zu orders added, %zu refused calls, %zu groups of threads, %zu comparisons of "
-      "host memory, %zu of device memory\n",
+      "contract, %zu orders added, %zu refused calls, %zu copies of memory views, %zu by memcpy, "
+      "%zu groups of threads, %zu comparisons of host memory, %zu of device memory\n",
       counts.programs, counts.operations, counts.skipped, counts.copies, counts.bytes,
-      counts.orders_of_contract, counts.orders_added, counts.refused, counts.groups,
-      counts.host_checks, counts.device_checks);
+      counts.orders_of_contract, counts.orders_added, counts.refused, counts.of_memory_views,
+      counts.of_bytes, counts.groups, counts.host_checks, counts.device_checks);
   EXPECT_GT(counts.host_checks + counts.device_checks, counts.programs);
   EXPECT_LT(counts.skipped * 2, counts.operations);
 }

@@ -120,6 +120,14 @@ struct copy_spec {
   view_spec from, to;
 };
 
+/// How memory is passed to a call.
+enum class call_form {
+  views,         // device_view and host_view
+  memory_views,  // the kind of the memory is looked up
+  located,       // memory_view::at
+  bytes,         // roc::memcpy and memcpy_2d, if the layouts allow it; otherwise memory_views
+};
+
 enum class action {
   create,         // another buffer in the place of one, which is destroyed
   copy,           // one copy
@@ -152,7 +160,8 @@ struct operation {
   std::size_t size = 1;     // of an element
   std::vector<copy_spec> copies;
   bool borrow = false;
-  int path = 0;  // copy_options
+  call_form form = call_form::views;  // unless the memory is managed or has a device address
+  int path = 0;                       // copy_options
   std::size_t threads = 0;
   memory_kind memory = memory_kind::pageable;
   std::size_t capacity = 0;
@@ -188,6 +197,9 @@ class generator {
  private:
   std::size_t below(std::size_t n) { return random_() % n; }
   bool one_in(std::size_t n) { return below(n) == 0; }
+  call_form random_form() {
+    return one_in(2) ? call_form::views : static_cast<call_form>(1 + below(3));
+  }
 
   operation& add(action what) {
     operation next;
@@ -240,6 +252,7 @@ class generator {
         auto& next = add(one_in(3) ? action::zero : action::fill);
         next.concurrent = one_in(2);
         next.size = element_sizes[below(4)];
+        next.form = random_form();
         copy_spec spec;
         random_shape(spec);
         place(spec.to, random_buffer(is_any), next.size, true);
@@ -350,6 +363,7 @@ class generator {
     next.concurrent = one_in(2);
     next.size = element_sizes[below(4)];
     next.borrow = one_in(5);
+    next.form = random_form();
     if (one_in(6)) next.path = static_cast<int>(1 + below(7));
     if (one_in(4)) next.threads = 1 + below(3);
     next.copies.push_back(random_copy(from, to, next.size));
@@ -397,6 +411,7 @@ class generator {
     auto& next = add(what);
     next.size = element_sizes[below(4)];
     next.borrow = one_in(5);
+    next.form = random_form();
     if (one_in(10)) next.path = static_cast<int>(1 + below(7));
     std::size_t const count = one_in(4) ? 10 + below(20) : 2 + below(5);
     int const a = random_buffer(is_any), b = random_buffer(is_any);
@@ -410,6 +425,7 @@ class generator {
   void invalid_copy() {
     auto& next = add(action::invalid_copy);
     next.size = element_sizes[below(4)];
+    next.form = random_form();
     next.copies.push_back(random_copy(random_buffer(is_any), random_buffer(is_any), next.size));
   }
 

@@ -126,7 +126,12 @@ struct async_resource {
 
   void* allocate(std::size_t bytes, std::size_t) {
     void* const data = pool_allocate(bytes, nullptr);
-    ROCARRAY_HIP(hipStreamSynchronize, nullptr);
+    try {
+      ROCARRAY_HIP(hipStreamSynchronize, nullptr);
+    } catch (...) {
+      pool_deallocate(data, nullptr);
+      throw;
+    }
     return data;
   }
   void deallocate(void* data, std::size_t, std::size_t) { pool_deallocate(data, nullptr); }

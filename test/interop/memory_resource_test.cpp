@@ -179,6 +179,25 @@ TEST(ForeignResource, WithoutStreamsWaitsBeforeItDeallocates) {
   EXPECT_TRUE(stream.query());
 }
 
+TEST(ForeignResource, ReportsMemoryThatItLeaksBecauseAWaitFails) {
+  roc::foreign_resource resource(foreign::synchronous_resource{});
+  roc::stream const stream;
+  void* data = nullptr;
+  log_capture const log;
+  {
+    roc::device_array<char> const array({1000}, resource, roc::order::c, stream);
+    array.fill(1, stream);
+    data = array.data();
+    ASSERT_TRUE(roc::platform::fail_call("hipStreamSynchronize", 1, hipErrorUnknown,
+                                         roc::platform::failing_uses::all_later));
+  }
+  roc::platform::clear_failures();
+  EXPECT_NE(std::string::npos, log_capture::text().find("is leaked: hipStreamSynchronize failed"))
+      << log_capture::text();
+  stream.synchronize();
+  foreign::pool_deallocate(data, nullptr);
+}
+
 TEST(ForeignResource, DeallocatesOnTheDefaultStreamIfTheStreamWasDestroyed) {
   foreign::call_log log;
   roc::foreign_resource resource(foreign::resource{&log});

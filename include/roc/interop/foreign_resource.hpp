@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <memory_resource>
 #include <mutex>
@@ -170,16 +171,22 @@ class foreign_resource final : public memory_resource {
       try {
         handle = prepare_deallocation(guard, block, stream);
       } catch (std::exception const& error) {
-        return detail::log_failed_deallocation(block.data, error.what());
+        return log_leak(block.data, error.what());
       }
     }
     try {
       call_deallocate(block.data, bytes, {handle});
     } catch (std::exception const& error) {
-      detail::log_failed_deallocation(block.data, error.what());
+      log_leak(block.data, error.what());
     } catch (...) {
-      detail::log_failed_deallocation(block.data, "an exception that is not a std::exception");
+      log_leak(block.data, "an exception that is not a std::exception");
     }
+  }
+
+  static void log_leak(void const* data, char const* reason) noexcept {
+    char text[256];
+    std::snprintf(text, sizeof text, "it is leaked: %s", reason);
+    detail::log_failed_deallocation(data, text);
   }
 
   // Makes the device current, and returns the stream on which the block may be deallocated. Blocks
