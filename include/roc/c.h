@@ -328,7 +328,7 @@ ROCARRAY_C_API roc_status roc_allocate(roc_resource resource, size_t bytes, roc_
 /// @param stream the stream of the memory's device on which the memory was used last; the default
 ///   stream is that of the memory's device
 ///
-/// *Synchronization:* does not block, unless the resource does.
+/// *Synchronization:* does not block, unless the resource does, or host memory is exhausted.
 ///
 /// *Threads:* any.
 ROCARRAY_C_API roc_status roc_free(void* data, roc_stream stream);

@@ -3,11 +3,13 @@
 #include <roc/c.h>
 
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
 #include <roc/detail/device_storage.hpp>
 #include <roc/device.hpp>
+#include <roc/error.hpp>
 #include <roc/memory/hip_resources.hpp>
 #include <roc/memory/memory_resource.hpp>
 #include <roc/memory/pool_resource.hpp>
@@ -57,6 +59,18 @@ void record_use(void const* data, stream_ref stream) {
   }
   device_guard const current{roc::device(device)};
   memory::device_use const use(stream, device, data);
+}
+
+// The same, but returns false if host memory is exhausted, in which memory can still be freed.
+bool try_record_use(void const* data, stream_ref stream) {
+  try {
+    record_use(data, stream);
+    return true;
+  } catch (std::bad_alloc const&) {
+    return false;
+  } catch (out_of_memory const&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -124,7 +138,11 @@ roc_status roc_free(void* data, roc_stream stream) {
   return run("roc_free", [&] {
     stream_argument const argument(stream);
     if (data == nullptr) return;
-    record_use(data, argument.get());
+    if (!try_record_use(data, argument.get())) {
+      int const device = table<device_memory_table>().with(
+          data, [](allocation const& owner) { return owner.storage.device(); });
+      roc::detail::wait_for_stream(argument.get(), device);
+    }
     table<device_memory_table>().remove(data);
   });
 }

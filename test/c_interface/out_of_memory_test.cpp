@@ -71,16 +71,32 @@ TEST(COutOfMemory, EventsAndBatches) {
   });
 }
 
+TEST(COutOfMemory, MemoryIsFreedOnAStreamThatHasNotUsedIt) {
+  for (long nth = 1;; ++nth) {
+    roc_stream stream = nullptr;
+    void* data = nullptr;
+    ASSERT_EQ(ROCARRAY_SUCCESS, roc_stream_create(ROCARRAY_STREAM_NON_BLOCKING, 0, &stream));
+    ASSERT_EQ(ROCARRAY_SUCCESS,
+              roc_allocate(ROCARRAY_DEFAULT_RESOURCE, 64, ROCARRAY_DEFAULT_STREAM, &data));
+    bool has_failed = false;
+    {
+      roc::test::failing_new const failure(nth);
+      EXPECT_EQ(ROCARRAY_SUCCESS, roc_free(data, stream)) << roc_last_error_message();
+      has_failed = failure.has_failed();
+    }
+    EXPECT_EQ(ROCARRAY_ERROR_LIFETIME, roc_free(data, stream));
+    EXPECT_EQ(ROCARRAY_SUCCESS, roc_stream_destroy(stream));
+    if (!has_failed) break;
+  }
+}
+
 TEST(COutOfMemory, MemoryAndRegistrations) {
   check_each_failure([] {
     void* data = nullptr;
     roc_status const status =
         roc_allocate(ROCARRAY_DEFAULT_RESOURCE, 64, ROCARRAY_DEFAULT_STREAM, &data);
     EXPECT_EQ(status != ROCARRAY_SUCCESS, data == nullptr);
-    // The failure may be in roc_free, which then keeps the memory.
-    if (roc_free(data, ROCARRAY_DEFAULT_STREAM) != ROCARRAY_SUCCESS) {
-      EXPECT_EQ(ROCARRAY_SUCCESS, roc_free(data, ROCARRAY_DEFAULT_STREAM));
-    }
+    EXPECT_EQ(ROCARRAY_SUCCESS, roc_free(data, ROCARRAY_DEFAULT_STREAM));
     return status;
   });
   check_each_failure([] {
