@@ -16,7 +16,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,16 +107,33 @@ std::string describe_lanes(std::uint64_t lanes) {
   return result;
 }
 
+// What a block_runner needs to run a block.
+struct block_memory {
+  std::size_t stacks = 1;
+  std::size_t shared_bytes = 0;  // dynamic
+
+  void enlarge(block_memory const& other) noexcept {
+    stacks = std::max(stacks, other.stacks);
+    shared_bytes = std::max(shared_bytes, other.shared_bytes);
+  }
+};
+
 // The blocks that one thread of the system runs, one after another, with the stacks of their
 // threads. Kept for later kernels.
 class block_runner final : public running_block {
  public:
-  // Allocates the stack of one thread, and shared memory of 0 bytes with its guards.
-  void allocate() {
-    idle_.push_back(&idle_fiber());
-    allocate_shared_memory(0);
+  // Returns true if blocks that need no more than this can run without further memory.
+  bool has(block_memory const& needed) const noexcept {
+    return fibers_.size() >= needed.stacks && shared_ != nullptr &&
+           shared_->size() >= needed.shared_bytes;
   }
-  // Runs the blocks [first, last).
+  // Allocates what is missing. No block runs. Throws std::bad_alloc; what was allocated is kept.
+  void allocate(block_memory const& needed) {
+    allocate_shared_memory(needed.shared_bytes);
+    while (fibers_.size() < needed.stacks) allocate_fibers();
+  }
+  // Runs the blocks [first, last). Throws std::bad_alloc if they need more memory than there is;
+  // threads of a block may then be suspended.
   void run(grid_launch const& launch, std::size_t first, std::size_t last);
 
   int synchronize(block_reduction reduction, int predicate, std::source_location at) override;
@@ -136,6 +152,7 @@ class block_runner final : public running_block {
   // The function of the fibers: runs threads until one waits, or none is left.
   void run_threads();
   void select(unsigned thread);
+  void allocate_fibers();
   fiber& idle_fiber();
   // Suspends the thread that runs, until an operation that it waits for is complete.
   void wait(thread_state state, std::source_location at);
@@ -193,7 +210,7 @@ class block_runner final : public running_block {
   std::array<std::uint64_t, 2> barrier_order_{};
   // Of the last operation of each thread. They do not change before all threads wait again.
   std::array<std::uint64_t, max_block_threads> lane_values_{};
-  std::optional<guarded_memory> shared_;
+  std::unique_ptr<guarded_memory> shared_;
   // Of the __shared__ variables.
   std::byte* static_memory_ = nullptr;
   std::shared_ptr<kernel_symbols const> symbols_;
@@ -225,8 +242,9 @@ void block_runner::run(grid_launch const& launch, std::size_t first, std::size_t
 constexpr std::size_t shared_alignment = 16;
 
 void block_runner::allocate_shared_memory(std::size_t bytes) {
-  if (shared_ && shared_->size() >= bytes) return;
-  shared_.emplace(std::max(bytes, shared_alignment), guarded_memory::guards::before_and_after);
+  if (shared_ != nullptr && shared_->size() >= bytes) return;
+  shared_ = std::make_unique<guarded_memory>(std::max(bytes, shared_alignment),
+                                             guarded_memory::guards::before_and_after);
 }
 
 void block_runner::prepare_shared_memory() {
@@ -237,7 +255,11 @@ void block_runner::prepare_shared_memory() {
   if (!poisons_) return;
   static_memory_ = thread_local_memory_of(launch_->kernel.function);
   symbols_ = symbols_of(launch_->kernel.function);
-  find_unused_memory();
+  try {
+    find_unused_memory();
+  } catch (std::bad_alloc const&) {
+    unused_memory_.clear();  // is not checked
+  }
 }
 
 void block_runner::find_unused_memory() {
@@ -306,15 +328,20 @@ void block_runner::check_unused_memory() {
   }
 }
 
-fiber& block_runner::idle_fiber() {
-  if (idle_.empty()) {
-    stacks_.push_back(std::make_unique<stack_memory>(host_settings().stack_bytes));
-    stack_memory const& stacks = *stacks_.back();
-    for (std::size_t i = 0; i < stacks.count(); ++i) {
-      fibers_.push_back(std::make_unique<fiber>(stacks, i));
-      idle_.push_back(fibers_.back().get());
-    }
+void block_runner::allocate_fibers() {
+  stacks_.push_back(std::make_unique<stack_memory>(host_settings().stack_bytes));
+  stack_memory const& stacks = *stacks_.back();
+  std::size_t const count = fibers_.size() + stacks.count();
+  idle_.reserve(count);
+  if (fiber::is_checked_by_tsan()) ended_.reserve(count);
+  for (std::size_t i = 0; i < stacks.count(); ++i) {
+    fibers_.push_back(std::make_unique<fiber>(stacks, i));
+    idle_.push_back(fibers_.back().get());
   }
+}
+
+fiber& block_runner::idle_fiber() {
+  if (idle_.empty()) allocate_fibers();
   fiber& result = *idle_.back();
   idle_.pop_back();
   return result;
@@ -641,52 +668,91 @@ void block_runner::fail(char const* problem, std::source_location at) {
 // is missing, a thread waits for one that is in use.
 class runner_pool {
  public:
-  // Throws std::bad_alloc if there are no runners.
-  std::unique_ptr<block_runner> take() {
+  // Returns a runner that has the memory, once there is one. Throws std::bad_alloc if `reserve` was
+  // not called for the memory.
+  std::unique_ptr<block_runner> take(block_memory const& needed) {
     std::unique_lock lock(mutex_);
-    if (idle_.empty()) {
+    if (auto runner = take_idle_locked(needed)) return runner;
+    try {
+      auto runner = idle_.empty() ? create_locked() : take_idle_locked({0, 0});
       try {
-        idle_.reserve(count_ + 1);  // for give_back
-        auto result = std::make_unique<block_runner>();
-        result->allocate();
-        ++count_;
-        return result;
-      } catch (std::bad_alloc const&) {
-        if (count_ == 0) throw;
-        given_back_.wait(lock, [this] { return !idle_.empty(); });
+        runner->allocate(needed);
+        return runner;
+      } catch (...) {
+        idle_.push_back(std::move(runner));
+        throw;
       }
+    } catch (std::bad_alloc const&) {
+      if (reserved_.stacks < needed.stacks || reserved_.shared_bytes < needed.shared_bytes) throw;
     }
-    auto result = std::move(idle_.back());
-    idle_.pop_back();
-    return result;
+    for (;;) {
+      given_back_.wait(lock);
+      if (auto runner = take_idle_locked(needed)) return runner;
+    }
   }
-  // Throws std::bad_alloc.
-  void allocate_first() {
+  // Allocates the memory of one runner, which keeps it. Throws std::bad_alloc.
+  void reserve(block_memory const& needed) {
     std::lock_guard const lock(mutex_);
-    if (count_ != 0) return;
-    auto first = std::make_unique<block_runner>();
-    first->allocate();
-    idle_.push_back(std::move(first));
-    count_ = 1;
+    block_memory enlarged = reserved_;
+    enlarged.enlarge(needed);
+    bool const is_reserved = count_ != 0 && enlarged.stacks == reserved_.stacks &&
+                             enlarged.shared_bytes == reserved_.shared_bytes;
+    if (is_reserved) return;
+    auto runner = idle_.empty() ? create_locked() : take_idle_locked({0, 0});
+    block_runner& allocating = *runner;
+    idle_.push_back(std::move(runner));
+    allocating.allocate(enlarged);
+    reserved_ = enlarged;
+    given_back_.notify_all();
   }
   void give_back(std::unique_ptr<block_runner> runner) {
     {
       std::lock_guard const lock(mutex_);
       idle_.push_back(std::move(runner));
     }
-    given_back_.notify_one();
+    given_back_.notify_all();
   }
 
  private:
+  // Returns the idle runner that was used last of those that have the memory, or null. No stacks:
+  // any runner.
+  std::unique_ptr<block_runner> take_idle_locked(block_memory const& needed) noexcept {
+    for (auto runner = idle_.rbegin(); runner != idle_.rend(); ++runner) {
+      if (needed.stacks != 0 && !(*runner)->has(needed)) continue;
+      auto result = std::move(*runner);
+      idle_.erase(std::next(runner).base());
+      return result;
+    }
+    return nullptr;
+  }
+  // Throws std::bad_alloc.
+  std::unique_ptr<block_runner> create_locked() {
+    idle_.reserve(count_ + 1);  // for give_back
+    auto result = std::make_unique<block_runner>();
+    ++count_;
+    return result;
+  }
+
   std::mutex mutex_;
   std::condition_variable given_back_;
   std::vector<std::unique_ptr<block_runner>> idle_;
   std::size_t count_ = 0;
+  block_memory reserved_;  // of one of the runners
 };
 
 runner_pool& runners() {
   static base::no_destructor<runner_pool> instance;  // kernels may run until the process ends
   return *instance;
+}
+
+// Returns what the blocks of a grid need. Kernels with shared memory have barriers: all threads of
+// a block are suspended at the same time, or with ThreadSanitizer have run on stacks of their own.
+block_memory memory_of(grid_launch const& launch) {
+  bool const has_shared_memory =
+      launch.shared_bytes != 0 || symbols_of(launch.kernel.function)->shared_bytes != 0;
+  std::size_t const threads = std::size_t{launch.block.x} * launch.block.y * launch.block.z;
+  bool const may_wait = has_shared_memory || fiber::is_checked_by_tsan();
+  return {may_wait ? threads : 1, base::round_up(launch.shared_bytes, shared_alignment)};
 }
 
 }  // namespace
@@ -702,7 +768,7 @@ std::string kernel_name(void const* kernel) {
   return text.data();
 }
 
-void allocate_first_runner() { runners().allocate_first(); }
+void reserve_runner(grid_launch const& launch) { runners().reserve(memory_of(launch)); }
 
 void run_grid(grid_launch const& launch) {
   std::size_t const blocks = std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z;
@@ -712,7 +778,7 @@ void run_grid(grid_launch const& launch) {
         // Not destroyed after an exception, which leaves fibers suspended.
         block_runner* runner = nullptr;
         try {
-          runner = runners().take().release();
+          runner = runners().take(memory_of(launch)).release();
           runner->run(launch, first, last);
           runners().give_back(std::unique_ptr<block_runner>(runner));
         } catch (std::bad_alloc const&) {

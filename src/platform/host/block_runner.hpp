@@ -31,13 +31,15 @@ inline std::size_t max_shared_bytes() { return emulates_rocm() ? 64 * 1024 : 227
 /// Returns the kernel's name, or where it is defined. Throws std::bad_alloc.
 std::string kernel_name(void const* kernel);
 
-/// Allocates the first runner, so that the call that enqueues a grid fails if there is no memory: a
-/// block without barriers, warp functions and dynamic shared memory then runs on it without further
-/// memory. Throws std::bad_alloc.
-void allocate_first_runner();
+/// Allocates the memory with which one thread of the system can run all blocks of the grid, one
+/// after another, so that the call that enqueues the grid fails if there is no memory. Stacks for
+/// the threads of a block are allocated only if the kernel has shared memory: others rarely wait.
+/// Throws std::bad_alloc.
+void reserve_runner(grid_launch const& launch);
 
-/// Runs all blocks of the grid. Blocks until they are done. Ends the process if there is no memory
-/// for stacks and shared memory: there is no caller that could be told.
+/// Runs all blocks of the grid, for which reserve_runner was called. Blocks until they are done.
+/// Ends the process if threads without shared memory wait, and there is no memory for their stacks:
+/// there is no caller that could be told.
 void run_grid(grid_launch const& launch);
 
 }  // namespace roc::host_hip

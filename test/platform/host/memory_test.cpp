@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <new>
+
+#include <roc/error.hpp>
+#include <roc/kernel.hpp>
+#include <roc/launch.hpp>
 
 #include "platform/host/support.hpp"
 #include "support/failing_new.hpp"
@@ -54,6 +59,43 @@ TEST(HostMemoryExhausted, KernelsNeedNoMemory) {
   }
   EXPECT_LT(0, launched);
   EXPECT_EQ(launched, runs);
+}
+
+__global__ void count_up(int* sum) {
+  __shared__ int numbers[64];
+  numbers[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int const number : numbers) atomicAdd(sum, number);
+}
+
+// The call allocates the stacks of threads that wait at a barrier.
+TEST(HostMemoryExhausted, KernelsWithSharedMemoryNeedNoMemory) {
+  int* sum = nullptr;
+  ok(hipMalloc(&sum, sizeof *sum));
+  auto const stream = make_stream();
+  int launched = 0;
+  for (long nth = 1; nth != 100; ++nth) {
+    ok(hipMemsetAsync(sum, 0, sizeof *sum, stream));
+    ok(hipStreamSynchronize(stream));
+    fail_new_of_all_threads(nth, true);
+    bool has_succeeded = false;
+    try {
+      roc::launch(count_up, 3, 64, 0, roc::from_native(stream), sum);
+      has_succeeded = true;
+    } catch (roc::error const&) {
+    } catch (std::bad_alloc const&) {
+    }
+    ok(hipStreamSynchronize(stream));
+    stop_failing_new();
+    if (!has_succeeded) continue;
+    ++launched;
+    int found = 0;
+    ok(hipMemcpy(&found, sum, sizeof found, hipMemcpyDeviceToHost));
+    EXPECT_EQ(found, 3 * 64);
+  }
+  EXPECT_LT(0, launched);
+  ok(hipFree(sum));
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ hipError_t launch_host_grid(hipStream_t stream, host_kernel const& kernel, dim3 
     }
     grid_launch const launch{
         kernel, closure, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
-    allocate_first_runner();
+    reserve_runner(launch);
     return enqueue_kernel(stream, [launch, arguments = take_arguments(owner)] {
       run_grid(launch);
       arguments->finish_use();
