@@ -1,0 +1,3 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+[ "$1" = --option ] && shift && exec "$@"

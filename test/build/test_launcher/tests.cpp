@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+namespace {
+
+TEST(Launched, First) {}
+TEST(Launched, Second) {}
+
+}  // namespace
