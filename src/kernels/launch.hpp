@@ -32,9 +32,9 @@ hipError_t launch_tile(tile_job const& job, std::size_t word_bytes, hipStream_t 
 /// source and along axis b in the destination: four bytes are moved at a time.
 hipError_t launch_dword_tile(tile_job const& job, std::size_t word_bytes, hipStream_t stream);
 
-/// Launches a copy of rows that begin at any byte.
-template <unsigned Chunks>
-hipError_t launch_row_copy(row_job<Chunks> const& job, hipStream_t stream);
+/// Launches a copy of contiguous rows. Job is row_job, or split_row_job for words of 1 or 4 bytes.
+template <class Job>
+hipError_t launch_row_copy(Job const& job, hipStream_t stream);
 /// Launches a copy of rows of words at any step. Word has 1, 2, 4, 8 or 16 bytes.
 template <class Word>
 hipError_t launch_word_rows(word_row_job<Word> const& job, hipStream_t stream);

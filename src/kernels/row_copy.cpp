@@ -10,6 +10,8 @@
 
 namespace roc::kernels {
 
+using layout::canonical_layout;
+
 std::optional<std::size_t> set_axes(strided_job<std::uint32_t>& rows, layout::axis const* axes,
                                     std::size_t rank) {
   std::size_t count = 1;
@@ -47,32 +49,47 @@ std::optional<row_division> divide_rows(std::size_t rows, std::size_t units,
   return result;
 }
 
-template <unsigned Chunks>
-std::optional<row_job<Chunks>> make_row_job(layout::canonical_layout const& layout) {
-  row_job<Chunks> job;
+namespace {
+
+// Returns the number of chunks of a row, which is enough for all rows.
+std::size_t chunks_of(canonical_layout const& layout, row_job const&) {
+  constexpr std::uintptr_t alignment = row_job::alignment;
+  std::uintptr_t bits = alignment;
+  for (std::size_t i = 0; i < layout.rank; ++i) {
+    bits |= static_cast<std::uintptr_t>(layout.axes[i].destination);
+  }
+  // All rows begin at the same offset from a multiple of `unit`. So the offset of each row from a
+  // multiple of the alignment is at most this one.
+  std::uintptr_t const unit = bits & (~bits + 1);
+  std::size_t const offset =
+      reinterpret_cast<std::uintptr_t>(layout.destination) % unit + (alignment - unit);
+  return base::ceil_div(offset + layout.run, row_chunk::bytes);
+}
+
+// The words before and after the chunks need threads as well.
+template <class Word>
+std::size_t chunks_of(canonical_layout const& layout, split_row_job<Word> const& job) {
+  return std::max<std::size_t>(layout.run / row_chunk::bytes, job.min_threads);
+}
+
+}  // namespace
+
+template <class Job>
+std::optional<Job> make_row_job(canonical_layout const& layout) {
+  Job job;
   job.run = layout.run;
   job.rows.source = reinterpret_cast<std::uintptr_t>(layout.source);
   job.rows.destination = reinterpret_cast<std::uintptr_t>(layout.destination);
   std::optional<std::size_t> const rows = set_axes(job.rows, layout.axes.data(), layout.rank);
   if (!rows) return std::nullopt;
-  constexpr std::uintptr_t alignment = row_job<Chunks>::alignment;
-  std::uintptr_t bits = alignment;
-  for (std::size_t i = 0; i < layout.rank; ++i) {
-    bits |= static_cast<std::uintptr_t>(layout.axes[i].destination);
-  }
-
-  // All rows begin at the same offset from a multiple of `unit`. So the offset of each row from a
-  // multiple of the alignment is at most this one.
-  std::uintptr_t const unit = bits & (~bits + 1);
-  std::size_t const offset = job.rows.destination % unit + (alignment - unit);
-  std::size_t const chunks = base::ceil_div(offset + layout.run, row_chunk::bytes);
-  std::optional<row_division> const division = divide_rows(*rows, chunks, Chunks);
+  std::optional<row_division> const division = divide_rows(*rows, chunks_of(layout, job), 1);
   if (!division) return std::nullopt;
   job.division = *division;
   return job;
 }
 
-template std::optional<row_job<1>> make_row_job(layout::canonical_layout const&);
-template std::optional<row_job<2>> make_row_job(layout::canonical_layout const&);
+template std::optional<row_job> make_row_job(canonical_layout const&);
+template std::optional<split_row_job<std::uint8_t>> make_row_job(canonical_layout const&);
+template std::optional<split_row_job<std::uint32_t>> make_row_job(canonical_layout const&);
 
 }  // namespace roc::kernels

@@ -13,18 +13,19 @@
 
 namespace roc::kernels {
 
-template <unsigned Chunks>
-hipError_t launch_row_copy(row_job<Chunks> const& job, hipStream_t stream) {
+template <class Job>
+hipError_t launch_row_copy(Job const& job, hipStream_t stream) {
 #if defined(__CUDACC__) || defined(__HIP__)
   return native_detail::launch_elementwise(job, job.division.count, stream);
 #else
   return native_detail::launch_elementwise(
-      copy_row_segment<Chunks>{job}, job.division.count / job.division.threads.divisor, stream);
+      copy_row_segment{job}, job.division.count / job.division.threads.divisor, stream);
 #endif
 }
 
-template hipError_t launch_row_copy(row_job<1> const&, hipStream_t);
-template hipError_t launch_row_copy(row_job<2> const&, hipStream_t);
+template hipError_t launch_row_copy(row_job const&, hipStream_t);
+template hipError_t launch_row_copy(split_row_job<std::uint8_t> const&, hipStream_t);
+template hipError_t launch_row_copy(split_row_job<std::uint32_t> const&, hipStream_t);
 
 template <class Word>
 hipError_t launch_word_rows(word_row_job<Word> const& job, hipStream_t stream) {
@@ -43,8 +44,9 @@ template hipError_t launch_word_rows(word_row_job<vector_word> const&, hipStream
 
 namespace roc::native_detail {
 
-ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::row_job<1>);
-ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::row_job<2>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::row_job);
+ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::split_row_job<std::uint8_t>);
+ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::split_row_job<std::uint32_t>);
 ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::word_row_job<std::uint8_t>);
 ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::word_row_job<std::uint16_t>);
 ROCARRAY_ELEMENTWISE_HOST_STUB(kernels::word_row_job<std::uint32_t>);

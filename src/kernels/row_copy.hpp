@@ -23,9 +23,10 @@ std::optional<std::size_t> set_axes(strided_job<std::uint32_t>& rows, layout::ax
 std::optional<row_division> divide_rows(std::size_t rows, std::size_t units,
                                         std::size_t units_per_thread);
 
-/// Returns the job that copies the rows of a layout: its runs, which have at least 4 bytes. Returns
-/// nothing if there are too many for 32-bit indices. For 1 and 2 chunks.
-template <unsigned Chunks>
-std::optional<row_job<Chunks>> make_row_job(layout::canonical_layout const& layout);
+/// Returns the job that copies the rows of a layout: its runs. Returns nothing if there are too
+/// many for 32-bit indices. Job is row_job, or split_row_job for words of 1 or 4 bytes; its
+/// requirements apply to the addresses, steps and runs.
+template <class Job>
+std::optional<Job> make_row_job(layout::canonical_layout const& layout);
 
 }  // namespace roc::kernels

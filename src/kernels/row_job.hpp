@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Copies of rows that begin at any byte, in accesses of 16 bytes: the arguments of the row kernel
-// and the work of one thread; the same on the device and on the CPU.
+// Copies of rows that begin at any byte, in accesses of 16 bytes where possible: the arguments of
+// the row kernels and the work of one thread; the same on the device and on the CPU.
+//
+// No thread accesses a byte outside of a row: the bytes next to it may be beyond the allocation,
+// uninitialized, or written by other threads. Threads of a warp exchange nothing.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +20,7 @@
 
 namespace roc::kernels {
 
-/// 16 bytes at a multiple of 16, of which a row has all or a part, as four dwords.
+/// 16 bytes of a row, as four dwords. The destination is written in chunks at multiples of 16.
 struct alignas(16) row_chunk {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned dword = 4;
@@ -26,198 +29,222 @@ struct alignas(16) row_chunk {
   std::uint32_t dwords[count] = {};
 };
 
-/// Returns the 16 bytes that begin `bytes` bytes (0 to 15) after the beginning of `chunk`, if
-/// `next` follows it in memory. Without an index that depends on `bytes`, which would put the
-/// dwords into scratch memory.
-ROCARRAY_HOST_DEVICE inline row_chunk shifted(row_chunk const& chunk, row_chunk const& next,
-                                              unsigned bytes) {
-  constexpr unsigned count = row_chunk::count;
-  bool const by_two = bytes & (2 * row_chunk::dword);
-  bool const by_one = bytes & row_chunk::dword;
-  std::uint32_t dwords[2 * count];
-  ROCARRAY_UNROLL
-  for (unsigned k = 0; k < count; ++k) {
-    dwords[k] = chunk.dwords[k];
-    dwords[count + k] = next.dwords[k];
-  }
-  ROCARRAY_UNROLL
-  for (unsigned k = 0; k < count + 2; ++k) dwords[k] = by_two ? dwords[k + 2] : dwords[k];
-  ROCARRAY_UNROLL
-  for (unsigned k = 0; k < count + 1; ++k) dwords[k] = by_one ? dwords[k + 1] : dwords[k];
-  row_chunk result;
-  ROCARRAY_UNROLL
-  for (unsigned k = 0; k < count; ++k) {
-    result.dwords[k] = shifted(dwords[k], dwords[k + 1], bytes % row_chunk::dword);
-  }
-  return result;
+/// The arguments of a copy of rows of `run` bytes, which are contiguous on both sides.
+struct row_arguments {
+  strided_job<std::uint32_t> rows;  // each of its words is a row
+  std::size_t run = 0;
+  row_division division;  // into chunks, one for each thread
+};
+
+/// Returns a word of memory, which may belong to a row of either side.
+template <class Word>
+ROCARRAY_HOST_DEVICE Word& word_at(std::uintptr_t address) {
+  return *reinterpret_cast<Word*>(address);
 }
 
-/// The bytes [begin, end) of one side of a row, of which there are at least 4. Reads and writes
-/// chunks, and accesses no byte outside of the row: the bytes next to it may be beyond the
-/// allocation, uninitialized, or written by other threads.
-struct row_bytes {
-  std::uintptr_t begin;
-  std::uintptr_t end;
+/// The part of a row near a chunk of the destination: positions [begin, end), in bytes from the
+/// beginning of the chunk. Both are multiples of 4.
+struct row_part {
+  int begin;
+  int end;
 
-  /// Reads the chunk at `address` if the row has all of its bytes.
+  /// Reads the chunk at `position`, whose address is `from`, if the row has all of its dwords.
   ///
   /// Apart from read_part: this is one load under a condition, which the following loads need not
   /// wait for.
-  ROCARRAY_HOST_DEVICE void read_whole(std::uintptr_t address, row_chunk& chunk) const {
-    if (!has_whole(address)) return;
-    row_chunk const source = at<row_chunk const>(address);  // one access; nvcc does not join dwords
-    ROCARRAY_UNROLL
-    for (unsigned k = 0; k < row_chunk::count; ++k) chunk.dwords[k] = source.dwords[k];
+  ROCARRAY_HOST_DEVICE void read_whole(std::uintptr_t from, int position, row_chunk& chunk) const {
+    if (has_whole(position)) chunk = word_at<row_chunk const>(from);
   }
-
-  /// Reads the chunk at `address` if the row has only a part of its bytes. The others are not
-  /// specified.
-  ROCARRAY_HOST_DEVICE void read_part(std::uintptr_t address, row_chunk& chunk) const {
-    if (has_whole(address) || !has_part(address)) return;
-    // The bytes of the dwords that the row has only in part: at most one at each of its ends.
-    std::uint32_t first = 0;
-    std::uint32_t last = 0;
-    if (begins_within(address)) {
-      if (begin % 2 != 0) first = std::uint32_t{at<std::uint8_t>(begin)} << (8 * (begin % 4));
-      if (begin % 4 != 3) first |= std::uint32_t{at<std::uint16_t>(begin - begin % 4 + 2)} << 16;
-    }
-    if (ends_within(address)) {
-      if (end % 4 >= 2) last = at<std::uint16_t>(end - end % 4);
-      if (end % 2 != 0) {
-        last |= std::uint32_t{at<std::uint8_t>(end - 1)} << (8 * (end % 4 - 1));
-      }
-    }
+  /// Reads the dwords that the row has of the chunk at `position`, if it has only some of them.
+  ROCARRAY_HOST_DEVICE void read_part(std::uintptr_t from, int position, row_chunk& chunk) const {
+    if (has_whole(position)) return;
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < row_chunk::count; ++k) {
-      std::uintptr_t const dword = address + k * row_chunk::dword;
-      if (dword >= begin && dword + row_chunk::dword <= end) {
-        chunk.dwords[k] = at<std::uint32_t>(dword);
-      } else {
-        chunk.dwords[k] = dword < begin ? first : last;
+      unsigned const offset = k * row_chunk::dword;
+      if (has_dword(position + static_cast<int>(offset))) {
+        chunk.dwords[k] = word_at<std::uint32_t const>(from + offset);
       }
     }
   }
-
-  /// Writes the bytes of the chunk at `address` that the row has.
-  ROCARRAY_HOST_DEVICE void write(std::uintptr_t address, row_chunk const& chunk) const {
-    if (has_whole(address)) {
-      auto& destination = at<row_chunk>(address);
-      ROCARRAY_UNROLL
-      for (unsigned k = 0; k < row_chunk::count; ++k) destination.dwords[k] = chunk.dwords[k];
+  /// Writes the dwords that the row has of the chunk at position 0, whose address is `to`.
+  ROCARRAY_HOST_DEVICE void write(std::uintptr_t to, row_chunk const& chunk) const {
+    if (has_whole(0)) {
+      word_at<row_chunk>(to) = chunk;
       return;
     }
-    if (!has_part(address)) return;
-    std::uint32_t first = 0;
-    std::uint32_t last = 0;
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < row_chunk::count; ++k) {
-      std::uintptr_t const dword = address + k * row_chunk::dword;
-      if (dword >= begin && dword + row_chunk::dword <= end) {
-        at<std::uint32_t>(dword) = chunk.dwords[k];
-      }
-      if (dword == begin - begin % 4) first = chunk.dwords[k];
-      if (dword == end - end % 4) last = chunk.dwords[k];
-    }
-    if (begins_within(address)) {
-      if (begin % 2 != 0) {
-        at<std::uint8_t>(begin) = static_cast<std::uint8_t>(first >> (8 * (begin % 4)));
-      }
-      if (begin % 4 != 3) {
-        at<std::uint16_t>(begin - begin % 4 + 2) = static_cast<std::uint16_t>(first >> 16);
-      }
-    }
-    if (ends_within(address)) {
-      if (end % 4 >= 2) at<std::uint16_t>(end - end % 4) = static_cast<std::uint16_t>(last);
-      if (end % 2 != 0) {
-        at<std::uint8_t>(end - 1) = static_cast<std::uint8_t>(last >> (8 * (end % 4 - 1)));
+      unsigned const offset = k * row_chunk::dword;
+      if (has_dword(static_cast<int>(offset))) {
+        word_at<std::uint32_t>(to + offset) = chunk.dwords[k];
       }
     }
   }
 
  private:
-  template <class Word>
-  ROCARRAY_HOST_DEVICE static Word& at(std::uintptr_t address) {
-    return *reinterpret_cast<Word*>(address);
+  ROCARRAY_HOST_DEVICE bool has_whole(int position) const {
+    return position >= begin && position + static_cast<int>(row_chunk::bytes) <= end;
   }
-
-  // Returns true if the row has all bytes, or any byte, of the chunk at `address`.
-  ROCARRAY_HOST_DEVICE bool has_whole(std::uintptr_t address) const {
-    return address >= begin && address + row_chunk::bytes <= end;
-  }
-  ROCARRAY_HOST_DEVICE bool has_part(std::uintptr_t address) const {
-    return address + row_chunk::bytes > begin && address < end;
-  }
-  // Returns true if the row begins, or ends, within a dword of the chunk at `address`.
-  ROCARRAY_HOST_DEVICE bool begins_within(std::uintptr_t address) const {
-    return begin % row_chunk::dword != 0 && begin - begin % row_chunk::bytes == address;
-  }
-  ROCARRAY_HOST_DEVICE bool ends_within(std::uintptr_t address) const {
-    return end % row_chunk::dword != 0 && end - end % row_chunk::bytes == address;
+  ROCARRAY_HOST_DEVICE bool has_dword(int position) const {
+    return position >= begin && position < end;
   }
 };
 
-/// Copies rows of `run` bytes, at least 4, which are contiguous on both sides. A row of the
-/// destination is divided into chunks, from a multiple of `alignment` on.
-template <unsigned Chunks>
-struct row_job {
-  static constexpr unsigned chunks_per_thread = Chunks;
+/// Copies rows whose beginnings and lengths are multiples of 4. A row of the destination is divided
+/// into chunks from a multiple of `alignment` on. A thread copies one chunk, or the dwords of it
+/// that the row has.
+struct row_job : row_arguments {
   /// Bytes of a sector. Each memory access moves whole sectors.
   static constexpr unsigned alignment = 32;
 
-  strided_job<std::uint32_t> rows;  // each of its words is a row
-  std::size_t run = 0;
-  row_division division;  // into chunks, of which there are enough for rows of any alignment
-
-  /// Copies the chunks of thread i.
+  /// Copies the chunk of thread i.
   ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
-    row_units const units = division.units_of(i, chunks_per_thread);
+    row_units const units = division.units_of(i, 1);
     word_addresses const row = rows.locate(units.row);
-    row_bytes const source{row.from, row.from + run};
-    row_bytes const destination{row.to, row.to + run};
+    // The offset of the chunk from the beginning of the row: negative if the chunk begins before
+    // it.
+    std::ptrdiff_t const offset = std::ptrdiff_t{units.first} * row_chunk::bytes -
+                                  static_cast<std::ptrdiff_t>(row.to % alignment);
+    std::uintptr_t const to = row.to + static_cast<std::uintptr_t>(offset);
+    // The chunk's data begins `shift` bytes after the beginning of a chunk of the source.
+    auto const shift = static_cast<int>((row.from - row.to) % row_chunk::bytes);
+    std::uintptr_t const from =
+        row.from + static_cast<std::uintptr_t>(offset) - static_cast<unsigned>(shift);
 
-    std::uintptr_t const to =
-        row.to - row.to % alignment + std::uintptr_t{units.first} * row_chunk::bytes;
-    std::uintptr_t const from = to + (row.from - row.to);
-    std::uintptr_t const step = std::uintptr_t{units.step} * row_chunk::bytes;
-    auto const shift = static_cast<unsigned>(from % row_chunk::bytes);
-    row_chunk chunks[chunks_per_thread];
-    row_chunk next[chunks_per_thread];  // the chunks that follow them, if the source is shifted
+    // Positions farther away than a chunk of the source need not be exact.
+    constexpr int size = row_chunk::bytes;
+    std::ptrdiff_t const rest = static_cast<std::ptrdiff_t>(run) - offset;
+    row_part const part{offset > size ? -size : static_cast<int>(-offset),
+                        rest > 2 * size ? 2 * size : static_cast<int>(rest)};
+    row_chunk chunk;
+    row_chunk next;  // follows it in the source, if the data has parts of both
     // All wide loads are in flight before the first of the narrow ones at the ends of rows.
+    part.read_whole(from, -shift, chunk);
+    if (shift != 0) part.read_whole(from + row_chunk::bytes, size - shift, next);
+    part.read_part(from, -shift, chunk);
+    if (shift != 0) part.read_part(from + row_chunk::bytes, size - shift, next);
+    part.write(to, shifted(chunk, next, static_cast<unsigned>(shift)));
+  }
+
+ private:
+  // Returns the 16 bytes that begin `bytes` bytes (0, 4, 8 or 12) after the beginning of `chunk`,
+  // if `next` follows it in memory. Without an index that depends on `bytes`, which would put the
+  // dwords into scratch memory.
+  ROCARRAY_HOST_DEVICE static row_chunk shifted(row_chunk const& chunk, row_chunk const& next,
+                                                unsigned bytes) {
+    constexpr unsigned count = row_chunk::count;
+    bool const by_two = bytes & (2 * row_chunk::dword);
+    bool const by_one = bytes & row_chunk::dword;
+    std::uint32_t dwords[2 * count];
     ROCARRAY_UNROLL
-    for (unsigned k = 0; k < chunks_per_thread; ++k) {
-      std::uintptr_t const address = from - shift + k * step;
-      source.read_whole(address, chunks[k]);
-      if (shift != 0) source.read_whole(address + row_chunk::bytes, next[k]);
+    for (unsigned k = 0; k < count; ++k) {
+      dwords[k] = chunk.dwords[k];
+      dwords[count + k] = next.dwords[k];
     }
     ROCARRAY_UNROLL
-    for (unsigned k = 0; k < chunks_per_thread; ++k) {
-      std::uintptr_t const address = from - shift + k * step;
-      source.read_part(address, chunks[k]);
-      if (shift != 0) source.read_part(address + row_chunk::bytes, next[k]);
-    }
+    for (unsigned k = 0; k <= count; ++k) dwords[k] = by_two ? dwords[k + 2] : dwords[k];
+    row_chunk result;
     ROCARRAY_UNROLL
-    for (unsigned k = 0; k < chunks_per_thread; ++k) {
-      destination.write(to + k * step, shifted(chunks[k], next[k], shift));
-    }
+    for (unsigned k = 0; k < count; ++k) result.dwords[k] = by_one ? dwords[k + 1] : dwords[k];
+    return result;
   }
 };
 
-/// Copies segment i of all rows as a single thread, as the CPU does.
-template <unsigned Chunks>
+/// Copies rows whose beginnings and lengths are multiples of a Word of 1 or 4 bytes. A row is split
+/// at multiples of 16 of the destination: into whole chunks, of which each thread has one, and the
+/// words before and after them, of which each of the first threads has a few as well. The source is
+/// read in dwords.
+///
+/// Compared with row_job, the words at the ends belong to several threads: none of them waits for
+/// many narrow accesses. But each row has more of these.
+template <class Word>
+struct split_row_job : row_arguments {
+  static constexpr bool is_shifted = sizeof(Word) < row_chunk::dword;  // within dwords
+  /// The most words before the whole chunks, and after them. If data is shifted within the dwords
+  /// of the source, the row must have the last 3 bytes before a chunk, and the first 3 after it.
+  static constexpr unsigned max_words =
+      (row_chunk::bytes + (is_shifted ? 3 : 0)) / sizeof(Word) - 1;
+  static constexpr unsigned words_per_thread = is_shifted ? 3 : 1;
+  /// Threads that a row needs for the words.
+  static constexpr unsigned min_threads = (2 * max_words + words_per_thread - 1) / words_per_thread;
+
+  /// Copies the chunk and the words of thread i.
+  ROCARRAY_HOST_DEVICE void operator()(std::size_t i) const {
+    row_units const units = division.units_of(i, 1);
+    word_addresses const row = rows.locate(units.row);
+    // Bytes of the row before the first chunk, and of the source's dword before the chunk's data.
+    auto head = static_cast<std::uint32_t>(0 - row.to) % row_chunk::bytes;
+    unsigned const shift = shift_of(row.from + head);
+    if (head < shift) head += row_chunk::bytes;
+    if (head > run) head = static_cast<std::uint32_t>(run);
+    std::size_t const rest = run - head;
+    unsigned const read_after = shift == 0 ? 0 : row_chunk::dword - shift;
+    std::size_t const body = rest < read_after ? 0 : (rest - read_after) / row_chunk::bytes;
+    std::size_t const tail_offset = head + body * row_chunk::bytes;
+    auto const tail = static_cast<std::uint32_t>(run - tail_offset);
+
+    bool const has_chunk = units.first < body;
+    std::size_t const chunk_offset = head + std::size_t{units.first} * row_chunk::bytes;
+    constexpr unsigned count = row_chunk::count;
+    std::uint32_t dwords[count + 1] = {};
+    if (has_chunk) {
+      std::uintptr_t const from = row.from + chunk_offset - shift;
+      ROCARRAY_UNROLL
+      for (unsigned k = 0; k < count; ++k) {
+        dwords[k] = word_at<std::uint32_t const>(from + k * row_chunk::dword);
+      }
+      if (shift != 0) dwords[count] = word_at<std::uint32_t const>(from + row_chunk::bytes);
+    }
+    // The words have registers of their own: all loads are in flight at once.
+    Word words[words_per_thread] = {};
+    std::size_t offsets[words_per_thread];
+    bool has_word[words_per_thread];
+    ROCARRAY_UNROLL
+    for (unsigned k = 0; k < words_per_thread; ++k) {
+      // In segments after the first one of a row, this is beyond the last word.
+      std::uint32_t const word = units.first + k * units.step;
+      bool const is_head = word < max_words;
+      std::uint32_t const index = is_head ? word : word - max_words;
+      has_word[k] = index < (is_head ? head : tail) / sizeof(Word);
+      offsets[k] = (is_head ? 0 : tail_offset) + index * sizeof(Word);
+      if (has_word[k]) words[k] = word_at<Word const>(row.from + offsets[k]);
+    }
+
+    if (has_chunk) {
+      row_chunk chunk;
+      ROCARRAY_UNROLL
+      for (unsigned k = 0; k < count; ++k) {
+        chunk.dwords[k] = shifted(dwords[k], dwords[k + 1], shift);
+      }
+      word_at<row_chunk>(row.to + chunk_offset) = chunk;
+    }
+    ROCARRAY_UNROLL
+    for (unsigned k = 0; k < words_per_thread; ++k) {
+      if (has_word[k]) word_at<Word>(row.to + offsets[k]) = words[k];
+    }
+  }
+
+ private:
+  // Returns the offset of an address within its dword.
+  ROCARRAY_HOST_DEVICE static unsigned shift_of(std::uintptr_t address) {
+    return is_shifted ? static_cast<unsigned>(address % row_chunk::dword) : 0;
+  }
+};
+
+/// Copies one of the equal parts of each row, of which there are as many as segments, as a single
+/// thread. The CPU does so, for the job of either kernel.
 struct copy_row_segment {
-  row_job<Chunks> job;
+  row_arguments job;
 
   void operator()(std::size_t i) const {
-    std::size_t const segment_bytes =
-        std::size_t{job.division.threads.divisor} * Chunks * row_chunk::bytes;
-    std::size_t const row = i / job.division.segments.divisor;
-    // The last segments are empty if the row has no bytes for them: their number allows for rows
-    // that begin at any byte.
-    std::size_t const begin = std::min(i % job.division.segments.divisor * segment_bytes, job.run);
+    std::size_t const segments = job.division.segments.divisor;
+    std::size_t const segment_bytes = (job.run + segments - 1) / segments;
+    // The last segments are empty if the rounded parts fill the row before them.
+    std::size_t const begin = std::min(i % segments * segment_bytes, job.run);
     std::size_t const bytes = std::min(segment_bytes, job.run - begin);
-    word_addresses const addresses = job.rows.locate(row);
-    std::memcpy(reinterpret_cast<std::byte*>(addresses.to + begin),
-                reinterpret_cast<std::byte const*>(addresses.from + begin), bytes);
+    word_addresses const row = job.rows.locate(i / segments);
+    std::memcpy(reinterpret_cast<std::byte*>(row.to + begin),
+                reinterpret_cast<std::byte const*>(row.from + begin), bytes);
   }
 };
 

@@ -56,30 +56,41 @@ void launch(strided_loop const& loop, packed_range range, hipStream_t stream) {
   }
 }
 
-// From this length on, each thread of the row kernel has two chunks of a row: more bytes are in
-// flight. In shorter rows, threads would have no second chunk. Measured on an H100 with rows of 512
-// and 1024 bytes, as the lengths of suits_rows.
-constexpr std::size_t min_run_of_two_chunks = 768;
+// The shortest contiguous rows, in bytes, that each of the kernels for rows copies. Shorter ones
+// are copied in words. The rates of all of them on an H100, relative to a plain copy of as many
+// bytes, for rows with gaps of 16 bytes on both sides:
+//
+//   length of rows                     256   512  1024  4096
+//   words of 4, rows begin at 4 mod 16:
+//     words (strided_job)             0.61  0.71  0.80  0.86
+//     split_row_job                   0.69  0.79  0.87  0.96
+//     row_job                         0.65  0.81  0.91  0.97
+//   words of 1, rows begin at 1 (source) and 2 (destination) mod 16:
+//     words                           0.24  0.24  0.24  0.24
+//     split_row_job                   0.65  0.77  0.87  0.95
+//   words of 16:
+//     words                           0.73  0.83  0.89  0.96
+//     split_row_job                   0.74  0.84  0.91  0.97
+//     row_job                         0.77  0.87  0.93  0.97
+//
+// Rows of 1016 bytes without gaps in the destination: words 0.69, row_job 1.01.
+namespace min_row {
+// A word of 1 or 2 bytes is a small part of an access: rows of a few chunks gain.
+constexpr std::size_t split_bytes = 32;
+// Words of 4 and 8 bytes move whole sectors: short rows gain little from fewer accesses.
+constexpr std::size_t split_dwords = 128;
+// Rows of words of 4 and 8 bytes for row_job.
+constexpr std::size_t chunks = 512;
+// Rows of words of 16 bytes for row_job: they have no narrow accesses at their ends. In shorter
+// rows, only the row's index arithmetic would be saved.
+constexpr std::size_t aligned_chunks = 256;
+}  // namespace min_row
 
-// Returns true if the row kernel copies a layout faster than words do. Rows of words of 1 and 2
-// bytes gain at any length that fills a few chunks, because a word is a small part of an access.
-// Words of 4 and 8 bytes move whole sectors, so that short rows gain little from fewer accesses,
-// and nothing if they are contiguous in the destination: words are then written across the ends of
-// rows. Words of 16 bytes are the widest accesses: only the row's index arithmetic is saved.
-bool suits_rows(strided_loop const& loop, canonical_layout const& layout) {
-  if (loop.word_bytes < sizeof(std::uint32_t)) return layout.run >= 32;
-  if (loop.word_bytes == sizeof(vector_word)) return layout.run >= 256;
-  bool const is_dense =
-      layout.rank != 0 &&
-      static_cast<std::size_t>(layout.axes[layout.rank - 1].destination) == layout.run;
-  return layout.run >= (is_dense ? 1024 : 128);
-}
-
-// Enqueues the copy by rows, with `Chunks` chunks for a thread. Enqueues nothing and returns false
-// if there are too many rows for 32-bit indices.
-template <unsigned Chunks>
-bool try_chunks(canonical_layout const& layout, hipStream_t stream) {
-  std::optional<row_job<Chunks>> const job = make_row_job<Chunks>(layout);
+// Enqueues the copy by rows. Enqueues nothing and returns false if there are too many rows for
+// 32-bit indices.
+template <class Job>
+bool try_rows(canonical_layout const& layout, hipStream_t stream) {
+  std::optional<Job> const job = make_row_job<Job>(layout);
   if (!job) return false;
   platform::check_launch("row kernel", launch_row_copy(*job, stream));
   return true;
@@ -88,11 +99,20 @@ bool try_chunks(canonical_layout const& layout, hipStream_t stream) {
 // Enqueues the copy by rows. Enqueues nothing and returns false if words are faster, or if there
 // are too many rows for 32-bit indices.
 bool try_row_copy(strided_loop const& loop, canonical_layout const& layout, hipStream_t stream) {
-  if (!suits_rows(loop, layout)) return false;
-  // Aligned rows leave no part of an access unused: one chunk is as fast at all lengths.
-  bool const has_two =
-      layout.run >= min_run_of_two_chunks && loop.word_bytes != sizeof(vector_word);
-  return has_two ? try_chunks<2>(layout, stream) : try_chunks<1>(layout, stream);
+  if (loop.word_bytes < sizeof(std::uint32_t)) {
+    return layout.run >= min_row::split_bytes &&
+           try_rows<split_row_job<std::uint8_t>>(layout, stream);
+  }
+  bool const is_aligned = loop.word_bytes == sizeof(vector_word);
+  if (layout.run >= (is_aligned ? min_row::aligned_chunks : min_row::chunks)) {
+    return try_rows<row_job>(layout, stream);
+  }
+  // Words are written across the ends of short rows, if the destination has no gaps.
+  bool const is_dense =
+      layout.rank != 0 &&
+      static_cast<std::size_t>(layout.axes[layout.rank - 1].destination) == layout.run;
+  return !is_aligned && !is_dense && layout.run >= min_row::split_dwords &&
+         try_rows<split_row_job<std::uint32_t>>(layout, stream);
 }
 
 // Enqueues the copy by rows along the innermost axis. Returns false and enqueues nothing if there
