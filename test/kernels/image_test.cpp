@@ -371,6 +371,24 @@ TEST(Image, CopiesOfRegionsOfAllRanks) {
   expect_regions_are_copied<roc::layered_image<int, 2>>({4, 5, 67});
 }
 
+TEST(Image, RegionsAreMapped) {
+  roc::image<int, 2> const image({5, 67});
+  image.pixels().fill(1);
+  roc::stream const stream;
+  {
+    auto const region = image.pixels()(roc::slice(1, 3), roc::slice(4, 9));
+    auto mapped = roc::map(region, roc::access::read_write, stream);
+    EXPECT_EQ((roc::shape<2>{2, 5}), mapped.view().shape());
+    EXPECT_EQ(1, mapped(1, 4));
+    mapped(1, 4) = 7;
+    mapped.unmap();
+  }
+  auto const result = image.copy_to_host(stream);
+  stream.synchronize();
+  EXPECT_EQ(7, result(2, 8));
+  EXPECT_EQ(5 * 67 + 6, std::accumulate(result.data(), result.data() + 5 * 67, 0));
+}
+
 TEST(Image, OfAnotherDeviceThanTheCurrentOne) {
   if (roc::device::count() < 2) GTEST_SKIP() << "there is one device";
   auto random = roc::test::random_generator("OfAnotherDeviceThanTheCurrentOne");
