@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <utility>
 
 #include "preload/call_sites.hpp"
 #include "preload/interposer.hpp"
@@ -37,6 +38,20 @@ int call_vendor(call function, void const* caller, Arguments... arguments) {
   return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
 }
 
+/// True while the calling thread is in a vendor's function to which a copy was passed on. The
+/// vendor's library may call its own functions through the loader, which finds those of this
+/// object.
+inline constinit thread_local bool is_in_vendor = false;
+
+/// Calls the vendor's function that does a copy.
+template <class... Arguments>
+int copy_with_vendor(void* address, Arguments... arguments) {
+  bool const was_in_vendor = std::exchange(is_in_vendor, true);
+  int const code = reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
+  is_in_vendor = was_in_vendor;
+  return code;
+}
+
 /// Serves a copy, or calls the vendor's function with its arguments. `result` is outcome::served,
 /// or why the copy must be passed on.
 template <class... Arguments>
@@ -45,6 +60,7 @@ int copy_or_call_vendor(call function, void const* caller, copy_request const& r
   call_site& site = find_call_site(function, caller);
   void* const address = site.runtime == nullptr ? nullptr : site.runtime->function(function);
   if (address == nullptr) return code_without_runtime;
+  if (is_in_vendor) return copy_with_vendor(address, arguments...);
   copy_report report;
   if (result == outcome::served) {
     result = serve(site, function, request, report);
@@ -52,10 +68,9 @@ int copy_or_call_vendor(call function, void const* caller, copy_request const& r
     count_copy(site, function, result, 0);
   }
   if (result == outcome::served) return 0;
-  auto* const vendor = reinterpret_cast<int (*)(Arguments...)>(address);
-  if (result != outcome::to_measure) return vendor(arguments...);
+  if (result != outcome::to_measure) return copy_with_vendor(address, arguments...);
   auto const begin = std::chrono::steady_clock::now();
-  int const code = vendor(arguments...);
+  int const code = copy_with_vendor(address, arguments...);
   std::chrono::nanoseconds const duration = std::chrono::steady_clock::now() - begin;
   report.nanoseconds = duration.count();
   if (code == 0) add_duration(result, request, report);
