@@ -366,7 +366,7 @@ void repeated_async() {
 CUmodule load_module() {
   constexpr char text[] = R"(
 .version 7.0
-.target sm_70
+.target sm_75
 .address_size 64
 .visible .global .align 16 .b8 symbol[2097152];
 .visible .entry fault() {
