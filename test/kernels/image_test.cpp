@@ -31,6 +31,7 @@
 #include "support/call_counter.hpp"
 #include "support/environment.hpp"
 #include "support/expect_error.hpp"
+#include "support/failing_new.hpp"
 #include "support/gate.hpp"
 
 namespace {
@@ -925,6 +926,47 @@ TEST(TextureLifetime, FailuresAreLoggedOnceAndCallsAreRepeated) {
     EXPECT_NE(std::string::npos, lines[1].find("hipDestroyTextureObject")) << lines[1];
   }
   roc::set_log_hook(log);
+}
+
+TEST(TextureLifetime, OneFailureOfADeviceCallLosesNoTexture) {
+  if (!roc::device().has_texture_units()) GTEST_SKIP() << "the device has no texture units";
+  for (unsigned nth = 1; nth != 20; ++nth) {
+    texture_creation create_texture;
+    for (int i = 0; i != 2; ++i) create_texture();  // destroys those of earlier images
+    auto image = std::make_optional<plain_image>(roc::shape<2>{5, 7});
+    static_cast<void>(image->view());
+    roc::device().synchronize();
+    roc::test::call_counter const destroyed("hipDestroyTextureObject");
+    ASSERT_TRUE(roc::platform::fail_call("hipGetDevice", nth, hipErrorUnknown));
+    image.reset();
+    for (int i = 0; i != 2; ++i) {
+      try {
+        create_texture();
+      } catch (roc::error const&) {
+      }
+    }
+    roc::platform::clear_failures();
+    for (int i = 0; i != 2; ++i) create_texture();
+    EXPECT_EQ(1, destroyed.count()) << nth;
+  }
+}
+
+TEST(TextureLifetime, TexturesAreDestroyedAlthoughMemoryIsExhausted) {
+  if (!roc::device().has_texture_units()) GTEST_SKIP() << "the device has no texture units";
+  if (!roc::test::on_cpu()) GTEST_SKIP() << "the vendor's runtime needs memory";
+  texture_creation create_texture;
+  create_texture();
+  auto const log = roc::set_log_hook([](char const*) noexcept {});  // the first error is logged
+  auto image = std::make_optional<plain_image>(roc::shape<2>{5, 7});
+  static_cast<void>(image->view());
+  image->record_stream(roc::per_thread_stream());
+  roc::test::call_counter const destroyed("hipDestroyTextureObject");
+  roc::test::fail_new_of_all_threads(1, true);
+  image.reset();
+  roc::test::stop_failing_new();
+  create_texture();
+  roc::set_log_hook(log);
+  EXPECT_EQ(1, destroyed.count());
 }
 
 TEST(ImageInGraph, MemoryAndTexturesBelongToTheGraphToo) {

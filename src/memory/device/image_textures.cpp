@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -60,14 +61,35 @@ namespace {
 
 // The caller holds no lock: on AMD hipDestroyTextureObject may wait for the device.
 void destroy_textures(texture_set const& textures) noexcept {
-  platform::log_if_throws([&] {
+  std::optional<runtime::on_device> guard;
+  if (!platform::retry_then_log([&] { guard.emplace(textures.device); })) {
+    return base::log_error(
+        "the textures of a destroyed image are leaked, because their device cannot be made "
+        "current");
+  }
+  for (texture_set::entry const& item : textures.entries) {
+    if (item.texture == 0) continue;
+    auto const native = std::bit_cast<hipTextureObject_t>(item.texture);
+    platform::retry_then_log([&] { ROCARRAY_HIP(hipDestroyTextureObject, native); });
+  }
+}
+
+// Returns false in host functions, where HIP refuses all calls, and while a graph is captured: no
+// event can be recorded on a captured stream, and on AMD the destruction may wait for the device.
+bool may_destroy_now() noexcept {
+  return !runtime::is_any_capture_active() && !platform::is_in_host_function();
+}
+
+// Waits for the device and destroys the textures. Needs no memory. Returns false if that is not
+// possible now; logs errors.
+bool destroy_when_idle(texture_set const& textures) noexcept {
+  if (!may_destroy_now()) return false;
+  bool const is_idle = platform::retry_then_log([&] {
     runtime::on_device const guard(textures.device);
-    for (texture_set::entry const& item : textures.entries) {
-      if (item.texture == 0) continue;
-      auto const native = std::bit_cast<hipTextureObject_t>(item.texture);
-      platform::retry_then_log([&] { ROCARRAY_HIP(hipDestroyTextureObject, native); });
-    }
+    ROCARRAY_HIP(hipDeviceSynchronize);
   });
+  if (is_idle) destroy_textures(textures);
+  return is_idle;
 }
 
 // Textures of destroyed images, which kernels may still use.
@@ -85,11 +107,9 @@ class retired_textures {
     first_ = std::move(textures);
   }
 
-  /// Destroys the textures whose work has finished. Logs errors. Does nothing in host functions,
-  /// where HIP refuses all calls, and while a graph is captured: no event can be recorded on a
-  /// captured stream, and on AMD the destruction may wait for the device.
+  /// Destroys the textures whose work has finished, unless HIP does not allow it now. Logs errors.
   void destroy_finished() noexcept {
-    if (runtime::is_any_capture_active() || platform::is_in_host_function()) return;
+    if (!may_destroy_now()) return;
     std::unique_ptr<texture_set> finished = take_finished();
     while (finished != nullptr) {
       destroy_textures(*finished);
@@ -152,9 +172,11 @@ void retire(texture_set* textures) noexcept {
     if (record->allocation_stream.is_foreign()) owner->uses.record_events();
   });
   if (!are_uses_known) {
+    if (destroy_when_idle(*owner)) return;
     base::log_error(
-        "the textures of a destroyed image are never destroyed, because the work that uses them is "
-        "not known; see the error before");
+        "the textures of a destroyed image are leaked, because the work that uses them is not "
+        "known; "
+        "see the error before");
     static_cast<void>(owner.release());
     return;
   }
