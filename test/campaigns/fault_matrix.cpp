@@ -66,24 +66,7 @@ extern "C" char const* __asan_default_options() { return "detect_leaks=0"; }
 namespace roc::test::faults {
 namespace {
 
-constexpr std::size_t count = 10'000;        // elements: ten chunks of staging memory
 constexpr std::size_t large_count = 40'000;  // more than all staging memory
-constexpr std::size_t side = 100;
-
-using array = device_array<word>;
-using matrix = device_array<word, 2>;
-
-host_view<word, 2> matrix_of(words& memory) { return {memory.data(), {side, side}}; }
-
-/// Returns true if the words are those of make_words.
-template <class Range>
-bool is_made(Range const& range, word seed) {
-  std::size_t i = 0;
-  for (word const value : range) {
-    if (value != value_at(i++, seed)) return false;
-  }
-  return true;
-}
 
 bool holds(array const& memory, word seed) { return is_made(memory.copy_to_host(), seed); }
 
@@ -1646,90 +1629,97 @@ void threads_copy(context& c) {
   c.expect(is_made(*targets[0], 1) && is_made(*targets[1], 1), "copies of two threads");
 }
 
+std::vector<scenario> const own_scenarios{
+    {"create arrays", create_arrays},
+    {"move arrays", move_and_release_arrays},
+    {"release array", release_array},
+    {"to_device", to_device_without_stream},
+    {"to_device on stream", to_device_on_stream},
+    {"to_device into array", to_device_into_array},
+    {"device_array_like", arrays_like_others},
+    {"download to new array", download_to_new_array},
+    {"download to new array on stream", download_to_new_array_on_stream},
+    {"small copies by the runtime", runtime_copies_of_small_arrays},
+    {"upload pageable", upload_pageable},
+    {"upload pageable on stream", upload_pageable_on_stream},
+    {"upload borrowed", upload_borrowed},
+    {"download pageable", download_pageable},
+    {"download pageable on stream", download_pageable_on_stream},
+    {"copies staged by values", copies_staged_by_values},
+    {"upload after pending download", upload_after_pending_download},
+    {"pinned copies", pinned_copies},
+    {"pinned copies on stream", pinned_copies_on_stream},
+    {"pinned download on stream", pinned_download_on_stream},
+    {"pinned array freed under copy", pinned_array_is_freed_under_copy},
+    {"bound views", bound_views},
+    {"scalars", scalars},
+    {"registered copies", registered_copies},
+    {"deregistered under copy", registered_memory_is_deregistered_under_copy},
+    {"partly registered download", partly_registered_download},
+    {"partly registered upload", partly_registered_upload},
+    {"upload across two registrations", upload_across_two_registrations},
+    {"registration in segments", registration_in_segments},
+    {"counted registrations", registrations_are_counted},
+    {"released registration", released_registration},
+    {"adopted registration", adopted_registration},
+    {"rows", rows},
+    {"rows, single calls", rows_of_one_call},
+    {"elements", elements},
+    {"boxes", boxes},
+    {"copies within device", copies_within_device},
+    {"copies between devices", copies_between_devices},
+    {"strided copies between devices", strided_copies_between_devices},
+    {"host copies", host_copies},
+    {"fill 1 byte", fill_elements<1>},
+    {"fill 3 bytes", fill_elements<3>},
+    {"fill 8 bytes", fill_elements<8>},
+    {"fill 16 bytes", fill_elements<16>},
+    {"batch of uploads", batch_of_uploads},
+    {"batch of downloads", batch_of_downloads},
+    {"batch with conflicts", batch_with_conflicts},
+    {"batch of all kinds", batch_of_all_kinds},
+    {"copies to new arrays", copies_to_new_arrays},
+    {"host arrays", host_arrays_of_all_kinds},
+    {"pinned cache", pinned_cache_is_used},
+    {"pageable cache", pageable_cache_is_used},
+    {"mapped memory", mapped_memory},
+    {"managed memory", managed_memory},
+    {"map", map_arrays},
+    {"map on stream", map_arrays_on_stream},
+    {"pool", pool_of_my_own},
+    {"pool at its limit", pool_at_its_limit},
+    {"adaptors", adaptors},
+    {"asynchronous resource", asynchronous_resource},
+    {"resource of device", resource_of_device},
+    {"adopted memory", adopted_memory},
+    {"shared allocation", shared_allocation},
+    {"streams", streams},
+    {"destroyed streams", destroyed_streams},
+    {"foreign stream", foreign_stream},
+    {"events", events},
+    {"stream pool", pool_of_streams},
+    {"arrays on several streams", arrays_on_several_streams},
+    {"host functions", host_functions},
+    {"graphs", graphs},
+    {"for_each", functions_for_each},
+    {"devices", devices},
+    {"default stream", default_stream},
+    {"paths", paths},
+    {"options", option_scopes},
+    {"dlpack", dlpack},
+    {"spans", spans},
+    {"threads", threads_copy},
+};
+
 }  // namespace
 
 std::vector<scenario> const& scenarios() {
-  static std::vector<scenario> const all{
-      {"create arrays", create_arrays},
-      {"move arrays", move_and_release_arrays},
-      {"release array", release_array},
-      {"to_device", to_device_without_stream},
-      {"to_device on stream", to_device_on_stream},
-      {"to_device into array", to_device_into_array},
-      {"device_array_like", arrays_like_others},
-      {"download to new array", download_to_new_array},
-      {"download to new array on stream", download_to_new_array_on_stream},
-      {"small copies by the runtime", runtime_copies_of_small_arrays},
-      {"upload pageable", upload_pageable},
-      {"upload pageable on stream", upload_pageable_on_stream},
-      {"upload borrowed", upload_borrowed},
-      {"download pageable", download_pageable},
-      {"download pageable on stream", download_pageable_on_stream},
-      {"copies staged by values", copies_staged_by_values},
-      {"upload after pending download", upload_after_pending_download},
-      {"pinned copies", pinned_copies},
-      {"pinned copies on stream", pinned_copies_on_stream},
-      {"pinned download on stream", pinned_download_on_stream},
-      {"pinned array freed under copy", pinned_array_is_freed_under_copy},
-      {"bound views", bound_views},
-      {"scalars", scalars},
-      {"registered copies", registered_copies},
-      {"deregistered under copy", registered_memory_is_deregistered_under_copy},
-      {"partly registered download", partly_registered_download},
-      {"partly registered upload", partly_registered_upload},
-      {"upload across two registrations", upload_across_two_registrations},
-      {"registration in segments", registration_in_segments},
-      {"counted registrations", registrations_are_counted},
-      {"released registration", released_registration},
-      {"adopted registration", adopted_registration},
-      {"rows", rows},
-      {"rows, single calls", rows_of_one_call},
-      {"elements", elements},
-      {"boxes", boxes},
-      {"copies within device", copies_within_device},
-      {"copies between devices", copies_between_devices},
-      {"strided copies between devices", strided_copies_between_devices},
-      {"host copies", host_copies},
-      {"fill 1 byte", fill_elements<1>},
-      {"fill 3 bytes", fill_elements<3>},
-      {"fill 8 bytes", fill_elements<8>},
-      {"fill 16 bytes", fill_elements<16>},
-      {"batch of uploads", batch_of_uploads},
-      {"batch of downloads", batch_of_downloads},
-      {"batch with conflicts", batch_with_conflicts},
-      {"batch of all kinds", batch_of_all_kinds},
-      {"copies to new arrays", copies_to_new_arrays},
-      {"host arrays", host_arrays_of_all_kinds},
-      {"pinned cache", pinned_cache_is_used},
-      {"pageable cache", pageable_cache_is_used},
-      {"mapped memory", mapped_memory},
-      {"managed memory", managed_memory},
-      {"map", map_arrays},
-      {"map on stream", map_arrays_on_stream},
-      {"pool", pool_of_my_own},
-      {"pool at its limit", pool_at_its_limit},
-      {"adaptors", adaptors},
-      {"asynchronous resource", asynchronous_resource},
-      {"resource of device", resource_of_device},
-      {"adopted memory", adopted_memory},
-      {"shared allocation", shared_allocation},
-      {"streams", streams},
-      {"destroyed streams", destroyed_streams},
-      {"foreign stream", foreign_stream},
-      {"events", events},
-      {"stream pool", pool_of_streams},
-      {"arrays on several streams", arrays_on_several_streams},
-      {"host functions", host_functions},
-      {"graphs", graphs},
-      {"for_each", functions_for_each},
-      {"devices", devices},
-      {"default stream", default_stream},
-      {"paths", paths},
-      {"options", option_scopes},
-      {"dlpack", dlpack},
-      {"spans", spans},
-      {"threads", threads_copy},
-  };
+  static std::vector<scenario> const all = [] {
+    std::vector<scenario> result = own_scenarios;
+    auto const& more = interface_scenarios();
+    result.insert(result.end(), more.begin(), more.end());
+    return result;
+  }();
   return all;
 }
 
@@ -1772,6 +1762,7 @@ enum resource {
   registrations,
   native_streams,
   native_events,
+  textures,
   pool_bytes,
   pool_reserved,
   allocations,
@@ -1783,6 +1774,7 @@ constexpr char const* resource_names[] = {"allocations of device memory",
                                           "registrations",
                                           "streams",
                                           "events",
+                                          "textures",
                                           "bytes in use of the pool",
                                           "bytes that the pool keeps",
                                           "allocations of host memory",
@@ -1837,6 +1829,7 @@ resources measure() {
   result[native_streams] = successes("hipStreamCreateWithFlags") +
                            successes("hipStreamCreateWithPriority") - successes("hipStreamDestroy");
   result[native_events] = successes("hipEventCreateWithFlags") - successes("hipEventDestroy");
+  result[textures] = successes("hipCreateTextureObject") - successes("hipDestroyTextureObject");
   result[allocations] = live_allocations();
   result[threads] = thread_count();
   return result;
@@ -1864,6 +1857,7 @@ bool is_explained(fault const& f, int grown) {
       return has_failed("hipEventRecord") || has_failed("hipEventQuery") ||
              has_failed("hipStreamDestroy");
     case native_events: return has_failed("hipEventDestroy");
+    case textures: return has_failed("hipDestroyTextureObject");
     // What HIP on the CPU has not freed consists of host memory and threads.
     default:
       return freeing_fails || has_failed("hipHostFree") || has_failed("hipHostUnregister") ||

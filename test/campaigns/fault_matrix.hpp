@@ -157,10 +157,28 @@ inline word value_at(std::size_t i, word seed) {
   return value == poison ? 1 : value;
 }
 
-inline words make_words(std::size_t count, word seed) {
-  words result(count);
-  for (std::size_t i = 0; i != count; ++i) result[i] = value_at(i, seed);
+inline words make_words(std::size_t size, word seed) {
+  words result(size);
+  for (std::size_t i = 0; i != size; ++i) result[i] = value_at(i, seed);
   return result;
+}
+
+inline constexpr std::size_t count = 10'000;  // elements: ten chunks of staging memory
+inline constexpr std::size_t side = 100;
+
+using array = device_array<word>;
+using matrix = device_array<word, 2>;
+
+inline host_view<word, 2> matrix_of(words& memory) { return {memory.data(), {side, side}}; }
+
+/// Returns true if the words are those of make_words.
+template <class Range>
+bool is_made(Range const& range, word seed) {
+  std::size_t i = 0;
+  for (word const value : range) {
+    if (value != value_at(i++, seed)) return false;
+  }
+  return true;
 }
 
 /// Blocks until all devices are idle. Exceptions that host functions left are dropped.
@@ -190,14 +208,14 @@ class context {
   context& operator=(context const&) = delete;
 
   /// Returns memory of the caller, which the scenario reads. It outlives the scenario.
-  words& source(std::size_t count, word seed = 1) {
-    words& result = memory_.emplace_back(make_words(count, seed));
+  words& source(std::size_t size, word seed = 1) {
+    words& result = memory_.emplace_back(make_words(size, seed));
     track(result, true);
     return result;
   }
   /// Returns memory of the caller, which the scenario writes.
-  words& target(std::size_t count) {
-    words& result = memory_.emplace_back(count, word{7});
+  words& target(std::size_t size) {
+    words& result = memory_.emplace_back(size, word{7});
     track(result, false);
     return result;
   }
@@ -377,5 +395,7 @@ struct scenario {
 
 /// Returns all scenarios.
 std::vector<scenario> const& scenarios();
+/// Returns those of fault_matrix_interfaces.cpp.
+std::vector<scenario> const& interface_scenarios();
 
 }  // namespace roc::test::faults
