@@ -47,6 +47,7 @@ constexpr std::array variable_names = {
     "ROCARRAY_HOST_MANAGED"sv,
     "ROCARRAY_HOST_MEMORY"sv,
     "ROCARRAY_HOST_MODE"sv,
+    "ROCARRAY_HOST_PEERS"sv,
     "ROCARRAY_HOST_POISON"sv,
     "ROCARRAY_HOST_PROTECT"sv,
     "ROCARRAY_HOST_STACK"sv,

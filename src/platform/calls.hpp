@@ -16,6 +16,10 @@
   X(hipDeviceGetName)                \
   X(hipDeviceGetPCIBusId)            \
   X(hipDeviceCanAccessPeer)          \
+  X(hipDeviceEnablePeerAccess)       \
+  X(hipDeviceDisablePeerAccess)      \
+  X(hipDeviceGetP2PAttribute)        \
+  X(hipExtGetLinkTypeAndHopCount)    \
   X(hipDeviceSynchronize)            \
   X(hipDeviceGetStreamPriorityRange) \
   X(hipRuntimeGetVersion)            \
@@ -46,6 +50,7 @@
   X(hipFreeAsync)                    \
   X(hipDeviceGetDefaultMemPool)      \
   X(hipMemPoolSetAttribute)          \
+  X(hipMemPoolSetAccess)             \
   X(hipMemPoolTrimTo)                \
   /* copies */                       \
   X(hipMemcpy)                       \

@@ -74,9 +74,12 @@ TEST(Calls, ErrorCodesHaveNumbersOfHip) {
   EXPECT_EQ(100, hipErrorNoDevice);
   EXPECT_EQ(101, hipErrorInvalidDevice);
   EXPECT_EQ(201, hipErrorInvalidContext);
+  EXPECT_EQ(217, hipErrorPeerAccessUnsupported);
   EXPECT_EQ(400, hipErrorInvalidHandle);
   EXPECT_EQ(600, hipErrorNotReady);
   EXPECT_EQ(700, hipErrorIllegalAddress);
+  EXPECT_EQ(704, hipErrorPeerAccessAlreadyEnabled);
+  EXPECT_EQ(705, hipErrorPeerAccessNotEnabled);
   EXPECT_EQ(709, hipErrorContextIsDestroyed);
   EXPECT_EQ(712, hipErrorHostMemoryAlreadyRegistered);
   EXPECT_EQ(713, hipErrorHostMemoryNotRegistered);

@@ -15,6 +15,10 @@
   X(hipDeviceGetName, hipError_t(char*, int, hipDevice_t))                                        \
   X(hipDeviceGetPCIBusId, hipError_t(char*, int, int))                                            \
   X(hipDeviceCanAccessPeer, hipError_t(int*, int, int))                                           \
+  X(hipDeviceEnablePeerAccess, hipError_t(int, unsigned))                                         \
+  X(hipDeviceDisablePeerAccess, hipError_t(int))                                                  \
+  X(hipDeviceGetP2PAttribute, hipError_t(int*, hipDeviceP2PAttr, int, int))                       \
+  X(hipExtGetLinkTypeAndHopCount, hipError_t(int, int, std::uint32_t*, std::uint32_t*))           \
   X(hipDeviceSynchronize, hipError_t())                                                           \
   X(hipDeviceGetStreamPriorityRange, hipError_t(int*, int*))                                      \
   X(hipRuntimeGetVersion, hipError_t(int*))                                                       \
@@ -42,6 +46,7 @@
   X(hipFreeAsync, hipError_t(void*, hipStream_t))                                                 \
   X(hipDeviceGetDefaultMemPool, hipError_t(hipMemPool_t*, int))                                   \
   X(hipMemPoolSetAttribute, hipError_t(hipMemPool_t, hipMemPoolAttr, void*))                      \
+  X(hipMemPoolSetAccess, hipError_t(hipMemPool_t, hipMemAccessDesc const*, std::size_t))          \
   X(hipMemPoolTrimTo, hipError_t(hipMemPool_t, std::size_t))                                      \
   X(hipMemcpy, hipError_t(void*, void const*, std::size_t, hipMemcpyKind))                        \
   X(hipMemcpyAsync, hipError_t(void*, void const*, std::size_t, hipMemcpyKind, hipStream_t))      \

@@ -229,6 +229,12 @@ hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* dat
   return hipCUDAErrorTohipError(cudaLaunchHostFunc(stream, function, data));
 }
 
+/// HIP's headers for NVIDIA lack this function: CUDA's runtime does not tell the type of a link.
+template <class Unused = void>
+hipError_t hipExtGetLinkTypeAndHopCount(int, int, std::uint32_t*, std::uint32_t*) {
+  return hipErrorNotSupported;
+}
+
 /// HIP's function for NVIDIA takes a hipDeviceptr_t*, unlike the one for AMD. This is a template,
 /// so that it is an overload of HIP's.
 template <class Unused = void>

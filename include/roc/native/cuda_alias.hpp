@@ -62,6 +62,20 @@ inline hipError_t hipDeviceGetPCIBusId(char* id, int length, hipDevice_t device)
 inline hipError_t hipDeviceCanAccessPeer(int* can_access, int device, int peer) {
   return from_cuda(cudaDeviceCanAccessPeer(can_access, device, peer));
 }
+inline hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return from_cuda(cudaDeviceEnablePeerAccess(peer, flags));
+}
+inline hipError_t hipDeviceDisablePeerAccess(int peer) {
+  return from_cuda(cudaDeviceDisablePeerAccess(peer));
+}
+inline hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute, int device,
+                                           int peer) {
+  return from_cuda(cudaDeviceGetP2PAttribute(value, attribute, device, peer));
+}
+/// CUDA's runtime does not tell the type of a link.
+inline hipError_t hipExtGetLinkTypeAndHopCount(int, int, std::uint32_t*, std::uint32_t*) {
+  return hipErrorNotSupported;
+}
 inline hipError_t hipDeviceSynchronize() { return from_cuda(cudaDeviceSynchronize()); }
 inline hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return from_cuda(cudaDeviceGetStreamPriorityRange(least, greatest));
@@ -185,6 +199,10 @@ inline hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
 }
 inline hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
   return from_cuda(cudaMemPoolSetAttribute(pool, attribute, value));
+}
+inline hipError_t hipMemPoolSetAccess(hipMemPool_t pool, hipMemAccessDesc const* accesses,
+                                      std::size_t count) {
+  return from_cuda(cudaMemPoolSetAccess(pool, accesses, count));
 }
 inline hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep) {
   return from_cuda(cudaMemPoolTrimTo(pool, keep));

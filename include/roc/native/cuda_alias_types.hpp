@@ -145,6 +145,20 @@ inline constexpr hipGraphExecUpdateResult hipGraphExecUpdateErrorNotSupported =
 using hipMemPool_t = cudaMemPool_t;
 using hipMemPoolAttr = cudaMemPoolAttr;
 inline constexpr hipMemPoolAttr hipMemPoolAttrReleaseThreshold = cudaMemPoolAttrReleaseThreshold;
+using hipMemLocationType = cudaMemLocationType;
+inline constexpr hipMemLocationType hipMemLocationTypeDevice = cudaMemLocationTypeDevice;
+using hipMemLocation = cudaMemLocation;
+using hipMemAccessFlags = cudaMemAccessFlags;
+inline constexpr hipMemAccessFlags hipMemAccessFlagsProtNone = cudaMemAccessFlagsProtNone;
+inline constexpr hipMemAccessFlags hipMemAccessFlagsProtRead = cudaMemAccessFlagsProtRead;
+inline constexpr hipMemAccessFlags hipMemAccessFlagsProtReadWrite = cudaMemAccessFlagsProtReadWrite;
+using hipMemAccessDesc = cudaMemAccessDesc;
+
+using hipDeviceP2PAttr = cudaDeviceP2PAttr;
+inline constexpr hipDeviceP2PAttr hipDevP2PAttrPerformanceRank = cudaDevP2PAttrPerformanceRank;
+inline constexpr hipDeviceP2PAttr hipDevP2PAttrAccessSupported = cudaDevP2PAttrAccessSupported;
+inline constexpr hipDeviceP2PAttr hipDevP2PAttrNativeAtomicSupported =
+    cudaDevP2PAttrNativeAtomicSupported;
 
 /// HIP's names with CUDA's numbers, which hipDeviceGetAttribute passes to CUDA.
 enum hipDeviceAttribute_t : int {
@@ -248,6 +262,7 @@ struct hipPointerAttribute_t {
 enum hipPointer_attribute : int {
   HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
   HIP_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
+  HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,
 };
 using hipDeviceptr_t = unsigned long long;
 

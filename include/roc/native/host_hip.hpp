@@ -101,6 +101,7 @@ struct hipPointerAttribute_t {
 enum hipPointer_attribute : int {
   HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
   HIP_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
+  HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,
 };
 using hipDeviceptr_t = void*;
 
@@ -129,6 +130,34 @@ enum hipGraphExecUpdateResult : int {
 
 enum hipMemPoolAttr : int {
   hipMemPoolAttrReleaseThreshold = 4,
+};
+
+enum hipMemLocationType : int {
+  hipMemLocationTypeInvalid = 0,
+  hipMemLocationTypeDevice = 1,
+};
+
+struct hipMemLocation {
+  hipMemLocationType type;
+  int id;
+};
+
+enum hipMemAccessFlags : int {
+  hipMemAccessFlagsProtNone = 0,
+  hipMemAccessFlagsProtRead = 1,
+  hipMemAccessFlagsProtReadWrite = 3,
+};
+
+struct hipMemAccessDesc {
+  hipMemLocation location;
+  hipMemAccessFlags flags;
+};
+
+enum hipDeviceP2PAttr : int {
+  hipDevP2PAttrPerformanceRank = 0,
+  hipDevP2PAttrAccessSupported = 1,
+  hipDevP2PAttrNativeAtomicSupported = 2,
+  hipDevP2PAttrHipArrayAccessSupported = 3,
 };
 
 struct hipPos {
@@ -247,6 +276,12 @@ ROCARRAY_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t a
 ROCARRAY_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device);
 ROCARRAY_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int device);
 ROCARRAY_API hipError_t hipDeviceCanAccessPeer(int* can_access, int device, int peer);
+ROCARRAY_API hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags);
+ROCARRAY_API hipError_t hipDeviceDisablePeerAccess(int peer);
+ROCARRAY_API hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute, int device,
+                                                 int peer);
+ROCARRAY_API hipError_t hipExtGetLinkTypeAndHopCount(int device, int peer, std::uint32_t* type,
+                                                     std::uint32_t* hops);
 ROCARRAY_API hipError_t hipDeviceSynchronize();
 ROCARRAY_API hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest);
 ROCARRAY_API hipError_t hipRuntimeGetVersion(int* version);
@@ -291,6 +326,8 @@ ROCARRAY_API hipError_t hipFreeAsync(void* data, hipStream_t stream);
 ROCARRAY_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device);
 ROCARRAY_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute,
                                                void* value);
+ROCARRAY_API hipError_t hipMemPoolSetAccess(hipMemPool_t pool, hipMemAccessDesc const* accesses,
+                                            std::size_t count);
 ROCARRAY_API hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep);
 
 ROCARRAY_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes,

@@ -19,10 +19,13 @@
   X(hipErrorNoDevice, 100, "no device is detected")                                        \
   X(hipErrorInvalidDevice, 101, "invalid device ordinal")                                  \
   X(hipErrorInvalidContext, 201, "invalid device context")                                 \
+  X(hipErrorPeerAccessUnsupported, 217, "the devices are not connected")                   \
   X(hipErrorInvalidHandle, 400, "invalid resource handle")                                 \
   X(hipErrorIllegalState, 401, "the operation cannot be performed in the present state")   \
   X(hipErrorNotReady, 600, "device not ready")                                             \
   X(hipErrorIllegalAddress, 700, "an illegal memory access was encountered")               \
+  X(hipErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")               \
+  X(hipErrorPeerAccessNotEnabled, 705, "peer access is not enabled")                       \
   X(hipErrorContextIsDestroyed, 709, "context is destroyed")                               \
   X(hipErrorHostMemoryAlreadyRegistered, 712, "memory is already registered")              \
   X(hipErrorHostMemoryNotRegistered, 713, "memory is not registered")                      \

@@ -47,17 +47,17 @@ std::size_t arena::aligned_size(std::size_t bytes) const noexcept {
   return base::round_up(bytes, alignment);
 }
 
-void* arena::allocate(std::size_t bytes) {
+void* arena::allocate(std::size_t bytes, bool is_from_pool) {
   std::lock_guard const lock(mutex_);
   std::size_t const needed = aligned_size(bytes);
   if (bytes > capacity_ || needed > capacity_ - bytes_in_use_) return nullptr;
   std::byte* gap = base_;
-  for (auto const& [begin, length] : allocations_) {
+  for (auto const& [begin, allocated] : allocations_) {
     if (static_cast<std::size_t>(begin - gap) >= needed) break;
-    gap = begin + aligned_size(length);
+    gap = begin + aligned_size(allocated.bytes);
   }
   if (static_cast<std::size_t>(base_ + capacity_ - gap) < needed) return nullptr;
-  allocations_.emplace(gap, bytes);
+  allocations_.emplace(gap, size{bytes, is_from_pool});
   bytes_in_use_ += needed;
   fill_with_poison(gap, needed, fresh_poison);
   return gap;
@@ -67,7 +67,7 @@ bool arena::free(void* data) {
   std::lock_guard const lock(mutex_);
   auto const found = allocations_.find(static_cast<std::byte*>(data));
   if (found == allocations_.end()) return false;
-  std::size_t const length = aligned_size(found->second);
+  std::size_t const length = aligned_size(found->second.bytes);
   bytes_in_use_ -= length;
   allocations_.erase(found);
   fill_with_poison(data, length, freed_poison);
@@ -88,9 +88,9 @@ std::optional<allocation> arena::find(void const* address) const {
   std::lock_guard const lock(mutex_);
   auto next = allocations_.upper_bound(byte);
   if (next == allocations_.begin()) return std::nullopt;
-  auto const& [begin, bytes] = *--next;
-  if (byte >= begin + bytes) return std::nullopt;
-  return allocation{begin, bytes};
+  auto const& [begin, allocated] = *--next;
+  if (byte >= begin + allocated.bytes) return std::nullopt;
+  return allocation{begin, allocated.bytes, allocated.is_from_pool};
 }
 
 std::size_t arena::free_bytes() const {

@@ -14,6 +14,7 @@ namespace roc::host_hip {
 struct allocation {
   std::byte* data;
   std::size_t bytes;  // as requested, without alignment
+  bool is_from_pool;  // of hipMallocAsync
 };
 
 /// The memory of one device. All functions may be called from any thread.
@@ -28,7 +29,7 @@ class arena {
 
   /// Returns device memory, or null if no gap is large enough. Fills the memory with `fresh_poison`
   /// if ROCARRAY_HOST_POISON is set.
-  void* allocate(std::size_t bytes);
+  void* allocate(std::size_t bytes, bool is_from_pool = false);
   /// Frees an allocation. Returns false if none begins at `data`. Fills the memory with
   /// `freed_poison` if ROCARRAY_HOST_POISON is set.
   bool free(void* data);
@@ -59,7 +60,11 @@ class arena {
   std::byte* base_ = nullptr;
   std::ptrdiff_t alias_offset_ = 0;  // from a device address to its host alias; 0: not protected
   mutable std::mutex mutex_;
-  std::map<std::byte*, std::size_t> allocations_;  // requested bytes by address
+  struct size {
+    std::size_t bytes;  // as requested
+    bool is_from_pool;
+  };
+  std::map<std::byte*, size> allocations_;
   std::size_t bytes_in_use_ = 0;
   unsigned open_count_ = 0;
 };

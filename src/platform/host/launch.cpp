@@ -7,26 +7,37 @@
 #include "platform/host/arena.hpp"
 #include "platform/host/capture.hpp"
 #include "platform/host/host_ranges.hpp"
+#include "platform/host/peer_access.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
 namespace {
 
-// Makes the memory of all devices, which kernels may use as peer memory, and the device addresses
-// of registered memory accessible to the program.
+// Makes the memory of the devices in a set, and the device addresses of registered memory,
+// accessible to the program.
 class device_access_scope {
  public:
-  device_access_scope() {
-    for (int i = 0; i < host_settings().device_count; ++i) device_arena(i).open();
+  explicit device_access_scope(device_set devices) : devices_(devices) {
+    for_each_arena([](arena& memory) { memory.open(); });
     host_ranges::instance().open_device_addresses();
   }
   ~device_access_scope() {
     host_ranges::instance().close_device_addresses();
-    for (int i = 0; i < host_settings().device_count; ++i) device_arena(i).close();
+    for_each_arena([](arena& memory) { memory.close(); });
   }
   device_access_scope(device_access_scope const&) = delete;
   device_access_scope& operator=(device_access_scope const&) = delete;
+
+ private:
+  template <class F>
+  void for_each_arena(F f) const {
+    for (int i = 0; i < host_settings().device_count; ++i) {
+      if ((devices_ >> i & 1u) != 0) f(device_arena(i));
+    }
+  }
+
+  device_set const devices_;
 };
 
 }  // namespace
@@ -37,9 +48,9 @@ hipError_t enqueue_kernel(hipStream_t stream, std::function<void()> kernel) {
   static_cast<void>(device_arena(0));  // its first use needs memory, and kernels cannot throw
   scheduler::instance().submit(
       target,
-      [kernel = std::move(kernel),
+      [kernel = std::move(kernel), devices = accessible_devices(target->device),
        work = stream_captures::instance().track(target.get(), "kernel", stream)] {
-        device_access_scope const scope;
+        device_access_scope const scope(devices);
         kernel();
       },
       nullptr, "kernel");

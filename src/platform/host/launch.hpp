@@ -9,7 +9,8 @@
 
 namespace roc::host_hip {
 
-/// Enqueues a call of `kernel`, which may access the device memory of all devices while it runs.
+/// Enqueues a call of `kernel`, which may access the memory of the stream's device, and that of the
+/// peers to which the device has access now. (Only ROCARRAY_HOST_PROTECT prevents other accesses.)
 /// Returns hipErrorInvalidHandle if the stream is invalid.
 hipError_t enqueue_kernel(hipStream_t stream, std::function<void()> kernel);
 

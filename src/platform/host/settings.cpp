@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/parse_size.hpp"
@@ -26,6 +27,10 @@ char const* const table =
     "                                                     runs it; deferred: work runs only when\n"
     "                                                     a call must wait for it\n"
     "ROCARRAY_HOST_DEVICES         1                      number of devices, 0 to 16\n"
+    "ROCARRAY_HOST_PEERS           all                    all, none, or a list of connected "
+    "devices:\n"
+    "                                                     0-1 both ways, 0:1: device 0 can access\n"
+    "                                                     the memory of device 1; 0-1,1-2\n"
     "ROCARRAY_HOST_MEMORY          half of the machine's  bytes of memory of each device\n"
     "                                                     (suffixes K, M, G)\n"
     "ROCARRAY_HOST_THREADS         the machine's          threads that kernels and large copies\n"
@@ -96,7 +101,43 @@ class environment_reader {
     member = static_cast<T>(*value);
   }
 
+  // Accepts all, none, or a list of pairs of devices.
+  void read_peers(char const* name, std::array<std::uint16_t, max_device_count>& member) {
+    char const* const text = std::getenv(name);
+    bool const is_list = text != nullptr && std::strcmp(text, "all") != 0;
+    member.fill(is_list ? 0 : UINT16_MAX);
+    if (!is_list || std::strcmp(text, "none") == 0) return;
+    std::string_view rest = text;
+    do {
+      auto const comma = rest.find(',');
+      if (!add_connection(rest.substr(0, comma), member)) {
+        return reject(name, text,
+                      "all, none, or pairs of devices below " + std::to_string(max_device_count) +
+                          ", such as 0-1,1:2");
+      }
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    } while (!rest.empty());
+  }
+
  private:
+  // Adds "a-b" or "a:b". Returns false if the text is neither.
+  static bool add_connection(std::string_view pair,
+                             std::array<std::uint16_t, max_device_count>& member) {
+    auto const separator = pair.find_first_of("-:");
+    if (separator == std::string_view::npos) return false;
+    auto const device = base::parse_size(pair.substr(0, separator));
+    auto const peer = base::parse_size(pair.substr(separator + 1));
+    if (!device || !peer || *device == *peer) return false;
+    if (*device >= std::size_t{max_device_count} || *peer >= std::size_t{max_device_count}) {
+      return false;
+    }
+    member[*device] = static_cast<std::uint16_t>(member[*device] | 1u << *peer);
+    if (pair[separator] == '-') {
+      member[*peer] = static_cast<std::uint16_t>(member[*peer] | 1u << *device);
+    }
+    return true;
+  }
+
   void reject(char const* name, char const* text, std::string const& allowed) {
     std::fprintf(stderr, "rocarray host: %s=%s is not valid; use %s\n", name, text,
                  allowed.c_str());
@@ -140,6 +181,7 @@ settings read_environment() {
                           {managed_support::full, managed_support::basic, managed_support::off},
                           result.managed);
   environment.read_number("ROCARRAY_HOST_DEVICES", 0, max_device_count, result.device_count);
+  environment.read_peers("ROCARRAY_HOST_PEERS", result.peers);
   environment.read_number("ROCARRAY_HOST_MEMORY", std::size_t{4096}, std::size_t{1} << 46,
                           result.device_bytes);
   environment.read_number("ROCARRAY_HOST_THREADS", 1, 1024, result.thread_count);

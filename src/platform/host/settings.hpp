@@ -2,7 +2,9 @@
 // The settings of HIP on the CPU: the environment variables ROCARRAY_HOST_*.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace roc::host_hip {
 
@@ -41,6 +43,9 @@ struct settings {
   runtime_rules emulated = runtime_rules::cuda;
   managed_support managed = managed_support::full;
   int device_count = 1;
+  // Bit p of peers[d]: device d is connected to device p, whose memory it may then be given access
+  // to. By default all are connected.
+  std::array<std::uint16_t, max_device_count> peers{};
   std::size_t device_bytes = 0;  // memory of each device
   int thread_count = 1;
   int warp_size = 32;                    // lanes of a warp: 32 or 64

@@ -6,4 +6,4 @@ set(ROCARRAY_HOST_HIP_SOURCES
   access_checker.cpp access_report.cpp access_signals.cpp accessed_memory.cpp api_call.cpp arena.cpp
   block_runner.cpp box_copy.cpp capture.cpp code_place.cpp current_device.cpp event.cpp fiber.cpp
   host_function.cpp host_ranges.cpp kernel_symbols.cpp launch.cpp located_memory.cpp memory_maps.cpp
-  parallel_for.cpp protected_pages.cpp scheduler.cpp settings.cpp start_thread.cpp)
+  parallel_for.cpp peer_access.cpp protected_pages.cpp scheduler.cpp settings.cpp start_thread.cpp)

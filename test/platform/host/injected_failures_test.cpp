@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Injected failures: every call fails at its planned use, has no effect then, and succeeds again.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -47,6 +48,28 @@ class HostInjectedFailure : public testing::Test {
     };
     all["hipDeviceGetName"] = [&] { return hipDeviceGetName(text_, sizeof text_, 0); };
     all["hipDeviceCanAccessPeer"] = [&] { return hipDeviceCanAccessPeer(&number_, 0, 0); };
+    all["hipDeviceEnablePeerAccess"] = [] {
+      return undo_if_ok(hipDeviceEnablePeerAccess(1, 0), [] { ok(hipDeviceDisablePeerAccess(1)); });
+    };
+    all["hipDeviceDisablePeerAccess"] = [] {
+      ok(hipDeviceEnablePeerAccess(1, 0));
+      hipError_t const result = hipDeviceDisablePeerAccess(1);
+      if (result != hipSuccess) ok(hipDeviceDisablePeerAccess(1));
+      return result;
+    };
+    all["hipDeviceGetP2PAttribute"] = [&] {
+      return hipDeviceGetP2PAttribute(&number_, hipDevP2PAttrAccessSupported, 0, 1);
+    };
+    all["hipExtGetLinkTypeAndHopCount"] = [] {
+      std::uint32_t type = 0;
+      std::uint32_t hops = 0;
+      return hipExtGetLinkTypeAndHopCount(0, 1, &type, &hops);
+    };
+    all["hipMemPoolSetAccess"] = [&] {
+      ok(hipDeviceGetDefaultMemPool(&pool_, 0));
+      hipMemAccessDesc const access{{hipMemLocationTypeDevice, 1}, hipMemAccessFlagsProtReadWrite};
+      return hipMemPoolSetAccess(pool_, &access, 1);
+    };
     all["hipDeviceGetPCIBusId"] = [&] { return hipDeviceGetPCIBusId(text_, sizeof text_, 0); };
     all["hipDeviceSynchronize"] = [] { return hipDeviceSynchronize(); };
     all["hipDeviceGetStreamPriorityRange"] = [&] {

@@ -43,6 +43,11 @@ TEST(HostSettingsDeathTest, InvalidValueFailsCallsAndIsReported) {
   expect_invalid("ROCARRAY_HOST_DEVICES", "17", "a number from 0 to 16");
   expect_invalid("ROCARRAY_HOST_DEVICES", "-1", "a number from 0 to 16");
   expect_invalid("ROCARRAY_HOST_DEVICES", "18446744073709551616", "a number from 0 to 16");
+  expect_invalid("ROCARRAY_HOST_PEERS", "some", "all, none, or pairs of devices below 16");
+  expect_invalid("ROCARRAY_HOST_PEERS", "", "all, none, or pairs");
+  expect_invalid("ROCARRAY_HOST_PEERS", "0-0", "all, none, or pairs");
+  expect_invalid("ROCARRAY_HOST_PEERS", "0-16", "all, none, or pairs");
+  expect_invalid("ROCARRAY_HOST_PEERS", "0-1,2", "all, none, or pairs");
   expect_invalid("ROCARRAY_HOST_THREADS", "0", "1 to 1024");
   expect_invalid("ROCARRAY_HOST_MEMORY", "12Q", "4096 to");
   expect_invalid("ROCARRAY_HOST_MEMORY", "1GB", "4096 to");
@@ -65,6 +70,9 @@ TEST(HostSettingsDeathTest, ValidValueIsAccepted) {
   expect_valid("ROCARRAY_HOST_MEMORY", "4096");
   expect_valid("ROCARRAY_HOST_MEMORY", "3M");
   expect_valid("ROCARRAY_HOST_DEVICES", "16");
+  expect_valid("ROCARRAY_HOST_PEERS", "all");
+  expect_valid("ROCARRAY_HOST_PEERS", "none");
+  expect_valid("ROCARRAY_HOST_PEERS", "0-1,15:2");
   expect_valid("ROCARRAY_HOST_INJECT_FAILURE", "hipMalloc:2");
 }
 
@@ -114,7 +122,7 @@ TEST(HostSettings, ColumnsOfTableAreAligned) {
 TEST(HostSettings, TableNamesEveryVariable) {
   std::string const table = roc::host_hip::settings_table();
   for (char const* name : {"MODE", "DEVICES", "MEMORY", "THREADS", "EMULATE", "MANAGED", "CHECK",
-                           "POISON", "PROTECT", "STRICT", "INJECT_FAILURE"}) {
+                           "PEERS", "POISON", "PROTECT", "STRICT", "INJECT_FAILURE"}) {
     EXPECT_NE(std::string::npos, table.find(std::string("ROCARRAY_HOST_") + name)) << name;
   }
 }

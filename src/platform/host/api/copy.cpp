@@ -11,6 +11,7 @@
 #include "platform/host/box_copy.hpp"
 #include "platform/host/capture.hpp"
 #include "platform/host/located_memory.hpp"
+#include "platform/host/peer_access.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
 
@@ -75,6 +76,15 @@ bool reads_source_early(located_memory const& source, located_memory const& dest
          stream_captures::instance().query(stream.get()).status == hipStreamCaptureStatusNone;
 }
 
+// Returns true if a device can copy rows of both operands. The runtimes copy contiguous memory of
+// devices that cannot access each other through host memory, but not rows.
+bool can_copy_rows(int device, extent const& size, pitched_memory const& destination,
+                   pitched_memory const& source) {
+  bool const has_rows = size.height > 1 || size.depth > 1;
+  return !has_rows ||
+         (can_access_memory(device, destination.data) && can_access_memory(device, source.data));
+}
+
 // Checks and enqueues a copy. Sets `host_copy`, if it is not null, to the enqueued operation if
 // host memory takes part in the copy. Under the rules of ROCm, blocks until the copy is done if its
 // destination is pageable.
@@ -91,6 +101,7 @@ hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, exten
   located_memory const to = locate(destination.data, span_bytes(size, destination));
   if (from.data == nullptr || to.data == nullptr) return hipErrorInvalidValue;
   if (!is_valid_kind(kind, from, to)) return hipErrorInvalidValue;
+  if (!can_copy_rows(target->device, size, destination, source)) return hipErrorInvalidValue;
   tracked_work work;
   if (tracks_work()) {
     work = stream_captures::instance().track(

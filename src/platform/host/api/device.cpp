@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Devices: number, current device, attributes, names, versions and synchronization.
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include "platform/host/block_runner.hpp"
 #include "platform/host/capture.hpp"
 #include "platform/host/current_device.hpp"
+#include "platform/host/peer_access.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
 
@@ -150,12 +152,63 @@ ROCARRAY_HOST_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int devi
   });
 }
 
-// Every kernel and copy can access the memory of all devices.
 ROCARRAY_HOST_API hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
   return api_call("hipDeviceCanAccessPeer", [=] {
     if (can == nullptr) return hipErrorInvalidValue;
     if (!device_exists(device) || !device_exists(peer)) return hipErrorInvalidDevice;
-    *can = device != peer ? 1 : 0;
+    *can = is_connected(device, peer) ? 1 : 0;
+    return hipSuccess;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return api_call("hipDeviceEnablePeerAccess", [=] {
+    int const device = current_device();
+    if (flags != 0) return hipErrorInvalidValue;
+    if (!device_exists(peer) || peer == device) return hipErrorInvalidDevice;
+    stream_captures::instance().refuse_unsafe_call();
+    if (!is_connected(device, peer)) return hipErrorPeerAccessUnsupported;
+    return set_peer_access(device, peer, true) ? hipSuccess : hipErrorPeerAccessAlreadyEnabled;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipDeviceDisablePeerAccess(int peer) {
+  return api_call("hipDeviceDisablePeerAccess", [=] {
+    int const device = current_device();
+    if (!device_exists(peer) || peer == device) return hipErrorInvalidDevice;
+    stream_captures::instance().refuse_unsafe_call();
+    return set_peer_access(device, peer, false) ? hipSuccess : hipErrorPeerAccessNotEnabled;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute,
+                                                      int device, int peer) {
+  return api_call("hipDeviceGetP2PAttribute", [=] {
+    if (value == nullptr) return hipErrorInvalidValue;
+    if (!device_exists(device) || !device_exists(peer) || device == peer) {
+      return hipErrorInvalidDevice;
+    }
+    switch (attribute) {
+      case hipDevP2PAttrPerformanceRank: *value = is_connected(device, peer) ? 0 : 1; break;
+      case hipDevP2PAttrAccessSupported:
+      case hipDevP2PAttrNativeAtomicSupported: *value = is_connected(device, peer) ? 1 : 0; break;
+      case hipDevP2PAttrHipArrayAccessSupported: *value = 0; break;
+      default: return hipErrorInvalidValue;
+    }
+    return hipSuccess;
+  });
+}
+
+// Connected devices have a link between GPUs, others the bus.
+ROCARRAY_HOST_API hipError_t hipExtGetLinkTypeAndHopCount(int device, int peer, std::uint32_t* type,
+                                                          std::uint32_t* hops) {
+  return api_call("hipExtGetLinkTypeAndHopCount", [=] {
+    constexpr std::uint32_t pcie = 2;
+    constexpr std::uint32_t xgmi = 4;
+    if (type == nullptr || hops == nullptr || device == peer) return hipErrorInvalidValue;
+    if (!device_exists(device) || !device_exists(peer)) return hipErrorInvalidDevice;
+    *type = is_connected(device, peer) ? xgmi : pcie;
+    *hops = is_connected(device, peer) ? 1 : 2;
     return hipSuccess;
   });
 }

@@ -7,6 +7,7 @@
 #include "platform/host/capture.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/host_ranges.hpp"
+#include "platform/host/peer_access.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
 
@@ -218,6 +219,10 @@ ROCARRAY_HOST_API hipError_t hipPointerGetAttribute(void* value, hipPointer_attr
       *static_cast<std::uintptr_t*>(value) = block.begin;
     } else if (attribute == HIP_POINTER_ATTRIBUTE_RANGE_SIZE) {
       *static_cast<std::size_t*>(value) = block.bytes();
+    } else if (attribute == HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS) {
+      *static_cast<int*>(value) = can_access_memory(current_device(), data)
+                                      ? hipMemAccessFlagsProtReadWrite
+                                      : hipMemAccessFlagsProtNone;
     } else {
       return hipErrorInvalidValue;
     }

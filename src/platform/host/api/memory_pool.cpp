@@ -6,6 +6,7 @@
 #include "platform/host/arena.hpp"
 #include "platform/host/capture.hpp"
 #include "platform/host/current_device.hpp"
+#include "platform/host/peer_access.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
 
@@ -17,12 +18,15 @@ hipMemPool_t pool_of(int device) {
   return reinterpret_cast<hipMemPool_t>(std::size_t{0x100} + static_cast<std::size_t>(device));
 }
 
-bool is_pool(hipMemPool_t pool) {
+// Returns the device of a pool, or -1 if there is no such pool.
+int device_of(hipMemPool_t pool) {
   for (int device = 0; device < host_settings().device_count; ++device) {
-    if (pool == pool_of(device)) return true;
+    if (pool == pool_of(device)) return device;
   }
-  return false;
+  return -1;
 }
+
+bool is_pool(hipMemPool_t pool) { return device_of(pool) >= 0; }
 
 }  // namespace
 }  // namespace roc::host_hip
@@ -38,11 +42,11 @@ ROCARRAY_HOST_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipS
     *data = nullptr;
     if (bytes == 0) return emulates_rocm() ? hipSuccess : hipErrorInvalidValue;
     arena& memory = device_arena(target->device);
-    *data = memory.allocate(bytes);
+    *data = memory.allocate(bytes, true);
     if (*data == nullptr) {
       // Enqueued frees may release enough memory.
       scheduler::instance().wait_for_device(target->device);
-      *data = memory.allocate(bytes);
+      *data = memory.allocate(bytes, true);
     }
     note_device_allocation(*data, bytes, false);
     return *data == nullptr ? hipErrorOutOfMemory : hipSuccess;
@@ -81,6 +85,27 @@ ROCARRAY_HOST_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoo
     bool const is_valid =
         is_pool(pool) && value != nullptr && attribute == hipMemPoolAttrReleaseThreshold;
     return is_valid ? hipSuccess : hipErrorInvalidValue;
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipMemPoolSetAccess(hipMemPool_t pool,
+                                                 hipMemAccessDesc const* accesses,
+                                                 std::size_t count) {
+  return api_call("hipMemPoolSetAccess", [=] {
+    int const owner = device_of(pool);
+    if (owner < 0 || (accesses == nullptr && count != 0)) return hipErrorInvalidValue;
+    for (std::size_t i = 0; i != count; ++i) {
+      hipMemLocation const& location = accesses[i].location;
+      if (location.type != hipMemLocationTypeDevice) return hipErrorInvalidValue;
+      if (!device_exists(location.id)) return hipErrorInvalidDevice;
+      bool const is_allowed = accesses[i].flags == hipMemAccessFlagsProtReadWrite;
+      // The device of the pool always has access.
+      if (location.id == owner && !is_allowed) return hipErrorInvalidDevice;
+      if (location.id == owner) continue;
+      if (!is_connected(location.id, owner)) return hipErrorInvalidDevice;
+      set_pool_access(location.id, owner, is_allowed);
+    }
+    return hipSuccess;
   });
 }
 
