@@ -26,6 +26,29 @@ struct stream_priority_range {
   int greatest;  ///< the priority of streams that run first
 };
 
+/// What connects two devices.
+enum class peer_link_type {
+  same_device,  ///< a device and itself
+  unknown,      ///< the runtime does not tell
+  pcie,         ///< PCI Express
+  gpu_fabric,   ///< a link between GPUs: NVLink, xGMI
+};
+
+/// The connection of a device with another one.
+struct peer_link {
+  /// NVIDIA's runtime does not tell the type: it is gpu_fabric if atomics work over the link, which
+  /// PCI Express does not offer between GPUs, else pcie.
+  peer_link_type type = peer_link_type::same_device;
+  int hops = 0;              ///< links on the way; 0: unknown, as on NVIDIA
+  int performance_rank = 0;  ///< the faster the link, the lower; compares links of a machine
+  bool has_access = false;   ///< what device::can_access returns
+  /// Atomics on the memory of the other device are executed there.
+  bool has_native_atomics = false;
+
+  /// Compares all members.
+  friend bool operator==(peer_link const&, peer_link const&) noexcept = default;
+};
+
 /// The version of a device's instruction set: 9.0 on an H100; on AMD the first digits of the gfx
 /// name.
 struct compute_capability {
@@ -112,6 +135,21 @@ class ROCARRAY_API device {
   bool has_pageable_memory_access(detail::caller at = std::source_location::current()) const;
   /// Returns true if the blocks of a kernel can wait for each other.
   bool has_cooperative_launch(detail::caller at = std::source_location::current()) const;
+  /// Returns true if kernels on this device can access the memory of `other`: it is this device, or
+  /// access can be enabled (hipDeviceCanAccessPeer).
+  bool can_access(device const& other, detail::caller at = std::source_location::current()) const;
+  /// Enables the access of kernels on this device to memory of `other`, for the life of the process
+  /// (hipDeviceEnablePeerAccess): memory from hipMalloc, and from the library's resources. Does
+  /// nothing if it is enabled already. Copies of the library do this themselves; a program calls it
+  /// before its own kernels access the memory, or before copies are captured.
+  ///
+  /// @throws roc::error with hipErrorPeerAccessUnsupported if the devices are not connected, and
+  ///   with std::errc::operation_not_permitted while a graph is captured
+  void enable_access(device const& other,
+                     detail::caller at = std::source_location::current()) const;
+  /// Returns what connects this device with `other` (hipDeviceGetP2PAttribute,
+  /// hipExtGetLinkTypeAndHopCount).
+  peer_link link_to(device const& other, detail::caller at = std::source_location::current()) const;
   /// Returns true if access to the memory of `other` can be enabled (hipDeviceCanAccessPeer); false
   /// for the device itself.
   bool can_access_peer(device const& other,

@@ -103,6 +103,10 @@ struct options {
   /// The resource of device arrays on devices that have none yet: the first allocation on a device,
   /// or the first device_resource(), creates it for the process. (ROCARRAY_MEMORY_RESOURCE)
   default_resource memory_resource = detail::options_in_effect().memory_resource;
+  /// Copies between two devices enable the access of one to the memory of the other, and then use
+  /// it. If false, they use scratch memory on both devices; access that is enabled stays so.
+  /// (ROCARRAY_PEER_ACCESS)
+  bool peer_access = detail::options_in_effect().peer_access;
   /// The messages on stderr. (ROCARRAY_LOG)
   log_level log = detail::options_in_effect().log;
   /// Prints each HIP call of the library to stderr. (ROCARRAY_TRACE=calls)

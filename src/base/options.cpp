@@ -69,6 +69,7 @@ struct flag {
 };
 
 constexpr std::array flags = {
+    flag{"peer_access", &roc::options::peer_access},
     flag{"trace_calls", &roc::options::trace_calls},
     flag{"leak_check", &roc::options::leak_check},
     flag{"profiler_ranges", &roc::options::profiler_ranges},
@@ -121,6 +122,7 @@ roc::options defaults() noexcept {
           .pageable_cache = 256 * mebi,
           .register_chunk = 1024 * mebi,
           .memory_resource = default_resource::pool,
+          .peer_access = true,
           .log = log_level::warning,
           .trace_calls = false,
           .leak_check = leak_check_by_default,
@@ -152,6 +154,7 @@ class environment_reader {
     read_name("ROCARRAY_COPY_PATH", "copy path", path_names(), result.path);
     read_name("ROCARRAY_MEMORY_RESOURCE", "memory resource", resources, result.memory_resource);
     read_name("ROCARRAY_STREAM_STAGING", "staging method", staging_methods, result.stream_staging);
+    read_flag("ROCARRAY_PEER_ACCESS", "0", "1", result.peer_access);
     read_flag("ROCARRAY_LEAK_CHECK", "0", "1", result.leak_check);
     // The search for the profiler reports other values that cannot be used.
     char const* const profiler = std::getenv("ROCARRAY_PROFILER");

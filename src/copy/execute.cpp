@@ -14,6 +14,7 @@
 #include "copy/operation.hpp"
 #include "copy/paths/between_devices.hpp"
 #include "copy/paths/dma.hpp"
+#include "copy/paths/peer_route.hpp"
 #include "copy/pending_host_access.hpp"
 #include "copy/staging/pack.hpp"
 #include "copy/staging/parallel_staging.hpp"
@@ -106,11 +107,21 @@ int executing_device(plan const& p) {
   return p.kind == copy_kind::device_to_device && device < 0 ? runtime::current_device() : device;
 }
 
-// Returns true for a strided copy between devices: kernels access the memory of their own device
-// only.
-bool needs_two_devices(plan const& p, int executor) {
-  return p.path == copy_path::kernel && p.source_device >= 0 &&
-         p.kind == copy_kind::device_to_device && p.source_device != executor;
+// Returns true for a copy between the memories of two devices, one of which is the executor.
+bool has_two_devices(plan const& p, int executor) {
+  return p.source_device >= 0 && p.kind == copy_kind::device_to_device &&
+         p.source_device != executor;
+}
+
+// Returns how a copy between two devices is done. Throws roc::error if the copy cannot take the
+// path of its copy_options.
+peer_route route_of(plan const& p, int executor, stream_ref const* stream) {
+  peer_route const route = find_peer_route(p, executor, stream);
+  bool const needs_engines = p.path == copy_path::dma_2d || p.path == copy_path::dma_3d;
+  if (!route.is_direct && needs_engines && base::options().is_path_required) {
+    throw_no_access(p, executor);
+  }
+  return route;
 }
 
 }  // namespace
@@ -118,8 +129,8 @@ bool needs_two_devices(plan const& p, int executor) {
 void check_capturable(plan const& p, stream_ref stream) {
   if (p.path == copy_path::none) return;
   int const executor = executing_device(p);
-  if (needs_two_devices(p, executor)) {
-    runtime::refuse_captured(stream, "a strided copy between devices");
+  if (has_two_devices(p, executor) && !route_of(p, executor, &stream).is_direct) {
+    runtime::refuse_captured(stream, "a strided copy between devices without peer access");
   }
   if (p.kind == copy_kind::host_to_host) return;
   static_cast<void>(
@@ -161,16 +172,22 @@ void execute(plan const& p, stream_ref const* stream) {
   op.uses_host_functions =
       p.path == copy_path::packed || p.path == copy_path::staged || p.path == copy_path::host;
 
-  bool const is_between_devices = needs_two_devices(p, executor);
+  bool is_direct = true;
+  if (has_two_devices(p, executor)) {
+    peer_route const route = route_of(p, executor, stream);
+    is_direct = route.is_direct;
+    op.device = route.device;
+    op.source_device = route.other_device;
+  }
   if (stream != nullptr && runtime::is_captured(*stream)) check_capturable(p, *stream);
   run_operation(trace_scope(p), op, stream, [&](stream_ref target) {
-    if (!is_between_devices) {
+    if (is_direct) {
       execute_path(p, when, target);
       if (when == timing::enqueued && !on_device) track_host_access(p, target);
       return;
     }
     int const device = runtime::device_of(target, runtime::current_device());
-    copy_between_devices(p.canonical, p.source_device, op.device,
+    copy_between_devices(p.canonical, p.source_device, executor,
                          {target.handle(), device, target.kind()});
   });
 }

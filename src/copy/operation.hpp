@@ -179,7 +179,7 @@ void complete_operation(operation const& op, Work const& work) {
   int const source_device = op.source_device >= 0 ? op.source_device : device;
   if (source_device != device) {
     runtime::on_device const guard(source_device);
-    runtime::synchronize_all_streams(source_device);
+    runtime::synchronize_other_device(source_device);
   }
   std::optional<runtime::on_device> guard;
   if (needs_device_guard(op, device, source_device, default_stream)) guard.emplace(device);

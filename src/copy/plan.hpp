@@ -78,6 +78,12 @@ struct plan {
   }
 };
 
+/// Returns true for a copy from the memory of one device to that of another, if the sides name them.
+inline bool is_between_devices(plan const& p) noexcept {
+  return p.kind == copy_kind::device_to_device && p.source_device >= 0 &&
+         p.destination_device >= 0 && p.source_device != p.destination_device;
+}
+
 /// Returns true if the copy engines or a kernel execute the copy, without the CPU.
 constexpr bool runs_on_device(copy_path path) noexcept {
   return path == copy_path::dma || path == copy_path::dma_2d || path == copy_path::dma_3d ||

@@ -79,4 +79,17 @@ std::optional<base::byte_range> query_block(std::uintptr_t address) {
   return block;
 }
 
+bool is_accessible([[maybe_unused]] void const* data) {
+#if ROCARRAY_PLATFORM_AMD
+  return false;
+#else
+  int flags = 0;
+  auto const address = reinterpret_cast<std::uintptr_t>(data);
+  bool const is_known =
+      ROCARRAY_HIP_CODE(hipPointerGetAttribute, &flags, HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+                        device_pointer(address)) == hipSuccess;
+  return is_known && flags == static_cast<int>(native_detail::full_access);
+#endif
+}
+
 }  // namespace roc::platform

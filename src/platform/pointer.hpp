@@ -31,4 +31,8 @@ pointer_information query_pointer(void const* data);
 /// runtime does not tell its bounds. Two calls of HIP.
 std::optional<base::byte_range> query_block(std::uintptr_t address);
 
+/// Returns true if the driver says that the current device can read and write the memory at an
+/// address of another device. Always false on AMD, whose runtime does not tell.
+bool is_accessible(void const* data);
+
 }  // namespace roc::platform

@@ -2,11 +2,15 @@
 #include "runtime/default_stream_sync.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include <roc/device.hpp>
 #include <roc/event.hpp>
@@ -46,6 +50,7 @@ struct recorded_work {
   std::mutex mutex;
   std::map<int, stream_uses> on_non_blocking_streams;
   std::map<int, default_stream_work> on_default_stream;
+  std::map<int, std::vector<event>> unused_events;  // by device; not recorded, or reached
 };
 
 // True after the first work on a non-blocking stream: most programs have none, and then no copy
@@ -55,16 +60,14 @@ std::atomic<bool> has_non_blocking_work = false;
 std::atomic<bool> has_default_stream_work = false;
 // The number of record_work calls.
 std::atomic<std::uint64_t> work_count = 0;
-// The work_count at the beginning of the last synchronize_all_streams, and its device. They are
-// packed into one number, so that both are updated together.
-std::atomic<std::uint64_t> last_wait = 0;
+// Devices with larger ordinals count as having pending work.
+constexpr std::size_t max_devices = 64;
+// By device: one more than the work_count at the beginning of the last synchronize_all_streams, or
+// 0 if there was none.
+constinit std::array<std::atomic<std::uint64_t>, max_devices> last_waits{};
 
 // The number of abandoned_waits whose work is known to be done.
 std::atomic<std::uint64_t> recovered_waits = 0;
-
-std::uint64_t pack(std::uint64_t count, int device) {
-  return (count << 8) | static_cast<std::uint64_t>(device);
-}
 
 // Never destroyed: the HIP runtime may shut down before static destructors run.
 recorded_work& state() noexcept {
@@ -82,6 +85,26 @@ void record_default_stream_event(stream_ref stream, bool has_work) {
   if (!has_work) return;
   work.is_pending = true;
   has_default_stream_work.store(true);
+}
+
+// Returns an event of a device, which must be current: a kept one, or a new one. Throws roc::error.
+event take_event(int device) {
+  {
+    std::lock_guard const lock(state().mutex);
+    auto& events = state().unused_events[device];
+    if (!events.empty()) {
+      event taken = std::move(events.back());
+      events.pop_back();
+      return taken;
+    }
+  }
+  return event();
+}
+
+// Keeps an event that has been reached for later calls of take_event. Throws std::bad_alloc.
+void keep_event(int device, event reached) {
+  std::lock_guard const lock(state().mutex);
+  state().unused_events[device].push_back(std::move(reached));
 }
 
 }  // namespace
@@ -127,19 +150,29 @@ void order_default_stream_after_all(int device) {
 }
 
 bool has_unsynchronized_work(int device) noexcept {
-  return pack(work_count.load(), device) != last_wait.load();
+  auto const index = static_cast<std::size_t>(device);
+  return index >= max_devices || last_waits[index].load() != work_count.load() + 1;
 }
 
 void synchronize_all_streams(int device) {
   std::uint64_t const count = work_count.load();
   order_default_stream_after_all(device);
   // The event is work of the default stream, and so comes after the work of every blocking stream.
-  event reached;
+  event reached = take_event(device);
   record(reached, stream_id_of({}, device));
   reached.synchronize();
+  keep_event(device, std::move(reached));
   // This may replace the value of another thread that waited for more work. The next wait is then
   // superfluous, but harmless.
-  last_wait.store(pack(count, device));
+  auto const index = static_cast<std::size_t>(device);
+  if (index < max_devices) last_waits[index].store(count + 1);
+}
+
+void synchronize_other_device(int device) {
+  if (has_unsynchronized_work(device)) return synchronize_all_streams(device);
+  // Only work that was not enqueued by the library may be pending.
+  hipStream_t const default_stream = nullptr;
+  ROCARRAY_HIP(hipStreamSynchronize, default_stream);
 }
 
 void synchronize_device(int device) {

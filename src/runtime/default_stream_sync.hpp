@@ -59,13 +59,17 @@ void enqueue_and_record(stream_ref stream, F enqueue) {
 /// current. Throws roc::error.
 void order_default_stream_after_all(int device);
 
-/// Returns true if work may have been recorded since the last synchronize_all_streams, or if that
-/// was for another device. Calls no HIP.
+/// Returns true if work may have been recorded, on any device, since the last
+/// synchronize_all_streams for this one. Calls no HIP.
 bool has_unsynchronized_work(int device) noexcept;
 
 /// Blocks until all work that the library has recorded on `device`, and all work on its blocking
 /// streams, is done. `device` must be current. Throws roc::error.
 void synchronize_all_streams(int device);
+
+/// Blocks until the work is done that synchronize_all_streams waits for. Cheaper if none has been
+/// recorded since the last wait. `device` must be current. Throws roc::error.
+void synchronize_other_device(int device);
 
 /// Blocks until a device is idle, including work that was not enqueued by the library. While a
 /// graph is captured, in any thread, HIP refuses that and would invalidate the capture. Then this

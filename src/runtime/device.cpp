@@ -2,7 +2,9 @@
 #include <roc/device.hpp>
 
 #include <array>
+#include <cstdint>
 #include <string>
+#include <system_error>
 
 #include <roc/detail/strided_region.hpp>
 #include <roc/error.hpp>
@@ -10,6 +12,7 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/host_function_errors.hpp"
+#include "runtime/peer_access.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_id.hpp"
 
@@ -210,6 +213,61 @@ bool device::can_access_peer(device const& other, detail::caller at) const {
   int result = 0;
   ROCARRAY_HIP(hipDeviceCanAccessPeer, &result, ordinal_, other.ordinal_);
   return result != 0;
+}
+
+bool device::can_access(device const& other, detail::caller at) const {
+  detail::call_scope const call(__func__, at);
+  return *this == other || can_access_peer(other, at);
+}
+
+void device::enable_access(device const& other, detail::caller at) const {
+  detail::call_scope const call(__func__, at);
+  if (*this == other) return;
+  std::string const pair = "device " + std::to_string(ordinal_) + " to the memory of device " +
+                           std::to_string(other.ordinal_);
+  switch (runtime::enable_peer_access(ordinal_, other.ordinal_)) {
+    case runtime::peer_access::enabled: return;
+    case runtime::peer_access::unavailable:
+      throw error({static_cast<int>(hipErrorPeerAccessUnsupported), hip_category()},
+                  "there is no access of " + pair +
+                      ", because they are not connected; copy the memory with roc::copy");
+    case runtime::peer_access::deferred: break;
+  }
+  throw error(std::make_error_code(std::errc::operation_not_permitted),
+              "the access of " + pair +
+                  " cannot be enabled while a graph is captured; enable it before the capture");
+}
+
+peer_link device::link_to(device const& other, detail::caller at) const {
+  detail::call_scope const call(__func__, at);
+  peer_link link;
+  link.has_access = can_access(other, at);
+  if (*this == other) return link;
+  auto const attribute = [&](hipDeviceP2PAttr id) {
+    int value = 0;
+    ROCARRAY_HIP(hipDeviceGetP2PAttribute, &value, id, ordinal_, other.ordinal_);
+    return value;
+  };
+  link.performance_rank = attribute(hipDevP2PAttrPerformanceRank);
+  link.has_native_atomics = attribute(hipDevP2PAttrNativeAtomicSupported) != 0;
+  std::uint32_t type = 0;
+  std::uint32_t hops = 0;
+  hipError_t const result =
+      ROCARRAY_HIP_CODE(hipExtGetLinkTypeAndHopCount, ordinal_, other.ordinal_, &type, &hops);
+  if (result == hipSuccess) {
+    constexpr std::uint32_t pcie = 2;  // the numbers of ROCm's hsa_amd_link_info_type_t
+    constexpr std::uint32_t xgmi = 4;
+    link.hops = static_cast<int>(hops);
+    link.type = type == xgmi   ? peer_link_type::gpu_fabric
+                : type == pcie ? peer_link_type::pcie
+                               : peer_link_type::unknown;
+  } else if (result == hipErrorNotSupported) {
+    link.type = link.has_native_atomics ? peer_link_type::gpu_fabric : peer_link_type::pcie;
+  } else {
+    platform::detail::fail(platform::call::call_hipExtGetLinkTypeAndHopCount, result,
+                           std::source_location::current());
+  }
+  return link;
 }
 
 stream_priority_range device::stream_priorities(detail::caller at) const {

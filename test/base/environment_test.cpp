@@ -186,6 +186,7 @@ constexpr std::size_t kibi = 1024;
   setenv("ROCARRAY_PAGEABLE_CACHE", "3K", 1);
   setenv("ROCARRAY_REGISTER_CHUNK", "128K", 1);
   setenv("ROCARRAY_MEMORY_RESOURCE", "hip_async", 1);
+  setenv("ROCARRAY_PEER_ACCESS", "0", 1);
   setenv("ROCARRAY_LOG", "debug", 1);
   setenv("ROCARRAY_TRACE", "calls", 1);
   setenv("ROCARRAY_LEAK_CHECK", "1", 1);
@@ -202,6 +203,7 @@ constexpr std::size_t kibi = 1024;
                               .pageable_cache = 3 * kibi,
                               .register_chunk = 128 * kibi,
                               .memory_resource = roc::default_resource::hip_async,
+                              .peer_access = false,
                               .log = roc::log_level::debug,
                               .trace_calls = true,
                               .leak_check = true,
@@ -294,6 +296,8 @@ INSTANTIATE_TEST_SUITE_P(
                          "debug or trace"},
         invalid_variable{"ROCARRAY_TRACE", "all",
                          "ROCARRAY_TRACE is not a kind of trace: all; use calls, or unset it"},
+        invalid_variable{"ROCARRAY_PEER_ACCESS", "off",
+                         "ROCARRAY_PEER_ACCESS is not valid: off; use 0 or 1"},
         invalid_variable{"ROCARRAY_LEAK_CHECK", "2",
                          "ROCARRAY_LEAK_CHECK is not valid: 2; use 0 or 1"}));
 

@@ -159,8 +159,8 @@ using ScopedOptions = Options;
 TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
   [[maybe_unused]] auto const& [path, copy_threads, staging_threshold, staging_limit, staging_block,
                                 staging_chunk, stream_staging, memcpy2d_min_row, pinned_cache,
-                                pageable_cache, register_chunk, memory_resource, log, trace_calls,
-                                leak_check, profiler_ranges] = previous_;
+                                pageable_cache, register_chunk, memory_resource, peer_access, log,
+                                trace_calls, leak_check, profiler_ranges] = previous_;
   options changed = previous_;
   auto const set = [&](char const* member, char const* text, std::string const& expected) {
     roc::base::set_member(changed, member, text);
@@ -181,6 +181,7 @@ TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
   set("pageable_cache", "1M", "1048576");
   set("register_chunk", "1G", "1073741824");
   set("memory_resource", "hip_async", "hip_async");
+  set("peer_access", "0", "0");
   set("log", "debug", "debug");
   set("trace_calls", "1", "1");
   set("leak_check", "1", "1");
@@ -197,6 +198,7 @@ TEST_F(Options, AreSetAndReadByTheNamesOfMembers) {
   EXPECT_EQ(1u << 20, changed.pageable_cache);
   EXPECT_EQ(1u << 30, changed.register_chunk);
   EXPECT_EQ(roc::default_resource::hip_async, changed.memory_resource);
+  EXPECT_FALSE(changed.peer_access);
   EXPECT_EQ(log_level::debug, changed.log);
   EXPECT_TRUE(changed.trace_calls && changed.leak_check && !changed.profiler_ranges);
 }

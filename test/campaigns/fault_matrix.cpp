@@ -1471,6 +1471,7 @@ void devices(context& c) {
         static_cast<void>(d.is_integrated());
         static_cast<void>(d.has_cooperative_launch());
         static_cast<void>(d.can_access_peer(last_device()));
+        static_cast<void>(d.link_to(last_device()));
         static_cast<void>(d.memory_statistics());
         {
           device_guard const current(last_device());

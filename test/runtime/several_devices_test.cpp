@@ -89,6 +89,48 @@ TEST(SeveralDevices, CanAccessPeerIsTrueForOtherDevices) {
   EXPECT_FALSE(roc::device(1).can_access_peer(roc::device(1)));
 }
 
+TEST(SeveralDevices, CanAccessIsTrueForTheDeviceItselfToo) {
+  EXPECT_TRUE(roc::device(0).can_access(roc::device(2)));
+  EXPECT_TRUE(roc::device(1).can_access(roc::device(1)));
+}
+
+TEST(SeveralDevices, LinkDescribesTheConnection) {
+  roc::peer_link const link = roc::device(2).link_to(roc::device(0));
+  EXPECT_EQ((roc::peer_link{.type = roc::peer_link_type::gpu_fabric,
+                            .hops = 1,
+                            .performance_rank = 0,
+                            .has_access = true,
+                            .has_native_atomics = true}),
+            link);
+  EXPECT_EQ((roc::peer_link{.has_access = true}), roc::device(2).link_to(roc::device(2)));
+}
+
+// As on NVIDIA, whose runtime does not tell it.
+TEST(SeveralDevices, TypeOfLinkFollowsFromAtomicsIfTheRuntimeDoesNotTellIt) {
+  roc::platform::fail_call("hipExtGetLinkTypeAndHopCount", 1, hipErrorNotSupported);
+  roc::peer_link const link = roc::device(0).link_to(roc::device(1));
+  EXPECT_EQ(roc::peer_link_type::gpu_fabric, link.type);
+  EXPECT_EQ(0, link.hops);
+  roc::platform::fail_call("hipExtGetLinkTypeAndHopCount", 1, hipErrorLaunchFailure);
+  EXPECT_THROW(static_cast<void>(roc::device(0).link_to(roc::device(1))), roc::error);
+}
+
+TEST(SeveralDevices, KernelAccessesMemoryOfAPeerAfterAccessIsEnabled) {
+  roc::device_array<int> there;
+  {
+    roc::device_guard const guard{roc::device(1)};
+    there = roc::device_array<int>({100});
+  }
+  roc::device(0).enable_access(roc::device(1));
+  roc::device(0).enable_access(roc::device(1));  // again
+  roc::stream const stream;
+  auto const view = there.view();
+  roc::for_each(stream, roc::shape<1>{100},
+                [view](std::size_t i) { view(i) = static_cast<int>(i); });
+  stream.synchronize();
+  EXPECT_EQ(99, there(99).get());
+}
+
 TEST(SeveralDevices, DeviceGuardRestoresDuringUnwinding) {
   try {
     roc::device_guard const guard{roc::device(2)};

@@ -57,6 +57,7 @@ class ROCARRAY_API hip_async_memory_resource final : public memory_resource {
 
  private:
   void* do_allocate(std::size_t bytes, stream_ref stream) override;
+  detail::resource_block do_allocate_block(std::size_t bytes, stream_ref stream) override;
   void do_deallocate(void* data, std::size_t bytes, stream_ref stream) noexcept override;
   bool do_is_equal(memory_resource const& other) const noexcept override;
   int do_device_ordinal() const noexcept override;

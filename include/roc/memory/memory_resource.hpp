@@ -72,6 +72,9 @@ struct resource_block {
   /// After an allocation: whether work enqueued earlier may still use the memory. In a
   /// deallocation: whether any work may.
   bool has_prior_work = true;
+  /// After an allocation: whether every device that has access to memory of this device by
+  /// hipDeviceEnablePeerAccess, as the library enables it, can access this memory.
+  bool is_peer_accessible = false;
 };
 
 }  // namespace detail

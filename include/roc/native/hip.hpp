@@ -60,6 +60,11 @@ namespace roc::native_detail {
 /// number.
 inline constexpr auto release_threshold = static_cast<hipMemPoolAttr>(4);
 
+/// hipMemLocationTypeDevice and hipMemAccessFlagsProtReadWrite, which HIP's headers for NVIDIA do
+/// not define either. CUDA has the same numbers.
+inline constexpr auto device_location = static_cast<decltype(hipMemLocation::type)>(1);
+inline constexpr auto full_access = static_cast<hipMemAccessFlags>(3);
+
 enum class memory_kind { unregistered, host, device, managed };
 
 /// Returns the kind of memory that hipPointerGetAttributes describes. HIP 6 renamed the member,

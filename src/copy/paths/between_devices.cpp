@@ -2,6 +2,7 @@
 #include "copy/paths/between_devices.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <roc/event.hpp>
@@ -19,121 +20,226 @@
 namespace roc::transfer {
 namespace {
 
-// One of the two devices, and the stream on which its work is enqueued.
-struct endpoint {
-  int device;
-  stream_ref stream;
-  bool is_dense;  // this side is contiguous in the linear order, so it needs no scratch memory
+using runtime::stream_id;
 
-  // Returns scratch memory on the device, or null if this side needs none. Blocks until some is
-  // free.
-  staging_buffer_ptr acquire_scratch(std::size_t bytes) const {
-    if (is_dense) return nullptr;
-    runtime::on_device const guard(device);
-    return staging_pool::device_scratch(staging_pool::client::user_stream)
-        .acquire(bytes, stream, staging_pool::access::stream_ordered);
-  }
-};
+// Chunks alternate between the slots of the scratch memory of a device: one is sent while the next
+// is gathered and the previous one is scattered.
+constexpr std::size_t slot_count = 2;
 
-// Makes work enqueued on `later` from now on wait for the work enqueued on `earlier` so far.
-void order(endpoint const& earlier, endpoint const& later) {
-  runtime::stream_id const later_id = runtime::stream_id_of(later.stream, later.device);
-  runtime::stream_id const earlier_id = runtime::stream_id_of(earlier.stream, earlier.device);
-  runtime::order_after(later_id, earlier_id);
-}
-
-// Enqueues the bytes `range` of the copy. Blocks until scratch memory is free. If it throws, some
-// of its work may be pending on either stream.
-void copy_chunk(layout::canonical_layout const& canonical, layout::packed_range range,
-                endpoint const& from, endpoint const& to) {
-  std::size_t const bytes = range.end - range.begin;
-  // Scratch memory is acquired on the lower device first, so that copies in opposite directions
-  // cannot wait for each other's scratch memory.
-  bool const from_first = from.device < to.device;
-  staging_buffer_ptr gathered = from_first ? from.acquire_scratch(bytes) : nullptr;
-  staging_buffer_ptr received = to.acquire_scratch(bytes);
-  if (!from_first) gathered = from.acquire_scratch(bytes);
-  try {
-    order(to, from);  // earlier work on the destination's stream is done with the memory sent to
-    {
-      runtime::on_device const guard(from.device);
-      hipStream_t const native = runtime::handle(from.stream);
-      if (gathered) kernels::gather(canonical, range, gathered->data(), native);
-      // The source may be mapped host memory.
-      if (!gathered && bytes <= runtime::max_small_upload) runtime::order_small_upload(from.stream);
-      ROCARRAY_HIP(hipMemcpyAsync,
-                   received ? received->data() : canonical.destination + range.begin,
-                   gathered ? gathered->data() : canonical.source + range.begin, bytes,
-                   hipMemcpyDefault, native);
-    }
-    order(from, to);
-    if (received) {
-      runtime::on_device const guard(to.device);
-      kernels::scatter(canonical, range, received->data(), runtime::handle(to.stream));
-    }
-  } catch (...) {
-    // No pending work may still use the scratch memory when it is released.
-    bool const is_from_idle = runtime::synchronize_quietly(from.stream);
-    if (!runtime::synchronize_quietly(to.stream) || !is_from_idle) {
-      if (gathered) gathered->abandon();
-      if (received) received->abandon();
-    }
-    throw;
-  }
-}
-
-// The stream on the other device for one copy on `user`. It is not shared with the copies of other
-// streams, because work that waits for one user's stream must not delay another user's.
-class second_stream {
+// Internal streams and events of one device, for one copy on `user`. They are not shared with the
+// copies of other streams, because work that waits for one user's stream must not delay another
+// user's.
+class device_streams {
  public:
-  // Takes a kept stream on `device`; creates one if all of them are in use. Throws roc::error.
-  second_stream(int device, stream_ref user) : second_stream(runtime::on_device(device), user) {}
+  // Takes kept streams of `device`; creates streams and events if all of them are in use. Throws
+  // roc::error.
+  device_streams(int device, stream_ref user) : device_streams(runtime::on_device(device), user) {}
 
-  stream_ref get() const noexcept { return kept_ ? (*kept_).first : stream_ref(created_->stream); }
-  // The event at the end of the copy, on this stream. After it, copies of other streams may use the
-  // stream.
+  stream_ref first() const noexcept { return kept_ ? (*kept_).first : stream_ref(created_->first); }
+  stream_ref second() const noexcept {
+    return kept_ ? (*kept_).second : stream_ref(created_->second);
+  }
+  event& input_ready() noexcept { return kept_ ? (*kept_).input_ready : created_->input_ready; }
+  event& step_done() noexcept { return kept_ ? (*kept_).first_done : created_->step_done; }
+  event& slot_free(std::size_t slot) noexcept {
+    return kept_ ? (*kept_).slot_free[slot] : created_->slot_free[slot];
+  }
+  // The event at the end of the copy's work on these streams. After it, copies of other streams may
+  // use them.
   event& done() noexcept { return kept_ ? (*kept_).done : created_->done; }
 
  private:
-  struct created_stream {
-    created_stream() : stream(non_blocking) {}
-    roc::stream stream;
+  struct created_streams {
+    created_streams() : first(non_blocking), second(non_blocking) {}
+    roc::stream first;
+    roc::stream second;
+    event input_ready;
+    event step_done;
     event done;
+    std::array<event, slot_count> slot_free;
   };
+  static_assert(slot_count <= runtime::auxiliary_streams::max_slots);
 
-  second_stream(runtime::on_device const&, stream_ref user) : kept_(user) {
+  device_streams(runtime::on_device const&, stream_ref user) : kept_(user) {
     if (!kept_) created_.emplace();
   }
 
   runtime::auxiliary_streams_guard kept_;
-  std::optional<created_stream> created_;
+  std::optional<created_streams> created_;
+};
+
+// A stream and its device, which a default stream does not name.
+struct placed_stream {
+  stream_ref stream;
+  int device;
+
+  stream_id const& id() const { return runtime::stream_id_of(stream, device); }
+  hipStream_t native() const { return runtime::handle(stream); }
+  // Records an event of the device.
+  void record(event& reached) const {
+    runtime::on_device const guard(device);
+    runtime::record(reached, id());
+  }
+  void wait(event const& reached) const { runtime::wait(id(), reached); }
+};
+
+// One copy. Each chunk is gathered, sent and scattered by work on three streams. A side that is
+// contiguous in the linear order needs no scratch memory and no such step.
+class chunked_copy {
+ public:
+  chunked_copy(layout::canonical_layout const& canonical, int from_device, int to_device,
+               stream_ref user)
+      : canonical_(canonical),
+        is_on_source_(user.device_ordinal() == from_device),
+        gathers_(!canonical.is_dense(layout::side::source)),
+        scatters_(!canonical.is_dense(layout::side::destination)),
+        from_(from_device, user),
+        to_(to_device, user),
+        // The user's stream takes the part of a stream of its device.
+        gathering_{is_on_source_ ? user : from_.first(), from_device},
+        sending_{gathers_ ? from_.second() : gathering_.stream, from_device},
+        scattering_{is_on_source_ ? to_.first() : user, to_device},
+        slot_bytes_(slot_size()) {}
+
+  // Enqueues the copy. If it throws, some of its work may be pending; see synchronize_quietly.
+  void enqueue() {
+    // Scratch memory is acquired on the lower device first, so that copies in opposite directions
+    // cannot wait for each other's.
+    bool const from_first = gathering_.device < scattering_.device;
+    if (from_first && gathers_) gathered_ = acquire(gathering_);
+    if (scatters_) received_ = acquire(scattering_);
+    if (!from_first && gathers_) gathered_ = acquire(gathering_);
+    begin();
+    std::size_t const total = canonical_.bytes();
+    std::size_t index = 0;
+    for (std::size_t first = 0; first < total; first += slot_bytes_) {
+      copy_chunk({first, std::min(first + slot_bytes_, total)}, index++);
+    }
+    end();
+  }
+
+  // Waits for the work of a copy that has failed. Scratch memory is not used again if its work
+  // cannot be awaited.
+  void synchronize_quietly() const noexcept {
+    bool is_idle = true;
+    for (placed_stream const* const used : {&gathering_, &sending_, &scattering_}) {
+      is_idle = runtime::synchronize_quietly(used->stream) && is_idle;
+    }
+    if (is_idle) return;
+    if (gathered_) gathered_->abandon();
+    if (received_) received_->abandon();
+  }
+
+ private:
+  std::size_t slot_size() const {
+    if (!gathers_ && !scatters_) return canonical_.bytes();
+    constexpr std::size_t widest_access = 256;
+    std::size_t const slot = base::options().chunk_bytes / slot_count;
+    return std::max(slot / widest_access, std::size_t{1}) * widest_access;
+  }
+
+  // Acquires scratch memory for all slots. Blocks until some is free.
+  staging_buffer_ptr acquire(placed_stream const& user) const {
+    runtime::on_device const guard(user.device);
+    return staging_pool::device_scratch(staging_pool::client::user_stream)
+        .acquire(std::min(slot_count * slot_bytes_, canonical_.bytes()), user.stream,
+                 staging_pool::access::stream_ordered);
+  }
+
+  // Orders the internal streams after the earlier work of the user's stream. The sends come also
+  // after the earlier work of the stream that scatters, which may use the same scratch memory.
+  void begin() {
+    placed_stream const& user = is_on_source_ ? gathering_ : scattering_;
+    event& ready = is_on_source_ ? from_.input_ready() : to_.input_ready();
+    user.record(ready);
+    if (is_on_source_) {
+      scattering_.wait(ready);
+      if (scatters_) {
+        scattering_.record(to_.input_ready());
+        sending_.wait(to_.input_ready());
+      }
+    } else {
+      gathering_.wait(ready);
+    }
+    if (gathers_) sending_.wait(ready);
+  }
+
+  void copy_chunk(layout::packed_range range, std::size_t index) {
+    std::size_t const slot = index % slot_count;
+    bool const reuses_slot = index >= slot_count;
+    std::size_t const bytes = range.end - range.begin;
+    std::byte const* source = canonical_.source + range.begin;
+    std::byte* destination = canonical_.destination + range.begin;
+    if (gathers_) {
+      std::byte* const gathered = gathered_->data() + slot * slot_bytes_;
+      if (reuses_slot) gathering_.wait(from_.slot_free(slot));  // the earlier chunk was sent
+      {
+        runtime::on_device const guard(gathering_.device);
+        kernels::gather(canonical_, range, gathered, gathering_.native());
+      }
+      gathering_.record(from_.step_done());
+      sending_.wait(from_.step_done());
+      source = gathered;
+    }
+    if (scatters_) {
+      destination = received_->data() + slot * slot_bytes_;
+      if (reuses_slot) sending_.wait(to_.slot_free(slot));  // the earlier chunk was scattered
+    }
+    {
+      runtime::on_device const guard(sending_.device);
+      // The source may be mapped host memory.
+      if (!gathers_ && bytes <= runtime::max_small_upload) {
+        runtime::order_small_upload(sending_.stream);
+      }
+      ROCARRAY_HIP(hipMemcpyAsync, destination, source, bytes, hipMemcpyDefault, sending_.native());
+    }
+    sending_.record(from_.slot_free(slot));
+    if (!scatters_) return;
+    scattering_.wait(from_.slot_free(slot));
+    {
+      runtime::on_device const guard(scattering_.device);
+      kernels::scatter(canonical_, range, destination, scattering_.native());
+    }
+    scattering_.record(to_.slot_free(slot));
+  }
+
+  // Orders the user's stream after the copy, and each stream that has scratch memory after the uses
+  // of it. Records the events after which other copies may use the internal streams: when the user's
+  // stream has reached the end of the copy, they have been reached.
+  void end() {
+    sending_.record(from_.done());
+    scattering_.wait(from_.done());
+    scattering_.record(to_.done());
+    if (is_on_source_) {
+      gathering_.wait(to_.done());
+    } else if (gathers_) {
+      gathering_.wait(from_.done());
+    }
+  }
+
+  layout::canonical_layout const& canonical_;
+  bool const is_on_source_;  // the user's stream
+  bool const gathers_;
+  bool const scatters_;
+  device_streams from_;
+  device_streams to_;
+  placed_stream const gathering_;
+  placed_stream const sending_;     // the same stream if nothing is gathered
+  placed_stream const scattering_;  // waits for the sends if nothing is scattered
+  std::size_t const slot_bytes_;
+  staging_buffer_ptr gathered_;
+  staging_buffer_ptr received_;
 };
 
 }  // namespace
 
 void copy_between_devices(layout::canonical_layout const& canonical, int from_device, int to_device,
                           stream_ref stream) {
-  bool const is_on_source = stream.device_ordinal() == from_device;
-  second_stream second(is_on_source ? to_device : from_device, stream);
-  endpoint const from{from_device, is_on_source ? stream : second.get(),
-                      canonical.is_dense(layout::side::source)};
-  endpoint const to{to_device, is_on_source ? second.get() : stream,
-                    canonical.is_dense(layout::side::destination)};
-  std::size_t const total = canonical.bytes();
-  std::size_t const chunk = std::min(total, base::options().chunk_bytes);
+  chunked_copy copy(canonical, from_device, to_device, stream);
   try {
-    for (std::size_t begin = 0; begin < total; begin += chunk) {
-      copy_chunk(canonical, {begin, std::min(begin + chunk, total)}, from, to);
-    }
-    {
-      runtime::on_device const guard(is_on_source ? to_device : from_device);
-      second.done().record(second.get());
-    }
-    int const device = is_on_source ? from_device : to_device;
-    runtime::wait(runtime::stream_id_of(stream, device), second.done());
+    copy.enqueue();
   } catch (...) {
-    runtime::synchronize_quietly(from.stream);
-    runtime::synchronize_quietly(to.stream);
+    copy.synchronize_quietly();
     throw;
   }
 }

@@ -17,7 +17,7 @@ class pool_state;
 ///
 /// Members are safe to call from any thread. Each that accesses the uses takes the mutex of its
 /// record for a short time, also while it calls HIP; several records share one mutex. The fields
-/// `pool`, `allocation_stream` and `has_prior_work` are written before the memory is handed out and
+/// `pool`, `allocation_stream`, `has_prior_work` and `is_peer_accessible` are written before the memory is handed out and
 /// are constant while it is allocated.
 class allocation_record {
  public:
@@ -27,6 +27,9 @@ class allocation_record {
   runtime::stream_id allocation_stream;
   /// Work enqueued on allocation_stream before the allocation may still use the memory.
   bool has_prior_work = false;
+  /// Peers can access the memory: see detail::resource_block. Not set for the blocks of a pool, whose
+  /// slabs tell it.
+  bool is_peer_accessible = false;
   /// The number of owners of the memory, less one.
   std::atomic<std::uint32_t> more_owners = 0;
   /// Graphs contain the memory's address: see allocation_watch.hpp.

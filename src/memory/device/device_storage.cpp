@@ -155,6 +155,7 @@ void device_storage::allocate(std::size_t bytes, stream_ref stream, memory_resou
       auto own = std::make_unique<own_record>();
       own->allocation_stream = runtime::stream_id_of(stream, device_);
       own->has_prior_work = block.has_prior_work;
+      own->is_peer_accessible = block.is_peer_accessible;
       memory::allocation_map::instance().add(block.data, bytes, own.get());
       record_ = own.release();
     } catch (...) {

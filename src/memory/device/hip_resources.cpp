@@ -10,6 +10,7 @@
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/peer_access.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc {
@@ -37,7 +38,7 @@ detail::resource_block hip_memory_resource::do_allocate_block(std::size_t bytes,
                                                               stream_ref stream) {
   // hipFree blocks until all work on the device has finished, so that no work uses what hipMalloc
   // returns.
-  return {do_allocate(bytes, stream), nullptr, false};
+  return {do_allocate(bytes, stream), nullptr, false, true};
 }
 
 bool hip_memory_resource::do_can_release() const noexcept { return true; }
@@ -77,6 +78,7 @@ hip_async_memory_resource::hip_async_memory_resource(int device, detail::caller 
   std::uint64_t keep = UINT64_MAX;
   ROCARRAY_HIP(hipMemPoolSetAttribute, default_pool(device_), native_detail::release_threshold,
                &keep);
+  runtime::share_pool(device_, default_pool(device_));
 }
 
 void* hip_async_memory_resource::do_allocate(std::size_t bytes, stream_ref stream) {
@@ -84,6 +86,11 @@ void* hip_async_memory_resource::do_allocate(std::size_t bytes, stream_ref strea
   void* data = nullptr;
   ROCARRAY_HIP(hipMallocAsync, &data, bytes, runtime::handle(stream));
   return data;
+}
+
+detail::resource_block hip_async_memory_resource::do_allocate_block(std::size_t bytes,
+                                                                    stream_ref stream) {
+  return {do_allocate(bytes, stream), nullptr, true, true};  // the constructor has shared the pool
 }
 
 void hip_async_memory_resource::do_deallocate(void* data, std::size_t, stream_ref stream) noexcept {

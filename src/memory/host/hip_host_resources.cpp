@@ -90,7 +90,7 @@ void* hip_managed_memory_resource::do_allocate(std::size_t bytes, stream_ref) {
 
 detail::resource_block hip_managed_memory_resource::do_allocate_block(std::size_t bytes,
                                                                       stream_ref stream) {
-  return {do_allocate(bytes, stream), nullptr, false};
+  return {do_allocate(bytes, stream), nullptr, false, true};
 }
 
 bool hip_managed_memory_resource::do_can_release() const noexcept { return true; }

@@ -154,6 +154,31 @@ TEST_F(GraphCapture, ContiguousCopiesBetweenDevices) {
       [&] { EXPECT_EQ(values(there->copy_to_host()), values(output)); });
 }
 
+TEST_F(GraphCapture, StridedCopiesBetweenDevicesWithPeerAccess) {
+  if (roc::device::count() < 2) GTEST_SKIP() << "there is one device";
+  if (!roc::device(0).can_access(roc::device(1))) GTEST_SKIP() << "the devices are not connected";
+  std::optional<roc::device_array<int, 2>> there;
+  {
+    roc::device_guard const second{roc::device(1)};
+    there.emplace(roc::shape<2>{columns, rows});
+  }
+  roc::device(0).enable_access(roc::device(1));
+  auto executable = captured([&](roc::stream_ref stream) {
+    device.copy_to_device(there->transpose(), stream);
+    device.copy_to_host(output, stream);
+  });
+  launch_repeatedly(
+      executable,
+      [&](int round) {
+        there->fill(round);
+        there->view()(3, 5).fill(-round);
+      },
+      [&] {
+        EXPECT_EQ(there->view()(0, 0).get(), output(0, 0));
+        EXPECT_EQ(there->view()(3, 5).get(), output(5, 3));
+      });
+}
+
 TEST_F(GraphCapture, CopiesBetweenPinnedMemories) {
   if (!captures_host_functions) GTEST_SKIP();
   auto executable = captured([&](roc::stream_ref stream) { roc::copy(input, output, stream); });

@@ -210,8 +210,9 @@ TEST_F(GraphRefuses, HostFunctionsOfOldHip) {
   });
 }
 
-TEST_F(GraphRefuses, StridedCopiesBetweenDevices) {
+TEST_F(GraphRefuses, StridedCopiesBetweenDevicesWithoutPeerAccess) {
   if (roc::device::count() < 2) GTEST_SKIP() << "there is one device";
+  roc::scoped_options const scope({.peer_access = false});
   std::optional<roc::device_array<int, 2>> there;
   {
     roc::device_guard const second{roc::device(1)};

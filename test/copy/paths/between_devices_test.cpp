@@ -113,6 +113,26 @@ TEST_F(BetweenDevices, AnyLayoutsAreCopied) {
   }
 }
 
+TEST_F(BetweenDevices, AnyLayoutsAreCopiedWithoutPeerAccess) {
+  roc::scoped_options const scope({.peer_access = false});
+  for (auto const& from : layouts) {
+    for (auto const& to : layouts) {
+      for (int const source_device : {0, 1}) check(from, to, stream_choice::none, source_device);
+    }
+  }
+}
+
+TEST_F(BetweenDevices, CopyWithoutPeerAccessKeepsTheOrderOfAStreamOfEitherDevice) {
+  roc::scoped_options const scope({.peer_access = false});
+  for (auto const& from : layouts) {
+    for (auto const& to : layouts) {
+      for (stream_choice const choice :
+           {stream_choice::source_device, stream_choice::destination_device})
+        check(from, to, choice, 1);
+    }
+  }
+}
+
 TEST_F(BetweenDevices, CopyKeepsTheOrderOfAStreamOfEitherDevice) {
   for (auto const& from : layouts) {
     for (auto const& to : layouts) {
@@ -142,7 +162,8 @@ TEST_F(BetweenDevices, CopyOnStreamRunsAfterPendingWork) {
   EXPECT_EQ(3, target(89, 69).get());
 }
 
-TEST_F(BetweenDevices, CopiesReuseInternalStreams) {
+TEST_F(BetweenDevices, CopiesWithoutPeerAccessReuseInternalStreamsAndEvents) {
+  roc::scoped_options const scope({.peer_access = false});
   auto const source = on_device(0, {70, 90});
   auto const target = on_device(1, extents);
   roc::stream const stream;
@@ -150,21 +171,27 @@ TEST_F(BetweenDevices, CopiesReuseInternalStreams) {
     roc::copy(source.view().transpose(), target, stream);
     roc::copy(target, source.view().transpose(), stream);
   };
-  copy_both_ways();
-  stream.synchronize();
+  auto const copy_while_none_is_done = [&] {
+    {
+      roc::test::gate gate;
+      gate.close(stream);
+      for (int i = 0; i < 20; ++i) copy_both_ways();
+    }
+    stream.synchronize();
+  };
+  copy_while_none_is_done();
   static unsigned created_streams;
+  static unsigned created_events;
   created_streams = 0;
+  created_events = 0;
   auto const previous_hook =
       roc::platform::set_call_hook([](roc::platform::call_record const& record) {
         if (std::string_view(record.name) == "hipStreamCreateWithFlags") ++created_streams;
+        if (std::string_view(record.name) == "hipEventCreateWithFlags") ++created_events;
       });
-  {
-    roc::test::gate gate;  // no copy is done when the next one is enqueued
-    gate.close(stream);
-    for (int i = 0; i < 20; ++i) copy_both_ways();
-  }
-  stream.synchronize();
+  copy_while_none_is_done();
   EXPECT_EQ(0u, created_streams);
+  EXPECT_EQ(0u, created_events);
   for (int i = 0; i < 20; ++i) {
     {
       roc::stream const other;
@@ -203,12 +230,15 @@ TEST_F(BetweenDevices, PendingCopiesDelayNoOtherStream) {
 }
 #endif
 
-TEST_F(BetweenDevices, ConcurrentCopiesInBothDirectionsAreCorrect) {
+// Copies in both directions, each by two threads.
+void copy_concurrently(bool has_peer_access) {
+  SCOPED_TRACE(has_peer_access);
   std::vector<std::thread> threads;
   std::vector<int> wrong(4, 0);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       int const device = t % 2;
+      roc::scoped_options const scope({.peer_access = has_peer_access});
       roc::device(device).make_current();
       auto const source = on_device(device, {70, 90});
       auto const target = on_device(1 - device, extents);
@@ -223,6 +253,11 @@ TEST_F(BetweenDevices, ConcurrentCopiesInBothDirectionsAreCorrect) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(std::vector<int>(4, 0), wrong);
+}
+
+TEST_F(BetweenDevices, ConcurrentCopiesInBothDirectionsAreCorrect) {
+  copy_concurrently(true);
+  copy_concurrently(false);
 }
 
 // A batch groups its copies by device, and does copies between devices individually.
@@ -253,6 +288,7 @@ TEST_F(BetweenDevices, BatchMayUseSeveralDevicesButOneStreamMayNot) {
 }
 
 TEST_F(BetweenDevices, FailedHipCallThrowsAndLaterCopiesWork) {
+  roc::scoped_options const scope({.peer_access = false});
   auto const previous_hook = roc::set_log_hook([](char const*) noexcept {});
   auto const source = on_device(0, {70, 90});
   auto const target = on_device(1, {90, 100});

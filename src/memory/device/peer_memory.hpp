@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Which device memory other devices can access.
+#pragma once
+
+namespace roc::memory {
+
+/// Returns true if every device that has access to the memory of the device of `address`
+/// (runtime::enable_peer_access) can access the memory there: the library has allocated it by a
+/// resource that says so. False for memory of other code, which platform::is_accessible may know.
+/// Does not call HIP.
+bool is_peer_accessible(void const* address) noexcept;
+
+}  // namespace roc::memory
