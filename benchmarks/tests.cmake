@@ -7,7 +7,7 @@ if(ROCARRAY_ON_FAKE_RUNTIME)
   rocarray_add_kernel_host_stubs(rocbench_host_stubs
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/rocbench/kernels.hip
     INCLUDES ${CMAKE_CURRENT_LIST_DIR}/rocbench)
-  foreach(program rocbench rocbench_unit_test call_overhead planning)
+  foreach(program rocbench rocbench_unit_test call_overhead planning peer_copies)
     add_dependencies(${program} rocarray_fake_runtime rocarray_library_host_stubs rocbench_host_stubs)
   endforeach()
   list(APPEND environment LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY})
@@ -268,3 +268,9 @@ if(TARGET plain_copies AND TARGET rocarray_preload AND ROCARRAY_PYTHON_EXECUTABL
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 120 SKIP_RETURN_CODE 77
     PASS_REGULAR_EXPRESSION "plain [|] d2h/pinned/rows [|] 2 MiB [|] [0-9.]+ [|] [0-9.]+ to [0-9.]+ [|] [0-9.]+ [|]")
 endif()
+
+# Copies between the devices, which the host platform and the fake HIP runtime have two of.
+add_test(NAME ${rocarray_test_prefix}.peer_copies COMMAND ${launcher} $<TARGET_FILE:peer_copies> 256 0)
+set_tests_properties(${rocarray_test_prefix}.peer_copies PROPERTIES
+  ENVIRONMENT "${environment};ROCARRAY_HOST_DEVICES=2" TIMEOUT 120 SKIP_RETURN_CODE 77
+  PASS_REGULAR_EXPRESSION "transposed, both ways" FAIL_REGULAR_EXPRESSION "WRONG RESULT")
