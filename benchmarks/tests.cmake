@@ -269,6 +269,18 @@ if(TARGET plain_copies AND TARGET rocarray_preload AND ROCARRAY_PYTHON_EXECUTABL
     PASS_REGULAR_EXPRESSION "plain [|] d2h/pinned/rows [|] 2 MiB [|] [0-9.]+ [|] [0-9.]+ to [0-9.]+ [|] [0-9.]+ [|]")
 endif()
 
+# The host platform and the fake HIP runtime have as many devices as asked for. A machine with one GPU has
+# no case of this name.
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
+  set(two_devices ${environment} ROCARRAY_HOST_DEVICES=2)
+  rocarray_add_exit_code_test(rocbench.peer 0 rocbench run "peer/*" --size 64K --max-time 0.01
+    MESSAGE "peer/0-1/copy" WITH ${two_devices})
+  rocarray_add_exit_code_test(rocbench.peer_odd_sizes 0 rocbench run "peer/*" --size 1,4097 --max-time 0
+    WITH ${two_devices})
+  rocarray_add_exit_code_test(rocbench.peer_finds_wrong_byte 2 rocbench run "peer/*" --size 64K --max-time 0
+    --inject WITH ${two_devices})
+endif()
+
 # Copies between the devices, which the host platform and the fake HIP runtime have two of.
 add_test(NAME ${rocarray_test_prefix}.peer_copies COMMAND ${launcher} $<TARGET_FILE:peer_copies> 256 0)
 set_tests_properties(${rocarray_test_prefix}.peer_copies PROPERTIES

@@ -95,6 +95,7 @@ enum class limiting_resource : unsigned char {
   link_bidirectional,   ///< link between host and device, both directions at once
   device_memory,        ///< device memory, reads and writes
   device_memory_reads,  ///< device memory, almost only reads
+  device_link,          ///< link between two devices, whose rate no runtime tells
   none,                 ///< bounded by software
 };
 
@@ -150,6 +151,7 @@ void add_copy_cases(case_vector& cases);           ///< h2d, d2h, d2d, bidir, st
 void add_host_memory_cases(case_vector& cases);    ///< h2d/just_written, d2h/new_array
 void add_stream_copy_cases(case_vector& cases);    ///< async, threads, enqueue
 void add_box_cases(case_vector& cases);            ///< box
+void add_peer_cases(case_vector& cases);           ///< peer: none unless there are two devices
 void add_for_each_cases(case_vector& cases);       ///< for_each
 void add_batch_cases(case_vector& cases);          ///< batch
 void add_fill_cases(case_vector& cases);           ///< fill

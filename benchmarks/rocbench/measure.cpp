@@ -303,6 +303,7 @@ class job_runner {
 
 rate_limit limit_of(benchmark_case const& benchmark, machine_limits const& limits) {
   if (benchmark.limited_by == limiting_resource::none) return {std::nullopt, "software"};
+  if (benchmark.limited_by == limiting_resource::device_link) return {std::nullopt, "not measured"};
   if (limits.host_copy.rate) {
     // Source and destination are both in host memory. Work that only writes or only reads was not
     // measured.
@@ -317,6 +318,7 @@ rate_limit limit_of(benchmark_case const& benchmark, machine_limits const& limit
     case limiting_resource::link_bidirectional: return scaled(limits.link, 2);
     case limiting_resource::device_memory:
     case limiting_resource::device_memory_reads: return limits.device_memory;
+    case limiting_resource::device_link:
     case limiting_resource::none: break;
   }
   return {};

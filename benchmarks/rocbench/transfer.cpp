@@ -55,8 +55,8 @@ void raw_copy(copy_layout const& layout, void* destination, void const* source, 
   }
 }
 
-buffer_layout buffer_of(memory_kind kind, operand_layout const& operand) {
-  return {kind, operand.span_bytes(), operand.positions};
+buffer_layout buffer_of(memory_kind kind, operand_layout const& operand, int device) {
+  return {kind, operand.span_bytes(), operand.positions, device};
 }
 
 // Returns the first element of an operand.
@@ -216,8 +216,8 @@ std::unique_ptr<buffer_experiment> make_transfer(operand_pair const& operands, a
   auto result = std::make_unique<buffer_experiment>(
       experiment_properties{timing, bytes, bytes * (operands.within_device() ? 2 : 1),
                             raw_copy_function(layout)},
-      buffer_of(operands.source, layout.source),
-      buffer_of(operands.destination, layout.destination), api);
+      buffer_of(operands.source, layout.source, operands.source_device),
+      buffer_of(operands.destination, layout.destination, operands.destination_device), api);
   buffer_experiment& subject = *result;
   if (api == api_kind::raw) {
     subject.work = [=, &subject](std::size_t times) {

@@ -18,9 +18,13 @@ struct operand_pair {
   memory_kind source;
   memory_kind destination;
   bool by_default = true;
+  /// Of device memory; -1: the current device.
+  int source_device = -1;
+  int destination_device = -1;
 
   bool within_device() const {
-    return source == memory_kind::device && destination == memory_kind::device;
+    return source == memory_kind::device && destination == memory_kind::device &&
+           source_device == destination_device;
   }
   bool has(memory_kind kind) const { return source == kind || destination == kind; }
 };

@@ -26,6 +26,15 @@ roc::host_memory host_memory_of(memory_kind kind) {
   }
 }
 
+roc::device device_or_current(int ordinal) {
+  return ordinal >= 0 ? roc::device(ordinal) : roc::device();
+}
+
+roc::stream stream_on(int ordinal) {
+  roc::device_guard const guard{device_or_current(ordinal)};
+  return roc::stream();
+}
+
 std::byte read_byte(guarded_buffer& buffer, std::uint64_t offset) {
   std::byte value{};
   ROCARRAY_HIP(hipMemcpy, &value, buffer.allocation() + offset, 1, hipMemcpyDefault);
@@ -64,10 +73,12 @@ std::string describe_mismatch(image const& contents, std::uint64_t offset, std::
   return bytes.is_payload ? describe_at("payload", bytes.index) : describe_at("gap,", span_offset);
 }
 
-guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes, api_kind registration_api)
+guarded_buffer::guarded_buffer(memory_kind kind, std::size_t bytes, api_kind registration_api,
+                               int device)
     : kind_(kind), bytes_(bytes) {
   roc::shape<1> const shape{allocation_bytes()};
   if (is_device_memory()) {
+    roc::device_guard const guard{device_or_current(device)};
     device_ = roc::device_array<std::byte>(shape);
     return;
   }
@@ -129,12 +140,14 @@ std::optional<std::string> check_guard_bands(guarded_buffer& buffer, image const
 }
 
 void buffer_verifier::write(guarded_buffer& buffer, image const& contents) {
+  roc::device_guard const guard(device_);
   if (!buffer.is_device_memory()) return write_image(buffer.allocation(), contents);
   check_kernel_launch(launch_image_write(buffer.allocation(), contents, roc::native(stream_)));
   stream_.synchronize();
 }
 
 void buffer_verifier::fill(guarded_buffer& buffer, std::uint8_t value) {
+  roc::device_guard const guard(device_);
   if (!buffer.is_device_memory())
     return fill_bytes(buffer.allocation(), buffer.allocation_bytes(), value);
   ROCARRAY_HIP(hipMemsetAsync, buffer.allocation(), value, buffer.allocation_bytes(),
@@ -145,6 +158,7 @@ void buffer_verifier::fill(guarded_buffer& buffer, std::uint8_t value) {
 std::optional<std::string> buffer_verifier::compare_on_device(
     std::uint64_t count, std::function<hipError_t(device_comparison*, hipStream_t)> const& launch,
     std::function<std::string(std::uint64_t index)> const& describe) {
+  roc::device_guard const guard(device_);
   device_comparison result{};
   ROCARRAY_HIP(hipMemsetAsync, comparison_.data(), 0xFF, sizeof result, roc::native(stream_));
   check_kernel_launch(launch(comparison_.data(), roc::native(stream_)));
@@ -175,10 +189,13 @@ std::optional<std::string> buffer_verifier::check(guarded_buffer& buffer, image 
 buffer_experiment::buffer_experiment(experiment_properties measured, buffer_layout const& from,
                                      buffer_layout const& to, api_kind registration_api)
     : experiment(std::move(measured)),
-      source(from.kind, from.span, registration_api),
-      destination(to.kind, to.span, registration_api),
+      source(from.kind, from.span, registration_api, from.device),
+      destination(to.kind, to.span, registration_api, to.device),
+      stream_(stream_on(from.device)),
       source_layout_(from.layout),
-      destination_layout_(to.layout) {}
+      destination_layout_(to.layout),
+      source_verifier_(device_or_current(from.device)),
+      destination_verifier_(device_or_current(to.device)) {}
 
 hipMemcpyKind buffer_experiment::hip_copy_kind() const {
   if (!source.is_device_memory()) return hipMemcpyHostToDevice;
@@ -193,8 +210,8 @@ image buffer_experiment::expected_source(std::uint64_t sample) const {
 
 void buffer_experiment::prepare(std::uint64_t sample) {
   sample_ = sample;
-  verifier_.write(source, expected_source(sample));
-  verifier_.fill(destination, poison_byte(sample));
+  source_verifier_.write(source, expected_source(sample));
+  destination_verifier_.fill(destination, poison_byte(sample));
 }
 
 std::optional<std::string> buffer_experiment::check(std::uint64_t sample, injection_site inject) {
@@ -203,7 +220,7 @@ std::optional<std::string> buffer_experiment::check(std::uint64_t sample, inject
     expected.repeats = true;
     expected.value = repeated_value(sample);
   }
-  return verifier_.check(destination, expected, inject);
+  return destination_verifier_.check(destination, expected, inject);
 }
 
 }  // namespace rocbench

@@ -30,8 +30,8 @@ enum class memory_kind : unsigned char {
 /// Bytes of a guard band: one page, so that the payload is aligned as the allocation is.
 inline constexpr std::size_t guard_bytes = 4096;
 
-/// An uninitialized payload between two guard bands. Device memory is allocated on the current
-/// device and must not be accessed by the host.
+/// An uninitialized payload between two guard bands. Device memory is allocated on `device` (-1: the
+/// current one) and must not be accessed by the host.
 ///
 /// `registration_api` selects how registered memory is registered. roc::register_host registers
 /// large ranges in several parts. hipHostRegister registers one range, as raw copies need: CUDA
@@ -39,7 +39,7 @@ inline constexpr std::size_t guard_bytes = 4096;
 class guarded_buffer {
  public:
   guarded_buffer(memory_kind kind, std::size_t bytes,
-                 api_kind registration_api = api_kind::library);
+                 api_kind registration_api = api_kind::library, int device = -1);
 
   bool is_device_memory() const noexcept { return kind_ == memory_kind::device; }
   /// Returns the size of the payload in bytes.
@@ -85,11 +85,15 @@ void corrupt_byte(guarded_buffer& buffer, image const& contents, injection_site 
 /// Returns a description of the first difference between the image and the guard bands, or nothing.
 std::optional<std::string> check_guard_bands(guarded_buffer& buffer, image const& expected);
 
-/// Writes and checks whole allocations, including their guard bands. Every call blocks until it is
+/// Writes and checks whole allocations, including their guard bands: host memory, and memory of the
+/// device for which the object was made. Every call blocks until it is
 /// done. Throws case_not_supported if the device has no code of rocbench's kernels, roc::error if a
 /// HIP call fails.
 class buffer_verifier {
  public:
+  explicit buffer_verifier(roc::device device = {})
+      : buffer_verifier(device, roc::device_guard(device)) {}
+
   void write(guarded_buffer& buffer, image const& contents);
   /// Fills the allocation with one value.
   void fill(guarded_buffer& buffer, std::uint8_t value);
@@ -105,6 +109,10 @@ class buffer_verifier {
       std::function<std::string(std::uint64_t index)> const& describe);
 
  private:
+  // The device is current while the other members are made.
+  buffer_verifier(roc::device device, roc::device_guard const&) : device_(device) {}
+
+  roc::device device_;
   roc::stream stream_;
   roc::device_array<device_comparison> comparison_{roc::shape<1>{1}};
 };
@@ -114,9 +122,11 @@ struct buffer_layout {
   memory_kind kind;
   std::size_t span;  ///< bytes from the first element to the end of the last
   image_layout layout;
+  int device = -1;  ///< of device memory; -1: the current device
 };
 
-/// An experiment that moves a payload from one buffer to another.
+/// An experiment that moves a payload from one buffer to another. Its stream is on the device of the
+/// source, or on the current one if that is host memory.
 class buffer_experiment : public experiment {
  public:
   buffer_experiment(experiment_properties measured, buffer_layout const& source,
@@ -148,7 +158,8 @@ class buffer_experiment : public experiment {
   roc::stream stream_;
   image_layout source_layout_;
   image_layout destination_layout_;
-  buffer_verifier verifier_;
+  buffer_verifier source_verifier_;
+  buffer_verifier destination_verifier_;
 };
 
 /// Calls f(source_view, destination_view) with functions that return views of the experiment's
