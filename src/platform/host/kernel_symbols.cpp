@@ -138,10 +138,9 @@ bool is_local(ElfW(Sym) const& symbol) noexcept { return symbol.st_info >> 4 == 
 
 std::string demangle(std::string const& name) {
   int status = 0;
-  char* const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string const result = text == nullptr ? name : text;
-  std::free(text);
-  return result;
+  std::unique_ptr<char, void (*)(void*)> const text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return text == nullptr ? name : text.get();
 }
 
 // Sets the name of the kernel, which contains the names of the functions or types around it.
