@@ -52,6 +52,12 @@
   X(hipMemPoolSetAttribute)          \
   X(hipMemPoolSetAccess)             \
   X(hipMemPoolTrimTo)                \
+  /* memory of other processes */    \
+  X(hipIpcGetMemHandle)              \
+  X(hipIpcOpenMemHandle)             \
+  X(hipIpcCloseMemHandle)            \
+  X(hipIpcGetEventHandle)            \
+  X(hipIpcOpenEventHandle)           \
   /* copies */                       \
   X(hipMemcpy)                       \
   X(hipMemcpyAsync)                  \

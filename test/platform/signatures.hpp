@@ -48,6 +48,11 @@
   X(hipMemPoolSetAttribute, hipError_t(hipMemPool_t, hipMemPoolAttr, void*))                      \
   X(hipMemPoolSetAccess, hipError_t(hipMemPool_t, hipMemAccessDesc const*, std::size_t))          \
   X(hipMemPoolTrimTo, hipError_t(hipMemPool_t, std::size_t))                                      \
+  X(hipIpcGetMemHandle, hipError_t(hipIpcMemHandle_t*, void*))                                    \
+  X(hipIpcOpenMemHandle, hipError_t(void**, hipIpcMemHandle_t, unsigned))                         \
+  X(hipIpcCloseMemHandle, hipError_t(void*))                                                      \
+  X(hipIpcGetEventHandle, hipError_t(hipIpcEventHandle_t*, hipEvent_t))                           \
+  X(hipIpcOpenEventHandle, hipError_t(hipEvent_t*, hipIpcEventHandle_t))                          \
   X(hipMemcpy, hipError_t(void*, void const*, std::size_t, hipMemcpyKind))                        \
   X(hipMemcpyAsync, hipError_t(void*, void const*, std::size_t, hipMemcpyKind, hipStream_t))      \
   X(hipMemcpy2DAsync, hipError_t(void*, std::size_t, void const*, std::size_t, std::size_t,       \

@@ -208,6 +208,24 @@ inline hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep) {
   return from_cuda(cudaMemPoolTrimTo(pool, keep));
 }
 
+// Memory and events of other processes
+
+inline hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* memory) {
+  return from_cuda(cudaIpcGetMemHandle(handle, memory));
+}
+inline hipError_t hipIpcOpenMemHandle(void** memory, hipIpcMemHandle_t handle, unsigned flags) {
+  return from_cuda(cudaIpcOpenMemHandle(memory, handle, flags));
+}
+inline hipError_t hipIpcCloseMemHandle(void* memory) {
+  return from_cuda(cudaIpcCloseMemHandle(memory));
+}
+inline hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t* handle, hipEvent_t event) {
+  return from_cuda(cudaIpcGetEventHandle(handle, event));
+}
+inline hipError_t hipIpcOpenEventHandle(hipEvent_t* event, hipIpcEventHandle_t handle) {
+  return from_cuda(cudaIpcOpenEventHandle(event, handle));
+}
+
 // Copies
 
 inline hipError_t hipMemcpy(void* to, void const* from, std::size_t size, hipMemcpyKind kind) {

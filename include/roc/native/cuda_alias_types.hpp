@@ -260,11 +260,16 @@ struct hipPointerAttribute_t {
 };
 
 enum hipPointer_attribute : int {
+  HIP_POINTER_ATTRIBUTE_BUFFER_ID = 7,
   HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
   HIP_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
   HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,
 };
 using hipDeviceptr_t = unsigned long long;
+
+using hipIpcMemHandle_t = cudaIpcMemHandle_t;
+using hipIpcEventHandle_t = cudaIpcEventHandle_t;
+inline constexpr unsigned hipIpcMemLazyEnablePeerAccess = cudaIpcMemLazyEnablePeerAccess;
 
 inline constexpr unsigned hipHostMallocDefault = cudaHostAllocDefault;
 inline constexpr unsigned hipHostMallocPortable = cudaHostAllocPortable;

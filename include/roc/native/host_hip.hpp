@@ -99,11 +99,20 @@ struct hipPointerAttribute_t {
 };
 
 enum hipPointer_attribute : int {
+  HIP_POINTER_ATTRIBUTE_BUFFER_ID = 7,
   HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
   HIP_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
   HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,
 };
 using hipDeviceptr_t = void*;
+
+struct hipIpcMemHandle_t {
+  char reserved[64];
+};
+struct hipIpcEventHandle_t {
+  char reserved[64];
+};
+inline constexpr unsigned hipIpcMemLazyEnablePeerAccess = 0x1;
 
 enum hipStreamCaptureStatus : int {
   hipStreamCaptureStatusNone = 0,
@@ -329,6 +338,12 @@ ROCARRAY_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr
 ROCARRAY_API hipError_t hipMemPoolSetAccess(hipMemPool_t pool, hipMemAccessDesc const* accesses,
                                             std::size_t count);
 ROCARRAY_API hipError_t hipMemPoolTrimTo(hipMemPool_t pool, std::size_t keep);
+
+ROCARRAY_API hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* data);
+ROCARRAY_API hipError_t hipIpcOpenMemHandle(void** data, hipIpcMemHandle_t handle, unsigned flags);
+ROCARRAY_API hipError_t hipIpcCloseMemHandle(void* data);
+ROCARRAY_API hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t* handle, hipEvent_t event);
+ROCARRAY_API hipError_t hipIpcOpenEventHandle(hipEvent_t* event, hipIpcEventHandle_t handle);
 
 ROCARRAY_API hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes,
                                   hipMemcpyKind kind);

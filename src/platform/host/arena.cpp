@@ -4,8 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <optional>
 
@@ -19,28 +21,60 @@ namespace {
 
 constexpr std::size_t alignment = 256;
 
-// Maps the file, or anonymous memory if `file` is negative.
-std::byte* map(std::size_t bytes, int protection, int file) {
+std::size_t page_size() {
+  static auto const size = static_cast<std::size_t>(getpagesize());
+  return size;
+}
+
+// Maps the file from an offset on, or anonymous memory if `file` is negative.
+std::byte* map(std::size_t bytes, int protection, int file, std::size_t offset = 0) {
   int const flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-  void* const data = mmap(nullptr, bytes, protection, flags | MAP_NORESERVE, file, 0);
+  void* const data = mmap(nullptr, bytes, protection, flags | MAP_NORESERVE, file,
+                          static_cast<off_t>(offset));
   if (data == MAP_FAILED) throw std::bad_alloc();
   return static_cast<std::byte*>(data);
 }
 
+// Returns a file without a name.
+int create_file(std::size_t bytes) {
+  int const file = memfd_create("rocarray device memory", MFD_CLOEXEC);
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0) return file;
+  if (file >= 0) ::close(file);
+  throw std::bad_alloc();
+}
+
+// Held shared by work that accesses device memory, exclusively while memory moves to a file. Threads
+// that hold it shared may take it so again, also while another thread waits for it.
+std::shared_mutex& memory_mutex() {
+  static base::no_destructor<std::shared_mutex> instance;
+  return *instance;
+}
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> next = 1;
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool is_zero(std::byte const* page, std::size_t bytes) {
+  return page[0] == std::byte{} && std::memcmp(page, page + 1, bytes - 1) == 0;
+}
+
 }  // namespace
 
+memory_access_scope::memory_access_scope() { memory_mutex().lock_shared(); }
+memory_access_scope::~memory_access_scope() { memory_mutex().unlock_shared(); }
+
 arena::arena(std::size_t capacity) : capacity_(capacity) {
-  std::size_t const length = base::round_up(capacity, static_cast<std::size_t>(getpagesize()));
+  std::size_t const length = base::round_up(capacity, page_size());
   if (!host_settings().protect) {
     base_ = map(length, PROT_READ | PROT_WRITE, -1);
     madvise(base_, length, MADV_HUGEPAGE);
     return;
   }
-  int const file = memfd_create("rocarray device memory", MFD_CLOEXEC);
-  if (file < 0 || ftruncate(file, static_cast<off_t>(length)) != 0) throw std::bad_alloc();
-  base_ = map(length, PROT_NONE, file);
-  alias_offset_ = map(length, PROT_READ | PROT_WRITE, file) - base_;
-  ::close(file);
+  file_ = create_file(length);
+  base_ = map(length, PROT_NONE, file_);
+  alias_offset_ = map(length, PROT_READ | PROT_WRITE, file_) - base_;
+  in_file_.emplace(0, length);
 }
 
 std::size_t arena::aligned_size(std::size_t bytes) const noexcept {
@@ -57,7 +91,7 @@ void* arena::allocate(std::size_t bytes, bool is_from_pool) {
     gap = begin + aligned_size(allocated.bytes);
   }
   if (static_cast<std::size_t>(base_ + capacity_ - gap) < needed) return nullptr;
-  allocations_.emplace(gap, size{bytes, is_from_pool});
+  allocations_.emplace(gap, own_allocation{bytes, next_number(), is_from_pool});
   bytes_in_use_ += needed;
   fill_with_poison(gap, needed, fresh_poison);
   return gap;
@@ -80,17 +114,134 @@ void arena::fill_with_poison(void* data, std::size_t bytes, unsigned char value)
 
 bool arena::contains(void const* address) const noexcept {
   auto const* const byte = static_cast<std::byte const*>(address);
-  return byte >= base_ && byte < base_ + capacity_;
+  return (byte >= base_ && byte < base_ + capacity_) || find_opened(address) != nullptr;
+}
+
+arena::opened_allocation const* arena::find_opened(void const* address) const noexcept {
+  auto const value = reinterpret_cast<std::uintptr_t>(address);
+  std::size_t const count = opened_slots_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uintptr_t const begin = opened_[i].begin.load(std::memory_order_acquire);
+    if (begin != 0 && value >= begin && value < opened_[i].end.load(std::memory_order_relaxed)) {
+      return &opened_[i];
+    }
+  }
+  return nullptr;
 }
 
 std::optional<allocation> arena::find(void const* address) const {
   auto* const byte = const_cast<std::byte*>(static_cast<std::byte const*>(address));
   std::lock_guard const lock(mutex_);
+  if (opened_allocation const* const opened = find_opened(address)) {
+    return allocation{reinterpret_cast<std::byte*>(opened->begin.load()), opened->shared.bytes,
+                      opened->shared.number, false, true};
+  }
   auto next = allocations_.upper_bound(byte);
   if (next == allocations_.begin()) return std::nullopt;
   auto const& [begin, allocated] = *--next;
   if (byte >= begin + allocated.bytes) return std::nullopt;
-  return allocation{begin, allocated.bytes, allocated.is_from_pool};
+  return allocation{begin, allocated.bytes, allocated.number, allocated.is_from_pool, false};
+}
+
+std::optional<shared_allocation> arena::share(void const* data) {
+  std::unique_lock const no_work(memory_mutex());
+  auto const found = find(data);
+  if (!found || found->is_from_pool || found->is_opened) return std::nullopt;
+  std::lock_guard const lock(mutex_);
+  auto const offset = static_cast<std::size_t>(found->data - base_);
+  move_to_file_locked(offset, offset + found->bytes);
+  return shared_allocation{file_, offset, found->bytes, found->number};
+}
+
+void arena::move_to_file_locked(std::size_t begin, std::size_t end) {
+  begin -= begin % page_size();
+  end = base::round_up(end, page_size());
+  if (file_ < 0) file_ = create_file(base::round_up(capacity_, page_size()));
+  while (begin < end) {
+    // The range that is in the file and contains `begin`, or the next one.
+    auto next = in_file_.upper_bound(begin);
+    if (next != in_file_.begin() && std::prev(next)->second > begin) {
+      begin = std::prev(next)->second;
+      continue;
+    }
+    std::size_t const part = next == in_file_.end() ? end : std::min(end, next->first);
+    for (std::size_t page = begin; page < part; page += page_size()) {
+      // Pages of zeros need no memory.
+      if (is_zero(base_ + page, page_size())) continue;
+      ssize_t const count = ::pwrite(file_, base_ + page, page_size(), static_cast<off_t>(page));
+      if (count != static_cast<ssize_t>(page_size())) throw std::bad_alloc();
+    }
+    in_file_.emplace(begin, part);
+    void* const moved = mmap(base_ + begin, part - begin, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_FIXED, file_, static_cast<off_t>(begin));
+    if (moved == MAP_FAILED) {
+      in_file_.erase(begin);
+      throw std::bad_alloc();
+    }
+    begin = part;
+  }
+}
+
+void* arena::open_shared(std::uint64_t owner, shared_allocation const& shared, int file,
+                         bool may_reopen) {
+  std::lock_guard const lock(mutex_);
+  std::size_t const slots = opened_slots_.load();
+  opened_allocation* free_slot = slots < opened_.size() ? &opened_[slots] : nullptr;
+  for (std::size_t i = 0; i < slots; ++i) {
+    opened_allocation& opened = opened_[i];
+    if (opened.begin.load() == 0) {
+      free_slot = &opened;
+    } else if (opened.owner == owner && opened.shared == shared) {
+      if (!may_reopen) return nullptr;
+      ++opened.count;
+      return reinterpret_cast<void*>(opened.begin.load());
+    }
+  }
+  if (free_slot == nullptr) throw std::bad_alloc();
+  std::size_t const in_page = shared.offset % page_size();
+  std::size_t const first = shared.offset - in_page;
+  std::size_t const length = base::round_up(in_page + shared.bytes, page_size());
+  bool const is_protected = alias_offset_ != 0;
+  int const access = PROT_READ | PROT_WRITE;
+  std::byte* const mapping =
+      map(length, is_protected && open_count_ == 0 ? PROT_NONE : access, file, first);
+  std::ptrdiff_t alias_offset = 0;
+  if (is_protected) {
+    try {
+      alias_offset = map(length, access, file, first) - mapping;
+    } catch (...) {
+      munmap(mapping, length);
+      throw;
+    }
+  }
+  free_slot->mapping = mapping;
+  free_slot->mapped_bytes = length;
+  free_slot->alias_offset = alias_offset;
+  free_slot->owner = owner;
+  free_slot->shared = shared;
+  free_slot->count = 1;
+  auto const begin = reinterpret_cast<std::uintptr_t>(mapping + in_page);
+  free_slot->end.store(begin + shared.bytes, std::memory_order_relaxed);
+  free_slot->begin.store(begin, std::memory_order_release);
+  if (slots < opened_.size() && free_slot == &opened_[slots]) {
+    opened_slots_.store(slots + 1, std::memory_order_release);
+  }
+  return reinterpret_cast<void*>(begin);
+}
+
+bool arena::close_shared(void* data) {
+  std::lock_guard const lock(mutex_);
+  auto* const opened = const_cast<opened_allocation*>(find_opened(data));
+  if (opened == nullptr || opened->begin.load() != reinterpret_cast<std::uintptr_t>(data)) {
+    return false;
+  }
+  if (--opened->count != 0) return true;
+  opened->begin.store(0, std::memory_order_release);
+  munmap(opened->mapping, opened->mapped_bytes);
+  if (opened->alias_offset != 0) {
+    munmap(opened->mapping + opened->alias_offset, opened->mapped_bytes);
+  }
+  return true;
 }
 
 std::size_t arena::free_bytes() const {
@@ -99,19 +250,31 @@ std::size_t arena::free_bytes() const {
 }
 
 std::byte* arena::host_alias(void const* device_address) const noexcept {
-  return const_cast<std::byte*>(static_cast<std::byte const*>(device_address)) + alias_offset_;
+  auto* const byte = const_cast<std::byte*>(static_cast<std::byte const*>(device_address));
+  if (alias_offset_ == 0) return byte;
+  opened_allocation const* const opened = find_opened(device_address);
+  return byte + (opened != nullptr ? opened->alias_offset : alias_offset_);
 }
 
 void arena::open() {
   if (alias_offset_ == 0) return;
   std::lock_guard const lock(mutex_);
-  if (open_count_++ == 0) mprotect(base_, capacity_, PROT_READ | PROT_WRITE);
+  if (open_count_++ == 0) protect_locked(PROT_READ | PROT_WRITE);
 }
 
 void arena::close() {
   if (alias_offset_ == 0) return;
   std::lock_guard const lock(mutex_);
-  if (--open_count_ == 0) mprotect(base_, capacity_, PROT_NONE);
+  if (--open_count_ == 0) protect_locked(PROT_NONE);
+}
+
+void arena::protect_locked(int protection) const {
+  mprotect(base_, capacity_, protection);
+  std::size_t const count = opened_slots_.load();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (opened_[i].begin.load() == 0) continue;
+    mprotect(opened_[i].mapping, opened_[i].mapped_bytes, protection);
+  }
 }
 
 namespace {

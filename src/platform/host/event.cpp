@@ -23,10 +23,15 @@ event_table& events() {
 }  // namespace
 
 hipEvent_t create_event(int device, unsigned flags) {
-  auto created = std::make_shared<event_object>(device, flags);
+  bool const is_shared = (flags & hipEventInterprocess) != 0;
+  return add_event(std::make_shared<event_object>(
+      device, flags, is_shared ? shared_event::create(flags, device) : nullptr));
+}
+
+hipEvent_t add_event(std::shared_ptr<event_object> added) {
   auto const handle = static_cast<hipEvent_t>(next_handle());
   std::lock_guard const lock(events().mutex);
-  events().by_handle.emplace(handle, std::move(created));
+  events().by_handle.emplace(handle, std::move(added));
   return handle;
 }
 

@@ -37,6 +37,7 @@ class device_access_scope {
     }
   }
 
+  memory_access_scope const access_;
   device_set const devices_;
 };
 

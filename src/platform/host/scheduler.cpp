@@ -11,7 +11,9 @@
 
 #include "base/no_destructor.hpp"
 #include "platform/host/access_checker.hpp"
+#include "platform/host/arena.hpp"
 #include "platform/host/current_device.hpp"
+#include "platform/host/process_file.hpp"
 #include "platform/host/settings.hpp"
 #include "platform/host/start_thread.hpp"
 
@@ -48,6 +50,7 @@ scheduler& scheduler::instance() {
 }
 
 bool awaited_value::is_met() const noexcept {
+  if (has_ended(writer)) return true;
   std::uint64_t const found =
       std::atomic_ref<std::uint64_t>(*address).load(std::memory_order_acquire) & mask;
   switch (compares) {
@@ -182,6 +185,7 @@ operation_ptr scheduler::submit_write(std::shared_ptr<stream_object> const& stre
                                       std::shared_ptr<void> record) {
   auto submitted = std::make_shared<operation>();
   submitted->work_ = [=, owned = std::move(record)] {
+    memory_access_scope const access;
     std::atomic_ref<std::uint64_t>(*address).store(value, std::memory_order_release);
   };
   submitted->written_ = address;

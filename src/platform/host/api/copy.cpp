@@ -8,6 +8,7 @@
 
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
+#include "platform/host/arena.hpp"
 #include "platform/host/box_copy.hpp"
 #include "platform/host/capture.hpp"
 #include "platform/host/located_memory.hpp"
@@ -118,6 +119,7 @@ hipError_t enqueue_copy(pitched_memory destination, pitched_memory source, exten
   auto operation = scheduler::instance().submit(
       target,
       [=, work = std::move(work), owner = std::move(already_read)] {
+        memory_access_scope const access;
         copy_box(destination, source, size);
       },
       nullptr, "copy");
@@ -223,8 +225,12 @@ ROCARRAY_HOST_API hipError_t hipMemsetAsync(void* data, int value, std::size_t b
           {accessed({as_bytes(data), bytes, bytes}, memory, {bytes, 1, 1}, true)});
     }
     scheduler::instance().submit(
-        target, [=, work = std::move(work)] { fill_bytes(memory.data, value, bytes); }, nullptr,
-        "fill");
+        target,
+        [=, work = std::move(work)] {
+          memory_access_scope const access;
+          fill_bytes(memory.data, value, bytes);
+        },
+        nullptr, "fill");
     return hipSuccess;
   });
 }

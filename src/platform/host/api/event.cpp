@@ -2,6 +2,9 @@
 // Events.
 #include "platform/host/event.hpp"
 
+#include <chrono>
+#include <thread>
+
 #include "platform/host/api_call.hpp"
 #include "platform/host/current_device.hpp"
 #include "platform/host/scheduler.hpp"
@@ -9,6 +12,9 @@
 
 namespace roc::host_hip {
 namespace {
+
+// How long a thread that waits for another process sleeps before it looks again.
+constexpr auto remote_polling_interval = std::chrono::microseconds(20);
 
 // Returns true if the event's last recording is in a stream that has been destroyed. ROCm then
 // accesses the destroyed stream.
@@ -58,12 +64,16 @@ ROCARRAY_HOST_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream
       recorded->set_record(record);
       return hipSuccess;
     }
+    auto const shared = recorded->shared;
+    if (shared != nullptr) record->number = shared->begin_recording();
     // The operation holds a weak pointer, because the record owns the operation.
-    record->reached =
-        scheduler::instance().submit(target, [weak = std::weak_ptr<event_record>(record)] {
+    record->reached = scheduler::instance().submit(
+        target, [weak = std::weak_ptr<event_record>(record), shared, number = record->number] {
           if (auto const reached = weak.lock()) reached->time = std::chrono::steady_clock::now();
+          if (shared != nullptr) shared->reach(number);
         });
     recorded->set_record(record);
+    if (shared != nullptr) shared_event::publish(shared, record->number, record->reached);
     return hipSuccess;
   });
 }
@@ -72,6 +82,10 @@ ROCARRAY_HOST_API hipError_t hipEventSynchronize(hipEvent_t event) {
   return api_call("hipEventSynchronize", [=] {
     auto const awaited = find_event(event);
     if (awaited == nullptr) return hipErrorInvalidHandle;
+    if (auto const remote = awaited->last_remote_recording()) {
+      while (!remote->condition.is_met()) std::this_thread::sleep_for(remote_polling_interval);
+      return hipSuccess;
+    }
     auto const record = awaited->last_record();
     if (record == nullptr) return hipSuccess;
     stream_captures::refuse_wait(record->captured.get());
@@ -90,6 +104,9 @@ ROCARRAY_HOST_API hipError_t hipEventQuery(hipEvent_t event) {
   return api_call("hipEventQuery", [=] {
     auto const queried = find_event(event);
     if (queried == nullptr) return hipErrorInvalidHandle;
+    if (auto const remote = queried->last_remote_recording()) {
+      return remote->condition.is_met() ? hipSuccess : hipErrorNotReady;
+    }
     auto const record = queried->last_record();
     if (record == nullptr) return hipSuccess;
     stream_captures::refuse_wait(record->captured.get());

@@ -98,7 +98,7 @@ hipError_t free_memory(void* data, bool is_host_call) {
   // A call that fails does not wait: programs must not depend on it as a synchronization.
   if (int const device = owning_device(data); device >= 0) {
     auto const allocated = device_arena(device).find(data);
-    if (!allocated) return hipErrorInvalidValue;
+    if (!allocated || allocated->is_opened) return hipErrorInvalidValue;
     bool const is_exact = !is_host_call && allocated->data == data;
     if (!is_exact && !emulates_rocm()) return hipErrorInvalidValue;
     note_release(allocated->data, allocated->bytes, is_host_call ? "hipHostFree" : "hipFree");
@@ -223,6 +223,8 @@ ROCARRAY_HOST_API hipError_t hipPointerGetAttribute(void* value, hipPointer_attr
       *static_cast<int*>(value) = can_access_memory(current_device(), data)
                                       ? hipMemAccessFlagsProtReadWrite
                                       : hipMemAccessFlagsProtNone;
+    } else if (attribute == HIP_POINTER_ATTRIBUTE_BUFFER_ID && owning_device(data) >= 0) {
+      *static_cast<std::uint64_t*>(value) = device_arena(owning_device(data)).find(data)->number;
     } else {
       return hipErrorInvalidValue;
     }

@@ -60,7 +60,7 @@ ROCARRAY_HOST_API hipError_t hipFreeAsync(void* data, hipStream_t stream) {
     int const device = owning_device(data);
     if (device < 0) return hipErrorInvalidValue;
     auto const allocated = device_arena(device).find(data);
-    if (!allocated || allocated->data != data) return hipErrorInvalidValue;
+    if (!allocated || allocated->data != data || allocated->is_opened) return hipErrorInvalidValue;
     stream_captures::instance().refuse(target.get());
     scheduler::instance().submit(target, [=] {
       note_device_free(data, false);

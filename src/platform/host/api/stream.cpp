@@ -100,6 +100,11 @@ ROCARRAY_HOST_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t e
     auto const awaited = find_event(event);
     if (target == nullptr || awaited == nullptr) return hipErrorInvalidHandle;
     if (flags != 0) return hipErrorInvalidValue;
+    if (auto const remote = awaited->last_remote_recording()) {
+      stream_captures::instance().refuse(target.get(), hipErrorStreamCaptureIsolation);
+      scheduler::instance().submit_wait(target, remote->condition, remote->owner);
+      return hipSuccess;
+    }
     auto const record = awaited->last_record();
     if (record == nullptr) return hipSuccess;
     if (record->captured != nullptr) {
