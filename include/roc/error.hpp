@@ -102,6 +102,15 @@ class ROCARRAY_API dlpack_error : public error {
   explicit dlpack_error(std::string const& problem);
 };
 
+/// An array or an event cannot be shared with another process, or its handle cannot be opened here.
+/// The code tells the cause: see roc/ipc.hpp.
+class ROCARRAY_API ipc_error : public error {
+ public:
+  using error::error;  ///< See error.
+  /// Creates an error that the library has found itself.
+  ipc_error(std::errc cause, std::string const& problem);
+};
+
 /// A function that receives late errors: errors that cannot be thrown, because they occur in a
 /// destructor or after their scope has ended. It is called from any thread and must not throw.
 ///

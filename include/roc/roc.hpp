@@ -34,6 +34,7 @@
 #include <roc/registration.hpp>
 
 // Device memory.
+#include <roc/ipc.hpp>
 #include <roc/memory/adaptors.hpp>
 #include <roc/memory/adopt.hpp>
 #include <roc/memory/device_allocation.hpp>
@@ -47,6 +48,7 @@
 #include <roc/device.hpp>
 #include <roc/error.hpp>
 #include <roc/event.hpp>
+#include <roc/ipc_event.hpp>
 #include <roc/options.hpp>
 #include <roc/profiler_range.hpp>
 #include <roc/stream.hpp>

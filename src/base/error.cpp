@@ -103,6 +103,8 @@ registration_error::registration_error(std::string const& problem)
     : error(invalid_argument(), problem) {}
 lifetime_error::lifetime_error(std::string const& problem) : error(invalid_argument(), problem) {}
 dlpack_error::dlpack_error(std::string const& problem) : error(invalid_argument(), problem) {}
+ipc_error::ipc_error(std::errc cause, std::string const& problem)
+    : error(std::make_error_code(cause), problem) {}
 
 log_hook set_log_hook(log_hook replacement) noexcept {
   return hook.exchange(replacement == nullptr ? print_to_stderr : replacement);

@@ -92,4 +92,12 @@ bool is_accessible([[maybe_unused]] void const* data) {
 #endif
 }
 
+std::uint64_t query_allocation_number(std::uintptr_t address) {
+  std::uint64_t number = 0;  // some runtimes set 32 bits only
+  bool const is_known =
+      ROCARRAY_HIP_CODE(hipPointerGetAttribute, &number, HIP_POINTER_ATTRIBUTE_BUFFER_ID,
+                        device_pointer(address)) == hipSuccess;
+  return is_known ? number : 0;
+}
+
 }  // namespace roc::platform

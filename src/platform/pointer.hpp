@@ -35,4 +35,7 @@ std::optional<base::byte_range> query_block(std::uintptr_t address);
 /// address of another device. Always false on AMD, whose runtime does not tell.
 bool is_accessible(void const* data);
 
+/// Returns a number that no other allocation of this process has or had; 0 if the runtime has none.
+std::uint64_t query_allocation_number(std::uintptr_t address);
+
 }  // namespace roc::platform

@@ -9,8 +9,10 @@
 #include <cstdio>
 
 #include "support/environment.hpp"
+#include "support/other_process.hpp"
 
 int main(int count, char** arguments) {
+  if (int result = 0; roc::test::play_role(count, arguments, result)) return result;
   testing::InitGoogleTest(&count, arguments);
   // A process that was forked from one that uses a device cannot use the device.
   testing::GTEST_FLAG(death_test_style) = "threadsafe";

@@ -39,11 +39,13 @@ class ROCARRAY_API device_storage {
   /// memory; the deleter is not called then.
   template <class F>
   static device_storage adopt(void* data, std::size_t bytes, F deleter) {
-    return device_storage(
-        data, bytes,
-        finalizer{new F(std::move(deleter)),
-                  [](void* closure, void* memory) { (*static_cast<F*>(closure))(memory); },
-                  [](void* closure) noexcept { delete static_cast<F*>(closure); }});
+    return device_storage(data, bytes, make_finalizer(std::move(deleter)), nullptr);
+  }
+  /// Adopts memory that the work enqueued on `prior` so far may use: all uses come after it. The
+  /// default stream needs record_stream too.
+  template <class F>
+  static device_storage adopt_after(stream_ref prior, void* data, std::size_t bytes, F deleter) {
+    return device_storage(data, bytes, make_finalizer(std::move(deleter)), &prior);
   }
   ~device_storage() {
     if (data_ != nullptr) drop();
@@ -84,8 +86,15 @@ class ROCARRAY_API device_storage {
   void release();
 
  private:
-  /// Adopts `data`; owns the closure, also if it throws.
-  device_storage(void* data, std::size_t bytes, finalizer f);
+  template <class F>
+  static finalizer make_finalizer(F deleter) {
+    return {new F(std::move(deleter)),
+            [](void* closure, void* memory) { (*static_cast<F*>(closure))(memory); },
+            [](void* closure) noexcept { delete static_cast<F*>(closure); }};
+  }
+
+  /// Adopts `data`; owns the closure, also if it throws. `prior` may be null: see adopt_after.
+  device_storage(void* data, std::size_t bytes, finalizer f, stream_ref const* prior);
   device_storage(device_storage const&) = default;
 
   /// Sets all members from a new allocation; leaves this empty if it throws.

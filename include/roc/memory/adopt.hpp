@@ -16,13 +16,14 @@
 namespace roc {
 namespace detail {
 
-/// Constructs the arrays of adopt. A friend declaration of adopt itself would not allow its default
+/// Constructs the arrays of adopt and open_ipc_array. A friend declaration of adopt itself would not allow its default
 /// argument.
 struct array_adoption {
   template <class T, std::size_t N>
   static device_array<T, N> array_of(device_storage&& storage, shape<N> const& extents,
-                                     strides<N> const& steps, stream_ref stream) {
-    return {std::move(storage), 0, extents, steps, stream};
+                                     strides<N> const& steps, stream_ref stream,
+                                     std::size_t offset_bytes = 0) {
+    return {std::move(storage), offset_bytes, extents, steps, stream};
   }
 };
 

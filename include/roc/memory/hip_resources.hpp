@@ -44,6 +44,8 @@ class ROCARRAY_API hip_memory_resource final : public memory_resource {
 ///
 /// *Synchronization:* allocation and deallocation are stream-ordered.
 ///
+/// Arrays in this memory cannot be opened by other processes (roc/ipc.hpp).
+///
 /// Not the default, because the pool of AMD's driver has open defects.
 class ROCARRAY_API hip_async_memory_resource final : public memory_resource {
  public:

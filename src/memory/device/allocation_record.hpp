@@ -17,8 +17,8 @@ class pool_state;
 ///
 /// Members are safe to call from any thread. Each that accesses the uses takes the mutex of its
 /// record for a short time, also while it calls HIP; several records share one mutex. The fields
-/// `pool`, `allocation_stream`, `has_prior_work` and `is_peer_accessible` are written before the memory is handed out and
-/// are constant while it is allocated.
+/// `pool`, `allocation_stream`, `has_prior_work`, `is_peer_accessible` and `is_from_driver_pool` are
+/// written before the memory is handed out and are constant while it is allocated.
 class allocation_record {
  public:
   /// The pool that owns the block; null if the memory is from another resource.
@@ -30,6 +30,8 @@ class allocation_record {
   /// Peers can access the memory: see detail::resource_block. Not set for the blocks of a pool, whose
   /// slabs tell it.
   bool is_peer_accessible = false;
+  /// The memory is not of `pool` but of one of the driver; see resource_block.
+  bool is_from_driver_pool = false;
   /// The number of owners of the memory, less one.
   std::atomic<std::uint32_t> more_owners = 0;
   /// Graphs contain the memory's address: see allocation_watch.hpp.

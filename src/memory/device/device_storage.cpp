@@ -156,6 +156,7 @@ void device_storage::allocate(std::size_t bytes, stream_ref stream, memory_resou
       own->allocation_stream = runtime::stream_id_of(stream, device_);
       own->has_prior_work = block.has_prior_work;
       own->is_peer_accessible = block.is_peer_accessible;
+      own->is_from_driver_pool = block.is_from_driver_pool;
       memory::allocation_map::instance().add(block.data, bytes, own.get());
       record_ = own.release();
     } catch (...) {
@@ -177,7 +178,8 @@ void device_storage::allocate(std::size_t bytes, stream_ref stream, memory_resou
   }
 }
 
-device_storage::device_storage(void* data, std::size_t bytes, finalizer f) {
+device_storage::device_storage(void* data, std::size_t bytes, finalizer f,
+                               stream_ref const* prior) {
   auto own = [&] {
     try {
       return std::make_unique<own_record>(f);
@@ -187,9 +189,14 @@ device_storage::device_storage(void* data, std::size_t bytes, finalizer f) {
     }
   }();
   int const device = device_of_foreign_memory(data);
-  // The array's own stream: its uses need no record_stream.
-  own->allocation_stream = runtime::stream_id_of({}, device);
-  own->finish_use(own->allocation_stream);
+  if (prior != nullptr) {
+    own->allocation_stream = runtime::stream_id_of(*prior, device);
+    own->has_prior_work = true;
+  } else {
+    // The array's own stream: its uses need no record_stream.
+    own->allocation_stream = runtime::stream_id_of({}, device);
+    own->finish_use(own->allocation_stream);
+  }
   own->is_mapped = memory::allocation_map::instance().add_if_disjoint(data, bytes, own.get());
   record_ = own.release();
   data_ = data;

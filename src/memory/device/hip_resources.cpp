@@ -90,7 +90,8 @@ void* hip_async_memory_resource::do_allocate(std::size_t bytes, stream_ref strea
 
 detail::resource_block hip_async_memory_resource::do_allocate_block(std::size_t bytes,
                                                                     stream_ref stream) {
-  return {do_allocate(bytes, stream), nullptr, true, true};  // the constructor has shared the pool
+  // The constructor has shared the pool with the peers.
+  return {do_allocate(bytes, stream), nullptr, true, true, true};
 }
 
 void hip_async_memory_resource::do_deallocate(void* data, std::size_t, stream_ref stream) noexcept {
