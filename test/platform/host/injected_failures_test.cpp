@@ -10,10 +10,28 @@
 
 #include "platform/calls.hpp"
 #include "platform/host/support.hpp"
+#include "support/other_process.hpp"
 
 namespace {
 
 using namespace roc::test;
+
+struct exported {
+  hipIpcMemHandle_t memory;
+  hipIpcEventHandle_t event;
+};
+
+// Exports memory and an event.
+role_definition const owner{"owner", [](channel& parent) {
+  void* data = nullptr;
+  ok(hipMalloc(&data, 64));
+  exported handles;
+  ok(hipIpcGetMemHandle(&handles.memory, data));
+  ok(hipIpcGetEventHandle(&handles.event,
+                          make_event(hipEventInterprocess | hipEventDisableTiming)));
+  parent.send(handles);
+  parent.receive<bool>();
+}};
 
 class HostInjectedFailure : public testing::Test {
  protected:
@@ -116,6 +134,33 @@ class HostInjectedFailure : public testing::Test {
     all["hipMemPrefetchAsync"] = [&] { return hipMemPrefetchAsync(managed_, 64, 0, stream_); };
     all["hipStreamAttachMemAsync"] = [&] {
       return hipStreamAttachMemAsync(stream_, managed_, 64, hipMemAttachSingle);
+    };
+    all["hipIpcGetMemHandle"] = [&] {
+      hipIpcMemHandle_t handle;
+      return hipIpcGetMemHandle(&handle, device_);
+    };
+    all["hipIpcOpenMemHandle"] = [&] {
+      return undo_if_ok(
+          hipIpcOpenMemHandle(&fresh_, others().memory, hipIpcMemLazyEnablePeerAccess),
+          [&] { ok(hipIpcCloseMemHandle(fresh_)); });
+    };
+    all["hipIpcCloseMemHandle"] = [&] {
+      ok(hipIpcOpenMemHandle(&fresh_, others().memory, hipIpcMemLazyEnablePeerAccess));
+      hipError_t const result = hipIpcCloseMemHandle(fresh_);
+      if (result != hipSuccess) ok(hipIpcCloseMemHandle(fresh_));
+      return result;
+    };
+    all["hipIpcGetEventHandle"] = [&] {
+      hipEvent_t const event = make_event(hipEventInterprocess | hipEventDisableTiming);
+      hipIpcEventHandle_t handle;
+      hipError_t const result = hipIpcGetEventHandle(&handle, event);
+      ok(hipEventDestroy(event));
+      return result;
+    };
+    all["hipIpcOpenEventHandle"] = [&] {
+      hipEvent_t event = nullptr;
+      return undo_if_ok(hipIpcOpenEventHandle(&event, others().event),
+                        [&] { ok(hipEventDestroy(event)); });
     };
     all["hipMemcpy"] = [&] { return hipMemcpy(device_, host_, 64, hipMemcpyDefault); };
     all["hipMemcpyAsync"] = [&] {
@@ -301,12 +346,23 @@ class HostInjectedFailure : public testing::Test {
     return executable;
   }
 
+  // Returns handles of another process, which ends with the test.
+  exported const& others() {
+    if (other_ == nullptr) {
+      other_ = std::make_unique<other_process>("owner");
+      exported_ = other_->receive<exported>();
+    }
+    return exported_;
+  }
+
   template <class F>
   static hipError_t undo_if_ok(hipError_t result, F const& undo) {
     if (result == hipSuccess) undo();
     return result;
   }
 
+  std::unique_ptr<other_process> other_;
+  exported exported_{};
   hipStream_t stream_ = nullptr;
   hipEvent_t event_ = nullptr;
   void* device_ = nullptr;
