@@ -289,6 +289,57 @@ TEST(IpcArray, OpeningOrdersTheStreamAfterTheExporter) {
   EXPECT_TRUE(owner.join());
 }
 
+TEST(IpcArray, OpeningOrdersWorkThatTheLibraryDoesNotKnow) {
+  other_process owner("pending owner");
+  auto const handle = owner.receive<ipc_array_handle>();
+  roc::stream const stream;
+  auto const array = roc::open_ipc_array<int, 1>(handle, stream);
+  auto result = roc::pinned_array<int>(roc::shape<1>{1 << 16});
+  ROCARRAY_HIP(hipMemcpyAsync, result.data(), array.data(), array.size_bytes(),
+               hipMemcpyDeviceToHost, roc::native(stream));
+  owner.send(true);
+  stream.synchronize();
+  EXPECT_EQ(2, result(0));
+  EXPECT_EQ(2, result((1 << 16) - 1));
+  owner.send(true);
+  EXPECT_TRUE(owner.join());
+}
+
+// Exports on one stream an array whose memory pending work of another stream still writes.
+role_definition const reused_owner{"reused owner", [](channel& parent) {
+  roc::hip_memory_resource upstream;
+  roc::pool_resource pool(upstream);
+  roc::stream const first;
+  roc::stream const second;
+  roc::test::gate gate;
+  gate.close(first);
+  void const* address = nullptr;
+  {
+    roc::device_array<int> destroyed({1000}, pool, roc::order::c, first);
+    destroyed.fill(1, first);
+    address = destroyed.data();
+  }
+  roc::device_array<int> const array({1000}, pool, roc::order::c, first);
+  EXPECT_EQ(address, array.data());
+  parent.send(roc::get_ipc_handle(array, second));
+  parent.receive<bool>();
+  gate.open();
+  parent.receive<bool>();
+  first.synchronize();
+  EXPECT_EQ(std::vector<int>(1000, 9), contents(array));
+}};
+
+TEST(IpcArray, ExportComesAfterEarlierUsesOfTheMemory) {
+  other_process owner("reused owner");
+  roc::stream const stream;
+  auto const array = roc::open_ipc_array<int, 1>(owner.receive<ipc_array_handle>(), stream);
+  array.fill(9, stream);
+  owner.send(true);
+  stream.synchronize();
+  owner.send(true);
+  EXPECT_TRUE(owner.join());
+}
+
 TEST(IpcArray, OpeningOrdersWorkOnOtherStreamsToo) {
   other_process owner("pending owner");
   auto const handle = owner.receive<ipc_array_handle>();
