@@ -80,8 +80,8 @@ struct opened_ipc_memory {
   stream_ref stream;
 };
 /// Opens the memory of a region that has elements.
-ROCARRAY_API opened_ipc_memory open_ipc_memory(ipc_array_data const& data,
-                                               ipc_region const& region, stream_ref const* stream);
+ROCARRAY_API opened_ipc_memory open_ipc_memory(ipc_array_data const& data, ipc_region const& region,
+                                               stream_ref const* stream);
 
 struct ipc_access;
 

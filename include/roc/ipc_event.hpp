@@ -15,7 +15,7 @@ class ipc_event;
 
 namespace detail {
 struct ipc_access;  // see ipc.hpp
-}
+}  // namespace detail
 
 /// The handle of an ipc_event: a value that is sent to another process as its bytes
 /// (hipIpcEventHandle_t; torch: `Event.ipc_handle`). Trivially copyable. A default-constructed

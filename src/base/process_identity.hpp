@@ -30,8 +30,8 @@ enum class process_state { running, ended, unknown };
 
 namespace process_detail {
 
-/// Reads up to N - 1 bytes of a file and ends them with a null. Returns the number of bytes; 0 if the
-/// file cannot be read.
+/// Reads up to N - 1 bytes of a file and ends them with a null. Returns the number of bytes; 0 if
+/// the file cannot be read.
 template <std::size_t N>
 std::size_t read_file(char const* path, char (&text)[N]) noexcept {
   int const file = ::open(path, O_RDONLY | O_CLOEXEC);

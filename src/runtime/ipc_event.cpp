@@ -18,9 +18,8 @@ detail::native_event* open(detail::ipc_event_data const& data) {
   int const device = runtime::device_of_origin(data.origin);
   runtime::on_device const guard(device);
   hipEvent_t opened = nullptr;
-  hipError_t const result =
-      ROCARRAY_HIP_CODE(hipIpcOpenEventHandle, &opened,
-                        runtime::native_handle<hipIpcEventHandle_t>(data.native));
+  hipError_t const result = ROCARRAY_HIP_CODE(
+      hipIpcOpenEventHandle, &opened, runtime::native_handle<hipIpcEventHandle_t>(data.native));
   if (result != hipSuccess) {
     runtime::check_running(data.origin);
     throw ipc_error(std::error_code(static_cast<int>(result), hip_category()),

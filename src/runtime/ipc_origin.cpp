@@ -46,10 +46,10 @@ int device_of_origin(detail::ipc_origin const& origin) {
     if (id == wanted) return i;
     visible += (i == 0 ? "" : ", ") + id;
   }
-  throw ipc_error(std::errc::no_such_device,
-                  "the handle of " + name + " is of device " + wanted +
-                      ", and this process has " + (count == 0 ? "none" : visible) +
-                      "; make the device visible to this process");
+  throw ipc_error(std::errc::no_such_device, "the handle of " + name + " is of device " + wanted +
+                                                 ", and this process has " +
+                                                 (count == 0 ? "none" : visible) +
+                                                 "; make the device visible to this process");
 }
 
 void check_running(detail::ipc_origin const& origin) {

@@ -79,8 +79,7 @@ role_definition::role_definition(char const* name, role function) {
   roles().emplace(name, function);
 }
 
-other_process::other_process(char const* role_name)
-    : other_process(role_name, ends::make()) {}
+other_process::other_process(char const* role_name) : other_process(role_name, ends::make()) {}
 
 other_process::other_process(char const* role_name, ends const& descriptors)
     : channel_(descriptors.own) {

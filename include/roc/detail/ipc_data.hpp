@@ -29,7 +29,8 @@ struct ipc_event_data {
   ipc_native_handle native;
 };
 
-/// The type of elements. All bits are 0 for types that are not arithmetic, which `name` tells apart.
+/// The type of elements. All bits are 0 for types that are not arithmetic, which `name` tells
+/// apart.
 struct ipc_element {
   element_type type;
   std::uint32_t bytes;

@@ -16,8 +16,8 @@
 namespace roc {
 namespace detail {
 
-/// Constructs the arrays of adopt and open_ipc_array. A friend declaration of adopt itself would not allow its default
-/// argument.
+/// Constructs the arrays of adopt and open_ipc_array. A friend declaration of adopt itself would
+/// not allow its default argument.
 struct array_adoption {
   template <class T, std::size_t N>
   static device_array<T, N> array_of(device_storage&& storage, shape<N> const& extents,

@@ -94,18 +94,18 @@ std::string describe(char const* call, hipError_t code) {
 [[noreturn]] void throw_open_error(ipc_array_data const& data, hipError_t code) {
   runtime::check_running(data.origin);
   constexpr int already_mapped = 208;
-  std::string const problem =
-      "cannot open " + std::to_string(data.bytes) + " bytes of process " +
-      std::to_string(data.origin.pid) + ": " + describe("hipIpcOpenMemHandle", code);
+  std::string const problem = "cannot open " + std::to_string(data.bytes) + " bytes of process " +
+                              std::to_string(data.origin.pid) + ": " +
+                              describe("hipIpcOpenMemHandle", code);
   if (static_cast<int>(code) == already_mapped) {
     throw ipc_error(std::make_error_code(std::errc::device_or_resource_busy),
                     problem + "; other code of this process has opened the memory: close it there",
                     "hipIpcOpenMemHandle");
   }
-  throw ipc_error(std::error_code(static_cast<int>(code), hip_category()),
-                  problem +
-                      "; the exporting process must keep the array, and belong to the same user",
-                  "hipIpcOpenMemHandle");
+  throw ipc_error(
+      std::error_code(static_cast<int>(code), hip_category()),
+      problem + "; the exporting process must keep the array, and belong to the same user",
+      "hipIpcOpenMemHandle");
 }
 
 // Opens the allocation of a handle, or counts one more array if it is open. Blocks while HIP opens
@@ -139,14 +139,15 @@ opened_allocation& open_allocation(ipc_array_data const& data, int device) {
   return list.back();
 }
 
-// Ends the use by one array, and closes the allocation after the last one. Errors of HIP are logged.
+// Ends the use by one array, and closes the allocation after the last one. Errors of HIP are
+// logged.
 void close_allocation(opened_allocation& closed) noexcept {
   std::lock_guard const lock(opened().mutex);
   if (--closed.count != 0) return;
   int previous = closed.device;
   bool const is_known = ROCARRAY_HIP_QUIET(hipGetDevice, &previous);
-  bool const is_changed = is_known && previous != closed.device &&
-                          ROCARRAY_HIP_QUIET(hipSetDevice, closed.device);
+  bool const is_changed =
+      is_known && previous != closed.device && ROCARRAY_HIP_QUIET(hipSetDevice, closed.device);
   ROCARRAY_HIP_QUIET(hipIpcCloseMemHandle, static_cast<void*>(closed.data));
   if (is_changed) runtime::restore_current_device(previous);
   opened().list.remove_if([&](opened_allocation const& item) { return &item == &closed; });
@@ -236,9 +237,8 @@ platform::pointer_information check_exportable(void const* first) {
       break;
   }
   if (auto const owner = owner_of(first)) {
-    reject(std::errc::invalid_argument,
-           "was opened from process " + std::to_string(*owner) +
-               "; forward the handle that this process received");
+    reject(std::errc::invalid_argument, "was opened from process " + std::to_string(*owner) +
+                                            "; forward the handle that this process received");
   }
   return found;
 }
@@ -334,8 +334,8 @@ void export_ipc_array(ipc_array_data& data, ipc_region const& region, int device
   }
   runtime::on_device const guard(found.device);
   hipIpcMemHandle_t native;
-  hipError_t const result = ROCARRAY_HIP_CODE(hipIpcGetMemHandle, &native,
-                                              reinterpret_cast<void*>(block->begin));
+  hipError_t const result =
+      ROCARRAY_HIP_CODE(hipIpcGetMemHandle, &native, reinterpret_cast<void*>(block->begin));
   if (result == hipErrorOutOfMemory || platform::is_in_host_function()) {
     platform::detail::fail(platform::call::call_hipIpcGetMemHandle, result,
                            std::source_location::current());
@@ -354,8 +354,8 @@ void export_ipc_array(ipc_array_data& data, ipc_region const& region, int device
   } else {
     stream_ref const ordered = on_device_of(*stream, found.device);
     memory::device_use const use(ordered, found.device, region.first);
-    data.event = exported_events::instance().record(
-        record, block->begin, runtime::stream_id_of(ordered, found.device));
+    data.event = exported_events::instance().record(record, block->begin,
+                                                    runtime::stream_id_of(ordered, found.device));
     data.has_event = 1;
   }
   data.checksum = runtime::checksum_of(data);
@@ -364,10 +364,10 @@ void export_ipc_array(ipc_array_data& data, ipc_region const& region, int device
 void check_ipc_array(ipc_array_data const& data, ipc_element const& element, std::size_t rank) {
   runtime::check_checksum(data);
   if (data.element != element) {
-    std::string const same_size = data.element.name != 0 && element.name != 0 &&
-                                          data.element.bytes == element.bytes
-                                      ? " of another type"
-                                      : "";
+    std::string const same_size =
+        data.element.name != 0 && element.name != 0 && data.element.bytes == element.bytes
+            ? " of another type"
+            : "";
     throw ipc_error(std::errc::invalid_argument,
                     "the handle is of an array of " + name_of(data.element) + ", opened as " +
                         name_of(element) + same_size + "; open it with the exported type");

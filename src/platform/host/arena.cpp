@@ -29,8 +29,8 @@ std::size_t page_size() {
 // Maps the file from an offset on, or anonymous memory if `file` is negative.
 std::byte* map(std::size_t bytes, int protection, int file, std::size_t offset = 0) {
   int const flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-  void* const data = mmap(nullptr, bytes, protection, flags | MAP_NORESERVE, file,
-                          static_cast<off_t>(offset));
+  void* const data =
+      mmap(nullptr, bytes, protection, flags | MAP_NORESERVE, file, static_cast<off_t>(offset));
   if (data == MAP_FAILED) throw std::bad_alloc();
   return static_cast<std::byte*>(data);
 }
@@ -43,8 +43,8 @@ int create_file(std::size_t bytes) {
   throw std::bad_alloc();
 }
 
-// Held shared by work that accesses device memory, exclusively while memory moves to a file. Threads
-// that hold it shared may take it so again, also while another thread waits for it.
+// Held shared by work that accesses device memory, exclusively while memory moves to a file.
+// Threads that hold it shared may take it so again, also while another thread waits for it.
 std::shared_mutex& memory_mutex() {
   static base::no_destructor<std::shared_mutex> instance;
   return *instance;

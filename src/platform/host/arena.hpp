@@ -71,10 +71,11 @@ class arena {
   /// have finished; the addresses stay the same. Returns nothing if there is no allocation that can
   /// be shared. Throws std::bad_alloc.
   std::optional<shared_allocation> share(void const* data);
-  /// Maps an allocation of the process `owner`, whose descriptor of the file is open here as `file`,
-  /// and returns its address. If it is open already, counts one more opening and returns the same
-  /// address if `may_reopen`, else returns null. Throws std::bad_alloc.
-  void* open_shared(std::uint64_t owner, shared_allocation const& shared, int file, bool may_reopen);
+  /// Maps an allocation of the process `owner`, whose descriptor of the file is open here as
+  /// `file`, and returns its address. If it is open already, counts one more opening and returns
+  /// the same address if `may_reopen`, else returns null. Throws std::bad_alloc.
+  void* open_shared(std::uint64_t owner, shared_allocation const& shared, int file,
+                    bool may_reopen);
   /// Undoes one opening, and unmaps the memory after the last one. Returns false if no opened
   /// allocation begins at `data`.
   bool close_shared(void* data);
@@ -115,8 +116,8 @@ class arena {
   void fill_with_poison(void* data, std::size_t bytes, unsigned char value) const;
   /// Returns the opened allocation that contains the address, or null. Takes no lock.
   opened_allocation const* find_opened(void const* address) const noexcept;
-  /// Moves the pages that overlap [begin, end), offsets from the base, to the file. The caller holds
-  /// the mutex, and no work runs. Throws std::bad_alloc.
+  /// Moves the pages that overlap [begin, end), offsets from the base, to the file. The caller
+  /// holds the mutex, and no work runs. Throws std::bad_alloc.
   void move_to_file_locked(std::size_t begin, std::size_t end);
   /// Sets the access to all device addresses. The caller holds the mutex.
   void protect_locked(int protection) const;
@@ -128,10 +129,10 @@ class arena {
   std::map<std::byte*, own_allocation> allocations_;  // by address
   std::size_t bytes_in_use_ = 0;
   unsigned open_count_ = 0;
-  int file_ = -1;                                // of the memory, if any is shared or it is protected
-  std::map<std::size_t, std::size_t> in_file_;   // the pages that are in the file: end by begin
-  std::array<opened_allocation, 1024> opened_;   // a limit, so that `contains` needs no lock
-  std::atomic<std::size_t> opened_slots_ = 0;    // those from here on have never been in use
+  int file_ = -1;  // of the memory, if any is shared or it is protected
+  std::map<std::size_t, std::size_t> in_file_;  // the pages that are in the file: end by begin
+  std::array<opened_allocation, 1024> opened_;  // a limit, so that `contains` needs no lock
+  std::atomic<std::size_t> opened_slots_ = 0;   // those from here on have never been in use
 };
 
 /// Returns the memory of a device, which must exist. The first call reserves that of all devices.

@@ -37,7 +37,7 @@ struct awaited_value {
   std::uint64_t mask = UINT64_MAX;
   comparison compares = comparison::equal;
   bool is_cyclic = false;  // greater_or_equal: the difference as a signed number is not negative
-  int writer = -1;  // if another process writes the number: see watch_process
+  int writer = -1;         // if another process writes the number: see watch_process
 
   /// Reads the number, with acquire semantics. Returns true if the condition is met, or if the
   /// process that would write the number has ended.

@@ -47,8 +47,7 @@ class shared_event_file {
   /// Maps the file, which must have file_bytes. Throws std::bad_alloc.
   shared_event_file(process_reference const& creator, int creators_descriptor, int descriptor)
       : creator_(creator), creators_descriptor_(creators_descriptor) {
-    void* const data =
-        mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void* const data = mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (data == MAP_FAILED) throw std::bad_alloc();
     slots_ = static_cast<shared_event_slot*>(data);
   }
@@ -172,8 +171,7 @@ std::shared_ptr<shared_event> shared_event::create(unsigned, int) {
     std::uint64_t const next = shared(slot.next).load();
     shared(slot.first).store(next);
     shared(slot.recorded).store(next);
-    return std::shared_ptr<shared_event>(
-        new shared_event(std::move(file), i, generation + 1));
+    return std::shared_ptr<shared_event>(new shared_event(std::move(file), i, generation + 1));
   }
   throw std::bad_alloc();
 }
@@ -181,8 +179,8 @@ std::shared_ptr<shared_event> shared_event::create(unsigned, int) {
 std::shared_ptr<shared_event> shared_event::open(shared_event_location const& location) {
   file_descriptor const descriptor = open_file_of(location.creator, location.file);
   if (descriptor.get() < 0 || location.slot >= slot_count) return nullptr;
-  auto file = std::make_shared<shared_event_file>(location.creator, location.file,
-                                                  descriptor.get());
+  auto file =
+      std::make_shared<shared_event_file>(location.creator, location.file, descriptor.get());
   if (shared(file->slot(location.slot).generation).load() != location.generation) return nullptr;
   return std::shared_ptr<shared_event>(
       new shared_event(std::move(file), location.slot, location.generation));

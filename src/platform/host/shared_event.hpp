@@ -2,9 +2,9 @@
 // Events that several processes use (hipEventInterprocess): their state is in memory that the
 // processes share.
 //
-// Every recording has a number. The stream of the process that made it writes the number when it has
-// reached the recording, and other processes wait for the number: see awaited_value. In the modes
-// inline and deferred a thread runs the work that other processes wait for.
+// Every recording has a number. The stream of the process that made it writes the number when it
+// has reached the recording, and other processes wait for the number: see awaited_value. In the
+// modes inline and deferred a thread runs the work that other processes wait for.
 #pragma once
 
 #include <array>

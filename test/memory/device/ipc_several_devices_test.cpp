@@ -22,21 +22,22 @@ struct handles {
 };
 
 // Exports an array of device 1 while device 0 is current.
-role_definition const owner{"owner", [](channel& parent) {
-  auto array = [] {
-    roc::device_guard const second{roc::device(1)};
-    return roc::device_array<int>(100);
-  }();
-  array.fill(3);
-  auto event = [] {
-    roc::device_guard const second{roc::device(1)};
-    return roc::ipc_event();
-  }();
-  handles sent{roc::get_ipc_handle(array, roc::stream_ref()), event.ipc_handle()};
-  EXPECT_EQ(0, roc::device().ordinal());
-  parent.send(sent);
-  parent.receive<bool>();
-}};
+role_definition const owner{
+    "owner", [](channel& parent) {
+      auto array = [] {
+        roc::device_guard const second{roc::device(1)};
+        return roc::device_array<int>(100);
+      }();
+      array.fill(3);
+      auto event = [] {
+        roc::device_guard const second{roc::device(1)};
+        return roc::ipc_event();
+      }();
+      handles sent{roc::get_ipc_handle(array, roc::stream_ref()), event.ipc_handle()};
+      EXPECT_EQ(0, roc::device().ordinal());
+      parent.send(sent);
+      parent.receive<bool>();
+    }};
 
 TEST(IpcSeveralDevices, ArrayIsOpenedOnItsDevice) {
   ASSERT_EQ(2, roc::device::count());
@@ -71,9 +72,8 @@ TEST(IpcSeveralDevices, StreamsOfOtherDevicesAreRefused) {
       "memory of device 1 used with a stream of device 0");
   roc::device_guard const second{roc::device(1)};
   roc::device_array<int> const array(10);
-  roc::test::expect_error<roc::error>(
-      [&] { static_cast<void>(roc::get_ipc_handle(array, first)); },
-      "memory of device 1 used with a stream of device 0");
+  roc::test::expect_error<roc::error>([&] { static_cast<void>(roc::get_ipc_handle(array, first)); },
+                                      "memory of device 1 used with a stream of device 0");
   other.kill();
 }
 

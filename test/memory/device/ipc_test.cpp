@@ -105,14 +105,14 @@ void expect_ipc_error(F f, std::errc code, std::initializer_list<std::string> te
 
 // Sends the handle of an array 0, 1, 2, … and waits until the other process has changed it.
 role_definition const simple_owner{"simple owner", [](channel& parent) {
-  auto array = roc::to_device(counted(1000));
-  parent.send(roc::get_ipc_handle(array));
-  auto const value = parent.receive<int>();
-  EXPECT_EQ(std::vector<int>(1000, value), contents(array));
-  array.fill(value + 1);
-  parent.send(true);
-  parent.receive<bool>();
-}};
+                                     auto array = roc::to_device(counted(1000));
+                                     parent.send(roc::get_ipc_handle(array));
+                                     auto const value = parent.receive<int>();
+                                     EXPECT_EQ(std::vector<int>(1000, value), contents(array));
+                                     array.fill(value + 1);
+                                     parent.send(true);
+                                     parent.receive<bool>();
+                                   }};
 
 TEST(IpcArray, IsTheSameMemory) {
   other_process owner("simple owner");
@@ -136,39 +136,39 @@ TEST(IpcArray, IsTheSameMemory) {
 }
 
 // Sends handles of views of one array of 6 x 10 numbers, and one of records.
-role_definition const view_owner{"view owner", [](channel& parent) {
-  auto const array = roc::to_device(counted(60)).reshape(6, 10);
-  parent.send(roc::get_ipc_handle(array(roc::slice(1, 5), roc::slice(2, 9, 3))));
-  parent.send(roc::get_ipc_handle(
-      array(roc::slice(roc::none, roc::none, -1), roc::slice(8, 1, -2))));
-  parent.send(roc::get_ipc_handle(array.transpose()));
-  parent.send(roc::get_ipc_handle(array(3, 4)));
-  parent.send(roc::get_ipc_handle(array(roc::slice(2, 2), roc::all)));
-  auto const f_order = roc::device_array<double, 3>({2, 3, 4}, roc::order::f);
-  f_order.fill(2.5);
-  parent.send(roc::get_ipc_handle(roc::device_view<double const, 3>(f_order)));
-  auto const records = roc::to_device(std::vector<particle>{{1, 2, 3}, {4, 5, 6}});
-  parent.send(roc::get_ipc_handle(records));
-  parent.receive<bool>();
-  auto const values = counted(60);
-  auto changed = values;
-  for (int i : {12, 15, 18, 22, 25, 28, 32, 35, 38, 42, 45, 48}) changed[i] = -1;
-  EXPECT_EQ(changed, contents(array.ravel()));
-}};
+role_definition const view_owner{
+    "view owner", [](channel& parent) {
+      auto const array = roc::to_device(counted(60)).reshape(6, 10);
+      parent.send(roc::get_ipc_handle(array(roc::slice(1, 5), roc::slice(2, 9, 3))));
+      parent.send(
+          roc::get_ipc_handle(array(roc::slice(roc::none, roc::none, -1), roc::slice(8, 1, -2))));
+      parent.send(roc::get_ipc_handle(array.transpose()));
+      parent.send(roc::get_ipc_handle(array(3, 4)));
+      parent.send(roc::get_ipc_handle(array(roc::slice(2, 2), roc::all)));
+      auto const f_order = roc::device_array<double, 3>({2, 3, 4}, roc::order::f);
+      f_order.fill(2.5);
+      parent.send(roc::get_ipc_handle(roc::device_view<double const, 3>(f_order)));
+      auto const records = roc::to_device(std::vector<particle>{{1, 2, 3}, {4, 5, 6}});
+      parent.send(roc::get_ipc_handle(records));
+      parent.receive<bool>();
+      auto const values = counted(60);
+      auto changed = values;
+      for (int i : {12, 15, 18, 22, 25, 28, 32, 35, 38, 42, 45, 48}) changed[i] = -1;
+      EXPECT_EQ(changed, contents(array.ravel()));
+    }};
 
 TEST(IpcArray, SliceArrivesAsTheSlice) {
   other_process owner("view owner");
   auto const slice = roc::open_ipc_array<int, 2>(owner.receive<ipc_array_handle>());
   EXPECT_EQ((roc::shape<2>{4, 3}), slice.shape());
   EXPECT_EQ((roc::strides<2>{10, 3}), slice.strides());
-  EXPECT_EQ((std::vector<int>{12, 15, 18, 22, 25, 28, 32, 35, 38, 42, 45, 48}),
-            elements(slice));
+  EXPECT_EQ((std::vector<int>{12, 15, 18, 22, 25, 28, 32, 35, 38, 42, 45, 48}), elements(slice));
 
   auto const reversed = roc::open_ipc_array<int, 2>(owner.receive<ipc_array_handle>());
   EXPECT_EQ((roc::strides<2>{-10, -2}), reversed.strides());
   EXPECT_EQ((roc::shape<2>{6, 4}), reversed.shape());
   EXPECT_EQ((std::vector<int>{58, 56, 54, 52, 48, 46, 44, 42, 38, 36, 34, 32,  //
-                              28, 26, 24, 22, 18, 16, 14, 12, 8, 6, 4, 2}),
+                              28, 26, 24, 22, 18, 16, 14, 12, 8,  6,  4,  2}),
             elements(reversed));
 
   auto const transposed = roc::open_ipc_array<int, 2>(owner.receive<ipc_array_handle>());
@@ -198,17 +198,17 @@ TEST(IpcArray, SliceArrivesAsTheSlice) {
 
 // Sends two arrays of the pool's slab, then the first one again, and one of its own allocation.
 role_definition const slab_owner{"slab owner", [](channel& parent) {
-  roc::hip_memory_resource upstream;
-  roc::pool_resource pool(upstream);
-  roc::device_array<int> const first({100}, pool);
-  roc::device_array<int> const second({200}, pool);
-  first.fill(1);
-  second.fill(2);
-  parent.send(roc::get_ipc_handle(first));
-  parent.send(roc::get_ipc_handle(second));
-  parent.send(roc::get_ipc_handle(first(roc::slice(0, 10))));
-  parent.receive<bool>();
-}};
+                                   roc::hip_memory_resource upstream;
+                                   roc::pool_resource pool(upstream);
+                                   roc::device_array<int> const first({100}, pool);
+                                   roc::device_array<int> const second({200}, pool);
+                                   first.fill(1);
+                                   second.fill(2);
+                                   parent.send(roc::get_ipc_handle(first));
+                                   parent.send(roc::get_ipc_handle(second));
+                                   parent.send(roc::get_ipc_handle(first(roc::slice(0, 10))));
+                                   parent.receive<bool>();
+                                 }};
 
 TEST(IpcArray, ArraysOfOneAllocationShareOneMapping) {
   other_process owner("slab owner");
@@ -255,19 +255,20 @@ TEST(IpcArray, ArraysOfOneAllocationShareOneMapping) {
 // Sends the handle of an array that pending work fills, with an event. Lets the work run when it is
 // told to.
 role_definition const pending_owner{"pending owner", [](channel& parent) {
-  auto array = roc::to_device(std::vector<int>(1 << 16, 1));
-  roc::stream const stream;
-  {
-    roc::test::gate gate;
-    gate.close(stream);
-    array.fill(2, stream);
-    parent.send(roc::get_ipc_handle(array, stream));
-    parent.receive<bool>();
-    gate.open();
-    // In mode deferred only the wait of the other process makes the work run.
-    parent.receive<bool>();
-  }
-}};
+                                      auto array = roc::to_device(std::vector<int>(1 << 16, 1));
+                                      roc::stream const stream;
+                                      {
+                                        roc::test::gate gate;
+                                        gate.close(stream);
+                                        array.fill(2, stream);
+                                        parent.send(roc::get_ipc_handle(array, stream));
+                                        parent.receive<bool>();
+                                        gate.open();
+                                        // In mode deferred only the wait of the other process makes
+                                        // the work run.
+                                        parent.receive<bool>();
+                                      }
+                                    }};
 
 TEST(IpcArray, OpeningOrdersTheStreamAfterTheExporter) {
   other_process owner("pending owner");
@@ -306,28 +307,29 @@ TEST(IpcArray, OpeningOrdersWorkThatTheLibraryDoesNotKnow) {
 }
 
 // Exports on one stream an array whose memory pending work of another stream still writes.
-role_definition const reused_owner{"reused owner", [](channel& parent) {
-  roc::hip_memory_resource upstream;
-  roc::pool_resource pool(upstream);
-  roc::stream const first;
-  roc::stream const second;
-  roc::test::gate gate;
-  gate.close(first);
-  void const* address = nullptr;
-  {
-    roc::device_array<int> destroyed({1000}, pool, roc::order::c, first);
-    destroyed.fill(1, first);
-    address = destroyed.data();
-  }
-  roc::device_array<int> const array({1000}, pool, roc::order::c, first);
-  EXPECT_EQ(address, array.data());
-  parent.send(roc::get_ipc_handle(array, second));
-  parent.receive<bool>();
-  gate.open();
-  parent.receive<bool>();
-  first.synchronize();
-  EXPECT_EQ(std::vector<int>(1000, 9), contents(array));
-}};
+role_definition const reused_owner{
+    "reused owner", [](channel& parent) {
+      roc::hip_memory_resource upstream;
+      roc::pool_resource pool(upstream);
+      roc::stream const first;
+      roc::stream const second;
+      roc::test::gate gate;
+      gate.close(first);
+      void const* address = nullptr;
+      {
+        roc::device_array<int> destroyed({1000}, pool, roc::order::c, first);
+        destroyed.fill(1, first);
+        address = destroyed.data();
+      }
+      roc::device_array<int> const array({1000}, pool, roc::order::c, first);
+      EXPECT_EQ(address, array.data());
+      parent.send(roc::get_ipc_handle(array, second));
+      parent.receive<bool>();
+      gate.open();
+      parent.receive<bool>();
+      first.synchronize();
+      EXPECT_EQ(std::vector<int>(1000, 9), contents(array));
+    }};
 
 TEST(IpcArray, ExportComesAfterEarlierUsesOfTheMemory) {
   other_process owner("reused owner");
@@ -419,10 +421,9 @@ TEST(IpcExposure, ArrayOnlyRefusesMemoryOfAPool) {
   roc::pool_resource pool(upstream);
   roc::device_array<int> const array({100}, pool);
   auto const all = roc::get_ipc_handle(array).allocation_bytes();
-  expect_ipc_error(
-      [&] { static_cast<void>(roc::get_ipc_handle(array, ipc_exposure::array_only)); },
-      std::errc::operation_not_permitted,
-      {"400 bytes", std::to_string(all - 400) + " bytes", "hip_memory_resource"});
+  expect_ipc_error([&] { static_cast<void>(roc::get_ipc_handle(array, ipc_exposure::array_only)); },
+                   std::errc::operation_not_permitted,
+                   {"400 bytes", std::to_string(all - 400) + " bytes", "hip_memory_resource"});
   roc::stream const stream;
   EXPECT_THROW(
       static_cast<void>(roc::get_ipc_handle(array.view(), stream, ipc_exposure::array_only)),
@@ -436,9 +437,9 @@ TEST(IpcExposure, ArrayOnlyAcceptsAnAllocationOfItsOwn) {
   EXPECT_EQ(400u, handle.allocation_bytes());
   EXPECT_EQ(0u, handle.offset_bytes());
   EXPECT_EQ(array.data(), handle.allocation());
-  EXPECT_THROW(static_cast<void>(roc::get_ipc_handle(array(roc::slice(1, 100)),
-                                                     ipc_exposure::array_only)),
-               ipc_error);
+  EXPECT_THROW(
+      static_cast<void>(roc::get_ipc_handle(array(roc::slice(1, 100)), ipc_exposure::array_only)),
+      ipc_error);
 }
 
 // Errors of exports
@@ -465,8 +466,8 @@ TEST(IpcExport, RefusesManagedMemory) {
 TEST(IpcExport, RefusesMemoryOfDriverPools) {
   roc::hip_async_memory_resource resource;
   roc::device_array<int> const array({100}, resource);
-  expect_ipc_error([&] { static_cast<void>(roc::get_ipc_handle(array)); },
-                   std::errc::not_supported, {"hipMallocAsync", "pool_resource"});
+  expect_ipc_error([&] { static_cast<void>(roc::get_ipc_handle(array)); }, std::errc::not_supported,
+                   {"hipMallocAsync", "pool_resource"});
   roc::pool_resource pool(resource);
   roc::device_array<int> const pooled({100}, pool);
   expect_ipc_error([&] { static_cast<void>(roc::get_ipc_handle(pooled)); },
@@ -478,8 +479,8 @@ TEST(IpcExport, RefusesForeignMemoryOfDriverPools) {
   void* data = nullptr;
   ROCARRAY_HIP(hipMallocAsync, &data, 400, nullptr);
   roc::device_view<int, 1> const view(static_cast<int*>(data), {100});
-  expect_ipc_error([&] { static_cast<void>(roc::get_ipc_handle(view)); },
-                   std::errc::not_supported, {"hipMallocAsync", "hipIpcGetMemHandle failed"});
+  expect_ipc_error([&] { static_cast<void>(roc::get_ipc_handle(view)); }, std::errc::not_supported,
+                   {"hipMallocAsync", "hipIpcGetMemHandle failed"});
   ROCARRAY_HIP(hipFreeAsync, data, nullptr);
   ROCARRAY_HIP(hipDeviceSynchronize);
 }
@@ -542,8 +543,8 @@ TEST(IpcOpen, RefusesDamagedHandles) {
     expect_ipc_error([&] { static_cast<void>(roc::open_ipc_array<int, 1>(damaged)); },
                      std::errc::invalid_argument, {"damaged"});
   }
-  expect_ipc_error([] { ipc_event const opened{ipc_event_handle()}; },
-                   std::errc::invalid_argument, {"damaged"});
+  expect_ipc_error([] { ipc_event const opened{ipc_event_handle()}; }, std::errc::invalid_argument,
+                   {"damaged"});
 }
 
 TEST(IpcOpen, RefusesRegionsBeyondTheAllocationOfTheHandle) {
@@ -580,7 +581,8 @@ TEST(IpcOpen, RefusesOtherElementTypesAndRanks) {
 
 TEST(IpcOpen, RefusesHandlesOfAnotherBoot) {
   auto const array = roc::to_device(counted(10));
-  auto const handle = changed(roc::get_ipc_handle(array), [](auto& data) { ++data.origin.boot[1]; });
+  auto const handle =
+      changed(roc::get_ipc_handle(array), [](auto& data) { ++data.origin.boot[1]; });
   expect_ipc_error([&] { static_cast<void>(roc::open_ipc_array<int, 1>(handle)); },
                    std::errc::host_unreachable, {"another machine", "restart"});
 }
@@ -629,8 +631,7 @@ TEST(IpcOpen, ReportsErrorsOfHip) {
     EXPECT_NE(std::string::npos, std::string(error.what()).find(std::to_string(owner.pid())));
   }
   // What CUDA returns if other code of the process has opened the memory.
-  ASSERT_TRUE(
-      roc::platform::fail_call("hipIpcOpenMemHandle", 1, static_cast<hipError_t>(208)));
+  ASSERT_TRUE(roc::platform::fail_call("hipIpcOpenMemHandle", 1, static_cast<hipError_t>(208)));
   expect_ipc_error(open, std::errc::device_or_resource_busy, {"other code of this process"});
   roc::platform::clear_failures();
   // Nothing is left of the failed calls.
@@ -671,21 +672,22 @@ TEST(IpcOpen, MemoryOfAnotherProcessCannotBeExportedAgain) {
 
 // Opens an event and an array, waits for the event on a stream, adds to the array, and records its
 // own event, whose handle it has sent before.
-role_definition const relay{"relay", [](channel& parent) {
-  auto const array = roc::open_ipc_array<int, 1>(parent.receive<ipc_array_handle>());
-  ipc_event const filled(parent.receive<ipc_event_handle>());
-  ipc_event done;
-  parent.send(done.ipc_handle());
-  roc::stream const stream;
-  for (int round = 0; round < 5; ++round) {
-    parent.receive<int>();
-    stream.wait(filled);
-    array(roc::slice(0, 50)).copy_to_device(array(roc::slice(50, 100)), stream);
-    done.record(stream);
-    parent.send(round);
-  }
-  parent.receive<bool>();
-}};
+role_definition const relay{
+    "relay", [](channel& parent) {
+      auto const array = roc::open_ipc_array<int, 1>(parent.receive<ipc_array_handle>());
+      ipc_event const filled(parent.receive<ipc_event_handle>());
+      ipc_event done;
+      parent.send(done.ipc_handle());
+      roc::stream const stream;
+      for (int round = 0; round < 5; ++round) {
+        parent.receive<int>();
+        stream.wait(filled);
+        array(roc::slice(0, 50)).copy_to_device(array(roc::slice(50, 100)), stream);
+        done.record(stream);
+        parent.send(round);
+      }
+      parent.receive<bool>();
+    }};
 
 TEST(IpcEvent, OrdersStreamsOfTwoProcesses) {
   roc::device_array<int> array({100});
@@ -747,10 +749,10 @@ TEST(IpcEvent, RefusesHandlesOfThisProcessAndOfEndedOnes) {
 }
 
 role_definition const event_owner{"event owner", [](channel& parent) {
-  ipc_event const event;
-  parent.send(event.ipc_handle());
-  parent.receive<bool>();
-}};
+                                    ipc_event const event;
+                                    parent.send(event.ipc_handle());
+                                    parent.receive<bool>();
+                                  }};
 
 TEST(IpcEvent, OpeningReportsErrorsOfHip) {
   other_process owner("event owner");

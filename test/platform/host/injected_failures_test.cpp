@@ -22,16 +22,17 @@ struct exported {
 };
 
 // Exports memory and an event.
-role_definition const owner{"owner", [](channel& parent) {
-  void* data = nullptr;
-  ok(hipMalloc(&data, 64));
-  exported handles;
-  ok(hipIpcGetMemHandle(&handles.memory, data));
-  ok(hipIpcGetEventHandle(&handles.event,
-                          make_event(hipEventInterprocess | hipEventDisableTiming)));
-  parent.send(handles);
-  parent.receive<bool>();
-}};
+role_definition const owner{
+    "owner", [](channel& parent) {
+      void* data = nullptr;
+      ok(hipMalloc(&data, 64));
+      exported handles;
+      ok(hipIpcGetMemHandle(&handles.memory, data));
+      ok(hipIpcGetEventHandle(&handles.event,
+                              make_event(hipEventInterprocess | hipEventDisableTiming)));
+      parent.send(handles);
+      parent.receive<bool>();
+    }};
 
 class HostInjectedFailure : public testing::Test {
  protected:

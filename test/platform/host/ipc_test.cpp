@@ -32,25 +32,26 @@ struct exported {
 };
 
 // Exports two allocations that share a page, and an event.
-role_definition const owner{"owner", [](channel& parent) {
-  exported sent{};
-  void* first = nullptr;
-  void* second = nullptr;
-  ok(hipMalloc(&first, 1000));
-  ok(hipMalloc(&second, 3 << 20));
-  set_bytes(first, 1, 1000);
-  set_bytes(second, 2, 3 << 20);
-  ok(hipIpcGetMemHandle(&sent.first, first));
-  ok(hipIpcGetMemHandle(&sent.second, second));
-  hipEvent_t const event = make_event(hipEventInterprocess | hipEventDisableTiming);
-  ok(hipIpcGetEventHandle(&sent.event, event));
-  sent.address = first;
-  parent.send(sent);
-  int const value = parent.receive<int>();
-  EXPECT_EQ(std::vector<unsigned char>(1000, static_cast<unsigned char>(value)),
-            bytes_at(first, 1000));
-  EXPECT_EQ(std::vector<unsigned char>(3 << 20, 2), bytes_at(second, 3 << 20));
-}};
+role_definition const owner{
+    "owner", [](channel& parent) {
+      exported sent{};
+      void* first = nullptr;
+      void* second = nullptr;
+      ok(hipMalloc(&first, 1000));
+      ok(hipMalloc(&second, 3 << 20));
+      set_bytes(first, 1, 1000);
+      set_bytes(second, 2, 3 << 20);
+      ok(hipIpcGetMemHandle(&sent.first, first));
+      ok(hipIpcGetMemHandle(&sent.second, second));
+      hipEvent_t const event = make_event(hipEventInterprocess | hipEventDisableTiming);
+      ok(hipIpcGetEventHandle(&sent.event, event));
+      sent.address = first;
+      parent.send(sent);
+      int const value = parent.receive<int>();
+      EXPECT_EQ(std::vector<unsigned char>(1000, static_cast<unsigned char>(value)),
+                bytes_at(first, 1000));
+      EXPECT_EQ(std::vector<unsigned char>(3 << 20, 2), bytes_at(second, 3 << 20));
+    }};
 
 TEST(HostIpcMemory, IsShared) {
   other_process other("owner");
@@ -139,14 +140,12 @@ TEST(HostIpcMemory, RefusesInvalidArguments) {
   expect(hipErrorInvalidValue, hipIpcGetMemHandle(nullptr, data));
 
   void* opened = nullptr;
-  expect(hipErrorInvalidValue,
-         hipIpcOpenMemHandle(&opened, handle, hipIpcMemLazyEnablePeerAccess));
+  expect(hipErrorInvalidValue, hipIpcOpenMemHandle(&opened, handle, hipIpcMemLazyEnablePeerAccess));
   ok(hipIpcGetMemHandle(&handle, data));
   expect(hipErrorInvalidContext,
          hipIpcOpenMemHandle(&opened, handle, hipIpcMemLazyEnablePeerAccess));
   expect(hipErrorInvalidValue, hipIpcOpenMemHandle(&opened, handle, 1234));
-  expect(hipErrorInvalidValue,
-         hipIpcOpenMemHandle(nullptr, handle, hipIpcMemLazyEnablePeerAccess));
+  expect(hipErrorInvalidValue, hipIpcOpenMemHandle(nullptr, handle, hipIpcMemLazyEnablePeerAccess));
   expect(hipErrorInvalidValue, hipIpcCloseMemHandle(data));
   ok(hipFree(data));
 }
@@ -221,21 +220,21 @@ struct event_handles {
 
 // Sends an event that is recorded behind a closed gate, and one that does not exist any more.
 role_definition const recorder{"recorder", [](channel& parent) {
-  hipStream_t const stream = make_stream();
-  gate gate;
-  gate.close(stream);
-  hipEvent_t const event = make_shared_event();
-  ok(hipEventRecord(event, stream));
-  hipEvent_t const destroyed = make_shared_event();
-  event_handles handles;
-  ok(hipIpcGetEventHandle(&handles.recorded, event));
-  ok(hipIpcGetEventHandle(&handles.destroyed, destroyed));
-  ok(hipEventDestroy(destroyed));
-  parent.send(handles);
-  parent.receive<bool>();
-  gate.open();
-  parent.receive<bool>();
-}};
+                                 hipStream_t const stream = make_stream();
+                                 gate gate;
+                                 gate.close(stream);
+                                 hipEvent_t const event = make_shared_event();
+                                 ok(hipEventRecord(event, stream));
+                                 hipEvent_t const destroyed = make_shared_event();
+                                 event_handles handles;
+                                 ok(hipIpcGetEventHandle(&handles.recorded, event));
+                                 ok(hipIpcGetEventHandle(&handles.destroyed, destroyed));
+                                 ok(hipEventDestroy(destroyed));
+                                 parent.send(handles);
+                                 parent.receive<bool>();
+                                 gate.open();
+                                 parent.receive<bool>();
+                               }};
 
 TEST(HostIpcEvent, IsReachedWhenItsStreamReachesIt) {
   other_process other("recorder");

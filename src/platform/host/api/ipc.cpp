@@ -57,10 +57,10 @@ hipError_t open_memory(void** data, memory_handle const& handle) {
   file_descriptor const file = open_file_of(handle.owner, handle.shared.file);
   if (file.get() < 0) return hipErrorInvalidHandle;
   // CUDA counts openings. ROCm refuses the second one.
-  *data = device_arena(static_cast<int>(handle.device))
-              .open_shared(static_cast<std::uint64_t>(handle.owner.pid) << 32 ^
-                               handle.owner.start_time,
-                           handle.shared, file.get(), !emulates_rocm());
+  *data =
+      device_arena(static_cast<int>(handle.device))
+          .open_shared(static_cast<std::uint64_t>(handle.owner.pid) << 32 ^ handle.owner.start_time,
+                       handle.shared, file.get(), !emulates_rocm());
   return *data == nullptr ? hipErrorInvalidValue : hipSuccess;
 }
 
@@ -118,9 +118,9 @@ ROCARRAY_HOST_API hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t* handle, h
     if (handle == nullptr) return hipErrorInvalidValue;
     auto const exported = find_event(event);
     if (exported == nullptr || exported->shared == nullptr) return hipErrorInvalidHandle;
-    write_handle(*handle, event_handle_bytes{
-                              event_handle_bytes::expected_magic,
-                              exported->shared->location(exported->flags, exported->device)});
+    write_handle(*handle,
+                 event_handle_bytes{event_handle_bytes::expected_magic,
+                                    exported->shared->location(exported->flags, exported->device)});
     return hipSuccess;
   });
 }
