@@ -39,7 +39,7 @@ class ROCARRAY_API device_storage {
   /// memory; the deleter is not called then.
   template <class F>
   static device_storage adopt(void* data, std::size_t bytes, F deleter) {
-    return device_storage(data, bytes, make_finalizer(std::move(deleter)), nullptr);
+    return device_storage(data, bytes, make_finalizer(std::move(deleter)));
   }
   /// Adopts memory that the work enqueued on `prior` so far may use: all uses come after it. The
   /// default stream needs record_stream too.
@@ -93,7 +93,9 @@ class ROCARRAY_API device_storage {
             [](void* closure) noexcept { delete static_cast<F*>(closure); }};
   }
 
-  /// Adopts `data`; owns the closure, also if it throws. `prior` may be null: see adopt_after.
+  /// Adopts `data`; owns the closure, also if it throws.
+  device_storage(void* data, std::size_t bytes, finalizer f);
+  /// Adopts `data` as adopt_after does, or as adopt if `prior` is null.
   device_storage(void* data, std::size_t bytes, finalizer f, stream_ref const* prior);
   device_storage(device_storage const&) = default;
 

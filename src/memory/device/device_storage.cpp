@@ -178,6 +178,9 @@ void device_storage::allocate(std::size_t bytes, stream_ref stream, memory_resou
   }
 }
 
+device_storage::device_storage(void* data, std::size_t bytes, finalizer f)
+    : device_storage(data, bytes, f, nullptr) {}
+
 device_storage::device_storage(void* data, std::size_t bytes, finalizer f,
                                stream_ref const* prior) {
   auto own = [&] {

@@ -144,13 +144,28 @@ std::optional<allocation> arena::find(void const* address) const {
 }
 
 std::optional<shared_allocation> arena::share(void const* data) {
-  std::unique_lock const no_work(memory_mutex());
   auto const found = find(data);
   if (!found || found->is_from_pool || found->is_opened) return std::nullopt;
-  std::lock_guard const lock(mutex_);
   auto const offset = static_cast<std::size_t>(found->data - base_);
+  shared_allocation const result{file_of(offset, found->bytes), offset, found->bytes,
+                                 found->number};
+  if (result.file >= 0) return result;
+  std::unique_lock const no_work(memory_mutex());
+  std::lock_guard const lock(mutex_);
   move_to_file_locked(offset, offset + found->bytes);
   return shared_allocation{file_, offset, found->bytes, found->number};
+}
+
+int arena::file_of(std::size_t offset, std::size_t bytes) const {
+  std::lock_guard const lock(mutex_);
+  std::size_t begin = offset - offset % page_size();
+  std::size_t const end = base::round_up(offset + bytes, page_size());
+  while (begin < end) {
+    auto const next = in_file_.upper_bound(begin);
+    if (next == in_file_.begin() || std::prev(next)->second <= begin) return -1;
+    begin = std::prev(next)->second;
+  }
+  return file_;
 }
 
 void arena::move_to_file_locked(std::size_t begin, std::size_t end) {

@@ -116,6 +116,9 @@ class arena {
   void fill_with_poison(void* data, std::size_t bytes, unsigned char value) const;
   /// Returns the opened allocation that contains the address, or null. Takes no lock.
   opened_allocation const* find_opened(void const* address) const noexcept;
+  /// Returns the file that contains the pages of a range, by its offset from the base; -1 if not
+  /// all are in it.
+  int file_of(std::size_t offset, std::size_t bytes) const;
   /// Moves the pages that overlap [begin, end), offsets from the base, to the file. The caller
   /// holds the mutex, and no work runs. Throws std::bad_alloc.
   void move_to_file_locked(std::size_t begin, std::size_t end);

@@ -24,8 +24,8 @@ event_table& events() {
 
 hipEvent_t create_event(int device, unsigned flags) {
   bool const is_shared = (flags & hipEventInterprocess) != 0;
-  return add_event(std::make_shared<event_object>(
-      device, flags, is_shared ? shared_event::create(flags, device) : nullptr));
+  return add_event(
+      std::make_shared<event_object>(device, flags, is_shared ? shared_event::create() : nullptr));
 }
 
 hipEvent_t add_event(std::shared_ptr<event_object> added) {

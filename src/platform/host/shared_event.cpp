@@ -160,7 +160,7 @@ shared_event::~shared_event() {
 
 shared_event_slot& shared_event::slot() const noexcept { return file_->slot(slot_); }
 
-std::shared_ptr<shared_event> shared_event::create(unsigned, int) {
+std::shared_ptr<shared_event> shared_event::create() {
   auto file = shared_event_file::own();
   for (std::uint32_t i = 0; i < slot_count; ++i) {
     shared_event_slot& slot = file->slot(i);

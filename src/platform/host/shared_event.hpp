@@ -51,7 +51,7 @@ class shared_event_file;
 class shared_event {
  public:
   /// Creates an event. Throws std::bad_alloc, also if the process has too many.
-  static std::shared_ptr<shared_event> create(unsigned flags, int device);
+  static std::shared_ptr<shared_event> create();
   /// Opens an event of another process. Returns null if it does not exist any more. Throws
   /// std::bad_alloc.
   static std::shared_ptr<shared_event> open(shared_event_location const& location);
