@@ -48,7 +48,7 @@ ipc_element ipc_element_of() {
     return {{6, bits, 1}, bytes, 0};
   } else if constexpr (std::is_integral_v<T>) {
     return {{static_cast<std::uint8_t>(std::is_signed_v<T> ? 0 : 1), bits, 1}, bytes, 0};
-  } else if constexpr (std::is_floating_point_v<T>) {
+  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     return {{2, bits, 1}, bytes, 0};
   } else {
     return {{0, 0, 0}, bytes, ipc_name_hash(typeid(T).name())};

@@ -91,8 +91,7 @@ TEST(FakeRuntimeLibrary, DoesNotExportInternalSymbols) {
 }
 
 TEST(FakeRuntimeLibrary, UnsupportedFunctionReturnsNotSupported) {
-  hipIpcMemHandle_t handle{};
-  EXPECT_EQ(hipIpcGetMemHandle(&handle, nullptr), hipErrorNotSupported);
+  EXPECT_EQ(hipModuleUnload(nullptr), hipErrorNotSupported);
 }
 
 TEST(FakeRuntimeLibrary, HasItsOwnDeviceName) {
