@@ -191,7 +191,9 @@ TEST_F(BetweenDevices, CopiesWithoutPeerAccessReuseInternalStreamsAndEvents) {
       });
   copy_while_none_is_done();
   EXPECT_EQ(0u, created_streams);
+#if !defined(__SANITIZE_THREAD__)  // under which stream_uses does not reuse events
   EXPECT_EQ(0u, created_events);
+#endif
   for (int i = 0; i < 20; ++i) {
     {
       roc::stream const other;

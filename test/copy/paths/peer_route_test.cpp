@@ -116,6 +116,9 @@ TEST_F(PeerRoute, CopyWithoutStreamCreatesNothing) {
   auto const there = array_on<2>(1, {columns, rows});
   auto const contiguous_there = array_on<2>(1, {rows, columns});
   for (bool const uses_streams : {false, true}) {
+#if defined(__SANITIZE_THREAD__)
+    if (uses_streams) break;  // stream_uses does not reuse the events of the fills
+#endif
     roc::stream const busy(roc::non_blocking);
     for (bool const is_strided : {false, true}) {
       calls const made = calls_of([&] {
