@@ -83,11 +83,20 @@ bool is_accessible([[maybe_unused]] void const* data) {
 #if ROCARRAY_PLATFORM_AMD
   return false;
 #else
+  auto const pointer = device_pointer(reinterpret_cast<std::uintptr_t>(data));
+#if ROCARRAY_PLATFORM_NVIDIA
+  // CUDA 13.0 says that peers have access to all memory of pools, also if the pool is not shared.
+  void* pool = nullptr;
+  if (ROCARRAY_HIP_CODE(hipPointerGetAttribute, &pool, HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+                        pointer) != hipSuccess ||
+      pool != nullptr) {
+    return false;
+  }
+#endif
   int flags = 0;
-  auto const address = reinterpret_cast<std::uintptr_t>(data);
-  bool const is_known =
-      ROCARRAY_HIP_CODE(hipPointerGetAttribute, &flags, HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS,
-                        device_pointer(address)) == hipSuccess;
+  bool const is_known = ROCARRAY_HIP_CODE(hipPointerGetAttribute, &flags,
+                                          HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+                                          pointer) == hipSuccess;
   return is_known && flags == static_cast<int>(native_detail::full_access);
 #endif
 }

@@ -32,7 +32,8 @@ pointer_information query_pointer(void const* data);
 std::optional<base::byte_range> query_block(std::uintptr_t address);
 
 /// Returns true if the driver says that the current device can read and write the memory at an
-/// address of another device. Always false on AMD, whose runtime does not tell.
+/// address of another device. Always false on AMD, whose runtime does not tell, and for memory of
+/// CUDA's pools, for which CUDA does not tell.
 bool is_accessible(void const* data);
 
 /// Returns a number that no other allocation of this process has or had; 0 if the runtime has none.

@@ -264,6 +264,7 @@ enum hipPointer_attribute : int {
   HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
   HIP_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
   HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,
+  HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
 };
 using hipDeviceptr_t = unsigned long long;
 
