@@ -7,30 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "platform/call.hpp"
+#include "support/call_counter.hpp"
 #include "support/options.hpp"
 
 namespace {
 
+using roc::test::calls_of;
 using calls = std::vector<std::string>;
 
 // Small copies of pageable memory are left to HIP.
 roc::test::program_options const options_of_tests([] {
   return roc::options{.staging_threshold = 4096};
 });
-
-calls recorded;
-
-template <class F>
-calls calls_of(F f) {
-  for (int i = 0; i < 2; ++i) f();
-  recorded.clear();
-  auto const previous_hook = roc::platform::set_call_hook(
-      [](roc::platform::call_record const& record) { recorded.emplace_back(record.name); });
-  f();
-  roc::platform::set_call_hook(previous_hook);
-  return recorded;
-}
 
 TEST(CopyCalls, CopyWithoutStreamMakesOneCopyAndOneSynchronizeCall) {
   if (roc::device::count() != 1)

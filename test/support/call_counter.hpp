@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Counts calls of HIP by the library.
+// Counts and lists calls of HIP by the library.
 #pragma once
 
 #include <atomic>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "platform/call.hpp"
 
@@ -30,5 +32,19 @@ class call_counter {
   static inline std::atomic<int> count_ = 0;
   platform::call_hook previous_;
 };
+
+/// Returns the names of the functions of HIP that the library calls in f(), in their order, after two
+/// calls of f() whose first uses are not counted. One at a time.
+template <class F>
+std::vector<std::string> calls_of(F f) {
+  static std::vector<std::string> recorded;
+  for (int i = 0; i < 2; ++i) f();
+  recorded.clear();
+  auto const previous_hook = platform::set_call_hook(
+      [](platform::call_record const& record) { recorded.emplace_back(record.name); });
+  f();
+  platform::set_call_hook(previous_hook);
+  return recorded;
+}
 
 }  // namespace roc::test

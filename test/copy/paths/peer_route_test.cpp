@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform/call.hpp"
+#include "support/call_counter.hpp"
 #include "support/options.hpp"
 
 namespace {
@@ -37,20 +38,12 @@ roc::device_array<int, N> array_on(int ordinal, roc::shape<N> const& shape) {
   return roc::device_array<int, N>(shape);
 }
 
-calls recorded;
-
-// Returns the calls of f() after the first two calls of it, without queries of events, which depend
-// on the time.
+// Returns the calls of roc::test::calls_of without queries of events, which depend on the time.
 template <class F>
 calls calls_of(F f) {
-  for (int i = 0; i < 2; ++i) f();
-  recorded.clear();
-  auto const previous_hook = roc::platform::set_call_hook(
-      [](roc::platform::call_record const& record) { recorded.emplace_back(record.name); });
-  f();
-  roc::platform::set_call_hook(previous_hook);
-  std::erase(recorded, "hipEventQuery");
-  return recorded;
+  calls result = roc::test::calls_of(f);
+  std::erase(result, "hipEventQuery");
+  return result;
 }
 
 bool contains(calls const& all, std::string_view name) {
@@ -141,16 +134,13 @@ TEST_F(PeerRoute, CopyWithoutStreamCreatesNothing) {
 TEST_F(PeerRoute, AccessIsEnabledOnceForAPair) {
   auto const here = array_on<1>(0, {1024});
   auto const there = array_on<1>(1, {1024});
-  recorded.clear();
-  auto const previous_hook = roc::platform::set_call_hook(
-      [](roc::platform::call_record const& record) { recorded.emplace_back(record.name); });
+  roc::test::call_counter const enabled("hipDeviceEnablePeerAccess");
   for (int i = 0; i < 3; ++i) {
     roc::copy(here, there);
     roc::copy(there, here);
     roc::copy(there(roc::slice(0, 1024, 2)), here(roc::slice(0, 512)));
   }
-  roc::platform::set_call_hook(previous_hook);
-  EXPECT_EQ(2, std::count(recorded.begin(), recorded.end(), "hipDeviceEnablePeerAccess"));
+  EXPECT_EQ(2, enabled.count());
 }
 
 TEST_F(PeerRoute, AccessThatTheProgramHasEnabledIsUsed) {
