@@ -337,8 +337,11 @@ def targets(results):
             for size in results.sizes("streams", case) if size >= 8 * mebi)
 
     def case_ratio(run, cases, base, scale=1):
-        return smallest_ratio(((results.rate(run, case) or 0) * scale,
-                               results.rate(run, base.format(case))) for case in cases)
+        """Returns the smallest ratio of the cases; None if one of them has no rate."""
+        pairs = [(results.rate(run, case), results.rate(run, base.format(case))) for case in cases]
+        if not all(library and raw for library, raw in pairs):
+            return None
+        return smallest_ratio((library * scale, raw) for library, raw in pairs)
 
     def new_array_rate(min_size):
         rates = [results.rate("new_arrays", "d2h/new_array", size)

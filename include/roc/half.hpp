@@ -14,9 +14,9 @@ namespace roc {
 class half {
  public:
   half() = default;  ///< The value is unspecified, as that of a float.
-  /// Rounds to nearest, ties to even: beyond 65504 to infinity, below 2^-24 to zero.
+  /// Rounds to nearest, ties to even: magnitudes from 65520 on to infinity, up to 2^-25 to zero.
   ROCARRAY_HOST_DEVICE constexpr half(float value) noexcept : bits_(rounded(value)) {}
-  /// Returns the number; every half is a float.
+  /// Returns the number. Exact: float represents every half.
   ROCARRAY_HOST_DEVICE constexpr operator float() const noexcept {
     std::uint32_t const sign = static_cast<std::uint32_t>(bits_ & 0x8000) << 16;
     std::uint32_t const magnitude = bits_ & 0x7fff;

@@ -154,6 +154,8 @@ struct active_options : options {
   std::size_t chunk_bytes;
   /// True if a copy that cannot take `path` must throw.
   bool is_path_required;
+  /// True if copy_options::threads was given.
+  bool are_threads_required;
 
   friend bool operator==(active_options const&, active_options const&) = default;
 };

@@ -131,7 +131,7 @@ roc::options defaults() noexcept {
 
 // Returns the options with sizes rounded to those that can be used, and what is derived from them.
 active_options activate(roc::options const& values) noexcept {
-  active_options result{values, 0, 0, false};
+  active_options result{values, 0, 0, false, false};
   // A multiple of the widest access on the device, so that every chunk begins at one.
   constexpr std::size_t widest_access = 256;
   result.chunk_bytes =
@@ -361,7 +361,10 @@ active_options with(copy_options const& values) {
   }
   check_enumerator("copy_options::path", "copy_path", values.path, path_names().size());
   active_options result = options();
-  if (values.threads != 0) result.copy_threads = values.threads;
+  if (values.threads != 0) {
+    result.copy_threads = values.threads;
+    result.are_threads_required = true;
+  }
   if (values.path != copy_path::none) {
     result.path = values.path;
     result.is_path_required = true;

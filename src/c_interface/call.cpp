@@ -40,7 +40,7 @@ roc_status status_of(error const& exception) noexcept {
   if (code == std::errc::not_enough_memory) return ROCARRAY_ERROR_OUT_OF_MEMORY;
   if (code == std::errc::not_supported) return ROCARRAY_ERROR_NOT_SUPPORTED;
   if (code == std::errc::no_such_device) return ROCARRAY_ERROR_NO_DEVICE;
-  // Busy: a call of HIP that waits has failed, for which there is a line in the log.
+  // Busy: a call of HIP that waits has failed; the log has its error.
   bool const is_busy = code == std::errc::device_or_resource_busy;
   if (code.category() == hip_category() || is_busy) return ROCARRAY_ERROR_HIP;
   if (code == std::errc::invalid_argument) return ROCARRAY_ERROR_INVALID_ARGUMENT;

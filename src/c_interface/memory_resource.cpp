@@ -61,7 +61,7 @@ void record_use(void const* data, stream_ref stream) {
   memory::device_use const use(stream, device, data);
 }
 
-// The same, but returns false if host memory is exhausted, in which memory can still be freed.
+// Calls record_use. Returns false if host memory is exhausted; the memory can still be freed then.
 bool try_record_use(void const* data, stream_ref stream) {
   try {
     record_use(data, stream);

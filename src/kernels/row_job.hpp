@@ -50,8 +50,7 @@ struct row_part {
 
   /// Reads the chunk at `position`, whose address is `from`, if the row has all of its dwords.
   ///
-  /// Apart from read_part: this is one load under a condition, which the following loads need not
-  /// wait for.
+  /// Separate from read_part, so that later loads need not wait for this one.
   ROCARRAY_HOST_DEVICE void read_whole(std::uintptr_t from, int position, row_chunk& chunk) const {
     if (has_whole(position)) chunk = word_at<row_chunk const>(from);
   }
@@ -111,7 +110,7 @@ struct row_job : row_arguments {
     std::uintptr_t const from =
         row.from + static_cast<std::uintptr_t>(offset) - static_cast<unsigned>(shift);
 
-    // Positions farther away than a chunk of the source need not be exact.
+    // Clamped to int: only positions within one chunk of the source matter.
     constexpr int size = row_chunk::bytes;
     std::ptrdiff_t const rest = static_cast<std::ptrdiff_t>(run) - offset;
     row_part const part{offset > size ? -size : static_cast<int>(-offset),
@@ -128,7 +127,7 @@ struct row_job : row_arguments {
 
  private:
   // Returns the 16 bytes that begin `bytes` bytes (0, 4, 8 or 12) after the beginning of `chunk`,
-  // if `next` follows it in memory. Without an index that depends on `bytes`, which would put the
+  // if `next` follows it in memory. Uses no index that depends on `bytes`, which would put the
   // dwords into scratch memory.
   ROCARRAY_HOST_DEVICE static row_chunk shifted(row_chunk const& chunk, row_chunk const& next,
                                                 unsigned bytes) {
@@ -156,12 +155,13 @@ struct row_job : row_arguments {
 /// read in dwords.
 ///
 /// Compared with row_job, the words at the ends belong to several threads: none of them waits for
-/// many narrow accesses. But each row has more of these.
+/// many narrow accesses. But a row has more narrow accesses.
 template <class Word>
 struct split_row_job : row_arguments {
   static constexpr bool is_shifted = sizeof(Word) < row_chunk::dword;  // within dwords
   /// The most words before the whole chunks, and after them. If data is shifted within the dwords
-  /// of the source, the row must have the last 3 bytes before a chunk, and the first 3 after it.
+  /// of the source, a chunk reads up to 3 bytes before and after its data, which must belong to the
+  /// row.
   static constexpr unsigned max_words =
       (row_chunk::bytes + (is_shifted ? 3 : 0)) / sizeof(Word) - 1;
   static constexpr unsigned words_per_thread = is_shifted ? 3 : 1;
@@ -201,7 +201,7 @@ struct split_row_job : row_arguments {
     bool has_word[words_per_thread];
     ROCARRAY_UNROLL
     for (unsigned k = 0; k < words_per_thread; ++k) {
-      // In segments after the first one of a row, this is beyond the last word.
+      // Threads of later segments of a row have no words: this is at least 2 * max_words.
       std::uint32_t const word = units.first + k * units.step;
       bool const is_head = word < max_words;
       std::uint32_t const index = is_head ? word : word - max_words;
@@ -231,7 +231,7 @@ struct split_row_job : row_arguments {
   }
 };
 
-/// Copies one of the equal parts of each row, of which there are as many as segments, as a single
+/// Divides each row into as many equal parts as it has segments, and copies one part as a single
 /// thread. The CPU does so, for the job of either kernel.
 struct copy_row_segment {
   row_arguments job;
@@ -239,7 +239,7 @@ struct copy_row_segment {
   void operator()(std::size_t i) const {
     std::size_t const segments = job.division.segments.divisor;
     std::size_t const segment_bytes = (job.run + segments - 1) / segments;
-    // The last segments are empty if the rounded parts fill the row before them.
+    // The last parts may be empty, because the sizes are rounded up.
     std::size_t const begin = std::min(i % segments * segment_bytes, job.run);
     std::size_t const bytes = std::min(segment_bytes, job.run - begin);
     word_addresses const row = job.rows.locate(i / segments);

@@ -315,7 +315,7 @@ outcome serve_copy(copy_request const& request, copy_report& report) {
     transfer::download_and_wait(work);
   }
   std::chrono::nanoseconds const duration = std::chrono::steady_clock::now() - begin;
-  // The event itself takes about so long, which the vendor's function needs not.
+  // An event costs about this much, as an estimate; the vendor's function needs none.
   constexpr std::chrono::nanoseconds cost_of_event = std::chrono::microseconds(10);
   report.nanoseconds = (duration - waited + std::min(waited, cost_of_event)).count();
   return outcome::served;

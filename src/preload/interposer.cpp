@@ -322,7 +322,7 @@ outcome try_to_serve(call_site const& site, copy_request& request, copy_report& 
 outcome serve(call_site& site, call function, copy_request request, copy_report& report) noexcept {
   outcome const result = try_to_serve(site, request, report);
   std::uint64_t const bytes = result == outcome::invalid ? 0 : request.bytes();
-  count_copy(site, function, result, bytes);
+  count_copy(site, function, result, bytes, report.is_pinned);
   if (result == outcome::served) add_duration(result, request, report);
   return result;
 }

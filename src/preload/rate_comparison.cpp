@@ -11,7 +11,7 @@
 namespace roc::preload {
 namespace {
 
-// The class is the vendor's while its copies take less than 1 / max_ratio of the time.
+// The vendor's function does the class while served copies take more than max_ratio times as long.
 constexpr float max_ratio = 1.05f;
 
 // The last three durations of one side of a comparison. Threads that write at the same time may

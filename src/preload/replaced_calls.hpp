@@ -65,7 +65,7 @@ int copy_or_call_vendor(call function, void const* caller, copy_request const& r
   if (result == outcome::served) {
     result = serve(site, function, request, report);
   } else {
-    count_copy(site, function, result, 0);
+    count_copy(site, function, result, 0, false);
   }
   if (result == outcome::served) return 0;
   if (result != outcome::to_measure) return copy_with_vendor(address, arguments...);

@@ -194,11 +194,11 @@ void print_advice() noexcept {
 
 }  // namespace
 
-void count_copy(call_site& site, call function, outcome result, std::uint64_t bytes) noexcept {
+void count_copy(call_site& site, call function, outcome result, std::uint64_t bytes,
+                bool is_pinned) noexcept {
   counters[static_cast<std::size_t>(function)][static_cast<std::size_t>(result)].add(bytes);
-  bool const is_pageable = result == outcome::served || result == outcome::to_measure ||
-                           result == outcome::vendor_faster;
-  if (is_pageable) site.pageable.add(bytes);
+  bool const is_looked_up = result == outcome::served || result == outcome::to_measure;
+  if (is_looked_up && !is_pinned) site.pageable.add(bytes);
   if (result == outcome::small) site.small.add(bytes);
 }
 

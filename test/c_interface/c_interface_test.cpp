@@ -977,10 +977,10 @@ TEST(CRegistration, InvalidRequestsAreErrors) {
   roc_host_range const null{nullptr, 4};
   roc_host_range const large{&x, SIZE_MAX};
   roc_host_range const wrapping{&x, std::size_t{PTRDIFF_MAX} + 1};
-  for (auto const call : {+[](roc_host_range const*ranges, std::size_t count) {
+  for (auto const call : {+[](roc_host_range const* ranges, std::size_t count) {
                             return roc_register_host(ranges, count, 0);
                           },
-                          +[](roc_host_range const*ranges, std::size_t count) {
+                          +[](roc_host_range const* ranges, std::size_t count) {
                             return roc_deregister(ranges, count);
                           }}) {
     EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, call(nullptr, 1));

@@ -341,8 +341,7 @@ View transformed(view_spec const& spec, std::byte* base, int device) {
       };
       view = [&]<std::size_t... I>(std::index_sequence<I...>) {
         return View(view.region(slice_of(I)...));
-      }
-      (std::make_index_sequence<N>());
+      }(std::make_index_sequence<N>());
       view = view.transpose(axes);
       if (recipe.split) view = view.split(view.shape()[0], 0).front();
       if constexpr (N < max_rank) {

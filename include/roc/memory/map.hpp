@@ -112,7 +112,8 @@ class [[nodiscard]] mapping {
 
   /// Ends the host's access. A device array is overwritten with the elements of the view, unless it
   /// is mapped for reading.
-  /// @throws lifetime_error if already unmapped, and what roc::copy throws; the array stays mapped
+  /// @throws lifetime_error if already unmapped, roc::error if the mapping has a stream that is
+  ///   captured and the array is to be overwritten, and what roc::copy throws; the array stays mapped
   ///
   /// *Synchronization:* complete on return, or enqueued if the mapping has a stream. Unmapping
   /// managed memory may block on AMD; see prefetch.
@@ -218,7 +219,7 @@ auto map(A&& array, access_constant<K> kind, detail::caller at = std::source_loc
 /// Gives the host access to an array for a scope, in the order of `stream`; otherwise as the
 /// overload without a stream.
 ///
-/// @throws roc::error if the stream is captured: the pinned memory would not outlive the mapping
+/// @throws roc::error if the stream is captured: mapping blocks until the stream's work has finished
 ///
 /// *Synchronization:* blocks until the work on `stream` has finished (all work on the device, if
 /// managed memory needs that), but not for a device array with access::write. `unmap` enqueues the

@@ -47,7 +47,7 @@ struct driven_transfer {
   }
   /// The value of the CPU's counter when the CPU's step of the chunk is done.
   std::uint64_t cpu_done(std::size_t chunk) const noexcept { return first_value + chunk + 1; }
-  /// The largest value that the transfer uses.
+  /// No value of the transfer is larger. An upload may not write it.
   std::uint64_t last_value() const noexcept { return device_done(work->chunk_count() - 1); }
 };
 

@@ -260,11 +260,10 @@ class value_steps {
   }
 
  private:
-  // Returns true if the CPU waits for the device's step of the chunk: it unpacks the chunk, or packs
-  // a later chunk into the same slot.
+  // Returns true if the CPU waits for the device's step of the chunk: it unpacks the chunk, or
+  // packs a later chunk into the same slot.
   bool is_awaited(std::size_t chunk) const noexcept {
-    return !transfer_.is_upload ||
-           chunk + transfer_.slot_count < transfer_.work->chunk_count();
+    return !transfer_.is_upload || chunk + transfer_.slot_count < transfer_.work->chunk_count();
   }
   void enqueue_transfer(std::size_t chunk) {
     staged_work const& work = *transfer_.work;

@@ -8,8 +8,8 @@
 
 namespace roc::transfer::value_staging {
 
-/// The number of chunks into which a transfer is divided, if their sizes allow it. Each costs two or
-/// three calls of HIP when the transfer is enqueued.
+/// The number of chunks into which a transfer is divided, if their sizes allow it. Each costs two
+/// or three calls of HIP when the transfer is enqueued.
 inline constexpr std::size_t target_chunks = 8;
 /// The smallest chunk that a transfer is divided into. Between two chunks, the copy engine of an
 /// H100 waits about 5 us for the values: a fourth of the time that a chunk of 1 MiB takes.
@@ -20,12 +20,13 @@ inline constexpr std::size_t task_bytes = std::size_t{128} << 10;
 inline constexpr std::size_t tasks_at_a_time = 32;
 /// The most chunks of one transfer that have staging memory at a time. The copy engine works on one
 /// of them, and the CPU on the others. With four, large copies to the host ran at half the rate on
-/// an H100, probably because the engine wrote to memory that the CPU's caches still held; with 16,
-/// copies in both directions at once did. A transfer whose stream is busy keeps the memory from other streams: with the default options, the
-/// largest ones take half of it.
+/// an H100, probably because the engine wrote to memory that the CPU's caches still held. With 16,
+/// simultaneous copies in both directions ran at half the rate. A transfer whose stream is busy keeps
+/// the memory from other streams: with the default options, the largest ones take half of it.
 inline constexpr std::size_t max_slots = 8;
 
-/// A thread that finds no work spins for this time, in which the link transfers two chunks.
+/// A thread that finds no work spins for this time: about twice the link's time for the largest
+/// chunk.
 inline constexpr auto spin_time = std::chrono::microseconds(200);
 /// After that it sleeps for this fraction of the time for which it has found no work, but at most
 /// for max_sleep.

@@ -175,8 +175,7 @@ void retire(texture_set* textures) noexcept {
     if (destroy_when_idle(*owner)) return;
     base::log_error(
         "the textures of a destroyed image are leaked, because the work that uses them is not "
-        "known; "
-        "see the error before");
+        "known; see the error before");
     static_cast<void>(owner.release());
     return;
   }

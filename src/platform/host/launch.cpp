@@ -49,9 +49,9 @@ hipError_t enqueue_kernel(hipStream_t stream, std::function<void()> kernel) {
   static_cast<void>(device_arena(0));  // its first use needs memory, and kernels cannot throw
   scheduler::instance().submit(
       target,
-      [kernel = std::move(kernel), devices = accessible_devices(target->device),
+      [kernel = std::move(kernel), device = target->device,
        work = stream_captures::instance().track(target.get(), "kernel", stream)] {
-        device_access_scope const scope(devices);
+        device_access_scope const scope(accessible_devices(device));
         kernel();
       },
       nullptr, "kernel");

@@ -45,7 +45,8 @@ void set_pool_access(int device, int owner, bool is_allowed) noexcept {
 }
 
 device_set accessible_devices(int device) noexcept {
-  return row_of(peer_accesses, device).load() | set_of(device);
+  return row_of(peer_accesses, device).load() | row_of(pool_accesses, device).load() |
+         set_of(device);
 }
 
 bool can_access_memory(int device, void const* address) {

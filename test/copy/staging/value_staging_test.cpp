@@ -560,6 +560,25 @@ TEST(ValueStagingDeathTest, HostFunctionsAreUsedIfTheDeviceCannotWaitForValues) 
       testing::ExitedWithCode(0), "");
 }
 
+// The CPU waits for the device only before it packs into memory that an earlier chunk has used.
+TEST(ValueStaging, UploadOfOneChunkWritesOneValue) {
+  roc::stream const stream;
+  bytes const source = numbered(1000, 1);
+  roc::device_array<std::uint8_t> const array({source.size()});
+  array.copy_to_device(source, stream, roc::borrow_source);
+  stream.synchronize();
+  {
+    call_recorder const calls;
+    array.copy_to_device(source, stream, roc::borrow_source);
+    EXPECT_EQ(1u, calls.count("hipStreamWriteValue64"));
+    EXPECT_EQ(1u, calls.count("hipStreamWaitValue64"));
+  }
+  bytes back(source.size());
+  array.copy_to_host(back, stream);
+  stream.synchronize();
+  EXPECT_EQ(source, back);
+}
+
 TEST(ValueStagingDeathTest, ProcessMayEndWithPendingCopies) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

@@ -147,6 +147,25 @@ void write_peer(char* data) {
   ok(hipStreamSynchronize(nullptr));
 }
 
+TEST(HostPeerAccess, KernelCanUsePoolThatIsShared) {
+  ok(hipSetDevice(1));
+  void* data = nullptr;
+  ok(hipMallocAsync(&data, 16, nullptr));
+  ok(hipStreamSynchronize(nullptr));
+  hipMemPool_t pool = nullptr;
+  ok(hipDeviceGetDefaultMemPool(&pool, 1));
+  ok(hipSetDevice(0));
+  hipMemAccessDesc const access{{hipMemLocationTypeDevice, 0}, hipMemAccessFlagsProtReadWrite};
+  ok(hipMemPoolSetAccess(pool, &access, 1));
+  write_peer(static_cast<char*>(data));
+  char back[16] = {};
+  ok(hipMemcpy(back, data, 16, hipMemcpyDeviceToHost));
+  EXPECT_TRUE(std::all_of(back, back + 16, [](char b) { return b == 5; }));
+  ok(hipSetDevice(1));
+  ok(hipFreeAsync(data, nullptr));
+  ok(hipSetDevice(0));
+}
+
 TEST(HostPeerAccessDeathTest, KernelNeedsAccess) {
   if (setting("ROCARRAY_HOST_PROTECT") != "on") GTEST_SKIP() << "needs ROCARRAY_HOST_PROTECT=on";
   char* const there = allocate_on(1, 16);
