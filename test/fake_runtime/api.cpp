@@ -97,7 +97,6 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipLaunchKernel(void const* function, di
         static_shared_bytes(stub) > roc::host_hip::max_shared_bytes() - shared_bytes) {
       return hipErrorInvalidValue;
     }
-    if (stub->run_items == nullptr) roc::host_hip::allocate_first_runner();
     auto const launch =
         std::make_shared<pending_launch>(*stub, blocks, threads, shared_bytes, arguments);
     return roc::host_hip::enqueue_kernel(stream, [launch] { launch->run(); });

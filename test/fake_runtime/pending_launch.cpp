@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "platform/host/block_runner.hpp"
 #include "platform/host/parallel_for.hpp"
 
 namespace roc::fake_runtime {
@@ -25,21 +24,25 @@ pending_launch::pending_launch(host_stub const& stub, launch_extent grid, launch
     arguments_.push_back(next);
     next += units_of(i);
   }
+  if (stub.run_items == nullptr) host_hip::reserve_runner(grid_of_kernel());
+}
+
+host_hip::grid_launch pending_launch::grid_of_kernel() {
+  auto const index_of = [](launch_extent const& extent) {
+    return host_kernels::kernel_index{extent.sizes[0], extent.sizes[1], extent.sizes[2]};
+  };
+  return {stub_.kernel, arguments_.data(), index_of(grid_), index_of(block_), shared_bytes_};
 }
 
 void pending_launch::run() {
   void** const arguments = arguments_.data();
   if (stub_.run_items != nullptr) {
-    roc::host_hip::parallel_for(
+    host_hip::parallel_for(
         stub_.item_count(arguments),
         [&](std::size_t begin, std::size_t end) { stub_.run_items(arguments, begin, end); }, 1024);
     return;
   }
-  auto const index_of = [](launch_extent const& extent) {
-    return roc::host_kernels::kernel_index{extent.sizes[0], extent.sizes[1], extent.sizes[2]};
-  };
-  roc::host_hip::run_grid(
-      {stub_.kernel, arguments, index_of(grid_), index_of(block_), shared_bytes_});
+  host_hip::run_grid(grid_of_kernel());
 }
 
 }  // namespace roc::fake_runtime

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "platform/host/block_runner.hpp"
 #include "platform/host/host_stub_abi.hpp"
 
 namespace roc::fake_runtime {
@@ -19,7 +20,8 @@ struct launch_extent {
 /// One launch. The host stub must outlive it.
 class pending_launch {
  public:
-  /// Copies the arguments, because the launch returns before the kernel runs.
+  /// Copies the arguments, because the launch returns before the kernel runs. Allocates what the
+  /// kernel needs to run. Throws std::bad_alloc.
   pending_launch(host_stub const& stub, launch_extent grid, launch_extent block,
                  std::size_t shared_bytes, void* const* arguments);
 
@@ -30,6 +32,9 @@ class pending_launch {
   void run();
 
  private:
+  // Returns the grid of a kernel whose blocks run as such.
+  host_hip::grid_launch grid_of_kernel();
+
   /// The unit of storage: aligned for every type.
   struct alignas(64) storage_unit {
     std::byte bytes[64];
