@@ -250,6 +250,12 @@ bool is_from_driver_pool(memory::allocation_record const* record) noexcept {
   return block->span->slab->source().is_from_driver_pool;
 }
 
+// Returns true if the code means that HIP can share no memory of this kind.
+bool means_unshareable(hipError_t code) noexcept {
+  return code == hipErrorInvalidValue || code == hipErrorInvalidDevicePointer ||
+         code == hipErrorNotSupported;
+}
+
 [[noreturn]] void throw_driver_pool(void const* first, std::string const& detail) {
   throw ipc_error(std::errc::not_supported,
                   "memory at " + text_of(first) +
@@ -336,12 +342,12 @@ void export_ipc_array(ipc_array_data& data, ipc_region const& region, int device
   hipIpcMemHandle_t native;
   hipError_t const result =
       ROCARRAY_HIP_CODE(hipIpcGetMemHandle, &native, reinterpret_cast<void*>(block->begin));
-  if (result == hipErrorOutOfMemory || platform::is_in_host_function()) {
-    platform::detail::fail(platform::call::call_hipIpcGetMemHandle, result,
-                           std::source_location::current());
+  if (means_unshareable(result)) {
+    throw_driver_pool(region.first, ": " + describe("hipIpcGetMemHandle", result));
   }
   if (result != hipSuccess) {
-    throw_driver_pool(region.first, ": " + describe("hipIpcGetMemHandle", result));
+    platform::detail::fail(platform::call::call_hipIpcGetMemHandle, result,
+                           std::source_location::current());
   }
   data.origin = runtime::origin_of(found.device);
   data.memory = runtime::bytes_of(native);
