@@ -26,6 +26,7 @@
 #include "memory/device/device_use.hpp"
 #include "memory/device/pool_slab.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 #include "platform/pointer.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/ipc_origin.hpp"
@@ -53,7 +54,7 @@ struct opened_allocation {
   int device;
   std::byte* data;
   std::size_t bytes;
-  std::size_t count;  // of arrays
+  std::size_t count;  // of arrays; 0 if HIP could not close it, so that it is still open
 
   // Two handles of one allocation may differ if the runtime numbers allocations.
   bool is_of(ipc_array_data const& wanted, base::process_identity const& process) const noexcept {
@@ -139,18 +140,18 @@ opened_allocation& open_allocation(ipc_array_data const& data, int device) {
   return list.back();
 }
 
-// Ends the use by one array, and closes the allocation after the last one. Errors of HIP are
-// logged.
+// Ends the use by one array, and closes the allocation after the last one. If HIP cannot close it,
+// logs the error, and the allocation stays in the list for a later opening.
 void close_allocation(opened_allocation& closed) noexcept {
   std::lock_guard const lock(opened().mutex);
   if (--closed.count != 0) return;
-  int previous = closed.device;
-  bool const is_known = ROCARRAY_HIP_QUIET(hipGetDevice, &previous);
-  bool const is_changed =
-      is_known && previous != closed.device && ROCARRAY_HIP_QUIET(hipSetDevice, closed.device);
-  ROCARRAY_HIP_QUIET(hipIpcCloseMemHandle, static_cast<void*>(closed.data));
-  if (is_changed) runtime::restore_current_device(previous);
-  opened().list.remove_if([&](opened_allocation const& item) { return &item == &closed; });
+  bool const is_closed = platform::retry_then_log([&] {
+    runtime::on_device const guard(closed.device);
+    ROCARRAY_HIP(hipIpcCloseMemHandle, static_cast<void*>(closed.data));
+  });
+  if (is_closed) {
+    opened().list.remove_if([&](opened_allocation const& item) { return &item == &closed; });
+  }
 }
 
 // Ends the use of an allocation by an array that is being opened, unless it is released.

@@ -675,6 +675,53 @@ TEST(IpcOpen, MemoryOfAnotherProcessCannotBeExportedAgain) {
   owner.kill();
 }
 
+// Closing
+
+TEST(IpcClose, TransientFailureOfHipIsRepeated) {
+  other_process owner("simple owner");
+  auto const handle = owner.receive<ipc_array_handle>();
+  std::optional<roc::device_array<int>> array = roc::open_ipc_array<int, 1>(handle);
+  {
+    roc::test::call_counter const closed("hipIpcCloseMemHandle");
+    ASSERT_TRUE(roc::platform::fail_call("hipIpcCloseMemHandle", 1, hipErrorUnknown));
+    array.reset();
+    roc::platform::clear_failures();
+    EXPECT_EQ(2, closed.count());
+  }
+  roc::test::call_counter const opened("hipIpcOpenMemHandle");
+  array = roc::open_ipc_array<int, 1>(handle);
+  EXPECT_EQ(1, opened.count());
+  EXPECT_EQ(counted(1000), contents(*array));
+  owner.kill();
+}
+
+TEST(IpcClose, MemoryThatHipCannotCloseIsUsedByALaterOpening) {
+  other_process owner("simple owner");
+  auto const handle = owner.receive<ipc_array_handle>();
+  std::optional<roc::device_array<int>> array = roc::open_ipc_array<int, 1>(handle);
+  int const* const address = array->data();
+  static int messages;
+  messages = 0;
+  auto const previous_hook = roc::set_log_hook([](char const*) noexcept { ++messages; });
+  ASSERT_TRUE(roc::platform::fail_call("hipIpcCloseMemHandle", 1, hipErrorUnknown,
+                                       roc::platform::failing_uses::all_later));
+  array.reset();
+  roc::platform::clear_failures();
+  roc::set_log_hook(previous_hook);
+  EXPECT_EQ(1, messages);
+  {
+    roc::test::call_counter const opened("hipIpcOpenMemHandle");
+    array = roc::open_ipc_array<int, 1>(handle);
+    EXPECT_EQ(0, opened.count());
+  }
+  EXPECT_EQ(address, array->data());
+  EXPECT_EQ(counted(1000), contents(*array));
+  roc::test::call_counter const closed("hipIpcCloseMemHandle");
+  array.reset();
+  EXPECT_EQ(1, closed.count());
+  owner.kill();
+}
+
 // Events
 
 // Opens an event and an array, waits for the event on a stream, adds to the array, and records its
