@@ -2,6 +2,7 @@
 #include <roc/ipc.hpp>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -54,7 +55,8 @@ struct opened_allocation {
   int device;
   std::byte* data;
   std::size_t bytes;
-  std::size_t count;  // of arrays; 0 if HIP could not close it, so that it is still open
+  std::size_t count;        // of arrays; 0 if HIP could not close it, so that it is still open
+  bool is_closing = false;  // HIP closes it at present, without the mutex
 
   // Two handles of one allocation may differ if the runtime numbers allocations.
   bool is_of(ipc_array_data const& wanted, base::process_identity const& process) const noexcept {
@@ -63,10 +65,11 @@ struct opened_allocation {
   }
 };
 
-// The allocations that are open. The mutex is held while HIP opens or closes one, so that no thread
-// opens an allocation twice.
+// The allocations that are open. The mutex is held while HIP opens one, so that no thread opens an
+// allocation twice, but not while HIP closes one, which may wait for work of other devices.
 struct opened_allocations {
   std::mutex mutex;
+  std::condition_variable close_ended;
   std::list<opened_allocation> list;
 };
 
@@ -81,6 +84,8 @@ std::optional<std::int64_t> owner_of(void const* address) {
   std::lock_guard const lock(opened().mutex);
   auto const value = reinterpret_cast<std::uintptr_t>(address);
   for (opened_allocation const& item : opened().list) {
+    // HIP may have given the addresses of a closed allocation to memory of this process.
+    if (item.is_closing) continue;
     if (value - reinterpret_cast<std::uintptr_t>(item.data) < item.bytes) return item.owner.pid;
   }
   return std::nullopt;
@@ -110,15 +115,21 @@ std::string describe(char const* call, hipError_t code) {
 }
 
 // Opens the allocation of a handle, or counts one more array if it is open. Blocks while HIP opens
-// or closes another one. Throws ipc_error, roc::error.
+// another one or closes this one. Throws ipc_error, roc::error.
 opened_allocation& open_allocation(ipc_array_data const& data, int device) {
   platform::refuse_in_host_function();
   base::process_identity const owner = runtime::identity_of(data.origin);
-  std::lock_guard const lock(opened().mutex);
+  std::unique_lock lock(opened().mutex);
   auto& list = opened().list;
-  auto const found = std::find_if(list.begin(), list.end(), [&](opened_allocation const& item) {
-    return item.is_of(data, owner);
-  });
+  auto const find = [&] {
+    return std::find_if(list.begin(), list.end(),
+                        [&](opened_allocation const& item) { return item.is_of(data, owner); });
+  };
+  auto found = find();
+  while (found != list.end() && found->is_closing) {
+    opened().close_ended.wait(lock);
+    found = find();
+  }
   if (found != list.end()) {
     ++found->count;
     return *found;
@@ -143,15 +154,20 @@ opened_allocation& open_allocation(ipc_array_data const& data, int device) {
 // Ends the use by one array, and closes the allocation after the last one. If HIP cannot close it,
 // logs the error, and the allocation stays in the list for a later opening.
 void close_allocation(opened_allocation& closed) noexcept {
-  std::lock_guard const lock(opened().mutex);
+  std::unique_lock lock(opened().mutex);
   if (--closed.count != 0) return;
+  closed.is_closing = true;
+  lock.unlock();
   bool const is_closed = platform::retry_then_log([&] {
     runtime::on_device const guard(closed.device);
     ROCARRAY_HIP(hipIpcCloseMemHandle, static_cast<void*>(closed.data));
   });
+  lock.lock();
+  closed.is_closing = false;
   if (is_closed) {
     opened().list.remove_if([&](opened_allocation const& item) { return &item == &closed; });
   }
+  opened().close_ended.notify_all();
 }
 
 // Ends the use of an allocation by an array that is being opened, unless it is released.

@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <initializer_list>
 #include <numeric>
 #include <optional>
@@ -719,6 +720,32 @@ TEST(IpcClose, MemoryThatHipCannotCloseIsUsedByALaterOpening) {
   roc::test::call_counter const closed("hipIpcCloseMemHandle");
   array.reset();
   EXPECT_EQ(1, closed.count());
+  owner.kill();
+}
+
+TEST(IpcClose, DoesNotDelayOtherThreads) {
+  other_process owner("simple owner");
+  auto const handle = owner.receive<ipc_array_handle>();
+  std::optional<roc::device_array<int>> array = roc::open_ipc_array<int, 1>(handle);
+  static roc::device_array<int> const* local;
+  static std::future<void> exported;
+  static bool has_returned;
+  auto const other = roc::to_device(counted(10));
+  local = &other;
+  has_returned = false;
+  // The hook runs in the thread that closes the memory, as a part of the call of HIP.
+  auto const previous_hook =
+      roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+        if (std::strcmp(record.name, "hipIpcCloseMemHandle") != 0) return;
+        exported =
+            std::async(std::launch::async, [] { static_cast<void>(roc::get_ipc_handle(*local)); });
+        has_returned = exported.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+      });
+  array.reset();
+  roc::platform::set_call_hook(previous_hook);
+  ASSERT_TRUE(exported.valid());
+  exported.get();
+  EXPECT_TRUE(has_returned);
   owner.kill();
 }
 
