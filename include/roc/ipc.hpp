@@ -223,8 +223,9 @@ template <class T, std::size_t N>
   return detail::ipc_access::handle_of(view, nullptr, exposure);
 }
 /// Returns a handle with an event after the work that was enqueued on `stream` so far; otherwise as
-/// the overload without a stream. The process that opens the handle waits for the event. A later
-/// call for the same memory and stream replaces the record of the event.
+/// the overload without a stream. The process that opens the handle waits for the event. Each array
+/// has one event. A later call for the array makes its stream wait for the event, and then records
+/// the event again.
 ///
 /// *Synchronization:* does not block. On the host platform the first handle of an allocation blocks
 /// until running kernels and copies have finished.

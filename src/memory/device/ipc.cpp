@@ -188,7 +188,8 @@ class opening_scope {
 };
 
 // The events of exported memory, for processes that open it later. There is one for each allocation
-// of the library and stream: a new record comes after the work of the one that it replaces.
+// of the library, and for each allocation of HIP that is not the library's. A new record comes
+// after the work of the one that it replaces, also on another stream.
 class exported_events {
  public:
   static exported_events& instance() {
@@ -205,13 +206,17 @@ class exported_events {
     // Nobody may use memory that has been freed.
     std::erase_if(events_, [](item const& old) { return old.token != nullptr && !*old.token; });
     auto found = std::find_if(events_.begin(), events_.end(), [&](item const& old) {
-      return old.token == token && old.address == address && old.stream == stream;
+      return old.token == token && old.address == address && old.stream.device() == stream.device();
     });
     if (found == events_.end()) {
       events_.push_back({token, address, stream, ipc_event()});
       found = std::prev(events_.end());
+    } else if (found->stream != stream || stream.is_foreign()) {
+      // The streams of several threads may share the identity of a foreign stream.
+      runtime::wait(stream, found->event);
     }
     runtime::record(found->event, stream);
+    found->stream = stream;
     hipIpcEventHandle_t native;
     auto const event = reinterpret_cast<hipEvent_t>(found->event.handle());
     ROCARRAY_HIP(hipIpcGetEventHandle, &native, event);
@@ -222,7 +227,7 @@ class exported_events {
   struct item {
     memory::allocation_token token;  // null for memory that is not the library's
     std::uintptr_t address;          // of the allocation of HIP
-    runtime::stream_id stream;
+    runtime::stream_id stream;       // of the last record
     ipc_event event;
   };
 

@@ -343,6 +343,36 @@ TEST(IpcArray, ExportComesAfterEarlierUsesOfTheMemory) {
   EXPECT_TRUE(owner.join());
 }
 
+// Sends two handles of one array, which pending work of the first stream fills.
+role_definition const two_streams_owner{"two streams owner", [](channel& parent) {
+                                          auto array = roc::to_device(std::vector<int>(1 << 16, 1));
+                                          roc::stream const first;
+                                          roc::stream const second;
+                                          roc::test::gate gate;
+                                          gate.close(first);
+                                          array.fill(2, first);
+                                          parent.send(roc::get_ipc_handle(array, first));
+                                          parent.send(roc::get_ipc_handle(array, second));
+                                          parent.receive<bool>();
+                                          gate.open();
+                                          parent.receive<bool>();
+                                        }};
+
+TEST(IpcArray, ExportOnAnotherStreamKeepsTheOrderOfTheEarlierHandle) {
+  other_process owner("two streams owner");
+  auto const first_handle = owner.receive<ipc_array_handle>();
+  owner.receive<ipc_array_handle>();
+  roc::stream const stream;
+  auto const array = roc::open_ipc_array<int, 1>(first_handle, stream);
+  std::vector<int> result(1 << 16);
+  array.copy_to_host(result, stream);
+  owner.send(true);
+  stream.synchronize();
+  EXPECT_EQ(std::vector<int>(1 << 16, 2), result);
+  owner.send(true);
+  EXPECT_TRUE(owner.join());
+}
+
 TEST(IpcArray, OpeningOrdersWorkOnOtherStreamsToo) {
   other_process owner("pending owner");
   auto const handle = owner.receive<ipc_array_handle>();
@@ -514,6 +544,22 @@ TEST(IpcExport, FailedCallsLeaveTheArrayUsable) {
     static_cast<void>(roc::get_ipc_handle(array, stream));
   }
   EXPECT_EQ(counted(10), contents(array));
+}
+
+TEST(IpcExport, ManyStreamsShareOneEvent) {
+  auto const array = roc::to_device(counted(10));
+  void* foreign = nullptr;
+  ROCARRAY_HIP(hipMalloc, &foreign, 400);
+  roc::device_view<int, 1> const foreign_view(static_cast<int*>(foreign), {100});
+  roc::test::call_counter const created("hipEventCreateWithFlags");
+  for (int i = 0; i < 2000; ++i) {
+    roc::stream const stream;
+    static_cast<void>(roc::get_ipc_handle(array, stream));
+    static_cast<void>(roc::get_ipc_handle(foreign_view, stream));
+    stream.synchronize();
+  }
+  EXPECT_GT(1000, created.count());  // some are for the streams
+  ROCARRAY_HIP(hipFree, foreign);
 }
 
 TEST(IpcExport, RefusesMovedFromArraysAndStreams) {
