@@ -293,7 +293,8 @@ template <class T, std::size_t N>
 ///
 /// *Synchronization:* does not block. Work enqueued on `stream` from now on, and work that the
 /// library enqueues for the array on other streams, comes after the work that the exporting process
-/// had enqueued on the stream of its handle.
+/// had enqueued on the stream of its handle. If an array that has some of the same bytes is open in
+/// this process, that holds only for work on `stream`: order other streams after it.
 template <class T, std::size_t N>
 [[nodiscard]] device_array<T, N> open_ipc_array(
     ipc_array_handle const& handle, stream_ref stream,

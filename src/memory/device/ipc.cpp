@@ -437,7 +437,10 @@ opened_ipc_memory open_ipc_memory(ipc_array_data const& data, ipc_region const& 
     scope.release();
     return result;
   }
+  stream_ref const ordered = on_device_of(*stream, device);
   if (done) {
+    // If an array of these bytes is open, its record is used, which does not know this event.
+    ordered.wait(*done);
     // The use of the memory on any stream comes after the work of this one.
     roc::stream const exporter(non_blocking);
     exporter.wait(*done);
@@ -447,7 +450,7 @@ opened_ipc_memory open_ipc_memory(ipc_array_data const& data, ipc_region const& 
   }
   scope.release();
   result.stream = *stream;
-  record_stream(begin, device, on_device_of(*stream, device));
+  record_stream(begin, device, ordered);
   return result;
 }
 

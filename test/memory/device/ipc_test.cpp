@@ -389,6 +389,40 @@ TEST(IpcArray, OpeningOrdersWorkOnOtherStreamsToo) {
   EXPECT_TRUE(owner.join());
 }
 
+// Sends the handle of an array twice. Before the second time it enqueues work, which runs when it
+// is told to.
+role_definition const repeating_owner{"repeating owner", [](channel& parent) {
+                                        auto array = roc::to_device(std::vector<int>(1 << 16, 1));
+                                        roc::stream const stream;
+                                        parent.send(roc::get_ipc_handle(array, stream));
+                                        parent.receive<bool>();
+                                        roc::test::gate gate;
+                                        gate.close(stream);
+                                        array.fill(2, stream);
+                                        parent.send(roc::get_ipc_handle(array, stream));
+                                        parent.receive<bool>();
+                                        gate.open();
+                                        parent.receive<bool>();
+                                      }};
+
+TEST(IpcArray, OpeningOrdersTheStreamAlsoIfTheMemoryIsOpen) {
+  other_process owner("repeating owner");
+  auto const first = roc::open_ipc_array<int, 1>(owner.receive<ipc_array_handle>());
+  EXPECT_EQ(std::vector<int>(1 << 16, 1), contents(first));
+  owner.send(true);
+  auto const handle = owner.receive<ipc_array_handle>();
+  roc::stream const stream;
+  auto const second = roc::open_ipc_array<int, 1>(handle, stream);
+  EXPECT_EQ(first.data(), second.data());
+  std::vector<int> result(1 << 16);
+  second.copy_to_host(result, stream);
+  owner.send(true);
+  stream.synchronize();
+  EXPECT_EQ(std::vector<int>(1 << 16, 2), result);
+  owner.send(true);
+  EXPECT_TRUE(owner.join());
+}
+
 TEST(IpcArray, OpeningWithoutAStreamBlocksUntilTheExportersWorkIsDone) {
   other_process owner("pending owner");
   auto const handle = owner.receive<ipc_array_handle>();
