@@ -130,7 +130,8 @@ class ipc_array_handle {
   std::size_t offset_bytes() const noexcept { return static_cast<std::size_t>(data_.offset); }
   ///@}
 
-  /// Returns true if the handle contains an event, which open_ipc_array waits for.
+  /// Returns true if the handle contains an event, which open_ipc_array waits for. Always false on
+  /// AMD.
   bool has_event() const noexcept { return data_.has_event != 0; }
 
  private:
@@ -228,7 +229,9 @@ template <class T, std::size_t N>
 /// the event again.
 ///
 /// *Synchronization:* does not block. On the host platform the first handle of an allocation blocks
-/// until running kernels and copies have finished.
+/// until running kernels and copies have finished. On AMD, whose events of other processes have
+/// defects (see ipc_event), blocks until the work on `stream` has finished, and the handle has no
+/// event.
 template <class T, std::size_t N>
 [[nodiscard]] ipc_array_handle get_ipc_handle(device_view<T, N> const& view, stream_ref stream,
                                               ipc_exposure exposure = ipc_exposure::allocation,

@@ -44,6 +44,11 @@ class ipc_event_handle {
 /// *Lifetime:* the process that created the event must keep it until the others have opened it. If
 /// it ends earlier than they do, what it had recorded counts as finished on the host platform; HIP
 /// does not say what happens.
+///
+/// *AMD:* several versions of ROCm restrict these events. Every process must open the event before
+/// any of them destroys it, because that removes the name by which it is opened. It must not be
+/// recorded more than 32 times, in all processes together. No stream may wait for it before the
+/// first record. Its destructor blocks until the last record has been reached.
 class ROCARRAY_API ipc_event : public event_base {
  public:
   /// Creates an event on the current device. Throws roc::error.

@@ -38,7 +38,16 @@ detail::native_event* open(detail::ipc_event_data const& data) {
 ipc_event::ipc_event(detail::caller at)
     : event_base(
           (detail::call_scope("ipc_event", at), hipEventDisableTiming | hipEventInterprocess)),
-      device_((detail::call_scope("ipc_event", at), runtime::current_device())) {}
+      device_((detail::call_scope("ipc_event", at), runtime::current_device())) {
+#if ROCARRAY_PLATFORM_AMD
+  // ROCm allocates the state that the processes share in this call or in the first record. A wait
+  // before both would access a null pointer.
+  detail::call_scope const call("ipc_event", at);
+  hipIpcEventHandle_t native;
+  auto const event = reinterpret_cast<hipEvent_t>(handle());
+  ROCARRAY_HIP(hipIpcGetEventHandle, &native, event);
+#endif
+}
 
 ipc_event::ipc_event(ipc_event_handle const& handle, detail::caller at)
     : event_base((detail::call_scope("ipc_event", at), open(handle.data_))),
