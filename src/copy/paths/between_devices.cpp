@@ -47,6 +47,9 @@ class device_streams {
   // The event at the end of the copy's work on these streams. After it, copies of other streams may
   // use them.
   event& done() noexcept { return kept_ ? (*kept_).done : created_->done; }
+  // Keeps other copies from using kept streams, because work may be pending there for ever. The
+  // streams and events must not be used after that.
+  void abandon() noexcept { kept_.abandon(); }
 
  private:
   struct created_streams {
@@ -118,9 +121,9 @@ class chunked_copy {
     end();
   }
 
-  // Waits for the work of a copy that has failed. Scratch memory is not used again if its work
-  // cannot be awaited.
-  void synchronize_quietly() const noexcept {
+  // Waits for the work of a copy that has failed. Scratch memory and internal streams are not used
+  // again if their work cannot be awaited.
+  void synchronize_quietly() noexcept {
     bool is_idle = true;
     for (placed_stream const* const used : {&gathering_, &sending_, &scattering_}) {
       is_idle = runtime::synchronize_quietly(used->stream) && is_idle;
@@ -128,6 +131,8 @@ class chunked_copy {
     if (is_idle) return;
     if (gathered_) gathered_->abandon();
     if (received_) received_->abandon();
+    from_.abandon();
+    to_.abandon();
   }
 
  private:

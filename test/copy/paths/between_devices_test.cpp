@@ -5,14 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "platform/call.hpp"
+#include "runtime/auxiliary_streams.hpp"
 #include "support/gate.hpp"
 #include "support/options.hpp"
 
@@ -317,6 +320,55 @@ TEST_F(BetweenDevices, FailedHipCallThrowsAndLaterCopiesWork) {
   roc::copy(source.view().transpose(), part);
   EXPECT_EQ(6, part(89, 69).get());
   roc::set_log_hook(previous_hook);
+}
+
+// All pairs of internal streams of a device that are free, for operations on a stream.
+class held_pairs {
+ public:
+  held_pairs(int device, roc::stream_ref user) {
+    roc::device_guard const guard{roc::device(device)};
+    for (;;) {
+      auto pair = std::make_unique<roc::runtime::auxiliary_streams_guard>(user);
+      if (!*pair) break;
+      pairs_.push_back(std::move(pair));
+    }
+  }
+  std::size_t size() const { return pairs_.size(); }
+  void release_one() { pairs_.pop_back(); }
+
+ private:
+  std::vector<std::unique_ptr<roc::runtime::auxiliary_streams_guard>> pairs_;
+};
+
+TEST_F(BetweenDevices, InternalStreamsAreNotUsedAgainIfTheirWorkCannotBeAwaited) {
+  roc::scoped_options const scope({.peer_access = false});
+  auto const source = on_device(0, {70, 90});
+  auto const target = on_device(1, {90, 100});
+  auto const part = target(roc::all, roc::slice(0, 70));
+  roc::stream const stream;
+  roc::copy(source.view().transpose(), part, stream);  // acquires scratch memory
+  stream.synchronize();
+  held_pairs first(0, stream);
+  held_pairs second(1, stream);
+  ASSERT_LT(0u, first.size());
+  ASSERT_LT(0u, second.size());
+  first.release_one();
+  second.release_one();
+  EXPECT_EQ(1u, held_pairs(0, stream).size());
+  EXPECT_EQ(1u, held_pairs(1, stream).size());
+  auto const previous_hook = roc::set_log_hook([](char const*) noexcept {});
+  ASSERT_TRUE(roc::platform::fail_call("hipMemcpyAsync", 1, hipErrorLaunchFailure));
+  for (char const* const name : {"hipStreamSynchronize", "hipDeviceSynchronize"}) {
+    ASSERT_TRUE(roc::platform::fail_call(name, 1, hipErrorLaunchFailure,
+                                         roc::platform::failing_uses::all_later));
+  }
+  EXPECT_THROW(roc::copy(source.view().transpose(), part, stream), roc::error);
+  roc::platform::clear_failures();
+  roc::set_log_hook(previous_hook);
+  roc::device(0).synchronize();
+  roc::device(1).synchronize();
+  EXPECT_EQ(0u, held_pairs(0, stream).size());
+  EXPECT_EQ(0u, held_pairs(1, stream).size());
 }
 
 }  // namespace
