@@ -4,9 +4,11 @@
 //
 //   peer_copies [ROWS [SECONDS]]
 //
-// ROWS is the side of the square matrices of float (default 16384: 1 GiB), SECONDS the time of each
-// measurement (default 0.3). Without two devices the exit code is 77.
+// ROWS is the side of the square matrices of float, a power of two and 64 or more (default 16384:
+// 1 GiB), SECONDS the time of each measurement (default 0.3). Without two devices the exit code is
+// 77.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -300,8 +302,8 @@ char const* name_of(roc::peer_link_type type) {
 int main(int argc, char** argv) {
   std::size_t const side = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 16384;
   if (argc > 2) measured_seconds = std::strtod(argv[2], nullptr);
-  if (side < 2) {
-    std::printf("peer_copies: ROWS is %s; use 2 or more\n", argv[1]);
+  if (side < 64 || !std::has_single_bit(side)) {
+    std::printf("peer_copies: ROWS is %s; use a power of two, 64 or more\n", argv[1]);
     return 1;
   }
   int const devices = roc::device::count();
