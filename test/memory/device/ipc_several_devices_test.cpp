@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device arrays and events of another process, on a device that is not the current one. Run with
-// ROCARRAY_HOST_DEVICES=2.
+// Device arrays and events of another process, on a device that is not the current one.
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
@@ -39,8 +38,14 @@ role_definition const owner{
       parent.receive<bool>();
     }};
 
-TEST(IpcSeveralDevices, ArrayIsOpenedOnItsDevice) {
-  ASSERT_EQ(2, roc::device::count());
+class IpcSeveralDevices : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
+  }
+};
+
+TEST_F(IpcSeveralDevices, ArrayIsOpenedOnItsDevice) {
   other_process other("owner");
   auto const received = other.receive<handles>();
   EXPECT_EQ(roc::device(1).pci_bus_id(), received.array.pci_bus_id());
@@ -63,7 +68,7 @@ TEST(IpcSeveralDevices, ArrayIsOpenedOnItsDevice) {
   EXPECT_TRUE(other.join());
 }
 
-TEST(IpcSeveralDevices, StreamsOfOtherDevicesAreRefused) {
+TEST_F(IpcSeveralDevices, StreamsOfOtherDevicesAreRefused) {
   other_process other("owner");
   auto const received = other.receive<handles>();
   roc::stream const first;
