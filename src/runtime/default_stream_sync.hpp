@@ -67,8 +67,8 @@ bool has_unsynchronized_work(int device) noexcept;
 /// streams, is done. `device` must be current. Throws roc::error.
 void synchronize_all_streams(int device);
 
-/// Blocks until the work is done that synchronize_all_streams waits for. Cheaper if none has been
-/// recorded since the last wait. `device` must be current. Throws roc::error.
+/// Does what synchronize_all_streams does, at lower cost if no work was recorded since the last
+/// wait. `device` must be current. Throws roc::error.
 void synchronize_other_device(int device);
 
 /// Blocks until a device is idle, including work that was not enqueued by the library. While a

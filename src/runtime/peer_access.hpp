@@ -7,8 +7,8 @@
 namespace roc::runtime {
 
 /// Whether kernels and copies of rows that a device executes can access memory of another device
-/// that hipMalloc has allocated, or a pool that was passed to share_pool. Other memory may have
-/// access of its own: see platform::is_accessible.
+/// that hipMalloc has allocated, or a pool that was passed to share_pool. Other memory may be
+/// accessible too: see platform::is_accessible.
 enum class peer_access : unsigned char {
   enabled,
   unavailable,  // the devices are not connected, or have too many peers

@@ -41,8 +41,8 @@ class ROCARRAY_API device_storage {
   static device_storage adopt(void* data, std::size_t bytes, F deleter) {
     return device_storage(data, bytes, make_finalizer(std::move(deleter)));
   }
-  /// Adopts memory that the work enqueued on `prior` so far may use: all uses come after it. The
-  /// default stream needs record_stream too.
+  /// Adopts memory that the work enqueued on `prior` so far may use: all uses come after it.
+  /// Work on the default stream must also call record_stream.
   template <class F>
   static device_storage adopt_after(stream_ref prior, void* data, std::size_t bytes, F deleter) {
     return device_storage(data, bytes, make_finalizer(std::move(deleter)), &prior);

@@ -72,8 +72,8 @@ struct resource_block {
   /// After an allocation: whether work enqueued earlier may still use the memory. In a
   /// deallocation: whether any work may.
   bool has_prior_work = true;
-  /// After an allocation: whether every device that has access to memory of this device by
-  /// hipDeviceEnablePeerAccess, as the library enables it, can access this memory.
+  /// After an allocation: whether every device that has access to memory of this device after
+  /// runtime::enable_peer_access can access this memory.
   bool is_peer_accessible = false;
   /// The memory is from a pool of the driver, which other processes cannot open.
   bool is_from_driver_pool = false;

@@ -98,7 +98,7 @@ class chunked_copy {
         scatters_(!canonical.is_dense(layout::side::destination)),
         from_(from_device, user),
         to_(to_device, user),
-        // The user's stream takes the part of a stream of its device.
+        // The user's stream replaces one internal stream on its own device.
         gathering_{is_on_source_ ? user : from_.first(), from_device},
         sending_{gathers_ ? from_.second() : gathering_.stream, from_device},
         scattering_{is_on_source_ ? to_.first() : user, to_device},

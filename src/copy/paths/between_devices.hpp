@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Strided copies between two devices of which none accesses the memory of the other.
+// Strided copies between two devices, neither of which can access the other's memory.
 #pragma once
 
 #include <roc/stream.hpp>

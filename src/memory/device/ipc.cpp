@@ -430,7 +430,7 @@ opened_ipc_memory open_ipc_memory(ipc_array_data const& data, ipc_region const& 
   if (offsets.end > data.bytes || offsets.begin > offsets.end) runtime::throw_damaged_handle();
 
   runtime::on_device const guard(device);
-  // The event first: it costs nothing to close if the memory cannot be opened.
+  // Opens the event first, because it is cheap to close if opening the memory fails.
   std::optional<ipc_event> done;
   if (data.has_event != 0) {
     ipc_event_data event{0, data.origin, data.event};
