@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -33,15 +34,18 @@ class call_counter {
   platform::call_hook previous_;
 };
 
-/// Returns the names of the functions of HIP that the library calls in f(), in their order, after two
-/// calls of f() whose first uses are not counted. One at a time.
+/// Returns the names of the functions of HIP that the calling thread calls in f(), in their order,
+/// after two calls of f() whose first uses are not counted. One at a time.
 template <class F>
 std::vector<std::string> calls_of(F f) {
   static std::vector<std::string> recorded;
+  static std::atomic<std::thread::id> caller;
   for (int i = 0; i < 2; ++i) f();
   recorded.clear();
-  auto const previous_hook = platform::set_call_hook(
-      [](platform::call_record const& record) { recorded.emplace_back(record.name); });
+  caller = std::this_thread::get_id();
+  auto const previous_hook = platform::set_call_hook([](platform::call_record const& record) {
+    if (std::this_thread::get_id() == caller.load()) recorded.emplace_back(record.name);
+  });
   f();
   platform::set_call_hook(previous_hook);
   return recorded;
