@@ -245,7 +245,7 @@ def measure(library, sizes):
     contents = Contents()
     most = max(sizes)
     device = library.device((most // ROW, ROW))
-    # Of each 2 KiB in host memory, the rows use one.
+    # The rows use one of each 2 KiB of host memory.
     in_rows = most if "rows" in library.layouts else min(most, MAX_TEMPORARY)
     span = max(most, 2 * in_rows)
     hosts = [library.host(span, pinned) for pinned in (False, True)]

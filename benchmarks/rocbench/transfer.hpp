@@ -18,7 +18,7 @@ struct operand_pair {
   memory_kind source;
   memory_kind destination;
   bool by_default = true;
-  /// Of device memory; -1: the current device.
+  /// The device of device memory; -1 is the current device.
   int source_device = -1;
   int destination_device = -1;
 

@@ -26,7 +26,7 @@ struct stream_priority_range {
   int greatest;  ///< the priority of streams that run first
 };
 
-/// What connects two devices.
+/// The kind of connection between two devices.
 enum class peer_link_type {
   same_device,  ///< a device and itself
   unknown,      ///< the runtime does not tell

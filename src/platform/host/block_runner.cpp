@@ -107,7 +107,7 @@ std::string describe_lanes(std::uint64_t lanes) {
   return result;
 }
 
-// What a block_runner needs to run a block.
+// The memory that a block_runner needs for a block.
 struct block_memory {
   std::size_t stacks = 1;
   std::size_t shared_bytes = 0;  // dynamic
