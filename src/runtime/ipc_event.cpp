@@ -58,6 +58,7 @@ ipc_event_handle ipc_event::ipc_handle(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   auto const event = reinterpret_cast<hipEvent_t>(handle());
   if (device_ < 0) return opened_handle_;
+  runtime::on_device const guard(device_);
   hipIpcEventHandle_t native;
   ROCARRAY_HIP(hipIpcGetEventHandle, &native, event);
   ipc_event_handle result;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -104,6 +106,21 @@ void other_process::kill(bool reap) {
   }
   ::waitpid(pid_, nullptr, 0);
   pid_ = -1;
+}
+
+std::string other_process::how_it_ended() {
+  for (int i = 0; i < 100; ++i) {
+    siginfo_t ended{};
+    int const result =
+        ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (result != 0) return "";
+    if (ended.si_pid != 0) {
+      return (ended.si_code == CLD_EXITED ? ": exit status " : ": signal ") +
+             std::to_string(ended.si_status);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return "";
 }
 
 bool other_process::join() {

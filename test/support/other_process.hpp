@@ -5,6 +5,8 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 namespace roc::test {
@@ -62,9 +64,14 @@ class other_process {
   void send(T const& value) {
     channel_.send(value);
   }
+  /// As channel::receive. The text of the exception tells how the process has ended.
   template <class T>
   T receive() {
-    return channel_.receive<T>();
+    try {
+      return channel_.receive<T>();
+    } catch (std::runtime_error const& error) {
+      throw std::runtime_error(error.what() + how_it_ended());
+    }
   }
   pid_t pid() const { return pid_; }
 
@@ -77,6 +84,8 @@ class other_process {
  private:
   struct ends;
   other_process(char const* role_name, ends const& descriptors);
+  /// Returns ": " and the exit status or the signal, after up to a second; "" if it still runs.
+  std::string how_it_ended();
 
   channel channel_;
   pid_t pid_ = -1;
