@@ -23,6 +23,7 @@
 #include <roc/graph.hpp>
 #include <roc/memcpy.hpp>
 #include <roc/memory_view.hpp>
+#include <roc/several_devices.hpp>
 
 // Host memory.
 #include <roc/memory/host_memory.hpp>

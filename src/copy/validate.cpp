@@ -63,6 +63,13 @@ void check_overlap(layout::canonical_layout const& canonical) {
                       "; copy through a temporary array");
 }
 
+void check_destination(layout::canonical_layout const& canonical) {
+  if (!layout::destination_overlaps_itself(canonical)) return;
+  throw layout_error(
+      "the destination's strides map two indices to the same memory; copy to a layout in which "
+      "every element has its own address");
+}
+
 layout::canonical_layout validate_and_canonicalize(detail::strided_region const& source,
                                                    detail::strided_region const& destination,
                                                    copy_kind kind) {
@@ -72,11 +79,7 @@ layout::canonical_layout validate_and_canonicalize(detail::strided_region const&
   bool const source_leads = kind == copy_kind::device_to_host;
   layout::canonical_layout const canonical = layout::canonicalize(
       source, destination, source_leads ? layout::side::source : layout::side::destination);
-  if (layout::destination_overlaps_itself(canonical)) {
-    throw layout_error(
-        "the destination's strides map two indices to the same memory; copy to a layout in which "
-        "every element has its own address");
-  }
+  check_destination(canonical);
   if (source.space == destination.space) check_overlap(canonical);
   return canonical;
 }

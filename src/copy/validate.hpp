@@ -51,6 +51,9 @@ void check_pointers(detail::strided_region const& source,
 /// memory space.
 void check_overlap(layout::canonical_layout const& canonical);
 
+/// Throws layout_error if two indices of the destination refer to the same byte.
+void check_destination(layout::canonical_layout const& canonical);
+
 /// Returns the canonical layout of a copy between two non-empty regions of equal shape. Its axes
 /// follow the memory order of the device side if there is one, else that of the destination.
 /// Throws lifetime_error (null pointer), layout_error (the destination's strides map two indices to

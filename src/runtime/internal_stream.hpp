@@ -8,8 +8,9 @@
 namespace roc::runtime {
 
 /// The direction of the copies on an internal stream. Each direction has its own stream, so that
-/// uploads and downloads overlap.
-enum class transfer_direction { upload, download };
+/// uploads and downloads overlap. Copies of several devices at once use `concurrent`, because
+/// chunks of staged copies must not wait for them.
+enum class transfer_direction { upload, download, concurrent };
 
 /// Returns the current device's internal stream for this direction, which all threads share. The
 /// first call creates it; it is never destroyed. Throws roc::error.

@@ -18,6 +18,7 @@ struct raw_pointer_has_no_size_so_make_a_host_view_or_a_device_view {};
 struct vector_of_bool_has_no_addressable_elements {};
 struct elements_are_not_trivially_copyable {};
 struct argument_is_not_an_array_a_view_or_a_contiguous_range {};
+struct argument_is_not_a_range_of_device_arrays_or_device_views {};
 struct element_types_of_source_and_destination_differ {};
 struct ranks_of_source_and_destination_differ {};
 struct static_extents_of_source_and_destination_differ {};

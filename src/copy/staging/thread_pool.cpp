@@ -32,6 +32,11 @@ thread_pool& thread_pool::instance() {
   return *pool;
 }
 
+thread_pool& thread_pool::across_devices() {
+  static thread_pool& pool = *new thread_pool(-1);  // never destroyed, as those of the devices
+  return pool;
+}
+
 bool thread_pool::is_worker() noexcept { return is_worker_thread; }
 
 void thread_pool::start_workers_locked(std::size_t count) noexcept {
@@ -50,9 +55,11 @@ void thread_pool::start_workers_locked(std::size_t count) noexcept {
 
 void thread_pool::worker_loop() {
   is_worker_thread = true;
-  runtime::bind_thread_to_device_node(device_);
-  // If this fails, the first item's calls of HIP fail too and report it.
-  static_cast<void>(ROCARRAY_HIP_CODE(hipSetDevice, device_));
+  if (device_ >= 0) {
+    runtime::bind_thread_to_device_node(device_);
+    // If this fails, the first item's calls of HIP fail too and report it.
+    static_cast<void>(ROCARRAY_HIP_CODE(hipSetDevice, device_));
+  }
   lock_type lock(mutex_);
   for (;;) {
     job* const current = next_job_locked();
@@ -191,7 +198,7 @@ void thread_pool::run_item(job& current, bool is_caller, lock_type& lock) {
 
 void thread_pool::run(std::size_t count, parallel_work& work) {
   base::options_scope const options(work.options());
-  job submitted{work, count, work.options().copy_threads};
+  job submitted{work, count, work.max_workers()};
   // Reserved here, because run_item could not report a failed push_back: at most one item per
   // thread is deferred. Host functions run works that defer nothing, and must not allocate.
   if (work.may_defer()) submitted.deferred.reserve(submitted.max_workers + 1);

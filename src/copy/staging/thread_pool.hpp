@@ -39,13 +39,16 @@ class parallel_work {
   virtual void help() {}
   /// Returns true if threads should help before they begin another item.
   virtual bool is_help_preferred() const noexcept { return false; }
+  /// Returns how many workers may run items and help at the same time.
+  virtual std::size_t max_workers() const noexcept { return options_.copy_threads; }
 
  private:
   base::active_options const options_ = base::options();
 };
 
-/// The worker threads of one device, shared by all its copies. There are as many as a job needed at
-/// most so far; they run until the process ends.
+/// The worker threads of one device, shared by all its copies, or the threads that make the copies
+/// of several devices at once. There are as many as a job needed at most so far; they run until the
+/// process ends.
 ///
 /// On pages of its own: the access checker of the host platform protects the pages of pending
 /// memory, and a worker that sleeps on such a page would get EFAULT from the kernel.
@@ -53,12 +56,15 @@ class alignas(4096) thread_pool {
  public:
   /// Returns the pool of the current device. Starts no thread.
   static thread_pool& instance();
+  /// Returns the pool that belongs to no device: its items are whole copies, whose chunks use the
+  /// pools of their devices. The items make their devices current. Starts no thread.
+  static thread_pool& across_devices();
 
   /// Returns true if the calling thread is a worker of any pool.
   static bool is_worker() noexcept;
 
-  /// Runs the items [0, count) on the calling thread and on at most as many workers as
-  /// options::copy_threads of the work says; blocks until all are done. Starts missing workers.
+  /// Runs the items [0, count) on the calling thread and on at most parallel_work::max_workers
+  /// workers; blocks until all are done. Starts missing workers.
   /// If an item throws, items that are not begun are skipped, and the first exception is rethrown
   /// after all running items have finished. May be called by several threads at once, which then
   /// share the workers. Calls HIP only through `work`. Throws nothing else, except std::bad_alloc
@@ -127,7 +133,7 @@ class alignas(4096) thread_pool {
   // Runs the next item of the job, and stores its exception in the job if it throws.
   void run_item(job& current, bool is_caller, lock_type& lock);
 
-  int const device_;
+  int const device_;  // -1: no device
   std::mutex mutex_;  // guards the jobs, their members and the counts of workers
   std::size_t worker_count_ = 0;
   std::size_t requested_workers_ = 0;        // the system refused those above worker_count_

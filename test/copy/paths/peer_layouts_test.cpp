@@ -6,56 +6,19 @@
 #include <gtest/gtest.h>
 
 #include "platform/call.hpp"
+#include "support/array_on_device.hpp"
 #include "support/environment.hpp"
 #include "support/layouts.hpp"
 #include "support/options.hpp"
 
 namespace {
 
+using roc::test::array_on_device;
 using roc::test::element_of;
-using roc::test::guarded_array;
+using roc::test::random_shape;
 
 // Staging memory is small, so that copies without peer access take many chunks.
 roc::test::program_options const options_of_tests(roc::test::small_staging);
-
-template <std::size_t N, class Random>
-roc::shape<N> random_shape(Random& random, std::size_t max_extent) {
-  roc::shape<N> result{};
-  for (std::size_t& extent : result) extent = 1 + random() % max_extent;
-  return result;
-}
-
-// An array on a device in a layout with gaps, whose bytes are those of `host`, which has the
-// layout.
-template <class T, std::size_t N>
-struct array_on_device {
-  array_on_device(int ordinal, roc::shape<N> const& extents, roc::strides<N> const& steps)
-      : host(extents, steps), array([&] {
-          roc::device_guard const guard{roc::device(ordinal)};
-          return roc::device_array<unsigned char>({host.bytes().size()});
-        }()) {
-    upload();
-  }
-
-  void upload() const {
-    roc::copy(roc::host_view<unsigned char, 1>(bytes(), {host.bytes().size()}), array);
-  }
-  void download() const {
-    roc::copy(array, roc::host_view<unsigned char, 1>(bytes(), {host.bytes().size()}));
-  }
-  // The view of the array in the layout, which may have negative strides.
-  roc::device_view<T, N> view() const {
-    auto const offset = reinterpret_cast<unsigned char*>(host.view().data()) - bytes();
-    return roc::device_view<T, N>(reinterpret_cast<T*>(array.data() + offset), host.view().shape(),
-                                  host.view().strides(), array.device_ordinal());
-  }
-
-  mutable guarded_array<T, N> host;
-  roc::device_array<unsigned char> array;
-
- private:
-  unsigned char* bytes() const { return reinterpret_cast<unsigned char*>(host.bytes().data()); }
-};
 
 // Copies from a random layout on one device to a random layout on the other.
 template <class T, std::size_t N, class Random>
