@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Measures copies between all pairs of devices, in layouts of several kinds, beside HIP's own
-// calls: rates, times of short copies, and both directions at once. Every copy is verified.
+// calls: rates, times of short copies, and both directions at once. Then an array that is split
+// over all devices, gathered, and copied to each of them, beside a loop of hipMemcpyAsync. Every
+// copy is verified.
 //
 //   peer_copies [ROWS [SECONDS]]
 //
@@ -287,6 +289,175 @@ void measure_both_ways(int first, int second, std::size_t side) {
         contiguous, "GB/s");
 }
 
+// Copies of a matrix to or from several devices: by rocarray, with and without streams, and by one
+// hipMemcpyAsync for each device. Rates count the bytes of all devices.
+class several_devices {
+ public:
+  // Parts, and whole copies, on the devices [first_device, count); the whole matrix is on device 0.
+  several_devices(int first_device, std::size_t rows, std::size_t columns)
+      : whole_(matrix_on(0, rows, columns)),
+        pinned_({rows, columns}, roc::order::c, roc::host_memory::pinned),
+        pageable_(rows * columns),
+        name_(std::to_string(rows * columns * sizeof(float) >> 10) + " KiB") {
+    for (int i = first_device; i < roc::device::count(); ++i) devices_.emplace_back(i);
+    for (std::size_t i = 0; i != pageable_.size(); ++i) {
+      pageable_[i] = static_cast<float>(i % 16'777'213);  // exact in a float
+    }
+    std::copy(pageable_.begin(), pageable_.end(), pinned_.data());
+    parts_ = roc::split_to_devices(pinned_, devices_);
+    for (roc::device const& device : devices_) {
+      streams_.push_back(stream_on(device.ordinal()));
+      copies_.push_back(matrix_on(device.ordinal(), rows, columns));
+    }
+  }
+
+  void measure_split() {
+    roc::copy(pinned_, whole_);
+    auto const is_correct = [&] {
+      auto const seen = roc::gather_to_host(parts_);
+      return std::equal(pageable_.begin(), pageable_.end(), seen.data());
+    };
+    auto const by_hip = [&](float const* source) {
+      for_each_part([&](matrix const& part, std::size_t first, hipStream_t stream) {
+        check(hipMemcpyAsync(part.data(), source + first, part.size_bytes(), hipMemcpyDefault,
+                             stream));
+      });
+    };
+    auto const measure_from = [&](char const* name, auto const& source, float const* data) {
+      measure(
+          name, 1, [&] { clear(parts_); }, [&] { roc::split_to_devices(source, parts_); },
+          [&] { roc::split_to_devices(source, parts_, 0, streams_); }, [&] { by_hip(data); },
+          is_correct);
+    };
+    measure_from("split from a device", whole_, whole_.data());
+    measure_from("split from pinned memory", pinned_, pinned_.data());
+    measure_from("split from pageable memory", pageable_, pageable_.data());
+  }
+
+  void measure_gather() {
+    roc::split_to_devices(pageable_, parts_);
+    auto const by_hip = [&](float* destination) {
+      for_each_part([&](matrix const& part, std::size_t first, hipStream_t stream) {
+        check(hipMemcpyAsync(destination + first, part.data(), part.size_bytes(), hipMemcpyDefault,
+                             stream));
+      });
+    };
+    std::vector<float> pageable(pageable_.size());
+    auto const measure_to = [&](char const* name, auto& destination, float* data, auto fill) {
+      auto const is_correct = [&] {
+        std::vector<float> seen(pageable_.size());
+        roc::copy(destination, seen);
+        return seen == pageable_;
+      };
+      measure(
+          name, 1, fill, [&] { roc::gather(parts_, destination); },
+          [&] { roc::gather(parts_, destination, 0, streams_); }, [&] { by_hip(data); },
+          is_correct);
+    };
+    measure_to("gather to a device", whole_, whole_.data(), [&] { whole_.fill(-1); });
+    measure_to("gather to pinned memory", pinned_, pinned_.data(),
+               [&] { std::fill_n(pinned_.data(), pinned_.size(), -1.0f); });
+    measure_to("gather to pageable memory", pageable, pageable.data(),
+               [&] { std::fill(pageable.begin(), pageable.end(), -1.0f); });
+  }
+
+  void measure_broadcast() {
+    std::copy(pageable_.begin(), pageable_.end(), pinned_.data());
+    roc::copy(pinned_, whole_);
+    auto const is_correct = [&] {
+      std::vector<float> seen(pageable_.size());
+      return std::all_of(copies_.begin(), copies_.end(), [&](matrix const& copy) {
+        roc::copy(copy, seen);
+        return seen == pageable_;
+      });
+    };
+    auto const measure_from = [&](char const* name, auto const& source, float const* data) {
+      measure(
+          name, static_cast<double>(copies_.size()), [&] { clear(copies_); },
+          [&] { roc::broadcast(source, copies_); },
+          [&] { roc::broadcast(source, copies_, streams_); },
+          [&] {
+            for (std::size_t i = 0; i != copies_.size(); ++i) {
+              roc::device_guard const guard{devices_[i]};
+              check(hipMemcpyAsync(copies_[i].data(), data, copies_[i].size_bytes(),
+                                   hipMemcpyDefault, roc::native(streams_[i])));
+            }
+          },
+          is_correct);
+    };
+    measure_from("broadcast from a device", whole_, whole_.data());
+    measure_from("broadcast from pinned memory", pinned_, pinned_.data());
+    measure_from("broadcast from pageable memory", pageable_, pageable_.data());
+  }
+
+ private:
+  static void clear(std::vector<matrix> const& arrays) {
+    for (matrix const& array : arrays) array.fill(-1);
+  }
+  void synchronize() const {
+    for (roc::stream const& stream : streams_) stream.synchronize();
+  }
+  // Calls f(part, index of its first element, stream), with the part's device current.
+  template <class F>
+  void for_each_part(F f) const {
+    std::size_t first = 0;
+    for (std::size_t i = 0; i != parts_.size(); ++i) {
+      roc::device_guard const guard{devices_[i]};
+      f(parts_[i], first, roc::native(streams_[i]));
+      first += parts_[i].size();
+    }
+  }
+
+  // The functions without `by_hip` and `on_streams` are complete on return. `share` is the number
+  // of bytes of the copies, in those of the matrix.
+  void measure(std::string const& name, double share, std::function<void()> const& clear,
+               std::function<void()> const& without_streams,
+               std::function<void()> const& on_streams, std::function<void()> const& by_hip,
+               std::function<bool()> const& is_correct) const {
+    double const gigabytes = share * static_cast<double>(whole_.size_bytes()) / 1e9;
+    auto const rate = [&](std::function<void()> const& f) {
+      clear();
+      f();
+      if (!is_correct()) {
+        std::printf("WRONG RESULT\n");
+        std::exit(1);
+      }
+      return gigabytes / median_seconds(f);
+    };
+    double const reference = rate([&] {
+      by_hip();
+      synchronize();
+    });
+    print(name + ", no streams", rate(without_streams), reference);
+    print(name + ", on streams", rate([&] {
+            on_streams();
+            synchronize();
+          }),
+          reference);
+  }
+  void print(std::string const& name, double ours, double reference) const {
+    std::printf("%zu devices, %-12s %-44s %9.2f %9.2f GB/s  %5.2f\n", devices_.size(),
+                name_.c_str(), name.c_str(), ours, reference, ours / reference);
+    std::fflush(stdout);
+  }
+
+  std::vector<roc::device> devices_;
+  matrix whole_;
+  roc::host_array<float, 2> pinned_;
+  std::vector<float> pageable_;
+  std::string name_;
+  std::vector<matrix> parts_;
+  std::vector<matrix> copies_;
+  std::vector<roc::stream> streams_;
+};
+
+void measure_several_devices(std::size_t rows, std::size_t columns) {
+  several_devices all(0, rows, columns);
+  all.measure_split();
+  all.measure_gather();
+  several_devices(1, rows, columns).measure_broadcast();
+}
+
 char const* name_of(roc::peer_link_type type) {
   switch (type) {
     case roc::peer_link_type::same_device: return "same device";
@@ -331,5 +502,12 @@ int main(int argc, char** argv) {
       measure_rows(i, j, side);
     }
     for (int j = i + 1; j < devices; ++j) measure_both_ways(i, j, side);
+  }
+  std::printf("\n%-72s %9s %9s       ratio\n",
+              "several devices (reference: a loop of hipMemcpyAsync)", "rocarray", "reference");
+  measure_several_devices(side, side);
+  if (side > 1024) {
+    measure_several_devices(64, 1024);
+    measure_several_devices(4096, 1024);
   }
 }

@@ -2,6 +2,8 @@
 #include "copy/concurrent_copies.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include <roc/detail/call_scope.hpp>
@@ -13,6 +15,7 @@
 #include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/host_function_errors.hpp"
 #include "runtime/internal_stream.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
@@ -39,27 +42,35 @@ bool can_be_used_by_threads(stream_ref stream) {
 
 void synchronize_quietly(std::span<stream_on_device const> streams) noexcept {
   for (stream_on_device const& item : streams) {
-    platform::log_if_throws([&] {
-      runtime::on_device const guard(item.device);
-      static_cast<void>(runtime::synchronize_quietly(item.stream));
-    });
+    std::optional<runtime::on_device> guard;
+    if (runtime::is_device_relative(item.stream.handle())) {
+      platform::log_if_throws([&] { guard.emplace(item.device); });
+    }
+    static_cast<void>(runtime::synchronize_quietly(item.stream));
   }
 }
 
-void wait_for_earlier_work(std::span<int const> devices) {
-  for (int const device : devices) {
-    runtime::on_device const guard(device);
-    runtime::synchronize_other_device(device);
+void order_after_earlier_work(std::span<device_work const> work) {
+  // By device: after all its earlier work.
+  std::map<int, event> reached;
+  // The executors that wait for a device.
+  std::set<std::pair<int, int>> ordered;
+  for (auto const& [executor, device] : work) {
+    if (device < 0 || !ordered.emplace(executor.device, device).second) continue;
+    auto entry = reached.find(device);
+    if (entry == reached.end()) {
+      runtime::on_device const guard(device);
+      runtime::order_default_stream_after_all(device);
+      entry = reached.try_emplace(device).first;
+      // HIP orders the default stream after all blocking streams.
+      runtime::record(entry->second, runtime::stream_id_of({}, device));
+    }
+    runtime::wait(runtime::stream_id_of(executor.stream, executor.device), entry->second);
   }
 }
 
 void wait_for(std::span<stream_on_device const> streams) {
-  for (stream_on_device const& item : streams) {
-    runtime::on_device const guard(item.device);
-    event reached;
-    runtime::record(reached, runtime::stream_id_of(item.stream, item.device));
-    reached.synchronize();
-  }
+  for (stream_on_device const& item : streams) runtime::synchronize(item.stream);
 }
 
 stream_on_device concurrent_stream(int device) {
@@ -93,20 +104,6 @@ void concurrent_copies::execute() {
   }
 }
 
-std::vector<int> concurrent_copies::devices_of_device_copies() const {
-  std::vector<int> devices;
-  for (copy const& item : copies_) {
-    if (!item.is_on_device || item.planned.path == copy_path::none) continue;
-    for (int const device :
-         {item.planned.source_device, item.planned.destination_device, item.executor.device}) {
-      if (device >= 0) devices.push_back(device);
-    }
-  }
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-  return devices;
-}
-
 // Without streams, only the streams of the device copies have been used; a copy that the CPU takes
 // part in is complete, or has waited after its error.
 std::vector<stream_on_device> concurrent_copies::begun_streams() const {
@@ -122,15 +119,26 @@ std::vector<stream_on_device> concurrent_copies::begun_streams() const {
 }
 
 void concurrent_copies::enqueue_device_copies() {
-  if (when_ == timing::now) wait_for_earlier_work(devices_of_device_copies());
+  std::vector<copy*> items;
   for (copy& item : copies_) {
-    if (!item.is_on_device || item.planned.path == copy_path::none) continue;
+    if (item.is_on_device && item.planned.path != copy_path::none) items.push_back(&item);
+  }
+  if (when_ == timing::now) {
     // HIP does not run a copy between two devices on a default stream at the same time as other
     // work of the two devices.
-    if (when_ == timing::now) item.executor = concurrent_stream(item.executor.device);
-    item.has_begun = true;
-    runtime::on_device const guard(item.executor.device);
-    transfer::execute(item.planned, &item.executor.stream);
+    std::vector<device_work> work;
+    for (copy* const item : items) {
+      item->executor = concurrent_stream(item->executor.device);
+      work.push_back({item->executor, item->executor.device});
+      work.push_back({item->executor, item->planned.source_device});
+      work.push_back({item->executor, item->planned.destination_device});
+    }
+    order_after_earlier_work(work);
+  }
+  for (copy* const item : items) {
+    item->has_begun = true;
+    runtime::on_device const guard(item->executor.device);
+    transfer::execute(item->planned, &item->executor.stream);
   }
 }
 

@@ -23,9 +23,14 @@ struct stream_on_device {
 /// Blocks until the streams are idle, after an error. Logs errors.
 void synchronize_quietly(std::span<stream_on_device const> streams) noexcept;
 
-/// Blocks until the work is done that a call without streams comes after: the earlier work of these
-/// devices. Throws roc::error.
-void wait_for_earlier_work(std::span<int const> devices);
+/// Work that will be enqueued on an internal stream and uses memory of a device.
+struct device_work {
+  stream_on_device executor;
+  int device;
+};
+/// Makes work that is enqueued later come after all earlier work of the devices that it uses, as a
+/// call without streams must. Does not block. Throws roc::error, std::bad_alloc.
+void order_after_earlier_work(std::span<device_work const> work);
 
 /// Blocks until the work enqueued on the streams so far is done. Throws roc::error.
 void wait_for(std::span<stream_on_device const> streams);
@@ -70,7 +75,6 @@ class concurrent_copies {
   void enqueue_device_copies();
   void run_cpu_copies();
   void run(copy& item) const;
-  std::vector<int> devices_of_device_copies() const;
   std::vector<stream_on_device> begun_streams() const;
 
   timing const when_;

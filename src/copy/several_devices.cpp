@@ -18,6 +18,7 @@
 #include "layout/overlap.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/current_device.hpp"
 #include "runtime/stream_capture.hpp"
 
 namespace roc {
@@ -208,21 +209,24 @@ std::vector<stream_on_device> streams_of(std::span<int const> devices, stream_li
 void broadcast_in_chain(strided_region const& source, std::span<strided_region const> destinations,
                         std::span<int const> devices, stream_list const* streams,
                         broadcast_routes const& routes, std::size_t slabs) {
+  std::vector<stream_on_device> const executors = streams_of(devices, streams);
   if (streams != nullptr) {
-    for (std::size_t number = 0; number != destinations.size(); ++number) {
+    for (stream_on_device const& item : executors) {
       runtime::refuse_captured(
-          (*streams)[number],
+          item.stream,
           "a broadcast that devices forward to each other; capture copies to each destination");
     }
   } else {
     runtime::refuse_uncaptured_call(nullptr);
-    std::vector<int> used(devices.begin(), devices.end());
-    used.push_back(source.device);
-    std::sort(used.begin(), used.end());
-    used.erase(std::unique(used.begin(), used.end()), used.end());
-    wait_for_earlier_work(used);
+    std::vector<device_work> work;
+    for (std::size_t number = 0; number != executors.size(); ++number) {
+      std::size_t const parent = routes.parents[number];
+      bool const is_first = parent == broadcast_routes::source;
+      work.push_back({executors[number], devices[number]});
+      work.push_back({executors[number], is_first ? source.device : devices[parent]});
+    }
+    order_after_earlier_work(work);
   }
-  std::vector<stream_on_device> const executors = streams_of(devices, streams);
   enqueue_chain(source, destinations, executors, routes, slabs);
   if (streams != nullptr) return;
   try {
