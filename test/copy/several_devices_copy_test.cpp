@@ -177,7 +177,7 @@ void split_and_gather_once(Random& random, std::size_t max_extent) {
   std::size_t first = 0;
   for (auto const& part : parts) {
     part->download();
-    auto const& shape = part->host.view().shape();
+    auto const shape = part->host.view().shape();
     bool is_correct = true;
     part->host.for_each_element([&](T& element, std::size_t i) {
       std::size_t const number = number_in_whole(extents, shape, axis, first, i);
@@ -525,6 +525,23 @@ TEST(SplitToDevices, CapturedStreamsGetTheCopiesOfTheirParts) {
   graph.launch(stream);
   stream.synchronize();
   EXPECT_EQ(std::vector<int>(1000, 2), contents(part));
+}
+
+TEST(Broadcast, ChainCannotBeCaptured) {
+  if (roc::device::count() < 3) GTEST_SKIP() << "needs three devices";
+  std::size_t const count = std::size_t{4} << 20;
+  auto const from = filled_array(2, count, 3);
+  std::array const copies{filled_array(0, count, -1), filled_array(1, count, -1)};
+  roc::stream const other = stream_on(1);
+  auto const graph = roc::capture([&](roc::stream_ref captured) {
+    roc::test::expect_error<roc::error>(
+        [&] {
+          roc::broadcast(from, copies, {captured, other});
+        },
+        "a broadcast that devices forward to each other");
+  });
+  roc::graph_exec(graph).launch();
+  for (auto const& copy : copies) EXPECT_EQ(std::vector<int>(count, -1), contents(copy));
 }
 
 TEST(SeveralDevicesErrors, ShapesMustFitTogether) {
