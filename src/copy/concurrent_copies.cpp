@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include <roc/detail/call_scope.hpp>
 #include <roc/event.hpp>
 
 #include "base/options.hpp"
@@ -151,16 +150,9 @@ void concurrent_copies::run(copy& item) const {
 // Each item is a copy.
 class concurrent_copies::cpu_work final : public parallel_work {
  public:
-  cpu_work(concurrent_copies const& all, std::span<copy* const> items)
-      : all_(all), items_(items), call_(detail::current_call) {}
+  cpu_work(concurrent_copies const& all, std::span<copy* const> items) : all_(all), items_(items) {}
 
   bool run_item(std::size_t number, bool) override {
-    if (call_ == nullptr) {
-      all_.run(*items_[number]);
-      return true;
-    }
-    // Errors in a worker name the caller's call too.
-    detail::call_scope const call(call_->operation(), call_->location(), call_->direction());
     all_.run(*items_[number]);
     return true;
   }
@@ -171,7 +163,6 @@ class concurrent_copies::cpu_work final : public parallel_work {
  private:
   concurrent_copies const& all_;
   std::span<copy* const> const items_;
-  detail::call_scope const* const call_;
 };
 
 void concurrent_copies::run_cpu_copies() {

@@ -19,6 +19,15 @@ namespace {
 
 constinit thread_local bool is_worker_thread = false;
 
+// Makes the errors of a worker name a call of another thread, which is in that call meanwhile.
+class caller_scope {
+ public:
+  explicit caller_scope(detail::call_scope const* call) noexcept { detail::current_call = call; }
+  ~caller_scope() { detail::current_call = nullptr; }
+  caller_scope(caller_scope const&) = delete;
+  caller_scope& operator=(caller_scope const&) = delete;
+};
+
 }  // namespace
 
 // Never destroyed, and neither are the threads: copies run until the process ends.
@@ -77,6 +86,7 @@ void thread_pool::worker_loop() {
 
 void thread_pool::run_as_worker(job& current, lock_type& lock) {
   base::options_scope const options(current.work.options());
+  caller_scope const caller(current.call);
   ++current.workers;
   run_or_help(current, false, lock);
   bool const was_full = current.workers-- == current.max_workers;

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <vector>
 
+#include <roc/detail/call_scope.hpp>
+
 #include "base/options.hpp"
 
 namespace roc::transfer {
@@ -66,9 +68,9 @@ class alignas(4096) thread_pool {
   /// Runs the items [0, count) on the calling thread and on at most parallel_work::max_workers
   /// workers; blocks until all are done. Starts missing workers.
   /// If an item throws, items that are not begun are skipped, and the first exception is rethrown
-  /// after all running items have finished. May be called by several threads at once, which then
-  /// share the workers. Calls HIP only through `work`. Throws nothing else, except std::bad_alloc
-  /// if items may be deferred.
+  /// after all running items have finished. Errors name the call of the program that the calling
+  /// thread is in. May be called by several threads at once, which then share the workers. Calls
+  /// HIP only through `work`. Throws nothing else, except std::bad_alloc if items may be deferred.
   void run(std::size_t count, parallel_work& work);
 
   /// Wakes sleeping workers after `can_help` of a running work has become true. Does not block for
@@ -80,6 +82,8 @@ class alignas(4096) thread_pool {
     parallel_work& work;
     std::size_t count;
     std::size_t max_workers;
+    // That errors name: the call of the program that the caller of run is in. May be null.
+    detail::call_scope const* call = detail::current_call;
     std::size_t workers = 0;              // that run an item or help
     std::size_t next = 0;                 // the first item not yet begun
     std::size_t running = 0;              // threads that run an item or help
