@@ -222,6 +222,7 @@ void enqueue_chain(detail::strided_region const& source,
     received[parent] = std::make_unique<event>();
   }
   std::vector<stream_on_device> begun;
+  begun.reserve(destinations.size());  // an error may mean that memory is exhausted
   try {
     slab_division::slab from;
     slab_division::slab to;

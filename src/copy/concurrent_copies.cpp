@@ -96,25 +96,24 @@ void concurrent_copies::execute() {
   try {
     enqueue_device_copies();
     run_cpu_copies();
-    if (when_ == timing::now) wait_for(begun_streams());
+    if (when_ == timing::now) wait();
   } catch (...) {
-    synchronize_quietly(begun_streams());
+    wait_quietly();
     throw;
   }
 }
 
-// Without streams, only the streams of the device copies have been used; a copy that the CPU takes
-// part in is complete, or has waited after its error.
-std::vector<stream_on_device> concurrent_copies::begun_streams() const {
-  std::vector<stream_on_device> streams;
+void concurrent_copies::wait() const {
   for (copy const& item : copies_) {
-    if (!item.has_begun || (when_ == timing::now && !item.is_on_device)) continue;
-    bool const is_known = std::any_of(streams.begin(), streams.end(), [&](auto const& known) {
-      return known.stream == item.executor.stream && known.device == item.executor.device;
-    });
-    if (!is_known) streams.push_back(item.executor);
+    if (may_be_pending(item)) wait_for({&item.executor, 1});
   }
-  return streams;
+}
+
+// Allocates nothing: memory may be exhausted.
+void concurrent_copies::wait_quietly() const noexcept {
+  for (copy const& item : copies_) {
+    if (may_be_pending(item)) synchronize_quietly({&item.executor, 1});
+  }
 }
 
 void concurrent_copies::enqueue_device_copies() {

@@ -20,7 +20,7 @@ struct stream_on_device {
   int device;
 };
 
-/// Blocks until the streams are idle, after an error. Logs errors.
+/// Blocks until the streams are idle, after an error. Allocates nothing. Logs errors.
 void synchronize_quietly(std::span<stream_on_device const> streams) noexcept;
 
 /// Work that will be enqueued on an internal stream and uses memory of a device.
@@ -75,7 +75,14 @@ class concurrent_copies {
   void enqueue_device_copies();
   void run_cpu_copies();
   void run(copy& item) const;
-  std::vector<stream_on_device> begun_streams() const;
+  // Returns true if work of the copy may be pending on its stream after run() or an error. A copy
+  // that the CPU takes part in is complete then, or has waited, unless it is on the caller's
+  // stream.
+  bool may_be_pending(copy const& item) const noexcept {
+    return item.has_begun && (when_ == timing::enqueued || item.is_on_device);
+  }
+  void wait() const;
+  void wait_quietly() const noexcept;
 
   timing const when_;
   std::vector<copy> copies_;

@@ -702,6 +702,41 @@ void strided_copies_between_devices(context& c) {
            "strided copies between devices");
 }
 
+void arrays_on_several_devices(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  std::vector<device> const devices{device(), last_device(), last_device()};
+  std::optional<std::vector<array>> parts;
+  std::vector<stream> streams;
+  if (!c.call([&] { parts.emplace(split_to_devices(from, devices)); })) return;
+  if (!c.run([&] {
+        for (device const& item : devices) {
+          device_guard const current(item);
+          streams.emplace_back();
+        }
+      }))
+    return;
+  for (array const& part : *parts) c.watch(part);
+  if (!c.call([&] { split_to_devices(from, *parts, 0, streams); })) return;
+  if (!c.call([&] { gather(*parts, to, 0, streams); })) return;
+  if (!c.run([&] {
+        for (stream const& item : streams) item.synchronize();
+      }))
+    return;
+  if (!c.call([&] { gather(*parts, to); })) return;
+  std::optional<array> whole;
+  std::optional<std::vector<array>> copies;
+  if (!c.run([&] {
+        whole.emplace(gather_to_device(*parts, last_device()));
+        copies.emplace(broadcast_to_devices(*whole, devices));
+        broadcast(*whole, *copies, streams);
+        for (stream const& item : streams) item.synchronize();
+      }))
+    return;
+  c.expect(is_made(to, 1) && holds((*copies)[0], 1) && holds((*copies)[2], 1),
+           "arrays on several devices");
+}
+
 void host_copies(context& c) {
   words& from = c.source(count);
   words& to = c.target(count);
@@ -1670,6 +1705,7 @@ std::vector<scenario> const own_scenarios{
     {"copies within device", copies_within_device},
     {"copies between devices", copies_between_devices},
     {"strided copies between devices", strided_copies_between_devices},
+    {"arrays on several devices", arrays_on_several_devices},
     {"host copies", host_copies},
     {"fill 1 byte", fill_elements<1>},
     {"fill 3 bytes", fill_elements<3>},
