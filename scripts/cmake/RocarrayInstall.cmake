@@ -64,6 +64,7 @@ function(rocarray_install)
   install(FILES
     ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/rocarray-config-version.cmake
+    ${modules}/RocarrayCollectives.cmake
     ${modules}/RocarrayCudaSources.cmake
     ${modules}/RocarrayDeviceSources.cmake
     DESTINATION ${arg_PACKAGE} ${arg_DEVELOPMENT})

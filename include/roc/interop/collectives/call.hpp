@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+// Calls of collective operations and how a group of them is executed. Included by
+// roc/interop/collectives.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <roc/copy.hpp>
+#include <roc/detail/device_storage.hpp>
+#include <roc/detail/strided_region.hpp>
+#include <roc/device.hpp>
+#include <roc/device_array.hpp>
+#include <roc/error.hpp>
+#include <roc/interop/collectives/communicator_state.hpp>
+#include <roc/interop/collectives/error.hpp>
+#include <roc/interop/collectives/operand.hpp>
+#include <roc/native.hpp>
+#include <roc/stream.hpp>
+
+namespace roc::detail {
+
+enum class collective_kind {
+  all_reduce,
+  broadcast,
+  reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  send,
+  receive
+};
+
+inline char const* name_of(collective_kind kind) {
+  static char const* const names[] = {"all_reduce",     "broadcast",  "reduce", "all_gather",
+                                      "reduce_scatter", "all_to_all", "send",   "receive"};
+  return names[static_cast<int>(kind)];
+}
+
+/// Returns true if a graph is recorded from the stream.
+inline bool is_captured(stream_ref stream) {
+  hipStreamCaptureStatus status{};
+  bool const is_known = hipStreamIsCapturing(native(stream), &status) == hipSuccess;
+  if (!is_known) static_cast<void>(hipGetLastError());
+  return is_known && status != hipStreamCaptureStatusNone;
+}
+
+/// One call of an operation. Borrows the arrays.
+struct collective_call {
+  std::shared_ptr<collective_state> state;
+  collective_kind kind{};
+  std::optional<collective_operand> from{};
+  std::optional<collective_operand> to{};
+  ncclRedOp_t reduction = ncclSum;
+  int root = 0;  // of a message: the other rank
+  std::optional<stream_ref> stream{};
+  std::size_t count = 0;  // elements that the ranks must agree about
+
+  // Of the execution: contiguous memory of the operands.
+  device_array<std::byte, 1> from_scratch{};
+  device_array<std::byte, 1> to_scratch{};
+  void const* from_data = nullptr;
+  void* to_data = nullptr;
+
+  stream_ref order() const { return stream ? *stream : stream_ref(); }
+  bool is_reduction() const {
+    return kind == collective_kind::all_reduce || kind == collective_kind::reduce ||
+           kind == collective_kind::reduce_scatter;
+  }
+  bool is_message() const {
+    return kind == collective_kind::send || kind == collective_kind::receive;
+  }
+  std::size_t element_size() const { return from ? from->element_size : to->element_size; }
+  /// Returns the count and the type for the library: structures are transferred as bytes.
+  std::size_t library_count() const { return is_reduction() ? count : count * element_size(); }
+  ncclDataType_t library_type() const {
+    return is_reduction() ? (from ? from->type : to->type) : ncclUint8;
+  }
+};
+
+/// Throws collective_error if a number is not a rank.
+inline void check_collective_rank(collective_state const& state, int rank, char const* name) {
+  if (rank >= 0 && rank < state.size) return;
+  throw collective_error("there is no rank " + std::to_string(rank) + " among " +
+                         std::to_string(state.size) + "; pass 0 to " +
+                         std::to_string(state.size - 1) + " as " + name);
+}
+
+/// Throws collective_error if an array or the stream is on another device than the communicator.
+inline void check_collective_devices(collective_call const& call) {
+  int const device = call.state->device.ordinal();
+  for (auto const* const operand : {&call.from, &call.to}) {
+    if (!*operand || (*operand)->count == 0 || (*operand)->device == device) continue;
+    throw collective_error("the array is on device " + std::to_string((*operand)->device) +
+                           ", but rank " + std::to_string(call.state->rank) +
+                           " of the communicator is on device " + std::to_string(device) +
+                           "; use an array of the communicator's device");
+  }
+  if (call.stream && call.stream->device_ordinal() >= 0 &&
+      call.stream->device_ordinal() != device) {
+    throw collective_error("the stream is on device " +
+                           std::to_string(call.stream->device_ordinal()) + ", but rank " +
+                           std::to_string(call.state->rank) + " of the communicator is on device " +
+                           std::to_string(device) + "; use a stream of the communicator's device");
+  }
+}
+
+/// Executes calls that belong together. A call without a stream is complete on return.
+class collective_execution {
+ public:
+  explicit collective_execution(std::vector<collective_call> calls) : calls_(std::move(calls)) {}
+
+  /// Throws before anything is enqueued if a communicator cannot be used or if ranks in this group
+  /// disagree. If an error occurs later, the communicators of the group are aborted.
+  void run() {
+    std::erase_if(calls_, [](collective_call const& call) { return call.count == 0; });
+    if (calls_.empty()) return;
+    find_states();
+    check_agreement();
+    for (collective_state* const state : states_) static_cast<void>(state->poll());
+    synchronize_devices();
+    try {
+      for (collective_call& call : calls_) pack(call);
+    } catch (...) {
+      // Nothing of the library has been called, so the other ranks are not affected.
+      throw;
+    }
+    try {
+      enqueue();
+      for (collective_state* const state : states_) state->settle("the start of an operation");
+      for (collective_call& call : calls_) unpack(call);
+    } catch (std::exception const& problem) {
+      for (collective_state* const state : states_) {
+        state->abort(std::string("an operation of its group failed: ") + problem.what());
+      }
+      throw;
+    }
+    for (collective_call const& call : calls_) {
+      if (call.stream) continue;
+      device_guard const current(call.state->device);
+      call.state->wait_until([&] { return stream_ref().query(); });
+    }
+  }
+
+ private:
+  void find_states() {
+    for (collective_call const& call : calls_) states_.push_back(call.state.get());
+    std::sort(states_.begin(), states_.end(), std::less<>());
+    states_.erase(std::unique(states_.begin(), states_.end()), states_.end());
+  }
+
+  /// Compares the collective calls of ranks that belong to one communicator of this process.
+  void check_agreement() const {
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (states_[i]->group_number == 0 || states_[i]->group_number != states_[j]->group_number) {
+          continue;
+        }
+        compare(collectives_of(*states_[j]), collectives_of(*states_[i]));
+      }
+    }
+  }
+  std::vector<collective_call const*> collectives_of(collective_state const& state) const {
+    std::vector<collective_call const*> result;
+    for (collective_call const& call : calls_) {
+      if (call.state.get() == &state && !call.is_message()) result.push_back(&call);
+    }
+    return result;
+  }
+  static void compare(std::vector<collective_call const*> const& first,
+                      std::vector<collective_call const*> const& second) {
+    for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+      collective_call const& a = *first[i];
+      collective_call const& b = *second[i];
+      std::string const ranks = "ranks " + std::to_string(a.state->rank) + " and " +
+                                std::to_string(b.state->rank) + " of the communicator ";
+      if (a.kind != b.kind) {
+        throw collective_error(ranks + "call different operations, " + name_of(a.kind) + " and " +
+                               name_of(b.kind) + "; call the same in the same order");
+      }
+      if (a.root != b.root) {
+        throw collective_error(ranks + "pass different roots, " + std::to_string(a.root) + " and " +
+                               std::to_string(b.root) + "; pass the same");
+      }
+      if (a.is_reduction() && a.reduction != b.reduction) {
+        throw collective_error(ranks + "pass different reductions to " + name_of(a.kind) +
+                               "; pass the same");
+      }
+      if (a.library_type() != b.library_type() || a.element_size() != b.element_size()) {
+        throw collective_error(ranks + "pass different element types to " + name_of(a.kind) +
+                               "; pass the same");
+      }
+      if (a.count != b.count) {
+        throw shape_error("incompatible shape: " + ranks + "pass " + std::to_string(a.count) +
+                          " and " + std::to_string(b.count) + " elements to " + name_of(a.kind) +
+                          "; pass equal shapes");
+      }
+    }
+  }
+
+  /// Orders calls without a stream after all earlier work of their devices.
+  void synchronize_devices() const {
+    for (collective_call const& call : calls_) {
+      if (!call.stream) call.state->device.synchronize();
+    }
+  }
+
+  /// Enqueues copies of operands with gaps to scratch memory.
+  static void pack(collective_call& call) {
+    device_guard const current(call.state->device);
+    stream_ref const stream = call.order();
+    auto const scratch_of = [&](collective_operand const& operand) {
+      return device_array<std::byte, 1>(shape<1>{operand.bytes()}, order::c, stream);
+    };
+    bool const is_in_place = call.from && call.to && call.from->is_same(*call.to);
+    if (call.to) {
+      call.to_data = call.to->data;
+      if (!call.to->is_contiguous) {
+        call.to_scratch = scratch_of(*call.to);
+        call.to_data = call.to_scratch.data();
+      }
+    }
+    if (!call.from) return;
+    call.from_data = call.from->data;
+    if (call.from->is_contiguous) return;
+    void* target = call.to_data;
+    if (!is_in_place) {
+      call.from_scratch = scratch_of(*call.from);
+      target = call.from_scratch.data();
+    }
+    detail::copy(call.from->region(), call.from->compact_region(target), &stream);
+    call.from_data = target;
+  }
+
+  /// Enqueues copies of results to operands with gaps, and frees the scratch memory in the order of
+  /// the stream.
+  static void unpack(collective_call& call) {
+    device_guard const current(call.state->device);
+    stream_ref const stream = call.order();
+    if (call.to && !call.to->is_contiguous && is_written(call)) {
+      detail::copy(call.to->compact_region(call.to_data), call.to->region(), &stream);
+    }
+    bool const is_in_graph = is_captured(stream);
+    for (auto const* const operand : {&call.from, &call.to}) {
+      if (*operand && (*operand)->is_contiguous) {
+        record_stream((*operand)->data, call.state->device.ordinal(), stream);
+      }
+    }
+    call.from_scratch = {};
+    call.to_scratch = {};
+    if (!is_in_graph) call.state->record(stream);
+  }
+  static bool is_written(collective_call const& call) {
+    bool const has_root =
+        call.kind == collective_kind::broadcast || call.kind == collective_kind::reduce;
+    if (!has_root) return true;
+    return (call.state->rank == call.root) == (call.kind == collective_kind::reduce);
+  }
+
+  /// Calls the library once for each call of the group, and more often for all_to_all.
+  void enqueue() {
+    std::vector<std::unique_lock<std::mutex>> locks;  // in the order of the addresses
+    for (collective_state* const state : states_) locks.emplace_back(state->mutex);
+    for (collective_state* const state : states_) state->check_usable_locked();
+    check(ncclGroupStart(), "ncclGroupStart");
+    std::exception_ptr problem;
+    try {
+      for (collective_call const& call : calls_) {
+        device_guard const current(call.state->device);
+        enqueue(call);
+      }
+    } catch (...) {
+      problem = std::current_exception();
+    }
+    ncclResult_t const ended = ncclGroupEnd();
+    if (problem) std::rethrow_exception(problem);
+    check(ended, "ncclGroupEnd");
+  }
+  void enqueue(collective_call const& call) const {
+    ncclComm_t const communicator = call.state->handle;
+    hipStream_t const stream = native(call.order());
+    std::size_t const count = call.library_count();
+    ncclDataType_t const type = call.library_type();
+    switch (call.kind) {
+      case collective_kind::all_reduce:
+        return check(ncclAllReduce(call.from_data, call.to_data, count, type, call.reduction,
+                                   communicator, stream),
+                     "ncclAllReduce");
+      case collective_kind::broadcast:
+        return check(ncclBroadcast(call.from_data, call.to_data, count, type, call.root,
+                                   communicator, stream),
+                     "ncclBroadcast");
+      case collective_kind::reduce:
+        return check(ncclReduce(call.from_data, call.to_data, count, type, call.reduction,
+                                call.root, communicator, stream),
+                     "ncclReduce");
+      case collective_kind::all_gather:
+        return check(ncclAllGather(call.from_data, call.to_data, count, type, communicator, stream),
+                     "ncclAllGather");
+      case collective_kind::reduce_scatter:
+        return check(ncclReduceScatter(call.from_data, call.to_data, count, type, call.reduction,
+                                       communicator, stream),
+                     "ncclReduceScatter");
+      case collective_kind::all_to_all:
+        for (int peer = 0; peer < call.state->size; ++peer) {
+          auto const offset = static_cast<std::size_t>(peer) * count;
+          check(ncclSend(static_cast<std::byte const*>(call.from_data) + offset, count, type, peer,
+                         communicator, stream),
+                "ncclSend");
+          check(ncclRecv(static_cast<std::byte*>(call.to_data) + offset, count, type, peer,
+                         communicator, stream),
+                "ncclRecv");
+        }
+        return;
+      case collective_kind::send:
+        return check(ncclSend(call.from_data, count, type, call.root, communicator, stream),
+                     "ncclSend");
+      case collective_kind::receive:
+        return check(ncclRecv(call.to_data, count, type, call.root, communicator, stream),
+                     "ncclRecv");
+    }
+  }
+  /// Throws collective_error if a call of the library failed. `call` must be a string literal.
+  void check(ncclResult_t result, char const* call) const {
+    if (result == ncclSuccess || result == ncclInProgress) return;
+    throw make_collective_error(result, call, states_.front()->handle);
+  }
+
+  std::vector<collective_call> calls_;
+  std::vector<collective_state*> states_;  // in the order of their addresses, each once
+};
+
+/// The calls of the calling thread's group.
+struct collective_group_state {
+  int depth = 0;
+  std::vector<collective_call> calls;
+
+  static collective_group_state& instance() {
+    static thread_local collective_group_state state;
+    return state;
+  }
+};
+
+/// Checks the arguments, and executes the call or adds it to the group of the thread.
+inline void submit(collective_call call) {
+  check_collective_devices(call);
+  if (call.to) check_collective_destination(*call.to);
+  {
+    std::scoped_lock const lock(call.state->mutex);
+    call.state->check_usable_locked();
+  }
+  collective_group_state& group = collective_group_state::instance();
+  if (group.depth != 0) {
+    group.calls.push_back(std::move(call));
+    return;
+  }
+  std::vector<collective_call> calls;
+  calls.push_back(std::move(call));
+  collective_execution(std::move(calls)).run();
+}
+
+}  // namespace roc::detail

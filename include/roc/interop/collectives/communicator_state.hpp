@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// The state of a communicator: the library's handle, and how its errors and time limits are found.
+// Included by roc/interop/collectives.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <roc/detail/throw.hpp>
+#include <roc/device.hpp>
+#include <roc/event.hpp>
+#include <roc/interop/collectives/error.hpp>
+#include <roc/interop/collectives/options.hpp>
+#include <roc/stream.hpp>
+
+namespace roc::detail {
+
+/// How long a thread that waits for other ranks sleeps before it looks again: not at all at first.
+class collective_wait {
+ public:
+  /// @param limit 0: none
+  explicit collective_wait(std::chrono::milliseconds limit)
+      : limit_(limit), begin_(std::chrono::steady_clock::now()) {}
+  /// Returns false if the limit is over.
+  bool pause() {
+    auto const waited = std::chrono::steady_clock::now() - begin_;
+    if (limit_.count() != 0 && waited >= limit_) return false;
+    if (waited < std::chrono::milliseconds(1)) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    return true;
+  }
+
+ private:
+  std::chrono::milliseconds limit_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+/// One rank of a communicator. Calls of the library are made while `mutex` is locked, because
+/// abort() of another thread destroys the handle.
+class collective_state {
+ public:
+  collective_state(int own_rank, int ranks, roc::device own_device,
+                   collective_options const& settings)
+      : rank(own_rank), size(ranks), device(own_device), options(settings) {}
+  collective_state(collective_state const&) = delete;
+  collective_state& operator=(collective_state const&) = delete;
+  ~collective_state() { destroy(); }
+
+  /// Throws collective_abort_error after the communicator was aborted. The caller holds `mutex`.
+  void check_usable_locked() const {
+    if (handle != nullptr) return;
+    throw collective_abort_error("the communicator was aborted: " + reason +
+                                 "; create another communicator");
+  }
+  /// Makes the device forget pending operations, and makes later calls fail. Does nothing if the
+  /// handle is gone. The caller holds `mutex`.
+  void abort_locked(std::string const& why) noexcept {
+    if (handle == nullptr) return;
+    try {
+      reason = why;
+    } catch (...) {
+      reason = "?";  // fits the string itself
+    }
+    static_cast<void>(ncclCommAbort(std::exchange(handle, nullptr)));
+  }
+  void abort(std::string const& why) noexcept {
+    std::scoped_lock const lock(mutex);
+    abort_locked(why);
+  }
+  /// Returns true if the library has completed all calls; false if it works on one. Aborts and
+  /// throws collective_error if the communicator has failed. The caller holds `mutex`.
+  bool poll_locked() {
+    check_usable_locked();
+    ncclResult_t result = ncclSuccess;
+    ncclResult_t const called = ncclCommGetAsyncError(handle, &result);
+    if (called != ncclSuccess) result = called;
+    if (result == ncclSuccess) return true;
+    if (result == ncclInProgress) return false;
+    fail_locked(result, "ncclCommGetAsyncError");
+  }
+  bool poll() {
+    std::scoped_lock const lock(mutex);
+    return poll_locked();
+  }
+  /// Aborts and throws collective_error. `call` must be a string literal. The caller holds `mutex`.
+  [[noreturn]] void fail_locked(ncclResult_t result, char const* call) {
+    collective_error const error = make_collective_error(result, call, handle);
+    abort_locked(error.what());
+    throw error;
+  }
+  /// Aborts and throws collective_timeout_error.
+  [[noreturn]] void fail_by_timeout(char const* awaited) {
+    collective_timeout_error const error(
+        std::string(awaited) + " took longer than the limit of " +
+        std::to_string(options.time_limit.count()) + " ms in rank " + std::to_string(rank) +
+        " of " + std::to_string(size) + "; check whether all ranks call the same operations");
+    abort(error.what());
+    throw error;
+  }
+  /// Blocks until the library has completed all calls. Throws as poll and fail_by_timeout.
+  void settle(char const* awaited) {
+    collective_wait wait(options.time_limit);
+    while (!poll()) {
+      if (!wait.pause()) fail_by_timeout(awaited);
+    }
+  }
+  /// Blocks until `is_done()` returns true. Throws as poll and fail_by_timeout, and what `is_done`
+  /// throws.
+  template <class F>
+  void wait_until(F is_done) {
+    collective_wait wait(options.time_limit);
+    for (;;) {
+      // The error first: after a failure the work of the device ends without result.
+      static_cast<void>(poll());
+      if (is_done()) break;
+      if (!wait.pause()) fail_by_timeout("an operation");
+    }
+    static_cast<void>(poll());
+  }
+  /// Records the end of the operations on a stream of the communicator's device, for the
+  /// destructor.
+  void record(stream_ref stream) {
+    if (!last_) last_.emplace();
+    last_->record(stream);
+    has_work_ = true;
+  }
+  /// Destroys the communicator after its operations, or aborts it if they take too long. Does not
+  /// throw.
+  void destroy() noexcept {
+    if (handle == nullptr) return;
+    try {
+      device_guard const current(device);
+      auto const limit =
+          options.time_limit.count() != 0 ? options.time_limit : options.destruction_limit;
+      collective_wait wait(limit);
+      while (has_work_ && !last_->query()) {
+        if (!poll_quietly() || wait.pause()) continue;
+        log_late_error(
+            "a communicator was destroyed while an operation was pending for longer than its "
+            "limit: "
+            "it was aborted; synchronize its streams first");
+        abort("it was destroyed");
+        return;
+      }
+      std::scoped_lock const lock(mutex);
+      if (handle != nullptr) static_cast<void>(ncclCommDestroy(std::exchange(handle, nullptr)));
+    } catch (...) {  // the stream reports its error
+      abort("it was destroyed");
+    }
+  }
+
+  int const rank;
+  int const size;
+  roc::device const device;
+  collective_options const options;
+  std::mutex mutex;
+  ncclComm_t handle = nullptr;     // null before the creation and after abort
+  std::string reason;              // of the abort
+  std::uint64_t group_number = 0;  // equal for all ranks of for_devices; 0: unknown
+
+ private:
+  /// Returns false if the communicator has failed, and aborts it, so that its work ends.
+  bool poll_quietly() noexcept {
+    try {
+      static_cast<void>(poll());
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  std::optional<event> last_;
+  bool has_work_ = false;
+};
+
+}  // namespace roc::detail

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// The creation of communicators. Included by roc/interop/collectives.hpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <roc/device.hpp>
+#include <roc/host_view.hpp>
+#include <roc/interop/collectives/communicator_state.hpp>
+#include <roc/interop/collectives/error.hpp>
+#include <roc/interop/collectives/options.hpp>
+
+namespace roc::detail {
+
+/// Throws collective_error if the options are out of range.
+inline void check_collective_options(collective_options const& options) {
+  if (options.time_limit.count() >= 0 && options.destruction_limit.count() >= 0) return;
+  throw collective_error("a time limit is negative: time_limit " +
+                         std::to_string(options.time_limit.count()) + " ms, destruction_limit " +
+                         std::to_string(options.destruction_limit.count()) + " ms; pass 0 or more");
+}
+
+/// Begins the creation of a rank on its device. Throws collective_error.
+inline void begin_collective_rank(collective_state& state, collective_id const& id) {
+  ncclUniqueId library_id{};
+  std::memcpy(&library_id, id.bytes().data(), collective_id::byte_count);
+#ifdef NCCL_CONFIG_INITIALIZER
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+#else
+  ncclConfig_t config{};
+#endif
+  config.blocking = state.options.time_limit.count() == 0 ? 1 : 0;
+  device_guard const current(state.device);
+  ncclResult_t const result =
+      ncclCommInitRankConfig(&state.handle, state.size, library_id, state.rank, &config);
+  if (result == ncclSuccess || result == ncclInProgress) return;
+  collective_error const error =
+      make_collective_error(result, "ncclCommInitRankConfig", state.handle);
+  state.abort(error.what());
+  throw error;
+}
+
+/// Creates one rank; the other ones are created by other threads or processes. Blocks until all
+/// are there. Throws collective_error and collective_timeout_error.
+inline std::shared_ptr<collective_state> create_collective_rank(collective_id const& id, int rank,
+                                                                int size, device own_device,
+                                                                collective_options const& options) {
+  check_collective_options(options);
+  if (size < 1 || rank < 0 || rank >= size) {
+    throw collective_error("there is no rank " + std::to_string(rank) + " among " +
+                           std::to_string(size) + "; pass a rank of 0 to size - 1");
+  }
+  auto state = std::make_shared<collective_state>(rank, size, own_device, options);
+  begin_collective_rank(*state, id);
+  state->settle("the creation of the communicator");
+  return state;
+}
+
+/// Creates all ranks, one on each device. Throws collective_error.
+inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
+    std::span<device const> devices, collective_options const& options) {
+  check_collective_options(options);
+  if (devices.empty()) {
+    throw collective_error("there are no devices; pass at least one");
+  }
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (devices[i] != devices[j]) continue;
+      throw collective_error("device " + std::to_string(devices[i].ordinal()) +
+                             " is passed twice; pass each device once");
+    }
+  }
+  static std::atomic<std::uint64_t> last_number = 0;
+  std::uint64_t const number = ++last_number;
+  collective_id const id(create_collective_id());
+  std::vector<std::shared_ptr<collective_state>> states;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    states.push_back(std::make_shared<collective_state>(
+        static_cast<int>(i), static_cast<int>(devices.size()), devices[i], options));
+    states.back()->group_number = number;
+  }
+  ncclResult_t result = ncclGroupStart();
+  if (result != ncclSuccess) throw make_collective_error(result, "ncclGroupStart", nullptr);
+  std::exception_ptr problem;
+  try {
+    for (auto const& state : states) begin_collective_rank(*state, id);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  result = ncclGroupEnd();
+  if (!problem && result != ncclSuccess && result != ncclInProgress) {
+    problem = std::make_exception_ptr(make_collective_error(result, "ncclGroupEnd", nullptr));
+  }
+  if (problem) {
+    for (auto const& state : states) state->abort("its creation failed");
+    std::rethrow_exception(problem);
+  }
+  for (auto const& state : states) state->settle("the creation of the communicator");
+  return states;
+}
+
+/// What rank 0 of an mpi_communicator tells the others.
+struct collective_invitation {
+  std::array<std::byte, collective_id::byte_count> id;
+  unsigned char is_valid;
+};
+
+/// Creates one rank for each rank of an mpi_communicator. Collective. If a rank finds its arguments
+/// invalid, all ranks throw.
+template <class Mpi>
+std::shared_ptr<collective_state> create_collective_rank(Mpi const& mpi, device own_device,
+                                                         collective_options const& options) {
+  std::exception_ptr problem;
+  collective_invitation invitation{};
+  try {
+    check_collective_options(options);
+    if (mpi.rank() == 0) invitation.id = create_collective_id();
+    invitation.is_valid = 1;
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  std::array<unsigned char, 1> const own{invitation.is_valid};
+  std::vector<unsigned char> all(static_cast<std::size_t>(mpi.size()));
+  mpi.gather(own, all, 0);
+  for (unsigned char const is_valid : all) {
+    if (mpi.rank() == 0 && is_valid == 0) invitation.is_valid = 0;
+  }
+  std::array<collective_invitation, 1> sent{invitation};
+  mpi.broadcast(sent, 0);
+  if (problem) std::rethrow_exception(problem);
+  if (sent[0].is_valid == 0) {
+    throw collective_error(
+        "another rank could not create the communicator; its error has the reason");
+  }
+  return create_collective_rank(collective_id(sent[0].id), mpi.rank(), mpi.size(), own_device,
+                                options);
+}
+
+}  // namespace roc::detail

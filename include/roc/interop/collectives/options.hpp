@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Options and identifiers of communicators. Included by roc/interop/collectives.hpp.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <source_location>
+
+#include <roc/detail/call_scope.hpp>
+#include <roc/interop/collectives/error.hpp>
+#include <roc/interop/collectives/library.hpp>
+
+namespace roc {
+
+namespace detail {
+
+inline constexpr std::size_t collective_id_bytes = sizeof(ncclUniqueId);
+
+/// Returns the bytes of a new identifier. Throws collective_error.
+inline std::array<std::byte, collective_id_bytes> create_collective_id() {
+  ncclUniqueId id{};
+  ncclResult_t const result = ncclGetUniqueId(&id);
+  if (result != ncclSuccess) throw make_collective_error(result, "ncclGetUniqueId", nullptr);
+  std::array<std::byte, collective_id_bytes> bytes;
+  std::memcpy(bytes.data(), &id, bytes.size());
+  return bytes;
+}
+
+}  // namespace detail
+
+/// How the elements of the ranks are combined.
+enum class reduction : unsigned char {
+  sum,      ///< ncclSum
+  product,  ///< ncclProd
+  min,      ///< ncclMin
+  max,      ///< ncclMax
+  average,  ///< ncclAvg: the sum divided by the number of ranks; integers are truncated
+};
+
+/// Options of a communicator.
+struct collective_options {
+  /// How long a wait for other ranks may take: in the creation of the communicator, in an operation
+  /// without a stream, and in synchronize. Then the communicator is aborted and
+  /// collective_timeout_error is thrown. 0: as long as it takes. May differ between ranks, but pass
+  /// the same to all: a rank without a limit may never return if another one gave up.
+  ///
+  /// With a limit, RCCL and NCCL create and call the communicator without blocking
+  /// (`ncclConfig_t::blocking`), which adds some tens of microseconds to an operation.
+  std::chrono::milliseconds time_limit{0};
+  /// How long the destructor of a communicator waits for its pending operations if there is no
+  /// time_limit. Then it aborts them.
+  std::chrono::milliseconds destruction_limit{10'000};
+};
+
+/// The identifier of a communicator that is being created: one rank creates it and passes its bytes
+/// to the others by any transport. A plain value. (ncclUniqueId)
+class collective_id {
+ public:
+  /// The number of bytes. (NCCL_UNIQUE_ID_BYTES)
+  static constexpr std::size_t byte_count = detail::collective_id_bytes;
+
+  collective_id() = default;  ///< All bytes are 0: no communicator has this identifier.
+  /// Copies the bytes of an identifier that another rank created.
+  explicit collective_id(std::array<std::byte, byte_count> const& bytes) noexcept : bytes_(bytes) {}
+
+  /// Creates a new identifier. The calling process must live until all ranks have created their
+  /// communicator. (ncclGetUniqueId)
+  /// @throws collective_error
+  [[nodiscard]] static collective_id create(detail::caller at = std::source_location::current()) {
+    detail::call_scope const call("collective_id::create", at);
+    return collective_id(detail::create_collective_id());
+  }
+
+  /// Returns the bytes, to be passed to the other ranks.
+  [[nodiscard]] std::array<std::byte, byte_count> const& bytes() const noexcept { return bytes_; }
+
+  friend bool operator==(collective_id const&, collective_id const&) = default;
+
+ private:
+  std::array<std::byte, byte_count> bytes_{};
+};
+
+}  // namespace roc
