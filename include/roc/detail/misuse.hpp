@@ -24,6 +24,7 @@ struct ranks_of_source_and_destination_differ {};
 struct static_extents_of_source_and_destination_differ {};
 struct mdspan_has_no_strided_layout_or_no_default_accessor {};
 struct elements_of_more_than_16_bytes_cannot_be_filled {};
+struct elements_are_not_numbers_that_collectives_can_reduce {};
 struct argument_is_not_a_roc_stream_so_wrap_a_native_one_with_from_native {};
 struct device_memory_was_given_but_host_memory_is_needed {};
 struct host_memory_was_given_but_device_memory_is_needed {};

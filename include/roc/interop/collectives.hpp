@@ -59,7 +59,8 @@ inline ncclRedOp_t library_reduction(reduction operation) {
 /// Operations of one thread that begin together, at the end of the group. A thread that calls
 /// operations for several ranks of one communicator must call them in a group; sends and receives
 /// between two ranks that would otherwise wait for each other, too. A guard: not copied, not moved,
-/// used by the thread that created it. Groups can be nested: the outermost one counts.
+/// used by the thread that created it. Groups can be nested: the outermost one counts. Operations
+/// of a group may run at the same time, so none may access what another one writes.
 /// (ncclGroupStart, ncclGroupEnd)
 ///
 /// *Synchronization:* the operations are enqueued at the end of the group, in the order of the
@@ -475,28 +476,64 @@ class collective_communicator {
 
   /// Deleted: the reason is in the compiler's message.
   ///@{
+  template <class X, detail::incorrect_use Reason = detail::collective_reduced_misuse<X>>
+  void all_reduce(X&& array, reduction operation) const = delete;
+  template <class X, detail::incorrect_use Reason = detail::first_misuse<
+                         detail::collective_reduced_misuse<X>, detail::temporary_misuse<X>>>
+  void all_reduce(X&& array, reduction operation, stream_ref stream) const = delete;
+  template <class X, detail::incorrect_use Reason = detail::collective_destination_misuse<X>>
+  void broadcast(X&& array, int root) const = delete;
   template <class X, detail::incorrect_use Reason = detail::first_misuse<
                          detail::collective_destination_misuse<X>, detail::temporary_misuse<X>>>
-  void all_reduce(X&& array, reduction operation, stream_ref stream = {}) const = delete;
+  void broadcast(X&& array, int root, stream_ref stream) const = delete;
+  template <class X, detail::incorrect_use Reason = detail::collective_reduced_misuse<X>>
+  void reduce(X&& array, int root, reduction operation) const = delete;
+  template <class X, detail::incorrect_use Reason = detail::first_misuse<
+                         detail::collective_reduced_misuse<X>, detail::temporary_misuse<X>>>
+  void reduce(X&& array, int root, reduction operation, stream_ref stream) const = delete;
+  template <class X, detail::incorrect_use Reason = detail::device_misuse<X>>
+  void send(X&& from, int destination) const = delete;
+  template <class X, detail::incorrect_use Reason = detail::first_misuse<
+                         detail::device_misuse<X>, detail::temporary_misuse<X>>>
+  void send(X&& from, int destination, stream_ref stream) const = delete;
+  template <class X, detail::incorrect_use Reason = detail::collective_destination_misuse<X>>
+  void receive(X&& to, int source) const = delete;
   template <class X, detail::incorrect_use Reason = detail::first_misuse<
                          detail::collective_destination_misuse<X>, detail::temporary_misuse<X>>>
-  void broadcast(X&& array, int root, stream_ref stream = {}) const = delete;
-  template <class X, detail::incorrect_use Reason = detail::first_misuse<
-                         detail::collective_source_misuse<X>, detail::temporary_misuse<X>>>
-  void send(X&& from, int destination, stream_ref stream = {}) const = delete;
-  template <class X, detail::incorrect_use Reason = detail::first_misuse<
-                         detail::collective_destination_misuse<X>, detail::temporary_misuse<X>>>
-  void receive(X&& to, int source, stream_ref stream = {}) const = delete;
+  void receive(X&& to, int source, stream_ref stream) const = delete;
+  template <class X, class Y,
+            detail::incorrect_use Reason = detail::collective_reduction_misuse<X, Y>>
+  void all_reduce(X&& from, Y&& to, reduction operation) const = delete;
   template <class X, class Y,
             detail::incorrect_use Reason = detail::first_misuse<
-                detail::collective_source_misuse<X>, detail::collective_destination_misuse<Y>,
-                detail::temporary_misuse<X, Y>, detail::copy_misuse<X, Y>>>
-  void all_gather(X&& from, Y&& to, stream_ref stream = {}) const = delete;
+                detail::collective_reduction_misuse<X, Y>, detail::temporary_misuse<X, Y>>>
+  void all_reduce(X&& from, Y&& to, reduction operation, stream_ref stream) const = delete;
+  template <class X, class Y,
+            detail::incorrect_use Reason = detail::collective_reduction_misuse<X, Y>>
+  void reduce(X&& from, Y&& to, int root, reduction operation) const = delete;
   template <class X, class Y,
             detail::incorrect_use Reason = detail::first_misuse<
-                detail::collective_source_misuse<X>, detail::collective_destination_misuse<Y>,
-                detail::temporary_misuse<X, Y>, detail::copy_misuse<X, Y>>>
-  void all_to_all(X&& from, Y&& to, stream_ref stream = {}) const = delete;
+                detail::collective_reduction_misuse<X, Y>, detail::temporary_misuse<X, Y>>>
+  void reduce(X&& from, Y&& to, int root, reduction operation, stream_ref stream) const = delete;
+  template <class X, class Y, detail::incorrect_use Reason = detail::collective_pair_misuse<X, Y>>
+  void all_gather(X&& from, Y&& to) const = delete;
+  template <class X, class Y,
+            detail::incorrect_use Reason = detail::first_misuse<
+                detail::collective_pair_misuse<X, Y>, detail::temporary_misuse<X, Y>>>
+  void all_gather(X&& from, Y&& to, stream_ref stream) const = delete;
+  template <class X, class Y,
+            detail::incorrect_use Reason = detail::collective_reduction_misuse<X, Y>>
+  void reduce_scatter(X&& from, Y&& to, reduction operation) const = delete;
+  template <class X, class Y,
+            detail::incorrect_use Reason = detail::first_misuse<
+                detail::collective_reduction_misuse<X, Y>, detail::temporary_misuse<X, Y>>>
+  void reduce_scatter(X&& from, Y&& to, reduction operation, stream_ref stream) const = delete;
+  template <class X, class Y, detail::incorrect_use Reason = detail::collective_pair_misuse<X, Y>>
+  void all_to_all(X&& from, Y&& to) const = delete;
+  template <class X, class Y,
+            detail::incorrect_use Reason = detail::first_misuse<
+                detail::collective_pair_misuse<X, Y>, detail::temporary_misuse<X, Y>>>
+  void all_to_all(X&& from, Y&& to, stream_ref stream) const = delete;
   ///@}
 
  private:

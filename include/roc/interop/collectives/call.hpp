@@ -165,7 +165,9 @@ class collective_execution {
         if (states_[i]->group_number == 0 || states_[i]->group_number != states_[j]->group_number) {
           continue;
         }
-        compare(collectives_of(*states_[j]), collectives_of(*states_[i]));
+        bool const is_first = states_[j]->rank < states_[i]->rank;
+        compare(collectives_of(*states_[is_first ? j : i]),
+                collectives_of(*states_[is_first ? i : j]));
       }
     }
   }

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -222,34 +223,51 @@ class shared_memory {
   std::byte* data_ = nullptr;
 };
 
-/// Pinned memory that other processes can map. Move-only.
-class payload {
+/// Pinned memory that other processes can map. It stays pinned until the process ends, and is used
+/// again: hipHostUnregister waits for all work of all devices, also for operations that wait for
+/// other ranks.
+class payload_pool {
  public:
-  payload() = default;
-  explicit payload(std::size_t bytes) : memory_(shared_memory::create(bytes)) {
-    if (memory_.data() == nullptr) return;
-    is_registered_ = hipHostRegister(memory_.data(), bytes, hipHostRegisterPortable) == hipSuccess;
-    if (!is_registered_) static_cast<void>(hipGetLastError());
+  /// Returns memory of at least `bytes` bytes; empty if there is none.
+  shared_memory take(std::size_t bytes) {
+    std::size_t const size = std::bit_ceil(std::max(bytes, page_bytes));
+    {
+      std::scoped_lock const lock(mutex_);
+      auto& list = free_[size];
+      if (!list.empty()) {
+        shared_memory found = std::move(list.back());
+        list.pop_back();
+        return found;
+      }
+    }
+    shared_memory created = shared_memory::create(size);
+    if (created.data() == nullptr) return {};
+    if (hipHostRegister(created.data(), size, hipHostRegisterPortable) == hipSuccess) {
+      return created;
+    }
+    static_cast<void>(hipGetLastError());
+    return {};
   }
-  payload(payload&& other) noexcept
-      : memory_(std::move(other.memory_)),
-        is_registered_(std::exchange(other.is_registered_, false)) {}
-  payload& operator=(payload&& other) noexcept {
-    std::swap(memory_, other.memory_);
-    std::swap(is_registered_, other.is_registered_);
-    return *this;
+  /// Takes memory back that no operation uses. Large memory keeps no pages.
+  void give_back(shared_memory memory) {
+    if (memory.data() == nullptr) return;
+    if (memory.bytes() > (std::size_t{1} << 20)) {
+      static_cast<void>(::fallocate(memory.file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                                    static_cast<off_t>(memory.bytes())));
+    }
+    std::scoped_lock const lock(mutex_);
+    free_[memory.bytes()].push_back(std::move(memory));
   }
-  ~payload() {
-    if (is_registered_) static_cast<void>(hipHostUnregister(memory_.data()));
+
+  /// Never destroyed: the memory stays pinned.
+  static payload_pool& instance() {
+    static payload_pool& instance = *new payload_pool;
+    return instance;
   }
-  bool is_valid() const { return is_registered_; }
-  std::byte* data() const { return memory_.data(); }
-  std::size_t bytes() const { return memory_.bytes(); }
-  int file() const { return memory_.file(); }
 
  private:
-  shared_memory memory_;
-  bool is_registered_ = false;
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<shared_memory>> free_;  // by size
 };
 
 inline std::size_t size_of(ncclDataType_t type) {
@@ -323,8 +341,12 @@ class clique;
 
 /// An operation of one rank. Lives until its stream has passed it and no rank reads its payload.
 struct operation {
+  operation() = default;
+  operation(operation const&) = delete;
+  operation& operator=(operation const&) = delete;
   ~operation() {
     if (finished != nullptr) static_cast<void>(hipEventDestroy(finished));
+    payload_pool::instance().give_back(std::move(memory));
   }
 
   clique* group = nullptr;
@@ -338,7 +360,7 @@ struct operation {
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
   std::uint64_t generation = 0;
-  payload memory{};
+  shared_memory memory{};
   hipEvent_t finished = nullptr;
   bool is_enqueued = false;
 
@@ -358,19 +380,17 @@ class clique {
   clique(clique const&) = delete;
   clique& operator=(clique const&) = delete;
   ~clique() {
-    {
-      std::scoped_lock const lock(mutex_);
-      is_stopping_ = true;
-    }
-    if (monitor_.joinable()) monitor_.join();
-    pending_.clear();
-    free_.clear();
-    if (is_registered_) static_cast<void>(hipHostUnregister(flags()));
+    stop_monitor();
     for (auto const& [rank, file] : processes_) ::close(file);
   }
 
   bool is_valid() const { return is_registered_; }
   int size() const { return size_; }
+  /// Stops the monitor. The clique must only be destroyed afterwards.
+  shared_memory take_board() {
+    stop_monitor();
+    return std::move(board_);
+  }
   board_header& header() const { return *reinterpret_cast<board_header*>(board_.data()); }
   std::uint64_t nonce() const { return header().nonce; }
   member& of(int rank) const {
@@ -494,15 +514,23 @@ class clique {
     static_cast<operation*>(data)->group->compute(*static_cast<operation*>(data));
   }
   void compute(operation& current);
-  bool is_read(operation const& finished) const;
+  enum class readers { all, other_processes };
+  /// Returns true if the ranks no longer need the payload of an operation.
+  bool is_read(operation const& finished, readers who) const;
   void monitor_loop();
+  void stop_monitor() {
+    {
+      std::scoped_lock const lock(mutex_);
+      is_stopping_ = true;
+    }
+    if (monitor_.joinable()) monitor_.join();
+  }
 
   shared_memory board_;
   int size_;
   bool is_registered_ = false;
   std::mutex mutex_;  // protects all members below
   std::vector<std::unique_ptr<operation>> pending_;
-  std::vector<payload> free_;
   std::size_t payload_bytes_ = 0;
   bool is_watching_ = false;
   bool is_stopping_ = false;
@@ -525,20 +553,18 @@ inline void clique::monitor_loop() {
   }
 }
 
-inline bool clique::is_read(operation const& finished) const {
-  if (result() != ncclSuccess) return true;
-  auto const is_done = [&](std::size_t position) {
-    return description(position).done.load(std::memory_order_acquire) >= finished.generation;
+inline bool clique::is_read(operation const& finished, readers who) const {
+  if (result() != ncclSuccess || finished.what == kind::receive) return true;
+  auto const is_done = [&](int reader, std::size_t position) {
+    return of(reader).has_left.load() != 0 ||
+           (who == readers::other_processes && of(reader).pid == ::getpid()) ||
+           description(position).done.load(std::memory_order_acquire) >= finished.generation;
   };
-  if (finished.what == kind::receive) return true;
   if (finished.what == kind::send) {
-    return of(finished.root).has_left.load() != 0 ||
-           is_done(position(finished.generation, finished.rank, finished.root));
+    return is_done(finished.root, position(finished.generation, finished.rank, finished.root));
   }
   for (int rank = 0; rank < size_; ++rank) {
-    if (of(rank).has_left.load() == 0 && !is_done(position(finished.generation, rank))) {
-      return false;
-    }
+    if (!is_done(rank, position(finished.generation, rank))) return false;
   }
   return true;
 }
@@ -546,8 +572,7 @@ inline bool clique::is_read(operation const& finished) const {
 inline bool clique::has_unread(int rank) {
   std::scoped_lock const lock(mutex_);
   return std::any_of(pending_.begin(), pending_.end(), [&](auto const& entry) {
-    return entry->rank == rank && entry->is_enqueued && !is_read(*entry) &&
-           (!entry->is_message() || of(entry->root).pid != ::getpid());
+    return entry->rank == rank && entry->is_enqueued && !is_read(*entry, readers::other_processes);
   });
 }
 
@@ -559,16 +584,11 @@ inline void clique::reap() {
     auto const kept = std::partition(pending_.begin(), pending_.end(), [&](auto const& entry) {
       if (!entry->is_enqueued) return true;
       bool const is_done = hipEventQuery(entry->finished) != hipErrorNotReady;
-      return !is_done || !is_read(*entry);
+      return !is_done || !is_read(*entry, readers::all);
     });
     std::move(kept, pending_.end(), std::back_inserter(finished));
     pending_.erase(kept, pending_.end());
-    for (auto const& entry : finished) {
-      payload_bytes_ -= entry->memory.bytes();
-      if (free_.size() < 16 && entry->memory.bytes() <= (std::size_t{1} << 24)) {
-        free_.push_back(std::move(entry->memory));
-      }
-    }
+    for (auto const& entry : finished) payload_bytes_ -= entry->memory.bytes();
   }
   static_cast<void>(hipGetLastError());
 }
@@ -614,22 +634,11 @@ inline ncclResult_t clique::enqueue(std::unique_ptr<operation> started, void con
     if (is_first) continue;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  {
-    std::scoped_lock const lock(mutex_);
-    auto const found = std::find_if(free_.begin(), free_.end(), [&](payload const& entry) {
-      return entry.bytes() >= bytes && entry.bytes() <= 2 * bytes + 2 * page_bytes;
-    });
-    if (found != free_.end()) {
-      current.memory = std::move(*found);
-      std::swap(*found, free_.back());
-      free_.pop_back();
-    }
-  }
-  if (!current.memory.is_valid()) current.memory = payload(round_up(bytes, page_bytes));
+  current.memory = payload_pool::instance().take(bytes);
   {
     std::scoped_lock const lock(mutex_);
     payload_bytes_ -= bytes;
-    if (!current.memory.is_valid()) {
+    if (current.memory.data() == nullptr) {
       return fail(ncclSystemError, "no pinned memory of " + std::to_string(bytes) + " bytes");
     }
     payload_bytes_ += current.memory.bytes();
@@ -805,6 +814,7 @@ struct registry {
   std::map<std::uint64_t, std::unique_ptr<clique>> cliques;  // by nonce
   std::map<std::uint64_t, shared_memory> created;
   std::vector<std::unique_ptr<clique>> abandoned;  // with operations that are pending or unread
+  std::vector<shared_memory> boards;  // of destroyed cliques: they stay pinned, as payloads do
 
   /// Never destroyed: streams may still use the memory when static objects are destroyed.
   static registry& instance() {
@@ -826,6 +836,7 @@ struct registry {
     std::erase_if(abandoned, [&](std::unique_ptr<clique>& entry) {
       entry->reap();
       if (entry->has_pending()) return false;
+      boards.push_back(entry->take_board());
       destroyed.push_back(std::move(entry));
       return true;
     });

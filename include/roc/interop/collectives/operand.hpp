@@ -162,11 +162,41 @@ concept reducible_argument = device_argument<X> && is_collective_number<argument
 template <class X, class Y>
 concept same_elements = std::same_as<argument_value_type<X>, argument_value_type<Y>>;
 
-/// The problem with an argument that is sent, and with one that is written.
-template <class X>
-using collective_source_misuse = device_misuse<X>;
+/// The problem with an argument that is written.
 template <class X>
 using collective_destination_misuse = first_misuse<device_misuse<X>, destination_misuse<X>>;
+
+template <class X, class Y>
+constexpr auto find_collective_pair_misuse() {
+  using misuse_of_one_operand = first_misuse<device_misuse<X>, collective_destination_misuse<Y>>;
+  if constexpr (!std::same_as<misuse_of_one_operand, misuse::none>) {
+    return misuse_of_one_operand{};
+  } else if constexpr (!same_elements<X, Y>) {
+    return misuse::element_types_of_source_and_destination_differ{};
+  } else {
+    return misuse::none{};
+  }
+}
+/// The problem with an array that is sent and one that is written.
+template <class X, class Y>
+using collective_pair_misuse = decltype(find_collective_pair_misuse<X, Y>());
+
+template <class X>
+constexpr auto find_reduction_misuse() {
+  if constexpr (!device_argument<X> || reducible_argument<X>) {
+    return misuse::none{};
+  } else {
+    return misuse::elements_are_not_numbers_that_collectives_can_reduce{};
+  }
+}
+/// The problem with an array that is reduced in place.
+template <class X>
+using collective_reduced_misuse =
+    first_misuse<collective_destination_misuse<X>, decltype(find_reduction_misuse<X>())>;
+/// The problem with an array that is reduced to another one.
+template <class X, class Y>
+using collective_reduction_misuse =
+    first_misuse<collective_pair_misuse<X, Y>, decltype(find_reduction_misuse<X>())>;
 
 /// Throws shape_error if two arrays differ in shape.
 inline void check_equal_shapes(collective_operand const& from, collective_operand const& to) {

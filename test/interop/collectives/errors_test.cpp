@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: MIT
+// Tests of errors, time limits, groups and threads of roc/interop/collectives.hpp in one process.
+#include <roc/interop/collectives.hpp>
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "interop/collectives/ranks.hpp"
+#include "platform/call.hpp"
+#include "support/environment.hpp"
+#include "support/expect_error.hpp"
+
+namespace roc::test {
+namespace {
+
+// The libraries of the host platform and of the fake HIP runtime tell all ranks of an error.
+#if ROCARRAY_PLATFORM_NVIDIA
+constexpr bool all_ranks_know = false;
+#else
+constexpr bool all_ranks_know = true;
+#endif
+
+/// Counts late errors, and keeps the last one.
+class late_errors {
+ public:
+  late_errors() : previous_(set_log_hook(&late_errors::write)) { text().clear(); }
+  ~late_errors() { set_log_hook(previous_); }
+  late_errors(late_errors const&) = delete;
+  late_errors& operator=(late_errors const&) = delete;
+  static std::string& text() {
+    static std::string last;
+    return last;
+  }
+
+ private:
+  static void write(char const* message) noexcept { text() = message; }
+  log_hook previous_;
+};
+
+class CollectiveError : public testing::Test {
+ protected:
+  CollectiveError() {
+    all.for_each([&](auto& rank, std::size_t) {
+      arrays.emplace_back(shape<2>{4, 6});
+      arrays.back().fill(rank.rank() + 1);
+    });
+  }
+  bool has_several_ranks() const { return all.size() > 1; }
+  /// Expects that the communicator still works.
+  void expect_usable() {
+    std::vector<device_array<int, 1>> numbers;
+    all.for_each([&](auto& rank, std::size_t) {
+      numbers.push_back(to_device(std::vector<int>(7, rank.rank() + 1)));
+    });
+    all.in_group([&](auto& rank, std::size_t i) {
+      rank.all_reduce(numbers[i], reduction::sum, all.streams[i]);
+    });
+    all.synchronize();
+    all.for_each([&](auto&, std::size_t i) {
+      EXPECT_EQ(numbers[i].copy_to_host()(6), all.size() * (all.size() + 1) / 2);
+    });
+  }
+
+  rank_set all{{.time_limit = std::chrono::seconds(30)}};
+  std::vector<device_array<int, 2>> arrays;
+};
+
+using array = device_array<int, 1>;
+struct pair_of_numbers {
+  int a, b;
+};
+
+template <class X>
+concept broadcastable = requires(collective_communicator const& rank, X&& x) {
+  rank.broadcast(std::forward<X>(x), 0);
+};
+template <class X>
+concept asynchronously_broadcastable = requires(collective_communicator const& rank, X&& x,
+                                                stream_ref stream) {
+  rank.broadcast(std::forward<X>(x), 0, stream);
+};
+template <class X>
+concept reducible = requires(collective_communicator const& rank, X&& x) {
+  rank.all_reduce(std::forward<X>(x), reduction::sum);
+};
+static_assert(broadcastable<array&> && broadcastable<array> && broadcastable<device_view<bool, 3>>);
+static_assert(!broadcastable<std::vector<int>&> && !broadcastable<host_array<int, 1>&>);
+static_assert(!broadcastable<device_view<int const, 1>> && !broadcastable<int*>);
+static_assert(asynchronously_broadcastable<array&> && !asynchronously_broadcastable<array>);
+static_assert(reducible<device_array<half, 2>&> && reducible<device_array<std::int8_t, 2>&>);
+static_assert(!reducible<device_array<bool, 1>&> && !reducible<device_array<short, 1>&> &&
+              !reducible<device_array<pair_of_numbers, 1>&>);
+static_assert(!std::is_copy_constructible_v<collective_communicator> &&
+              std::is_nothrow_move_constructible_v<collective_communicator>);
+
+TEST_F(CollectiveError, DisagreementInGroupIsFoundBeforeAnythingIsEnqueued) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  auto const is_first = [](auto& rank) { return rank.rank() == 0; };
+  expect_error<collective_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          if (is_first(rank)) {
+            rank.broadcast(arrays[i], 0, all.streams[i]);
+          } else {
+            rank.all_reduce(arrays[i], reduction::sum, all.streams[i]);
+          }
+        });
+      },
+      "call different operations, broadcast and all_reduce");
+  expect_error<collective_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          rank.broadcast(arrays[i], is_first(rank) ? 0 : 1, all.streams[i]);
+        });
+      },
+      "pass different roots, 0 and 1");
+  expect_error<collective_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          rank.all_reduce(arrays[i], is_first(rank) ? reduction::sum : reduction::max);
+        });
+      },
+      "pass different reductions");
+  std::vector<device_array<float, 2>> others;
+  all.for_each([&](auto&, std::size_t) { others.emplace_back(shape<2>{4, 6}); });
+  expect_error<collective_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          if (is_first(rank)) {
+            rank.all_reduce(others[i], reduction::sum);
+          } else {
+            rank.all_reduce(arrays[i], reduction::sum);
+          }
+        });
+      },
+      "pass different element types");
+  expect_error<shape_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          rank.all_reduce(arrays[i](slice(0, is_first(rank) ? 4 : 2), roc::all), reduction::sum);
+        });
+      },
+      "pass 24 and 12 elements to all_reduce");
+  all.for_each([&](auto& rank, std::size_t i) {
+    EXPECT_EQ(arrays[i].copy_to_host()(3, 5), rank.rank() + 1);
+  });
+  expect_usable();
+}
+
+TEST_F(CollectiveError, ArgumentsAreChecked) {
+  auto& rank = all.ranks.front();
+  auto& a = arrays.front();
+  device_guard const current(device(rank.device_ordinal()));
+  device_array<int, 2> other(shape<2>{6, 4});
+  expect_error<shape_error>([&] { rank.all_reduce(a, other, reduction::sum); },
+                            "from (4, 6), to (6, 4)");
+  expect_error<overlap_error>(
+      [&] { rank.all_reduce(a(slice(0, 3), roc::all), a(slice(1, 4), roc::all), reduction::sum); },
+      "overlap");
+  expect_error<shape_error>([&] { rank.all_gather(a, a.view()); }, "must have a block for each");
+  expect_error<collective_error>([&] { rank.broadcast(a, -1); }, "there is no rank -1 among");
+  expect_error<collective_error>([&] { rank.broadcast(a, rank.size()); }, "as root");
+  expect_error<collective_error>([&] { rank.reduce(a, rank.size(), reduction::sum); }, "as root");
+  expect_error<collective_error>([&] { rank.send(a, rank.size()); }, "as destination");
+  expect_error<collective_error>([&] { rank.receive(a, -3); }, "as source");
+  expect_error<collective_error>([&] { rank.all_reduce(a, static_cast<reduction>(9)); },
+                                 "there is no reduction 9");
+  expect_error<shape_error>([&] { rank.all_to_all(a(0, 0), other(0, 0)); }, "first extent");
+  device_view<int, 2> const repeated(a.data(), shape<2>{3, 3}, strides<2>{0, 1},
+                                     rank.device_ordinal());
+  expect_error<layout_error>([&] { rank.broadcast(repeated, 0); }, "share memory");
+  expect_usable();
+}
+
+TEST_F(CollectiveError, ArrayOrStreamOfOtherDeviceIsRefused) {
+  if (all.ranks.size() < 2) GTEST_SKIP() << "needs two devices";
+  expect_error<collective_error>([&] { all.ranks[0].broadcast(arrays[1], 0); },
+                                 "the array is on device 1, but rank 0");
+  expect_error<collective_error>([&] { all.ranks[0].broadcast(arrays[0], 0, all.streams[1]); },
+                                 "the stream is on device 1, but rank 0");
+  expect_usable();
+}
+
+TEST_F(CollectiveError, MovedFromCommunicatorIsRefused) {
+  collective_communicator const taken = std::move(all.ranks.front());
+  auto& rank = all.ranks.front();
+  expect_error<lifetime_error>([&] { rank.all_reduce(arrays.front(), reduction::sum); },
+                               "the communicator was moved from");
+  expect_error<lifetime_error>([&] { rank.check(); }, "moved from");
+  expect_error<lifetime_error>([&] { rank.abort(); }, "moved from");
+  EXPECT_THROW(static_cast<void>(rank.size()), lifetime_error);
+  EXPECT_EQ(taken.rank(), 0);
+}
+
+TEST_F(CollectiveError, AbortEndsPendingWorkAndIsKnownToAllRanks) {
+  all.ranks[0].all_reduce(arrays[0], reduction::sum, all.streams[0]);
+  all.ranks[0].abort();
+  all.streams[0].synchronize();
+  all.ranks[0].abort();
+  expect_error<collective_abort_error>([&] { all.ranks[0].all_reduce(arrays[0], reduction::sum); },
+                                       "the communicator was aborted: abort() was called");
+  expect_error<collective_abort_error>([&] { all.ranks[0].check(); }, "aborted");
+  expect_error<collective_abort_error>([&] { all.ranks[0].synchronize(all.streams[0]); },
+                                       "aborted");
+  if (!all_ranks_know || !has_several_ranks()) return;
+  expect_error<collective_error>([&] { all.ranks[1].check(); }, "rank 0 aborted the communicator");
+  expect_error<collective_abort_error>([&] { all.ranks[1].broadcast(arrays[1], 0); },
+                                       "rank 0 aborted the communicator");
+}
+
+TEST_F(CollectiveError, AbortOfOtherThreadEndsWait) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  rank_set unlimited;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    unlimited.ranks[0].abort();
+  });
+  expect_error<collective_abort_error>(
+      [&] { unlimited.ranks[0].all_reduce(arrays[0], reduction::sum); }, "abort() was called");
+  other.join();
+}
+
+TEST_F(CollectiveError, RankThatNeverComesIsFoundByTimeLimit) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  for (bool const is_asynchronous : {false, true}) {
+    rank_set limited({.time_limit = std::chrono::milliseconds(150)});
+    auto const call = [&] {
+      if (!is_asynchronous) return limited.ranks[0].all_reduce(arrays[0], reduction::sum);
+      limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
+      limited.ranks[0].synchronize(limited.streams[0]);
+    };
+    expect_error<collective_timeout_error>(call, "took longer than the limit of 150 ms in rank 0");
+    expect_error<collective_abort_error>(call, "took longer than the limit");
+    limited.streams[0].synchronize();
+    if (!all_ranks_know) continue;
+    expect_error<collective_error>([&] { limited.ranks[1].check(); }, "rank 0 aborted");
+  }
+}
+
+TEST_F(CollectiveError, RankThatNeverComesToTheCreationIsFoundByTimeLimit) {
+  auto const id = collective_id::create();
+  expect_error<collective_timeout_error>(
+      [&] {
+        collective_communicator(id, 0, 2, device(0),
+                                {.time_limit = std::chrono::milliseconds(150)});
+      },
+      "the creation of the communicator took longer");
+}
+
+TEST_F(CollectiveError, DestructionWithPendingWorkDoesNotHang) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  late_errors const errors;
+  std::vector<stream> streams;
+  {
+    rank_set others({.destruction_limit = std::chrono::milliseconds(100)});
+    others.ranks[0].all_reduce(arrays[0], reduction::sum, others.streams[0]);
+    streams = std::move(others.streams);
+  }
+  EXPECT_NE(late_errors::text().find("was destroyed while an operation was pending"),
+            std::string::npos)
+      << late_errors::text();
+  streams[0].synchronize();
+}
+
+TEST_F(CollectiveError, DestructionCompletesOperations) {
+  late_errors const errors;
+  std::vector<stream> streams;
+  {
+    rank_set others;
+    others.in_group([&](auto& rank, std::size_t i) {
+      rank.all_reduce(arrays[i], reduction::sum, others.streams[i]);
+    });
+    streams = std::move(others.streams);
+  }
+  EXPECT_EQ(late_errors::text(), "");
+  all.for_each([&](auto&, std::size_t i) {
+    streams[i].synchronize();
+    EXPECT_EQ(arrays[i].copy_to_host()(0, 0), all.size() * (all.size() + 1) / 2);
+  });
+}
+
+TEST_F(CollectiveError, InvalidCreationIsRefused) {
+  device const first(0);
+  std::array const twice{first, first};
+  expect_error<collective_error>(
+      [&] { static_cast<void>(collective_communicator::for_devices(twice)); },
+      "device 0 is passed twice");
+  expect_error<collective_error>(
+      [&] { static_cast<void>(collective_communicator::for_devices({})); }, "there are no devices");
+  expect_error<collective_error>(
+      [&] { collective_communicator(collective_id::create(), 2, 2, first); }, "there is no rank 2");
+  expect_error<collective_error>(
+      [&] {
+        collective_communicator(collective_id::create(), 0, 1, first,
+                                {.time_limit = std::chrono::milliseconds(-1)});
+      },
+      "a time limit is negative");
+#if !ROCARRAY_PLATFORM_NVIDIA
+  expect_error<collective_error>([&] { collective_communicator(collective_id(), 0, 1, first); },
+                                 "not an identifier");
+  std::array<std::string, 2> messages;
+  auto const id = collective_id::create();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        collective_communicator(id, i, 2, first);
+      } catch (collective_error const& error) {
+        messages[static_cast<std::size_t>(i)] = error.what();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  bool const is_found = messages[0].find("on the same device 0") != std::string::npos ||
+                        messages[1].find("on the same device 0") != std::string::npos;
+  EXPECT_TRUE(is_found) << messages[0] << '\n' << messages[1];
+  EXPECT_NE(messages[0], "");
+  EXPECT_NE(messages[1], "");
+#endif
+}
+
+TEST_F(CollectiveError, MisuseOfGroupIsRefused) {
+  collective_group group;
+  group.end();
+  expect_error<lifetime_error>([&] { group.end(); }, "the group has ended already");
+  collective_group other;
+  std::thread([&] {
+    expect_error<lifetime_error>([&] { other.end(); }, "the group was created by another thread");
+  }).join();
+  other.cancel();
+  expect_usable();
+}
+
+TEST_F(CollectiveError, GroupThatIsLeftByExceptionEnqueuesNothing) {
+  late_errors const errors;
+  try {
+    collective_group const group;
+    all.ranks[0].all_reduce(arrays[0], reduction::sum, all.streams[0]);
+    collective_group const inner;
+    all.ranks[0].broadcast(arrays[0], all.size(), all.streams[0]);
+    ADD_FAILURE();
+  } catch (collective_error const&) {
+  }
+  EXPECT_TRUE(all.streams[0].query());
+  EXPECT_EQ(late_errors::text(), "");
+  expect_usable();
+}
+
+TEST_F(CollectiveError, ErrorAtTheEndOfGroupScopeIsLogged) {
+  late_errors const errors;
+  {
+    collective_group const group;
+    all.ranks[0].all_reduce(arrays[0], reduction::sum, all.streams[0]);
+    all.ranks[0].abort();
+  }
+  EXPECT_NE(late_errors::text().find("abort() was called"), std::string::npos)
+      << late_errors::text();
+}
+
+TEST_F(CollectiveError, CommunicatorDestroyedInGroupLivesUntilItsEnd) {
+  rank_set others;
+  {
+    collective_group group;
+    others.for_each([&](auto& rank, std::size_t i) {
+      rank.all_reduce(arrays[i], reduction::max, others.streams[i]);
+    });
+    others.ranks.clear();
+    group.end();
+  }
+  all.for_each([&](auto&, std::size_t i) {
+    others.streams[i].synchronize();
+    EXPECT_EQ(arrays[i].copy_to_host()(1, 1), all.size());
+  });
+}
+
+TEST_F(CollectiveError, FailureOfHipLeavesEveryRankWithErrorOrResult) {
+  char const* const calls[] = {"hipMalloc",       "hipMallocAsync",     "hipMemcpyAsync",
+                               "hipLaunchKernel", "hipMemcpy2DAsync",   "hipEventRecord",
+                               "hipSetDevice",    "hipStreamWaitEvent", "hipEventCreateWithFlags"};
+  int failures = 0;
+  for (char const* const call : calls) {
+    for (unsigned nth = 1; nth <= 6; ++nth) {
+      SCOPED_TRACE(std::string(call) + ":" + std::to_string(nth));
+      rank_set others({.time_limit = std::chrono::seconds(20)});
+      others.for_each([&](auto&, std::size_t i) { arrays[i].fill(1); });
+      if (!platform::fail_call(call, nth, hipErrorUnknown)) continue;
+      try {
+        others.in_group([&](auto& rank, std::size_t i) {
+          rank.all_reduce(arrays[i](roc::all, slice(0, 6, 2)), reduction::sum, others.streams[i]);
+        });
+        others.synchronize();
+        platform::clear_failures();
+        others.for_each(
+            [&](auto&, std::size_t i) { EXPECT_EQ(arrays[i].copy_to_host()(2, 2), all.size()); });
+      } catch (error const&) {
+        ++failures;
+      }
+      platform::clear_failures();
+      // Nothing is pending for ever.
+      others.for_each([&](auto&, std::size_t i) { others.streams[i].synchronize(); });
+    }
+  }
+  EXPECT_GT(failures, 0);
+  expect_usable();
+}
+
+TEST_F(CollectiveError, RanksInSeveralThreadsNeedNoGroup) {
+  auto const id = collective_id::create();
+  int const ranks = all.size();
+  std::vector<std::thread> threads;
+  std::vector<int> results(static_cast<std::size_t>(ranks));
+  for (int i = 0; i < ranks; ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        device const own(i);
+        device_guard const current(own);
+        collective_communicator const rank(id, i, ranks, own,
+                                           {.time_limit = std::chrono::seconds(60)});
+        stream stream;
+        device_array<int, 1> numbers(shape<1>{100});
+        numbers.fill(i + 1);
+        for (int round = 0; round < 20; ++round) {
+          rank.all_reduce(numbers, reduction::max, stream);
+          rank.broadcast(numbers, round % ranks, stream);
+        }
+        rank.synchronize(stream);
+        rank.all_reduce(numbers, reduction::sum);
+        results[static_cast<std::size_t>(i)] = numbers.copy_to_host()(99);
+      } catch (error const& problem) {
+        ADD_FAILURE() << problem.what();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(results, std::vector<int>(static_cast<std::size_t>(ranks), ranks * ranks));
+}
+
+#if !ROCARRAY_PLATFORM_NVIDIA
+TEST_F(CollectiveError, DisagreementOutsideOfGroupIsFoundWhenTheDataIsThere) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  // In mode inline the last call already finds it.
+  expect_error<collective_error>(
+      [&] {
+        all.for_each([&](auto& rank, std::size_t i) {
+          rank.all_reduce(arrays[i](slice(0, rank.rank() == 0 ? 4 : 2), roc::all), reduction::sum,
+                          all.streams[i]);
+        });
+        all.ranks[0].synchronize(all.streams[0]);
+      },
+      "ranks disagree");
+  all.for_each([&](auto&, std::size_t i) { all.streams[i].synchronize(); });
+  expect_error<collective_error>([&] { all.ranks[1].check(); }, "ranks disagree");
+  rank_set others;
+  others.ranks[0].send(arrays[0](0, roc::all), 1, others.streams[0]);
+  expect_error<collective_error>(
+      [&] {
+        others.ranks[1].receive(arrays[1], 0, others.streams[1]);
+        others.ranks[1].synchronize(others.streams[1]);
+      },
+      "ncclRecv for 96 elements, rank 0 ncclSend for 24");
+}
+
+TEST_F(CollectiveError, RankThatHasLeftIsFound) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  rank_set others;
+  collective_communicator const first = std::move(others.ranks.front());
+  others.ranks.clear();
+  device_guard const current(device(0));
+  expect_error<collective_error>([&] { first.all_reduce(arrays[0], reduction::sum); },
+                                 "has left before ncclAllReduce");
+}
+
+TEST_F(CollectiveError, CapturedStreamIsRefused) {
+  bool is_refused = false;
+  try {
+    device_guard const current(device(0));
+    static_cast<void>(capture(
+        [&](stream_ref stream) { all.ranks[0].all_reduce(arrays[0], reduction::sum, stream); }));
+  } catch (collective_error const& error) {
+    is_refused = std::string(error.what()).find("captured") != std::string::npos;
+    EXPECT_TRUE(is_refused) << error.what();
+  }
+  EXPECT_TRUE(is_refused);
+}
+#endif
+
+}  // namespace
+}  // namespace roc::test
