@@ -43,7 +43,8 @@ check_each() {
 case $what in
   stand_alone)
     mapfile -t headers < <(find roc -name '*.hpp' -not -path 'roc/native*' \
-      -not -path 'roc/interop/dlpack*' -not -path 'roc/interop/thrust*' -not -path 'roc/interop/mpi*')
+      -not -path 'roc/interop/dlpack*' -not -path 'roc/interop/thrust*' -not -path 'roc/interop/mpi*' \
+      -not -path 'roc/interop/collectives*')
     [ ${#headers[@]} -gt 0 ]
     check_each "${headers[@]}" roc/c.h
     printf '#include <roc/c.h>\n#include <roc/c.h>\n' |
@@ -57,6 +58,8 @@ case $what in
     if "${compile[@]}" -E -x c++ - <<<'#include <dlpack/dlpack.h>' >/dev/null 2>&1; then
       check_each roc/interop/dlpack.hpp
     fi
+    # Needs NCCL or RCCL on the other platforms: test/interop compiles it there.
+    if [[ " ${compile[*]} " == *ROCARRAY_PLATFORM_HOST* ]]; then check_each roc/interop/collectives.hpp; fi
     # The flags of each MPI are those of its compiler wrapper.
     for wrapper in mpicc.openmpi mpicc.mpich; do
       command -v $wrapper >/dev/null || continue

@@ -7,7 +7,7 @@
 
 #include <array>
 #include <chrono>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -18,6 +18,7 @@
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/expect_error.hpp"
+#include "support/other_process.hpp"
 
 namespace roc::test {
 namespace {
@@ -477,6 +478,86 @@ TEST_F(CollectiveError, RankThatHasLeftIsFound) {
   device_guard const current(device(0));
   expect_error<collective_error>([&] { first.all_reduce(arrays[0], reduction::sum); },
                                  "has left before ncclAllReduce");
+}
+
+/// Rank 1 of two. Ends in the middle of its work if the parent kills it.
+void play_peer(channel& parent) {
+  using bytes = std::array<std::byte, collective_id::byte_count>;
+  collective_communicator const rank(collective_id(parent.receive<bytes>()), 1, 2, device(0));
+  device_array<int, 1> numbers = to_device(std::vector<int>{10, 20});
+  rank.all_reduce(numbers, reduction::sum);
+  parent.send(numbers.copy_to_host()(1));
+  // 0: leave; other numbers: call an operation with so many elements.
+  while (auto const count = parent.receive<std::size_t>()) {
+    device_array<int, 1> other(shape<1>{count});
+    try {
+      rank.all_reduce(other, reduction::max);
+      parent.send(0);
+    } catch (collective_error const&) {
+      parent.send(1);
+    }
+  }
+}
+role_definition const peer_role("collective_peer", play_peer);
+
+class CollectivePeer : public testing::Test {
+ protected:
+  CollectivePeer() {
+    auto const id = collective_id::create();
+    peer.send(id.bytes());
+    rank.emplace(id, 0, 2, device(0));
+    device_array<int, 1> sum = to_device(std::vector<int>{1, 2});
+    rank->all_reduce(sum, reduction::sum);
+    EXPECT_EQ(sum.copy_to_host()(1), 22);
+    EXPECT_EQ(peer.receive<int>(), 22);
+  }
+
+  other_process peer{"collective_peer"};
+  std::optional<collective_communicator> rank;
+  stream work;
+  device_array<int, 1> numbers = to_device(std::vector<int>{1, 2, 3});
+};
+
+TEST_F(CollectivePeer, EndOfProcessEndsPendingOperations) {
+  rank->all_reduce(numbers, reduction::sum, work);
+  peer.kill(false);
+  work.synchronize();
+  expect_error<collective_error>([&] { rank->check(); }, "the process of rank 1 has ended");
+  expect_error<collective_abort_error>([&] { rank->broadcast(numbers, 1); }, "has ended");
+}
+
+TEST_F(CollectivePeer, EndOfProcessEndsWait) {
+  std::thread killer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    peer.kill();
+  });
+  expect_error<collective_error>([&] { rank->all_reduce(numbers, reduction::sum); },
+                                 "the process of rank 1 has ended");
+  killer.join();
+}
+
+TEST_F(CollectivePeer, RankThatHasLeftIsFound) {
+  peer.send(std::size_t{0});
+  EXPECT_TRUE(peer.join());
+  expect_error<collective_error>([&] { rank->all_reduce(numbers, reduction::sum); },
+                                 "rank 1 has left before ncclAllReduce");
+}
+
+TEST_F(CollectivePeer, DisagreementIsFoundInBothProcesses) {
+  peer.send(std::size_t{5});
+  expect_error<collective_error>([&] { rank->all_reduce(numbers, reduction::max); },
+                                 "ranks disagree");
+  EXPECT_EQ(peer.receive<int>(), 1);
+  peer.send(std::size_t{0});
+  EXPECT_TRUE(peer.join());
+}
+
+TEST_F(CollectivePeer, AbortIsKnownToOtherProcess) {
+  peer.send(std::size_t{3});
+  rank->abort();
+  EXPECT_EQ(peer.receive<int>(), 1);
+  peer.send(std::size_t{0});
+  EXPECT_TRUE(peer.join());
 }
 
 TEST_F(CollectiveError, CapturedStreamIsRefused) {
