@@ -13,6 +13,7 @@
 #include "../../examples/kernels/rotation_kernel.hpp"
 #include "../../examples/kernels/smoothing_kernel.hpp"
 #include "../../examples/kernels/stencil_kernel.hpp"
+#include "../../examples/mpi/heat_functors.hpp"
 #include "../../examples/saxpy_functor.hpp"
 #include "../../examples/saxpy_kernel.hpp"
 
@@ -30,5 +31,8 @@ namespace roc::native_detail {
 
 ROCARRAY_FOR_EACH_HOST_STUB(1, saxpy);
 ROCARRAY_FOR_EACH_HOST_STUB(2, brighten_pixel);
+ROCARRAY_FOR_EACH_HOST_STUB(3, set_initial_heat);
+ROCARRAY_FOR_EACH_HOST_STUB(3, heat_step);
+ROCARRAY_HOST_STUB(for_each_index<block_shape<2, 4, 32>, 3, heat_step>);
 
 }  // namespace roc::native_detail
