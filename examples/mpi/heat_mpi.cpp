@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "choose_device.hpp"
 #include "heat_block.hpp"
 #include "heat_functors.hpp"
 
@@ -260,22 +261,12 @@ void measure_scaling(bool weak, arguments const& options) {
   }
 }
 
-/// Makes the devices of each machine current in its ranks, one after the other.
-void choose_device() {
-  MPI_Comm machine = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  int rank = 0;
-  MPI_Comm_rank(machine, &rank);
-  MPI_Comm_free(&machine);
-  roc::device(rank % roc::device::count()).make_current();
-}
-
 void run_all(arguments const& options) {
   int rank = 0;
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  choose_device();
+  choose_device(MPI_COMM_WORLD);
   if (options.strong) measure_scaling(false, options);
   if (options.weak) measure_scaling(true, options);
   if (options.strong || options.weak) return;

@@ -14,6 +14,7 @@
 #include "../../examples/kernels/smoothing_kernel.hpp"
 #include "../../examples/kernels/stencil_kernel.hpp"
 #include "../../examples/mpi/heat_functors.hpp"
+#include "../../examples/mpi/network_kernel.hpp"
 #include "../../examples/saxpy_functor.hpp"
 #include "../../examples/saxpy_kernel.hpp"
 
@@ -26,10 +27,13 @@ ROCARRAY_HOST_STUB(add_neighbors);
 ROCARRAY_HOST_STUB(smooth);
 ROCARRAY_HOST_STUB(search_step);
 ROCARRAY_HOST_STUB(rotate);
+ROCARRAY_HOST_STUB(calculate_gradient);
 
 namespace roc::native_detail {
 
 ROCARRAY_FOR_EACH_HOST_STUB(1, saxpy);
+ROCARRAY_FOR_EACH_HOST_STUB(1, calculate_error);
+ROCARRAY_FOR_EACH_HOST_STUB(1, descend);
 ROCARRAY_FOR_EACH_HOST_STUB(2, brighten_pixel);
 ROCARRAY_FOR_EACH_HOST_STUB(3, set_initial_heat);
 ROCARRAY_FOR_EACH_HOST_STUB(3, heat_step);
