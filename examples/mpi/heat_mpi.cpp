@@ -137,11 +137,12 @@ std::vector<double> serial_heat(roc::shape<3> const& grid, int steps) {
   return now;
 }
 
+/// Returns the largest difference of two elements; NaN if there is one.
 double largest_difference(std::vector<double> const& a, std::vector<double> const& b) {
   double largest = 0;
   for (std::size_t i = 0; i != a.size(); ++i) {
     double const difference = std::abs(a[i] - b[i]);
-    if (!(difference <= largest)) largest = difference;  // also for NaN, which then stays
+    if (!(difference <= largest || std::isnan(largest))) largest = difference;
   }
   return largest;
 }
