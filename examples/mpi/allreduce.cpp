@@ -140,8 +140,8 @@ void check(std::vector<network> const& parts, losses const& loss,
 void run_in_one_process(int count) {
   int const found = roc::device::count();
   if (count < 0 || count > found) {
-    throw std::runtime_error("there are " + std::to_string(found) + " devices, requested " +
-                             std::to_string(count) + "; use fewer");
+    throw std::runtime_error("the number of devices is invalid: " + std::to_string(count) +
+                             "; use up to " + std::to_string(found) + ", 0: all");
   }
   if (count == 0) count = found;
   std::vector<roc::device> devices;

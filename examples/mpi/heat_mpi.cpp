@@ -41,45 +41,50 @@ constexpr char usage[] =
     "  --scaling     run with 1, 2, 4, ... of the ranks and print a table\n"
     "  --no-overlap  calculate the interior after the exchange, for comparison\n";
 
-/// Returns the number at the beginning of `text`, and removes it. Throws std::invalid_argument if
-/// there is none, or for 0.
+/// Removes the number at the beginning of `text`, and returns it; 0 if there is none.
 std::size_t take_number(std::string_view& text) {
   std::size_t value = 0;
-  std::size_t digits = 0;
-  while (digits < text.size() && digits < 9 && text[digits] >= '0' && text[digits] <= '9') {
-    value = 10 * value + static_cast<std::size_t>(text[digits++] - '0');
+  for (int digits = 0; digits != 9 && !text.empty() && text[0] >= '0' && text[0] <= '9'; ++digits) {
+    value = 10 * value + static_cast<std::size_t>(text[0] - '0');
+    text.remove_prefix(1);
   }
-  text.remove_prefix(digits);
-  if (value == 0) throw std::invalid_argument("a number is not positive");
   return value;
 }
 
+/// Sets an option. Returns false if it or its value is invalid.
+bool set_option(arguments& result, std::string_view name, std::string_view value) {
+  if (name == "--size") {
+    result.size.fill(take_number(value));
+    for (std::size_t axis = 1; axis != 3 && !value.empty(); ++axis) {
+      if (value[0] != 'x') return false;
+      value.remove_prefix(1);
+      result.size[axis] = take_number(value);
+      if (axis == 1 && value.empty()) return false;
+    }
+    return value.empty() && result.size[0] * result.size[1] * result.size[2] != 0;
+  }
+  if (name == "--steps") {
+    result.steps = static_cast<int>(take_number(value));
+    return value.empty() && result.steps != 0;
+  }
+  if (name != "--scaling") return false;
+  result.strong = value == "strong" || value == "both";
+  result.weak = value == "weak" || value == "both";
+  return result.strong || result.weak;
+}
+
+/// Throws std::invalid_argument for options that are invalid.
 arguments parse(int argc, char** argv) {
   arguments result;
   for (int i = 1; i < argc; ++i) {
-    std::string_view const name = argv[i];
+    std::string const name = argv[i];
     if (name == "--no-overlap") {
       result.overlap = false;
       continue;
     }
-    if (++i == argc) throw std::invalid_argument("an option is unknown, or has no value");
-    std::string_view value = argv[i];
-    if (name == "--size") {
-      result.size.fill(take_number(value));
-      for (std::size_t axis = 1; axis != 3 && value.starts_with('x'); ++axis) {
-        value.remove_prefix(1);
-        result.size[axis] = take_number(value);
-        result.size[2] = result.size[axis];
-      }
-      if (!value.empty()) throw std::invalid_argument("the size is not N or NxNxN");
-    } else if (name == "--steps") {
-      result.steps = static_cast<int>(take_number(value));
-      if (!value.empty()) throw std::invalid_argument("the number of steps is not a number");
-    } else if (name == "--scaling" && (value == "strong" || value == "weak" || value == "both")) {
-      result.strong = value != "weak";
-      result.weak = value != "strong";
-    } else {
-      throw std::invalid_argument("an option or its value is unknown");
+    std::string const value = i + 1 < argc ? argv[++i] : "";
+    if (!set_option(result, name, value)) {
+      throw std::invalid_argument("invalid argument: " + name + " " + value);
     }
   }
   return result;
