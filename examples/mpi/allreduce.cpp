@@ -110,9 +110,11 @@ void check(std::vector<network> const& parts, losses const& loss,
   bool const is_first = comm == nullptr || comm->rank() == 0;
   std::vector<double> first = parts.front().parameters();
   std::vector<double> alone = is_first ? train_alone() : first;
+  roc::stream const& stream = parts.front().stream();
   if (comm != nullptr) {
-    comm->broadcast(first, 0);
-    comm->broadcast(alone, 0);
+    comm->broadcast(first, 0, stream);
+    comm->broadcast(alone, 0, stream);
+    stream.synchronize();
   }
   double from_first = 0;
   double from_alone = 0;
@@ -124,7 +126,8 @@ void check(std::vector<network> const& parts, losses const& loss,
   bool const is_correct =
       from_first <= tolerance && from_alone <= tolerance && loss.last < loss.first / 5;
   std::vector<int> wrong{is_correct ? 0 : 1};
-  if (comm != nullptr) comm->all_reduce(wrong, MPI_SUM);
+  if (comm != nullptr) comm->all_reduce(wrong, MPI_SUM, stream);
+  stream.synchronize();
   char text[250];
   std::snprintf(
       text, sizeof text,

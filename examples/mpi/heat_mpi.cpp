@@ -153,43 +153,49 @@ double largest_difference(std::vector<double> const& a, std::vector<double> cons
 }
 
 /// Collects the blocks in rank 0. Returns the grid there, and no cells in other ranks.
-std::vector<double> collect(heat_block const& block) {
+std::vector<double> collect(heat_block const& block, roc::stream const& stream) {
   roc::mpi_communicator const& comm = block.communicator();
   if (comm.rank() != 0) {
-    comm.send(block.cells(), 0);
+    comm.send(block.cells(), 0, 0, stream);
     return {};
   }
   roc::shape<3> const& shape = block.grid().cells();
   std::vector<double> cells(shape[0] * shape[1] * shape[2]);
   roc::host_view<double, 3> const grid(cells.data(), shape);
-  roc::copy(block.cells(), slice_of(grid, block.grid().block_of(0)));
+  roc::copy(block.cells(), slice_of(grid, block.grid().block_of(0)), stream);
   for (int rank = 1; rank != comm.size(); ++rank) {
-    comm.receive(slice_of(grid, block.grid().block_of(rank)), rank);  // strided
+    comm.receive(slice_of(grid, block.grid().block_of(rank)), rank, 0, stream);  // strided
   }
+  stream.synchronize();
   return cells;
 }
 
 /// Throws std::runtime_error in all ranks unless the cells are right: compared with the exact
-/// solution, and with the serial result if that takes at most some seconds. Collective.
+/// solution, and with the serial result if that takes at most some seconds. The block has been
+/// synchronized. Collective.
 void check(heat_block const& block) {
   roc::mpi_communicator const& comm = block.communicator();
   roc::shape<3> const& grid = block.grid().cells();
   cell_box const mine = block.grid().block_of(comm.rank());
 
+  // Without a stream, operations of MPI wait for all devices, also for those of other ranks.
+  roc::stream const stream;
   std::vector<double> cells(block.cells().size());
-  roc::copy(block.cells(), roc::host_view<double, 3>(cells.data(), block.cells().shape()));
+  roc::copy(block.cells(), roc::host_view<double, 3>(cells.data(), block.cells().shape()), stream);
+  stream.synchronize();
   std::vector<double> errors(2);
   errors[0] = largest_difference(cells, exact_heat(grid, mine, block.steps()));
 
   double const work = static_cast<double>(grid[0] * grid[1] * grid[2]) * block.steps();
   if (work <= 1e8) {
-    std::vector<double> const all = collect(block);
+    std::vector<double> const all = collect(block, stream);
     if (comm.rank() == 0) errors[1] = largest_difference(all, serial_heat(grid, block.steps()));
   }
   // Each step rounds each cell, and does not increase earlier errors.
   double const tolerance = 1e-15 * (block.steps() + 10);
   std::vector<int> wrong{errors[0] <= tolerance && errors[1] <= tolerance ? 0 : 1};
-  comm.all_reduce(wrong, MPI_SUM);
+  comm.all_reduce(wrong, MPI_SUM, stream);
+  stream.synchronize();
   if (wrong[0] == 0) return;
   char text[200];
   std::snprintf(text, sizeof text,
