@@ -279,6 +279,35 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
     WITH ${two_devices})
   rocarray_add_exit_code_test(rocbench.peer_finds_wrong_byte 2 rocbench run "peer/*" --size 64K --max-time 0
     --inject WITH ${two_devices})
+  set(four_devices ${environment} ROCARRAY_HOST_DEVICES=4)
+  rocarray_add_exit_code_test(rocbench.peer_matrix 0 rocbench run "peer/*/copy" --size 64K --max-time 0
+    MESSAGE "peer/copy, 64 KiB, GB/s\n +0 +1 +2 +3\n +0 +- +[0-9.]+ +[0-9.]+ +[0-9.]+\n" WITH ${four_devices})
+  rocarray_add_exit_code_test(rocbench.all_devices 0 rocbench run "all/*" "raw/all/*" --size 64K,4099
+    --max-time 0 MESSAGE "all/bidir/pageable +64 KiB +0: [0-9.]+ 1: [0-9.]+ 2: [0-9.]+ 3: [0-9.]+\n"
+    WITH ${four_devices})
+  if(TARGET rocarray::collectives)
+    # The second size is not a multiple of the ranks.
+    rocarray_add_exit_code_test(rocbench.collectives 0 rocbench run "*collective/*" --size 64K,40001 --row 1000
+      --max-time 0 MESSAGE "\nraw/collective/all_to_all +62.5 KiB +[0-9.]+ +[0-9.]+ " WITH ${four_devices})
+    rocarray_add_exit_code_test(rocbench.collectives_of_three 0 rocbench run "collective/*" --size 1,64K
+      --max-time 0 WITH ${environment} ROCARRAY_HOST_DEVICES=3)
+    foreach(site data before after gap)
+      set(messages "")
+      foreach(operation IN ITEMS all_reduce broadcast reduce all_gather reduce_scatter all_to_all send_receive)
+        list(APPEND messages "rocbench: collective/${operation}/rows: rank 0, [^\n]*${message_${site}}")
+      endforeach()
+      rocarray_add_exit_code_test(rocbench.collectives_find_wrong_byte_${site} 2 rocbench run "*collective/*"
+        --size 40001 --row 1000 --max-time 0 --inject=${site} MESSAGES ${messages} WITH ${four_devices})
+    endforeach()
+  endif()
+  foreach(site data before after)
+    set(messages "")
+    foreach(case IN ITEMS h2d/pinned d2h/registered bidir/pageable)
+      list(APPEND messages "rocbench: all/${case}: [^\n]* device 0, [^\n]*${message_${site}}")
+    endforeach()
+    rocarray_add_exit_code_test(rocbench.all_devices_find_wrong_byte_${site} 2 rocbench run "all/*" "raw/all/*"
+      --size 64K --max-time 0 --inject=${site} MESSAGES ${messages} WITH ${four_devices})
+  endforeach()
 endif()
 
 # Copies between the devices, which the host platform and the fake HIP runtime have two of.

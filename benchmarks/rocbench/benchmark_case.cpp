@@ -11,12 +11,15 @@ namespace {
 
 case_vector make_cases() {
   case_vector cases;
-  for (auto* const add :
-       {add_copy_cases, add_host_memory_cases, add_stream_copy_cases, add_box_cases,
-        add_batch_cases, add_fill_cases, add_for_each_cases, add_kernel_access_cases,
-        add_stream_cases, add_latency_cases, add_alloc_cases, add_peer_cases}) {
+  for (auto* const add : {add_copy_cases, add_host_memory_cases, add_stream_copy_cases,
+                          add_box_cases, add_batch_cases, add_fill_cases, add_for_each_cases,
+                          add_kernel_access_cases, add_stream_cases, add_latency_cases,
+                          add_alloc_cases, add_peer_cases, add_all_devices_cases}) {
     add(cases);
   }
+#if ROCBENCH_HAS_COLLECTIVES
+  add_collective_cases(cases);
+#endif
   return cases;
 }
 

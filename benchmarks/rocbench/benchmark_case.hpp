@@ -47,6 +47,19 @@ struct experiment_properties {
   std::size_t max_batch = std::size_t{1} << 16;  ///< executions that run() supports per prepare()
 };
 
+/// The rate of one of several devices, in bytes per second.
+struct device_rate {
+  int device;
+  double rate;
+};
+
+/// The two devices of a case of copies between devices.
+struct device_pair {
+  int from;
+  int to;
+  bool both_ways = false;  ///< true: copies run in both directions at once
+};
+
 /// The work of a case, and the memory that it uses on the current device. Errors of HIP are thrown
 /// as roc::error.
 class experiment {
@@ -66,6 +79,9 @@ class experiment {
   virtual void run(std::size_t times) = 0;
   /// Returns the seconds of the last run() that count. Called only if the timing is own_clock.
   virtual double timed_seconds() const { return 0; }
+  /// Returns the rate of each device during the last run(); empty if the work is not divided among
+  /// devices.
+  virtual std::vector<device_rate> device_rates() const { return {}; }
   /// Compares the destination, its gaps and guard bands with what the sample prepared last must
   /// leave there. Returns a description of the first difference; nullopt if there is
   /// none.
@@ -95,7 +111,7 @@ enum class limiting_resource : unsigned char {
   link_bidirectional,   ///< link between host and device, both directions at once
   device_memory,        ///< device memory, reads and writes
   device_memory_reads,  ///< device memory, almost only reads
-  device_link,          ///< link between two devices, whose rate no runtime tells
+  device_link,          ///< links whose rate no runtime tells: between devices, or of all devices
   none,                 ///< bounded by software
 };
 
@@ -124,6 +140,9 @@ struct benchmark_case {
   /// device cannot run the case, roc::error if a HIP call fails.
   std::function<std::unique_ptr<experiment>(case_parameters const&)> make_experiment = {};
   std::size_t usual_bytes = 0;  ///< size that the command run measures by default; 0: its own
+  std::optional<device_pair> devices = {};  ///< set if the case belongs to a matrix of devices
+  /// Bus bandwidth divided by the rate, as NCCL's tests define it; 0 if the case has none.
+  double bus_factor = 0;
 };
 
 using case_vector = std::vector<benchmark_case>;
@@ -147,15 +166,17 @@ void add_with_raw(case_vector& cases, benchmark_case library, std::string const&
 }
 
 // The families of cases, each in the file of its name.
-void add_copy_cases(case_vector& cases);           ///< h2d, d2h, d2d, bidir, strided, permute
-void add_host_memory_cases(case_vector& cases);    ///< h2d/just_written, d2h/new_array
-void add_stream_copy_cases(case_vector& cases);    ///< async, threads, enqueue
-void add_box_cases(case_vector& cases);            ///< box
-void add_peer_cases(case_vector& cases);           ///< peer: none unless there are two devices
-void add_for_each_cases(case_vector& cases);       ///< for_each
-void add_batch_cases(case_vector& cases);          ///< batch
-void add_fill_cases(case_vector& cases);           ///< fill
-void add_latency_cases(case_vector& cases);        ///< latency
+void add_copy_cases(case_vector& cases);         ///< h2d, d2h, d2d, bidir, strided, permute
+void add_host_memory_cases(case_vector& cases);  ///< h2d/just_written, d2h/new_array
+void add_stream_copy_cases(case_vector& cases);  ///< async, threads, enqueue
+void add_box_cases(case_vector& cases);          ///< box
+void add_peer_cases(case_vector& cases);         ///< peer: none unless there are two devices
+void add_all_devices_cases(case_vector& cases);  ///< all: none unless there are two devices
+void add_collective_cases(case_vector& cases);   ///< collective: as all; needs RCCL or NCCL on GPUs
+void add_for_each_cases(case_vector& cases);     ///< for_each
+void add_batch_cases(case_vector& cases);        ///< batch
+void add_fill_cases(case_vector& cases);         ///< fill
+void add_latency_cases(case_vector& cases);      ///< latency
 void add_kernel_access_cases(case_vector& cases);  ///< mapped, managed
 void add_stream_cases(case_vector& cases);         ///< stream
 void add_alloc_cases(case_vector& cases);          ///< alloc

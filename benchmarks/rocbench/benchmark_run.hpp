@@ -119,6 +119,8 @@ struct measurement {
   std::optional<std::string> mismatch = {};
   std::optional<loop_times> loop = {};  ///< set if the fastest execution is reported
   double loop_rate = 0;                 ///< bytes per second of the fastest execution
+  std::vector<device_rate> devices =
+      {};  ///< medians of each device; empty unless there are several
 
   /// Returns the rate that tables show: of the median, or of the fastest execution.
   double reported_rate() const { return loop ? loop_rate : rate.median; }
@@ -141,7 +143,15 @@ struct case_result {
   outcome status = outcome::measured;
   std::string reason = {};  ///< why the case was skipped or failed
   measurement measured = {};
+  std::optional<device_pair> devices = {};  ///< set if the case belongs to a matrix of devices
+  double bus_factor = 0;  ///< bus bandwidth divided by the rate; 0 if the case has none
 
+  /// Returns the rate at which the links between the devices are used, as NCCL's tests define it;
+  /// empty if the case was not measured or has no such rate.
+  std::optional<double> bus_bandwidth() const {
+    if (status != outcome::measured || bus_factor <= 0) return std::nullopt;
+    return bus_factor * measured.reported_rate();
+  }
   /// Returns the reported rate divided by the physical limit; empty if the case was not measured
   /// or the limit is unknown.
   std::optional<double> efficiency() const {

@@ -83,6 +83,17 @@ std::size_t find_batch(experiment& subject) {
   }
 }
 
+// Adds the rate of each device during the last run to the samples.
+void add_device_rates(experiment const& subject, sample_set& samples) {
+  auto const rates = subject.device_rates();
+  samples.device_rates.resize(rates.size());
+  samples.devices.resize(rates.size());
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    samples.devices[i] = rates[i].device;
+    samples.device_rates[i].push_back(rates[i].rate);
+  }
+}
+
 bool is_precise(summary const& seconds, double width) {
   return seconds.count >= min_samples && seconds.relative_width() <= width;
 }
@@ -133,6 +144,7 @@ void take_samples(experiment& subject, measure_options const& options, sample_se
     samples.cpu_seconds += static_cast<double>(std::clock() - cpu_clock) / CLOCKS_PER_SEC;
     samples.seconds.push_back(time / static_cast<double>(samples.batch));
     samples.executions += samples.batch;
+    add_device_rates(subject, samples);
     samples.mismatch = subject.check(sample, options.inject);
     double const seconds = elapsed_time.seconds();
     samples.elapsed = elapsed_before + seconds;
@@ -169,6 +181,8 @@ measurement to_measurement(sample_set const& samples, std::size_t counted_bytes)
   result.noisy = !samples.fixed && !is_precise(result.seconds, target_width);
   result.elapsed = samples.elapsed;
   result.mismatch = samples.mismatch;
+  for (std::size_t i = 0; i < samples.devices.size(); ++i)
+    result.devices.push_back({samples.devices[i], summarize(samples.device_rates[i]).median});
   if (samples.report_fastest) {
     result.loop = summarize_loop(samples.seconds);
     result.loop_rate = static_cast<double>(counted_bytes) / result.loop->min;
@@ -239,7 +253,9 @@ class job_runner {
       states_.push_back({{.name = benchmark.name,
                           .bytes = parameters.bytes,
                           .counted = benchmark.counted,
-                          .physical_limit = limit_of(benchmark, limits)}});
+                          .physical_limit = limit_of(benchmark, limits),
+                          .devices = benchmark.devices,
+                          .bus_factor = benchmark.bus_factor}});
     }
   }
 

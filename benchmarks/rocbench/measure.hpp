@@ -51,6 +51,8 @@ struct sample_set {
   bool fixed = false;                   ///< true: the number of samples was given
   bool report_fastest = false;          ///< from fixed_counts
   std::optional<std::string> mismatch;  ///< description of wrong data; ends the measurement
+  std::vector<int> devices;             ///< ordinals, if the work is divided among devices
+  std::vector<std::vector<double>> device_rates;  ///< of each device, per sample
 };
 
 /// Installs handlers that record the first SIGINT or SIGTERM: the measurement ends after the

@@ -90,6 +90,34 @@ TEST(TakeSamples, CountsOwnClockOfExperiment) {
   EXPECT_LE(samples.batch, 8u);
 }
 
+class divided_experiment final : public experiment {
+ public:
+  divided_experiment() : experiment({timing_method::wall_clock, 100, 200, "none"}) {}
+  void prepare(std::uint64_t sample) override { sample_ = static_cast<double>(sample); }
+  void run(std::size_t) override {}
+  std::vector<device_rate> device_rates() const override {
+    return {{0, 10 * sample_}, {3, 20 * sample_}};
+  }
+  std::optional<std::string> check(std::uint64_t, injection_site) override { return std::nullopt; }
+
+ private:
+  double sample_ = 0;
+};
+
+TEST(ToMeasurement, HasMedianRateOfEachDevice) {
+  divided_experiment subject;
+  sample_set samples;
+  measure_options options;
+  options.fixed = fixed_counts{.warm_ups = 0, .batch = 1, .samples = 3};
+  take_samples(subject, options, samples);
+  auto const devices = to_measurement(samples, 200).devices;
+  ASSERT_EQ(devices.size(), 2u);
+  EXPECT_EQ(devices[0].device, 0);
+  EXPECT_DOUBLE_EQ(devices[0].rate, 20);
+  EXPECT_EQ(devices[1].device, 3);
+  EXPECT_DOUBLE_EQ(devices[1].rate, 40);
+}
+
 TEST(TakeSamples, UsesNewPatternsInEachRound) {
   recording_experiment subject;
   sample_set taken;

@@ -100,6 +100,7 @@ void add_one_way(case_vector& cases, int from, int to) {
                            is_latency ? limiting_resource::none : limiting_resource::device_link,
                            false};
     library.usual_bytes = family.latency_bytes;
+    library.devices = device_pair{from, to};
     add_with_raw(cases, library, description + ", by HIP",
                  [=, &family](api_kind api, case_parameters const& parameters) {
                    copy_layout const layout = family.make_layout(parameters);
@@ -120,8 +121,14 @@ void add_both_ways(case_vector& cases, int first, int second) {
         fmt::format("devices {} and {}, both ways at once, {}", first, second, family.description);
     add_with_raw(
         cases,
-        {fmt::format("peer/{}-{}/both/{}", first, second, family.name), description,
-         accounting::payload, limiting_resource::device_link, false},
+        {fmt::format("peer/{}-{}/both/{}", first, second, family.name),
+         description,
+         accounting::payload,
+         limiting_resource::device_link,
+         false,
+         {},
+         0,
+         device_pair{first, second, true}},
         description + ", by HIP", [=, &family](api_kind api, case_parameters const& parameters) {
           case_parameters half = parameters;
           half.bytes = std::max<std::size_t>(parameters.bytes / 2, 1);

@@ -130,6 +130,10 @@ th, td { text-align: left; padding: .25rem .7rem .25rem 0; border-top: 1px solid
   white-space: nowrap; }
 .scroll td:first-child, .scroll th:first-child { position: sticky; left: 0; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+table.matrix { width: auto; margin: .4rem 0 1rem; }
+table.matrix th, table.matrix td { text-align: center; padding: .35rem .7rem; border: 1px solid;
+  font-variant-numeric: tabular-nums; print-color-adjust: exact;
+  -webkit-print-color-adjust: exact; }
 table.facts td { white-space: normal; overflow-wrap: anywhere; }
 table.facts th { white-space: normal; vertical-align: top; width: 14rem; }
 @media (max-width: 52rem) {
@@ -362,6 +366,126 @@ std::string change_section(comparison const& changes, std::string const& date) {
                              "change, which covers the spread of the samples if they disagreed. A "
                              "pale bar is unclear.</p>\n{}",
                              escape(date), -100 * reach, 100 * reach, rows));
+}
+
+// ---- Matrices of devices, as heat maps ----
+
+struct rgb {
+  double red;
+  double green;
+  double blue;
+};
+
+// Returns the color of a fraction from 0 to 1. The scale runs from yellow to dark blue: people who
+// do not tell red from green can read it, and its lightness falls steadily, so a print in gray can
+// be read too.
+rgb heat_color(double fraction) {
+  constexpr rgb stops[] = {
+      {255, 243, 176}, {161, 207, 180}, {73, 152, 184}, {34, 87, 148}, {16, 28, 84}};
+  double const position = std::clamp(fraction, 0.0, 1.0) * (std::size(stops) - 1);
+  auto const below = std::min(static_cast<std::size_t>(position), std::size(stops) - 2);
+  double const part = position - static_cast<double>(below);
+  rgb const& low = stops[below];
+  rgb const& high = stops[below + 1];
+  return {std::lerp(low.red, high.red, part), std::lerp(low.green, high.green, part),
+          std::lerp(low.blue, high.blue, part)};
+}
+
+// Returns the relative luminance as WCAG defines it.
+double luminance(rgb const& color) {
+  auto const linear = [](double value) {
+    double const fraction = value / 255;
+    return fraction <= 0.04045 ? fraction / 12.92 : std::pow((fraction + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
+}
+
+// Returns the colors of a cell. The text is black or white, whichever has the higher contrast.
+std::string heat_style(double fraction) {
+  rgb const color = heat_color(fraction);
+  return fmt::format("background:#{:02x}{:02x}{:02x};color:{}", std::lround(color.red),
+                     std::lround(color.green), std::lround(color.blue),
+                     luminance(color) > 0.179 ? "#000" : "#fff");
+}
+
+std::string heat_map(device_matrix const& matrix) {
+  std::string rows = "<tr><th>from \\ to</th>";
+  for (int const device : matrix.devices) rows += fmt::format("<th scope=\"col\">{}</th>", device);
+  rows += "</tr>\n";
+  for (std::size_t from = 0; from < matrix.devices.size(); ++from) {
+    rows += fmt::format("<tr><th scope=\"row\">{}</th>", matrix.devices[from]);
+    for (std::size_t to = 0; to < matrix.devices.size(); ++to) {
+      case_result const* const result = matrix.at(from, to);
+      rows += result == nullptr
+                  ? "<td>–</td>"
+                  : fmt::format("<td style=\"{}\" title=\"{}, 5 to 95 %: {}\">{}</td>",
+                                heat_style(matrix.relative_speed(*result)), escape(result->name),
+                                escape(format_spread(*result)), escape(format_value(*result)));
+    }
+    rows += "</tr>\n";
+  }
+  return fmt::format(
+      "<div class=\"scroll\"><h3>{}</h3><table class=\"matrix\">\n{}</table></div>\n",
+      escape(matrix.title()), rows);
+}
+
+std::string matrix_section(benchmark_run const& run) {
+  std::string maps;
+  for (device_matrix const& matrix : device_matrices(run)) maps += heat_map(matrix);
+  if (maps.empty()) return "";
+  std::string scale;
+  for (int percent = 0; percent <= 100; percent += 25)
+    scale += fmt::format("<td style=\"{}\">{} %</td>", heat_style(percent / 100.0), percent);
+  return section(
+      "Pairs of devices",
+      fmt::format("<p>Row: the device that is read; column: the device that is written. "
+                  "Darker is faster. The scale is the speed relative to the fastest "
+                  "pair of the same matrix:</p>\n<table class=\"matrix\"><tr>{}</tr></table>\n"
+                  "<div class=\"charts\">\n{}</div>\n",
+                  scale, maps));
+}
+
+// ---- Rates of each device, and bus bandwidths ----
+
+std::string several_devices_section(benchmark_run const& run) {
+  std::string rows;
+  for (case_result const& result : run.results) {
+    if (result.status != outcome::measured || result.measured.devices.empty()) continue;
+    std::string rates;
+    for (device_rate const& rate : result.measured.devices)
+      rates +=
+          fmt::format("{}{}: {}", rates.empty() ? "" : ", ", rate.device, format_rate(rate.rate));
+    rows += fmt::format(
+        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
+        "<td>{}</td></tr>\n",
+        escape(result.name), size_of(result), format_value(result), rates);
+  }
+  if (rows.empty()) return "";
+  return section("All devices at once",
+                 "<p>GB/s of all devices together, and of each device by its ordinal.</p>\n"
+                 "<div class=\"scroll\"><table>\n<tr><th>case</th><th class=\"number\">size</th>"
+                 "<th class=\"number\">together</th><th>each</th></tr>\n" +
+                     rows + "</table></div>\n");
+}
+
+std::string collective_section(benchmark_run const& run) {
+  std::string rows;
+  for (case_result const& result : run.results) {
+    auto const bandwidth = result.bus_bandwidth();
+    if (!bandwidth || result.measured.mismatch) continue;
+    rows += fmt::format(
+        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
+        "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+        escape(result.name), size_of(result), format_rate(result.measured.reported_rate()),
+        format_rate(*bandwidth), format_time(result.measured.reported_seconds()));
+  }
+  if (rows.empty()) return "";
+  return section("Collective operations",
+                 "<p>GB/s. The bus bandwidth is that of NCCL's tests.</p>\n"
+                 "<div class=\"scroll\"><table>\n<tr><th>case</th><th class=\"number\">size</th>"
+                 "<th class=\"number\">algorithm</th><th class=\"number\">bus</th>"
+                 "<th class=\"number\">time</th></tr>\n" +
+                     rows + "</table></div>\n");
 }
 
 // ---- Rates over size. Labels stand outside of the plot, where no curve crosses them ----
@@ -614,9 +738,14 @@ std::string html_report(benchmark_run const& run, benchmark_run const* before) {
   body += paragraph("", fmt::format("rocbench {}, {}, on {}. Every sample is compared with its "
                                     "pattern.",
                                     environment.version, environment.date, environment.host_name));
-  std::vector<case_pair> const pairs = pair_cases(run);
+  std::vector<case_pair> pairs = pair_cases(run);
+  // Their matrices say more than a row for each pair of devices.
+  std::erase_if(pairs,
+                [](case_pair const& pair) { return pair.shown().back()->devices.has_value(); });
   body += changes_html + rate_section(pairs, true) + rate_section(pairs, false) +
-          size_section(pairs) + time_section(pairs) + figures_section(run) + machine_section(run);
+          size_section(pairs) + time_section(pairs) + matrix_section(run) +
+          several_devices_section(run) + collective_section(run) + figures_section(run) +
+          machine_section(run);
   return fmt::format(R"(<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -50,6 +50,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(accounting, {{accounting::payload, "payload"},
 NLOHMANN_JSON_SERIALIZE_ENUM(outcome, {{outcome::measured, "measured"},
                                        {outcome::skipped, "skipped"},
                                        {outcome::failed, "failed"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(device_rate, device, rate)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(device_pair, from, to, both_ways)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(rate_limit, rate, origin)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(machine_limits, link, device_memory, host_copy)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(fact, name, value, after)
@@ -70,6 +72,8 @@ constexpr char const* build_type = "release";
 #else
 constexpr char const* build_type = "debug";
 #endif
+
+constexpr int max_devices = 1024;
 
 json make_context(benchmark_run const& run) {
   cpu_info const cpu = query_cpu_info();
@@ -111,6 +115,10 @@ json make_benchmark(case_result const& result, std::size_t family, std::size_t i
   bool const is_valid = result.status == outcome::measured && !measured.mismatch;
   benchmark["rocbench"]["verified"] = is_valid;
   benchmark["rocbench"]["efficiency"] = result.efficiency();
+  benchmark["rocbench"]["devices"] = result.devices;
+  benchmark["rocbench"]["bus_factor"] = result.bus_factor;
+  benchmark["rocbench"]["bus_bandwidth"] = result.bus_bandwidth();
+  benchmark["rocbench"]["measured"]["devices"] = measured.devices;
   if (!is_valid) {
     benchmark["error_occurred"] = true;
     benchmark["error_message"] = measured.mismatch.value_or(result.reason);
@@ -155,13 +163,41 @@ void check_integers(json const& object, std::initializer_list<char const*> keys)
   }
 }
 
+// Devices are drawn in a matrix, whose size the file must not choose freely.
+void check_ordinal(int ordinal) {
+  if (ordinal < 0 || ordinal >= max_devices) {
+    throw file_error(
+        fmt::format("a device is {}, not an ordinal from 0 to {}", ordinal, max_devices - 1));
+  }
+}
+
+// Reads the fields about several devices, which files of earlier versions do not have.
+void read_device_fields(json const& value, case_result& result) {
+  if (auto const pair = value.find("devices"); pair != value.end() && !pair->is_null()) {
+    check_integers<int>(*pair, {"from", "to"});
+    result.devices = pair->get<device_pair>();
+    for (int const ordinal : {result.devices->from, result.devices->to}) check_ordinal(ordinal);
+  }
+  json const& samples = value.at("measured");
+  if (auto const rates = samples.find("devices"); rates != samples.end()) {
+    for (json const& rate : *rates) {
+      check_integers<int>(rate, {"device"});
+      result.measured.devices.push_back(rate.get<device_rate>());
+      check_ordinal(result.measured.devices.back().device);
+    }
+  }
+  if (auto const factor = value.find("bus_factor"); factor != value.end())
+    result.bus_factor = factor->get<double>();
+}
+
 case_result result_from(json const& value) {
   check_integers<std::size_t>(value, {"bytes"});
   json const& samples = value.at("measured");
   check_integers<std::size_t>(samples, {"executions", "batch"});
   for (char const* key : {"rate", "seconds"})
     check_integers<std::size_t>(samples.at(key), {"count"});
-  auto const result = value.get<case_result>();
+  auto result = value.get<case_result>();
+  read_device_fields(value, result);
   // nlohmann_json reads an unknown name as the first value of an enumeration.
   for (auto const& [key, known] : {std::pair<char const*, json>{"counted", result.counted},
                                    std::pair<char const*, json>{"status", result.status}}) {
@@ -309,6 +345,10 @@ std::string to_csv(benchmark_run const& run) {
                  {"samples", "/rocbench/measured/seconds/count"},
                  {"batch", "/rocbench/measured/batch"},
                  {"noisy", "/rocbench/measured/noisy"},
+                 {"device_from", "/rocbench/devices/from"},
+                 {"device_to", "/rocbench/devices/to"},
+                 {"both_ways", "/rocbench/devices/both_ways"},
+                 {"bus_bandwidth", "/rocbench/bus_bandwidth"},
                  {"limit_rate", "/rocbench/physical_limit/rate"},
                  {"limit_origin", "/rocbench/physical_limit/origin"},
                  {"verified", "/rocbench/verified"},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -41,6 +42,9 @@ std::vector<compared_pair> ratios_of(benchmark_run const& run) {
 }
 
 constexpr std::size_t wide = 120;
+// Names take as many columns as the longest one. With more, the table would not fit in 80 columns.
+constexpr std::size_t min_name_width = 23;
+constexpr std::size_t max_name_width = 31;
 constexpr char const* red = "31";
 constexpr char const* green = "32";
 constexpr char const* yellow = "33";
@@ -59,8 +63,9 @@ void print_limit(std::FILE* file, char const* name, rate_limit const& limit) {
              limit.origin);
 }
 
-void print_not_measured(std::FILE* file, case_result const& result) {
-  fmt::print(file, "{:<23} {:>9} {}: {}\n", result.name, format_size(result.bytes),
+void print_not_measured(std::FILE* file, case_result const& result,
+                        std::size_t name_width = min_name_width) {
+  fmt::print(file, "{:<{}} {:>9} {}: {}\n", result.name, name_width, format_size(result.bytes),
              result.status == outcome::skipped ? "skipped" : "FAILED", result.reason);
 }
 
@@ -98,6 +103,71 @@ std::vector<case_pair> pair_cases(benchmark_run const& run) {
     std::ranges::stable_sort(pair.raw, {}, &case_result::bytes);
   }
   return result;
+}
+
+std::size_t device_matrix::count() const {
+  return cells.size() - static_cast<std::size_t>(std::ranges::count(cells, nullptr));
+}
+
+double device_matrix::relative_speed(case_result const& cell) const {
+  auto const speed = [](case_result const& result) {
+    return result.counted == accounting::time ? 1 / result.measured.reported_seconds()
+                                              : result.measured.reported_rate();
+  };
+  double fastest = 0;
+  for (case_result const* other : cells) {
+    if (other != nullptr) fastest = std::max(fastest, speed(*other));
+  }
+  return speed(cell) / fastest;
+}
+
+std::string device_matrix::title() const {
+  auto const measured =
+      std::ranges::find_if(cells, [](auto const* cell) { return cell != nullptr; });
+  bool const is_time = measured != cells.end() && (*measured)->counted == accounting::time;
+  return fmt::format("{}, {}, {}", name, format_size(bytes), is_time ? "time" : "GB/s");
+}
+
+std::vector<device_matrix> device_matrices(benchmark_run const& run) {
+  std::vector<device_matrix> matrices;
+  std::vector<std::vector<case_result const*>> members;
+  for (case_result const& result : run.results) {
+    bool const is_right = result.status == outcome::measured && !result.measured.mismatch;
+    if (!result.devices || !is_right) continue;
+    std::string name = result.name;
+    std::string const pair = fmt::format("{}-{}/", result.devices->from, result.devices->to);
+    if (auto const begin = name.find(pair); begin != std::string::npos)
+      name.erase(begin, pair.size());
+    auto matrix = std::ranges::find_if(matrices, [&](device_matrix const& candidate) {
+      return candidate.name == name && candidate.bytes == result.bytes;
+    });
+    if (matrix == matrices.end()) {
+      matrix = matrices.insert(matrices.end(), {name, result.bytes});
+      members.emplace_back();
+    }
+    members[static_cast<std::size_t>(matrix - matrices.begin())].push_back(&result);
+    for (int const device : {result.devices->from, result.devices->to}) {
+      if (std::ranges::find(matrix->devices, device) == matrix->devices.end())
+        matrix->devices.push_back(device);
+    }
+  }
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    device_matrix& matrix = matrices[i];
+    std::ranges::sort(matrix.devices);
+    std::size_t const size = matrix.devices.size();
+    matrix.cells.resize(size * size);
+    auto const position = [&](int device) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(matrix.devices, device) -
+                                      matrix.devices.begin());
+    };
+    for (case_result const* member : members[i]) {
+      std::size_t const from = position(member->devices->from);
+      std::size_t const to = position(member->devices->to);
+      matrix.cells[from * size + to] = member;
+      if (member->devices->both_ways) matrix.cells[to * size + from] = member;
+    }
+  }
+  return matrices;
 }
 
 double ratio_to(case_result const& library, case_result const& raw) {
@@ -226,7 +296,12 @@ void print_facts(std::FILE* file, run_environment const& environment) {
 result_table::result_table(std::FILE* file, std::vector<benchmark_case> const& planned,
                            terminal shown_on)
     : file_(file), terminal_(shown_on) {
-  for (benchmark_case const& entry : planned) planned_.push_back(entry.name);
+  name_width_ = min_name_width;
+  for (benchmark_case const& entry : planned) {
+    planned_.push_back(entry.name);
+    name_width_ = std::max(name_width_, base_name(entry.name).size());
+  }
+  name_width_ = std::min(name_width_, max_name_width);
 }
 
 std::string result_table::colored(std::string const& text, char const* color) const {
@@ -254,8 +329,8 @@ std::string result_table::cells_of_pair(case_result const* library, case_result 
                                                                                      : "unknown");
   if (efficiency && *efficiency > 1) limit_cell = colored(limit_cell, yellow);
   std::string row =
-      fmt::format("{:<23} {:>9} {:>9} {:>9} {} {}", base_name(shown.name), format_size(shown.bytes),
-                  library != nullptr ? format_value(*library) : "",
+      fmt::format("{:<{}} {:>9} {:>9} {:>9} {} {}", base_name(shown.name), name_width_,
+                  format_size(shown.bytes), library != nullptr ? format_value(*library) : "",
                   raw != nullptr ? format_value(*raw) : "", ratio_cell, limit_cell);
   if (terminal_.columns >= wide) {
     row += fmt::format("  {:>22} {:>8}  {}", format_spread(shown),
@@ -269,14 +344,14 @@ std::string result_table::cells_of_pair(case_result const* library, case_result 
 void result_table::print_pair(case_result const* library, case_result const* raw) {
   for (case_result const** result : {&library, &raw}) {
     if (*result == nullptr || (*result)->status == outcome::measured) continue;
-    print_not_measured(file_, **result);
+    print_not_measured(file_, **result, name_width_);
     *result = nullptr;
   }
   if (library == nullptr && raw == nullptr) return;
   bool const is_wide = terminal_.columns >= wide;
   print_headings(pair_explanation,
-                 fmt::format("{:<23} {:>9} {:>9} {:>9} {:>6} {:>10}", "case", "size", "rocarray",
-                             "HIP", "ratio", "of limit") +
+                 fmt::format("{:<{}} {:>9} {:>9} {:>9} {:>6} {:>10}", "case", name_width_, "size",
+                             "rocarray", "HIP", "ratio", "of limit") +
                      (is_wide ? fmt::format("  {:>22} {:>8}  path", "5 to 95 %", "limit") : ""));
   auto const is_wrong = [](case_result const* result) {
     return result != nullptr && result->measured.mismatch;
@@ -312,9 +387,69 @@ void result_table::print_row(case_result const& result) {
   std::fflush(file_);
 }
 
+void result_table::print_matrices(benchmark_run const& run) const {
+  constexpr std::size_t label_width = 6;
+  constexpr std::size_t cell_width = 9;
+  auto const matrices = device_matrices(run);
+  if (matrices.empty()) return;
+  fmt::print(file_, "\nPairs of devices: row: from, column: to.\n");
+  std::size_t const columns = std::max(
+      (terminal_.columns - std::min(terminal_.columns, label_width)) / cell_width, std::size_t{1});
+  for (device_matrix const& matrix : matrices) {
+    std::size_t const size = matrix.devices.size();
+    fmt::print(file_, "\n{}\n", colored(matrix.title(), bold));
+    for (std::size_t begin = 0; begin < size; begin += columns) {
+      std::size_t const end = std::min(begin + columns, size);
+      std::string headings(label_width, ' ');
+      for (std::size_t to = begin; to < end; ++to)
+        headings += fmt::format("{:>{}}", matrix.devices[to], cell_width);
+      fmt::print(file_, "{}\n", headings);
+      for (std::size_t from = 0; from < size; ++from) {
+        std::string row = fmt::format("{:>{}}", matrix.devices[from], label_width);
+        for (std::size_t to = begin; to < end; ++to) {
+          case_result const* const cell = matrix.at(from, to);
+          row += fmt::format("{:>{}}", cell != nullptr ? format_value(*cell) : "-", cell_width);
+        }
+        fmt::print(file_, "{}\n", row);
+      }
+    }
+  }
+}
+
+void result_table::print_device_rates(benchmark_run const& run) const {
+  bool is_first = true;
+  for (case_result const& result : run.results) {
+    if (result.status != outcome::measured || result.measured.devices.empty()) continue;
+    if (std::exchange(is_first, false)) fmt::print(file_, "\nGB/s of each device:\n");
+    std::string text;
+    for (device_rate const& rate : result.measured.devices)
+      text += fmt::format(" {}: {}", rate.device, format_rate(rate.rate));
+    fmt::print(file_, "{:<29} {:>9}  {}\n", result.name, format_size(result.bytes),
+               wrapped(text, terminal_.columns, 41, 41));
+  }
+}
+
+void result_table::print_bus_bandwidths(benchmark_run const& run) const {
+  bool is_first = true;
+  for (case_result const& result : run.results) {
+    auto const bandwidth = result.bus_bandwidth();
+    if (!bandwidth) continue;
+    if (std::exchange(is_first, false)) {
+      fmt::print(file_, "\n{:<37} {:>9} {:>10} {:>10} {:>10}\n", "Collective operations, GB/s",
+                 "size", "algorithm", "bus", "time");
+    }
+    fmt::print(file_, "{:<37} {:>9} {:>10} {:>10} {:>10}\n", result.name, format_size(result.bytes),
+               format_rate(result.measured.reported_rate()), format_rate(*bandwidth),
+               format_time(result.measured.reported_seconds()));
+  }
+}
+
 void result_table::finish(benchmark_run const& run) {
   for (case_result const& result : waiting_) print_pair(&result, nullptr);
   waiting_.clear();
+  print_matrices(run);
+  print_device_rates(run);
+  print_bus_bandwidths(run);
   fmt::print(file_, "\n");
   for (finding const& entry : find_in(run)) {
     char const* const color = entry.kind == finding_kind::good  ? green

@@ -33,6 +33,30 @@ std::string base_name(std::string const& name);
 /// `run`.
 std::vector<case_pair> pair_cases(benchmark_run const& run);
 
+/// The results of a case for all pairs of devices, at one size.
+struct device_matrix {
+  std::string name;  ///< without the devices: "peer/copy"
+  std::size_t bytes;
+  std::vector<int> devices = {};               ///< ordinals, ascending
+  std::vector<case_result const*> cells = {};  ///< in C order; null if not measured
+
+  /// Returns the copy from one device to another, by their positions in `devices`; null if it was
+  /// not measured.
+  case_result const* at(std::size_t from, std::size_t to) const {
+    return cells[from * devices.size() + to];
+  }
+  /// Returns the number of measured cells.
+  std::size_t count() const;
+  /// Returns the speed of a measured cell divided by that of the fastest one.
+  double relative_speed(case_result const& cell) const;
+  /// Returns the name, the size and what the cells show: "peer/copy, 64 MiB, GB/s".
+  std::string title() const;
+};
+
+/// Returns the matrices of the measured cases without wrong data. A case in both directions is in
+/// the cells of both. The result points into `run`.
+std::vector<device_matrix> device_matrices(benchmark_run const& run);
+
 /// Returns the speed of the library divided by that of HIP's call: above 1, the library is faster.
 double ratio_to(case_result const& library, case_result const& raw);
 
@@ -94,6 +118,9 @@ class result_table {
   void finish(benchmark_run const& run);
 
  private:
+  void print_matrices(benchmark_run const& run) const;
+  void print_bus_bandwidths(benchmark_run const& run) const;
+  void print_device_rates(benchmark_run const& run) const;
   void print_pair(case_result const* library, case_result const* raw);
   void print_headings(char const* explanation, std::string const& columns);
   std::string cells_of_pair(case_result const* library, case_result const* raw) const;
@@ -102,6 +129,7 @@ class result_table {
   std::FILE* file_;
   terminal terminal_;
   std::vector<std::string> planned_;   // names
+  std::size_t name_width_;             // columns of the names
   std::vector<case_result> waiting_;   // results of the library
   char const* explanation_ = nullptr;  // of the headings that were printed last
 };

@@ -2,6 +2,7 @@
 // What is made of results: files, tables, findings, comparisons and reports.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -260,6 +262,156 @@ TEST(ResultTable, PrintsResultWhoseCounterpartIsMissing) {
   run.results[1].reason = "no such call";
   expect_parts(table_of(run),
                {library, "raw/h2d/pinned              4 KiB skipped: no such call\n"});
+}
+
+// ---- Several devices ----
+
+case_result between(int from, int to, double rate, bool both_ways = false) {
+  case_result result = example_result(
+      fmt::format("peer/{}-{}/{}copy", from, to, both_ways ? "both/" : ""), mebi, rate);
+  result.physical_limit = {std::nullopt, "not measured"};
+  result.devices = device_pair{from, to, both_ways};
+  return result;
+}
+
+// Returns the copies between devices 0, 1 and 10, without those from device 10, and both ways
+// between two of them; a case of all devices; and one of a collective operation.
+benchmark_run run_with_devices() {
+  case_result all = example_result("all/h2d/pinned", mebi, 60e9);
+  all.measured.devices = {{0, 20e9}, {1, 40e9}};
+  case_result collective = example_result("collective/all_reduce", mebi, 100e9);
+  collective.bus_factor = 1.5;
+  case_result wrong = between(10, 0, 400e9);
+  wrong.measured.mismatch = "a wrong byte";
+  return run_of({between(0, 1, 100e9), between(0, 10, 50e9), between(1, 0, 200e9),
+                 between(1, 10, 25e9), wrong, between(0, 10, 30e9, true), all, collective});
+}
+
+TEST(DeviceMatrices, HaveCellForEachPair) {
+  benchmark_run const run = run_with_devices();
+  auto const matrices = device_matrices(run);
+  ASSERT_EQ(matrices.size(), 2u);
+  device_matrix const& one_way = matrices[0];
+  EXPECT_EQ(one_way.title(), "peer/copy, 1 MiB, GB/s");
+  EXPECT_EQ(one_way.devices, (std::vector{0, 1, 10}));
+  EXPECT_EQ(one_way.at(0, 2), &run.results[1]);
+  EXPECT_EQ(one_way.at(1, 0), &run.results[2]);
+  EXPECT_EQ(one_way.at(2, 0), nullptr);
+  EXPECT_EQ(one_way.at(1, 1), nullptr);
+  EXPECT_DOUBLE_EQ(one_way.relative_speed(run.results[1]), 0.25);
+  EXPECT_EQ(matrices[1].name, "peer/both/copy");
+  EXPECT_EQ(matrices[1].at(0, 1), &run.results[5]);
+  EXPECT_EQ(matrices[1].at(1, 0), &run.results[5]);
+}
+
+TEST(DeviceMatrices, OfTimesAreRelativeToShortest) {
+  benchmark_run run = run_of({between(0, 1, 1e9), between(1, 0, 2e9)});
+  for (case_result& result : run.results) result.counted = accounting::time;
+  device_matrix const matrix = device_matrices(run).at(0);
+  EXPECT_EQ(matrix.title(), "peer/copy, 1 MiB, time");
+  EXPECT_DOUBLE_EQ(matrix.relative_speed(run.results[0]), 0.5);
+  EXPECT_DOUBLE_EQ(matrix.relative_speed(run.results[1]), 1);
+}
+
+TEST(ResultTable, PrintsMatricesRatesOfDevicesAndBusBandwidths) {
+  expect_parts(table_of(run_with_devices()),
+               {"\npeer/copy, 1 MiB, GB/s\n"
+                "              0        1       10\n"
+                "     0        -    100.0    50.00\n"
+                "     1    200.0        -    25.00\n"
+                "    10        -        -        -\n",
+                "all/h2d/pinned                    1 MiB  0: 20.00 1: 40.00\n",
+                "collective/all_reduce                     1 MiB      100.0      150.0 "});
+}
+
+TEST(ResultTable, DividesMatrixThatIsWiderThanTerminal) {
+  std::vector<case_result> results;
+  for (int to = 1; to < 16; ++to) results.push_back(between(0, to, to * 1e9));
+  std::string const text = table_of(run_of(results));
+  expect_parts(text,
+               {"        7\n     0        -     1.00", "       15\n     0     8.00     9.00"});
+  std::istringstream lines(text.substr(text.find("peer/copy, ")));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(ResultFile, KeepsFieldsOfSeveralDevices) {
+  benchmark_run const run = run_with_devices();
+  json const document = json::parse(to_json(run));
+  json const& benchmarks = document["benchmarks"];
+  EXPECT_EQ(benchmarks[5]["rocbench"]["devices"],
+            json({{"from", 0}, {"to", 10}, {"both_ways", true}}));
+  EXPECT_TRUE(benchmarks[6]["rocbench"]["devices"].is_null());
+  EXPECT_EQ(benchmarks[6]["rocbench"]["measured"]["devices"],
+            json::parse(R"([{"device": 0, "rate": 20e9}, {"device": 1, "rate": 40e9}])"));
+  EXPECT_EQ(benchmarks[7]["rocbench"]["bus_bandwidth"], 150e9);
+  benchmark_run const read = parse_run(to_json(run), "x.json");
+  EXPECT_EQ(json::parse(to_json(read))["benchmarks"], benchmarks);
+  EXPECT_EQ(device_matrices(read).size(), 2u);
+  expect_parts(to_csv(run), {",0,10,yes,,", ",,,,150000000000,"});
+}
+
+TEST(ResultFile, WithoutFieldsOfSeveralDevicesIsRead) {
+  json document = json::parse(to_json(run_with_devices()));
+  for (json& benchmark : document["benchmarks"]) {
+    for (char const* key : {"devices", "bus_factor", "bus_bandwidth"})
+      benchmark["rocbench"].erase(key);
+    benchmark["rocbench"]["measured"].erase("devices");
+  }
+  benchmark_run const read = parse_run(document.dump(), "x.json");
+  EXPECT_EQ(read.results.size(), 8u);
+  EXPECT_TRUE(device_matrices(read).empty());
+  EXPECT_FALSE(read.results[7].bus_bandwidth());
+}
+
+TEST(ParseRun, RefusesDevicesThatNoMachineHas) {
+  for (int const ordinal : {-1, 1000000}) {
+    json document = json::parse(to_json(run_with_devices()));
+    document["benchmarks"][0]["rocbench"]["devices"]["to"] = ordinal;
+    EXPECT_THROW(parse_run(document.dump(), "x.json"), file_error) << ordinal;
+  }
+}
+
+TEST(Compare, MatchesPairsOfDevices) {
+  benchmark_run const before = run_with_devices();
+  benchmark_run after = before;
+  after.results[2].measured = example_result("", mebi, 100e9).measured;
+  comparison const changes = compare(before, after, 0.02);
+  EXPECT_EQ(changes.count(change::slower), 1u);
+  EXPECT_EQ(changes.count(change::same), 6u);
+}
+
+TEST(Report, DrawsMatricesInsteadOfRowsForPairs) {
+  std::string const page = html_report(run_with_devices());
+  expect_parts(
+      page, {"<h2>Pairs of devices</h2>", "<h3>peer/copy, 1 MiB, GB/s</h3>",
+             R"(<td style="background:#101c54;color:#fff" title="peer/1-0/copy, )", R"(<td>–</td>)",
+             "<td>0: 20.00, 1: 40.00</td>", R"(<td class="number">150.0</td>)"});
+  expect_parts(page, {R"(<div class="name">peer/0-1/copy)"}, false);
+}
+
+// The text of a cell has a contrast of at least 4.5 to its color, as WCAG asks for.
+TEST(Report, ColorsOfMatrixAreLegibleAndGetDarker) {
+  double previous = 2;
+  std::vector<case_result> results;
+  for (int to = 1; to <= 100; ++to) results.push_back(between(0, to, to * 1e9));
+  std::string const page = html_report(run_of(results));
+  std::regex const cell(
+      R"re(background:#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2});color:#(000|fff)" title)re");
+  std::size_t cells = 0;
+  for (auto match = std::sregex_iterator(page.begin(), page.end(), cell);
+       match != std::sregex_iterator(); ++match, ++cells) {
+    auto const linear = [&](int group) {
+      double const value = std::stoi((*match)[group], nullptr, 16) / 255.0;
+      return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+    };
+    double const luminance = 0.2126 * linear(1) + 0.7152 * linear(2) + 0.0722 * linear(3);
+    EXPECT_LT(luminance, previous);
+    previous = luminance;
+    double const contrast =
+        (*match)[4] == "000" ? (luminance + 0.05) / 0.05 : 1.05 / (luminance + 0.05);
+    EXPECT_GE(contrast, 4.5) << match->str();
+  }
+  EXPECT_EQ(cells, 100u);
 }
 
 TEST(Terminal, HasColorAndWidthOfWindowUnlessVariablesDiffer) {
@@ -639,8 +791,10 @@ TEST(Report, IsWellFormedWithoutExternalResources) {
   std::string const picture = svg_report(run);
   EXPECT_TRUE(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox="));
   EXPECT_TRUE(picture.ends_with("</svg>\n"));
-  for (std::string const& page : {html_report(run), html_report(run, &run),
-                                  html_report(benchmark_run{}), "<svg " + picture.substr(39)}) {
+  benchmark_run const with_devices = run_with_devices();
+  for (std::string const& page :
+       {html_report(run), html_report(run, &run), html_report(with_devices),
+        html_report(benchmark_run{}), "<svg " + picture.substr(39)}) {
     expect_well_formed(page.substr(page.find(page[1] == '!' ? "<html" : "<svg")));
     expect_parts(page, {"<script", "http:", "https:", "url(", "@import", "href", "src=", "onload"},
                  false);
