@@ -7,8 +7,10 @@ if(ROCARRAY_ON_FAKE_RUNTIME)
   rocarray_add_kernel_host_stubs(rocbench_host_stubs
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/rocbench/kernels.hip
     INCLUDES ${CMAKE_CURRENT_LIST_DIR}/rocbench)
-  foreach(program rocbench rocbench_unit_test call_overhead planning peer_copies)
-    add_dependencies(${program} rocarray_fake_runtime rocarray_library_host_stubs rocbench_host_stubs)
+  foreach(program rocbench rocbench_unit_test rocbench_mpi call_overhead planning peer_copies)
+    if(TARGET ${program})
+      add_dependencies(${program} rocarray_fake_runtime rocarray_library_host_stubs rocbench_host_stubs)
+    endif()
   endforeach()
   list(APPEND environment LD_LIBRARY_PATH=${ROCARRAY_FAKE_RUNTIME_DIRECTORY})
   set(without_host_stubs ${environment} ROCARRAY_HOST_STUBS=$<TARGET_FILE:rocarray_library_host_stubs>)
@@ -308,6 +310,37 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
     rocarray_add_exit_code_test(rocbench.all_devices_find_wrong_byte_${site} 2 rocbench run "all/*" "raw/all/*"
       --size 64K --max-time 0 --inject=${site} MESSAGES ${messages} WITH ${four_devices})
   endforeach()
+endif()
+
+# Messages between ranks. MPI itself has leaks and races that sanitizers report.
+rocarray_add_exit_code_test(rocbench.names_the_program_with_mpi 5 rocbench run "mpi/*"
+  MESSAGE "run mpirun -n 2 rocbench-mpi 'mpi/[*]'")
+if(TARGET rocbench_mpi AND MPIEXEC_EXECUTABLE AND NOT ROCARRAY_SANITIZE)
+  set(launcher_of_one ${launcher})
+  set(launcher ${MPIEXEC_EXECUTABLE})
+  execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE version ERROR_QUIET)
+  if(version MATCHES "Open ?MPI|OpenRTE|Open RTE")
+    # Open MPI refuses to run as root, as in containers, and more processes than cores.
+    list(APPEND launcher --oversubscribe --allow-run-as-root --bind-to none)
+  endif()
+  set(two_ranks ${launcher} ${MPIEXEC_NUMPROC_FLAG} 2)
+  set(launcher ${two_ranks})
+  rocarray_add_exit_code_test(rocbench_mpi.every_case 0 rocbench_mpi --size 1,40001,262144 --max-time 0
+    --json ${results}.mpi MESSAGE "mpi/latency .*mpi/ping_pong .*mpi/bandwidth .*mpi/halo/0 .*mpi/halo/2 ")
+  rocarray_add_exit_code_test(rocbench_mpi.times 0 rocbench_mpi mpi/latency --max-time 0.1
+    MESSAGE "mpi/latency +8 B +[0-9.]+ ")
+  foreach(case latency ping_pong bandwidth halo/0 halo/1 halo/2)
+    list(APPEND messages_of_mpi "rocbench: mpi/${case}: rank [01], sample 1: element"
+      "rocbench: raw/mpi/${case}: rank [01], sample 1: element")
+  endforeach()
+  rocarray_add_exit_code_test(rocbench_mpi.finds_wrong_element 2 rocbench_mpi --size 4096 --max-time 0 --inject
+    MESSAGES ${messages_of_mpi})
+  rocarray_add_exit_code_test(rocbench_mpi.unknown_case 5 rocbench_mpi mpi/other)
+  set(launcher ${launcher_of_one})
+  rocarray_add_exit_code_test(rocbench_mpi.says_how_to_run 77 rocbench_mpi
+    MESSAGE "need two ranks, not 1; run mpirun -n 2 rocbench-mpi")
+  rocarray_add_exit_code_test(rocbench_mpi.compare 0 rocbench compare ${results}.mpi ${results}.mpi
+    --tolerance 100)
 endif()
 
 # Copies between the devices, which the host platform and the fake HIP runtime have two of.

@@ -132,6 +132,13 @@ exit_code report_unknown_cases(std::vector<std::string> const& patterns) {
   std::vector<std::string> names;
   for (benchmark_case const& candidate : all_cases()) names.push_back(candidate.name);
   for (std::string const& pattern : patterns) {
+    if (pattern.find("mpi/") != std::string::npos) {
+      fail(exit_code::nothing_to_run,
+           fmt::format("no case matches '{0}'; for the cases of MPI, run mpirun -n 2 rocbench-mpi "
+                       "'{0}'",
+                       pattern));
+      continue;
+    }
     std::string const nearest = nearest_name(pattern, names);
     fail(exit_code::nothing_to_run,
          fmt::format("no case matches '{}'; {}", pattern,
