@@ -203,6 +203,7 @@ TEST_F(CollectiveError, MovedFromCommunicatorIsRefused) {
 }
 
 TEST_F(CollectiveError, AbortEndsPendingWorkAndIsKnownToAllRanks) {
+  all.connect();
   all.ranks[0].all_reduce(arrays[0], reduction::sum, all.streams[0]);
   all.ranks[0].abort();
   all.streams[0].synchronize();
@@ -221,6 +222,7 @@ TEST_F(CollectiveError, AbortEndsPendingWorkAndIsKnownToAllRanks) {
 TEST_F(CollectiveError, AbortOfOtherThreadEndsWait) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
   rank_set unlimited;
+  unlimited.connect();
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     unlimited.ranks[0].abort();
@@ -233,13 +235,14 @@ TEST_F(CollectiveError, AbortOfOtherThreadEndsWait) {
 TEST_F(CollectiveError, RankThatNeverComesIsFoundByTimeLimit) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
   for (bool const is_asynchronous : {false, true}) {
-    rank_set limited({.time_limit = std::chrono::milliseconds(150)});
+    rank_set limited({.time_limit = std::chrono::milliseconds(500)});
+    limited.connect();
     auto const call = [&] {
       if (!is_asynchronous) return limited.ranks[0].all_reduce(arrays[0], reduction::sum);
       limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
       limited.ranks[0].synchronize(limited.streams[0]);
     };
-    expect_error<collective_timeout_error>(call, "took longer than the limit of 150 ms in rank 0");
+    expect_error<collective_timeout_error>(call, "took longer than the limit of 500 ms in rank 0");
     expect_error<collective_abort_error>(call, "took longer than the limit");
     limited.streams[0].synchronize();
     if (!all_ranks_know) continue;
@@ -263,6 +266,7 @@ TEST_F(CollectiveError, DestructionWithPendingWorkDoesNotHang) {
   std::vector<stream> streams;
   {
     rank_set others({.destruction_limit = std::chrono::milliseconds(100)});
+    others.connect();
     others.ranks[0].all_reduce(arrays[0], reduction::sum, others.streams[0]);
     streams = std::move(others.streams);
   }

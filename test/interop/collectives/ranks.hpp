@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <roc/device.hpp>
+#include <roc/device_array.hpp>
 #include <roc/interop/collectives.hpp>
 #include <roc/stream.hpp>
 
@@ -45,6 +46,14 @@ class rank_set {
   }
   void synchronize(std::source_location at = std::source_location::current()) {
     for_each([&](auto& rank, std::size_t i) { rank.synchronize(streams[i], at); });
+  }
+
+  /// Runs an operation, so that the ranks are connected. NCCL connects them at the first one, whose
+  /// call blocks until all ranks come.
+  void connect() {
+    std::vector<device_array<int, 1>> numbers;
+    for_each([&](auto&, std::size_t) { numbers.emplace_back(shape<1>{1}); });
+    in_group([&](auto& rank, std::size_t i) { rank.all_reduce(numbers[i], reduction::max); });
   }
 
   std::vector<collective_communicator> ranks;

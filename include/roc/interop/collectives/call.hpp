@@ -128,12 +128,8 @@ class collective_execution {
     check_agreement();
     for (collective_state* const state : states_) static_cast<void>(state->poll());
     synchronize_devices();
-    try {
-      for (collective_call& call : calls_) pack(call);
-    } catch (...) {
-      // Nothing of the library has been called, so the other ranks are not affected.
-      throw;
-    }
+    // If this throws, the library has not been called, and other ranks are not affected.
+    for (collective_call& call : calls_) pack(call);
     try {
       enqueue();
       for (collective_state* const state : states_) state->settle("the start of an operation");
@@ -251,11 +247,11 @@ class collective_execution {
     if (call.to && !call.to->is_contiguous && is_written(call)) {
       detail::copy(call.to->compact_region(call.to_data), call.to->region(), &stream);
     }
+    // Nothing can be recorded on a stream that is captured; the graph's arrays must outlive it.
     bool const is_in_graph = is_captured(stream);
     for (auto const* const operand : {&call.from, &call.to}) {
-      if (*operand && (*operand)->is_contiguous) {
-        record_stream((*operand)->data, call.state->device.ordinal(), stream);
-      }
+      if (is_in_graph || !*operand || !(*operand)->is_contiguous) continue;
+      record_stream((*operand)->data, call.state->device.ordinal(), stream);
     }
     call.from_scratch = {};
     call.to_scratch = {};
