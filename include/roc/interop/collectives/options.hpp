@@ -61,7 +61,8 @@ class collective_id {
   /// The number of bytes. (NCCL_UNIQUE_ID_BYTES)
   static constexpr std::size_t byte_count = detail::collective_id_bytes;
 
-  collective_id() = default;  ///< All bytes are 0: no communicator has this identifier.
+  /// Creates an identifier whose bytes are 0: no communicator has it.
+  collective_id() = default;
   /// Copies the bytes of an identifier that another rank created.
   explicit collective_id(std::array<std::byte, byte_count> const& bytes) noexcept : bytes_(bytes) {}
 
@@ -76,6 +77,7 @@ class collective_id {
   /// Returns the bytes, to be passed to the other ranks.
   [[nodiscard]] std::array<std::byte, byte_count> const& bytes() const noexcept { return bytes_; }
 
+  /// Compares the bytes.
   friend bool operator==(collective_id const&, collective_id const&) = default;
 
  private:
