@@ -47,7 +47,7 @@ struct collective_options {
   /// the same to all: a rank without a limit may never return if another one gave up.
   ///
   /// With a limit, RCCL and NCCL create and call the communicator without blocking
-  /// (`ncclConfig_t::blocking`), which adds some tens of microseconds to an operation.
+  /// (`ncclConfig_t::blocking`), which makes the calls slower.
   std::chrono::milliseconds time_limit{0};
   /// How long the destructor of a communicator waits for its pending operations if there is no
   /// time_limit. Then it aborts them.
