@@ -511,6 +511,21 @@ TEST_F(Collective, ManyMessagesArriveInOrder) {
   });
 }
 
+TEST_F(Collective, AnyNumberOfOperationsCanBeEnqueuedWithoutWait) {
+  std::vector<device_array<std::uint64_t, 1>> arrays;
+  all.for_each([&](auto& rank, std::size_t) {
+    arrays.push_back(to_device(std::vector<std::uint64_t>(3, own(rank) + 1)));
+  });
+  // More than the host platform's library keeps in flight.
+  for (int round = 0; round < 1100; ++round) {
+    all.in_group([&](auto& rank, std::size_t i) {
+      rank.all_reduce(arrays[i], reduction::max, all.streams[i]);
+    });
+  }
+  all.synchronize();
+  all.for_each([&](auto&, std::size_t i) { EXPECT_EQ(arrays[i].copy_to_host()(2), n); });
+}
+
 TEST_F(Collective, OperationsOnStreamRunInOrderWithOtherWork) {
   std::vector<device_array<double, 1>> arrays;
   std::vector<std::unique_ptr<gate>> gates;
