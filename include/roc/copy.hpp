@@ -37,7 +37,7 @@ inline constexpr borrow_source_t borrow_source{};  ///< see borrow_source_t
 ///   anything is copied; out_of_memory (staging memory), roc::error
 ///
 /// *Synchronization:* ordered after all work enqueued earlier on the device through the library,
-/// and complete on return. (hipMemcpy, hipMemcpy2D, hipMemcpy3D; C++: `std::copy` of P3242)
+/// and complete on return. (hipMemcpy, hipMemcpy2D, hipMemcpy3D; C++29: `std::copy` of mdspans)
 template <detail::memory_argument S, detail::memory_argument D>
   requires detail::memory_copyable_to<S, D>
 void copy(S&& from, D&& to, detail::caller at = std::source_location::current()) {

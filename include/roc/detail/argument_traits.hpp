@@ -74,6 +74,17 @@ inline constexpr memory_space memory_space_of =
 template <class T, class U>
 using with_const_of = std::conditional_t<std::is_const_v<T>, U const, U>;
 
+/// False if M's mapping has no member stride: that of a layout that is never strided need not have
+/// it. The member of std::mdspan that calls it exists even so, but does not compile.
+template <class M>
+constexpr bool has_stride_of_mapping() {
+  if constexpr (M::rank() != 0 && requires(M const& m) { m.mapping(); }) {
+    return requires(M const& m, std::size_t axis) { m.mapping().stride(axis); };
+  } else {
+    return true;
+  }
+}
+
 /// A std::mdspan, or a class with its members: standard libraries without it can then use the
 /// reference implementation. Its elements must be in memory, so an accessor that computes values
 /// does not match. If its layout is not always strided, the mdspan tells whether it is.
@@ -88,6 +99,7 @@ concept mdspan_like = requires(M const& m, std::size_t axis) {
   requires M::is_always_strided() || requires {
     { m.is_strided() } -> std::convertible_to<bool>;
   };
+  requires has_stride_of_mapping<M>();
   { M::rank() } -> std::convertible_to<std::size_t>;
   { m.data_handle() } -> std::same_as<typename M::data_handle_type const&>;
   { m.extent(axis) } -> std::convertible_to<std::size_t>;
