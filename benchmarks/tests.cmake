@@ -145,6 +145,8 @@ foreach(line IN LISTS table)
 endforeach()
 separate_arguments(quick)
 rocarray_add_exit_code_test(rocbench.unit 0 rocbench_unit_test)
+rocarray_add_exit_code_test(rocbench.unit_on_two_devices 0 rocbench_unit_test
+  WITH ${environment} ROCARRAY_HOST_DEVICES=2)
 # One HIP call cannot copy memory that is registered in several parts, so raw cases register their
 # memory by HIP, in one part.
 rocarray_add_exit_code_test(rocbench.registered_in_parts 0 rocbench run */registered --size 300K

@@ -188,7 +188,7 @@ constexpr struct {
   char const* description;
 } directions[] = {{direction::to_device, "h2d", "to all devices"},
                   {direction::to_host, "d2h", "from all devices"},
-                  {direction::both, "bidir", "to and from all devices"}};
+                  {direction::both, "bidir", "both ways"}};
 
 }  // namespace
 
@@ -200,8 +200,7 @@ void add_all_devices_cases(case_vector& cases) {
                                        std::pair(memory_kind::pageable, "pageable")}) {
       for (bool const is_bound : {false, true}) {
         std::string const description =
-            fmt::format("{} host, {} at once{}", name, way_description,
-                        is_bound ? ", threads bound to the NUMA nodes" : "");
+            fmt::format("{}, {}{}", name, way_description, is_bound ? ", by node" : "");
         add_with_raw(
             cases,
             {fmt::format("all/{}/{}{}", way, name, is_bound ? "_bound" : ""), description,

@@ -407,7 +407,7 @@ void add_collective_cases(case_vector& cases) {
   for (auto const& [operation, name, use] : operations) {
     for (bool const has_gaps : {false, true}) {
       std::string const description = fmt::format("{} of floats, {} devices{}", name, devices,
-                                                  has_gaps ? ", pitched rows" : "");
+                                                  has_gaps ? ", rows" : "");
       add_with_raw(cases,
                    {fmt::format("collective/{}{}", name, has_gaps ? "/rows" : ""),
                     description,
@@ -418,7 +418,7 @@ void add_collective_cases(case_vector& cases) {
                     usual_bytes,
                     {},
                     bus_factor(use, devices)},
-                   description + ", by the vendor's library",
+                   description + ", raw",
                    [=, operation = operation](api_kind api, case_parameters const& parameters) {
                      return std::make_unique<collective_experiment>(operation, api, has_gaps,
                                                                     parameters);

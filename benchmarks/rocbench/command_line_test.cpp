@@ -226,9 +226,15 @@ TEST(AllCases, ListRawCounterpartAfterEachCaseAndFitTerminal) {
   auto const& cases = all_cases();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     std::string const& name = cases[i].name;
-    EXPECT_LE(name.size(), 27u) << name;
-    EXPECT_LE(cases[i].description.size(), 50u) << name << ": " << cases[i].description;
-    if (name.starts_with("raw/") || name.starts_with("permute/") || name == "fill/float") continue;
+    // The list has a column of 27 characters for names; few names are longer.
+    EXPECT_LE(name.size(), 30u) << name;
+    EXPECT_LE(std::max<std::size_t>(name.size(), 27) + cases[i].description.size(), 77u)
+        << name << ": " << cases[i].description;
+    if (name.starts_with("raw/") || name.starts_with("permute/") || name == "fill/float" ||
+        name.ends_with("/transposed") ||
+        (name.starts_with("collective/") && name.ends_with("/rows"))) {
+      continue;
+    }
     ASSERT_LT(i + 1, cases.size());
     EXPECT_EQ(cases[i + 1].name, "raw/" + name);
   }

@@ -82,12 +82,12 @@ constexpr peer_family families[] = {
      [](case_parameters const& sizes) {
        return planes_layout(sizes.bytes, sizes.row, sizes.pitch);
      }},
-    {"transposed", "matrix from C to F order",
+    {"transposed", "matrix, C to F order",
      [](case_parameters const& sizes) { return transposed_layout(sizes.bytes, sizes.element); },
      false},
-    {"latency", "contiguous, each synchronized",
+    {"latency", "contiguous, each waited for",
      [](case_parameters const& sizes) { return contiguous_layout(sizes.bytes); }, true, 4096},
-    {"column", "a column of floats, each synchronized", column, true, column_pitch},
+    {"column", "a column, each waited for", column, true, column_pitch},
 };
 
 void add_one_way(case_vector& cases, int from, int to) {
@@ -118,7 +118,7 @@ void add_both_ways(case_vector& cases, int first, int second) {
   for (peer_family const& family : families) {
     if (family.latency_bytes != 0) continue;
     std::string const description =
-        fmt::format("devices {} and {}, both ways at once, {}", first, second, family.description);
+        fmt::format("devices {} and {} both ways, {}", first, second, family.description);
     add_with_raw(
         cases,
         {fmt::format("peer/{}-{}/both/{}", first, second, family.name),
