@@ -553,7 +553,7 @@ class collective_communicator {
                   optional_stream stream) const {
     static_cast<void>(held());
     detail::check_equal_shapes(from, to);
-    if (!from.is_same(to)) detail::check_collective_disjoint(from, to);
+    if (!from.is_same(to)) detail::check_disjoint(from, to);
     submit({.state = state_,
             .kind = detail::collective_kind::all_reduce,
             .from = from,
@@ -578,7 +578,7 @@ class collective_communicator {
     bool const is_root = held().rank == root;
     if (is_root) {
       detail::check_equal_shapes(from, to);
-      if (!from.is_same(to)) detail::check_collective_disjoint(from, to);
+      if (!from.is_same(to)) detail::check_disjoint(from, to);
     }
     submit({.state = state_,
             .kind = detail::collective_kind::reduce,
@@ -617,7 +617,7 @@ class collective_communicator {
                         " ranks; its first extent must be a multiple of their number");
     }
     detail::check_equal_shapes(from, to);
-    detail::check_collective_disjoint(from, to);
+    detail::check_disjoint(from, to);
     submit({.state = state_,
             .kind = detail::collective_kind::all_to_all,
             .from = from,
@@ -650,7 +650,7 @@ class collective_communicator {
     bool const is_stacked = detail::check_collective_blocks(whole, block, ranks);
     if (whole.count == 0) return;
     auto const own = whole.block(static_cast<std::size_t>(held().rank), ranks, is_stacked);
-    if (!block.is_same(own)) detail::check_collective_disjoint(whole, block);
+    if (!block.is_same(own)) detail::check_disjoint(whole, block);
   }
   static void submit(detail::collective_call call) { detail::submit(std::move(call)); }
 

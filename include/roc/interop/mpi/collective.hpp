@@ -246,7 +246,7 @@ class mpi_collective_operation final : public mpi_operation {
 
  private:
   // Words that must be equal: six numbers and the extents.
-  static constexpr std::size_t compared = 6 + mpi_max_rank;
+  static constexpr std::size_t compared = 6 + array_operand::max_rank;
   static constexpr std::size_t in_flight = mpi_collective_in_flight;
 
   bool is_all_on_one_device() const {

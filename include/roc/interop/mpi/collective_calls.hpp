@@ -99,7 +99,7 @@ inline std::shared_ptr<mpi_operation> begin_mpi_gather(mpi_state& state, mpi_ope
                                 check_mpi_root_array(to, state.rank == root);
                                 if (to) {
                                   check_mpi_blocks(*to, from, ranks);
-                                  check_mpi_disjoint(from, *to);
+                                  check_disjoint(from, *to);
                                 }
                                 operation.add_source(from, 1);
                                 if (to) operation.add_destination(*to, ranks);
@@ -126,7 +126,7 @@ inline std::shared_ptr<mpi_operation> begin_mpi_scatter(mpi_state& state,
                                 check_mpi_root_array(from, state.rank == root);
                                 if (from) {
                                   check_mpi_blocks(*from, to, ranks);
-                                  check_mpi_disjoint(*from, to);
+                                  check_disjoint(*from, to);
                                 }
                                 if (from) operation.add_source(*from, ranks);
                                 operation.add_destination(to, 1);
@@ -152,7 +152,7 @@ inline std::shared_ptr<mpi_operation> begin_mpi_all_reduce(mpi_state& state, MPI
       type, call, "MPI_Allreduce", [&](mpi_collective_operation& operation) {
         if (from) {
           check_mpi_equal_shapes(*from, to);
-          check_mpi_disjoint(*from, to);
+          check_disjoint(*from, to);
           operation.add_source(*from, 1);
         }
         operation.add_destination(to, 1, !from);
@@ -188,7 +188,7 @@ inline std::shared_ptr<mpi_operation> begin_mpi_all_to_all(mpi_state& state,
                             " ranks; its first extent must be a multiple of their number");
         }
         check_mpi_equal_shapes(from, to);
-        check_mpi_disjoint(from, to);
+        check_disjoint(from, to);
         operation.add_source(from, ranks);
         operation.add_destination(to, ranks);
       });

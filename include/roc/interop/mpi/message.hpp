@@ -43,7 +43,7 @@ struct mpi_envelope {
   mpi_kind kind;
   std::uint8_t rank;
   std::array<std::uint8_t, 2> unused;
-  std::array<std::uint64_t, mpi_max_rank> shape;
+  std::array<std::uint64_t, array_operand::max_rank> shape;
 };
 static_assert(std::is_trivially_copyable_v<mpi_envelope>);
 
@@ -349,7 +349,7 @@ class mpi_receive_operation final : public mpi_operation {
                       std::equal(sent_.shape.begin(), sent_.shape.end(), operand_.shape.begin())) {
       return;
     }
-    std::array<std::size_t, mpi_max_rank> shape{};
+    std::array<std::size_t, array_operand::max_rank> shape{};
     std::copy(sent_.shape.begin(), sent_.shape.end(), shape.begin());
     throw shape_error("incompatible shape: rank " + std::to_string(status.source) + " sent " +
                       mpi_operand::text_of(shape, sent_.rank) + ", receiving array " +
@@ -475,7 +475,7 @@ inline mpi_exchange begin_mpi_exchange(mpi_state& state, mpi_operand const& from
                                        stream_ref const* stream) {
   check_mpi_peer(state, destination, false, tag);
   check_mpi_peer(state, source, true, tag);
-  check_mpi_disjoint(from, to);
+  check_disjoint(from, to);
   mpi_order const order(stream);
   mpi_order const from_order = order.of(from);
   mpi_order const to_order = order.of(to);

@@ -5,13 +5,13 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <type_traits>
 #include <utility>
 
+#include <roc/detail/array_operand.hpp>
 #include <roc/detail/copy_operand.hpp>
 #include <roc/detail/strided_region.hpp>
 #include <roc/device.hpp>
@@ -26,85 +26,14 @@
 
 namespace roc::detail {
 
-/// The largest rank of an array that MPI operations accept.
-inline constexpr std::size_t mpi_max_rank = 16;
-
-/// An array or view without its types. Borrows the memory.
-struct mpi_operand {
+/// An operand of MPI.
+struct mpi_operand : array_operand {
   mpi_operand() = default;
   template <class T, std::size_t N>
   explicit mpi_operand(copy_operand<T, N> const& operand)
-      : data(const_cast<std::remove_cv_t<T>*>(operand.data)),
-        element_size(sizeof(T)),
-        kind(mpi_kind_of<std::remove_cv_t<T>>),
-        space(operand.space),
-        device(operand.device),
-        rank(N),
-        count(layout::element_count(operand.shape)) {
-    static_assert(N <= mpi_max_rank, "rocarray: MPI operations accept arrays of rank 16 at most");
-    for (std::size_t i = 0; i < N; ++i) {
-      shape[i] = operand.shape[i];
-      strides[i] = operand.strides[i];
-    }
-    std::ptrdiff_t step = 1;
-    for (std::size_t i = N; i-- != 0;) {
-      compact[i] = step;
-      if (shape[i] != 1 && strides[i] != step) is_contiguous = false;
-      step = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(step) * shape[i]);
-    }
-    if (count == 0) is_contiguous = true;
-  }
+      : array_operand(operand), kind(mpi_kind_of<std::remove_cv_t<T>>) {}
 
-  std::size_t bytes() const { return count * element_size; }
-  bool is_on_device() const { return space == memory_space::device; }
-  /// Returns the array's region. Points into this object.
-  strided_region region() const {
-    return {data, element_size, rank, shape.data(), strides.data(), space, device};
-  }
-  /// Returns the region of the same shape in C order at `memory`. Points into this object.
-  strided_region compact_region(void* memory, memory_space where) const {
-    return {memory,
-            element_size,
-            rank,
-            shape.data(),
-            compact.data(),
-            where,
-            where == memory_space::device ? device : -1};
-  }
-  /// Returns the first address of the elements and the one after the last. There must be elements.
-  std::pair<std::uintptr_t, std::uintptr_t> address_range() const {
-    std::ptrdiff_t low = 0;
-    std::ptrdiff_t high = 1;
-    for (std::size_t i = 0; i < rank; ++i) {
-      (strides[i] < 0 ? low : high) += strides[i] * static_cast<std::ptrdiff_t>(shape[i] - 1);
-    }
-    auto const address = reinterpret_cast<std::uintptr_t>(data);
-    auto const size = static_cast<std::ptrdiff_t>(element_size);
-    return {address + static_cast<std::uintptr_t>(low * size),
-            address + static_cast<std::uintptr_t>(high * size)};
-  }
-  /// Returns the shape for messages, for example "(2, 3)".
-  std::string shape_text() const { return text_of(shape, rank); }
-  static std::string text_of(std::array<std::size_t, mpi_max_rank> const& extents,
-                             std::size_t axes) {
-    std::string text = "(";
-    for (std::size_t i = 0; i < axes; ++i) {
-      text += (i == 0 ? "" : ", ") + std::to_string(extents[i]);
-    }
-    return text + ")";
-  }
-
-  void* data = nullptr;
-  std::size_t element_size = 1;
   mpi_kind kind = mpi_kind::bytes;
-  memory_space space = memory_space::host;
-  int device = -1;
-  std::size_t rank = 0;
-  std::size_t count = 0;
-  std::array<std::size_t, mpi_max_rank> shape{};
-  std::array<std::ptrdiff_t, mpi_max_rank> strides{};
-  std::array<std::ptrdiff_t, mpi_max_rank> compact{};  // strides in C order
-  bool is_contiguous = true;
 };
 
 /// Returns an argument as an operand whose device is known. Throws as operand_of.
