@@ -18,7 +18,6 @@
 #include "layout/overlap.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
-#include "runtime/current_device.hpp"
 #include "runtime/stream_capture.hpp"
 
 namespace roc {
