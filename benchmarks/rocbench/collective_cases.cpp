@@ -406,8 +406,8 @@ void add_collective_cases(case_vector& cases) {
   if (devices < 2) return;
   for (auto const& [operation, name, use] : operations) {
     for (bool const has_gaps : {false, true}) {
-      std::string const description = fmt::format("{} of floats, {} devices{}", name, devices,
-                                                  has_gaps ? ", rows" : "");
+      std::string const description =
+          fmt::format("{} of floats, {} devices{}", name, devices, has_gaps ? ", rows" : "");
       add_with_raw(cases,
                    {fmt::format("collective/{}{}", name, has_gaps ? "/rows" : ""),
                     description,
