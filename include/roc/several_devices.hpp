@@ -56,7 +56,7 @@ class stream_list {
 
 namespace detail {
 
-// If `streams` is null, the following are complete on return.
+// The following functions are complete on return if `streams` is null.
 
 /// Copies the parts of `source` along the axis to `parts`. Throws what split_to_devices throws.
 ROCARRAY_API void split(strided_region const& source, strided_region const* parts,
@@ -86,7 +86,7 @@ concept device_list = std::convertible_to < X,
         std::vector<device>
 const& > ;
 
-/// An operand of a split, gather or broadcast that is no part.
+/// The undivided operand: the source of a split or broadcast, the destination of a gather.
 template <class X>
 concept whole_argument = memory_argument<X> && !tensor_argument<X>;
 
@@ -147,7 +147,8 @@ void broadcast_arguments(S& source, P& destinations, stream_list const* streams)
 ROCARRAY_API void check_device_list(std::vector<device> const& devices);
 /// Throws shape_error unless the axis exists.
 ROCARRAY_API void check_part_axis(std::size_t axis, std::size_t rank);
-/// Throws roc::error unless there is one stream for each device, on that device. Null is correct.
+/// Throws roc::error unless there is one stream for each device, on that device. Does nothing if
+/// `streams` is null.
 ROCARRAY_API void check_part_streams(std::vector<device> const& devices,
                                      stream_list const* streams);
 
@@ -252,7 +253,8 @@ constexpr auto find_rank_misuse() {
   }
 }
 
-/// The problem with a copy between S and D, of which the parts are one, that is complete on return.
+/// The misuse of a copy between S and D that is complete on return. One of them is the range of
+/// parts.
 template <class S, class D>
 using several_devices_misuse = decltype(find_rank_misuse<S, D>());
 
@@ -276,8 +278,8 @@ using async_several_devices_misuse =
 
 }  // namespace detail
 
-/// Copies an array to several devices: each part gets the next indices of the axis, as many as it
-/// has. The parts are copied at the same time, from pageable memory too, so that the links of all
+/// Copies an array to several devices: the parts divide the axis in order; each receives as
+/// many consecutive indices as it has. The parts are copied at the same time, from pageable memory too, so that the links of all
 /// devices are in use.
 ///
 /// @param source array, view, contiguous range, mdspan or memory_view, in any layout. A contiguous
@@ -321,8 +323,8 @@ void split_to_devices(S&& source, P&& parts, std::size_t axis, stream_list const
 }
 
 /// Splits an array into one new array on each device, in the order of the devices. The extents of
-/// the parts along the axis differ by 1 at most: if they do not come out even, the first parts have
-/// one index more. If there are more devices than indices, the last parts are empty.
+/// the parts along the axis differ by 1 at most: if the extent is not a multiple of their number,
+/// the first parts are one index longer. If there are more devices than indices, the last parts are empty.
 ///
 /// @param devices a device for each part; one device may have several parts
 /// @returns the parts; each has the order of the axes in memory that device_array_like gives it

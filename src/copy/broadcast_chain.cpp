@@ -12,6 +12,7 @@
 #include "copy/execute.hpp"
 #include "copy/plan.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc::transfer {
@@ -28,7 +29,7 @@ double time_of_chain(double bytes, double hops, double slabs) {
   return (hops - 1 + slabs) * (bytes / slabs + bytes_per_copy);
 }
 
-// A region without axes of extent 1, which owns its shape and strides.
+// The address and the strides of a region, for the axes of slab_division.
 struct reduced_region {
   std::byte* data;
   std::vector<std::ptrdiff_t> strides;  // in elements
@@ -141,6 +142,7 @@ class slab_division {
 
 // Returns which of the devices `from` sends to.
 int nearest_device(int from, std::span<int const> devices) {
+  if (devices.size() == 1) return devices[0];
   auto const rank_of = [&](int device) {
     peer_link const link = roc::device(from).link_to(roc::device(device));
     return std::tuple(!link.has_access, link.performance_rank, device);
@@ -206,7 +208,7 @@ void enqueue_chain(detail::strided_region const& source,
   for (auto const& destination : destinations) regions.push_back(&destination);
   slab_division const division(regions, slabs);
 
-  // By destination: after the last slab that its stream has received; null if none copies from it.
+  // By destination: the event after the last slab received; null if no destination copies from it.
   std::vector<std::unique_ptr<event>> received(destinations.size());
   auto const record = [&](std::size_t destination) {
     stream_on_device const& item = streams[destination];
@@ -251,6 +253,8 @@ void enqueue_chain(detail::strided_region const& source,
           copied, runtime::stream_id_of(streams[destination].stream, streams[destination].device));
       runtime::on_device const sender_guard(sender.device);
       runtime::wait(runtime::stream_id_of(sender.stream, sender.device), copied);
+      // Calls without a stream on the sender's device come after the copies from it, too.
+      runtime::record_work(sender.stream);
     }
   } catch (...) {
     synchronize_quietly(begun);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -23,7 +24,7 @@
 namespace roc::transfer {
 namespace {
 
-// Fewer bytes are copied before a thread that sleeps has begun.
+// Below this size the calling thread finishes before a sleeping worker has woken.
 constexpr std::size_t min_bytes_for_threads = std::size_t{1} << 20;
 
 // Returns true if the copy engines or a kernel execute the copy in the order of a stream.

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,8 +26,8 @@ struct device_work {
   stream_on_device executor;
   int device;
 };
-/// Makes work that is enqueued later come after all earlier work of the devices that it uses, as a
-/// call without streams must. Does not block. Throws roc::error, std::bad_alloc.
+/// Makes each executor wait for all work enqueued earlier on the device, as calls without streams
+/// require. Does not block. Throws roc::error, std::bad_alloc.
 void order_after_earlier_work(std::span<device_work const> work);
 
 /// Blocks until the work enqueued on the streams so far is done. Throws roc::error.
@@ -75,9 +73,9 @@ class concurrent_copies {
   void enqueue_device_copies();
   void run_cpu_copies();
   void run(copy& item) const;
-  // Returns true if work of the copy may be pending on its stream after run() or an error. A copy
-  // that the CPU takes part in is complete then, or has waited, unless it is on the caller's
-  // stream.
+  // Returns true if work of the copy may be pending on its stream after run() or an error. Without
+  // streams, a copy that needs the CPU leaves nothing pending: it returns complete or after
+  // waiting.
   bool may_be_pending(copy const& item) const noexcept {
     return item.has_begun && (when_ == timing::enqueued || item.is_on_device);
   }

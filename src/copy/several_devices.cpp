@@ -4,6 +4,7 @@
 #include <roc/several_devices.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_capture.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace roc {
 
@@ -80,7 +82,7 @@ void check_destination_shapes(strided_region const& source,
   }
 }
 
-// The memory that each part is on; -1 in a region means the current device.
+// Returns the device of each part. -1 in a region stands for the current device.
 std::vector<int> devices_of(std::span<strided_region const> parts) {
   std::vector<int> devices;
   devices.reserve(parts.size());
@@ -98,6 +100,7 @@ void check_streams(stream_list const* streams, std::span<int const> devices) {
                   std::to_string(devices.size()) + " parts; give one stream for each part");
   }
   for (std::size_t number = 0; number != devices.size(); ++number) {
+    static_cast<void>(runtime::handle((*streams)[number]));  // throws if there is no such stream
     int const device = (*streams)[number].device_ordinal();
     if (device < 0 || device == devices[number]) continue;
     throw_invalid("stream " + std::to_string(number) + " is on device " + std::to_string(device) +
@@ -307,10 +310,12 @@ void detail::broadcast(strided_region const& source, strided_region const* desti
   if (transfer::is_empty(from)) return;
   transfer::check_disjoint_destinations(copies, "destination");
   if (from.space == memory_space::device) {
-    auto const routes = transfer::find_chain(from.device, devices);
+    std::set<int> others(devices.begin(), devices.end());
+    others.erase(from.device);
     std::size_t const bytes = copies.plan_of(0).canonical.bytes();
-    std::size_t const slabs = transfer::chain_slabs(bytes, routes.hops);
+    std::size_t const slabs = transfer::chain_slabs(bytes, others.size());
     if (slabs != 0) {
+      auto const routes = transfer::find_chain(from.device, devices);
       return transfer::broadcast_in_chain(from, regions, devices, streams, routes, slabs);
     }
   }

@@ -470,6 +470,27 @@ TEST(Broadcast, DestinationsWaitForTheDeviceThatSendsToThem) {
   }
 }
 
+// A destination that others copy from is not overwritten before.
+TEST(Broadcast, CallWithoutStreamComesAfterChainOnNonBlockingStreams) {
+  if (roc::device::count() < 4) GTEST_SKIP() << "needs four devices";
+  std::size_t const count = std::size_t{2} << 20;
+  roc::device_array<int> source({count});
+  source.fill(3);
+  std::vector<roc::device_array<int>> copies;
+  std::vector<roc::stream> streams;
+  for (int device = 1; device < 4; ++device) {
+    roc::device_guard const guard{roc::device(device)};
+    copies.emplace_back(roc::shape<1>{count});
+    streams.emplace_back(roc::non_blocking);
+  }
+  roc::broadcast(source, copies, streams);
+  copies[0].fill(7);
+  for (roc::stream const& stream : streams) stream.synchronize();
+  EXPECT_EQ(std::vector<int>(count, 7), contents(copies[0]));
+  EXPECT_EQ(std::vector<int>(count, 3), contents(copies[1]));
+  EXPECT_EQ(std::vector<int>(count, 3), contents(copies[2]));
+}
+
 TEST(SplitToDevices, OnePartDoesNotWaitForTheStreamOfAnother) {
   auto const parts = roc::split_to_devices(numbers(4000), devices(2));
   auto const streams = streams_of(parts);
@@ -603,6 +624,13 @@ TEST(SeveralDevicesErrors, ThereMustBeAStreamForEachPart) {
       "1 streams were given for 3 parts");
   expect_error<roc::error>([&] { roc::broadcast(parts[0], parts, {stream}); },
                            "1 streams were given for 2 parts");
+  roc::stream moved;
+  roc::stream const taken = std::move(moved);
+  expect_error<roc::lifetime_error>(
+      [&] {
+        roc::split_to_devices(source, parts, 0, {taken, moved});
+      },
+      "moved from");
   if (roc::device::count() < 2) return;
   expect_error<roc::error>(
       [&] {

@@ -82,7 +82,7 @@ class alignas(4096) thread_pool {
     parallel_work& work;
     std::size_t count;
     std::size_t max_workers;
-    // That errors name: the call of the program that the caller of run is in. May be null.
+    // The public call that the caller of run() is in, which errors name. May be null.
     detail::call_scope const* call = detail::current_call;
     std::size_t workers = 0;              // that run an item or help
     std::size_t next = 0;                 // the first item not yet begun

@@ -132,6 +132,7 @@ TEST(HostPeerAccess, PoolMemoryNeedsAccessOfThePool) {
   expect(hipErrorInvalidDevice, hipMemPoolSetAccess(pool, &access, 1));  // is not connected
   expect(hipErrorInvalidValue, hipMemPoolSetAccess(pool, nullptr, 1));
   expect(hipErrorInvalidValue, hipMemPoolSetAccess(nullptr, &access, 1));
+  ok(hipDeviceSynchronize());  // device 0 reads the memory
   ok(hipSetDevice(1));
   ok(hipFreeAsync(data, nullptr));
   ok(hipSetDevice(0));
