@@ -10,8 +10,10 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -110,6 +112,19 @@ TEST(DlpackCopy, CopiesBetweenTensorAndTypedOperands) {
   roc::copy(roc::memory_view(static_cast<int*>(memory.data), roc::shape<2>{3, 4}), host_tensor.dl);
   EXPECT_EQ(roc::copy_path::none, roc::planned_path(tensor(nullptr, cpu, {0}).dl,
                                                     roc::device_array<int>(roc::shape<1>{0})));
+}
+
+TEST(DlpackCopy, RangeOfRankOneTakesShapeOfTensorIfItIsContiguous) {
+  auto host = numbers(24);
+  std::vector<int> result(12);
+  tensor const matrix(result.data(), cpu, {3, 4});
+  auto const first_half = std::vector<int>(host.begin(), host.begin() + 12);
+  roc::copy(first_half, matrix.dl);
+  EXPECT_EQ(first_half, result);
+  roc::memory_view<int> const every_second(host.data(), {12}, {2});
+  EXPECT_THROW(roc::copy(every_second, matrix.dl), roc::shape_error);
+  EXPECT_THROW(roc::copy(matrix.dl, every_second), roc::shape_error);
+  EXPECT_EQ(first_half, result);
 }
 
 TEST(DlpackCopy, ManagedTensorIsAnOperand) {
@@ -227,6 +242,19 @@ TEST(DlpackCopyErrors, UnknownDeviceThrows) {
   EXPECT_EQ(std::vector<int>(4, 1), result);
 }
 
+TEST(DlpackCopyErrors, UnknownDeviceOfManagedMemoryThrows) {
+  int has_managed_memory = 0;
+  ROCARRAY_HIP(hipDeviceGetAttribute, &has_managed_memory, hipDeviceAttributeManagedMemory, 0);
+  if (has_managed_memory == 0) GTEST_SKIP() << "no managed memory";
+  auto managed = roc::managed_array<int>(4);
+  std::vector<int> result(4, 1);
+  DLDevice device{};
+  std::int32_t const type = 1000;
+  std::memcpy(&device.device_type, &type, sizeof type);
+  EXPECT_THROW(roc::copy(tensor(managed.data(), device, {4}).dl, result), roc::dlpack_error);
+  EXPECT_EQ(std::vector<int>(4, 1), result);
+}
+
 TEST(DlpackCopyErrors, DeviceThatIsNotThatOfTheMemoryThrows) {
   if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
   foreign_memory memory(1, 64);
@@ -251,6 +279,28 @@ TEST(DlpackCopy, PinnedMemoryOfOtherCodeIsCopiedByTheEngines) {
     EXPECT_EQ(1, array(-1).get());
   }
   ROCARRAY_HIP(hipHostFree, pinned);
+}
+
+// A producer may describe mapped memory as memory of a device. It need not be one registration.
+TEST(DlpackCopy, DeviceTensorInSeveralRegistrationsOfOtherCodeIsCopied) {
+  constexpr std::size_t half = 1 << 16;
+  std::unique_ptr<void, decltype(&std::free)> const memory(std::aligned_alloc(half, 2 * half),
+                                                           &std::free);
+  auto* const data = static_cast<std::uint8_t*>(memory.get());
+  std::memset(data, 7, 2 * half);
+  ROCARRAY_HIP(hipHostRegister, data, half, hipHostRegisterMapped);
+  ROCARRAY_HIP(hipHostRegister, data + half, half, hipHostRegisterMapped);
+  tensor const all(data, on_device(0), {2 * half}, {}, {kDLUInt, 8, 1});
+  std::vector<std::uint8_t> result(2 * half);
+  roc::copy(all.dl, result);
+  EXPECT_EQ(std::vector<std::uint8_t>(2 * half, 7), result);
+  roc::device_array<std::uint8_t> const array(roc::shape<1>{2 * half});
+  array.fill(9);
+  roc::copy(array, all.dl);
+  EXPECT_EQ(9, data[0]);
+  EXPECT_EQ(9, data[2 * half - 1]);
+  ROCARRAY_HIP(hipHostUnregister, data);
+  ROCARRAY_HIP(hipHostUnregister, data + half);
 }
 
 // Kernels can access pinned memory: a producer may describe it as memory of a device.

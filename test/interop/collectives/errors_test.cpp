@@ -484,6 +484,64 @@ TEST_F(CollectiveError, RankThatHasLeftIsFound) {
                                  "has left before ncclAllReduce");
 }
 
+using namespace roc::host_ccl;
+
+// Creates a rank of two, within a group.
+ncclResult_t create_rank(ncclComm_t& rank, ncclUniqueId const& id, int number, int ordinal) {
+  device_guard const current{device(ordinal)};
+  ncclConfig_t config{};
+  return ncclCommInitRankConfig(&rank, 2, id, number, &config);
+}
+
+TEST_F(CollectiveError, RefusedRankLeavesTheDeviceOfTheExistingOne) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  ncclUniqueId id{};
+  ASSERT_EQ(ncclSuccess, ncclGetUniqueId(&id));
+  ncclComm_t ranks[2] = {};
+  ncclComm_t refused = nullptr;
+  ASSERT_EQ(ncclSuccess, ncclGroupStart());
+  EXPECT_EQ(ncclSuccess, create_rank(ranks[0], id, 0, 0));
+  EXPECT_EQ(ncclInvalidArgument, create_rank(refused, id, 0, 1));
+  EXPECT_EQ(ncclSuccess, create_rank(ranks[1], id, 1, 1));
+  EXPECT_EQ(ncclSuccess, ncclGroupEnd()) << ncclGetLastError(nullptr);
+  for (ncclComm_t rank : ranks) EXPECT_EQ(ncclSuccess, ncclCommDestroy(rank));
+}
+
+// Rank 1 of two, which does not wait for the other one.
+void join_only(channel& parent) {
+  ncclComm_t rank = nullptr;
+  ASSERT_EQ(ncclSuccess, ncclGroupStart());
+  ASSERT_EQ(ncclSuccess, create_rank(rank, parent.receive<ncclUniqueId>(), 1, 0));
+  parent.send(true);
+  parent.receive<bool>();  // the parent kills the process
+}
+role_definition const joining_role("collective_joining_peer", join_only);
+
+TEST_F(CollectiveError, ProcessThatEndsBeforeTheOthersConnectIsFound) {
+  ncclUniqueId id{};
+  ASSERT_EQ(ncclSuccess, ncclGetUniqueId(&id));
+  ncclComm_t rank = nullptr;
+  ASSERT_EQ(ncclSuccess, ncclGroupStart());
+  ASSERT_EQ(ncclSuccess, create_rank(rank, id, 0, 0));
+  {
+    other_process peer("collective_joining_peer");
+    peer.send(id);
+    EXPECT_TRUE(peer.receive<bool>());
+    peer.kill();
+  }
+  EXPECT_EQ(ncclSuccess, ncclGroupEnd());
+  ncclResult_t result = ncclSuccess;
+  auto const begin = std::chrono::steady_clock::now();
+  while (result == ncclSuccess &&
+         std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
+    ASSERT_EQ(ncclSuccess, ncclCommGetAsyncError(rank, &result));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(ncclRemoteError, result);
+  EXPECT_STREQ("the process of rank 1 has ended", ncclGetLastError(rank));
+  EXPECT_EQ(ncclSuccess, ncclCommAbort(rank));
+}
+
 /// Rank 1 of two. Ends in the middle of its work if the parent kills it.
 void play_peer(channel& parent) {
   using bytes = std::array<std::byte, collective_id::byte_count>;
