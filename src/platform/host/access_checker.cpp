@@ -5,9 +5,11 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -94,9 +96,22 @@ bool overlaps_thread_memory(address_range range, checker& state) {
 
 // Returns true if the range is in the stack of the main thread.
 bool is_in_main_stack(address_range range) noexcept {
+  // The stack grows downward, to a limit. Ranges outside need no reading of the list, which is
+  // slow.
+  static std::atomic<std::uintptr_t> known_begin = 0;
+  static std::atomic<std::uintptr_t> known_end = UINTPTR_MAX;
+  std::uintptr_t const end = known_end.load();
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < end) {
+    std::uintptr_t const lowest = std::min(known_begin.load(), end - limit.rlim_cur);
+    if (range.end <= lowest || range.begin >= end) return false;
+  }
   mapping_reader maps;
   for (mapping found; maps.next(found);) {
-    if (found.path == "[stack]") return range.overlaps({found.begin, found.end});
+    if (found.path != "[stack]") continue;
+    known_begin = found.begin;
+    known_end = found.end;
+    return range.overlaps({found.begin, found.end});
   }
   return false;
 }

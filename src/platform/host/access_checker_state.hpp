@@ -21,6 +21,7 @@
 #include "platform/host/accessed_memory.hpp"
 #include "platform/host/code_place.hpp"
 #include "platform/host/memory_maps.hpp"
+#include "platform/host/page_size.hpp"
 #include "platform/host/protected_pages.hpp"
 
 namespace roc::host_hip {
@@ -51,11 +52,6 @@ inline constexpr bool can_step = true;
 #else
 inline constexpr bool can_step = false;
 #endif
-
-inline std::size_t page_size() {
-  static auto const size = static_cast<std::size_t>(getpagesize());
-  return size;
-}
 
 // Returns all signals except those that an instruction of the thread itself raises.
 inline sigset_t asynchronous_signals() noexcept {

@@ -15,17 +15,13 @@
 #include "base/no_destructor.hpp"
 #include "base/round_up.hpp"
 #include "platform/host/api.hpp"
+#include "platform/host/page_size.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
 namespace {
 
 constexpr std::size_t alignment = 256;
-
-std::size_t page_size() {
-  static auto const size = static_cast<std::size_t>(getpagesize());
-  return size;
-}
 
 // Maps the file from an offset on, or anonymous memory if `file` is negative.
 std::byte* map(std::size_t bytes, int protection, int file, std::size_t offset = 0) {

@@ -18,7 +18,7 @@ struct allocation {
   std::byte* data;
   std::size_t bytes;     // as requested, without alignment
   std::uint64_t number;  // no other allocation of this process has or had it
-  bool is_from_pool;        // by hipMallocAsync
+  bool is_from_pool;     // by hipMallocAsync
   bool is_opened;        // an allocation of another process
 };
 

@@ -3,7 +3,6 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 #include <boost/context/stack_context.hpp>
 
 #include "base/round_up.hpp"
+#include "platform/host/page_size.hpp"
 
 // Null unless the program has the runtime of the sanitizer.
 extern "C" {
@@ -39,11 +39,6 @@ namespace roc::host_hip {
 namespace {
 
 constexpr unsigned tsan_without_order = 1;  // the switch is no synchronization
-
-std::size_t page_size() {
-  static auto const size = static_cast<std::size_t>(::getpagesize());
-  return size;
-}
 
 // Inaccessible memory beside a guarded memory. Larger than most stack frames, because a function
 // may first access the lowest bytes of its frame.

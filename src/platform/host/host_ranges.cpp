@@ -13,17 +13,13 @@
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
 #include "platform/host/memory_maps.hpp"
+#include "platform/host/page_size.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
 namespace {
 
 constexpr std::align_val_t page{4096};
-
-std::size_t page_size() {
-  static auto const size = static_cast<std::size_t>(getpagesize());
-  return size;
-}
 
 // Returns the distance from the device address of a range to its snapshot: the bytes that both
 // addresses had when they were last compared.

@@ -2,7 +2,6 @@
 #include "platform/host/protected_pages.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -10,14 +9,10 @@
 
 #include "base/round_up.hpp"
 #include "platform/host/memory_maps.hpp"
+#include "platform/host/page_size.hpp"
 
 namespace roc::host_hip {
 namespace {
-
-std::size_t page_size() {
-  static auto const size = static_cast<std::size_t>(getpagesize());
-  return size;
-}
 
 // Returns false if the kernel refuses: pages are not mapped, are parts of a huge page, or the
 // process would have too many mappings.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "base/no_destructor.hpp"
@@ -24,6 +25,13 @@ thread_local bool is_running_operation = false;
 
 // How long a thread that waits for a value sleeps before it looks again.
 constexpr auto value_polling_interval = std::chrono::microseconds(20);
+
+// Sleeps for one polling interval without the lock.
+void sleep_before_polling(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  std::this_thread::sleep_for(value_polling_interval);
+  lock.lock();
+}
 
 // The exit handler of the modes in which work stays pending until a call waits for it. Does nothing
 // if an operation itself calls exit().
@@ -87,7 +95,7 @@ bool scheduler::destroy_stream(hipStream_t stream) noexcept {
   if (destroyed.last != nullptr && destroyed.last->state_ != operation::state::done) {
     destroyed_streams_.insert(std::move(node));
   }
-  changed_.notify_all();
+  condition_of(&destroyed).notify_all();
   return true;
 }
 
@@ -211,7 +219,7 @@ void scheduler::enqueue(std::shared_ptr<stream_object> const& stream,
     if (!stream->has_thread) start_thread([this, stream] { worker_loop(stream); });
     stream->has_thread = true;
     stream->queue.push_back(submitted);
-    changed_.notify_all();
+    condition_of(stream.get()).notify_all();
   } else if (submitted->written_ != nullptr) {
     std::erase_if(writes_, [](operation_ptr const& write) {
       return write->state_ == operation::state::done;
@@ -233,13 +241,16 @@ void scheduler::run(operation& next, unique_lock& lock) noexcept {
   lock.lock();
   next.state_ = operation::state::done;
   next.dependencies_.clear();
-  changed_.notify_all();
+  condition_of(&next).notify_all();
 }
 
-bool scheduler::is_ready_locked(operation const& next) const {
-  return std::all_of(
-      next.dependencies_.begin(), next.dependencies_.end(),
-      [](operation_ptr const& previous) { return previous->state_ == operation::state::done; });
+void scheduler::wait_until_done(operation const& awaited, unique_lock& lock) {
+  condition_of(&awaited).wait(lock, [&] { return awaited.state_ == operation::state::done; });
+}
+
+std::condition_variable& scheduler::condition_of(void const* awaited) noexcept {
+  // Objects of the heap begin at multiples of 16 bytes.
+  return conditions_[reinterpret_cast<std::uintptr_t>(awaited) / 16 % conditions_.size()];
 }
 
 operation_ptr scheduler::find_runnable_locked(operation_ptr const& wanted,
@@ -290,9 +301,9 @@ void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& 
       run(*ready, lock);
     } else if (next->state_ != operation::state::pending) {
       // Another thread runs it, or has run it while this one slept.
-      changed_.wait(lock, [&] { return next->state_ == operation::state::done; });
+      wait_until_done(*next, lock);
     } else if (waits_for_values) {
-      changed_.wait_for(lock, value_polling_interval);
+      sleep_before_polling(lock);
     } else {
       return;
     }
@@ -302,14 +313,14 @@ void scheduler::run_with_dependencies(operation_ptr const& wanted, unique_lock& 
 void scheduler::worker_loop(std::shared_ptr<stream_object> stream) noexcept {
   unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return !stream->queue.empty() || stream->is_destroyed; });
+    condition_of(stream.get()).wait(lock, [&] {
+      return !stream->queue.empty() || stream->is_destroyed;
+    });
     if (stream->queue.empty()) return;
     operation_ptr const next = std::move(stream->queue.front());
     stream->queue.pop_front();
-    changed_.wait(lock, [&] { return is_ready_locked(*next); });
-    while (next->awaited_ && !next->awaited_->is_met()) {
-      changed_.wait_for(lock, value_polling_interval);
-    }
+    for (operation_ptr const& previous : next->dependencies_) wait_until_done(*previous, lock);
+    while (next->awaited_ && !next->awaited_->is_met()) sleep_before_polling(lock);
     run(*next, lock);
   }
 }
@@ -322,7 +333,7 @@ void scheduler::wait(operation_ptr const& awaited) {
 void scheduler::wait_locked(operation_ptr const& awaited, unique_lock& lock) {
   if (awaited == nullptr) return;
   if (host_settings().mode == run_mode::threaded) {
-    changed_.wait(lock, [&] { return awaited->state_ == operation::state::done; });
+    wait_until_done(*awaited, lock);
   } else {
     run_with_dependencies(awaited, lock);
   }

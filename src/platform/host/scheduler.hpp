@@ -12,6 +12,7 @@
 // mode `deferred`. There the thread that waits runs pending writes of the value.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -85,6 +86,11 @@ inline captured_stream captured_stream_of(stream_object const& stream) {
 
 /// Orders and runs the work of all streams. All functions may be called from any thread. A function
 /// that runs operations runs them in the calling thread, without holding the lock.
+///
+/// Threads wait for an operation or a stream at one of several condition variables, chosen by its
+/// address: waking all threads that wait would take longer than most operations. They are members
+/// of the scheduler, because the access checker protects pages of the heap, on which the kernel
+/// cannot wait.
 class scheduler {
  public:
   static constexpr int all_devices = -1;
@@ -175,8 +181,11 @@ class scheduler {
   /// Returns true if the stream is the legacy default stream of its device. The caller holds the
   /// lock.
   bool is_default_stream_locked(std::shared_ptr<stream_object> const& stream) const;
-  /// Returns true if all dependencies are done. The caller holds the lock.
-  bool is_ready_locked(operation const& next) const;
+  /// Blocks until another thread has run the operation, which the caller keeps alive. The caller
+  /// holds the lock, which is released meanwhile.
+  void wait_until_done(operation const& awaited, unique_lock& lock);
+  /// Returns where threads wait for an operation or a stream. Others may use the same one.
+  std::condition_variable& condition_of(void const* awaited) noexcept;
   /// Returns a direct or indirect dependency of `wanted`, or `wanted` itself, that has no pending
   /// dependency. `path` is the chain of operations that lead to it: empty at the first call, and
   /// passed again to continue the search. Without memory for the path, each search begins at
@@ -198,7 +207,7 @@ class scheduler {
   void worker_loop(std::shared_ptr<stream_object> stream) noexcept;
 
   std::mutex mutex_;
-  std::condition_variable changed_;  // an operation is done, a queue or a stream has changed
+  std::array<std::condition_variable, 256> conditions_;  // see condition_of
   stream_map streams_;
   stream_map destroyed_streams_;  // those that had pending work when they were destroyed
   std::vector<std::shared_ptr<stream_object>> default_streams_;  // by device; null until first used

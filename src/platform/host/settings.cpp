@@ -20,7 +20,7 @@
 namespace roc::host_hip {
 namespace {
 
-char const* const table =
+char const* const table_text =
     "name                          default                meaning\n"
     "ROCARRAY_HOST_MODE            threaded               threaded: a thread per stream;\n"
     "                                                     inline: the call that enqueues work\n"
@@ -202,6 +202,6 @@ settings const& host_settings() {
   return instance;
 }
 
-char const* settings_table() { return table; }
+char const* settings_table() { return table_text; }
 
 }  // namespace roc::host_hip

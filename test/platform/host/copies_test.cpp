@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills: the copied bytes, and the arguments that are rejected before any byte is
 // copied.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <numeric>

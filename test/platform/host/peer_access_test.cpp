@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Access of devices to the memory of others. Run with ROCARRAY_HOST_DEVICES=3 and
 // ROCARRAY_HOST_PEERS=0-1,1:2.
+#include <algorithm>
 #include <cstdint>
 
 #include "platform/host/support.hpp"

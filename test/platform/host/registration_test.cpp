@@ -3,6 +3,7 @@
 // each, with ROCARRAY_HOST_STRICT.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>

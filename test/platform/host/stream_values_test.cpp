@@ -2,6 +2,7 @@
 // Waits for values in memory, and writes of values, in the order of streams.
 #include "platform/host/support.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>

@@ -16,7 +16,7 @@ namespace roc::host_hip {
 namespace {
 
 // Copies a text to the caller's buffer of `length` bytes; truncates it.
-hipError_t copy_text(char const* text, char* buffer, int length) {
+hipError_t copy_name(char const* text, char* buffer, int length) {
   if (buffer == nullptr || length <= 0) return hipErrorInvalidValue;
   std::snprintf(buffer, static_cast<std::size_t>(length), "%s", text);
   return hipSuccess;
@@ -90,6 +90,15 @@ int emulated_version() {
   return runtime_version;
 }
 
+// AMD's runtime returns the type of the link.
+int performance_rank(bool has_gpu_link) {
+#if defined(ROCARRAY_FAKE_RUNTIME)
+  return has_gpu_link ? 4 : 2;
+#else
+  return has_gpu_link ? 0 : 1;
+#endif
+}
+
 }  // namespace
 }  // namespace roc::host_hip
 
@@ -136,7 +145,7 @@ ROCARRAY_HOST_API hipError_t hipDeviceGetName(char* name, int length, hipDevice_
     if (!device_exists(device)) return hipErrorInvalidDevice;
     // Tests and benchmarks recognize the fake HIP runtime by this name.
     std::string const host_name = "rocarray host device " + std::to_string(device);
-    return copy_text(is_fake_runtime ? "rocarray fake HIP runtime (no GPU)" : host_name.c_str(),
+    return copy_name(is_fake_runtime ? "rocarray fake HIP runtime (no GPU)" : host_name.c_str(),
                      name, length);
   });
 }
@@ -148,7 +157,7 @@ ROCARRAY_HOST_API hipError_t hipDeviceGetPCIBusId(char* id, int length, int devi
     int const needed =
         std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device)) + 1;
     if (length < needed) return hipErrorInvalidValue;  // a truncated id names another device
-    return copy_text(text, id, length);
+    return copy_name(text, id, length);
   });
 }
 
@@ -189,7 +198,9 @@ ROCARRAY_HOST_API hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAt
       return hipErrorInvalidDevice;
     }
     switch (attribute) {
-      case hipDevP2PAttrPerformanceRank: *value = is_connected(device, peer) ? 0 : 1; break;
+      case hipDevP2PAttrPerformanceRank:
+        *value = performance_rank(is_connected(device, peer));
+        break;
       case hipDevP2PAttrAccessSupported:
       case hipDevP2PAttrNativeAtomicSupported: *value = is_connected(device, peer) ? 1 : 0; break;
       case hipDevP2PAttrHipArrayAccessSupported: *value = 0; break;

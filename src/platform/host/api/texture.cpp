@@ -30,7 +30,7 @@ struct texture_table {
 };
 
 // Never destroyed: static objects of the program may own textures.
-texture_table& table() {
+texture_table& textures() {
   static base::no_destructor<texture_table> instance;
   return *instance;
 }
@@ -68,9 +68,9 @@ ROCARRAY_HOST_API hipError_t hipCreateTextureObject(hipTextureObject_t* texture,
         !is_valid(*resource)) {
       return hipErrorInvalidValue;
     }
-    std::lock_guard const lock(table().mutex);
-    table().textures.insert(table().last + 1);
-    *texture = std::bit_cast<hipTextureObject_t>(++table().last);
+    std::lock_guard const lock(textures().mutex);
+    textures().textures.insert(textures().last + 1);
+    *texture = std::bit_cast<hipTextureObject_t>(++textures().last);
     return hipSuccess;
   });
 }
@@ -81,8 +81,8 @@ ROCARRAY_HOST_API hipError_t hipDestroyTextureObject(hipTextureObject_t texture)
       stream_captures::instance().refuse_unsafe_call();
       scheduler::instance().wait_for_device(scheduler::all_devices);
     }
-    std::lock_guard const lock(table().mutex);
-    bool const existed = table().textures.erase(std::bit_cast<std::uintptr_t>(texture)) != 0;
+    std::lock_guard const lock(textures().mutex);
+    bool const existed = textures().textures.erase(std::bit_cast<std::uintptr_t>(texture)) != 0;
     return existed ? hipSuccess : hipErrorInvalidValue;
   });
 }
