@@ -39,9 +39,10 @@ struct peer_link {
   /// NVIDIA's runtime does not tell the type: it is gpu_fabric if atomics work over the link, which
   /// PCI Express does not offer between GPUs, else pcie.
   peer_link_type type = peer_link_type::same_device;
-  int hops = 0;              ///< links on the way; 0: unknown, as on NVIDIA
-  int performance_rank = 0;  ///< the faster the link, the lower; compares links of a machine
-  bool has_access = false;   ///< what device::can_access returns
+  int hops = 0;  ///< links on the way; 0: unknown, as on NVIDIA
+  /// The lower, the faster. Compares links of one machine. On AMD 0 for gpu_fabric, otherwise 1.
+  int performance_rank = 0;
+  bool has_access = false;  ///< what device::can_access returns
   /// Atomics on the memory of the other device are executed there.
   bool has_native_atomics = false;
 

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
-#include <ranges>
 #include <source_location>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,7 +56,8 @@ class stream_list {
 
 namespace detail {
 
-// The following functions are complete on return if `streams` is null.
+// The following functions are complete on return if `streams` is null. Precondition of split and
+// gather: check_parts_and_axis has succeeded.
 
 /// Copies the parts of `source` along the axis to `parts`. Throws what split_to_devices throws.
 ROCARRAY_API void split(strided_region const& source, strided_region const* parts,
@@ -90,6 +91,9 @@ const& > ;
 template <class X>
 concept whole_argument = memory_argument<X> && !tensor_argument<X>;
 
+/// Throws roc::error if there are no parts, and shape_error unless the axis exists.
+ROCARRAY_API void check_parts_and_axis(std::size_t parts, std::size_t axis, std::size_t rank);
+
 /// The parts as operands, and as regions that refer to them.
 template <class T, std::size_t N>
 struct part_regions {
@@ -102,13 +106,11 @@ struct part_regions {
   part_regions(part_regions const&) = delete;
   part_regions& operator=(part_regions const&) = delete;
 
-  /// Returns the shape of the parts one after the other along the axis. The library checks whether
-  /// the parts fit together.
+  /// Returns the shape of the array that the parts form along the axis. Throws what
+  /// check_parts_and_axis throws. Does not check whether the parts fit together.
   shape<N> total_shape(std::size_t axis) const {
-    shape<N> result{};
-    if (operands.empty()) return result;
-    result = operands.front().shape;
-    if (axis >= N) return result;
+    check_parts_and_axis(operands.size(), axis, N);
+    shape<N> result = operands.front().shape;
     result[axis] = 0;
     for (auto const& operand : operands) result[axis] += operand.shape[axis];
     return result;
@@ -145,8 +147,6 @@ void broadcast_arguments(S& source, P& destinations, stream_list const* streams)
 
 /// Throws roc::error if the list is empty.
 ROCARRAY_API void check_device_list(std::vector<device> const& devices);
-/// Throws shape_error unless the axis exists.
-ROCARRAY_API void check_part_axis(std::size_t axis, std::size_t rank);
 /// Throws roc::error unless there is one stream for each device, on that device. Does nothing if
 /// `streams` is null.
 ROCARRAY_API void check_part_streams(std::vector<device> const& devices,
@@ -154,10 +154,11 @@ ROCARRAY_API void check_part_streams(std::vector<device> const& devices,
 
 /// Returns a new array on a device, on a stream of it or on its default stream.
 template <class T, std::size_t N>
-device_array<T, N> make_part(shape<N> const& extents, strides<N> const& like, device const& where,
-                             stream_list const* streams, std::size_t number) {
-  device_guard const guard(where);
-  return device_array<T, N>(extents, layout::like_strides(extents, like),
+device_array<T, N> make_part(shape<N> const& extents, strides<N> const& source_strides,
+                             device const& target, stream_list const* streams,
+                             std::size_t number) {
+  device_guard const guard(target);
+  return device_array<T, N>(extents, layout::like_strides(extents, source_strides),
                             streams == nullptr ? stream_ref() : (*streams)[number]);
 }
 
@@ -166,7 +167,7 @@ auto split_to_new_arrays(S& source, std::vector<device> const& devices, std::siz
                          stream_list const* streams) {
   using view = memory_view_for<S>;
   check_device_list(devices);
-  check_part_axis(axis, view::rank);
+  check_parts_and_axis(devices.size(), axis, view::rank);
   check_part_streams(devices, streams);
   auto const whole = memory_view_of(source);
   std::vector<device_array<typename view::value_type, view::rank>> parts;
@@ -259,7 +260,7 @@ template <class S, class D>
 using several_devices_misuse = decltype(find_rank_misuse<S, D>());
 
 template <class P>
-constexpr bool own_memory_as_temporary() {
+constexpr bool is_owning_temporary_range() {
   if constexpr (device_parts<P>) {
     return !std::is_lvalue_reference_v<P> && is_device_array<part_type<P>> &&
            !std::ranges::enable_borrowed_range<std::remove_cvref_t<P>>;
@@ -270,7 +271,7 @@ constexpr bool own_memory_as_temporary() {
 /// The problem with temporaries in an asynchronous call.
 template <class... X>
 using several_devices_temporary_misuse = std::conditional_t<
-    (own_memory_as_temporary<X>() || ...),
+    (is_owning_temporary_range<X>() || ...),
     misuse::temporary_would_be_destroyed_before_the_asynchronous_call_has_finished, misuse::none>;
 template <class S, class D>
 using async_several_devices_misuse =
@@ -279,8 +280,8 @@ using async_several_devices_misuse =
 }  // namespace detail
 
 /// Copies an array to several devices: the parts divide the axis in order; each receives as
-/// many consecutive indices as it has. The parts are copied at the same time, from pageable memory too, so that the links of all
-/// devices are in use.
+/// many consecutive indices as it has. The parts are copied at the same time, from pageable memory
+/// too, so that the links of all devices are in use.
 ///
 /// @param source array, view, contiguous range, mdspan or memory_view, in any layout. A contiguous
 ///   range of host memory is in C order if the parts have another rank.
@@ -311,6 +312,7 @@ void split_to_devices(S&& source, P&& parts, std::size_t axis = 0,
 ///
 /// *Synchronization:* as for copy(from, to, stream), on each stream. There is no order between the
 /// streams: if the source is on a device, each stream must have waited for the work that writes it.
+/// If the call fails after it has enqueued copies, it blocks until their streams are idle.
 ///
 /// *Lifetime:* as for copy(from, to, stream). The source, unless it is pageable, must live and must
 /// not change until all streams have been synchronized.
@@ -324,7 +326,8 @@ void split_to_devices(S&& source, P&& parts, std::size_t axis, stream_list const
 
 /// Splits an array into one new array on each device, in the order of the devices. The extents of
 /// the parts along the axis differ by 1 at most: if the extent is not a multiple of their number,
-/// the first parts are one index longer. If there are more devices than indices, the last parts are empty.
+/// the first parts are one index longer. If there are more devices than indices, the last parts are
+/// empty.
 ///
 /// @param devices a device for each part; one device may have several parts
 /// @returns the parts; each has the order of the axes in memory that device_array_like gives it
@@ -366,7 +369,7 @@ void gather(P&& parts, D&& destination, std::size_t axis = 0,
   detail::gather_arguments(parts, destination, axis, nullptr);
 }
 
-/// Enqueues the copy of each part on its stream. Parameters, order and lifetime as for
+/// Enqueues the copy of each part on its stream. Parameters, order, errors and lifetime as for
 /// split_to_devices with streams; the destination is complete when all streams have been
 /// synchronized.
 template <detail::device_parts P, detail::whole_argument D>
@@ -380,12 +383,11 @@ void gather(P&& parts, D&& destination, std::size_t axis, stream_list const& str
 /// Returns a new array in C order on a device, with the parts one after the other along the axis.
 /// Throws what gather throws.
 template <detail::device_parts P>
-[[nodiscard]] auto gather_to_device(P&& parts, device const& where, std::size_t axis = 0,
+[[nodiscard]] auto gather_to_device(P&& parts, device const& target, std::size_t axis = 0,
                                     detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   using view = detail::part_view<P>;
-  detail::check_part_axis(axis, view::rank);
-  device_guard const guard(where);
+  device_guard const guard(target);
   device_array<typename view::value_type, view::rank> result(
       detail::regions_of_parts<P>(parts).total_shape(axis));
   detail::gather_arguments(parts, result, axis, nullptr);
@@ -399,7 +401,6 @@ template <detail::device_parts P>
                                   detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   using view = detail::part_view<P>;
-  detail::check_part_axis(axis, view::rank);
   host_array<typename view::value_type, view::rank> result(
       detail::regions_of_parts<P>(parts).total_shape(axis));
   detail::gather_arguments(parts, result, axis, nullptr);
@@ -439,7 +440,8 @@ void broadcast(S&& source, P&& destinations, detail::caller at = std::source_loc
 /// *Synchronization:* a destination is written in the order of its stream. In a chain its stream
 /// also waits for the streams of devices that send to it or receive from it: work enqueued later
 /// may overwrite or free the destination. As for copy, each stream must have waited for the work
-/// that writes the source.
+/// that writes the source. If the call fails after it has enqueued copies, it blocks until their
+/// streams are idle.
 ///
 /// *Lifetime:* as for split_to_devices with streams. No destination may be changed before all
 /// streams have been synchronized, except by work on its own stream.
@@ -498,7 +500,7 @@ template <class P, class D,
               detail::parts_misuse<P>, detail::async_several_devices_misuse<P, D>>>
 void gather(P&& parts, D&& destination, std::size_t axis, stream_list const& streams) = delete;
 template <class P, detail::incorrect_use Reason = detail::parts_misuse<P>>
-void gather_to_device(P&& parts, device const& where, std::size_t axis = 0) = delete;
+void gather_to_device(P&& parts, device const& target, std::size_t axis = 0) = delete;
 template <class P, detail::incorrect_use Reason = detail::parts_misuse<P>>
 void gather_to_host(P&& parts, std::size_t axis = 0) = delete;
 template <class S, class P, detail::incorrect_use Reason = detail::several_devices_misuse<S, P>>

@@ -43,14 +43,18 @@ bool can_be_used_by_threads(stream_ref stream) {
 void synchronize_quietly(std::span<stream_on_device const> streams) noexcept {
   for (stream_on_device const& item : streams) {
     std::optional<runtime::on_device> guard;
-    if (runtime::is_device_relative(item.stream.handle())) {
-      platform::log_if_throws([&] { guard.emplace(item.device); });
+    bool const is_current = !runtime::is_device_relative(item.stream.handle()) ||
+                            platform::retry_then_log([&] { guard.emplace(item.device); });
+    // A default stream can be awaited only on its device.
+    if (is_current) {
+      static_cast<void>(runtime::synchronize_quietly(item.stream));
+    } else if (!runtime::synchronize_all_devices_quietly()) {
+      runtime::abandon_wait();
     }
-    static_cast<void>(runtime::synchronize_quietly(item.stream));
   }
 }
 
-void order_after_earlier_work(std::span<device_work const> work) {
+void order_after_earlier_work(std::span<device_dependency const> work) {
   // By device: after all its earlier work.
   std::map<int, event> reached;
   // The executors that wait for a device.
@@ -82,18 +86,25 @@ void concurrent_copies::add(detail::strided_region const& source,
                             detail::strided_region const& destination, int device,
                             stream_ref const* stream) {
   plan planned = make_plan(source, destination, when_);
-  bool const is_on_device = is_executed_by_device(planned);
-  if (when_ == timing::now && is_on_device) {
+  bool const needs_no_cpu = is_executed_by_device(planned);
+  if (when_ == timing::now && needs_no_cpu) {
     // Enqueued on an internal stream, for which the call waits.
     planned = make_plan(source, destination, timing::enqueued, detail::source_use::borrowed);
   }
   stream_on_device const executor =
       stream != nullptr ? stream_on_device{*stream, device} : stream_on_device{{}, device};
-  copies_.push_back({planned, executor, is_on_device});
+  copies_.push_back({planned, executor, needs_no_cpu});
 }
 
 void concurrent_copies::execute() {
   if (when_ == timing::now) runtime::refuse_uncaptured_call(nullptr);
+  if (when_ == timing::enqueued) {
+    // By the calling thread: other threads do not know that it captures.
+    for (copy const& item : copies_) {
+      if (item.planned.path == copy_path::none) continue;
+      runtime::refuse_uncaptured_call(&item.executor.stream);
+    }
+  }
   try {
     enqueue_device_copies();
     run_cpu_copies();
@@ -120,12 +131,12 @@ void concurrent_copies::wait_quietly() const noexcept {
 void concurrent_copies::enqueue_device_copies() {
   std::vector<copy*> items;
   for (copy& item : copies_) {
-    if (item.is_on_device && item.planned.path != copy_path::none) items.push_back(&item);
+    if (item.needs_no_cpu && item.planned.path != copy_path::none) items.push_back(&item);
   }
   if (when_ == timing::now) {
     // HIP does not run a copy between two devices on a default stream at the same time as other
     // work of the two devices.
-    std::vector<device_work> work;
+    std::vector<device_dependency> work;
     for (copy* const item : items) {
       item->executor = concurrent_stream(item->executor.device);
       work.push_back({item->executor, item->executor.device});
@@ -170,7 +181,7 @@ void concurrent_copies::run_cpu_copies() {
   std::size_t bytes = 0;
   bool can_use_threads = base::options().copy_threads != 0;
   for (copy& item : copies_) {
-    if (item.is_on_device) continue;
+    if (item.needs_no_cpu) continue;
     items.push_back(&item);
     bytes += item.planned.canonical.bytes();
     if (when_ == timing::enqueued && !can_be_used_by_threads(item.executor.stream)) {

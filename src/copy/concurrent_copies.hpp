@@ -18,17 +18,18 @@ struct stream_on_device {
   int device;
 };
 
-/// Blocks until the streams are idle, after an error. Allocates nothing. Logs errors.
+/// Blocks until the streams are idle, after an error; until all devices are, if the device of a
+/// default stream cannot be made current. Allocates nothing otherwise. Logs errors.
 void synchronize_quietly(std::span<stream_on_device const> streams) noexcept;
 
-/// Work that will be enqueued on an internal stream and uses memory of a device.
-struct device_work {
+/// An internal stream, and a device whose memory the work on it will use.
+struct device_dependency {
   stream_on_device executor;
   int device;
 };
 /// Makes each executor wait for all work enqueued earlier on the device, as calls without streams
 /// require. Does not block. Throws roc::error, std::bad_alloc.
-void order_after_earlier_work(std::span<device_work const> work);
+void order_after_earlier_work(std::span<device_dependency const> work);
 
 /// Blocks until the work enqueued on the streams so far is done. Throws roc::error.
 void wait_for(std::span<stream_on_device const> streams);
@@ -65,7 +66,7 @@ class concurrent_copies {
   struct copy {
     plan planned;
     stream_on_device executor;
-    bool is_on_device;  // the CPU takes no part
+    bool needs_no_cpu;  // the device executes it alone
     bool has_begun = false;
   };
   class cpu_work;
@@ -77,7 +78,7 @@ class concurrent_copies {
   // streams, a copy that needs the CPU leaves nothing pending: it returns complete or after
   // waiting.
   bool may_be_pending(copy const& item) const noexcept {
-    return item.has_begun && (when_ == timing::enqueued || item.is_on_device);
+    return item.has_begun && (when_ == timing::enqueued || item.needs_no_cpu);
   }
   void wait() const;
   void wait_quietly() const noexcept;

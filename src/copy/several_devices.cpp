@@ -29,31 +29,14 @@ namespace {
 
 using detail::strided_region;
 
-std::string shape_text(strided_region const& region) {
-  std::string text = "(";
-  for (std::size_t i = 0; i != region.rank; ++i) {
-    if (i != 0) text += ", ";
-    text += std::to_string(region.shape[i]);
-  }
-  return text + ")";
-}
-
 [[noreturn]] void throw_invalid(std::string const& problem) {
   throw error(std::make_error_code(std::errc::invalid_argument), problem);
 }
 
-void check_axis(std::size_t axis, std::size_t rank) {
-  if (axis < rank) return;
-  throw shape_error("axis " + std::to_string(axis) + " is out of bounds for an array of rank " +
-                    std::to_string(rank) + "; use an axis of the array");
-}
-
-// Throws shape_error unless the parts, one after the other along the axis, have the shape of the
-// whole.
+// Throws shape_error unless the parts, one after the other along an existing axis, have the shape
+// of the whole.
 void check_parts(strided_region const& whole, std::span<strided_region const> parts,
                  std::size_t axis) {
-  if (parts.empty()) throw_invalid("the list of parts is empty; give one part or more");
-  check_axis(axis, whole.rank);
   std::size_t total = 0;
   for (std::size_t number = 0; number != parts.size(); ++number) {
     strided_region const& part = parts[number];
@@ -153,25 +136,18 @@ void check_disjoint(concurrent_copies const& copies, layout::side side, strided_
   }
 }
 
-// The part of an array that `part` is copied from or to.
-class section {
- public:
-  section(strided_region const& whole, strided_region const& part, std::size_t axis,
-          std::size_t first)
-      : region_(whole) {
-    // Strides of an empty array may not be applied.
-    if (whole.data != nullptr && !is_empty(part)) {
-      region_.data = static_cast<std::byte*>(whole.data) +
-                     static_cast<std::ptrdiff_t>(first) * whole.strides[axis] *
-                         static_cast<std::ptrdiff_t>(whole.element_size);
-    }
-    region_.shape = part.shape;
+// Returns the region of `whole` that corresponds to `part` and begins at index `first` of the axis.
+strided_region region_of_part(strided_region whole, strided_region const& part, std::size_t axis,
+                              std::size_t first) {
+  // Strides of an empty array may not be applied.
+  if (whole.data != nullptr && !is_empty(part)) {
+    whole.data = static_cast<std::byte*>(whole.data) +
+                 static_cast<std::ptrdiff_t>(first) * whole.strides[axis] *
+                     static_cast<std::ptrdiff_t>(whole.element_size);
   }
-  strided_region const& region() const noexcept { return region_; }
-
- private:
-  strided_region region_;
-};
+  whole.shape = part.shape;
+  return whole;
+}
 
 // Plans the copies between an array and its parts.
 void add_parts(concurrent_copies& copies, strided_region const& whole,
@@ -183,7 +159,7 @@ void add_parts(concurrent_copies& copies, strided_region const& whole,
   for (std::size_t number = 0; number != parts.size(); ++number) {
     strided_region part = parts[number];
     part.device = devices[number];
-    strided_region const of_whole = section(whole, part, axis, first).region();
+    strided_region const of_whole = region_of_part(whole, part, axis, first);
     copies.add(to_parts ? of_whole : part, to_parts ? part : of_whole, devices[number],
                stream_of(streams, number));
     first += part.shape[axis];
@@ -214,13 +190,14 @@ void broadcast_in_chain(strided_region const& source, std::span<strided_region c
   std::vector<stream_on_device> const executors = streams_of(devices, streams);
   if (streams != nullptr) {
     for (stream_on_device const& item : executors) {
+      runtime::refuse_uncaptured_call(&item.stream);
       runtime::refuse_captured(
           item.stream,
           "a broadcast that devices forward to each other; capture copies to each destination");
     }
   } else {
     runtime::refuse_uncaptured_call(nullptr);
-    std::vector<device_work> work;
+    std::vector<device_dependency> work;
     for (std::size_t number = 0; number != executors.size(); ++number) {
       std::size_t const parent = routes.parents[number];
       bool const is_first = parent == broadcast_routes::source;
@@ -248,8 +225,11 @@ void detail::check_device_list(std::vector<device> const& devices) {
   if (devices.empty()) transfer::throw_invalid("the list of devices is empty; give one or more");
 }
 
-void detail::check_part_axis(std::size_t axis, std::size_t rank) {
-  transfer::check_axis(axis, rank);
+void detail::check_parts_and_axis(std::size_t parts, std::size_t axis, std::size_t rank) {
+  if (parts == 0) transfer::throw_invalid("the list of parts is empty; give one part or more");
+  if (axis < rank) return;
+  throw shape_error("axis " + std::to_string(axis) + " is out of bounds for an array of rank " +
+                    std::to_string(rank) + "; use an axis of the array");
 }
 
 void detail::check_part_streams(std::vector<device> const& devices, stream_list const* streams) {

@@ -16,15 +16,6 @@ char const* space_prefix(detail::memory_space space) {
   return space == detail::memory_space::device ? "device " : "host ";
 }
 
-std::string shape_text(detail::strided_region const& region) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < region.rank; ++i) {
-    if (i != 0) text += ", ";
-    text += std::to_string(region.shape[i]);
-  }
-  return text + ")";
-}
-
 std::string address_range_text(void const* base, layout::byte_span span) {
   auto const* const bytes = static_cast<std::byte const*>(base);
   char text[64];
@@ -34,6 +25,15 @@ std::string address_range_text(void const* base, layout::byte_span span) {
 }
 
 }  // namespace
+
+std::string shape_text(detail::strided_region const& region) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < region.rank; ++i) {
+    if (i != 0) text += ", ";
+    text += std::to_string(region.shape[i]);
+  }
+  return text + ")";
+}
 
 void throw_shape_error(detail::strided_region const& source,
                        detail::strided_region const& destination) {

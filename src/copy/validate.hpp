@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include <roc/detail/strided_region.hpp>
 
@@ -31,6 +32,9 @@ inline bool have_equal_shapes(detail::strided_region const& a,
   }
   return true;
 }
+
+/// Returns the extents of a region as in messages, for example "(2, 3)".
+std::string shape_text(detail::strided_region const& region);
 
 /// Throws the shape_error of two sides whose shapes differ.
 [[noreturn]] void throw_shape_error(detail::strided_region const& source,

@@ -10,10 +10,6 @@
 namespace roc::layout {
 namespace {
 
-std::ptrdiff_t step_of(axis const& a, side operand) noexcept {
-  return operand == side::source ? a.source : a.destination;
-}
-
 // Returns the offset of the last step of the axis from the first, in bytes.
 std::ptrdiff_t reach_of(axis const& a, side operand) noexcept {
   return static_cast<std::ptrdiff_t>(a.extent - 1) * step_of(a, operand);

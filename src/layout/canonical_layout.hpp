@@ -27,6 +27,11 @@ struct axis {
 /// One side of a copy.
 enum class side : unsigned char { source, destination };
 
+/// Returns the step of an axis on one side, in bytes.
+inline std::ptrdiff_t step_of(axis const& a, side operand) noexcept {
+  return operand == side::source ? a.source : a.destination;
+}
+
 /// A copy of runs of `run` contiguous bytes, repeated over the axes. The outermost axis comes
 /// first.
 ///

@@ -114,10 +114,6 @@ wide magnitude(std::ptrdiff_t step) { return step < 0 ? -wide{step} : wide{step}
 
 wide last_index(axis const& a) { return static_cast<wide>(a.extent) - 1; }
 
-std::ptrdiff_t step_of(axis const& a, side operand) {
-  return operand == side::source ? a.source : a.destination;
-}
-
 std::uintptr_t base_address(canonical_layout const& layout, side operand) {
   return reinterpret_cast<std::uintptr_t>(operand == side::source ? layout.source
                                                                   : layout.destination);

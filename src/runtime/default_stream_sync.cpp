@@ -61,10 +61,10 @@ std::atomic<bool> has_default_stream_work = false;
 // The number of record_work calls.
 std::atomic<std::uint64_t> work_count = 0;
 // Devices with larger ordinals count as having pending work.
-constexpr std::size_t max_devices = 64;
+constexpr std::size_t max_counted_devices = 64;
 // By device: one more than the work_count at the beginning of the last synchronize_all_streams, or
 // 0 if there was none.
-constinit std::array<std::atomic<std::uint64_t>, max_devices> last_waits{};
+constinit std::array<std::atomic<std::uint64_t>, max_counted_devices> last_waits{};
 
 // The number of abandoned_waits whose work is known to be done.
 std::atomic<std::uint64_t> recovered_waits = 0;
@@ -151,7 +151,7 @@ void order_default_stream_after_all(int device) {
 
 bool has_unsynchronized_work(int device) noexcept {
   auto const index = static_cast<std::size_t>(device);
-  return index >= max_devices || last_waits[index].load() != work_count.load() + 1;
+  return index >= max_counted_devices || last_waits[index].load() != work_count.load() + 1;
 }
 
 void synchronize_all_streams(int device) {
@@ -165,7 +165,7 @@ void synchronize_all_streams(int device) {
   // This may replace the value of another thread that waited for more work. The next wait is then
   // superfluous, but harmless.
   auto const index = static_cast<std::size_t>(device);
-  if (index < max_devices) last_waits[index].store(count + 1);
+  if (index < max_counted_devices) last_waits[index].store(count + 1);
 }
 
 void synchronize_other_device(int device) {

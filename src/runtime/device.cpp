@@ -248,7 +248,6 @@ peer_link device::link_to(device const& other, detail::caller at) const {
     ROCARRAY_HIP(hipDeviceGetP2PAttribute, &value, id, ordinal_, other.ordinal_);
     return value;
   };
-  link.performance_rank = attribute(hipDevP2PAttrPerformanceRank);
   link.has_native_atomics = attribute(hipDevP2PAttrNativeAtomicSupported) != 0;
   std::uint32_t type = 0;
   std::uint32_t hops = 0;
@@ -261,8 +260,11 @@ peer_link device::link_to(device const& other, detail::caller at) const {
     link.type = type == xgmi   ? peer_link_type::gpu_fabric
                 : type == pcie ? peer_link_type::pcie
                                : peer_link_type::unknown;
+    // AMD's rank attribute is the type of the link, of which the fastest has the highest number.
+    link.performance_rank = link.type == peer_link_type::gpu_fabric ? 0 : 1;
   } else if (result == hipErrorNotSupported) {
     link.type = link.has_native_atomics ? peer_link_type::gpu_fabric : peer_link_type::pcie;
+    link.performance_rank = attribute(hipDevP2PAttrPerformanceRank);
   } else {
     platform::detail::fail(platform::call::call_hipExtGetLinkTypeAndHopCount, result,
                            std::source_location::current());

@@ -72,7 +72,7 @@ struct slot_table {
 
 // Never destroyed: host functions may run until the process ends. The first use may be by the
 // destructor of a stream.
-slot_table& table() noexcept {
+slot_table& error_slots() noexcept {
   static base::no_destructor<slot_table> instance;
   return *instance;
 }
@@ -83,7 +83,7 @@ unsigned long this_thread_number() {
   static std::atomic<unsigned long> last_number = 0;
   struct thread_number {
     unsigned long value = ++last_number;
-    ~thread_number() { table().detach_thread(value); }
+    ~thread_number() { error_slots().detach_thread(value); }
   };
   thread_local thread_number const number;
   return number.value;
@@ -133,18 +133,18 @@ std::exception_ptr host_error_slot::detach() noexcept {
 
 std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int device) {
   stream_key const key = key_of(stream);
-  std::lock_guard const lock(table().mutex);
-  if (auto const entry = table().slots.find(key); entry != table().slots.end()) {
+  std::lock_guard const lock(error_slots().mutex);
+  if (auto const entry = error_slots().slots.find(key); entry != error_slots().slots.end()) {
     return entry->second;
   }
   auto slot = std::make_shared<host_error_slot>(device);  // the table must not hold null
-  table().slots.emplace(key, slot);
+  error_slots().slots.emplace(key, slot);
   return slot;
 }
 
 void rethrow_host_error(stream_ref stream) {
   if (stored_count.load(std::memory_order_acquire) == 0) return;
-  auto const slot = table().find(key_of(stream));
+  auto const slot = error_slots().find(key_of(stream));
   if (slot == nullptr) return;
   if (auto exception = slot->take(); exception != nullptr) {
     std::rethrow_exception(std::move(exception));
@@ -163,8 +163,8 @@ void rethrow_host_error(int device) {
   if (stored_count.load(std::memory_order_acquire) == 0) return;
   std::exception_ptr exception;
   {
-    std::lock_guard const lock(table().mutex);
-    for (auto const& [key, slot] : table().slots) {
+    std::lock_guard const lock(error_slots().mutex);
+    for (auto const& [key, slot] : error_slots().slots) {
       if (slot->device() == device) exception = slot->take();
       if (exception != nullptr) break;
     }
@@ -172,7 +172,9 @@ void rethrow_host_error(int device) {
   if (exception != nullptr) std::rethrow_exception(std::move(exception));
 }
 
-void detach_host_errors(stream_ref stream) noexcept { table().detach({stream.handle(), -1, 0}); }
+void detach_host_errors(stream_ref stream) noexcept {
+  error_slots().detach({stream.handle(), -1, 0});
+}
 
 void log_host_error(std::exception_ptr exception) noexcept {
   try {

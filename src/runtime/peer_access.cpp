@@ -32,7 +32,7 @@ struct peer_table {
 };
 
 // Never destroyed: static arrays are copied after other static objects have been destroyed.
-peer_table& table() noexcept {
+peer_table& peer_accesses() noexcept {
   static base::no_destructor<peer_table> instance;
   return *instance;
 }
@@ -42,7 +42,7 @@ bool is_in_table(int device) noexcept {
 }
 
 std::atomic<pair_state>& state_of(int device, int peer) noexcept {
-  return table().states[static_cast<std::size_t>(device)][static_cast<std::size_t>(peer)];
+  return peer_accesses().states[static_cast<std::size_t>(device)][static_cast<std::size_t>(peer)];
 }
 
 void allow(hipMemPool_t pool, int device) {
@@ -78,7 +78,7 @@ bool try_enable(int device, int peer) {
     platform::detail::fail(platform::call::call_hipDeviceEnablePeerAccess, result,
                            std::source_location::current());
   }
-  for (hipMemPool_t const pool : table().pools[peer]) allow(pool, device);
+  for (hipMemPool_t const pool : peer_accesses().pools[peer]) allow(pool, device);
   return true;
 }
 
@@ -90,7 +90,7 @@ peer_access enable_peer_access(int device, int peer) {
   if (state.load(std::memory_order_acquire) == pair_state::unknown) {
     if (is_any_capture_active()) return peer_access::deferred;
     platform::refuse_in_host_function();
-    std::lock_guard const lock(table().mutex);
+    std::lock_guard const lock(peer_accesses().mutex);
     if (state.load(std::memory_order_relaxed) == pair_state::unknown) {
       bool const is_enabled = try_enable(device, peer);
       state.store(is_enabled ? pair_state::enabled : pair_state::unavailable,
@@ -103,8 +103,8 @@ peer_access enable_peer_access(int device, int peer) {
 
 void share_pool(int device, hipMemPool_t pool) {
   if (!is_in_table(device)) return;
-  std::lock_guard const lock(table().mutex);
-  auto& pools = table().pools[device];
+  std::lock_guard const lock(peer_accesses().mutex);
+  auto& pools = peer_accesses().pools[device];
   if (std::find(pools.begin(), pools.end(), pool) == pools.end()) pools.push_back(pool);
   for (std::size_t peer = 0; peer != max_devices; ++peer) {
     int const ordinal = static_cast<int>(peer);

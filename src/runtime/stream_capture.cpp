@@ -32,7 +32,7 @@ struct capture_table {
 };
 
 // Never destroyed, like all state that static objects of the program may use.
-capture_table& table() noexcept {
+capture_table& capture_state() noexcept {
   static base::no_destructor<capture_table> instance;
   return *instance;
 }
@@ -85,28 +85,28 @@ std::shared_ptr<host_error_slot> stream_capture::host_errors(
 capture_registration::capture_registration(stream_ref stream, stream_capture& capture)
     : stream_(stream) {
   id_ = query(stream).id;
-  std::lock_guard const lock(table().mutex);
-  table().captures.emplace(id_, &capture);
+  std::lock_guard const lock(capture_state().mutex);
+  capture_state().captures.emplace(id_, &capture);
   capture_detail::active.fetch_add(1);
 }
 
 capture_registration::~capture_registration() {
   std::map<detail::native_stream*, joined_stream> ended;  // destroyed without the lock
-  std::lock_guard const lock(table().mutex);
-  table().captures.erase(id_);
+  std::lock_guard const lock(capture_state().mutex);
+  capture_state().captures.erase(id_);
   if (capture_detail::active.fetch_sub(1) != 1) return;
   // Both maps serve all captures, so they are cleared when the last one ends. HIP itself refuses
   // events of ended captures.
-  table().events.clear();
-  ended.swap(table().joined);
+  capture_state().events.clear();
+  ended.swap(capture_state().joined);
 }
 
 void capture_registration::join_all() {
   if (query(stream_).status != hipStreamCaptureStatusActive) return;
   std::vector<detail::native_stream*> joined;
   {
-    std::lock_guard const lock(table().mutex);
-    for (auto const& [handle, entry] : table().joined) {
+    std::lock_guard const lock(capture_state().mutex);
+    for (auto const& [handle, entry] : capture_state().joined) {
       if (entry.capture == id_) joined.push_back(handle);
     }
   }
@@ -131,9 +131,9 @@ stream_capture* capture_detail::find(stream_ref stream) {
                 "the capture of the stream has failed: an earlier call was not allowed in it; "
                 "capture again without that call");
   }
-  std::lock_guard const lock(table().mutex);
-  auto const capture = table().captures.find(found.id);
-  return capture == table().captures.end() ? nullptr : capture->second;
+  std::lock_guard const lock(capture_state().mutex);
+  auto const capture = capture_state().captures.find(found.id);
+  return capture == capture_state().captures.end() ? nullptr : capture->second;
 }
 
 bool capture_detail::may_be_captured(stream_ref stream) noexcept {
@@ -193,22 +193,22 @@ void capture_detail::refuse_devices() {
 
 void capture_detail::record_event(detail::native_event* event, stream_ref stream) {
   capture_information const found = query(stream);
-  std::lock_guard const lock(table().mutex);
+  std::lock_guard const lock(capture_state().mutex);
   if (found.status != hipStreamCaptureStatusNone) {
-    table().events.insert_or_assign(event, found.id);
+    capture_state().events.insert_or_assign(event, found.id);
   } else {
-    table().events.erase(event);
+    capture_state().events.erase(event);
   }
 }
 
 void capture_detail::forget(detail::native_event* event) noexcept {
-  std::lock_guard const lock(table().mutex);
-  table().events.erase(event);
+  std::lock_guard const lock(capture_state().mutex);
+  capture_state().events.erase(event);
 }
 
 void capture_detail::refuse_event(detail::native_event* event, char const* call) {
-  std::lock_guard const lock(table().mutex);
-  if (!table().events.contains(event)) return;
+  std::lock_guard const lock(capture_state().mutex);
+  if (!capture_state().events.contains(event)) return;
   throw_refused(std::string(call) +
                 " is not possible for an event that was recorded in a capture; record it on the "
                 "stream on which the graph is launched");
@@ -217,10 +217,11 @@ void capture_detail::refuse_event(detail::native_event* event, char const* call)
 bool capture_detail::check_join(stream_ref stream, detail::native_event* event) {
   stream_capture const* joined = nullptr;
   {
-    std::lock_guard const lock(table().mutex);
-    if (auto const known = table().events.find(event); known != table().events.end()) {
-      auto const capture = table().captures.find(known->second);
-      if (capture != table().captures.end()) joined = capture->second;
+    std::lock_guard const lock(capture_state().mutex);
+    if (auto const known = capture_state().events.find(event);
+        known != capture_state().events.end()) {
+      auto const capture = capture_state().captures.find(known->second);
+      if (capture != capture_state().captures.end()) joined = capture->second;
     }
   }
   stream_capture const* const own = find(stream);
@@ -246,19 +247,20 @@ bool capture_detail::check_join(stream_ref stream, detail::native_event* event) 
 void capture_detail::record_join(stream_ref stream, detail::native_event* event,
                                  std::shared_ptr<roc::event> before) {
   joined_stream entry{0, std::move(before)};  // the one that it replaces is destroyed unlocked
-  std::lock_guard const lock(table().mutex);
-  auto const known = table().events.find(event);
-  if (known == table().events.end()) return;  // another thread has recorded it elsewhere
+  std::lock_guard const lock(capture_state().mutex);
+  auto const known = capture_state().events.find(event);
+  if (known == capture_state().events.end()) return;  // another thread has recorded it elsewhere
   entry.capture = known->second;
-  std::swap(table().joined[stream.handle()], entry);
+  std::swap(capture_state().joined[stream.handle()], entry);
 }
 
 std::shared_ptr<event> capture_detail::event_before(stream_ref stream) {
   capture_information const found = query(stream);
   if (found.status == hipStreamCaptureStatusNone) return nullptr;
-  std::lock_guard const lock(table().mutex);
-  auto const joined = table().joined.find(stream.handle());
-  bool const is_known = joined != table().joined.end() && joined->second.capture == found.id;
+  std::lock_guard const lock(capture_state().mutex);
+  auto const joined = capture_state().joined.find(stream.handle());
+  bool const is_known =
+      joined != capture_state().joined.end() && joined->second.capture == found.id;
   return is_known ? joined->second.before : nullptr;
 }
 

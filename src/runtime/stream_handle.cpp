@@ -106,13 +106,15 @@ bool synchronize_quietly(stream_ref stream) noexcept {
     is_idle = result == hipSuccess || result == hipErrorDeinitialized;
   }
   if (changes_device) restore_current_device(previous);
-  if (!is_idle) {
-    abandoned_waits.fetch_add(1);
-    base::log_error(
-        "a failed call cannot wait for the work that it enqueued: the work may still access the "
-        "call's arrays; keep them until the process ends");
-  }
+  if (!is_idle) abandon_wait();
   return is_idle;
+}
+
+void abandon_wait() noexcept {
+  abandoned_waits.fetch_add(1);
+  base::log_error(
+      "a failed call cannot wait for the work that it enqueued: the work may still access the "
+      "call's arrays; keep them until the process ends");
 }
 
 }  // namespace roc::runtime

@@ -33,8 +33,10 @@ int device_for(stream_ref stream, int first, int second);
 /// logging what that means, if work may still be pending: memory of the library that it uses must
 /// then be leaked. Does nothing and returns true for a stream that was moved from or destroyed.
 bool synchronize_quietly(stream_ref stream) noexcept;
-/// How often synchronize_quietly has failed.
+/// How often a wait after an error has failed.
 inline std::atomic<std::uint64_t> abandoned_waits = 0;
+/// Counts a wait that has failed, and logs what that means.
+void abandon_wait() noexcept;
 
 // Detection of stream_refs that are used after their stream was destroyed. A later stream may get
 // the handle, so the library remembers the handles of streams that were destroyed recently, in a

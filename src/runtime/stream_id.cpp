@@ -82,7 +82,7 @@ struct stream_table {
 };
 
 // Never destroyed: static arrays are freed after every other static object.
-stream_table& table() noexcept {
+stream_table& stream_registry() noexcept {
   static base::no_destructor<stream_table> instance;
   return *instance;
 }
@@ -201,7 +201,7 @@ stream_slot& create_native(stream_table& streams, stream_properties const& wante
 // Returns the identity of a stream, and creates one if it has none. A stream that the library did
 // not create is foreign. Throws lifetime_error for a stream that has ended, and std::bad_alloc.
 stream_id look_up(stream_ref stream, int device) {
-  stream_table& streams = table();
+  stream_table& streams = stream_registry();
   std::lock_guard const lock(streams.mutex);
   auto const of_device = [&](std::map<int, stream_slot*>& slots, bool is_foreign) {
     stream_slot*& slot = slots[device];
@@ -342,8 +342,8 @@ void order_after(stream_id const& later, stream_id const& earlier) {
 void synchronize_non_blocking_streams(int device) {
   std::vector<stream_id> streams;
   {
-    std::lock_guard const lock(table().mutex);
-    for (auto const& [handle, slot] : table().by_handle) {
+    std::lock_guard const lock(stream_registry().mutex);
+    for (auto const& [handle, slot] : stream_registry().by_handle) {
       bool const is_awaited = !slot->is_foreign && slot->device == device &&
                               slot->stream.kind() == detail::stream_kind::non_blocking;
       if (is_awaited) streams.emplace_back(*slot);
@@ -358,7 +358,7 @@ void synchronize_non_blocking_streams(int device) {
 
 stream_ref create_stream(detail::stream_kind kind, int priority) {
   stream_properties const wanted{current_device(), kind, clamp_priority(priority)};
-  stream_table& streams = table();
+  stream_table& streams = stream_registry();
   slot_list& kept = [&]() -> slot_list& {
     std::lock_guard const lock(streams.mutex);
     return streams.kept[wanted];
@@ -378,7 +378,7 @@ void retire(stream_ref stream) noexcept {
   base::log_line(base::log_level::debug, "stream %p is destroyed",
                  static_cast<void*>(stream.handle()));
   mark_handle_destroyed(stream.handle());
-  stream_table& streams = table();
+  stream_table& streams = stream_registry();
   stream_slot& slot = [&]() -> stream_slot& {
     std::lock_guard const lock(streams.mutex);
     return *streams.by_handle.find(stream.handle())->second;

@@ -5,7 +5,7 @@
 #   native       the same for the headers that include HIP, with the platform's flags
 #   no_vendor    <roc/roc.hpp> includes no header of a vendor
 #   old_compiler a compiler that is too old, or not set to C++20, stops with a message that says so
-#   cost         <roc/roc.hpp> compiles fast enough
+#   cost         <roc/roc.hpp> compiles fast enough, and does not include the slowest headers itself
 set -euo pipefail
 what=$1
 shift
@@ -59,7 +59,9 @@ case $what in
       check_each roc/interop/dlpack.hpp
     fi
     # Needs NCCL or RCCL on the other platforms: test/interop compiles it there.
-    if [[ " ${compile[*]} " == *ROCARRAY_PLATFORM_HOST* ]]; then check_each roc/interop/collectives.hpp; fi
+    if [[ " ${compile[*]} " == *ROCARRAY_PLATFORM_HOST* ]]; then
+      check_each roc/interop/collectives.hpp roc/interop/collectives/*.hpp roc/interop/collectives/host/*.hpp
+    fi
     # The flags of each MPI are those of its compiler wrapper.
     for wrapper in mpicc.openmpi mpicc.mpich; do
       command -v $wrapper >/dev/null || continue
@@ -114,6 +116,14 @@ case $what in
     # minimum A B: prints the smaller number; A may be empty.
     minimum() { if [ -z "$1" ] || [ "$2" -lt "$1" ]; then echo "$2"; else echo "$1"; fi; }
     compile_headers '<roc/roc.hpp>' # fails if the header does not compile
+    mapfile -t headers < <(echo '#include <roc/roc.hpp>' | "${compile[@]}" -M -x c++ - |
+      grep -oE 'include/roc/[a-z0-9_/]+[.]hpp' | sed 's,^include/,,' | sort -u)
+    [ ${#headers[@]} -gt 10 ]
+    slow=$(grep -lE '^#include <(algorithm|functional|iostream|ranges|regex)>' "${headers[@]}" || true)
+    if [ -n "$slow" ]; then
+      echo "headers of roc/roc.hpp include a header that is slow to compile:" "$slow" >&2
+      exit 1
+    fi
     ours='' standard=''
     for run in {1..25}; do
       ours=$(minimum "$ours" "$(milliseconds '<roc/roc.hpp>')")

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -859,6 +862,20 @@ TEST(AnyMemoryErrors, AddressInTheFirstPageThrows) {
     roc::memory_view<char> const view(reinterpret_cast<char*>(address), {1});
     EXPECT_THROW(roc::copy(view, host), roc::lifetime_error) << address;
   }
+}
+
+// Before the tests for which the synchronization check installs its fault handler.
+TEST(AnyMemoryErrors, PageableMemoryWhoseEndIsNotAccessibleThrows) {
+  struct sigaction action {};
+  ASSERT_EQ(0, ::sigaction(SIGSEGV, nullptr, &action));
+  if (action.sa_handler != SIG_DFL) GTEST_SKIP() << "a handler may make the memory accessible";
+  page_memory const memory = allocate_pages(2 * page);
+  ASSERT_EQ(0, ::mprotect(memory.get() + page, page, PROT_NONE));
+  roc::device_array<std::byte> const array(roc::shape<1>{2 * page});
+  EXPECT_THROW(roc::memcpy(array.data(), memory.get(), 2 * page), roc::lifetime_error);
+  EXPECT_THROW(roc::memcpy(memory.get(), array.data(), 2 * page), roc::lifetime_error);
+  EXPECT_NO_THROW(roc::memcpy(array.data(), memory.get(), page));
+  ASSERT_EQ(0, ::mprotect(memory.get() + page, page, PROT_READ | PROT_WRITE));
 }
 
 TEST(AnyMemoryErrors, FillOfInvalidMemoryThrows) {

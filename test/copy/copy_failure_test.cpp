@@ -140,6 +140,26 @@ TEST(CopyFailure, BatchRecovers) {
   }
 }
 
+// The pool of device arrays may hold the memory that a copy needs.
+TEST(CopyFailure, PoolIsTrimmedIfScratchMemoryCannotBeAllocated) {
+  roc::scoped_options const scope({.staging_block = 24 << 10});  // of no other test: not allocated
+  roc::hip_memory_resource hip_resource;
+  roc::pool_resource pool(hip_resource);
+  roc::memory_resource* const previous = roc::set_device_resource(0, &pool);
+  pool.deallocate(pool.allocate(std::size_t{1} << 20), std::size_t{1} << 20);
+  roc::device().synchronize();
+  EXPECT_NE(0u, pool.statistics().reserved_bytes);
+  std::vector<int> const source(5000, 5);
+  roc::device_array<int, 2> const array({50, 200}, hip_resource);
+  auto const part = array(roc::all, roc::slice(0, 200, 2));
+  ASSERT_TRUE(platform::fail_call("hipMalloc", 1, hipErrorOutOfMemory));
+  EXPECT_NO_THROW(part.copy_to_device(source));
+  platform::clear_failures();
+  EXPECT_EQ(0u, pool.statistics().reserved_bytes);
+  EXPECT_EQ(5, part(49, 99).get());
+  roc::set_device_resource(0, previous);
+}
+
 TEST(CopyFailure, FailedStagingAllocationThrowsOutOfMemory) {
   // In a process of its own, which has no staging memory yet.
   EXPECT_EXIT(

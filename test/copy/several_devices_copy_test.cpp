@@ -286,6 +286,25 @@ void broadcasts(char const* test_name) {
   }
 }
 
+// Chains of broadcasts sort links by performance_rank, which CUDA and AMD's runtime number
+// differently.
+TEST(PeerLink, FabricHasLowerPerformanceRankThanPcie) {
+  std::vector<int> fabric;
+  std::vector<int> pcie;
+  for (int from = 0; from != roc::device::count(); ++from) {
+    for (int to = 0; to != roc::device::count(); ++to) {
+      if (from == to) continue;
+      roc::peer_link const link = roc::device(from).link_to(roc::device(to));
+      auto& ranks = link.type == roc::peer_link_type::gpu_fabric ? fabric : pcie;
+      ranks.push_back(link.performance_rank);
+    }
+  }
+  ASSERT_FALSE(fabric.empty());
+  ASSERT_FALSE(pcie.empty());
+  EXPECT_LT(*std::max_element(fabric.begin(), fabric.end()),
+            *std::min_element(pcie.begin(), pcie.end()));
+}
+
 TEST(SplitAndGather, RandomLayoutsOf4ByteElementsAreCopied) {
   split_and_gather<element_of<4>>("4 bytes");
 }
@@ -420,7 +439,7 @@ TEST(Broadcast, NoDestinationsAreNoError) {
 }
 
 TEST(Broadcast, LargeArrayOnADeviceIsForwarded) {
-  std::size_t const count = (std::size_t{2} << 20) + 5;
+  std::size_t const count = (std::size_t{7} << 20) + 5;
   auto const source = numbers(count);
   int const last = devices(4)[3].ordinal();
   roc::device_guard const guard{roc::device(last)};
@@ -446,7 +465,7 @@ TEST(Broadcast, LargeArrayOnADeviceIsForwarded) {
 // The other devices get the data from the first one of the chain, not from the source.
 TEST(Broadcast, DestinationsWaitForTheDeviceThatSendsToThem) {
   if (roc::device::count() < 4) GTEST_SKIP() << "needs four devices";
-  std::size_t const count = std::size_t{2} << 20;
+  std::size_t const count = std::size_t{7} << 20;
   auto const from = filled_array(0, count, 9);
   std::vector<roc::device_array<int>> copies;
   for (int const ordinal : {1, 2, 3}) copies.push_back(filled_array(ordinal, count, -1));
@@ -473,7 +492,7 @@ TEST(Broadcast, DestinationsWaitForTheDeviceThatSendsToThem) {
 // A destination that others copy from is not overwritten before.
 TEST(Broadcast, CallWithoutStreamComesAfterChainOnNonBlockingStreams) {
   if (roc::device::count() < 4) GTEST_SKIP() << "needs four devices";
-  std::size_t const count = std::size_t{2} << 20;
+  std::size_t const count = std::size_t{7} << 20;
   roc::device_array<int> source({count});
   source.fill(3);
   std::vector<roc::device_array<int>> copies;
@@ -547,9 +566,28 @@ TEST(SplitToDevices, CapturedStreamsGetTheCopiesOfTheirParts) {
   EXPECT_EQ(std::vector<int>(1000, 2), contents(part));
 }
 
+// The parts are large enough for worker threads. A part without elements needs no stream.
+TEST(SplitToDevices, DefaultStreamsCannotBeUsedDuringCapture) {
+  std::size_t const count = std::size_t{1} << 19;
+  auto const source = numbers(2 * count);
+  std::array const parts{filled_array(0, count, -1), filled_array(0, count, -1)};
+  std::vector<int> const nothing;
+  std::array const empty{roc::device_array<int>(roc::shape<1>{0})};
+  auto const graph = roc::capture([&](roc::stream_ref) {
+    roc::test::expect_error<roc::error>(
+        [&] {
+          roc::split_to_devices(source, parts, 0, {roc::stream_ref(), roc::stream_ref()});
+        },
+        "work on the default stream cannot be captured");
+    EXPECT_NO_THROW(roc::split_to_devices(nothing, empty, 0, {roc::stream_ref()}));
+  });
+  roc::graph_exec(graph).launch();
+  for (auto const& part : parts) EXPECT_EQ(std::vector<int>(count, -1), contents(part));
+}
+
 TEST(Broadcast, ChainCannotBeCaptured) {
   if (roc::device::count() < 3) GTEST_SKIP() << "needs three devices";
-  std::size_t const count = std::size_t{4} << 20;
+  std::size_t const count = std::size_t{7} << 20;
   auto const from = filled_array(2, count, 3);
   std::array const copies{filled_array(0, count, -1), filled_array(1, count, -1)};
   roc::stream const other = stream_on(1);
@@ -559,6 +597,11 @@ TEST(Broadcast, ChainCannotBeCaptured) {
           roc::broadcast(from, copies, {captured, other});
         },
         "a broadcast that devices forward to each other");
+    roc::test::expect_error<roc::error>(
+        [&] {
+          roc::broadcast(from, copies, {roc::stream_ref(), other});
+        },
+        "work on the default stream cannot be captured");
   });
   roc::graph_exec(graph).launch();
   for (auto const& copy : copies) EXPECT_EQ(std::vector<int>(count, -1), contents(copy));
@@ -594,8 +637,18 @@ TEST(SeveralDevicesErrors, ShapesMustFitTogether) {
   expect_error<roc::shape_error>(
       [&] { static_cast<void>(roc::split_to_devices(scalar, devices(1))); },
       "axis 0 is out of bounds for an array of rank 0");
-  expect_error<roc::shape_error>([&] { roc::split_to_devices(std::vector<int>(49), parts); },
-                                 "incompatible shape");
+  std::vector<int> flat(49);
+  expect_error<roc::shape_error>([&] { roc::split_to_devices(flat, parts); }, "incompatible shape");
+  expect_error<roc::shape_error>([&] { roc::split_to_devices(flat, parts, 2); },
+                                 "axis 2 is out of bounds for an array of rank 2");
+  expect_error<roc::shape_error>([&] { roc::gather(parts, flat, 2); },
+                                 "axis 2 is out of bounds for an array of rank 2");
+  std::vector<roc::device_view<int, 2>> const none;
+  expect_error<roc::error>([&] { roc::split_to_devices(flat, none); },
+                           "the list of parts is empty");
+  expect_error<roc::error>([&] { roc::gather(none, flat); }, "the list of parts is empty");
+  expect_error<roc::error>([&] { static_cast<void>(roc::gather_to_host(none)); },
+                           "the list of parts is empty");
 }
 
 TEST(SeveralDevicesErrors, ListsMustNotBeEmpty) {
@@ -743,13 +796,35 @@ TEST(BroadcastChain, EachDeviceSendsToOneOtherAtMost) {
   EXPECT_EQ(1, sends[2]);
 }
 
+TEST(BroadcastChain, EachDeviceSendsToOneThatItCanAccessIfThereIsOne) {
+  if (roc::device::count() < 4) GTEST_SKIP() << "needs four devices";
+  for (auto const& destinations : {std::vector{2, 1, 3}, std::vector{3, 2, 1}}) {
+    auto const routes = roc::transfer::find_chain(0, destinations);
+    std::vector<int> remaining = destinations;
+    int sender = 0;
+    for (std::size_t const i : routes.order) {
+      int const receiver = destinations[i];
+      auto const can_access = [&](int to) {
+        return roc::device(sender).can_access(roc::device(to));
+      };
+      EXPECT_EQ(std::any_of(remaining.begin(), remaining.end(), can_access), can_access(receiver))
+          << sender << " sends to " << receiver;
+      std::erase(remaining, receiver);
+      sender = receiver;
+    }
+  }
+}
+
 TEST(BroadcastChain, IsUsedIfItIsFasterThanDirectCopies) {
   using roc::transfer::chain_slabs;
   constexpr std::size_t gigabyte = std::size_t{1} << 30;
   EXPECT_EQ(0u, chain_slabs(gigabyte, 0));
   EXPECT_EQ(0u, chain_slabs(gigabyte, 1));
   EXPECT_EQ(0u, chain_slabs(1, 7));
-  EXPECT_EQ(0u, chain_slabs(1 << 20, 3));
+  EXPECT_EQ(0u, chain_slabs(std::size_t{16} << 20, 2));
+  EXPECT_EQ(0u, chain_slabs(std::size_t{16} << 20, 3));
+  EXPECT_NE(0u, chain_slabs(std::size_t{28} << 20, 2));
+  EXPECT_NE(0u, chain_slabs(std::size_t{28} << 20, 3));
   EXPECT_LT(10u, chain_slabs(gigabyte, 2));
   EXPECT_LE(chain_slabs(gigabyte, 3), chain_slabs(4 * gigabyte, 3));
 }

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -28,9 +30,9 @@ namespace platform = roc::platform;
 using bytes = std::vector<std::uint8_t>;
 
 constexpr std::size_t part_count = 3;
-constexpr std::size_t small = 30'000;                // bytes
-constexpr std::size_t large = std::size_t{8} << 20;  // a broadcast of it is forwarded
-constexpr std::uint8_t source_value = 2;             // of sources during the call
+constexpr std::size_t small = 30'000;                 // bytes
+constexpr std::size_t large = std::size_t{28} << 20;  // a broadcast of it is forwarded
+constexpr std::uint8_t source_value = 2;              // of sources during the call
 constexpr std::uint8_t later_value =
     0xee;  // of the first part after the call; others have larger ones
 
@@ -54,6 +56,21 @@ std::map<std::string, unsigned> calls_of(F work) {
   platform::set_call_hook(previous_hook);
   std::lock_guard const lock(recorded_mutex);
   return recorded;
+}
+
+std::atomic<unsigned> failures_left = 0;
+
+// Makes `count` successive uses of hipSetDevice fail, from the nth on. Replaces the call hook,
+// which the caller resets.
+void plan_set_device_failures(unsigned nth, unsigned count) {
+  failures_left = count;
+  platform::set_call_hook([](platform::call_record const& record) {
+    bool const is_planned = record.injected && record.result == hipErrorLaunchFailure &&
+                            std::string_view(record.name) == "hipSetDevice";
+    if (!is_planned || --failures_left == 0) return;
+    platform::fail_call("hipSetDevice", 1, hipErrorLaunchFailure);
+  });
+  ASSERT_TRUE(platform::fail_call("hipSetDevice", nth, hipErrorLaunchFailure));
 }
 
 int device_of_part(std::size_t number) {
@@ -86,10 +103,10 @@ struct part {
 
 // The memory of all operations.
 struct memory {
-  explicit memory(std::size_t part_bytes, std::size_t source_bytes)
+  memory(std::size_t part_bytes, std::size_t source_bytes, std::size_t host_bytes)
       : source(0, source_bytes),
-        pageable(part_bytes * part_count),
-        pinned({part_bytes * part_count}, roc::order::c, roc::host_memory::pinned) {
+        pageable(host_bytes),
+        pinned({host_bytes}, roc::order::c, roc::host_memory::pinned) {
     for (std::size_t i = 0; i != part_count; ++i) {
       parts.push_back(std::make_unique<part>(device_of_part(i), part_bytes));
     }
@@ -169,12 +186,16 @@ std::vector<operation> operations() {
 }
 
 memory make_memory(operation const& op) {
-  return op.is_large ? memory(large, large) : memory(small, part_count * small);
+  constexpr std::size_t all = part_count * small;
+  return op.is_large ? memory(large, large, 1) : memory(small, all, all);
 }
 
 class SeveralDevicesFailure : public testing::Test {
  protected:
-  void TearDown() override { platform::clear_failures(); }
+  void TearDown() override {
+    platform::set_call_hook(nullptr);
+    platform::clear_failures();
+  }
 };
 
 TEST_F(SeveralDevicesFailure, NothingWritesTheMemoryAfterAnyFailingCall) {
@@ -230,6 +251,38 @@ TEST_F(SeveralDevicesFailure, AllStreamsAreAwaited) {
     platform::clear_failures();
     for (auto const& stream : m.streams()) EXPECT_TRUE(stream.query());
     m.synchronize();
+  }
+}
+
+// hipSetDevice fails too, also before the wait for a stream. If its retry fails as well, the call
+// waits for all devices.
+TEST_F(SeveralDevicesFailure, DefaultStreamsAreAwaitedOnTheirDevices) {
+  constexpr std::size_t all = part_count * small;
+  memory m(small, all, all);
+  std::vector<roc::stream_ref> const default_streams(part_count);
+  auto const run = [&] { roc::split_to_devices(m.pinned, m.views(), 0, default_streams); };
+  run();
+  m.synchronize();
+  auto const calls = calls_of(run);
+  m.synchronize();
+  ASSERT_TRUE(calls.contains("hipMemcpyAsync") && calls.contains("hipSetDevice"));
+  for (unsigned const successive : {1u, 2u, 3u}) {
+    bool have_all_failed = false;
+    for (unsigned nth = 1; nth <= 2 * calls.at("hipSetDevice"); ++nth) {
+      SCOPED_TRACE("hipSetDevice fails " + std::to_string(successive) + " times from use " +
+                   std::to_string(nth) + " on");
+      roc::device(0).make_current();  // a failed hipSetDevice may leave another device current
+      m.prepare();
+      ASSERT_TRUE(
+          platform::fail_call("hipMemcpyAsync", calls.at("hipMemcpyAsync"), hipErrorLaunchFailure));
+      ASSERT_NO_FATAL_FAILURE(plan_set_device_failures(nth, successive));
+      EXPECT_THROW(run(), roc::error);
+      platform::set_call_hook(nullptr);
+      platform::clear_failures();
+      have_all_failed |= failures_left == 0;
+      m.check_unused();
+    }
+    EXPECT_TRUE(have_all_failed) << successive;
   }
 }
 

@@ -2,7 +2,6 @@
 // Rectangles of bytes in contiguous memory, given by origin, region and pitches.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -44,7 +43,9 @@ layout::mapping<N> rectangle_mapping(std::size_t bytes, shape<N> const& origin,
       }
     }
     // If a step exceeds max_bytes, the extent is 1 or 0, or the check of the bounds below throws.
-    result.strides[axis] = static_cast<std::ptrdiff_t>(std::min(step, layout::detail::max_bytes));
+    // Not std::min: <algorithm> would make this header slower to compile.
+    std::size_t const max_stride = layout::detail::max_bytes;
+    result.strides[axis] = static_cast<std::ptrdiff_t>(step < max_stride ? step : max_stride);
     std::size_t const start = layout::detail::saturating_product(step, origin[axis]);
     std::size_t const length =
         layout::detail::saturating_product(step, region[axis] == 0 ? 0 : region[axis] - 1);

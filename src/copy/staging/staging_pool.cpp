@@ -25,7 +25,10 @@
 namespace roc::transfer {
 namespace {
 
-constexpr std::size_t buffer_alignment = 256;
+// A page, so that buffers of different work share none: where pages are protected while work is
+// pending, as by the synchronization check, an access to one buffer would be trapped for the work
+// of another.
+constexpr std::size_t buffer_alignment = 4096;
 constexpr std::size_t max_internal_upload_bytes = std::size_t{32} << 20;
 
 void* allocate_pinned(std::size_t bytes) {

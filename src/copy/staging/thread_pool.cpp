@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <exception>
+#include <limits>
 #include <map>
 #include <thread>
 #include <utility>
@@ -18,6 +19,26 @@ namespace roc::transfer {
 namespace {
 
 constinit thread_local bool is_worker_thread = false;
+
+// Limits the spinning threads of the process to one less than its processors, so that one is left
+// for threads that copy.
+class spin_permit {
+ public:
+  spin_permit() noexcept : is_granted_(count_.fetch_add(1) < limit()) {}
+  ~spin_permit() { count_.fetch_sub(1); }
+  spin_permit(spin_permit const&) = delete;
+  spin_permit& operator=(spin_permit const&) = delete;
+  bool is_granted() const noexcept { return is_granted_; }
+
+ private:
+  static unsigned limit() noexcept {
+    static unsigned const processors = std::thread::hardware_concurrency();
+    return processors == 0 ? std::numeric_limits<unsigned>::max() : processors - 1;
+  }
+
+  constinit static inline std::atomic<unsigned> count_ = 0;
+  bool const is_granted_;
+};
 
 // Makes the errors of a worker name a call of another thread, which is in that call meanwhile.
 class caller_scope {
@@ -129,6 +150,8 @@ bool thread_pool::spin_for_work(lock_type& lock, Condition const& condition) {
   constexpr auto max_spin_time = std::chrono::microseconds(400);
   unsigned const seen = notifications_.load();
   if (condition()) return true;
+  spin_permit const permit;
+  if (!permit.is_granted()) return false;
   lock.unlock();
   auto const end = std::chrono::steady_clock::now() + max_spin_time;
   base::spin_backoff backoff;

@@ -117,7 +117,7 @@ class alignas(4096) thread_pool {
   // Lets a worker do some of the job's work.
   void run_as_worker(job& current, lock_type& lock);
   // Spins until a notification arrives, `condition` is true or some time has passed. Returns false
-  // if there was no notification and `condition` is false.
+  // if there was no notification and `condition` is false. Does not spin if too many threads do.
   template <class Condition>
   bool spin_for_work(lock_type& lock, Condition const& condition);
   // Wakes the workers to look for work.

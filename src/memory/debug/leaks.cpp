@@ -39,7 +39,7 @@ struct allocation_table {
 };
 
 // Never destroyed: the report reads it after all static objects have been destroyed.
-allocation_table& table() noexcept {
+allocation_table& recorded_allocations() noexcept {
   static base::no_destructor<allocation_table> instance;
   return *instance;
 }
@@ -83,8 +83,8 @@ void record_allocation(void const* data, std::size_t bytes, char const* kind, in
       log_line(log_level::debug, "%zu bytes of %s", bytes, describe(data, added).c_str());
     if (!is_recorded) return;
     added.site = base::call_site::here();
-    std::lock_guard const lock(table().mutex);
-    table().allocations.insert_or_assign(data, added);
+    std::lock_guard const lock(recorded_allocations().mutex);
+    recorded_allocations().allocations.insert_or_assign(data, added);
     has_recorded.store(true, std::memory_order_relaxed);
   } catch (std::exception const& error) {
     log_line(log_level::warning, "an allocation is missing from the leak report: %s", error.what());
@@ -98,8 +98,8 @@ void record_free(void const* data) noexcept {
 #endif
   log_line(log_level::debug, "memory at %p is freed", data);
   if (!has_recorded.load(std::memory_order_relaxed)) return;
-  std::lock_guard const lock(table().mutex);
-  table().allocations.erase(data);
+  std::lock_guard const lock(recorded_allocations().mutex);
+  recorded_allocations().allocations.erase(data);
 }
 
 void log_leaked_host_memory(void const* data, std::size_t bytes) noexcept {
@@ -119,17 +119,17 @@ void log_leaked_host_memory(void const* data, std::size_t bytes) noexcept {
 }
 
 std::string leak_report() {
-  std::lock_guard const lock(table().mutex);
-  if (table().allocations.empty()) return "";
+  std::lock_guard const lock(recorded_allocations().mutex);
+  if (recorded_allocations().allocations.empty()) return "";
   std::size_t bytes = 0;
   std::string lines;
-  for (auto const& [data, item] : table().allocations) {
+  for (auto const& [data, item] : recorded_allocations().allocations) {
     bytes += item.bytes;
     lines += "  " + std::to_string(item.bytes) + " bytes of " + describe(data, item) +
              ", allocated by\n" + item.site.describe();
   }
-  return "allocations never freed: " + std::to_string(table().allocations.size()) + ", " +
-         std::to_string(bytes) + " bytes\n" + lines;
+  return "allocations never freed: " + std::to_string(recorded_allocations().allocations.size()) +
+         ", " + std::to_string(bytes) + " bytes\n" + lines;
 }
 
 }  // namespace roc::memory

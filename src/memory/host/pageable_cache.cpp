@@ -18,13 +18,13 @@
 namespace roc::memory {
 namespace {
 
-std::size_t limit() { return base::options().pageable_cache; }
+std::size_t pageable_limit() { return base::options().pageable_cache; }
 
 bool is_large(std::size_t bytes) { return bytes >= huge_page_bytes; }
 
 // Rounds up large sizes to huge pages and to one of eight sizes for each power of two, so that
 // arrays of similar sizes can share blocks. The size of a block follows from that of its array.
-std::size_t rounded(std::size_t bytes) {
+std::size_t pageable_block_bytes(std::size_t bytes) {
   if (!is_large(bytes)) return bytes;
   std::size_t const grain = std::max(huge_page_bytes, std::bit_floor(bytes) / 8);
   if (bytes > std::numeric_limits<std::size_t>::max() - grain) return bytes;
@@ -67,7 +67,7 @@ void* pageable_cache::take(std::size_t bytes) noexcept {
 }
 
 void* pageable_cache::allocate(std::size_t bytes) {
-  std::size_t const block_bytes = rounded(bytes);
+  std::size_t const block_bytes = pageable_block_bytes(bytes);
   std::align_val_t const alignment = alignment_of(bytes);
   void* data = is_large(bytes) ? take(block_bytes) : nullptr;
   if (data == nullptr) {
@@ -94,8 +94,8 @@ void* pageable_cache::allocate(std::size_t bytes) {
 }
 
 void pageable_cache::deallocate(void* data, std::size_t bytes) noexcept {
-  std::size_t const block_bytes = rounded(bytes);
-  if (!is_large(bytes) || block_bytes > limit()) return free_pageable(data, block_bytes);
+  std::size_t const block_bytes = pageable_block_bytes(bytes);
+  if (!is_large(bytes) || block_bytes > pageable_limit()) return free_pageable(data, block_bytes);
   // The list must stay readable for the leak check of AddressSanitizer too.
   auto* const block = ::new (data) free_block{nullptr, block_bytes};
   poison_host_memory(block + 1, block_bytes - sizeof *block);
@@ -107,7 +107,7 @@ void pageable_cache::deallocate(void* data, std::size_t bytes) noexcept {
     while (*end != nullptr) end = &(*end)->next;
     *end = block;
   }
-  trim_to(limit());
+  trim_to(pageable_limit());
 }
 
 void pageable_cache::trim_to(std::size_t keep) noexcept {
@@ -124,7 +124,7 @@ void pageable_cache::trim_to(std::size_t keep) noexcept {
 
 pageable_cache_information pageable_cache::information() {
   std::lock_guard const lock(mutex_);
-  return {bytes_, blocks_, limit(), reused_, allocated_};
+  return {bytes_, blocks_, pageable_limit(), reused_, allocated_};
 }
 
 }  // namespace roc::memory

@@ -25,12 +25,12 @@
 namespace roc::memory {
 namespace {
 
-std::size_t limit() { return base::options().pinned_cache; }
+std::size_t pinned_limit() { return base::options().pinned_cache; }
 
 // Rounds up to one of eight sizes for each power of two, and to whole pages, so that arrays of
 // similar sizes can share blocks. Blocks that cannot be cached are not rounded.
-std::size_t rounded(std::size_t bytes) {
-  if (bytes > limit()) return bytes;
+std::size_t pinned_block_bytes(std::size_t bytes) {
+  if (bytes > pinned_limit()) return bytes;
   std::size_t const grain = std::max<std::size_t>(4096, std::bit_floor(bytes) / 8);
   return (bytes + grain - 1) / grain * grain;
 }
@@ -90,7 +90,7 @@ std::unique_ptr<pinned_block> pinned_cache::find_locked(pinned_block const& want
 detail::resource_block pinned_cache::take(std::size_t bytes, unsigned flags) {
   bool const is_portable = (flags & hipHostMallocPortable) != 0;
   int const device = is_portable ? -1 : runtime::current_device();
-  auto block = std::make_unique<pinned_block>(rounded(bytes), flags, device);
+  auto block = std::make_unique<pinned_block>(pinned_block_bytes(bytes), flags, device);
   bool is_reused = false;
   {
     std::lock_guard const lock(mutex_);
@@ -136,7 +136,8 @@ std::unique_ptr<pinned_block> pinned_cache::remove_used(void const* data) noexce
 
 void pinned_cache::put(std::unique_ptr<pinned_block> block) noexcept {
   // Mapped memory is not cached, because kernels may still use it.
-  bool const can_cache = block->bytes <= limit() && (block->flags & hipHostMallocMapped) == 0;
+  bool const can_cache =
+      block->bytes <= pinned_limit() && (block->flags & hipHostMallocMapped) == 0;
   // has_finished records an event for each use now, so that later work of its stream is not waited
   // for.
   bool const is_recorded = can_cache && platform::log_if_throws([&] {
@@ -153,7 +154,7 @@ void pinned_cache::put(std::unique_ptr<pinned_block> block) noexcept {
     while (*end != nullptr) end = &(*end)->next;
     *end = std::move(block);
   }
-  trim_to(limit());
+  trim_to(pinned_limit());
 }
 
 void pinned_cache::trim_to(std::size_t keep) noexcept {
@@ -170,7 +171,7 @@ void pinned_cache::trim_to(std::size_t keep) noexcept {
 
 pinned_cache_information pinned_cache::information() {
   std::lock_guard const lock(mutex_);
-  return {bytes_, blocks_, limit(), reused_, pinned_};
+  return {bytes_, blocks_, pinned_limit(), reused_, pinned_};
 }
 
 memory_resource& pinned_cache::resource() {

@@ -24,7 +24,7 @@ namespace {
 constinit std::atomic<pool_state*> kept_alive = nullptr;
 
 // Throws roc::error if the upstream does not name its device.
-int device_of(memory_resource const& upstream) {
+int named_device_of(memory_resource const& upstream) {
   if (upstream.device_ordinal() >= 0) return upstream.device_ordinal();
   throw error(std::make_error_code(std::errc::invalid_argument),
               "the upstream of a pool does not name its device; override do_device_ordinal");
@@ -33,7 +33,7 @@ int device_of(memory_resource const& upstream) {
 }  // namespace
 
 pool_state::pool_state(memory_resource& upstream, pool_options const& options)
-    : device_(device_of(upstream)),
+    : device_(named_device_of(upstream)),
       host_kind_(upstream.host_kind()),
       heap_(*this, upstream, device_, options),
       bins_(heap_, device_) {}

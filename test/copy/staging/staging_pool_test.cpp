@@ -23,7 +23,8 @@ using roc::test::gate;
 using roc::transfer::staging_pool;
 using access = staging_pool::access;
 
-constexpr std::size_t block_bytes = 4096;
+constexpr std::size_t alignment = 4096;  // of buffers
+constexpr std::size_t block_bytes = 16 * alignment;
 
 // Two blocks.
 roc::test::program_options const options_of_tests([]() -> roc::options {
@@ -34,7 +35,7 @@ std::atomic<int> allocations = 0;
 
 // Memory that is never freed, as that of the library's own pools. Nothing accesses it.
 void* allocate(std::size_t bytes) {
-  alignas(256) static std::array<std::byte, 64 * block_bytes> memory;
+  alignas(alignment) static std::array<std::byte, 64 * block_bytes> memory;
   EXPECT_EQ(block_bytes, bytes);
   return memory.data() + static_cast<std::size_t>(allocations++ % 64) * block_bytes;
 }
@@ -62,10 +63,10 @@ class StagingPool : public testing::Test {
 
 TEST_F(StagingPool, BuffersShareABlockWhileTheyFit) {
   auto const first = pool.acquire(1, stream);
-  auto const second = pool.acquire(257, stream);
-  auto const third = pool.acquire(block_bytes - 256 - 512, stream);
-  EXPECT_EQ(first->data() + 256, second->data());
-  EXPECT_EQ(second->data() + 512, third->data());
+  auto const second = pool.acquire(alignment + 1, stream);
+  auto const third = pool.acquire(block_bytes - 3 * alignment, stream);
+  EXPECT_EQ(first->data() + alignment, second->data());
+  EXPECT_EQ(second->data() + 2 * alignment, third->data());
   EXPECT_EQ(1, allocations);
   auto const fourth = pool.acquire(1, stream);
   EXPECT_EQ(2, allocations);

@@ -6,7 +6,9 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
+#include <future>
 #include <optional>
 #include <set>
 #include <string>
@@ -122,6 +124,65 @@ TEST_F(PoolResource, DoesNotReuseMemoryOfABusyStreamOnAnotherStream) {
   EXPECT_EQ(data, same.data());
 }
 
+// Events of the uses are recorded when the memory is deallocated, not when it is needed again.
+TEST_F(PoolResource, ReusesMemoryAlthoughItsUserHasLaterWork) {
+  if (roc::test::run_mode() != roc::test::mode::threaded || !roc::test::gate::holds()) {
+    GTEST_SKIP() << "in the other modes nothing holds back later work";
+  }
+  roc::test::gate gate;
+  roc::stream const owner;
+  roc::stream const user;
+  constexpr std::size_t bytes = 8 * mebi;
+  roc::device_array<char> array({bytes}, pool, roc::order::c, owner);
+  array.fill(1, user);
+  char* const data = array.data();
+  array = {};
+  roc::event done;
+  done.record(user);
+  gate.close(user);
+  done.synchronize();
+  roc::device_array<char> const next({bytes}, pool, roc::order::c, owner);
+  EXPECT_EQ(data, next.data());
+}
+
+// The stream may still write the memory that another thread deallocated on it.
+TEST_F(PoolResource, MemoryFromCacheOfAnotherThreadIsUsedInOrder) {
+  if (!roc::test::gate::holds()) GTEST_SKIP() << "in mode inline no work is ever pending";
+  constexpr std::size_t bytes = 4096;
+  roc::pool_resource full(hip_resource, {.limit = 2 * mebi, .slab_bytes = 2 * mebi});
+  roc::test::gate gate;
+  roc::stream const busy;
+  roc::stream const other;
+  std::promise<char*> deallocated;
+  std::promise<void> may_end;
+  std::thread thread([&] {
+    std::vector<roc::device_array<char>> all;
+    try {
+      for (;;) all.emplace_back(roc::shape<1>{bytes}, full, roc::order::c, busy);
+    } catch (roc::out_of_memory const&) {
+    }
+    gate.close(busy);
+    all.back().fill(1, busy);
+    char* const data = all.back().data();
+    all.pop_back();
+    deallocated.set_value(data);
+    may_end.get_future().wait();
+  });
+  char* const data = deallocated.get_future().get();
+  {
+    roc::device_array<char> const next({bytes}, full, roc::order::c, busy);
+    EXPECT_EQ(data, next.data());
+    next.fill(2, other);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a fill that does not wait ends
+    gate.open();
+    other.synchronize();
+    busy.synchronize();
+    EXPECT_EQ(2, next(0).get());
+  }
+  may_end.set_value();
+  thread.join();
+}
+
 // A blocking stream may take memory that pending work of the default stream uses, because it waits
 // for that work. It must stay pending for other streams, also after the end of that stream.
 class PoolResourceAfterTheEndOfAStream : public PoolResource {
@@ -217,6 +278,20 @@ TEST_F(PoolResource, CountsTheBytesOfSmallPendingBlocks) {
   EXPECT_EQ(0u, pool.statistics().pending_bytes);
 }
 
+TEST_F(PoolResource, LargePendingMemoryThatIsAllocatedAgainIsNotPending) {
+  roc::stream const stream;
+  constexpr std::size_t bytes = 8 * mebi;
+  void* const first = pool.allocate(bytes, stream);
+  std::size_t const before = pool.statistics().pending_bytes;
+  for (int i = 0; i != 3; ++i) {
+    pool.deallocate(first, bytes, stream);
+    EXPECT_EQ(before + bytes, pool.statistics().pending_bytes);
+    EXPECT_EQ(first, pool.allocate(bytes, stream));
+    EXPECT_EQ(before, pool.statistics().pending_bytes);
+  }
+  pool.deallocate(first, bytes, stream);
+}
+
 TEST_F(PoolResource, MergesAdjacentFreeSpans) {
   roc::pool_resource small(hip_resource, {.limit = 8 * mebi, .slab_bytes = 8 * mebi});
   void* const whole = small.allocate(8 * mebi);
@@ -248,6 +323,24 @@ TEST_F(PoolResource, TakesTheBestFittingSpan) {
   EXPECT_NEAR(2.0 / 11, limited.statistics().fragmentation(), 1e-9);
   limited.deallocate(a, 3 * mebi);
   limited.deallocate(c, 2 * mebi);
+}
+
+// Idle memory is preferred to dividing a span of the stream that is larger than that.
+TEST_F(PoolResource, SpanOfTheStreamMayBeAQuarterLargerThanRequested) {
+  roc::pool_resource one_slab(hip_resource, {.limit = 64 * mebi, .slab_bytes = 64 * mebi});
+  one_slab.deallocate(one_slab.allocate(64 * mebi), 64 * mebi);
+  void* const in_use = one_slab.allocate(2 * mebi);
+  roc::stream const stream;
+  for (std::size_t const bytes : {5 * mebi, 6 * mebi}) {
+    roc::device().synchronize();
+    one_slab.trim();  // all other memory is idle
+    void* const span = one_slab.allocate(bytes, stream);
+    one_slab.deallocate(span, bytes, stream);
+    void* const taken = one_slab.allocate(4 * mebi, stream);
+    EXPECT_EQ(bytes == 5 * mebi, span == taken);
+    one_slab.deallocate(taken, 4 * mebi, stream);
+  }
+  one_slab.deallocate(in_use, 2 * mebi);
 }
 
 TEST_F(PoolResource, WaitsForPendingWorkBeforeItThrowsOutOfMemory) {
