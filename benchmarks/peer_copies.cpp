@@ -4,11 +4,11 @@
 // over all devices, gathered, and copied to each of them, beside a loop of hipMemcpyAsync. Every
 // copy is verified.
 //
-//   peer_copies [ROWS [SECONDS]]
+//   peer_copies [ROWS [SECONDS [several]]]
 //
 // ROWS is the side of the square matrices of float, a power of two and 64 or more (default 16384:
-// 1 GiB), SECONDS the time of each measurement (default 0.3). Without two devices the exit code is
-// 77.
+// 1 GiB), SECONDS the time of each measurement (default 0.3). With `several` the pairs are left
+// out. Without two devices the exit code is 77.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -477,6 +477,11 @@ int main(int argc, char** argv) {
     std::printf("peer_copies: ROWS is %s; use a power of two, 64 or more\n", argv[1]);
     return 1;
   }
+  bool const several_only = argc > 3;
+  if (several_only && std::string(argv[3]) != "several") {
+    std::printf("peer_copies: \"%s\" is not `several`\n", argv[3]);
+    return 1;
+  }
   int const devices = roc::device::count();
   if (devices < 2) {
     std::printf("peer_copies needs two devices; there are %d\n", devices);
@@ -493,9 +498,11 @@ int main(int argc, char** argv) {
       if (link.has_access) roc::device(i).enable_access(roc::device(j));
     }
   }
-  std::printf("\n%zu x %zu floats\nfrom to %-54s %9s %9s       ratio\n", side, side, "case",
-              "rocarray", "reference");
-  for (int i = 0; i < devices; ++i) {
+  if (!several_only) {
+    std::printf("\n%zu x %zu floats\nfrom to %-54s %9s %9s       ratio\n", side, side, "case",
+                "rocarray", "reference");
+  }
+  for (int i = 0; i < devices && !several_only; ++i) {
     for (int j = 0; j < devices; ++j) {
       if (i == j) continue;
       measure_pair(i, j, side);

@@ -55,7 +55,7 @@ function(rocarray_add_exit_code_test test code program)
   list(FILTER written EXCLUDE REGEX "^-")
   rocarray_fixtures(written ${written})
   rocarray_fixtures(needed ${needed})
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_WITH}" TIMEOUT 120
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_WITH}" TIMEOUT 600
     FIXTURES_SETUP "${written}" FIXTURES_REQUIRED "${needed}")
   if(NOT code EQUAL 5)
     set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "no device was found")
@@ -243,7 +243,7 @@ if(ROCARRAY_BROWSER)
       -DBROWSER=${ROCARRAY_BROWSER} -DREPORT=${results}.${kind}
       -DDIRECTORY=${CMAKE_CURRENT_BINARY_DIR}
       -P ${CMAKE_CURRENT_LIST_DIR}/rocbench/render_report.cmake)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 180
+    set_tests_properties(${test} PROPERTIES TIMEOUT 600
       FIXTURES_REQUIRED ${rocarray_test_prefix}.results.json.${kind}
       SKIP_REGULAR_EXPRESSION "no device was found")
   endforeach()
@@ -269,7 +269,7 @@ if(TARGET plain_copies AND TARGET rocarray_preload AND ROCARRAY_PYTHON_EXECUTABL
   set(name ${rocarray_test_prefix}.benchmarks.preloaded_programs)
   add_test(NAME ${name} COMMAND ${ROCARRAY_PYTHON_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/peers/preloaded.py
     ${run} $<TARGET_FILE:plain_copies> --programs plain,static,torch,cupy --sizes 65536,2097152 --rounds 1)
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 120 SKIP_RETURN_CODE 77
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 600 SKIP_RETURN_CODE 77
     PASS_REGULAR_EXPRESSION "plain [|] d2h/pinned/rows [|] 2 MiB [|] [0-9.]+ [|] [0-9.]+ to [0-9.]+ [|] [0-9.]+ [|]")
 endif()
 

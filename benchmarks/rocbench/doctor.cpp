@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-verdict unknown(std::string const& reason) { return {diagnosis_state::unknown, reason}; }
+verdict not_known(std::string const& reason) { return {diagnosis_state::unknown, reason}; }
 verdict right(std::string const& found) { return {diagnosis_state::ok, found}; }
 verdict judge(bool is_right, std::string const& found, std::string const& expected,
               std::string const& remedy) {
@@ -47,11 +47,11 @@ std::set<std::uint64_t> numbers_of_list(std::string const& text) {
 verdict examine_link(fs::path const& root, std::string const& bus_id) {
   rate_limit const current = pcie_limit(bus_id, link_state::current, root);
   rate_limit const possible = pcie_limit(bus_id, link_state::maximum, root);
-  if (!current.rate) return unknown(current.origin);
+  if (!current.rate) return not_known(current.origin);
   auto const describe = [](rate_limit const& link) {
     return fmt::format("{}, {} GB/s", link.origin, format_rate(*link.rate));
   };
-  if (!possible.rate) return unknown(describe(current) + "; the most it can be is unknown");
+  if (!possible.rate) return not_known(describe(current) + "; the most it can be is unknown");
   return judge(*current.rate >= *possible.rate, describe(current), describe(possible),
                "reseat the card; check risers, and the slot's speed in the firmware");
 }
@@ -59,12 +59,12 @@ verdict examine_link(fs::path const& root, std::string const& bus_id) {
 verdict examine_numa_node(fs::path const& root, fs::path const& device) {
   std::string const node = first_line(device / "numa_node");
   if (node.empty() || node.starts_with('-'))
-    return unknown("the firmware does not say which node the device is at");
+    return not_known("the firmware does not say which node the device is at");
   auto const near =
       numbers_of_list(first_line(root / "sys/devices/system/node" / ("node" + node) / "cpulist"));
   std::string const list = value_of_key(root / "proc/self/status", "Cpus_allowed_list");
   auto const allowed = numbers_of_list(list);
-  if (near.empty() || allowed.empty()) return unknown("the CPUs of the node are unknown");
+  if (near.empty() || allowed.empty()) return not_known("the CPUs of the node are unknown");
   auto const is_near = [&](std::uint64_t cpu) { return near.contains(cpu); };
   if (std::ranges::any_of(allowed, is_near)) {
     bool const all = std::ranges::all_of(allowed, is_near);
@@ -78,13 +78,13 @@ verdict examine_numa_node(fs::path const& root, fs::path const& device) {
 
 verdict examine_iommu(fs::path const& root, fs::path const& device) {
   std::error_code error;
-  if (!fs::exists(device, error)) return unknown("sysfs has no entry for the device");
+  if (!fs::exists(device, error)) return not_known("sysfs has no entry for the device");
   if (!fs::exists(device / "iommu_group", error)) {
     bool const has_iommu = !fs::is_empty(root / "sys/class/iommu", error) && !error;
     return right(has_iommu ? "not used for the device" : "off");
   }
   std::string const type = first_line(device / "iommu_group/type");
-  if (type.empty()) return unknown("the mode of the device's group is not reported");
+  if (type.empty()) return not_known("the mode of the device's group is not reported");
   if (type == "identity") return right("passes addresses through");
   return judge(false, fmt::format("translates the device's addresses ({})", type),
                "pass-through (identity)", "start the kernel with iommu=pt");
@@ -98,7 +98,7 @@ verdict examine_device_clock(fs::path const& device, std::string const& throttli
     return judge(is_free, fmt::format("performance level {}", level), "auto or high",
                  "rocm-smi --setperflevel auto");
   }
-  if (!has_reasons) return unknown("the driver does not say whether it is held down");
+  if (!has_reasons) return not_known("the driver does not say whether it is held down");
   if (throttling == "none" || throttling == "idle") return right("not held down");
   return judge(false, fmt::format("held down: {}", throttling), "not held down",
                "check cooling and power; reset limits: nvidia-smi -rgc, -rac");
@@ -107,7 +107,7 @@ verdict examine_device_clock(fs::path const& device, std::string const& throttli
 verdict examine_governor(fs::path const& root) {
   std::string const governor =
       first_line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-  if (governor.empty()) return unknown("not reported, as in most virtual machines");
+  if (governor.empty()) return not_known("not reported, as in most virtual machines");
   return judge(governor == "performance", governor, "performance",
                "cpupower frequency-set --governor performance");
 }
@@ -116,7 +116,7 @@ verdict examine_cpu_clock(fs::path const& root) {
   fs::path const directory = root / "sys/devices/system/cpu/cpu0/cpufreq";
   auto const limit = number_at_start(first_line(directory / "scaling_max_freq"));
   auto const possible = number_at_start(first_line(directory / "cpuinfo_max_freq"));
-  if (!limit || !possible) return unknown("not reported, as in most virtual machines");
+  if (!limit || !possible) return not_known("not reported, as in most virtual machines");
   return judge(*limit >= *possible, fmt::format("{} MHz", *limit / 1000),
                fmt::format("{} MHz", *possible / 1000),
                fmt::format("cpupower frequency-set --max {}kHz", *possible));
@@ -126,7 +126,7 @@ verdict examine_huge_pages(fs::path const& root) {
   std::string const choices = first_line(root / "sys/kernel/mm/transparent_hugepage/enabled");
   std::size_t const begin = choices.find('[');
   std::size_t const end = choices.find(']', begin);
-  if (end == std::string::npos) return unknown("the kernel does not report them");
+  if (end == std::string::npos) return not_known("the kernel does not report them");
   std::string const choice = choices.substr(begin + 1, end - begin - 1);
   return judge(choice != "never", choice, "madvise or always",
                "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
@@ -138,7 +138,7 @@ verdict examine_locked_memory(fs::path const& root) {
   if (limit.starts_with("unlimited")) return right("unlimited");
   auto const bytes = number_at_start(limit);
   auto const memory_kib = number_at_start(value_of_key(root / "proc/meminfo", "MemTotal"));
-  if (!bytes || !memory_kib) return unknown("the limit is not reported");
+  if (!bytes || !memory_kib) return not_known("the limit is not reported");
   std::uint64_t const needed = *memory_kib * 1024 / 2;
   return judge(*bytes >= needed, format_size(*bytes), format_size(needed) + " or unlimited",
                "ulimit -l unlimited, after \"memlock unlimited\" in limits.conf");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "image.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <mutex>

@@ -60,7 +60,7 @@ namespace {
 
 constexpr char const* unknown = "unknown";
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::size_t page = 4096;
+constexpr std::size_t page_bytes = 4096;
 
 #if ROCARRAY_PLATFORM_AMD
 constexpr char const* platform_name = "amd";
@@ -72,11 +72,6 @@ constexpr char const* platform_name = "host";
 
 #ifndef ROCBENCH_COMMIT
 #define ROCBENCH_COMMIT ""
-#endif
-#ifdef NDEBUG
-constexpr char const* build_type = "release";
-#else
-constexpr char const* build_type = "debug";
 #endif
 #ifdef __clang__
 constexpr char const* compiler = "Clang " __clang_version__;
@@ -274,7 +269,7 @@ rate_limit device_memory_limit(roc::device const& device, run_environment const&
 // Returns the best rate of copies in host memory, of every kind that a case may use: memory of the
 // library and of the system, from one thread to all cores, with and without non-temporal stores.
 rate_limit measured_host_copy(std::size_t bytes) {
-  using copy_function = void (*)(std::byte* to, std::byte const* from, std::size_t bytes);
+  using copy_function = void (*)(std::byte * to, std::byte const* from, std::size_t bytes);
   constexpr copy_function copy_functions[] = {
       [](std::byte* to, std::byte const* from, std::size_t count) {
         // In steps, since memcpy of a large range uses non-temporal stores.
@@ -446,8 +441,8 @@ void record_final_state(run_environment& environment) {
 
 std::size_t default_size(roc::device const& device, run_environment const& environment) {
   std::size_t const preferred = (environment.on_gpu ? 256 : 64) * mebibyte;
-  std::size_t const available = device.memory().free / 4 / page * page;
-  return std::clamp(available, page, preferred);
+  std::size_t const available = device.memory().free / 4 / page_bytes * page_bytes;
+  return std::clamp(available, page_bytes, preferred);
 }
 
 std::uint64_t host_memory() {

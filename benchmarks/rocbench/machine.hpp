@@ -18,6 +18,13 @@
 
 namespace rocbench {
 
+/// The type of this build: `debug` checks assertions, `release` does not.
+#ifdef NDEBUG
+inline constexpr char const* build_type = "release";
+#else
+inline constexpr char const* build_type = "debug";
+#endif
+
 /// A property of the machine, the build or the device, for tables and result files.
 struct fact {
   std::string name;

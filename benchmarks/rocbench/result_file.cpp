@@ -67,12 +67,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, name, bytes, counted, path, phys
 
 namespace {
 
-#ifdef NDEBUG
-constexpr char const* build_type = "release";
-#else
-constexpr char const* build_type = "debug";
-#endif
-
 constexpr int max_devices = 1024;
 
 json make_context(benchmark_run const& run) {

@@ -14,10 +14,12 @@
 #                 themselves tested. Options of the library are set in the sources
 #                 (test/support/options.hpp)
 # ALSO_WITH       runs the tests once more with each of these variables added to ENVIRONMENT, and
-#                 adds its value to the tests' names; for other emulated machines
+#                 adds its value to the tests' names; for other emulated machines. These runs leave
+#                 out mode inline, and mode check unless the variable is ROCARRAY_HOST_EMULATE
 # MODES           the modes to run in, if not all
 # NOT_IN          tests that cannot run in a mode, or with a value of ALSO_WITH (`default`: without
-#                 one), and would be skipped there: inline=Suite.Test. They are not added.
+#                 one; rocm5: under its rules on the fake runtime), and would be skipped there:
+#                 inline=Suite.Test. They are not added.
 #                 `deferred` includes check
 # HOST_ONLY       adds the tests on the host platform only
 # NO_DEVICE       the tests need no device and also run on machines without one
@@ -30,8 +32,6 @@ set(ROCARRAY_TEST_SCALE "" CACHE STRING "Divisor of the tests' sizes, for emulat
 set(ROCARRAY_TEST_COMPILE_OPTIONS "" CACHE STRING
   "Additional C++ compiler options of the tests, such as -O0; the library does not use them")
 option(ROCARRAY_TEST_BY_PROGRAM "Run all tests of a program as one CTest test, in one process" OFF)
-set(ROCARRAY_TEST_MODES_BY_PROGRAM "" CACHE STRING
-  "Modes for which ROCARRAY_TEST_BY_PROGRAM counts as ON, with semicolons between")
 set(ROCARRAY_TEST_PREFIX "" CACHE STRING
   "First part of the tests' names; empty: the platform's name")
 
@@ -67,9 +67,10 @@ if(ROCARRAY_TEST_SCALE)
 endif()
 
 # The fake HIP runtime emulates a version of ROCm. The tests of these modules, in which versions
-# differ, also run under the rules of ROCm 5.
+# differ, run in the modes threaded and deferred, and also under the rules of ROCm 5; the others only
+# in mode deferred, because the host platform runs them in all modes.
 set(ROCARRAY_FAKE_RUNTIME_ENVIRONMENT ROCARRAY_HOST_EMULATE=rocm6)
-set(ROCARRAY_ROCM5_TEST_MODULES runtime memory copy)
+set(ROCARRAY_VERSION_DEPENDENT_TEST_MODULES runtime memory copy)
 
 # Poisoned and protected memory detects the errors that a GPU would. Both are on by default in the
 # fake HIP runtime.
@@ -84,9 +85,11 @@ set(ROCARRAY_ENVIRONMENT_IN_check ROCARRAY_HOST_MODE=deferred ROCARRAY_HOST_CHEC
 if(ROCARRAY_SANITIZE)
   # Modes differ in the host platform and in the library's streams. In the other modules they differ in
   # when work runs: `threaded` shows races, and also `deferred` memory that is used after its lifetime.
-  set(ROCARRAY_ALL_MODES_TEST_MODULES platform host runtime)
+  # ThreadSanitizer has little to find in the other modes, in which the threads of streams do not run.
+  set(ROCARRAY_ALL_MODES_TEST_MODULES "")
   set(ROCARRAY_SANITIZED_TEST_MODES threaded)
   if(NOT ROCARRAY_SANITIZE MATCHES "thread")
+    set(ROCARRAY_ALL_MODES_TEST_MODULES platform host runtime)
     list(APPEND ROCARRAY_SANITIZED_TEST_MODES deferred)
   endif()
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -146,12 +149,16 @@ function(rocarray_add_test name)
     set_target_properties(${name} PROPERTIES
       ${launcher_property} "${ROCARRAY_TEST_COMMAND_PREFIX}")
   endif()
+  get_filename_component(module ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(modes "")
   if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
     list(PREPEND environment ${ROCARRAY_HOST_TEST_ENVIRONMENT})
     set(modes ${ROCARRAY_HOST_TEST_MODES})
   elseif(ROCARRAY_ON_FAKE_RUNTIME)
-    set(modes threaded deferred)
+    set(modes deferred)
+    if(module IN_LIST ROCARRAY_VERSION_DEPENDENT_TEST_MODULES)
+      list(PREPEND modes threaded)
+    endif()
   endif()
   if(arg_NO_DEVICE)
     list(REMOVE_ITEM modes check)  # nothing is ever pending
@@ -159,7 +166,6 @@ function(rocarray_add_test name)
   if(arg_MODES AND modes)
     set(modes ${arg_MODES})
   endif()
-  get_filename_component(module ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   if(ROCARRAY_SANITIZE AND NOT arg_MODES AND NOT module IN_LIST ROCARRAY_ALL_MODES_TEST_MODULES)
     set(modes ${ROCARRAY_SANITIZED_TEST_MODES})
   endif()
@@ -167,7 +173,7 @@ function(rocarray_add_test name)
     set(modes device)
   endif()
   _rocarray_register_all(${name} "" "${modes}" "${environment}" "${arg_NO_DEVICE}" "${arg_FRESH}")
-  if(ROCARRAY_ON_FAKE_RUNTIME AND module IN_LIST ROCARRAY_ROCM5_TEST_MODULES)
+  if(ROCARRAY_ON_FAKE_RUNTIME AND module IN_LIST ROCARRAY_VERSION_DEPENDENT_TEST_MODULES)
     _rocarray_register(${name} rocm5. deferred "${environment};ROCARRAY_HOST_EMULATE=rocm5"
       "${arg_FRESH}")
   endif()
@@ -175,8 +181,16 @@ function(rocarray_add_test name)
     if(modes STREQUAL "device" AND setting MATCHES "^ROCARRAY_HOST_")
       continue()  # a real device is not emulated
     endif()
+    set(modes_of_setting ${modes})
+    list(REMOVE_ITEM modes_of_setting inline)
+    if(NOT setting MATCHES "^ROCARRAY_HOST_EMULATE=")
+      list(REMOVE_ITEM modes_of_setting check)
+    endif()
+    if(NOT modes_of_setting)
+      message(FATAL_ERROR "rocarray: ${name} would not run with ${setting} in any mode")
+    endif()
     string(REGEX REPLACE "^[^=]*=" "" value ${setting})
-    _rocarray_register_all(${name} ${value}. "${modes}" "${environment};${setting}"
+    _rocarray_register_all(${name} ${value}. "${modes_of_setting}" "${environment};${setting}"
       "${arg_NO_DEVICE}" "${arg_FRESH}")
   endforeach()
 endfunction()
@@ -219,7 +233,7 @@ function(_rocarray_register name name_part mode environment fresh)
     endif()
   endforeach()
   string(REGEX REPLACE "^:" "-" filter "${filter}")
-  if((ROCARRAY_TEST_BY_PROGRAM OR mode IN_LIST ROCARRAY_TEST_MODES_BY_PROGRAM) AND NOT fresh)
+  if(ROCARRAY_TEST_BY_PROGRAM AND NOT fresh)
     set(arguments "")
     if(filter)  # an empty one selects no test
       set(arguments --gtest_filter=${filter})
@@ -236,7 +250,7 @@ function(_rocarray_register name name_part mode environment fresh)
     TEST_FILTER "${filter}"
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
+    PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   # gtest_discover_tests would split a list of variables. A script sets them after the discovery.
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_${name_part}${mode}_environment.cmake)
   file(GENERATE OUTPUT ${script} CONTENT
@@ -312,6 +326,6 @@ function(_rocarray_add_command_test test chosen_modes more)
     endif()
     add_test(NAME ${name} COMMAND ${ARGN})
     set_tests_properties(${name} PROPERTIES
-      TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT "${variables}")
+      TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${variables}")
   endforeach()
 endfunction()

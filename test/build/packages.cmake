@@ -33,7 +33,7 @@ if(NOT ROCARRAY_SANITIZE)
         --build-options ${variables} -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_PREFIX_PATH=${install}
         --test-command round_trip)
     set_tests_properties(${prefix}.installed_examples PROPERTIES SKIP_REGULAR_EXPRESSION "no device"
-      FIXTURES_REQUIRED ${prefix}.install TIMEOUT 300 ENVIRONMENT "${environment}")
+      FIXTURES_REQUIRED ${prefix}.install TIMEOUT 900 ENVIRONMENT "${environment}")
   endif()
 
   set(other amd)
@@ -87,23 +87,5 @@ if(NOT ROCARRAY_SANITIZE)
   else()
     add_test(NAME ${prefix}.debs COMMAND sh -c "echo 'dpkg was not found: not a Debian system'; exit 77")
     set_tests_properties(${prefix}.debs PROPERTIES SKIP_RETURN_CODE 77)
-  endif()
-
-  if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host")
-    add_test(NAME ${prefix}.consumer_by_fetch_content
-      COMMAND ${consumer} ${CMAKE_CURRENT_BINARY_DIR}/consumer_fetch ${options}
-        --build-options ${variables} ${unoptimized} -DROCARRAY_PLATFORM=host -DKIND=shared
-        -DROCARRAY_INSTALL=ON -DFETCH=${PROJECT_SOURCE_DIR}
-        --test-command consumer)
-    set_tests_properties(${prefix}.consumer_by_fetch_content PROPERTIES
-      FIXTURES_SETUP ${prefix}.fetch TIMEOUT 300)
-    # A project that takes the source along installs the library only if it asks.
-    foreach(kind subdirectory fetch)
-      add_test(NAME ${prefix}.installation_with_${kind}
-        COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/consumer_install.sh ${CMAKE_COMMAND}
-          ${CMAKE_CURRENT_BINARY_DIR}/consumer_${kind})
-      set_tests_properties(${prefix}.installation_with_${kind} PROPERTIES
-        FIXTURES_REQUIRED ${prefix}.${kind})
-    endforeach()
   endif()
 endif()

@@ -13,16 +13,18 @@ A mutant is drawn at random from all changes of the sources in src/layout, src/m
 
 A mutant that does not compile does not count, nor does an equivalent one: the compiler makes the same
 library of it, byte by byte. Another is drawn for each. A mutant is noticed if a test fails, crashes or
-takes ten times as long as it should (and 20 s). A test that fails is repeated, and must fail again; one
-that takes too long is not. The tests run in the modes deferred and threaded, those of the mutated source
-first, up to the first that fails.
+takes longer than 20 s and ten times its usual time. A test that fails is repeated, and must fail again.
+The tests run in the modes deferred and threaded, those of the mutated source first, up to the first that
+fails.
 
 The mutants are made in a copy of the source tree that is built once, so that each costs the compilation
-of one source and the links of the tests that run.
+of one source and the links of the tests that run. With --jobs above 1 each job has an overlay mount of
+that copy in a mount namespace of its own, which needs root on Linux.
 
 A file of explained mutants has one mutant a line, as this program prints it without its number and
-verdict, then " # " and the reason why no test can notice it:
-  src/copy/plan.cpp:12: relation: < -> <= # both sides are never equal
+verdict, then " # " and the reason why no test can notice it. The line number is ignored and may be left
+out:
+  src/copy/plan.cpp:12: relation: < -> <= in "if (a < b) swap(a, b);" # equal values may be swapped
 
 SIGINT and SIGTERM end a run; it prints the summary of the mutants that it has judged.
 """
@@ -30,11 +32,11 @@ SIGINT and SIGTERM end a run; it prints the summary of the mutants that it has j
 import argparse
 import collections
 import concurrent.futures
+import ctypes
 import hashlib
 import json
 import os
 import pathlib
-import queue
 import random
 import re
 import resource
@@ -53,10 +55,15 @@ DIRECTORIES = ["src/layout", "src/memory", "src/copy"]
 TEST_MODULES = "layout;platform;runtime;memory;copy;arrays;kernels;interop;campaigns"
 MODES = ["deferred", "threaded"]
 CONFIGURATION = ["-DROCARRAY_PLATFORM=host", "-DCMAKE_BUILD_TYPE=Release",
-                 "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DROCARRAY_TEST_COMPILE_OPTIONS=-O0",
+                 # With assertions, so that an access beyond the end of a vector is noticed.
+                 "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -D_GLIBCXX_ASSERTIONS",
+                 "-DROCARRAY_TEST_COMPILE_OPTIONS=-O0",
                  "-DROCARRAY_BUILD_EXAMPLES=OFF", "-DROCARRAY_BUILD_BENCHMARKS=OFF",
+                 "-DROCARRAY_BUILD_PYTHON=OFF",
                  "-DROCARRAY_TEST_BY_PROGRAM=ON", f"-DROCARRAY_TEST_MODULES={TEST_MODULES}"]
 MEMORY_LIMIT = 12 << 30  # of a test, in bytes: a mutant may allocate without end
+THREAD_SANITIZER = b"__tsan_init"  # in programs, which reserve more address space than MEMORY_LIMIT
+PROCESSORS = os.cpu_count() or 1
 
 # The changes
 
@@ -86,7 +93,7 @@ NOT_CALLS = {"static_assert", "return", "throw", "delete", "new", "if", "for", "
              "sizeof", "alignas", "decltype", "requires", "catch", "noexcept", "operator"}
 
 Token = collections.namedtuple("Token", "kind text begin end")
-Change = collections.namedtuple("Change", "path line kind begin end text before")
+Change = collections.namedtuple("Change", "path line kind begin end text before code occurrence")
 
 
 def tokens_of(text):
@@ -157,12 +164,18 @@ def call_at(tokens, i):
 def changes_of(path, text):
     """All changes of a source, in the order of their places."""
     tokens = tokens_of(text)
+    lines = text.splitlines()
+    occurrences = collections.Counter()
     result = []
 
     def add(kind, first, last, replacement):
         begin, end = tokens[first].begin, tokens[last].end
-        result.append(Change(path, text.count("\n", 0, begin) + 1, kind, begin, end, replacement,
-                             text[begin:end]))
+        line = text.count("\n", 0, begin) + 1
+        change = Change(path, line, kind, begin, end, replacement, text[begin:end],
+                        lines[line - 1].strip(), 1)
+        same = without_line(describe(change))
+        occurrences[same] += 1
+        result.append(change._replace(occurrence=occurrences[same]))
 
     assertion_end = -1
     for i, token in enumerate(tokens):
@@ -219,7 +232,13 @@ def mutated(text, change):
 def describe(change):
     shorten = lambda words: textwrap.shorten(words, 60, placeholder=" ...")
     what = "removed" if change.kind == "call" else f"-> {shorten(change.text)}"
-    return f"{change.path}:{change.line}: {change.kind}: {shorten(change.before)} {what}"
+    which = f", occurrence {change.occurrence}" if change.occurrence > 1 else ""
+    return (f"{change.path}:{change.line}: {change.kind}: {shorten(change.before)} {what} "
+            f"in \"{change.code}\"{which}")
+
+
+def without_line(description):
+    return re.sub(r":\d+:", ":", description, count=1)
 
 
 # Building and testing
@@ -241,18 +260,17 @@ def kill(process):
         pass  # it has just ended
 
 
-Test = collections.namedtuple("Test", "name program module mode command environment directory")
+Test = collections.namedtuple("Test", "name program module mode command environment directory is_limited")
 Result = collections.namedtuple("Result", "verdict change detail seconds")
 
 
 class Workspace:
-    """A copy of the source tree, built once, in which mutants are made one at a time."""
+    """A copy of the source tree that is built once."""
 
-    def __init__(self, source, directory, configuration, jobs):
+    def __init__(self, source, directory, configuration):
         self.directory = directory
         self.build_directory = directory / "build" / "h"
         self.configuration = configuration
-        self.jobs = jobs
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(directory), CCACHE_NOHASHDIR="1")
         self.copy(source)
 
@@ -291,22 +309,22 @@ class Workspace:
         if configured.returncode != 0:
             sys.exit(f"mutation: the configuration failed:\n{configured.stdout}")
 
-    def build(self, targets, jobs=None):
+    def build(self, targets, jobs):
         """Returns the output of a failed build, or None."""
-        built = self.run(["ninja", "-C", self.build_directory, f"-j{jobs or self.jobs}", *targets])
+        built = self.run(["ninja", "-C", self.build_directory, f"-j{jobs}", *targets])
         return None if built.returncode == 0 else built.stdout
 
-    def prepare(self, jobs=None):
+    def prepare(self):
         """Builds everything without a mutant."""
         self.configure()
-        problem = self.build([], jobs)
+        problem = self.build([], PROCESSORS)
         if problem:
             sys.exit(f"mutation: the build failed without a mutant:\n{problem[-3000:]}")
+        self.archive = next(self.build_directory.rglob("librocarray.a"))
         self.original = self.library()
 
     def library(self):
-        archive = next(self.build_directory.rglob("librocarray.a"))
-        return hashlib.sha256(archive.read_bytes()).hexdigest()
+        return hashlib.sha256(self.archive.read_bytes()).hexdigest()
 
     def tests(self):
         """The tests that CTest would run in MODES, and those of programs that run in none of these."""
@@ -324,23 +342,57 @@ class Workspace:
             program = pathlib.Path(command[0])
             place = program.relative_to(self.build_directory).parts
             result.append(Test(test["name"], program.name, place[1] if len(place) > 2 else "", mode,
-                               command, environment, properties["WORKING_DIRECTORY"]))
+                               command, environment, properties["WORKING_DIRECTORY"],
+                               THREAD_SANITIZER not in program.read_bytes()))
         in_modes = {test.program for test in result if test.mode in MODES}
         return [test for test in result if test.mode in MODES or test.program not in in_modes]
 
-    def own(self, test, other):
-        """The test of another workspace, in this one."""
-        def moved(text):
-            return text.replace(str(other.directory), str(self.directory))
-        return test._replace(command=[moved(part) for part in test.command],
-                             environment={name: moved(value) for name, value in test.environment.items()},
-                             directory=moved(test.directory))
+
+class OverlayError(Exception):
+    """A thread cannot get an overlay."""
+
+
+class Overlay:
+    """Lets the calling thread, and the threads and processes that it starts, change a directory without
+    changing it for others: the changes are stored in another directory. Needs root on Linux."""
+
+    CLONE_NEWNS = 0x00020000  # of <sched.h>
+
+    def __init__(self, directory, changes):
+        self.directory = directory
+        self.changes = changes
+        self.mounts = 0
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(self.CLONE_NEWNS) != 0:
+            raise OverlayError(f"no mount namespace: {os.strerror(ctypes.get_errno())}; use --jobs 1")
+        try:
+            subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+            self.mount()
+        except subprocess.CalledProcessError as problem:
+            raise OverlayError(f"no overlay of {directory} in {changes}: {problem}; use --jobs 1, or a "
+                               "--build-dir in another file system") from problem
+
+    def mount(self):
+        # A process that outlives its test may still write to the directories of the mount before.
+        shutil.rmtree(self.changes, ignore_errors=True)
+        self.mounts += 1
+        place = self.changes / str(self.mounts)
+        (place / "upper").mkdir(parents=True)
+        (place / "work").mkdir()
+        options = f"lowerdir={self.directory},upperdir={place}/upper,workdir={place}/work"
+        subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, self.directory], check=True)
+
+    def discard(self):
+        """Removes the changes."""
+        subprocess.run(["umount", "--lazy", self.directory], check=True)
+        self.mount()
 
 
 def run_test(test, seed, timeout):
     """Runs a test. Returns (why it failed or None, seconds)."""
     def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+        if test.is_limited:
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     begin = time.monotonic()
@@ -373,23 +425,28 @@ class Campaign:
     def __init__(self, workspace, seed, minimum_timeout=20.0):
         self.seed = seed
         self.minimum_timeout = minimum_timeout
-        self.workspace = workspace  # of the tests
+        self.workspace = workspace
         self.tests = workspace.tests()
         self.seconds = {}
         self.noticed_in = collections.Counter()
         self.lock = threading.Lock()
+        self.slots = threading.Semaphore(PROCESSORS)  # of tests that run
 
-    def measure(self, jobs, leave_out_failing=False):
-        """Runs all tests without a mutant, `jobs` at the same time. Those that fail are left out if
-        this is asked for, or end the program."""
+    def run_test(self, test, timeout):
+        with self.slots:
+            return run_test(test, self.seed, timeout)
+
+    def measure(self, leave_out_failing=False):
+        """Runs all tests without a mutant. Those that fail are left out if this is asked for, or end
+        the program."""
         failed = {}
 
         def run_unchanged(test):
-            problem, self.seconds[test.name] = run_test(test, self.seed, 600)
-            if problem and run_test(test, self.seed, 600)[0]:
+            problem, self.seconds[test.name] = self.run_test(test, 600)
+            if problem and self.run_test(test, 600)[0]:
                 failed[test.name] = problem
 
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        with concurrent.futures.ThreadPoolExecutor(PROCESSORS) as pool:
             list(pool.map(run_unchanged, self.tests))
         text = "".join(f"\n  {name}: {problem}" for name, problem in failed.items())
         if failed and not leave_out_failing:
@@ -414,45 +471,63 @@ class Campaign:
 
         return sorted(self.tests, key=rank)
 
-    def notice(self, workspace, change):
+    def first_failure(self, tests, at_once):
+        """Runs tests up to the first that fails. Returns ((test, problem) or None, what failed and
+        passed when repeated)."""
+        failures, unstable = [], []
+
+        def judge(test):
+            timeout = self.minimum_timeout + 10 * self.seconds[test.name]
+            problem, _ = (None, 0) if failures else self.run_test(test, timeout)
+            if not problem:
+                return
+            if not self.run_test(test, timeout)[0]:
+                unstable.append(f"{test.name}: {problem}")
+            else:
+                failures.append((test, problem))
+
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            list(pool.map(judge, tests))
+        return failures[0] if failures else None, unstable
+
+    def notice(self, change):
         """Returns (what noticed the mutant or None, what failed only once)."""
         order = self.order(change.path)
-        built = set()
+        # The likeliest programs one at a time; then all others at once, because few mutants get there.
+        programs = list(dict.fromkeys(test.program for test in order))
+        groups = [{program} for program in programs[:8]]
+        if programs[8:]:
+            groups.append(set(programs[8:]))
         unstable = []
-        for i, test in enumerate(order):
-            test = workspace.own(test, self.workspace)
-            if test.program not in built:
-                # One at a time at first; later all, because few mutants get that far.
-                wanted = {test.program} if len(built) < 8 else {other.program for other in order[i:]}
-                if workspace.build(sorted(wanted)) is not None:
-                    return "does not compile", unstable
-                built |= wanted
-            timeout = self.minimum_timeout + 10 * self.seconds[test.name]
-            problem, _ = run_test(test, self.seed, timeout)
-            if not problem:
-                continue
-            if problem != "ran too long" and not run_test(test, self.seed, timeout)[0]:
-                unstable.append(f"{test.name}: {problem}")
-                continue
-            with self.lock:
-                self.noticed_in[change.path, test.program] += 1
-                self.noticed_in[pathlib.PurePath(change.path).parts[:3], test.program] += 1
-            return f"{test.name}: {problem}", unstable
+        for group in groups:
+            at_once = 1 if len(group) == 1 else PROCESSORS
+            # Linking takes memory, and other jobs run tests.
+            if self.workspace.build(sorted(group), max(1, at_once // 4)) is not None:
+                return "does not compile", unstable
+            tests = [test for test in order if test.program in group]
+            failure, failed_once = self.first_failure(tests, at_once)
+            unstable += failed_once
+            if failure:
+                test, problem = failure
+                with self.lock:
+                    self.noticed_in[change.path, test.program] += 1
+                    self.noticed_in[pathlib.PurePath(change.path).parts[:3], test.program] += 1
+                return f"{test.name}: {problem}", unstable
         return None, unstable
 
-    def judge(self, workspace, change):
+    def judge(self, change):
         start = time.monotonic()
-        file = workspace.directory / change.path
+        file = self.workspace.directory / change.path
         original = file.read_text()
         file.write_text(mutated(original, change))
         try:
             detail, unstable = "", []
-            if workspace.build(["rocarray_static"]) is not None:
+            if self.workspace.build(["rocarray_static"], 1) is not None:
                 verdict = "does not compile"
-            elif workspace.library() == workspace.original:
+            elif self.workspace.library() == self.workspace.original:
                 verdict = "equivalent"
             else:
-                detail, unstable = self.notice(workspace, change)
+                detail, unstable = self.notice(change)
                 verdict = "noticed" if detail else "SURVIVED"
                 if detail == "does not compile":
                     verdict = detail
@@ -479,49 +554,74 @@ def show(number, result, output=sys.stdout):
 def read_explained(path, drawn):
     """The reasons of a file of explained mutants, by the text of the mutant."""
     result = {}
-    known = {describe(change) for change in drawn}
+    known = {without_line(describe(change)) for change in drawn}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         mutant, _, reason = (part.strip() for part in line.partition(" # "))
         if not reason:
             sys.exit(f"mutation: {path}:{number}: no reason; write the mutant, then \" # \" and the reason")
-        if mutant not in known:
+        if without_line(mutant) not in known:
             print(f"mutation: {path}:{number}: there is no such mutant: {mutant}", flush=True)
-        result[mutant] = reason
+        result[without_line(mutant)] = reason
     return result
 
 
-def run(workspaces, campaign, drawn, count, candidates, explained, results, output=sys.stdout):
-    """Judges the candidates until `count` of them were noticed or survived. Adds to the results."""
-    numbers = queue.SimpleQueue()
-    for number in candidates:
-        numbers.put(number)
-    lock = threading.Lock()
+def run(campaign, drawn, count, candidates, explained, results, overlays, output=sys.stdout):
+    """Judges the candidates until `count` of them were noticed or survived. Adds to the results. Returns
+    the exception that ended it before, or None.
+
+    overlays  a directory for each job, which stores its changes of the workspace; [None] if the one job
+              may change the workspace itself
+    """
+    numbers = collections.deque(candidates)
+    changed = threading.Condition()
+    judging = set()
+    problems = []
 
     def counted():
         return sum(result.verdict in {"noticed", "SURVIVED"} for result in results.values())
 
-    def work(workspace):
-        while True:
-            with lock:
-                if counted() >= count or numbers.empty():
-                    return
-                number = numbers.get()
-            reason = explained.get(describe(drawn[number]))
+    def take():
+        """Returns the number of a mutant, or None if no other is to be judged."""
+        with changed:
+            # A mutant that is judged now may not count, so that another is needed.
+            changed.wait_for(lambda: problems or not judging or counted() + len(judging) < count)
+            if problems or counted() >= count or not numbers:
+                return None
+            judging.add(numbers[0])
+            return numbers.popleft()
+
+    def work(directory):
+        overlay = Overlay(campaign.workspace.directory, directory) if directory else None
+        while (number := take()) is not None:
+            reason = explained.get(without_line(describe(drawn[number])))
             if reason:
                 result = Result("explained", drawn[number], reason, 0)
             else:
-                result = campaign.judge(workspace, drawn[number])
-            with lock:
+                result = campaign.judge(drawn[number])
+                if overlay:
+                    overlay.discard()
+            with changed:
+                judging.discard(number)
                 results[number] = result
                 show(number, result, output)
+                changed.notify_all()
 
-    threads = [threading.Thread(target=work, args=[workspace]) for workspace in workspaces]
+    def guarded(directory):
+        try:
+            work(directory)
+        except Exception as problem:  # the other jobs end too
+            with changed:
+                problems.append(problem)
+                changed.notify_all()
+
+    threads = [threading.Thread(target=guarded, args=[directory]) for directory in overlays]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    return problems[0] if problems else None
 
 
 def summarize(results):
@@ -601,6 +701,28 @@ EXPECTED = {
 }
 
 
+def test_overlay(campaign, changes, folder):
+    """Judges six mutants by three jobs. Returns what is wrong."""
+    results = {}
+    before = {change: campaign.judge(change).verdict for change in changes[:6]}
+    library = campaign.workspace.library()  # of the last mutant
+    directories = [folder / str(job) for job in range(3)]
+    problem = run(campaign, changes, len(changes), range(6), {}, results, directories)
+    if isinstance(problem, OverlayError):
+        print(f"mutation: --jobs is not tested here: {problem}")
+        return []
+    failures = [f"three jobs: {problem}"] if problem else []
+    if {result.change: result.verdict for result in results.values()} != before:
+        failures.append(f"three jobs judge other than one: {results}")
+    if campaign.workspace.library() != library:
+        failures.append("an overlay changed the workspace")
+    results.clear()
+    problem = run(campaign, changes, 2, range(len(changes)), {}, results, directories)
+    if problem or sum(result.verdict in {"noticed", "SURVIVED"} for result in results.values()) != 2:
+        failures.append(f"two mutants were to be counted: {results}")
+    return failures
+
+
 def test_interruption(source, changes):
     """Runs this program on the project, with the first mutant explained, and interrupts it after two
     others. Returns what is wrong."""
@@ -611,7 +733,7 @@ def test_interruption(source, changes):
     (source / "build" / "old_output").write_text("not to be copied")
     explained = describe(draw(changes, 3)[0])
     listed = source / "explained.txt"
-    listed.write_text(f"# reasons\n\n{explained} # not tested\n")
+    listed.write_text(f"# reasons\n\n{without_line(explained)} # not tested\n")
     process = start([sys.executable, "-u", program, "--seed", "3", "--explained", listed],
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines, judged = [], 0
@@ -631,7 +753,7 @@ def test_interruption(source, changes):
     of_explained = [line for line in lines if explained in line]
     if len(of_explained) != 2 or any(": explained: " not in line for line in of_explained):
         failures.append(f"an explained mutant was judged, or not listed:\n{output}")
-    if (source / "build" / "mutation" / "0" / "build" / "old_output").exists():
+    if (source / "build" / "mutation" / "copy" / "build" / "old_output").exists():
         failures.append("build/ was copied")
     return failures
 
@@ -642,10 +764,10 @@ def test_this_program():
         for name, text in PROJECT.items():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_text(textwrap.dedent(text))
-        workspace = Workspace(source, pathlib.Path(folder) / "copy", ["-DCMAKE_BUILD_TYPE=Release"], 2)
+        workspace = Workspace(source, pathlib.Path(folder) / "copy", ["-DCMAKE_BUILD_TYPE=Release"])
         workspace.prepare()
         campaign = Campaign(workspace, 1, minimum_timeout=2.0)
-        campaign.measure(1)
+        campaign.measure()
         if not campaign.tests:
             sys.exit("mutation: the test of the project was not found")
         changes = all_changes(workspace.directory)
@@ -657,12 +779,13 @@ def test_this_program():
                 failures.append(f"line {line}: no change of kind {kind} to {text}")
                 continue
             # Of two places on one line the last: the relation that cannot matter.
-            result = campaign.judge(workspace, matching[-1])
+            result = campaign.judge(matching[-1])
             show(line, result)
             if result.verdict != expected:
                 failures.append(f"{describe(matching[-1])}: {result.verdict}, expected {expected}")
         if draw(changes, 7) != draw(changes, 7) or draw(changes, 7) == draw(changes, 8):
             failures.append("the seed does not decide the order of the mutants")
+        failures += test_overlay(campaign, changes, pathlib.Path(folder) / "overlays")
         failures += test_interruption(source, changes)
         if failures:
             sys.exit("mutation: the test of this program failed:\n  " + "\n  ".join(failures))
@@ -711,23 +834,21 @@ def main():
 
     for number in [signal.SIGINT, signal.SIGTERM]:
         signal.signal(number, interrupt)
-    build_jobs = max(1, (os.cpu_count() or 1) // arguments.jobs)
-    workspaces = [Workspace(ROOT, arguments.build_dir.resolve() / str(job), CONFIGURATION, build_jobs)
-                  for job in range(arguments.jobs)]
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        if shutil.which("ccache"):
-            workspaces[0].prepare(os.cpu_count())  # the others find its objects in the cache
-        list(pool.map(Workspace.prepare, workspaces))
-    campaign = Campaign(workspaces[0], arguments.seed)
+    directory = arguments.build_dir.resolve()
+    workspace = Workspace(ROOT, directory / "copy", CONFIGURATION)
+    workspace.prepare()
+    campaign = Campaign(workspace, arguments.seed)
     start = time.monotonic()
-    campaign.measure(arguments.jobs, arguments.leave_out_failing)
+    campaign.measure(arguments.leave_out_failing)
     print(f"mutation: {len(campaign.tests)} tests pass without a mutant in "
           f"{time.monotonic() - start:.0f} s", flush=True)
     candidates = arguments.only or range(arguments.first, len(drawn))
-    run(workspaces, campaign, drawn, arguments.count, candidates, explained, results)
+    overlays = [directory / "overlays" / str(job) for job in range(arguments.jobs)]
+    problem = run(campaign, drawn, arguments.count, candidates, explained, results,
+                  overlays if arguments.jobs > 1 else [None])
     summarize(results)
-    return None
+    return f"mutation: {problem}" if problem else None
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# cmake -DCOMPILER=... -DINCLUDE=... -DSOURCE=... -P check.cmake
+# cmake -DCOMPILER=... -DINCLUDE=... -DPRECOMPILED=... -DSOURCE=... -P check.cmake
 #
+# PRECOMPILED is a directory with precompiled headers, which takes precedence over INCLUDE.
 # Compiles SOURCE, which must fail if it has a line "// expected: TEXT", with TEXT in the first five
 # lines of the compiler's output. Without such a line it must compile.
 cmake_minimum_required(VERSION 3.20)
@@ -8,7 +9,7 @@ cmake_minimum_required(VERSION 3.20)
 file(STRINGS "${SOURCE}" expected REGEX "^// expected: ")
 string(REGEX REPLACE "^// expected: " "" expected "${expected}")
 execute_process(
-  COMMAND "${COMPILER}" -std=c++20 -fsyntax-only "-I${INCLUDE}" "${SOURCE}"
+  COMMAND "${COMPILER}" -std=c++20 -fsyntax-only "-I${PRECOMPILED}" "-I${INCLUDE}" "${SOURCE}"
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
 if(expected STREQUAL "")
