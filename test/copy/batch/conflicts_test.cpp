@@ -146,7 +146,8 @@ TEST(IndependentGroups, AllColumnsOrBoxesOfOneArrayAreOneGroup) {
   EXPECT_EQ(groups{20}, independent_groups(planes));
 }
 
-// Four times as many copies take about four times the CPU time, not sixteen times.
+// Four times as many copies take about four times the CPU time, not sixteen times. The second is for
+// page faults on a busy machine; a quadratic cost would be several seconds.
 TEST(IndependentGroups, CostGrowsLinearlyWithTheNumberOfCopies) {
   std::vector<std::uint8_t> small(8);
   // Many short copies between the elements of a long strided one.
@@ -172,9 +173,9 @@ TEST(IndependentGroups, CostGrowsLinearlyWithTheNumberOfCopies) {
   };
   std::size_t const count = roc::test::scaled(20'000);
   double const seconds_within = within_long_copy(count);
-  EXPECT_LT(within_long_copy(4 * count), 0.2 + 10 * seconds_within);
+  EXPECT_LT(within_long_copy(4 * count), 1.0 + 10 * seconds_within);
   double const seconds_connected = connected(count / 2);
-  EXPECT_LT(connected(2 * count), 0.2 + 10 * seconds_connected);
+  EXPECT_LT(connected(2 * count), 1.0 + 10 * seconds_connected);
 }
 
 // Compares the groups with those computed from the set of bytes that each copy touches.
