@@ -52,6 +52,7 @@ std::vector<double> sampled(View const& view, std::vector<std::vector<float>> co
   for (auto const& point : points) flat.insert(flat.end(), point.begin(), point.end());
   auto const coordinates = roc::to_device(flat);
   roc::device_array<double, 2> const out({points.size(), 4});
+  out.zero();
   roc::test::sample_levels({}, view, coordinates.view().reshape(int(points.size()), int(columns)),
                            out.view());
   auto const values = out.copy_to_host();

@@ -585,6 +585,7 @@ TEST(DeviceQueueInGraph, KernelsPushAndPop) {
   roc::device_queue<unsigned> const queue(10);
   roc::device_array<unsigned> const count({1});
   roc::device_array<unsigned> const out({11});
+  out.zero();
   roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
     roc::test::push_in_order(stream, queue.view(), 5, 6, count.view());
     roc::test::pop_in_order(stream, queue.view(), 4, out.view());
