@@ -1113,6 +1113,7 @@ TEST(CError, DeregistrationThatCannotWaitIsAnErrorOfHip) {
   std::vector<float> destination(1000);
   roc_host_range const range{destination.data(), destination.size() * sizeof(float)};
   roc::device_array<float> const array({1000});
+  array.zero();
   stream const s;
   EXPECT_OK(roc_register_host(&range, 1, ROCARRAY_REGISTER_DEFAULT));
   array.copy_to_host(destination, s.reference());

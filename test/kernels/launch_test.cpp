@@ -263,6 +263,7 @@ TEST(Launch, RunsInStreamOrder) {
   roc::device_array<int> const array({values.size()});
   roc::stream const stream;
   // Loads the kernel before the gate is closed: CUDA synchronizes the device for that.
+  array.zero();
   roc::test::reverse_blocks(stream, array.view());
   stream.synchronize();
   roc::test::gate hold;

@@ -225,6 +225,7 @@ TEST(MipmapLifetime, MayBeDestroyedBeforeItsKernelsHaveFinished) {
   roc::stream const stream(roc::non_blocking);
   auto const coordinates = roc::to_device(std::vector<float>{0.5f, 0.5f, 1});
   roc::device_array<double, 2> const out({1, 4});
+  out.zero();
   roc::device().synchronize();
   roc::test::gate gate;
   {
@@ -247,6 +248,7 @@ TEST(MipmapLifetime, MayBeDestroyedBeforeItsKernelsHaveFinished) {
 TEST(MipmapLifetime, LaunchAfterTheEndOfTheMipmapIsAnError) {
   auto const coordinates = roc::to_device(std::vector<float>{0.5f, 0.5f, 1});
   roc::device_array<double, 2> const out({1, 4});
+  out.zero();
   auto levels = std::make_optional<mipmap<float, 2>>(roc::shape<2>{4, 4});
   roc::graph_exec fills(
       roc::capture([&](roc::stream_ref stream) { roc::test::fill_levels(*levels, stream); }));
@@ -267,6 +269,7 @@ TEST(MipmapLifetime, LaunchAfterTheEndOfTheMipmapIsAnError) {
 TEST(MipmapLifetime, GraphKeepsLevels) {
   auto const coordinates = roc::to_device(std::vector<float>{0.5f, 0.5f, 2});
   roc::device_array<double, 2> const out({1, 4});
+  out.zero();
   roc::device_array<float, 2> const values({4, 4});
   roc::graph_exec executable(roc::capture([&](roc::stream_ref stream) {
     mipmap<float, 2> const levels({4, 4}, stream);
