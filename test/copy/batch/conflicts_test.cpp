@@ -93,10 +93,16 @@ TEST(IndependentGroups, TilesAndColumnsOfOneArrayAreOneGroup) {
   EXPECT_EQ((groups{16, 17}), independent_groups(columns));
 }
 
+// Returns the smallest of three CPU times: the first has page faults, and others are disturbed by other work.
 double seconds_to_group(batch const& copies) {
-  auto const begin = std::clock();
-  static_cast<void>(independent_groups(copies));
-  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  double smallest = 0;
+  for (int i = 0; i != 3; ++i) {
+    auto const begin = std::clock();
+    static_cast<void>(independent_groups(copies));
+    double const seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    if (i == 0 || seconds < smallest) smallest = seconds;
+  }
+  return smallest;
 }
 
 // For any number of copies.
@@ -146,8 +152,7 @@ TEST(IndependentGroups, AllColumnsOrBoxesOfOneArrayAreOneGroup) {
   EXPECT_EQ(groups{20}, independent_groups(planes));
 }
 
-// Four times as many copies take about four times the CPU time, not sixteen times. The second is for
-// page faults on a busy machine; a quadratic cost would be several seconds.
+// Four times as many copies take about four times the CPU time, not sixteen times.
 TEST(IndependentGroups, CostGrowsLinearlyWithTheNumberOfCopies) {
   std::vector<std::uint8_t> small(8);
   // Many short copies between the elements of a long strided one.
@@ -173,9 +178,9 @@ TEST(IndependentGroups, CostGrowsLinearlyWithTheNumberOfCopies) {
   };
   std::size_t const count = roc::test::scaled(20'000);
   double const seconds_within = within_long_copy(count);
-  EXPECT_LT(within_long_copy(4 * count), 1.0 + 10 * seconds_within);
+  EXPECT_LT(within_long_copy(4 * count), 0.2 + 10 * seconds_within);
   double const seconds_connected = connected(count / 2);
-  EXPECT_LT(connected(2 * count), 1.0 + 10 * seconds_connected);
+  EXPECT_LT(connected(2 * count), 0.2 + 10 * seconds_connected);
 }
 
 // Compares the groups with those computed from the set of bytes that each copy touches.
