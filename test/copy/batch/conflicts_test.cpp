@@ -93,7 +93,7 @@ TEST(IndependentGroups, TilesAndColumnsOfOneArrayAreOneGroup) {
   EXPECT_EQ((groups{16, 17}), independent_groups(columns));
 }
 
-// Returns the smallest of three CPU times: the first has page faults, and others are disturbed by other work.
+// Returns the smallest of three CPU times: other work and page faults disturb some.
 double seconds_to_group(batch const& copies) {
   double smallest = 0;
   for (int i = 0; i != 3; ++i) {
