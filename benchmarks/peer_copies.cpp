@@ -241,52 +241,66 @@ void measure_rows(int from_device, int to_device, std::size_t side) {
   }
 }
 
+// Exits with an error unless both views have the same elements, whatever their layouts.
+void verify_equal(view const& expected, view const& seen) {
+  roc::host_array<float, 2> left(expected.shape());
+  roc::host_array<float, 2> right(seen.shape());
+  roc::copy(expected, left);
+  roc::copy(seen, right);
+  if (std::equal(left.data(), left.data() + left.size(), right.data())) return;
+  std::printf("WRONG RESULT\n");
+  std::exit(1);
+}
+
 // Both directions at once, on a stream of each device.
 void measure_both_ways(int first, int second, std::size_t side) {
   device_pair there(first, second, side);
   device_pair back(second, first, side);
-  auto const half = roc::slice(0, static_cast<std::ptrdiff_t>(side / 2));
-  auto const rate = [&](double share, std::function<void(device_pair&)> const& enqueue) {
+  auto const on_both = [&](std::function<void(device_pair&)> const& f) {
+    for (device_pair* pair : {&there, &back}) {
+      roc::device_guard const guard{roc::device(pair->from)};
+      f(*pair);
+    }
+  };
+  using part = std::function<view(matrix const&)>;
+  using copy_function = std::function<void(view const& from, view const& to, roc::stream const&)>;
+  // Returns the sum of the rates of copies from `from` of a source to `to` of a destination.
+  auto const rate = [&](part const& from, part const& to, copy_function const& copy) {
+    on_both([](device_pair& pair) { pair.destination.fill(-1); });
     double const seconds = median_seconds([&] {
-      for (device_pair* pair : {&there, &back}) {
-        roc::device_guard const guard{roc::device(pair->from)};
-        enqueue(*pair);
-      }
+      on_both([&](device_pair& pair) {
+        copy(from(pair.source), to(pair.destination), pair.source_stream);
+      });
       there.source_stream.synchronize();
       back.source_stream.synchronize();
     });
-    return share * 2 * static_cast<double>(there.source.size_bytes()) / 1e9 / seconds;
+    on_both([&](device_pair& pair) { verify_equal(from(pair.source), to(pair.destination)); });
+    return 2 * static_cast<double>(from(there.source).size_bytes()) / 1e9 / seconds;
   };
-  double const contiguous = rate(1, [&](device_pair& pair) {
-    check(hipMemcpyAsync(pair.destination.data(), pair.source.data(), pair.source.size_bytes(),
-                         hipMemcpyDeviceToDevice, roc::native(pair.source_stream)));
-  });
+  part const whole = [](matrix const& array) { return array.view(); };
+  part const half = [&](matrix const& array) {
+    return view(array(roc::all, roc::slice(0, static_cast<std::ptrdiff_t>(side / 2))));
+  };
+  part const transposed = [](matrix const& array) { return array.transpose(); };
+  double const contiguous =
+      rate(whole, whole, [](view const& from, view const& to, roc::stream const& stream) {
+        check(hipMemcpyAsync(to.data(), from.data(), from.size_bytes(), hipMemcpyDeviceToDevice,
+                             roc::native(stream)));
+      });
   std::printf("        (both directions at once, sum; reference: the contiguous copy by HIP)\n");
-  print(
-      there, "contiguous, both ways",
-      rate(1,
-           [](device_pair& pair) { roc::copy(pair.source, pair.destination, pair.source_stream); }),
-      contiguous, "GB/s");
-  print(there, "half of the columns, both ways",
-        rate(0.5,
-             [&](device_pair& pair) {
-               roc::copy(pair.source(roc::all, half), pair.destination(roc::all, half),
-                         pair.source_stream);
-             }),
-        contiguous, "GB/s");
-  print(there, "half of the columns by kernels, both ways",
-        rate(0.5,
-             [&](device_pair& pair) {
-               roc::copy(pair.source(roc::all, half), pair.destination(roc::all, half),
-                         pair.source_stream, {.path = roc::copy_path::kernel});
-             }),
-        contiguous, "GB/s");
-  print(there, "transposed, both ways",
-        rate(1,
-             [&](device_pair& pair) {
-               roc::copy(pair.source, pair.destination.transpose(), pair.source_stream);
-             }),
-        contiguous, "GB/s");
+  auto const measure = [&](char const* name, part const& from, part const& to,
+                           roc::copy_options const& options) {
+    double const ours =
+        rate(from, to, [&](view const& source, view const& destination, roc::stream const& stream) {
+          roc::copy(source, destination, stream, options);
+        });
+    print(there, name, ours, contiguous, "GB/s");
+  };
+  measure("contiguous, both ways", whole, whole, {});
+  measure("half of the columns, both ways", half, half, {});
+  measure("half of the columns by kernels, both ways", half, half,
+          {.path = roc::copy_path::kernel});
+  measure("transposed, both ways", whole, transposed, {});
 }
 
 // Copies of a matrix to or from several devices: by rocarray, with and without streams, and by one

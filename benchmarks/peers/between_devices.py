@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures torch's copies between two devices, and NCCL's broadcast and all_reduce over all devices, for
-comparison with peer_copies and rocbench's peer/* and collective/*.
+"""Measures torch's copies between two devices and between the host and two devices, and NCCL's broadcast and
+all_reduce over all devices, for comparison with peer_copies and rocbench's peer/* and collective/*.
 
 Usage: between_devices.py [ROWS [SECONDS]]
 ROWS is the side of the square matrices of float (default: 16384, 1 GiB), SECONDS the time of each
@@ -74,6 +74,59 @@ def measure_copies(side):
         report(f"torch: {name}, with the wait", seconds * 1e6, "us")
 
 
+def measure_both_ways(side):
+    """Copies from device 0 to 1 and from 1 to 0 at once. A copy runs on the current stream of its source."""
+    sources = [torch.arange(side * side, dtype=torch.float32, device=f"cuda:{device}").reshape(side, side) + device
+               for device in (0, 1)]
+    targets = [torch.zeros((side, side), device=f"cuda:{1 - device}") for device in (0, 1)]
+    part = side // 2
+    layouts = {
+        "contiguous": lambda matrix, _: matrix,
+        "half of the columns": lambda matrix, _: matrix[:, :part],
+        "transposed": lambda matrix, is_source: matrix.t() if is_source else matrix,
+    }
+    for name, view in layouts.items():
+        pairs = [(view(source, True), view(target, False)) for source, target in zip(sources, targets)]
+
+        def copy_both():
+            for origin, destination in pairs:
+                destination.copy_(origin, non_blocking=True)
+
+        for target in targets:
+            target.zero_()
+        seconds = median_seconds(copy_both)
+        for origin, destination in pairs:
+            check(name, origin, destination)
+        report(f"torch: {name}, both ways", 2 * pairs[0][0].numel() * 4 / seconds / 1e9, "GB/s")
+
+
+def measure_host_to_both(side):
+    """Copies halves of a matrix of the host to two devices and back, from one thread."""
+    for kind in ("pageable", "pinned"):
+        whole = torch.arange(side * side, dtype=torch.float32).reshape(side, side)
+        if kind == "pinned":
+            whole = whole.pin_memory()
+        halves = whole.split(side // 2)
+        parts = [torch.zeros_like(half, device=f"cuda:{device}") for device, half in enumerate(halves)]
+
+        def split():
+            for part, half in zip(parts, halves):
+                part.copy_(half, non_blocking=True)
+
+        def gather():
+            for part, half in zip(parts, halves):
+                half.copy_(part, non_blocking=True)
+
+        seconds = median_seconds(split)
+        for part, half in zip(parts, halves):
+            check("split", part, half)
+        report(f"torch: {kind} memory to both devices", whole.numel() * 4 / seconds / 1e9, "GB/s")
+        whole.zero_()
+        seconds = median_seconds(gather)
+        check("gather", whole, torch.arange(side * side, dtype=torch.float32).reshape(side, side))
+        report(f"torch: both devices to {kind} memory", whole.numel() * 4 / seconds / 1e9, "GB/s")
+
+
 def measure_collectives(side):
     devices = torch.cuda.device_count()
     arrays = [torch.full((side, side), float(device + 1), device=f"cuda:{device}") for device in range(devices)]
@@ -94,6 +147,8 @@ def main():
         print("there are fewer than two devices", file=sys.stderr)
         sys.exit(77)
     measure_copies(SIDE)
+    measure_both_ways(SIDE)
+    measure_host_to_both(SIDE)
     measure_collectives(SIDE)
 
 
