@@ -3,8 +3,9 @@
 // header of the library and none of DLPack.
 //
 // Every function that can fail returns a roc_status. After an error, roc_last_error_message()
-// returns the text, with the values that are wrong. A call that fails has changed nothing, unless
-// its comment says otherwise. No exception leaves a function.
+// returns the text, with the values that are wrong. A call with invalid arguments changes nothing.
+// After any error no work of the call is pending; if HIP fails, a copy or a fill may have written a
+// part of its destination. No exception leaves a function.
 //
 // What a call promises is the same as in C++: a call without a stream is ordered after all work
 // that was enqueued earlier on the device through the library, and is complete on return; a call
@@ -334,7 +335,8 @@ ROCARRAY_C_API roc_status roc_allocate(roc_resource resource, size_t bytes, roc_
 ROCARRAY_C_API roc_status roc_free(void* data, roc_stream stream);
 /// Records that your own work on `stream`, such as a kernel, uses the memory, so that the memory is
 /// reused only after that work. Call it before the work is enqueued on a stream other than that of
-/// the allocation.
+/// the allocation; for a stream of another library (roc_stream_from_native), once more after its
+/// last work.
 ///
 /// @param data an address that roc_allocate returned
 /// @param stream a stream of the memory's device; the default stream is that of the memory's device

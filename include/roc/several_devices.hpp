@@ -72,7 +72,7 @@ ROCARRAY_API void broadcast(strided_region const& source, strided_region const* 
 
 /// A range of device arrays, or of views of device memory.
 template <class P>
-concept device_parts = !device_argument<P> && requires(std::remove_reference_t<P> & parts) {
+concept device_parts = !device_argument<P> && requires(std::remove_reference_t<P>& parts) {
   requires device_argument<decltype(*std::begin(parts))>;
   std::end(parts);
 };
@@ -83,9 +83,7 @@ using part_view = view_type<std::remove_reference_t<part_type<P>>>;
 
 /// A list of devices.
 template <class X>
-concept device_list = std::convertible_to < X,
-        std::vector<device>
-const& > ;
+concept device_list = std::convertible_to<X, std::vector<device> const&>;
 
 /// The undivided operand: the source of a split or broadcast, the destination of a gather.
 template <class X>
@@ -99,7 +97,7 @@ template <class T, std::size_t N>
 struct part_regions {
   template <class P>
   explicit part_regions(P& parts) {
-    for (auto& part : parts) operands.push_back(operand_of(part));
+    for (auto&& part : parts) operands.push_back(operand_of(part));
     regions.reserve(operands.size());
     for (auto const& operand : operands) regions.push_back(operand.region());
   }
@@ -125,15 +123,16 @@ using regions_of_parts = part_regions<typename part_view<P>::element_type, part_
 template <class P, class S>
 void split_arguments(S& source, P& parts, std::size_t axis, stream_list const* streams) {
   regions_of_parts<P> const to(parts);
-  auto const from = located_operand_of(source, "the source").with_rank_of(to.total_shape(axis));
+  auto const from =
+      located_operand_of(source, operand_role::source).with_rank_of(to.total_shape(axis));
   split(from.region(), to.regions.data(), to.regions.size(), axis, streams);
 }
 
 template <class P, class D>
 void gather_arguments(P& parts, D& destination, std::size_t axis, stream_list const* streams) {
   regions_of_parts<P> const from(parts);
-  auto const to =
-      located_operand_of(destination, "the destination").with_rank_of(from.total_shape(axis));
+  auto const to = located_operand_of(destination, operand_role::destination)
+                      .with_rank_of(from.total_shape(axis));
   gather(from.regions.data(), from.regions.size(), to.region(), axis, streams);
 }
 
@@ -141,7 +140,8 @@ template <class P, class S>
 void broadcast_arguments(S& source, P& destinations, stream_list const* streams) {
   regions_of_parts<P> const to(destinations);
   if (to.regions.empty()) return;
-  auto const from = located_operand_of(source, "the source").with_rank_of(to.operands[0].shape);
+  auto const from =
+      located_operand_of(source, operand_role::source).with_rank_of(to.operands[0].shape);
   broadcast(from.region(), to.regions.data(), to.regions.size(), streams);
 }
 
@@ -155,8 +155,7 @@ ROCARRAY_API void check_part_streams(std::vector<device> const& devices,
 /// Returns a new array on a device, on a stream of it or on its default stream.
 template <class T, std::size_t N>
 device_array<T, N> make_part(shape<N> const& extents, strides<N> const& source_strides,
-                             device const& target, stream_list const* streams,
-                             std::size_t number) {
+                             device const& target, stream_list const* streams, std::size_t number) {
   device_guard const guard(target);
   return device_array<T, N>(extents, layout::like_strides(extents, source_strides),
                             streams == nullptr ? stream_ref() : (*streams)[number]);
@@ -249,8 +248,8 @@ constexpr auto find_rank_misuse() {
     using parts = std::conditional_t<device_parts<D>, D, S>;
     using whole = std::conditional_t<device_parts<D>, S, D>;
     constexpr std::size_t rank = memory_view_for<whole>::rank;
-    return std::conditional_t < rank == part_view<parts>::rank || rank == 1, misuse::none,
-           misuse::ranks_of_source_and_destination_differ > {};
+    return std::conditional_t<rank == part_view<parts>::rank || rank == 1, misuse::none,
+                              misuse::ranks_of_source_and_destination_differ>{};
   }
 }
 
@@ -298,7 +297,7 @@ using async_several_devices_misuse =
 /// *Synchronization:* ordered after all work enqueued earlier on the devices through the library,
 /// and complete on return. (MPI: `MPI_Scatterv`; torch: `comm.scatter`)
 template <detail::whole_argument S, detail::device_parts P>
-requires detail::correct_use<detail::several_devices_misuse<S, P>>
+  requires detail::correct_use<detail::several_devices_misuse<S, P>>
 void split_to_devices(S&& source, P&& parts, std::size_t axis = 0,
                       detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
@@ -317,7 +316,7 @@ void split_to_devices(S&& source, P&& parts, std::size_t axis = 0,
 /// *Lifetime:* as for copy(from, to, stream). The source, unless it is pageable, must live and must
 /// not change until all streams have been synchronized.
 template <detail::whole_argument S, detail::device_parts P>
-requires detail::correct_use<detail::async_several_devices_misuse<S, P>>
+  requires detail::correct_use<detail::async_several_devices_misuse<S, P>>
 void split_to_devices(S&& source, P&& parts, std::size_t axis, stream_list const& streams,
                       detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
@@ -345,7 +344,7 @@ template <detail::whole_argument S>
 ///
 /// *Synchronization:*, *Lifetime:* as for existing parts with streams.
 template <detail::whole_argument S>
-requires detail::correct_use<detail::several_devices_temporary_misuse<S>>
+  requires detail::correct_use<detail::several_devices_temporary_misuse<S>>
 [[nodiscard]] auto split_to_devices(S&& source, std::vector<device> const& devices,
                                     std::size_t axis, stream_list const& streams,
                                     detail::caller at = std::source_location::current()) {
@@ -362,7 +361,7 @@ requires detail::correct_use<detail::several_devices_temporary_misuse<S>>
 /// *Synchronization:* ordered after all work enqueued earlier on the devices through the library,
 /// and complete on return. (MPI: `MPI_Gatherv`; torch: `comm.gather`)
 template <detail::device_parts P, detail::whole_argument D>
-requires detail::correct_use<detail::several_devices_misuse<P, D>>
+  requires detail::correct_use<detail::several_devices_misuse<P, D>>
 void gather(P&& parts, D&& destination, std::size_t axis = 0,
             detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
@@ -373,7 +372,7 @@ void gather(P&& parts, D&& destination, std::size_t axis = 0,
 /// split_to_devices with streams; the destination is complete when all streams have been
 /// synchronized.
 template <detail::device_parts P, detail::whole_argument D>
-requires detail::correct_use<detail::async_several_devices_misuse<P, D>>
+  requires detail::correct_use<detail::async_several_devices_misuse<P, D>>
 void gather(P&& parts, D&& destination, std::size_t axis, stream_list const& streams,
             detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
@@ -387,9 +386,13 @@ template <detail::device_parts P>
                                     detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   using view = detail::part_view<P>;
-  device_guard const guard(target);
-  device_array<typename view::value_type, view::rank> result(
-      detail::regions_of_parts<P>(parts).total_shape(axis));
+  auto const extents = detail::regions_of_parts<P>(parts).total_shape(axis);
+  device_array<typename view::value_type, view::rank> result;
+  {
+    device_guard const guard(target);
+    result = device_array<typename view::value_type, view::rank>(extents);
+  }
+  // The memory of a view without a device is on the current one.
   detail::gather_arguments(parts, result, axis, nullptr);
   return result;
 }
@@ -425,7 +428,7 @@ template <detail::device_parts P>
 /// *Synchronization:* ordered after all work enqueued earlier on the devices through the library,
 /// and complete on return. (NCCL: `ncclBroadcast`; MPI: `MPI_Bcast`; torch: `comm.broadcast`)
 template <detail::whole_argument S, detail::device_parts P>
-requires detail::correct_use<detail::several_devices_misuse<S, P>>
+  requires detail::correct_use<detail::several_devices_misuse<S, P>>
 void broadcast(S&& source, P&& destinations, detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
   detail::broadcast_arguments(source, destinations, nullptr);
@@ -446,7 +449,7 @@ void broadcast(S&& source, P&& destinations, detail::caller at = std::source_loc
 /// *Lifetime:* as for split_to_devices with streams. No destination may be changed before all
 /// streams have been synchronized, except by work on its own stream.
 template <detail::whole_argument S, detail::device_parts P>
-requires detail::correct_use<detail::async_several_devices_misuse<S, P>>
+  requires detail::correct_use<detail::async_several_devices_misuse<S, P>>
 void broadcast(S&& source, P&& destinations, stream_list const& streams,
                detail::caller at = std::source_location::current()) {
   detail::call_scope const call(__func__, at);
@@ -467,7 +470,7 @@ template <detail::whole_argument S>
 /// Returns new arrays, each of which is allocated and written in the order of its stream. Order and
 /// lifetime as for broadcast with streams.
 template <detail::whole_argument S>
-requires detail::correct_use<detail::several_devices_temporary_misuse<S>>
+  requires detail::correct_use<detail::several_devices_temporary_misuse<S>>
 [[nodiscard]] auto broadcast_to_devices(S&& source, std::vector<device> const& devices,
                                         stream_list const& streams,
                                         detail::caller at = std::source_location::current()) {
@@ -478,12 +481,12 @@ requires detail::correct_use<detail::several_devices_temporary_misuse<S>>
 /// Deleted: selected for arguments that cannot be copied, so that the compiler shows the reason.
 ///@{
 template <class S, class P, detail::incorrect_use Reason = detail::several_devices_misuse<S, P>>
-requires(!detail::device_list<P>) void split_to_devices(S&& source, P&& parts,
-                                                        std::size_t axis = 0) = delete;
+  requires(!detail::device_list<P>)
+void split_to_devices(S&& source, P&& parts, std::size_t axis = 0) = delete;
 template <class S, class P,
           detail::incorrect_use Reason = detail::async_several_devices_misuse<S, P>>
-requires(!detail::device_list<P>) void split_to_devices(S&& source, P&& parts, std::size_t axis,
-                                                        stream_list const& streams) = delete;
+  requires(!detail::device_list<P>)
+void split_to_devices(S&& source, P&& parts, std::size_t axis, stream_list const& streams) = delete;
 template <class S, detail::incorrect_use Reason = detail::whole_misuse<S>>
 void split_to_devices(S&& source, std::vector<device> const& devices,
                       std::size_t axis = 0) = delete;

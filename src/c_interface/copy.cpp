@@ -27,13 +27,16 @@ struct batch_entry {
   copy_batch batch;
 };
 
+using detail::operand_role;
+
 struct batch_table : handle_table<roc_batch, batch_entry> {
   batch_table() noexcept : handle_table("batch") {}
 };
 
-// Returns a tensor as an operand whose memory was looked up. `name` is that of the parameter.
+// Returns a tensor as an operand whose memory was looked up.
 // Throws as detail::tensor_operand does.
-detail::tensor_operand operand(roc_tensor const* tensor, char const* name) {
+detail::tensor_operand operand(roc_tensor const* tensor, operand_role role) {
+  char const* const name = role == operand_role::source ? "from" : "to";
   if (tensor == nullptr) throw_invalid(std::string(name) + " is null; pass a tensor");
   // The caller's object may be a DLTensor, which another compiler or language wrote.
   roc_tensor description;
@@ -48,7 +51,7 @@ detail::tensor_operand operand(roc_tensor const* tensor, char const* name) {
                                  description.strides,
                                  description.byte_offset},
                                 name);
-  result.look_up();
+  result.look_up(role);
   return result;
 }
 
@@ -87,15 +90,15 @@ static_assert(ROCARRAY_PATH_FASTEST == static_cast<int>(copy_path::none) &&
 
 void copy(roc_tensor const* from, roc_tensor const* to, stream_ref const* stream,
           roc_copy_options const* options) {
-  detail::tensor_operand source = operand(from, "from");
-  detail::tensor_operand destination = operand(to, "to");
+  detail::tensor_operand source = operand(from, operand_role::source);
+  detail::tensor_operand destination = operand(to, operand_role::destination);
   detail::tensor_operand::match(source, destination);
   call_options const scope(options);
   detail::copy(source.region(), destination.region(), stream, scope.source_use());
 }
 
 void fill(roc_tensor const* to, void const* value, std::size_t bytes, stream_ref const* stream) {
-  detail::tensor_operand const destination = operand(to, "to");
+  detail::tensor_operand const destination = operand(to, operand_role::destination);
   require(value, "value");
   if (bytes != destination.element_size() || bytes > 16) {
     throw_invalid("the value has " + std::to_string(bytes) + " bytes, the elements of `to` have " +
@@ -153,14 +156,15 @@ roc_status roc_fill_async(roc_tensor const* to, void const* value, size_t bytes,
 }
 
 roc_status roc_zero(roc_tensor const* to) {
-  return run("roc_zero", [&] { roc::detail::zero(operand(to, "to").region(), nullptr); });
+  return run("roc_zero",
+             [&] { roc::detail::zero(operand(to, operand_role::destination).region(), nullptr); });
 }
 
 roc_status roc_zero_async(roc_tensor const* to, roc_stream stream) {
   return run("roc_zero_async", [&] {
     stream_argument const argument(stream);
     roc::stream_ref const target = argument.get();
-    roc::detail::zero(operand(to, "to").region(), &target);
+    roc::detail::zero(operand(to, operand_role::destination).region(), &target);
   });
 }
 
@@ -176,8 +180,8 @@ roc_status roc_batch_create(roc_batch* batch) {
 roc_status roc_batch_add(roc_batch batch, roc_tensor const* from, roc_tensor const* to) {
   return run("roc_batch_add", [&] {
     auto const entry = table<batch_table>().get(batch);
-    auto source = operand(from, "from");
-    auto destination = operand(to, "to");
+    auto source = operand(from, operand_role::source);
+    auto destination = operand(to, operand_role::destination);
     roc::detail::tensor_operand::match(source, destination);
     roc::detail::add_regions(entry->batch, source.region(), destination.region());
   });

@@ -14,6 +14,7 @@
 #include "copy/validate.hpp"
 #include "kernels/fill.hpp"
 #include "layout/canonical_layout.hpp"
+#include "layout/region_bounds.hpp"
 #include "memory/host/device_aliases.hpp"
 #include "memory/host/host_table.hpp"
 #include "platform/call.hpp"
@@ -64,11 +65,13 @@ void fill_region(detail::strided_region const& destination, fill_pattern const& 
     throw lifetime_error(
         "the destination was moved from or never allocated; use an array that owns memory");
   }
+  layout::checked_range(destination, "the destination");
   auto const canonical = layout::canonicalize(destination, destination, layout::side::destination);
   bool const on_device = destination.space == detail::memory_space::device;
   auto const range = layout::byte_range_of(canonical, layout::side::destination);
   auto host_range =
       on_device ? memory::device_aliases::instance().host_range_of(range) : std::optional(range);
+  if (on_device && host_range) memory::host_table::instance().check_writable(*host_range);
   // The CPU can access memory that other code pinned or manages at the same addresses.
   if (!host_range && destination.is_untracked) host_range = range;
 

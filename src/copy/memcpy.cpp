@@ -87,7 +87,7 @@ void copy_block(memcpy_3d_side const& to, memcpy_3d_side const& from, block_shap
   check_height(to, shape, destination_name);
   block_layout const source_layout = layout_of(from, shape, source_name);
   block_layout const destination_layout = layout_of(to, shape, destination_name);
-  auto const region_of = [&](block_layout const& layout, char const* name) {
+  auto const region_of = [&](block_layout const& layout, detail::operand_role role) {
     detail::strided_region region{layout.data,
                                   1,
                                   shape.size(),
@@ -95,11 +95,11 @@ void copy_block(memcpy_3d_side const& to, memcpy_3d_side const& from, block_shap
                                   layout.strides.data(),
                                   detail::memory_space::host,
                                   -1};
-    detail::locate(region, nullptr, name);
+    detail::locate(region, nullptr, role);
     return region;
   };
-  detail::copy(region_of(source_layout, source_name),
-               region_of(destination_layout, destination_name), stream);
+  detail::copy(region_of(source_layout, detail::operand_role::source),
+               region_of(destination_layout, detail::operand_role::destination), stream);
 }
 
 void copy_rows(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch,

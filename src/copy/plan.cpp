@@ -174,6 +174,7 @@ void complete(plan& p, timing when, detail::source_use use) {
       if (s == side::source ? from_host : to_host) continue;
       auto const range = aliases.host_range_of(layout::byte_range_of(p.canonical, s));
       if (!range) continue;
+      if (s == side::destination) table.check_writable(*range);
       host_range_of(s) = *range;
       p.mapped = true;
     }

@@ -17,6 +17,7 @@
 #include "copy/operation.hpp"
 #include "copy/validate.hpp"
 #include "layout/overlap.hpp"
+#include "layout/region_bounds.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/stream_capture.hpp"
@@ -155,6 +156,9 @@ void add_parts(concurrent_copies& copies, strided_region const& whole,
                stream_list const* streams) {
   std::vector<int> const devices = devices_of(parts);
   check_streams(streams, devices);
+  if (whole.data != nullptr && !is_empty(whole)) {
+    layout::checked_range(whole, to_parts ? "the source" : "the destination");
+  }
   std::size_t first = 0;
   for (std::size_t number = 0; number != parts.size(); ++number) {
     strided_region part = parts[number];

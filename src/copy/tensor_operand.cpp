@@ -149,11 +149,11 @@ void tensor_operand::read_location(tensor_description const& tensor) {
   region_.device = tensor.device_id;
 }
 
-void tensor_operand::look_up() {
+void tensor_operand::look_up(operand_role role) {
   if (!is_tensor_ || count_ == 0) return;
   using memory::location_kind;
   auto const range = base::byte_range::of(first_byte_, span_bytes_);
-  memory::located_memory const found = memory::look_up(range, name_);
+  memory::located_memory const found = memory::look_up(range, name_, role);
   bool const is_stated_on_device = region_.space == memory_space::device;
   // Kernels can access pinned memory too: a tensor of mapped memory is on a device.
   if (is_stated_on_device && found.kind == location_kind::pinned && !found.is_in_host_table) {

@@ -7,6 +7,7 @@
 #include <roc/error.hpp>
 
 #include "layout/overlap.hpp"
+#include "layout/region_bounds.hpp"
 
 namespace roc::transfer {
 namespace {
@@ -74,6 +75,8 @@ layout::canonical_layout validate_and_canonicalize(detail::strided_region const&
                                                    detail::strided_region const& destination,
                                                    copy_kind kind) {
   check_pointers(source, destination);
+  layout::checked_range(source, "the source");
+  layout::checked_range(destination, "the destination");
   // The axes follow the device side, so that it is contiguous in the linear order whenever
   // possible: the CPU can pack in any order, and then no kernel has to rearrange on the device.
   bool const source_leads = kind == copy_kind::device_to_host;

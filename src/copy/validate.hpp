@@ -60,8 +60,9 @@ void check_destination(layout::canonical_layout const& canonical);
 
 /// Returns the canonical layout of a copy between two non-empty regions of equal shape. Its axes
 /// follow the memory order of the device side if there is one, else that of the destination.
-/// Throws lifetime_error (null pointer), layout_error (the destination's strides map two indices to
-/// the same byte, or the canonical layout has too many axes) and overlap_error.
+/// Throws lifetime_error (null pointer), layout_error (an element is outside the address space, the
+/// destination's strides map two indices to the same byte, or the canonical layout has too many
+/// axes) and overlap_error.
 layout::canonical_layout validate_and_canonicalize(detail::strided_region const& source,
                                                    detail::strided_region const& destination,
                                                    copy_kind kind);

@@ -67,7 +67,8 @@ byte_span span_of(canonical_layout const& layout, side operand) noexcept;
 base::byte_range byte_range_of(canonical_layout const& layout, side operand) noexcept;
 
 /// Returns the canonical layout of a copy between two regions of the same shape and element size.
-/// No extent may be zero.
+/// No extent may be zero, and no offset of an element may exceed PTRDIFF_MAX bytes: see
+/// checked_range.
 ///
 /// Axes of extent 1 are dropped. All steps of the side `leading` are made positive, and the axes
 /// are sorted by them in descending order; axes that follow each other without a gap on both sides

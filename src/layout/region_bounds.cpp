@@ -39,16 +39,17 @@ void check_size(roc::detail::strided_region const& region, char const* name) {
                     std::to_string(region.element_size) + " bytes; use smaller extents");
 }
 
+[[noreturn]] void throw_outside_address_space(roc::detail::strided_region const& region,
+                                              char const* name) {
+  throw layout_error(std::string(name) + " has elements outside the address space: shape " +
+                     list_text(region.shape, region.rank) + ", strides " +
+                     list_text(region.strides, region.rank) + " of elements of " +
+                     std::to_string(region.element_size) + " bytes; use smaller strides");
+}
+
 }  // namespace
 
-base::byte_range checked_bounds(roc::detail::strided_region const& region, char const* name) {
-  if (is_empty(region)) return {};
-  check_size(region, name);
-  if (region.data == nullptr) {
-    throw lifetime_error(std::string(name) + " is null, but has elements: shape " +
-                         list_text(region.shape, region.rank) +
-                         "; use the address of allocated memory");
-  }
+base::byte_range checked_range(roc::detail::strided_region const& region, char const* name) {
   // The offsets of the first and of the last byte.
   std::ptrdiff_t low = 0;
   auto high = static_cast<std::ptrdiff_t>(region.element_size);
@@ -68,13 +69,19 @@ base::byte_range checked_bounds(roc::detail::strided_region const& region, char 
   base::byte_range range;
   overflows |= __builtin_add_overflow(address, low, &range.begin);
   overflows |= __builtin_add_overflow(address, high, &range.end);
-  if (overflows) {
-    throw layout_error(std::string(name) + " has elements outside the address space: shape " +
-                       list_text(region.shape, region.rank) + ", strides " +
-                       list_text(region.strides, region.rank) + " of elements of " +
-                       std::to_string(region.element_size) + " bytes; use smaller strides");
-  }
+  if (overflows) throw_outside_address_space(region, name);
   return range;
+}
+
+base::byte_range checked_bounds(roc::detail::strided_region const& region, char const* name) {
+  if (is_empty(region)) return {};
+  check_size(region, name);
+  if (region.data == nullptr) {
+    throw lifetime_error(std::string(name) + " is null, but has elements: shape " +
+                         list_text(region.shape, region.rank) +
+                         "; use the address of allocated memory");
+  }
+  return checked_range(region, name);
 }
 
 }  // namespace roc::layout

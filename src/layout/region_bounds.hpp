@@ -8,6 +8,11 @@
 
 namespace roc::layout {
 
+/// Returns the range from the first to the last byte of the region's elements, of which there must
+/// be one. `name` begins the message of an error. Throws layout_error if an element is outside the
+/// address space.
+base::byte_range checked_range(roc::detail::strided_region const& region, char const* name);
+
 /// Returns the range from the first to the last byte of the region's elements; an empty range if
 /// there are none. `name` begins the message of an error.
 ///

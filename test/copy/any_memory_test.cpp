@@ -866,7 +866,7 @@ TEST(AnyMemoryErrors, AddressInTheFirstPageThrows) {
 
 // Before the tests for which the synchronization check installs its fault handler.
 TEST(AnyMemoryErrors, PageableMemoryWhoseEndIsNotAccessibleThrows) {
-  struct sigaction action {};
+  struct sigaction action{};
   ASSERT_EQ(0, ::sigaction(SIGSEGV, nullptr, &action));
   if (action.sa_handler != SIG_DFL) GTEST_SKIP() << "a handler may make the memory accessible";
   page_memory const memory = allocate_pages(2 * page);
@@ -948,6 +948,79 @@ TEST(AnyMemoryErrors, LayoutOutsideTheAddressSpaceThrows) {
                roc::shape_error);
   EXPECT_THROW(roc::memcpy_2d(host.data(), SIZE_MAX, result.data(), 4, 4, 2), roc::layout_error);
   EXPECT_EQ(std::vector<int>(4, 7), result);
+}
+
+TEST(AnyMemoryErrors, ViewsOutsideTheAddressSpaceThrow) {
+  std::vector<int> host(8);
+  std::vector<int> result(4, 7);
+  roc::device_array<int> array(roc::shape<1>{8});
+  array.zero();
+  for (std::ptrdiff_t const stride : {PTRDIFF_MAX, PTRDIFF_MAX / 2, PTRDIFF_MAX / 4, PTRDIFF_MIN,
+                                      PTRDIFF_MIN / 2, PTRDIFF_MIN / 4}) {
+    roc::host_view<int> const on_host(host.data() + 4, {4}, roc::strides<1>{stride});
+    roc::device_view<int> const on_device(array.data() + 4, {4}, roc::strides<1>{stride});
+    EXPECT_THROW(roc::copy(on_host, result), roc::layout_error) << stride;
+    EXPECT_THROW(roc::copy(result, on_host), roc::layout_error) << stride;
+    EXPECT_THROW(on_device.copy_to_host(result), roc::layout_error) << stride;
+    EXPECT_THROW(on_device.copy_to_device(result), roc::layout_error) << stride;
+    EXPECT_THROW(on_device.fill(1), roc::layout_error) << stride;
+    roc::copy_batch batch;
+    EXPECT_THROW(
+        {
+          batch.add(result, on_device);
+          batch.submit();
+        },
+        roc::layout_error)
+        << stride;
+    std::vector<roc::device_array<int>> parts;
+    parts.emplace_back(roc::shape<1>{4});
+    EXPECT_THROW(roc::split_to_devices(on_device, parts), roc::layout_error) << stride;
+    EXPECT_THROW(roc::gather(parts, on_device), roc::layout_error) << stride;
+    EXPECT_THROW(roc::broadcast(on_device, parts), roc::layout_error) << stride;
+  }
+  // The stride of an axis of extent 1 has no meaning.
+  roc::host_view<int> const one(result.data(), {1}, roc::strides<1>{PTRDIFF_MAX});
+  roc::copy(one, std::span(host).first(1));
+  EXPECT_EQ(7, host[0]);
+  EXPECT_EQ(std::vector<int>(4, 7), result);
+  auto const untouched = array.copy_to_host();
+  EXPECT_TRUE(std::all_of(untouched.begin(), untouched.end(), [](int i) { return i == 0; }));
+}
+
+TEST(AnyMemoryErrors, DestinationInPagesThatMustNotBeWrittenThrows) {
+  auto const bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const mapped =
+      ::mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, mapped);
+  auto* const data = static_cast<std::byte*>(mapped);
+  ASSERT_EQ(0, ::mprotect(data + bytes, bytes, PROT_READ));
+  roc::device_array<std::byte> array(roc::shape<1>{64});
+  array.fill(std::byte{5});
+  std::vector<std::byte> const host(64, std::byte{6});
+  auto const expect_refusal = [](auto const& call) {
+    try {
+      call();
+      ADD_FAILURE() << "no error";
+    } catch (roc::error const& error) {
+      EXPECT_EQ(error.code(), std::errc::permission_denied) << error.what();
+      EXPECT_NE(std::string::npos, std::string(error.what()).find("the destination, ["))
+          << error.what();
+    }
+  };
+  // In the page, and from the writable page before it on.
+  for (std::byte* const begin : {data + bytes, data + bytes - 32}) {
+    roc::memory_view const target(begin, roc::shape<1>{64});
+    expect_refusal([&] { roc::copy(array, target); });
+    expect_refusal([&] { roc::copy(host, target); });
+    expect_refusal([&] { roc::fill(target, std::byte{1}); });
+    expect_refusal([&] { roc::memcpy(begin, array.data(), 64); });
+    expect_refusal([&] { roc::memcpy(begin, host.data(), 64); });
+    roc::copy(target, array);  // it can be read
+  }
+  roc::memory_view const writable(data + bytes - 64, roc::shape<1>{64});
+  roc::copy(host, writable);
+  EXPECT_EQ(std::byte{6}, data[bytes - 1]);
+  EXPECT_EQ(0, ::munmap(mapped, 2 * bytes));
 }
 
 TEST(AnyMemoryErrors, RangeThatLeavesDeviceMemoryThrows) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -94,16 +95,14 @@ void with_whole(Random& random, place where, roc::shape<N> const& extents, F f) 
   if (where == place::device) {
     int const ordinal = static_cast<int>(random() % static_cast<std::size_t>(roc::device::count()));
     array_on_device<T, N> const whole(ordinal, extents, steps);
-    return f(
-        whole.host, whole.view(), [&] { whole.upload(); }, [&] { whole.download(); });
+    return f(whole.host, whole.view(), [&] { whole.upload(); }, [&] { whole.download(); });
   }
   guarded_array<T, N> whole(extents, steps);
   std::unique_ptr<roc::registration> registered;
   if (where == place::pinned) {
     registered = std::make_unique<roc::registration>(roc::register_host(whole.bytes()));
   }
-  f(
-      whole, whole.view(), [] {}, [] {});
+  f(whole, whole.view(), [] {}, [] {});
 }
 
 // The parts of an array of a shape along an axis, at random extents, on random devices.
@@ -363,6 +362,27 @@ TEST(SplitToDevices, NewPartsDifferByOneIndexAtMost) {
   EXPECT_EQ(source, contents(on_device.ravel()));
 }
 
+TEST(GatherToDevice, ViewsWithoutADeviceAreOnTheCurrentOne) {
+  roc::device_guard const guard(devices(4)[1]);
+  auto const array = roc::to_device(numbers(8));
+  // In order after work of that device.
+  array.fill(3);
+  std::vector<roc::device_view<int, 1>> const parts{{array.data(), {5}}, {array.data() + 5, {3}}};
+  auto const gathered = roc::gather_to_device(parts, devices(4)[3]);
+  EXPECT_EQ(devices(4)[3].ordinal(), gathered.device_ordinal());
+  EXPECT_EQ(std::vector<int>(8, 3), contents(gathered));
+}
+
+TEST(SplitToDevices, PartsMayBeAViewOfARange) {
+  auto const arrays = roc::split_to_devices(numbers(10), devices(2));
+  auto const without_last =
+      arrays | std::views::transform([](auto const& array) { return array(roc::slice(0, -1)); });
+  auto const gathered = roc::gather_to_host(without_last);
+  ASSERT_EQ(8u, gathered.size());
+  EXPECT_EQ(numbers(10)[3], gathered(3));
+  EXPECT_EQ(numbers(10)[5], gathered(4));
+}
+
 TEST(SplitToDevices, MoreDevicesThanIndicesGiveEmptyParts) {
   auto const parts = roc::split_to_devices(numbers(2), devices(4));
   EXPECT_EQ(1u, parts[1].size());
@@ -575,9 +595,7 @@ TEST(SplitToDevices, DefaultStreamsCannotBeUsedDuringCapture) {
   std::array const empty{roc::device_array<int>(roc::shape<1>{0})};
   auto const graph = roc::capture([&](roc::stream_ref) {
     roc::test::expect_error<roc::error>(
-        [&] {
-          roc::split_to_devices(source, parts, 0, {roc::stream_ref(), roc::stream_ref()});
-        },
+        [&] { roc::split_to_devices(source, parts, 0, {roc::stream_ref(), roc::stream_ref()}); },
         "work on the default stream cannot be captured");
     EXPECT_NO_THROW(roc::split_to_devices(nothing, empty, 0, {roc::stream_ref()}));
   });
@@ -592,15 +610,10 @@ TEST(Broadcast, ChainCannotBeCaptured) {
   std::array const copies{filled_array(0, count, -1), filled_array(1, count, -1)};
   roc::stream const other = stream_on(1);
   auto const graph = roc::capture([&](roc::stream_ref captured) {
+    roc::test::expect_error<roc::error>([&] { roc::broadcast(from, copies, {captured, other}); },
+                                        "a broadcast that devices forward to each other");
     roc::test::expect_error<roc::error>(
-        [&] {
-          roc::broadcast(from, copies, {captured, other});
-        },
-        "a broadcast that devices forward to each other");
-    roc::test::expect_error<roc::error>(
-        [&] {
-          roc::broadcast(from, copies, {roc::stream_ref(), other});
-        },
+        [&] { roc::broadcast(from, copies, {roc::stream_ref(), other}); },
         "work on the default stream cannot be captured");
   });
   roc::graph_exec(graph).launch();
@@ -680,20 +693,12 @@ TEST(SeveralDevicesErrors, ThereMustBeAStreamForEachPart) {
   roc::stream moved;
   roc::stream const taken = std::move(moved);
   expect_error<roc::lifetime_error>(
-      [&] {
-        roc::split_to_devices(source, parts, 0, {taken, moved});
-      },
-      "moved from");
+      [&] { roc::split_to_devices(source, parts, 0, {taken, moved}); }, "moved from");
   if (roc::device::count() < 2) return;
+  expect_error<roc::error>([&] { roc::split_to_devices(source, parts, 0, {stream, stream}); },
+                           "stream 1 is on device 0, but part 1 is on device 1");
   expect_error<roc::error>(
-      [&] {
-        roc::split_to_devices(source, parts, 0, {stream, stream});
-      },
-      "stream 1 is on device 0, but part 1 is on device 1");
-  expect_error<roc::error>(
-      [&] {
-        static_cast<void>(roc::broadcast_to_devices(source, devices(2), {stream, stream}));
-      },
+      [&] { static_cast<void>(roc::broadcast_to_devices(source, devices(2), {stream, stream})); },
       "stream 1 is on device 0, but part 1 is on device 1");
 }
 
@@ -706,36 +711,23 @@ TEST(SeveralDevicesErrors, OverlapIsFound) {
   };
   std::vector<int> const source(20);
   expect_error<roc::overlap_error>(
-      [&] {
-        roc::split_to_devices(source, std::array{range(0, 10), range(9, 19)});
-      },
+      [&] { roc::split_to_devices(source, std::array{range(0, 10), range(9, 19)}); },
       "part 0 and part 1 overlap");
   // Part 1 overlaps what part 0 is copied from.
   expect_error<roc::overlap_error>(
-      [&] {
-        roc::split_to_devices(range(0, 20), std::array{range(40, 50), range(5, 15)});
-      },
+      [&] { roc::split_to_devices(range(0, 20), std::array{range(40, 50), range(5, 15)}); },
       "overlap");
   expect_error<roc::overlap_error>(
-      [&] {
-        roc::split_to_devices(range(0, 20), std::array{range(40, 50), range(0, 10)});
-      },
+      [&] { roc::split_to_devices(range(0, 20), std::array{range(40, 50), range(0, 10)}); },
       "part 1 and the source overlap");
   expect_error<roc::overlap_error>(
-      [&] {
-        roc::gather(std::array{range(40, 50), range(0, 10)}, range(0, 20));
-      },
+      [&] { roc::gather(std::array{range(40, 50), range(0, 10)}, range(0, 20)); },
       "part 1 and the destination overlap");
   expect_error<roc::overlap_error>(
-      [&] {
-        roc::broadcast(range(0, 20), std::array{range(40, 60), range(50, 70)});
-      },
+      [&] { roc::broadcast(range(0, 20), std::array{range(40, 60), range(50, 70)}); },
       "destination 0 and destination 1 overlap");
   expect_error<roc::overlap_error>(
-      [&] {
-        roc::broadcast(range(0, 20), std::array{range(40, 60), range(10, 30)});
-      },
-      "overlap");
+      [&] { roc::broadcast(range(0, 20), std::array{range(40, 60), range(10, 30)}); }, "overlap");
   EXPECT_EQ(std::vector<int>(100, 1), contents(memory)) << "nothing was copied";
   // Sources may overlap.
   std::vector<int> seen(20);

@@ -75,9 +75,9 @@ template <class X>
 using memory_view_for = std::remove_const_t<decltype(memory_view_of(std::declval<X&>()))>;
 
 /// Returns an argument that is no tensor as an operand. If its type does not tell where the memory
-/// is, that is looked up; `name` is then for messages. Throws what locate throws.
+/// is, that is looked up. Throws what locate throws.
 template <class X>
-auto located_operand_of(X& x, char const* name) {
+auto located_operand_of(X& x, operand_role role) {
   if constexpr (!located_at_run_time<X>) {
     return operand_of(x);
   } else {
@@ -90,7 +90,7 @@ auto located_operand_of(X& x, char const* name) {
     if constexpr (is_memory_view<X>) {
       if (view.location()) stated = &*view.location();
     }
-    locate(region, stated, name);
+    locate(region, stated, role);
     operand.space = region.space;
     operand.device = region.device;
     operand.is_untracked = region.is_untracked;
@@ -101,17 +101,17 @@ auto located_operand_of(X& x, char const* name) {
 
 /// Returns an argument as an operand for a copy from or to a `Tensor`.
 template <class Tensor, class X>
-tensor_operand tensor_operand_of(X& x, char const* name) {
+tensor_operand tensor_operand_of(X& x, operand_role role) {
   if constexpr (tensor_argument<X>) {
-    tensor_operand result(tensor_traits<std::remove_cvref_t<X>>::describe(x), name);
-    result.look_up();
+    tensor_operand result(tensor_traits<std::remove_cvref_t<X>>::describe(x), name_of(role));
+    result.look_up(role);
     return result;
   } else {
-    auto const operand = located_operand_of(x, name);
+    auto const operand = located_operand_of(x, role);
     static_assert(std::remove_const_t<decltype(operand)>::rank <= tensor_operand::max_rank,
                   "rocarray: an operand that is copied from or to a tensor has more than 64 axes");
     using value = typename std::remove_const_t<decltype(operand)>::value_type;
-    return {operand.region(), tensor_traits<Tensor>::template type_of<value>, name};
+    return {operand.region(), tensor_traits<Tensor>::template type_of<value>, name_of(role)};
   }
 }
 
@@ -119,17 +119,15 @@ tensor_operand tensor_operand_of(X& x, char const* name) {
 /// of them is a tensor.
 template <class S, class D, class F>
 auto with_regions(S& from, D& to, F f) {
-  static constexpr char const* source_name = "the source";
-  static constexpr char const* destination_name = "the destination";
   if constexpr (tensor_argument<S> || tensor_argument<D>) {
     using tensor = std::remove_cvref_t<std::conditional_t<tensor_argument<S>, S, D>>;
-    tensor_operand source = tensor_operand_of<tensor>(from, source_name);
-    tensor_operand destination = tensor_operand_of<tensor>(to, destination_name);
+    tensor_operand source = tensor_operand_of<tensor>(from, operand_role::source);
+    tensor_operand destination = tensor_operand_of<tensor>(to, operand_role::destination);
     tensor_operand::match(source, destination);
     return f(source.region(), destination.region());
   } else {
-    return with_equal_ranks(located_operand_of(from, source_name),
-                            located_operand_of(to, destination_name), f);
+    return with_equal_ranks(located_operand_of(from, operand_role::source),
+                            located_operand_of(to, operand_role::destination), f);
   }
 }
 
@@ -145,14 +143,14 @@ void copy_arguments(S& from, D& to, stream_ref const* stream, source_use use = s
 /// is.
 template <class X, class F>
 void with_destination_region(X& to, F f) {
-  static constexpr char const* name = "the destination";
+  constexpr auto role = operand_role::destination;
   if constexpr (tensor_argument<X>) {
-    tensor_operand destination(tensor_traits<std::remove_cvref_t<X>>::describe(to), name);
+    tensor_operand destination(tensor_traits<std::remove_cvref_t<X>>::describe(to), name_of(role));
     destination.check_writable();
-    destination.look_up();
+    destination.look_up(role);
     f(destination.region());
   } else {
-    auto const destination = located_operand_of(to, name);
+    auto const destination = located_operand_of(to, role);
     f(destination.region());
   }
 }

@@ -32,6 +32,12 @@ struct strided_region {
   bool is_partly_pinned = false;  ///< a part is pinned: only the CPU may access it
 };
 
+/// What a call does with an operand, and its name in messages.
+enum class operand_role : unsigned char { source, destination };
+constexpr char const* name_of(operand_role role) {
+  return role == operand_role::source ? "the source" : "the destination";
+}
+
 /// How an asynchronous copy may use its source: `copied` reads a pageable source before the call
 /// returns, `borrowed` may read it until the stream has been synchronized.
 enum class source_use : unsigned char { copied, borrowed };

@@ -47,7 +47,7 @@ class tensor_operand {
 
   /// Looks up where the memory is and compares it with what the tensor says. Throws dlpack_error if
   /// they differ, and what locate throws. Does nothing for a region.
-  ROCARRAY_API void look_up();
+  ROCARRAY_API void look_up(operand_role role);
 
   /// Prepares two operands for a copy: an operand in contiguous host memory of rank 1 takes the
   /// shape of the other one if it has as many elements. Throws dlpack_error if the element types

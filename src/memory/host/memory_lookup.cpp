@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "memory/host/memory_lookup.hpp"
 
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -95,6 +99,52 @@ void check_is_accessible(std::uintptr_t address, platform::pointer_information c
                        "that has not been freed");
 }
 
+// Returns the result of the call: 0, or the number of the error.
+int populate_for_writing(std::uintptr_t address) noexcept {
+  static auto const page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  constexpr int madv_populate_write = 23;  // since Linux 5.14, and glibc 2.35
+  int const saved = errno;
+  void* const begin = reinterpret_cast<void*>(address / page * page);
+  int const result = ::madvise(begin, 1, madv_populate_write) == 0 ? 0 : errno;
+  errno = saved;
+  return result;
+}
+
+// Returns false if the list of the process's mappings says that the address must not be written.
+bool is_in_writable_mapping(std::uintptr_t address) {
+  std::ifstream mappings("/proc/self/maps");
+  for (std::string line; std::getline(mappings, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    char access[5] = {};
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, access) != 3) {
+      continue;
+    }
+    if (begin <= address && address < end) return access[1] == 'w';
+  }
+  return true;  // the system does not tell
+}
+
+// Returns false if the CPU must not write the address. The kernel prepares the page for writes,
+// without writing to it, and reports pages without permission. It has the same error for special
+// mappings, so that the list of mappings decides then.
+bool is_writable(std::uintptr_t address) {
+  static bool const is_supported = [] {
+    int on_stack = 0;
+    return populate_for_writing(reinterpret_cast<std::uintptr_t>(&on_stack)) == 0;
+  }();
+  if (!is_supported || populate_for_writing(address) != EINVAL) return true;
+  return is_in_writable_mapping(address);
+}
+
+// Throws roc::error if the first or the last byte of pageable memory must not be written.
+void check_is_writable(base::byte_range range, char const* name) {
+  if (has_fault_handler() || (is_writable(range.begin) && is_writable(range.end - 1))) return;
+  throw error(std::make_error_code(std::errc::permission_denied),
+              std::string(name) + ", " + to_string(range) +
+                  ", is in memory that must not be written; use memory whose pages are writable");
+}
+
 location_kind kind_of(platform::pointer_information const& found) noexcept {
   switch (found.kind) {
     case native_kind::host: return location_kind::pinned;
@@ -121,7 +171,7 @@ bool is_in_one_block(base::byte_range range) {
 
 }  // namespace
 
-located_memory look_up(base::byte_range range, char const* name) {
+located_memory look_up(base::byte_range range, char const* name, detail::operand_role role) {
   if (range.bytes() == 0) return {};
   // First the host table: the allocation map has the slabs of pools of host memory too.
   auto const known = find_in_host_table(range);
@@ -135,6 +185,7 @@ located_memory look_up(base::byte_range range, char const* name) {
     if (begin.kind == location_kind::pageable) {
       check_is_accessible(range.begin, first, range, name);
       check_is_accessible(range.end - 1, last, range, name);
+      if (role == detail::operand_role::destination) check_is_writable(range, name);
     }
     if (begin.kind == location_kind::pinned && !is_in_one_block(range)) {
       return {location_kind::partly_pinned};
@@ -206,9 +257,10 @@ bool check_allocation(std::uintptr_t address, base::byte_range range, memory_loc
 
 }  // namespace
 
-void locate(strided_region& region, memory_location const* stated, char const* name) {
+void locate(strided_region& region, memory_location const* stated, operand_role role) {
+  char const* const name = name_of(role);
   base::byte_range const range = layout::checked_bounds(region, name);
-  if (stated == nullptr) return memory::look_up(range, name).apply_to(region);
+  if (stated == nullptr) return memory::look_up(range, name, role).apply_to(region);
   auto const known = range.bytes() != 0 ? memory::find_in_host_table(range) : std::nullopt;
   // Copies find mapped memory by the device addresses that the library has given out.
   bool const is_device_alias =
