@@ -74,7 +74,13 @@ void stream_uses::add_with_event(stream_id const& stream) {
   // An older event must not remain if this fails.
   shared_event done = std::exchange(item.done, nullptr);
   if (done == nullptr || !is_sole_owner(done)) done = std::make_shared<event>();
-  runtime::record(*done, stream);
+  try {
+    runtime::record(*done, stream);
+  } catch (...) {
+    // Nothing can be recorded later on a foreign stream, which may be destroyed without notice.
+    if (stream.is_foreign() && synchronize_quietly(stream.stream())) remove(stream);
+    throw;
+  }
   // If the stream has joined a capture meanwhile, the event may belong to the capture.
   if (shared_event before = event_before_join(stream.stream())) done = std::move(before);
   item.done = std::move(done);

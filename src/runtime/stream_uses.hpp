@@ -42,7 +42,8 @@ class stream_uses {
   void begin(stream_id const& stream);
   /// Records that work enqueued on `stream` so far uses the resource, with an event recorded now, so
   /// that later work of the stream is not waited for. Uses of one stream share one event. Throws
-  /// roc::error, and the use is then without an event; std::bad_alloc, and the use may be missing.
+  /// roc::error, and the use is then without an event, or the work of a foreign stream has been
+  /// waited for; std::bad_alloc, and the use may be missing.
   void add_with_event(stream_id const& stream);
   /// Adds the uses of `other`. Throws std::bad_alloc.
   void add_all(stream_uses const& other);

@@ -221,6 +221,23 @@ TEST(StreamUses, AreIntactAfterAFailedQuery) {
   EXPECT_TRUE(uses.remove_finished());
 }
 
+TEST(StreamUses, OfAForeignStreamIsAwaitedIfItCannotBeRecorded) {
+  stream_uses uses;
+  bool is_done = false;
+  {
+    foreign_stream stream;
+    stream.ref().launch_host_function([&] { is_done = true; });
+    ASSERT_TRUE(roc::platform::fail_call("hipEventRecord", 1, hipErrorUnknown));
+    EXPECT_THROW(uses.add(id_of(stream.ref())), roc::error);
+    roc::platform::clear_failures();
+    EXPECT_TRUE(is_done);
+  }
+  // Nothing is recorded on the stream that was destroyed.
+  call_counter const counter;
+  EXPECT_NO_THROW(uses.wait());
+  EXPECT_EQ(0u, record_count);
+}
+
 TEST(StreamUses, WaitKeepsAUseThatCouldNotBeAwaited) {
   roc::stream const stream;
   stream_uses uses;

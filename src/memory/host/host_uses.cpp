@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "memory/host/host_uses.hpp"
 
+#include <exception>
+#include <optional>
+
 #include "runtime/default_stream_sync.hpp"
 
 namespace roc::memory {
 
 void host_uses::record(runtime::stream_id const& stream, access kind) {
   std::lock_guard const lock(mutex_);
+  ++records_;
   if (kind == access::write) return writes_.add(stream);
   // The use covers the later work of a stream of the library too.
   if (!stream.is_foreign() && writes_.contains(stream)) return;
@@ -31,10 +35,34 @@ bool host_uses::have_finished() const {
 }
 
 bool host_uses::wait_quietly() noexcept {
+  std::optional<bool> is_idle = wait_without_lock();
+  if (!is_idle) {
+    std::lock_guard const lock(mutex_);
+    bool const reads_have_finished = reads_.wait_quietly();
+    is_idle = writes_.wait_quietly() && reads_have_finished;
+  }
+  return runtime::wait_for_abandoned_work() && *is_idle;
+}
+
+std::optional<bool> host_uses::wait_without_lock() noexcept {
+  runtime::stream_uses reads;
+  runtime::stream_uses writes;
+  unsigned seen = 0;
+  try {
+    std::lock_guard const lock(mutex_);
+    reads = reads_;
+    writes = writes_;
+    seen = records_;
+  } catch (std::exception const&) {
+    return std::nullopt;  // no memory for copies
+  }
+  bool const reads_have_finished = reads.wait_quietly();
+  if (!writes.wait_quietly() || !reads_have_finished) return false;
   std::lock_guard const lock(mutex_);
-  bool const reads_have_finished = reads_.wait_quietly();
-  bool const writes_have_finished = writes_.wait_quietly();
-  return runtime::wait_for_abandoned_work() && reads_have_finished && writes_have_finished;
+  if (records_ != seen) return std::nullopt;
+  reads_.clear();
+  writes_.clear();
+  return true;
 }
 
 }  // namespace roc::memory

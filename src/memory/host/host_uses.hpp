@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 
 #include "runtime/stream_uses.hpp"
 
@@ -30,14 +31,19 @@ class host_uses {
   bool have_finished() const;
   /// Blocks until all uses have finished, also after errors, as stream_uses::wait_quietly does, and
   /// until work of failed calls is done, which may be uses that are not recorded.
-  /// Holds the mutex meanwhile. Logs errors. Returns false if work may still use the memory, which
-  /// must then not be freed.
+  /// Does not hold the mutex while it waits for the uses that were recorded before the call. Logs
+  /// errors. Returns false if work may still use the memory, which must then not be freed.
   bool wait_quietly() noexcept;
 
  private:
-  mutable std::mutex mutex_;
+  /// Waits for the uses, and removes them. Returns false if work may still use the memory, and
+  /// nullopt if uses were recorded meanwhile or if memory is exhausted.
+  std::optional<bool> wait_without_lock() noexcept;
+
+  mutable std::mutex mutex_;  // guards the members below
   runtime::stream_uses reads_;
   runtime::stream_uses writes_;
+  unsigned records_ = 0;  // calls of record()
 };
 
 }  // namespace roc::memory

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -63,7 +66,9 @@ TEST_F(Registration, GuardRegistersForItsScope) {
 
 TEST_F(Registration, CanBeRepeatedAfterScopeEndAndAfterAnException) {
   auto const range = pages(0, 1);
-  { auto const guard = roc::register_host(range); }
+  {
+    auto const guard = roc::register_host(range);
+  }
   try {
     auto const guard = roc::register_host(range);
     throw std::runtime_error("test");
@@ -200,6 +205,33 @@ TEST_F(Registration, DeregisterBlocksUntilCopiesHaveFinished) {
     array.copy_to_host(range, stream);
   }
   EXPECT_EQ(numbers.back(), range.data()[floats - 1]);
+}
+
+// The copies that deregistration waits for may depend on other uses of the range.
+TEST_F(Registration, DeregisterThatWaitsDelaysNoOtherThread) {
+  if (roc::test::run_mode() != roc::test::mode::threaded) {
+    GTEST_SKIP() << "only in mode threaded, a gate holds work back until it is opened";
+  }
+  auto guard = roc::register_host(pages(0, 2));
+  roc::device_array<float> const first(pages(0, 2).shape());
+  roc::device_array<float> const second(pages(0, 2).shape());
+  roc::stream const held_back;
+  roc::stream const stream;
+  roc::test::gate gate;
+  gate.close(held_back);
+  first.copy_to_device(pages(0, 2), held_back);
+  std::atomic<bool> is_registered = true;
+  std::thread other([&] {
+    guard.deregister();
+    is_registered = false;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  second.copy_to_device(pages(0, 2), stream);
+  stream.synchronize();
+  EXPECT_TRUE(is_registered);
+  gate.open();
+  other.join();
+  EXPECT_FALSE(is_registered);
 }
 
 TEST_F(Registration, DeregisterOfSeveralRangesIsAllOrNothing) {
