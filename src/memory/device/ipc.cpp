@@ -443,7 +443,11 @@ opened_ipc_memory open_ipc_memory(ipc_array_data const& data, ipc_region const& 
   opened_ipc_memory result;
   result.first_offset = static_cast<std::size_t>(data.offset) - offsets.begin;
   if (stream == nullptr) {
-    if (done) done->synchronize();
+    if (done) {
+      done->synchronize();
+      // An event counts as reached if its process has ended before the work that it follows.
+      runtime::check_running(data.origin);
+    }
     result.storage = device_storage::adopt(begin, offsets.bytes(), close);
     scope.release();
     return result;

@@ -731,6 +731,24 @@ TEST(IpcOpen, RefusesHandlesOfProcessesThatHaveEnded) {
                    std::errc::no_such_process, {"has ended"});
 }
 
+#if ROCARRAY_PLATFORM_HOST  // CUDA does not say what becomes of such an event
+TEST(IpcOpen, EndOfTheProcessWhileItsWorkIsAwaitedThrows) {
+  if (roc::test::run_mode() != roc::test::mode::threaded) {
+    GTEST_SKIP() << "only in mode threaded, work waits for the other process to open its gate";
+  }
+  other_process owner("pending owner");
+  auto const handle = owner.receive<ipc_array_handle>();
+  std::thread killer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    owner.kill(false);
+  });
+  expect_ipc_error([&] { static_cast<void>(roc::open_ipc_array<int, 1>(handle)); },
+                   std::errc::no_such_process, {"has ended"});
+  killer.join();
+  owner.kill();
+}
+#endif
+
 TEST(IpcOpen, ReportsErrorsOfHip) {
   other_process owner("simple owner");
   auto const handle = owner.receive<ipc_array_handle>();
