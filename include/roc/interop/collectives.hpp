@@ -57,8 +57,8 @@ inline ncclRedOp_t library_reduction(reduction operation) {
 }  // namespace detail
 
 /// Operations of one thread that begin together, at the end of the group. A thread that calls
-/// operations for several ranks of one communicator must call them in a group; sends and receives
-/// between two ranks that would otherwise wait for each other, too. A guard: not copied, not moved,
+/// operations for several ranks of one communicator must call them in a group. The same holds for
+/// sends and receives that would otherwise wait for each other. A guard: not copied, not moved,
 /// used by the thread that created it. Groups can be nested: the outermost one counts. Operations
 /// of a group may run at the same time, so none may access what another one writes.
 /// (ncclGroupStart, ncclGroupEnd)
@@ -87,6 +87,8 @@ class [[nodiscard]] collective_group {
       end();
     } catch (std::exception const& problem) {
       detail::log_late_error(problem.what());
+    } catch (...) {
+      detail::log_late_error("a host function has thrown before the operations of a group");
     }
   }
 
@@ -110,9 +112,10 @@ class [[nodiscard]] collective_group {
   }
 
   /// Forgets the operations called since the outermost group began, which are not enqueued, and
-  /// ends this group.
+  /// ends this group. Does nothing in another thread than that which created the group.
   void cancel() noexcept {
-    if (has_ended_) return;
+    // The operations of a group of another thread cannot be reached.
+    if (has_ended_ || thread_ != std::this_thread::get_id()) return;
     has_ended_ = true;
     detail::collective_group_state& group = detail::collective_group_state::instance();
     group.calls.clear();
@@ -252,7 +255,7 @@ class collective_communicator {
   /// *Synchronization:* see the class.
   ///@{
   template <detail::reducible_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y>
+    requires detail::same_elements<X, Y>
   void all_reduce(X const& from, Y&& to, reduction operation,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -260,7 +263,7 @@ class collective_communicator {
                {});
   }
   template <detail::reducible_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
+    requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void all_reduce(X&& from, Y&& to, reduction operation, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -271,7 +274,7 @@ class collective_communicator {
   /// Replaces the array of every rank by the combination of all. Otherwise as above.
   ///@{
   template <detail::reducible_argument X>
-  requires detail::writable_device_argument<X>
+    requires detail::writable_device_argument<X>
   void all_reduce(X&& array, reduction operation,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -279,7 +282,7 @@ class collective_communicator {
     reduce_all(in_place, in_place, operation, {});
   }
   template <detail::reducible_argument X>
-  requires detail::writable_device_argument<X> && detail::correct_use<detail::temporary_misuse<X>>
+    requires detail::writable_device_argument<X> && detail::correct_use<detail::temporary_misuse<X>>
   void all_reduce(X&& array, reduction operation, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -300,7 +303,7 @@ class collective_communicator {
     broadcast_from(detail::collective_operand_of(array), root, {});
   }
   template <detail::writable_device_argument X>
-  requires detail::correct_use<detail::temporary_misuse<X>>
+    requires detail::correct_use<detail::temporary_misuse<X>>
   void broadcast(X&& array, int root, stream_ref stream,
                  detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -318,7 +321,7 @@ class collective_communicator {
   /// *Synchronization:* see the class.
   ///@{
   template <detail::reducible_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y>
+    requires detail::same_elements<X, Y>
   void reduce(X const& from, Y&& to, int root, reduction operation,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -326,7 +329,7 @@ class collective_communicator {
               operation, {});
   }
   template <detail::reducible_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
+    requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void reduce(X&& from, Y&& to, int root, reduction operation, stream_ref stream,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -338,7 +341,7 @@ class collective_communicator {
   /// elements. Otherwise as above.
   ///@{
   template <detail::reducible_argument X>
-  requires detail::writable_device_argument<X>
+    requires detail::writable_device_argument<X>
   void reduce(X&& array, int root, reduction operation,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -346,7 +349,7 @@ class collective_communicator {
     reduce_at(in_place, in_place, root, operation, {});
   }
   template <detail::reducible_argument X>
-  requires detail::writable_device_argument<X> && detail::correct_use<detail::temporary_misuse<X>>
+    requires detail::writable_device_argument<X> && detail::correct_use<detail::temporary_misuse<X>>
   void reduce(X&& array, int root, reduction operation, stream_ref stream,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -366,14 +369,14 @@ class collective_communicator {
   /// *Synchronization:* see the class.
   ///@{
   template <detail::device_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y>
+    requires detail::same_elements<X, Y>
   void all_gather(X const& from, Y&& to,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
     gather_all(detail::collective_operand_of(from), detail::collective_operand_of(to), {});
   }
   template <detail::device_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
+    requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void all_gather(X&& from, Y&& to, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -391,7 +394,7 @@ class collective_communicator {
   /// *Synchronization:* see the class.
   ///@{
   template <detail::reducible_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y>
+    requires detail::same_elements<X, Y>
   void reduce_scatter(X const& from, Y&& to, reduction operation,
                       detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -399,7 +402,7 @@ class collective_communicator {
                 {});
   }
   template <detail::reducible_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
+    requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void reduce_scatter(X&& from, Y&& to, reduction operation, stream_ref stream,
                       detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -418,14 +421,14 @@ class collective_communicator {
   /// *Synchronization:* see the class.
   ///@{
   template <detail::device_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y>
+    requires detail::same_elements<X, Y>
   void all_to_all(X const& from, Y&& to,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
     exchange_all(detail::collective_operand_of(from), detail::collective_operand_of(to), {});
   }
   template <detail::device_argument X, detail::writable_device_argument Y>
-  requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
+    requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void all_to_all(X&& from, Y&& to, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -447,7 +450,7 @@ class collective_communicator {
     send_to(detail::collective_operand_of(from), destination, {});
   }
   template <detail::device_argument X>
-  requires detail::correct_use<detail::temporary_misuse<X>>
+    requires detail::correct_use<detail::temporary_misuse<X>>
   void send(X&& from, int destination, stream_ref stream,
             detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
@@ -466,7 +469,7 @@ class collective_communicator {
     receive_from(detail::collective_operand_of(to), source, {});
   }
   template <detail::writable_device_argument X>
-  requires detail::correct_use<detail::temporary_misuse<X>>
+    requires detail::correct_use<detail::temporary_misuse<X>>
   void receive(X&& to, int source, stream_ref stream,
                detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);

@@ -81,14 +81,13 @@ struct pair_of_numbers {
 };
 
 template <class X>
-concept broadcastable = requires(collective_communicator const& rank, X&& x) {
-  rank.broadcast(std::forward<X>(x), 0);
-};
+concept broadcastable =
+    requires(collective_communicator const& rank, X&& x) { rank.broadcast(std::forward<X>(x), 0); };
 template <class X>
-concept asynchronously_broadcastable = requires(collective_communicator const& rank, X&& x,
-                                                stream_ref stream) {
-  rank.broadcast(std::forward<X>(x), 0, stream);
-};
+concept asynchronously_broadcastable =
+    requires(collective_communicator const& rank, X&& x, stream_ref stream) {
+      rank.broadcast(std::forward<X>(x), 0, stream);
+    };
 template <class X>
 concept reducible = requires(collective_communicator const& rank, X&& x) {
   rank.all_reduce(std::forward<X>(x), reduction::sum);
@@ -151,9 +150,81 @@ TEST_F(CollectiveError, DisagreementInGroupIsFoundBeforeAnythingIsEnqueued) {
         });
       },
       "pass 24 and 12 elements to all_reduce");
+  // Bytes are transferred: the library sees no difference.
+  expect_error<collective_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          if (is_first(rank)) {
+            rank.broadcast(others[i], 0);
+          } else {
+            rank.broadcast(arrays[i], 0);
+          }
+        });
+      },
+      "pass different element types to broadcast");
+  expect_error<shape_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          if (is_first(rank)) {
+            rank.broadcast(arrays[i].reshape(6, 4), 0);
+          } else {
+            rank.broadcast(arrays[i], 0);
+          }
+        });
+      },
+      "pass (6, 4) and (4, 6) to broadcast");
   all.for_each([&](auto& rank, std::size_t i) {
     EXPECT_EQ(arrays[i].copy_to_host()(3, 5), rank.rank() + 1);
   });
+  expect_usable();
+}
+
+TEST_F(CollectiveError, ArrayWithoutElementsInOneRankIsFound) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  expect_error<shape_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          rank.all_reduce(arrays[i](slice(0, rank.rank() == 0 ? 0 : 4), roc::all), reduction::sum);
+        });
+      },
+      "pass 0 and 24 elements to all_reduce");
+  expect_usable();
+}
+
+TEST_F(CollectiveError, DisagreementOfMessageInGroupIsFound) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  expect_error<shape_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          if (rank.rank() == 0) rank.send(arrays[i], 1);
+          if (rank.rank() == 1) rank.receive(arrays[i](slice(0, 2), roc::all), 0);
+        });
+      },
+      "rank 0 of the communicator sends rank 1 24 elements, which receives 12");
+  std::vector<device_array<float, 2>> others;
+  all.for_each([&](auto&, std::size_t) { others.emplace_back(shape<2>{4, 6}); });
+  expect_error<collective_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          if (rank.rank() == 0) rank.send(arrays[i], 1);
+          if (rank.rank() == 1) rank.receive(others[i], 0);
+        });
+      },
+      "elements of another type");
+  all.for_each([&](auto& rank, std::size_t i) {
+    EXPECT_EQ(arrays[i].copy_to_host()(3, 5), rank.rank() + 1);
+  });
+  // The receive of one group may be that of an earlier group's send.
+  all.ranks[0].send(arrays[0], 1, all.streams[0]);
+  all.in_group([&](auto& rank, std::size_t i) {
+    if (rank.rank() == 0) rank.send(arrays[i](slice(0, 2), roc::all), 1, all.streams[i]);
+    if (rank.rank() == 1) rank.receive(arrays[i], 0, all.streams[i]);
+  });
+  all.in_group([&](auto& rank, std::size_t i) {
+    if (rank.rank() == 1) rank.receive(arrays[i](slice(0, 2), roc::all), 0, all.streams[i]);
+  });
+  all.synchronize();
+  EXPECT_EQ(1, arrays[1].copy_to_host()(3, 5));
   expect_usable();
 }
 
@@ -343,6 +414,22 @@ TEST_F(CollectiveError, MisuseOfGroupIsRefused) {
   }).join();
   other.cancel();
   expect_usable();
+}
+
+TEST_F(CollectiveError, GroupIsNotCancelledByOtherThreads) {
+  collective_group group;
+  all.for_each([&](auto& rank, std::size_t i) { rank.all_reduce(arrays[i], reduction::min); });
+  std::thread([&] { group.cancel(); }).join();
+  group.end();
+  all.for_each([&](auto&, std::size_t i) { EXPECT_EQ(1, arrays[i].copy_to_host()(3, 5)); });
+  std::thread([&] {
+    // A thread without a group still executes its operations at once.
+    collective_group own;
+    all.for_each([&](auto& rank, std::size_t i) { rank.all_reduce(arrays[i], reduction::sum); });
+    own.end();
+  }).join();
+  all.for_each(
+      [&](auto&, std::size_t i) { EXPECT_EQ(all.size(), arrays[i].copy_to_host()(3, 5)); });
 }
 
 TEST_F(CollectiveError, GroupThatIsLeftByExceptionEnqueuesNothing) {

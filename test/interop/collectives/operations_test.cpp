@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -608,6 +609,43 @@ TEST_F(Collective, SeveralOperationsOfGroupAreDone) {
     EXPECT_EQ(b[i].copy_to_host()(19), all.size() - 1);
     EXPECT_EQ(c[i].copy_to_host()(10 * n - 1), all.size());
   });
+}
+
+// The pool returns memory whose earlier use on another stream is pending.
+TEST_F(Collective, OperationComesAfterEarlierUsesOfTheMemory) {
+  shape<1> const extents{1 << 16};
+  std::vector<stream> others;
+  std::vector<device_array<int, 1>> sources;
+  std::vector<device_array<int, 1>> arrays;
+  std::vector<std::unique_ptr<gate>> gates;
+  all.for_each([&](auto&, std::size_t i) {
+    sources.emplace_back(extents);
+    sources.back().fill(7);
+    others.emplace_back();
+    gates.push_back(std::make_unique<gate>());
+    gates.back()->close(others.back());
+    {
+      device_array<int, 1> const earlier(extents, order::c, others[i]);
+      earlier.fill(-1, others[i]);
+    }
+    arrays.emplace_back(extents, order::c, others[i]);
+  });
+  all.in_group([&](auto& rank, std::size_t i) {
+    rank.broadcast(rank.rank() == 0 ? sources[i] : arrays[i], 0, all.streams[i]);
+  });
+  for (auto const& closed : gates) closed->open();
+  all.synchronize();
+  all.for_each([&](auto& rank, std::size_t i) {
+    others[i].synchronize();
+    if (rank.rank() != 0) {
+      EXPECT_EQ(7, arrays[i].copy_to_host()(100));
+    }
+  });
+}
+
+TEST_F(Collective, TimeLimitOfAnyLengthIsUsable) {
+  rank_set unlimited({.time_limit = std::chrono::milliseconds::max()});
+  unlimited.connect();
 }
 
 TEST_F(Collective, CommunicatorWithTimeLimitIsUsable) {

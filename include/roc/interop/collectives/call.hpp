@@ -79,12 +79,12 @@ struct collective_call {
   bool is_message() const {
     return kind == collective_kind::send || kind == collective_kind::receive;
   }
-  std::size_t element_size() const { return from ? from->element_size : to->element_size; }
+  /// The operand of which every rank must have one of the same shape and type.
+  collective_operand const& agreed() const { return from ? *from : *to; }
+  std::size_t element_size() const { return agreed().element_size; }
   /// Returns the count and the type for the library: structures are transferred as bytes.
   std::size_t library_count() const { return is_reduction() ? count : count * element_size(); }
-  ncclDataType_t library_type() const {
-    return is_reduction() ? (from ? from->type : to->type) : ncclUint8;
-  }
+  ncclDataType_t library_type() const { return is_reduction() ? agreed().type : ncclUint8; }
 };
 
 /// Throws collective_error if a number is not a rank.
@@ -122,48 +122,70 @@ class collective_execution {
   /// Throws before anything is enqueued if a communicator cannot be used or if ranks in this group
   /// disagree. If an error occurs later, the communicators of the group are aborted.
   void run() {
-    std::erase_if(calls_, [](collective_call const& call) { return call.count == 0; });
-    if (calls_.empty()) return;
     find_states();
     check_agreement();
+    std::erase_if(calls_, [](collective_call const& call) { return call.count == 0; });
+    if (calls_.empty()) return;
     for (collective_state* const state : states_) static_cast<void>(state->poll());
     synchronize_devices();
-    // If this throws, the library has not been called, and other ranks are not affected.
-    for (collective_call& call : calls_) pack(call);
+    bool has_called = false;
     try {
+      for (collective_call& call : calls_) pack(call);
+      has_called = true;
       enqueue();
       for (collective_state* const state : states_) state->settle("the start of an operation");
       for (collective_call& call : calls_) unpack(call);
+      wait();
     } catch (std::exception const& problem) {
-      for (collective_state* const state : states_) {
-        state->abort(std::string("an operation of its group failed: ") + problem.what());
-      }
+      // Before the library is called, the other ranks are not affected.
+      if (has_called) abort(problem.what());
+      wait_quietly();
+      throw;
+    } catch (...) {  // an exception of a host function of the program
+      if (has_called) abort("an exception");
+      wait_quietly();
       throw;
     }
+  }
+
+ private:
+  /// Blocks until the calls without a stream are complete.
+  void wait() const {
     for (collective_call const& call : calls_) {
       if (call.stream) continue;
       device_guard const current(call.state->device);
       call.state->wait_until([&] { return stream_ref().query(); });
     }
   }
+  void abort(std::string const& problem) const {
+    for (collective_state* const state : states_) {
+      state->abort("an operation of its group failed: " + problem);
+    }
+  }
+  /// Blocks until no pending copy of a failed call uses its arrays. The library's work has ended.
+  void wait_quietly() const noexcept {
+    for (collective_call const& call : calls_) {
+      try {
+        device_guard const current(call.state->device);
+        call.order().synchronize();
+      } catch (...) {  // the call reports its own error
+      }
+    }
+  }
 
- private:
   void find_states() {
     for (collective_call const& call : calls_) states_.push_back(call.state.get());
     std::sort(states_.begin(), states_.end(), std::less<>());
     states_.erase(std::unique(states_.begin(), states_.end()), states_.end());
   }
 
-  /// Compares the collective calls of ranks that belong to one communicator of this process.
+  /// Compares the calls of ranks that belong to one communicator of this process.
   void check_agreement() const {
-    for (std::size_t i = 0; i < states_.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (states_[i]->group_number == 0 || states_[i]->group_number != states_[j]->group_number) {
-          continue;
-        }
-        bool const is_first = states_[j]->rank < states_[i]->rank;
-        compare(collectives_of(*states_[is_first ? j : i]),
-                collectives_of(*states_[is_first ? i : j]));
+    for (collective_state* const first : states_) {
+      for (collective_state* const second : states_) {
+        if (first->group_number == 0 || first->group_number != second->group_number) continue;
+        if (first->rank < second->rank) compare(collectives_of(*first), collectives_of(*second));
+        compare_messages(*first, *second);
       }
     }
   }
@@ -173,6 +195,41 @@ class collective_execution {
       if (call.state.get() == &state && !call.is_message()) result.push_back(&call);
     }
     return result;
+  }
+  std::vector<collective_call const*> messages_of(collective_state const& state,
+                                                  collective_kind kind, int other_rank) const {
+    std::vector<collective_call const*> result;
+    for (collective_call const& call : calls_) {
+      bool const is_wanted =
+          call.state.get() == &state && call.kind == kind && call.root == other_rank;
+      if (is_wanted) result.push_back(&call);
+    }
+    return result;
+  }
+  /// Compares the messages between two ranks of which both sides are in this group.
+  void compare_messages(collective_state& sender, collective_state& receiver) const {
+    auto const sent = messages_of(sender, collective_kind::send, receiver.rank);
+    auto const received = messages_of(receiver, collective_kind::receive, sender.rank);
+    if (sent.empty() || received.empty()) return;
+    std::uint64_t const first_sent = sender.messages_to(receiver.rank);
+    std::uint64_t const first_received = receiver.messages_from(sender.rank);
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      std::uint64_t const number = first_sent + i;
+      if (number < first_received || number - first_received >= received.size()) continue;
+      collective_call const& from = *sent[i];
+      collective_call const& to = *received[number - first_received];
+      std::string const ranks = "rank " + std::to_string(from.state->rank) +
+                                " of the communicator sends rank " + std::to_string(from.root) +
+                                " ";
+      if (*from.agreed().element != *to.agreed().element) {
+        throw collective_error(ranks + "elements of another type than it receives; use the same");
+      }
+      if (from.count != to.count) {
+        throw shape_error("incompatible shape: " + ranks + std::to_string(from.count) +
+                          " elements, which receives " + std::to_string(to.count) +
+                          "; use equal shapes");
+      }
+    }
   }
   static void compare(std::vector<collective_call const*> const& first,
                       std::vector<collective_call const*> const& second) {
@@ -193,7 +250,7 @@ class collective_execution {
         throw collective_error(ranks + "pass different reductions to " + name_of(a.kind) +
                                "; pass the same");
       }
-      if (a.library_type() != b.library_type() || a.element_size() != b.element_size()) {
+      if (*a.agreed().element != *b.agreed().element) {
         throw collective_error(ranks + "pass different element types to " + name_of(a.kind) +
                                "; pass the same");
       }
@@ -202,13 +259,21 @@ class collective_execution {
                           " and " + std::to_string(b.count) + " elements to " + name_of(a.kind) +
                           "; pass equal shapes");
       }
+      if (!a.agreed().has_shape_of(b.agreed())) {
+        throw shape_error("incompatible shape: " + ranks + "pass " + a.agreed().shape_text() +
+                          " and " + b.agreed().shape_text() + " to " + name_of(a.kind) +
+                          "; pass equal shapes");
+      }
     }
   }
 
-  /// Orders calls without a stream after all earlier work of their devices.
+  /// Orders calls without a stream after all earlier work of their devices. Operations of the
+  /// communicator among that work have its time limit.
   void synchronize_devices() const {
     for (collective_call const& call : calls_) {
-      if (!call.stream) call.state->device.synchronize();
+      if (call.stream) continue;
+      call.state->wait_until([&] { return call.state->has_finished(); });
+      call.state->device.synchronize();
     }
   }
 
@@ -216,6 +281,11 @@ class collective_execution {
   static void pack(collective_call& call) {
     device_guard const current(call.state->device);
     stream_ref const stream = call.order();
+    // The library does not know which earlier work still uses the memory.
+    for (auto const* const operand : {&call.from, &call.to}) {
+      if (!*operand || !(*operand)->is_contiguous || is_captured(stream)) continue;
+      record_stream((*operand)->data, call.state->device.ordinal(), stream);
+    }
     auto const scratch_of = [&](collective_operand const& operand) {
       return device_array<std::byte, 1>(shape<1>{operand.bytes()}, order::c, stream);
     };
@@ -281,6 +351,11 @@ class collective_execution {
     }
     ncclResult_t const ended = ncclGroupEnd();
     if (problem) std::rethrow_exception(problem);
+    for (collective_call const& call : calls_) {
+      if (call.is_message()) {
+        call.state->count_message_locked(call.root, call.kind == collective_kind::send);
+      }
+    }
     check(ended, "ncclGroupEnd");
   }
   void enqueue(collective_call const& call) const {

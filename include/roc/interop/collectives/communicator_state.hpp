@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,7 +23,7 @@
 
 namespace roc::detail {
 
-/// How long a thread that waits for other ranks sleeps before it looks again: not at all at first.
+/// Pauses of a thread that polls: it yields for the first millisecond, then sleeps.
 class collective_wait {
  public:
   /// @param limit 0: none
@@ -30,7 +32,9 @@ class collective_wait {
   /// Returns false if the limit is over.
   bool pause() {
     auto const waited = std::chrono::steady_clock::now() - begin_;
-    if (limit_.count() != 0 && waited >= limit_) return false;
+    // In milliseconds, because a limit of years would overflow in nanoseconds.
+    bool const is_over = std::chrono::duration_cast<std::chrono::milliseconds>(waited) >= limit_;
+    if (limit_.count() != 0 && is_over) return false;
     if (waited < std::chrono::milliseconds(1)) {
       std::this_thread::yield();
     } else {
@@ -61,14 +65,14 @@ class collective_state {
     throw collective_abort_error("the communicator was aborted: " + reason +
                                  "; create another communicator");
   }
-  /// Makes the device forget pending operations, and makes later calls fail. Does nothing if the
+  /// Cancels pending operations, and makes later calls fail. Does nothing if the
   /// handle is gone. The caller holds `mutex`.
   void abort_locked(std::string const& why) noexcept {
     if (handle == nullptr) return;
     try {
       reason = why;
     } catch (...) {
-      reason = "?";  // fits the string itself
+      reason = "?";  // so short that it needs no allocation
     }
     static_cast<void>(ncclCommAbort(std::exchange(handle, nullptr)));
   }
@@ -143,20 +147,31 @@ class collective_state {
           options.time_limit.count() != 0 ? options.time_limit : options.destruction_limit;
       collective_wait wait(limit);
       while (has_work_ && !last_->query()) {
-        if (!poll_quietly() || wait.pause()) continue;
+        if (!poll_quietly()) return;  // it was aborted
+        if (wait.pause()) continue;
         log_late_error(
             "a communicator was destroyed while an operation was pending for longer than its "
-            "limit: "
-            "it was aborted; synchronize its streams first");
+            "limit: it was aborted; synchronize its streams first");
         abort("it was destroyed");
         return;
       }
       std::scoped_lock const lock(mutex);
       if (handle != nullptr) static_cast<void>(ncclCommDestroy(std::exchange(handle, nullptr)));
-    } catch (...) {  // the stream reports its error
+    } catch (std::exception const& problem) {
+      log_late_error(problem.what());
+      abort("it was destroyed");
+    } catch (...) {  // an exception of a host function, which the stream reports
       abort("it was destroyed");
     }
   }
+
+  /// Returns true if the operations recorded so far have finished. Does not block.
+  bool has_finished() { return !has_work_ || last_->query(); }
+  /// Returns how many messages were sent to, or received from, a rank. Takes the mutex.
+  std::uint64_t messages_to(int other) { return message_count(sent_, other); }
+  std::uint64_t messages_from(int other) { return message_count(received_, other); }
+  /// Counts a message. Throws std::bad_alloc. The caller holds `mutex`.
+  void count_message_locked(int other, bool is_sent) { ++(is_sent ? sent_ : received_)[other]; }
 
   int const rank;
   int const size;
@@ -178,8 +193,16 @@ class collective_state {
     }
   }
 
+  std::uint64_t message_count(std::map<int, std::uint64_t> const& counts, int other) {
+    std::scoped_lock const lock(mutex);
+    auto const found = counts.find(other);
+    return found == counts.end() ? 0 : found->second;
+  }
+
   std::optional<event> last_;
   bool has_work_ = false;
+  std::map<int, std::uint64_t> sent_;      // by the other rank
+  std::map<int, std::uint64_t> received_;  // by the other rank
 };
 
 }  // namespace roc::detail

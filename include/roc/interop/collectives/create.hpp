@@ -88,6 +88,8 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
         static_cast<int>(i), static_cast<int>(devices.size()), devices[i], options));
     states.back()->group_number = number;
   }
+  // If a device cannot be used, the library must not know of the other ranks, which would wait.
+  for (device const& item : devices) device_guard{item};
   ncclResult_t result = ncclGroupStart();
   if (result != ncclSuccess) throw make_collective_error(result, "ncclGroupStart", nullptr);
   std::exception_ptr problem;
@@ -104,7 +106,12 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
     for (auto const& state : states) state->abort("its creation failed");
     std::rethrow_exception(problem);
   }
-  for (auto const& state : states) state->settle("the creation of the communicator");
+  try {
+    for (auto const& state : states) state->settle("the creation of the communicator");
+  } catch (...) {
+    for (auto const& state : states) state->abort("the creation of another rank failed");
+    throw;
+  }
   return states;
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include <roc/copy.hpp>
@@ -24,10 +25,10 @@ namespace roc::detail {
 
 /// True for element types that RCCL and NCCL can reduce.
 template <class T>
-inline constexpr bool is_collective_number = std::same_as<T, half> || std::same_as<T, float> ||
-                                             std::same_as<T, double> ||
-                                             (std::is_integral_v<T> && !std::same_as<T, bool> &&
-                                              (sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8));
+inline constexpr bool is_collective_number =
+    std::same_as<T, half> || std::same_as<T, float> || std::same_as<T, double> ||
+    (std::is_integral_v<T> && !std::same_as<T, bool> &&
+     (sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8));
 
 /// Returns the type for reductions. Elements of other types are transferred as bytes.
 template <class T>
@@ -53,6 +54,7 @@ struct collective_operand : array_operand {
   template <class T, std::size_t N>
   explicit collective_operand(copy_operand<T, N> const& operand)
       : array_operand(operand),
+        element(&typeid(T)),
         type(collective_data_type<std::remove_cv_t<T>>()),
         is_number(is_collective_number<std::remove_cv_t<T>>) {
     if (device < 0 && count != 0) device = roc::device().ordinal();
@@ -90,6 +92,7 @@ struct collective_operand : array_operand {
     return result;
   }
 
+  std::type_info const* element = &typeid(void);  // without const
   ncclDataType_t type = ncclUint8;
   bool is_number = false;
 };

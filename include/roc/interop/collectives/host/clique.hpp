@@ -262,8 +262,10 @@ inline ncclResult_t clique::enqueue(std::unique_ptr<operation> started, void con
          "rank " + std::to_string(current.rank) + " could not enqueue " + name_of(current.what) +
              ": " + last_error());
   }
+  // Without the record of its event, nothing tells when a part that is enqueued has ended: the
+  // operation and its memory are never freed then.
   std::scoped_lock const lock(mutex_);
-  current.is_enqueued = current.finished != nullptr;
+  current.is_enqueued = enqueued == ncclSuccess;
   return enqueued;
 }
 
