@@ -257,13 +257,15 @@ class mpi_communicator {
   template <detail::writable_argument X>
   void broadcast(X&& array, int root, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_broadcast(usable(), detail::mpi_operand_of(array), root, nullptr));
+    complete(detail::begin_mpi_broadcast(usable(), detail::mpi_collective_operand_of(array), root,
+                                         nullptr));
   }
   template <detail::writable_argument X>
   void broadcast(X&& array, int root, stream_ref stream,
                  detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_broadcast(usable(), detail::mpi_operand_of(array), root, &stream));
+    complete(detail::begin_mpi_broadcast(usable(), detail::mpi_collective_operand_of(array), root,
+                                         &stream));
   }
   ///@}
 
@@ -281,28 +283,28 @@ class mpi_communicator {
   void gather(X const& from, Y&& to, int root,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_gather(usable(), detail::mpi_operand_of(from), operand_at(to, root),
-                                      root, nullptr));
+    complete(detail::begin_mpi_gather(usable(), detail::mpi_collective_operand_of(from),
+                                      operand_at(to, root), root, nullptr));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
   void gather(X const& from, Y&& to, int root, stream_ref stream,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_gather(usable(), detail::mpi_operand_of(from), operand_at(to, root),
-                                      root, &stream));
+    complete(detail::begin_mpi_gather(usable(), detail::mpi_collective_operand_of(from),
+                                      operand_at(to, root), root, &stream));
   }
   template <detail::copy_argument X>
   void gather(X const& from, int root, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_gather(usable(), detail::mpi_operand_of(from), std::nullopt, root,
-                                      nullptr));
+    complete(detail::begin_mpi_gather(usable(), detail::mpi_collective_operand_of(from),
+                                      std::nullopt, root, nullptr));
   }
   template <detail::copy_argument X>
   void gather(X const& from, int root, stream_ref stream,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_gather(usable(), detail::mpi_operand_of(from), std::nullopt, root,
-                                      &stream));
+    complete(detail::begin_mpi_gather(usable(), detail::mpi_collective_operand_of(from),
+                                      std::nullopt, root, &stream));
   }
   ///@}
 
@@ -319,28 +321,28 @@ class mpi_communicator {
   void scatter(X const& from, Y&& to, int root,
                detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_scatter(usable(), operand_at(from, root), detail::mpi_operand_of(to),
-                                       root, nullptr));
+    complete(detail::begin_mpi_scatter(usable(), operand_at(from, root),
+                                       detail::mpi_collective_operand_of(to), root, nullptr));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
   void scatter(X const& from, Y&& to, int root, stream_ref stream,
                detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_scatter(usable(), operand_at(from, root), detail::mpi_operand_of(to),
-                                       root, &stream));
+    complete(detail::begin_mpi_scatter(usable(), operand_at(from, root),
+                                       detail::mpi_collective_operand_of(to), root, &stream));
   }
   template <detail::writable_argument Y>
   void scatter(Y&& to, int root, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_scatter(usable(), std::nullopt, detail::mpi_operand_of(to), root,
-                                       nullptr));
+    complete(detail::begin_mpi_scatter(usable(), std::nullopt,
+                                       detail::mpi_collective_operand_of(to), root, nullptr));
   }
   template <detail::writable_argument Y>
   void scatter(Y&& to, int root, stream_ref stream,
                detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_scatter(usable(), std::nullopt, detail::mpi_operand_of(to), root,
-                                       &stream));
+    complete(detail::begin_mpi_scatter(usable(), std::nullopt,
+                                       detail::mpi_collective_operand_of(to), root, &stream));
   }
   ///@}
 
@@ -359,8 +361,8 @@ class mpi_communicator {
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
     complete(detail::begin_mpi_all_reduce(usable(), mpi_type<detail::argument_value_type<X>>::get(),
-                                          std::nullopt, detail::mpi_operand_of(array), operation,
-                                          nullptr));
+                                          std::nullopt, detail::mpi_collective_operand_of(array),
+                                          operation, nullptr));
   }
   template <detail::writable_argument X>
     requires detail::mpi_reducible<detail::argument_value_type<X>>
@@ -368,8 +370,8 @@ class mpi_communicator {
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
     complete(detail::begin_mpi_all_reduce(usable(), mpi_type<detail::argument_value_type<X>>::get(),
-                                          std::nullopt, detail::mpi_operand_of(array), operation,
-                                          &stream));
+                                          std::nullopt, detail::mpi_collective_operand_of(array),
+                                          operation, &stream));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
     requires detail::mpi_reducible<detail::argument_value_type<Y>> &&
@@ -378,8 +380,9 @@ class mpi_communicator {
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
     complete(detail::begin_mpi_all_reduce(usable(), mpi_type<detail::argument_value_type<Y>>::get(),
-                                          detail::mpi_operand_of(from), detail::mpi_operand_of(to),
-                                          operation, nullptr));
+                                          detail::mpi_collective_operand_of(from),
+                                          detail::mpi_collective_operand_of(to), operation,
+                                          nullptr));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
     requires detail::mpi_reducible<detail::argument_value_type<Y>> &&
@@ -388,8 +391,9 @@ class mpi_communicator {
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
     complete(detail::begin_mpi_all_reduce(usable(), mpi_type<detail::argument_value_type<Y>>::get(),
-                                          detail::mpi_operand_of(from), detail::mpi_operand_of(to),
-                                          operation, &stream));
+                                          detail::mpi_collective_operand_of(from),
+                                          detail::mpi_collective_operand_of(to), operation,
+                                          &stream));
   }
   ///@}
 
@@ -405,15 +409,15 @@ class mpi_communicator {
   void all_to_all(X const& from, Y&& to,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_all_to_all(usable(), detail::mpi_operand_of(from),
-                                          detail::mpi_operand_of(to), nullptr));
+    complete(detail::begin_mpi_all_to_all(usable(), detail::mpi_collective_operand_of(from),
+                                          detail::mpi_collective_operand_of(to), nullptr));
   }
   template <detail::copy_argument X, detail::writable_argument Y>
   void all_to_all(X const& from, Y&& to, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    complete(detail::begin_mpi_all_to_all(usable(), detail::mpi_operand_of(from),
-                                          detail::mpi_operand_of(to), &stream));
+    complete(detail::begin_mpi_all_to_all(usable(), detail::mpi_collective_operand_of(from),
+                                          detail::mpi_collective_operand_of(to), &stream));
   }
   ///@}
 
@@ -495,7 +499,7 @@ class mpi_communicator {
   template <class X>
   std::optional<operand> operand_at(X& array, int root) const {
     if (rank() != root) return std::nullopt;
-    return detail::mpi_operand_of(array);
+    return detail::mpi_collective_operand_of(array);
   }
 
   std::shared_ptr<detail::mpi_state> state_;

@@ -875,6 +875,27 @@ TEST_F(MpiError, InvalidArgumentsOfOneRankAreKnownToAll) {
   expect_error<mpi_error>([&] { comm.broadcast(part, comm.size()); }, "as root");
 }
 
+TEST_F(MpiError, MovedFromArrayOfOneRankIsKnownToAll) {
+  device_array<int, 1> array({10}), other({10});
+  bool const is_first = comm.rank() == 0;
+  if (is_first) {
+    auto const moved_to = std::move(array);
+  }
+  auto const expect_refusal = [&](auto const& call) {
+    is_first ? expect_error<lifetime_error>(call, "moved from")
+             : expect_error<mpi_error>(call, "another rank");
+  };
+  device_array<int, 1> whole({10 * static_cast<std::size_t>(comm.size())});
+  expect_refusal([&] { comm.broadcast(array, 0); });
+  expect_refusal([&] { comm.gather(array, whole, 0); });
+  expect_refusal([&] { comm.scatter(whole, array, 0); });
+  expect_refusal([&] { comm.all_reduce(array, MPI_SUM); });
+  expect_refusal([&] { comm.all_reduce(other, array, MPI_SUM); });
+  expect_refusal([&] { comm.all_to_all(array, other); });
+  // The communicator works on.
+  comm.all_reduce(other, MPI_SUM);
+}
+
 TEST_F(MpiError, InvalidRankTagOrOptionIsFound) {
   std::vector<int> array(10);
   expect_error<mpi_error>([&] { comm.send(array, comm.size()); }, "there is no rank");

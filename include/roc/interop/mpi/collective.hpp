@@ -230,6 +230,7 @@ class mpi_collective_operation final : public mpi_operation {
     return is_done = !to_ || to_->packed.is_unpacked();
   }
   bool is_collective() const override { return true; }
+  bool has_begun_collective() const override { return has_agreed_; }
   bool is_waiting_for_device() noexcept override {
     if (!has_agreed_ || begun_ != arrived_) return false;
     return is_unpacked_ || (from_ && from_->has_pending_work()) || (to_ && to_->has_pending_work());
@@ -259,7 +260,8 @@ class mpi_collective_operation final : public mpi_operation {
     mpi_operand const& source = from_->packed.operand();
     mpi_operand const& destination = to_->packed.operand();
     mpi_order const& order = destination.is_on_device() ? to_->order : from_->order;
-    order.copy(source.region(), destination.compact_region(to_->packed.data(), destination.space));
+    order.copy_operand(source.region(),
+                       destination.compact_region(to_->packed.data(), destination.space));
     to_->ready.reset();  // its event belongs to the device of the destination's order
     to_->ready.record(order);
     to_->is_read = true;

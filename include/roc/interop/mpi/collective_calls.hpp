@@ -69,6 +69,7 @@ inline std::shared_ptr<mpi_operation> begin_mpi_broadcast(mpi_state& state,
   return begin_mpi_collective(
       state, {mpi_collective_kind::broadcast, root, array, 0}, stream, MPI_DATATYPE_NULL, call,
       "MPI_Bcast", [&](mpi_collective_operation& operation) {
+        check_mpi_argument(array);
         operation.add_destination(array, 1, state.rank == root, state.rank != root);
       });
 }
@@ -96,8 +97,10 @@ inline std::shared_ptr<mpi_operation> begin_mpi_gather(mpi_state& state, mpi_ope
   return begin_mpi_collective(state, {mpi_collective_kind::gather, root, from, 0}, stream,
                               MPI_DATATYPE_NULL, call, "MPI_Gather",
                               [&](mpi_collective_operation& operation) {
+                                check_mpi_argument(from);
                                 check_mpi_root_array(to, state.rank == root);
                                 if (to) {
+                                  check_mpi_argument(*to);
                                   check_mpi_blocks(*to, from, ranks);
                                   check_disjoint(from, *to);
                                 }
@@ -123,8 +126,10 @@ inline std::shared_ptr<mpi_operation> begin_mpi_scatter(mpi_state& state,
   return begin_mpi_collective(state, {mpi_collective_kind::scatter, root, to, 0}, stream,
                               MPI_DATATYPE_NULL, call, "MPI_Scatter",
                               [&](mpi_collective_operation& operation) {
+                                check_mpi_argument(to);
                                 check_mpi_root_array(from, state.rank == root);
                                 if (from) {
+                                  check_mpi_argument(*from);
                                   check_mpi_blocks(*from, to, ranks);
                                   check_disjoint(*from, to);
                                 }
@@ -150,7 +155,9 @@ inline std::shared_ptr<mpi_operation> begin_mpi_all_reduce(mpi_state& state, MPI
   return begin_mpi_collective(
       state, {mpi_collective_kind::all_reduce, 0, to, mpi_operation_number(reduction)}, stream,
       type, call, "MPI_Allreduce", [&](mpi_collective_operation& operation) {
+        check_mpi_argument(to);
         if (from) {
+          check_mpi_argument(*from);
           check_mpi_equal_shapes(*from, to);
           check_disjoint(*from, to);
           operation.add_source(*from, 1);
@@ -182,6 +189,8 @@ inline std::shared_ptr<mpi_operation> begin_mpi_all_to_all(mpi_state& state,
   return begin_mpi_collective(
       state, {mpi_collective_kind::all_to_all, 0, block, 0}, stream, MPI_DATATYPE_NULL, call,
       "MPI_Alltoall", [&](mpi_collective_operation& operation) {
+        check_mpi_argument(from);
+        check_mpi_argument(to);
         if (from.rank == 0 || from.shape[0] % ranks != 0) {
           throw shape_error("incompatible shape: array " + from.shape_text() + " for " +
                             std::to_string(ranks) +

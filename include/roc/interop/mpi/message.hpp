@@ -160,8 +160,8 @@ class mpi_send_operation final : public mpi_operation {
     if (packed_) {
       packed_->pack(order);
     } else if (inline_bytes != 0) {
-      order.copy(operand_.region(),
-                 operand_.compact_region(message + mpi_inline_offset, memory_space::host));
+      order.copy_operand(operand_.region(),
+                         operand_.compact_region(message + mpi_inline_offset, memory_space::host));
     }
     ready_.record(order);
     status = {destination, tag, operand.count};

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <exception>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -34,6 +35,7 @@ struct mpi_operand : array_operand {
       : array_operand(operand), kind(mpi_kind_of<std::remove_cv_t<T>>) {}
 
   mpi_kind kind = mpi_kind::bytes;
+  std::exception_ptr problem;  // the error of an argument that cannot be used; null if it can
 };
 
 /// Returns an argument as an operand whose device is known. Throws as operand_of.
@@ -44,6 +46,24 @@ mpi_operand mpi_operand_of(X& x) {
     result.device = roc::device().ordinal();
   }
   return result;
+}
+
+/// Returns an argument of a collective operation. What mpi_operand_of throws is in
+/// mpi_operand::problem, so that the other ranks can be told.
+template <copy_argument X>
+mpi_operand mpi_collective_operand_of(X& x) {
+  try {
+    return mpi_operand_of(x);
+  } catch (...) {
+    mpi_operand result;
+    result.problem = std::current_exception();
+    return result;
+  }
+}
+
+/// Throws the error of an argument that cannot be used.
+inline void check_mpi_argument(mpi_operand const& operand) {
+  if (operand.problem) std::rethrow_exception(operand.problem);
 }
 
 /// Returns true for the per-thread default stream, whose handle is the same in all threads.
@@ -98,8 +118,14 @@ class mpi_order {
     return f();
   }
   /// Enqueues a copy. Without a device, copies at once. Throws as detail::copy.
-  void copy(strided_region const& from, strided_region const& to) const {
-    on_device([&] { detail::copy(from, to, device_ < 0 ? nullptr : &stream_); });
+  void copy(strided_region const& from, strided_region const& to,
+            source_use use = source_use::copied) const {
+    on_device([&] { detail::copy(from, to, device_ < 0 ? nullptr : &stream_, use); });
+  }
+  /// Does what copy does, and reads the source in the order of the stream: an array that is sent
+  /// must not change before the operation is complete.
+  void copy_operand(strided_region const& from, strided_region const& to) const {
+    copy(from, to, source_use::borrowed);
   }
   bool has_stream() const { return has_stream_; }
   stream_ref stream() const { return stream_; }
@@ -183,6 +209,11 @@ class mpi_packed {
   mpi_packed(mpi_operand const& operand, mpi_order const& order) : operand_(operand) {
     if (operand.is_contiguous) {
       data_ = static_cast<std::byte*>(operand.data);
+      // MPI may access it without a copy of the library, and does not know which earlier work still
+      // uses the memory.
+      if (operand.is_on_device() && order.has_stream()) {
+        record_stream(operand.data, operand.device, order.stream());
+      }
     } else if (operand.is_on_device()) {
       shape<1> const extents{operand.bytes()};
       order.on_device(
@@ -199,7 +230,7 @@ class mpi_packed {
   /// Enqueues the copy of the operand to the scratch memory.
   void pack(mpi_order const& order) const {
     if (!operand_.is_contiguous) {
-      order.copy(operand_.region(), operand_.compact_region(data_, operand_.space));
+      order.copy_operand(operand_.region(), operand_.compact_region(data_, operand_.space));
     }
   }
   /// Enqueues the copy of the scratch memory to the operand.
@@ -231,7 +262,7 @@ class mpi_packed {
     strided_region const other{host, 1, 2, extents.data(), host_steps.data(), memory_space::host,
                                -1};
     if (to_host) {
-      order.copy(own, other);
+      order.copy_operand(own, other);
     } else {
       order.copy(other, own);
     }

@@ -103,6 +103,9 @@ class mpi_operation {
   virtual bool is_idle() noexcept { return true; }
   /// Returns true for a collective operation: after one was abandoned, no other can begin.
   virtual bool is_collective() const { return false; }
+  /// Returns true for a collective operation of which MPI has begun to transfer elements: if it
+  /// fails then, the ranks are in different operations.
+  virtual bool has_begun_collective() const { return false; }
 
   /// The result is there, and the destructor does not block: all memory that the operation has
   /// allocated is idle, or is freed in the order of the stream.
@@ -258,6 +261,7 @@ struct mpi_state {
     if (!operation->is_done) advance_locked();
     if (!operation->failure) return operation->is_done;
     std::exception_ptr const failure = operation->failure;
+    has_abandoned_collective = has_abandoned_collective || operation->has_begun_collective();
     // Its destructor would block until other ranks have completed what MPI has begun.
     if (has_time_limit() && !operation->is_idle()) abandon(operation, held);
     operation = nullptr;
