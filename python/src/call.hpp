@@ -29,9 +29,16 @@ void check(roc_status status);
 /// function: messages begin with it.
 template <class F>
 roc_status status_of(char const* name, F f) {
-  py::gil_scoped_release const release;
-  detail::call_scope const scope(name);
-  return f();
+  // Not a guard: while Python ends, taking the GIL may end the thread by unwinding its stack, which
+  // must not happen in a destructor. f throws nothing.
+  PyThreadState* const thread = PyEval_SaveThread();
+  roc_status status = ROCARRAY_SUCCESS;
+  {
+    detail::call_scope const scope(name);
+    status = f();
+  }
+  PyEval_RestoreThread(thread);
+  return status;
 }
 
 /// Calls f() as status_of does, and throws its error as a Python exception.

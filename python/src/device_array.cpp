@@ -283,7 +283,12 @@ py::dict device_array::cuda_array_interface() const {
   py::dict result;
   result["shape"] = to_tuple(layout_.shape);
   result["typestr"] = dtype_.attr("str");
-  result["descr"] = dtype_.attr("descr");
+  try {
+    result["descr"] = dtype_.attr("descr");
+  } catch (py::error_already_set& problem) {
+    if (!problem.matches(PyExc_ValueError)) throw;
+    // NumPy does not describe fields that overlap or are out of order. The entry is optional.
+  }
   result["data"] = py::make_tuple(
       address == 0 ? 0 : address + static_cast<std::uintptr_t>(layout_.offset), false);
   result["strides"] =

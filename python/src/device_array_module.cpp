@@ -231,7 +231,8 @@ void define_device_array(py::module_& module) {
           },
           "stream"_a,
           "Record that your own work on a stream uses the memory, before you enqueue it.\n\n"
-          "The memory is reused only after that work. Copies of this package do it themselves.")
+          "The memory is reused only after that work. For a stream of another library, call it\n"
+          "once more after the last work. Copies of this package do it themselves.")
       .def(
           "close", &device_array::close,
           "Free the memory after the work that uses it, without blocking.\n\n"

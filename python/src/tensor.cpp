@@ -76,7 +76,8 @@ std::size_t unit_of(tensor const& described) {
   if (has_whole_strides(described.layout, unit)) return unit;
   for (std::size_t i = 0; i < described.layout.rank(); ++i) {
     if (described.layout.shape[i] == 1) continue;
-    unit = std::gcd(unit, static_cast<std::size_t>(std::abs(described.layout.strides[i])));
+    auto const stride = static_cast<std::size_t>(described.layout.strides[i]);
+    unit = std::gcd(unit, described.layout.strides[i] < 0 ? 0 - stride : stride);
   }
   return unit;
 }
@@ -104,8 +105,13 @@ bool have_same_type(tensor const& from, tensor const& to) {
 // Protocols
 
 tensor from_numpy(py::array const& array) {
-  static py::handle const masked =
-      py::object(py::module_::import("numpy.ma").attr("MaskedArray")).release();
+  // Guarded by the GIL. A guard of the compiler would be held while the import lets other threads
+  // run, which would wait for it with the GIL.
+  static PyObject* masked = nullptr;
+  if (masked == nullptr) {
+    py::object imported = py::module_::import("numpy.ma").attr("MaskedArray");
+    if (masked == nullptr) masked = imported.release().ptr();
+  }
   if (py::isinstance(array, masked)) {
     raise(PyExc_TypeError,
           "the array has a mask, which a copy would lose; use its data or filled()");
@@ -212,6 +218,12 @@ bool is_host_type(std::int32_t device_type) noexcept {
          device_type == ROCARRAY_DEVICE_ROCM_HOST;
 }
 
+bool is_device(std::int32_t ordinal) {
+  std::int32_t count = 0;
+  check(roc_device_count(&count));
+  return ordinal >= 0 && ordinal < count;
+}
+
 // The stream that a producer is told in __dlpack__: its work comes before later work there.
 struct dlpack_stream {
   py::object number;                ///< the argument `stream`
@@ -237,6 +249,12 @@ tensor from_dlpack(py::handle object, stream_argument const& stream) {
   auto const [number, is_default_instead] = dlpack_stream_of(device_type, stream);
   py::object const method = object.attr("__dlpack__");
   py::object capsule;
+  // The number means a stream of the current device, for some producers.
+  std::optional<device_scope> of_tensor;
+  if (auto const device = py::int_(location[1]).cast<std::int32_t>();
+      !is_host_type(device_type) && is_device(device)) {
+    of_tensor.emplace(device);
+  }
   try {
     capsule = method(py::arg("stream") = number, py::arg("max_version") = py::make_tuple(
                                                      dlpack_major_version, dlpack_minor_version));
