@@ -278,7 +278,7 @@ endif()
 # no case of this name.
 if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
   set(two_devices ${environment} ROCARRAY_HOST_DEVICES=2)
-  rocarray_add_exit_code_test(rocbench.peer 0 rocbench run "peer/*" --size 64K --max-time 0.01
+  rocarray_add_exit_code_test(rocbench.peer 0 rocbench run "peer/*" "raw/peer/*" --size 64K --max-time 0.01
     MESSAGE "peer/0-1/copy" WITH ${two_devices})
   rocarray_add_exit_code_test(rocbench.peer_odd_sizes 0 rocbench run "peer/*" --size 1,4097 --max-time 0
     WITH ${two_devices})

@@ -65,7 +65,7 @@ constexpr bool checks_resident = true;
 struct figures {
   static constexpr std::size_t count = 7;
   static constexpr std::array<char const*, count> names{
-      "resident", "pinned cache", "staging", "device scratch", "pool", "arrays", "device"};
+      "resident", "pinned", "staging", "device scratch", "pool", "arrays", "device"};
   std::array<std::size_t, count> bytes{};
 
   // Returns true if growth of a figure is a failure.
@@ -110,7 +110,7 @@ figures sample() {
 #endif
   figures result;
   result.bytes[0] = resident_bytes();
-  result.bytes[1] = roc::pinned_cache().bytes;
+  result.bytes[1] = roc::pinned_resource().statistics().reserved_bytes;  // arrays and the cache
   for (auto const client : clients) {
     result.bytes[2] += staging_pool::pinned(client).size_bytes();
     result.bytes[3] += staging_pool::device_scratch(client).size_bytes();

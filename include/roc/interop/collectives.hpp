@@ -155,11 +155,12 @@ class [[nodiscard]] collective_group {
 /// platform always does; RCCL and NCCL if they notice that a peer has gone), else by their own time
 /// limit. Arrays that were to be written have unspecified elements then.
 ///
-/// **Time limit.** See collective_options::time_limit. `stream.synchronize()` knows neither the
-/// limit nor the errors: if another rank never comes, only synchronize(stream) of the communicator
-/// ends.
+/// **Time limit.** See collective_options::time_limit. `stream.synchronize()` has no limit and
+/// reports no errors: if another rank never comes, it does not return. Call synchronize(stream) of
+/// the communicator.
 ///
 /// **Threads.** Each rank can be used by one thread at a time; abort() by any thread at any time.
+/// NCCL's first operation blocks until all ranks have called it, and abort() waits for that.
 class collective_communicator {
  public:
   /// Creates all ranks of a communicator in this process, one on each device.
