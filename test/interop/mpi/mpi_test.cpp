@@ -876,7 +876,7 @@ TEST_F(MpiError, InvalidArgumentsOfOneRankAreKnownToAll) {
 }
 
 TEST_F(MpiError, MovedFromArrayOfOneRankIsKnownToAll) {
-  device_array<int, 1> array({10}), other({10});
+  device_array<int, 1> array({12}), other({12});  // a multiple of the number of ranks
   bool const is_first = comm.rank() == 0;
   if (is_first) {
     auto const moved_to = std::move(array);
@@ -885,7 +885,7 @@ TEST_F(MpiError, MovedFromArrayOfOneRankIsKnownToAll) {
     is_first ? expect_error<lifetime_error>(call, "moved from")
              : expect_error<mpi_error>(call, "another rank");
   };
-  device_array<int, 1> whole({10 * static_cast<std::size_t>(comm.size())});
+  device_array<int, 1> whole({12 * static_cast<std::size_t>(comm.size())});
   expect_refusal([&] { comm.broadcast(array, 0); });
   expect_refusal([&] { comm.gather(array, whole, 0); });
   expect_refusal([&] { comm.scatter(whole, array, 0); });
