@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+import array
+import mmap
 from types import TracebackType
 from typing import Any, Iterable, List, Literal, Optional, Protocol, Sequence, SupportsIndex, Tuple, Type, Union
 
@@ -14,7 +16,8 @@ class _SupportsCudaArrayInterface(Protocol):
     def __cuda_array_interface__(self) -> Any: ...
 
 _Array = Union[
-    "DeviceArray", npt.NDArray[Any], bytes, bytearray, memoryview, _SupportsDLPack, _SupportsCudaArrayInterface
+    "DeviceArray", npt.NDArray[Any], bytes, bytearray, memoryview, "array.array[Any]", mmap.mmap, _SupportsDLPack,
+    _SupportsCudaArrayInterface
 ]
 _Shape = Union[SupportsIndex, Iterable[SupportsIndex]]
 _Order = Literal["C", "F"]
