@@ -305,13 +305,16 @@ TEST_F(CollectiveError, AbortOfOtherThreadEndsWait) {
 
 TEST_F(CollectiveError, RankThatNeverComesIsFoundByTimeLimit) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
-  for (bool const is_asynchronous : {false, true}) {
+  // Without a stream; on a stream; and without a stream after an operation on a stream.
+  for (int const variant : {0, 1, 2}) {
     rank_set limited({.time_limit = std::chrono::milliseconds(500)});
     limited.connect();
     auto const call = [&] {
-      if (!is_asynchronous) return limited.ranks[0].all_reduce(arrays[0], reduction::sum);
-      limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
-      limited.ranks[0].synchronize(limited.streams[0]);
+      if (variant != 0) {
+        limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
+      }
+      if (variant == 1) return limited.ranks[0].synchronize(limited.streams[0]);
+      limited.ranks[0].all_reduce(arrays[0], reduction::sum);
     };
     expect_error<collective_timeout_error>(call, "took longer than the limit of 500 ms in rank 0");
     expect_error<collective_abort_error>(call, "took longer than the limit");
