@@ -239,7 +239,7 @@ void look_up(benchmark::State& state, void* data) {
   for (auto _ : state) {
     roc::detail::strided_region region{data, 1, 1, &bytes, &stride, roc::detail::memory_space::host,
                                        -1};
-    roc::detail::locate(region, nullptr, "the memory");
+    roc::detail::locate(region, nullptr, roc::detail::operand_role::source);
     benchmark::DoNotOptimize(region);
   }
 }

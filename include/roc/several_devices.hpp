@@ -74,6 +74,9 @@ ROCARRAY_API void broadcast(strided_region const& source, strided_region const* 
 template <class P>
 concept device_parts = !device_argument<P> && requires(std::remove_reference_t<P>& parts) {
   requires device_argument<decltype(*std::begin(parts))>;
+  // An array that is returned by value is destroyed before it is copied; a view may be.
+  requires is_device_view<decltype(*std::begin(parts))> ||
+               std::is_reference_v<decltype(*std::begin(parts))>;
   std::end(parts);
 };
 template <class P>

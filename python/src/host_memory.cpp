@@ -127,8 +127,7 @@ void free_host(void* memory) {
     roc_free_host(memory);
     return;
   }
-  py::gil_scoped_release const release;
-  roc_free_host(memory);
+  status_of("free_host", [&] { return roc_free_host(memory); });
 }
 
 // Returns a numpy.ndarray in memory of roc_allocate_host.

@@ -187,10 +187,13 @@ void pending_work::order_before(roc_stream consumer) {
 void pending_work::wait_all() {
   while (!queues_.empty()) {
     auto const waited = std::exchange(queues_, {});
-    py::gil_scoped_release const release;
-    for (auto const& [stream, entries] : waited) {
-      for (auto const& item : entries) roc_event_synchronize(item.done.get());
-    }
+    // No guard, for the reason in status_of. The message of an error is the next call's.
+    status_of("wait_all", [&] {
+      for (auto const& [stream, entries] : waited) {
+        for (auto const& item : entries) roc_event_synchronize(item.done.get());
+      }
+      return ROCARRAY_SUCCESS;
+    });
   }
 }
 

@@ -42,7 +42,7 @@ stream_uses::use* stream_uses::find(stream_id const& stream) noexcept {
 stream_uses::use& stream_uses::find_or_add(stream_id const& stream) {
   if (use* const found = find(stream)) return *found;
   if (uses_.size() >= many_uses) remove_finished();
-  return uses_.emplace_back(use{stream, nullptr});
+  return uses_.emplace_back(use{stream, nullptr, false});
 }
 
 void stream_uses::remove(stream_id const& stream) noexcept {
@@ -78,7 +78,7 @@ void stream_uses::add_with_event(stream_id const& stream) {
     runtime::record(*done, stream);
   } catch (...) {
     // Nothing can be recorded later on a foreign stream, which may be destroyed without notice.
-    if (stream.is_foreign() && synchronize_quietly(stream.stream())) remove(stream);
+    item.is_lost = item.is_lost || (stream.is_foreign() && !is_captured(stream.stream()));
     throw;
   }
   // If the stream has joined a capture meanwhile, the event may belong to the capture.
@@ -91,7 +91,14 @@ void stream_uses::add_all(stream_uses const& other) {
 }
 
 shared_event const& stream_uses::event_of(use& item) {
-  if (item.done == nullptr) item.done = runtime::record(item.stream);
+  if (item.is_lost) {
+    refuse_device_synchronization();  // rather than invalidate captures
+    on_device const guard(item.stream.device());
+    ROCARRAY_HIP(hipDeviceSynchronize);
+    item.is_lost = false;
+  } else if (item.done == nullptr) {
+    item.done = runtime::record(item.stream);
+  }
   return item.done;
 }
 
@@ -100,6 +107,7 @@ void stream_uses::record_events() {
 }
 
 bool stream_uses::has_finished(use const& item) {
+  if (item.is_lost) return false;
   return item.done != nullptr ? item.done->query() : is_finished(item.stream);
 }
 

@@ -9,8 +9,9 @@
 namespace roc::runtime {
 
 /// The pending uses of one resource, such as a range of memory, by the work of streams. A use is a
-/// stream, and an event after its last work that uses the resource. The event is recorded late, when
-/// somebody has to wait, wherever that is possible: recording a use is on the path of every copy.
+/// stream, and an event after its last work that uses the resource. The event is recorded late,
+/// when somebody has to wait, wherever that is possible: recording a use is on the path of every
+/// copy.
 ///
 /// Uses of destroyed streams, and of later streams that got their handles, are told apart: see
 /// stream_id. Not thread-safe: the owner provides a lock. No member blocks unless it says so. If a
@@ -36,14 +37,15 @@ class stream_uses {
   /// std::bad_alloc.
   void add(stream_id const& stream);
   /// Does what `add` does for a stream of the library, but also for a foreign one, on which the
-  /// caller is about to enqueue work. The caller calls `add` after it has enqueued the work, so that
-  /// the use gets its event. Does not call HIP, except to remove finished uses. Throws roc::error,
-  /// std::bad_alloc.
+  /// caller is about to enqueue work. The caller calls `add` after it has enqueued the work, so
+  /// that the use gets its event. Does not call HIP, except to remove finished uses. Throws
+  /// roc::error, std::bad_alloc.
   void begin(stream_id const& stream);
-  /// Records that work enqueued on `stream` so far uses the resource, with an event recorded now, so
-  /// that later work of the stream is not waited for. Uses of one stream share one event. Throws
-  /// roc::error, and the use is then without an event, or the work of a foreign stream has been
-  /// waited for; std::bad_alloc, and the use may be missing.
+  /// Records that work enqueued on `stream` so far uses the resource, with an event recorded now,
+  /// so that later work of the stream is not waited for. Uses of one stream share one event. Throws
+  /// roc::error, and the use is then without an event: for that of a foreign stream, wait and
+  /// order_before block until the device is idle. Throws std::bad_alloc, and the use may be
+  /// missing.
   void add_with_event(stream_id const& stream);
   /// Adds the uses of `other`. Throws std::bad_alloc.
   void add_all(stream_uses const& other);
@@ -63,14 +65,15 @@ class stream_uses {
   /// use, after it has waited for the others; that use is kept.
   void wait();
   /// Blocks until all uses have finished, also after errors: waits for the streams, then for the
-  /// devices. Logs errors. Removes all uses and returns true; returns false if the work may still be
-  /// pending: the resource must then never be reused or freed.
+  /// devices. Logs errors. Removes all uses and returns true; returns false if the work may still
+  /// be pending: the resource must then never be reused or freed.
   bool wait_quietly() noexcept;
 
  private:
   struct use {
     stream_id stream;
     shared_event done;  // null: to be recorded later, when it is needed
+    bool is_lost;       // no event could be recorded on a foreign stream, which may be gone
   };
 
   use* find(stream_id const& stream) noexcept;
@@ -82,8 +85,8 @@ class stream_uses {
   use& find_or_add(stream_id const& stream);
   /// Returns true if the use has finished; see have_finished.
   static bool has_finished(use const& item);
-  /// Records the event of a use if it has none. Returns the event, or null if the work of the stream
-  /// is done.
+  /// Records the event of a use if it has none; waits for the device if that is impossible. Returns
+  /// the event, or null if the work of the stream is done.
   static shared_event const& event_of(use& item);
 
   std::vector<use> uses_;  // few: one for each stream

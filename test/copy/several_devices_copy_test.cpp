@@ -365,7 +365,6 @@ TEST(SplitToDevices, NewPartsDifferByOneIndexAtMost) {
 TEST(GatherToDevice, ViewsWithoutADeviceAreOnTheCurrentOne) {
   roc::device_guard const guard(devices(4)[1]);
   auto const array = roc::to_device(numbers(8));
-  // In order after work of that device.
   array.fill(3);
   std::vector<roc::device_view<int, 1>> const parts{{array.data(), {5}}, {array.data() + 5, {3}}};
   auto const gathered = roc::gather_to_device(parts, devices(4)[3]);

@@ -221,7 +221,7 @@ TEST(StreamUses, AreIntactAfterAFailedQuery) {
   EXPECT_TRUE(uses.remove_finished());
 }
 
-TEST(StreamUses, OfAForeignStreamIsAwaitedIfItCannotBeRecorded) {
+TEST(StreamUses, OfAForeignStreamThatCouldNotBeRecordedWaitForTheDevice) {
   stream_uses uses;
   bool is_done = false;
   {
@@ -230,12 +230,15 @@ TEST(StreamUses, OfAForeignStreamIsAwaitedIfItCannotBeRecorded) {
     ASSERT_TRUE(roc::platform::fail_call("hipEventRecord", 1, hipErrorUnknown));
     EXPECT_THROW(uses.add(id_of(stream.ref())), roc::error);
     roc::platform::clear_failures();
-    EXPECT_TRUE(is_done);
   }
-  // Nothing is recorded on the stream that was destroyed.
+  // Nothing is recorded on the stream that was destroyed, and it is not queried.
   call_counter const counter;
+  EXPECT_FALSE(uses.have_finished());
+  EXPECT_EQ(0u, call_count);
   EXPECT_NO_THROW(uses.wait());
   EXPECT_EQ(0u, record_count);
+  EXPECT_TRUE(is_done);
+  EXPECT_TRUE(uses.empty());
 }
 
 TEST(StreamUses, WaitKeepsAUseThatCouldNotBeAwaited) {

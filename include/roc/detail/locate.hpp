@@ -15,7 +15,8 @@ namespace roc::detail {
 /// Throws shape_error and layout_error if the region does not fit into the address space or is not
 /// in one kind of memory, lifetime_error for a null pointer and for memory that was freed, as far
 /// as that is known, and roc::error, also (std::errc::permission_denied) for a pageable destination
-/// whose first or last page must not be written.
+/// whose first or last page must not be written, from Linux 5.14 on, if its location is not stated
+/// and nobody handles SIGSEGV.
 ROCARRAY_API void locate(strided_region& region, memory_location const* stated, operand_role role);
 
 }  // namespace roc::detail

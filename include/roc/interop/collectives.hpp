@@ -112,7 +112,7 @@ class [[nodiscard]] collective_group {
   }
 
   /// Forgets the operations called since the outermost group began, which are not enqueued, and
-  /// ends this group. Does nothing in another thread than that which created the group.
+  /// ends this group. Does nothing unless the calling thread created the group.
   void cancel() noexcept {
     // The operations of a group of another thread cannot be reached.
     if (has_ended_ || thread_ != std::this_thread::get_id()) return;
@@ -135,7 +135,7 @@ class [[nodiscard]] collective_group {
 /// rank. Arrays with gaps are packed into, and unpacked from, scratch memory by copies on the
 /// stream. Elements travel in C order. Host memory does not compile: use roc/interop/mpi.hpp.
 /// Reductions accept integers of 8, 32 and 64 bits, half, float and double; other operations accept
-/// elements of all types, as bytes. Arrays without elements are no-ops.
+/// elements of all types, as bytes. Operations on arrays without elements do nothing.
 ///
 /// **Order.** Without a stream, an operation comes after all work enqueued earlier on the device,
 /// and is complete on return. With a stream, it is enqueued; call synchronize of the communicator
@@ -144,9 +144,10 @@ class [[nodiscard]] collective_group {
 /// collective_group.
 ///
 /// **Agreement.** Ranks in one group of one thread, of a communicator from for_devices, are
-/// compared before anything is enqueued: operation, root, reduction, element type and number of
-/// elements. RCCL and NCCL do not compare other ranks: different counts or operations are undefined
-/// behaviour there, mostly a wait without end. The host platform finds them when the data is there.
+/// compared before anything is enqueued: operation, root, reduction, element type and shape; of
+/// messages, element type and number of elements. RCCL and NCCL do not compare other ranks:
+/// different counts or operations are undefined behaviour there, usually a deadlock. The host
+/// platform finds them after the data of all ranks has arrived.
 ///
 /// **Errors.** Errors of the communicator that occur later (asynchronous errors) are thrown by the
 /// next operation, check() or synchronize(). After such an error, after the time limit and after

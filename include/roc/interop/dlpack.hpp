@@ -463,8 +463,8 @@ void synchronize_for_dlpack(device_array<T, N> const& array) {
   if (array.size() != 0) device(array.device_ordinal()).synchronize();
 }
 /// Orders later work on `consumer` after the work on the array's stream, and the reuse of the
-/// memory after the work on `consumer`: for a stream that the library did not create, after that
-/// which has been enqueued so far. Does not block. Throws lifetime_error if the array was moved
+/// memory after the work on `consumer`: for a foreign stream, only after the work enqueued so far.
+/// Does not block. Throws lifetime_error if the array was moved
 /// from.
 template <class T, std::size_t N>
 void order_for_dlpack(device_array<T, N> const& array, stream_ref consumer) {

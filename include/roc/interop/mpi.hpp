@@ -79,8 +79,8 @@ using mpi_async_misuse = first_misuse<argument_misuse<X>..., temporary_misuse<X.
 /// from HIP or MPI in the middle of a transfer does not tell the others, as with MPI itself.
 ///
 /// **Threads.** As MPI's thread level allows: a call in a thread that must not call MPI throws, and
-/// so does one that begins an operation while another thread is in one of this communicator, unless
-/// the level is MPI_THREAD_MULTIPLE. Operations that were begun are always completed. With
+/// so does one that begins an operation while another thread executes one of this communicator,
+/// unless the level is MPI_THREAD_MULTIPLE. Operations that were begun are always completed. With
 /// MPI_THREAD_MULTIPLE, any threads can use it; collective operations one at a time.
 class mpi_communicator {
  public:

@@ -10,7 +10,7 @@ namespace roc::memory {
 
 void host_uses::record(runtime::stream_id const& stream, access kind) {
   std::lock_guard const lock(mutex_);
-  ++records_;
+  ++record_count_;
   if (kind == access::write) return writes_.add(stream);
   // The use covers the later work of a stream of the library too.
   if (!stream.is_foreign() && writes_.contains(stream)) return;
@@ -35,7 +35,9 @@ bool host_uses::have_finished() const {
 }
 
 bool host_uses::wait_quietly() noexcept {
-  std::optional<bool> is_idle = wait_without_lock();
+  constexpr int most_attempts = 64;
+  std::optional<bool> is_idle;
+  for (int i = 0; i != most_attempts && !is_idle; ++i) is_idle = wait_without_lock();
   if (!is_idle) {
     std::lock_guard const lock(mutex_);
     bool const reads_have_finished = reads_.wait_quietly();
@@ -47,19 +49,19 @@ bool host_uses::wait_quietly() noexcept {
 std::optional<bool> host_uses::wait_without_lock() noexcept {
   runtime::stream_uses reads;
   runtime::stream_uses writes;
-  unsigned seen = 0;
+  unsigned count_before = 0;
   try {
     std::lock_guard const lock(mutex_);
     reads = reads_;
     writes = writes_;
-    seen = records_;
+    count_before = record_count_;
   } catch (std::exception const&) {
     return std::nullopt;  // no memory for copies
   }
   bool const reads_have_finished = reads.wait_quietly();
   if (!writes.wait_quietly() || !reads_have_finished) return false;
   std::lock_guard const lock(mutex_);
-  if (records_ != seen) return std::nullopt;
+  if (record_count_ != count_before) return std::nullopt;
   reads_.clear();
   writes_.clear();
   return true;

@@ -43,7 +43,7 @@ class host_uses {
   mutable std::mutex mutex_;  // guards the members below
   runtime::stream_uses reads_;
   runtime::stream_uses writes_;
-  unsigned records_ = 0;  // calls of record()
+  unsigned record_count_ = 0;  // calls of record()
 };
 
 }  // namespace roc::memory

@@ -126,8 +126,8 @@ bool is_in_writable_mapping(std::uintptr_t address) {
 }
 
 // Returns false if the CPU must not write the address. The kernel prepares the page for writes,
-// without writing to it, and reports pages without permission. It has the same error for special
-// mappings, so that the list of mappings decides then.
+// without writing to it, and returns EINVAL for pages without permission. EINVAL also means a
+// special mapping, so that /proc/self/maps decides.
 bool is_writable(std::uintptr_t address) {
   static bool const is_supported = [] {
     int on_stack = 0;

@@ -40,8 +40,8 @@ struct located_memory {
 ///
 /// Throws lifetime_error if the memory is known to be free: a pool has it, or neither HIP nor the
 /// CPU can access it. Throws layout_error if the two bytes are in different kinds of memory, and
-/// roc::error for errors of HIP, and for a pageable destination of which one of them must not be
-/// written, if the system tells.
+/// roc::error for errors of HIP, and for a pageable destination if its first or last byte is in a
+/// page without write permission and the kernel reports that.
 located_memory look_up(base::byte_range range, char const* name, detail::operand_role role);
 
 /// Returns the kind of memory of which the host table knows a pinned or managed part; nullopt for

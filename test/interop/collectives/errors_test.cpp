@@ -200,7 +200,7 @@ TEST_F(CollectiveError, DisagreementOfMessageInGroupIsFound) {
           if (rank.rank() == 1) rank.receive(arrays[i](slice(0, 2), roc::all), 0);
         });
       },
-      "rank 0 of the communicator sends rank 1 24 elements, which receives 12");
+      "rank 0 of the communicator sends 24 elements to rank 1, which receives 12");
   std::vector<device_array<float, 2>> others;
   all.for_each([&](auto&, std::size_t) { others.emplace_back(shape<2>{4, 6}); });
   expect_error<collective_error>(
@@ -214,6 +214,7 @@ TEST_F(CollectiveError, DisagreementOfMessageInGroupIsFound) {
   all.for_each([&](auto& rank, std::size_t i) {
     EXPECT_EQ(arrays[i].copy_to_host()(3, 5), rank.rank() + 1);
   });
+#if !ROCARRAY_PLATFORM_NVIDIA  // NCCL's first send may block until the other rank receives
   // The receive of one group may be that of an earlier group's send.
   all.ranks[0].send(arrays[0], 1, all.streams[0]);
   all.in_group([&](auto& rank, std::size_t i) {
@@ -225,6 +226,7 @@ TEST_F(CollectiveError, DisagreementOfMessageInGroupIsFound) {
   });
   all.synchronize();
   EXPECT_EQ(1, arrays[1].copy_to_host()(3, 5));
+#endif
   expect_usable();
 }
 
@@ -422,17 +424,18 @@ TEST_F(CollectiveError, MisuseOfGroupIsRefused) {
 TEST_F(CollectiveError, GroupIsNotCancelledByOtherThreads) {
   collective_group group;
   all.for_each([&](auto& rank, std::size_t i) { rank.all_reduce(arrays[i], reduction::min); });
-  std::thread([&] { group.cancel(); }).join();
-  group.end();
-  all.for_each([&](auto&, std::size_t i) { EXPECT_EQ(1, arrays[i].copy_to_host()(3, 5)); });
   std::thread([&] {
-    // A thread without a group still executes its operations at once.
+    group.cancel();
+    // This thread still has no group: its operations are executed at the end of its own.
     collective_group own;
     all.for_each([&](auto& rank, std::size_t i) { rank.all_reduce(arrays[i], reduction::sum); });
     own.end();
   }).join();
-  all.for_each(
-      [&](auto&, std::size_t i) { EXPECT_EQ(all.size(), arrays[i].copy_to_host()(3, 5)); });
+  int const sum = all.size() * (all.size() + 1) / 2;
+  all.for_each([&](auto&, std::size_t i) { EXPECT_EQ(sum, arrays[i].copy_to_host()(3, 5)); });
+  all.for_each([&](auto& rank, std::size_t i) { arrays[i].fill(rank.rank() + 1); });
+  group.end();
+  all.for_each([&](auto&, std::size_t i) { EXPECT_EQ(1, arrays[i].copy_to_host()(3, 5)); });
 }
 
 TEST_F(CollectiveError, GroupThatIsLeftByExceptionEnqueuesNothing) {

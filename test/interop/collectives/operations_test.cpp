@@ -613,6 +613,7 @@ TEST_F(Collective, SeveralOperationsOfGroupAreDone) {
 
 // The pool returns memory whose earlier use on another stream is pending.
 TEST_F(Collective, OperationComesAfterEarlierUsesOfTheMemory) {
+  all.connect();
   shape<1> const extents{1 << 16};
   std::vector<stream> others;
   std::vector<device_array<int, 1>> sources;

@@ -79,12 +79,16 @@ struct collective_call {
   bool is_message() const {
     return kind == collective_kind::send || kind == collective_kind::receive;
   }
-  /// The operand of which every rank must have one of the same shape and type.
-  collective_operand const& agreed() const { return from ? *from : *to; }
-  std::size_t element_size() const { return agreed().element_size; }
+  /// Returns the operand whose shape and type must be equal in all ranks.
+  collective_operand const& compared_operand() const {
+    return from && kind != collective_kind::reduce_scatter ? *from : *to;
+  }
+  std::size_t element_size() const { return compared_operand().element_size; }
   /// Returns the count and the type for the library: structures are transferred as bytes.
   std::size_t library_count() const { return is_reduction() ? count : count * element_size(); }
-  ncclDataType_t library_type() const { return is_reduction() ? agreed().type : ncclUint8; }
+  ncclDataType_t library_type() const {
+    return is_reduction() ? compared_operand().type : ncclUint8;
+  }
 };
 
 /// Throws collective_error if a number is not a rank.
@@ -126,24 +130,23 @@ class collective_execution {
     check_agreement();
     std::erase_if(calls_, [](collective_call const& call) { return call.count == 0; });
     if (calls_.empty()) return;
+    find_states();  // without the communicators that have nothing to do
     for (collective_state* const state : states_) static_cast<void>(state->poll());
     synchronize_devices();
-    bool has_called = false;
+    std::size_t packed = 0;
+    bool has_called_library = false;
     try {
-      for (collective_call& call : calls_) pack(call);
-      has_called = true;
+      for (; packed != calls_.size(); ++packed) pack(calls_[packed]);
+      has_called_library = true;
       enqueue();
       for (collective_state* const state : states_) state->settle("the start of an operation");
       for (collective_call& call : calls_) unpack(call);
       wait();
     } catch (std::exception const& problem) {
-      // Before the library is called, the other ranks are not affected.
-      if (has_called) abort(problem.what());
-      wait_quietly();
+      fail(problem.what(), packed, has_called_library);
       throw;
     } catch (...) {  // an exception of a host function of the program
-      if (has_called) abort("an exception");
-      wait_quietly();
+      fail("an exception", packed, has_called_library);
       throw;
     }
   }
@@ -157,23 +160,29 @@ class collective_execution {
       call.state->wait_until([&] { return stream_ref().query(); });
     }
   }
-  void abort(std::string const& problem) const {
+  /// Aborts the communicators, unless the library has not been called: the other ranks are not
+  /// affected then. Blocks until no pending copy uses the arrays of the calls up to `packed`.
+  void fail(std::string const& problem, std::size_t packed, bool has_called_library) const {
     for (collective_state* const state : states_) {
-      state->abort("an operation of its group failed: " + problem);
+      if (has_called_library) state->abort("an operation of its group failed: " + problem);
     }
-  }
-  /// Blocks until no pending copy of a failed call uses its arrays. The library's work has ended.
-  void wait_quietly() const noexcept {
-    for (collective_call const& call : calls_) {
+    for (std::size_t i = 0; i < std::min(packed + 1, calls_.size()); ++i) {
+      collective_call const& call = calls_[i];
+      if (call.from_scratch.size() == 0 && call.to_scratch.size() == 0) continue;
       try {
         device_guard const current(call.state->device);
-        call.order().synchronize();
+        if (has_called_library) {
+          call.order().synchronize();  // the operations before the copies were cancelled
+        } else {
+          call.state->wait_until([&] { return call.order().query(); });
+        }
       } catch (...) {  // the call reports its own error
       }
     }
   }
 
   void find_states() {
+    states_.clear();
     for (collective_call const& call : calls_) states_.push_back(call.state.get());
     std::sort(states_.begin(), states_.end(), std::less<>());
     states_.erase(std::unique(states_.begin(), states_.end()), states_.end());
@@ -200,13 +209,14 @@ class collective_execution {
                                                   collective_kind kind, int other_rank) const {
     std::vector<collective_call const*> result;
     for (collective_call const& call : calls_) {
-      bool const is_wanted =
-          call.state.get() == &state && call.kind == kind && call.root == other_rank;
+      bool const is_wanted = call.state.get() == &state && call.kind == kind &&
+                             call.root == other_rank &&
+                             call.count != 0;  // nothing is sent otherwise
       if (is_wanted) result.push_back(&call);
     }
     return result;
   }
-  /// Compares the messages between two ranks of which both sides are in this group.
+  /// Compares messages whose send and receive are both in this group.
   void compare_messages(collective_state& sender, collective_state& receiver) const {
     auto const sent = messages_of(sender, collective_kind::send, receiver.rank);
     auto const received = messages_of(receiver, collective_kind::receive, sender.rank);
@@ -218,16 +228,17 @@ class collective_execution {
       if (number < first_received || number - first_received >= received.size()) continue;
       collective_call const& from = *sent[i];
       collective_call const& to = *received[number - first_received];
-      std::string const ranks = "rank " + std::to_string(from.state->rank) +
-                                " of the communicator sends rank " + std::to_string(from.root) +
-                                " ";
-      if (*from.agreed().element != *to.agreed().element) {
-        throw collective_error(ranks + "elements of another type than it receives; use the same");
+      std::string const sender_text =
+          "rank " + std::to_string(from.state->rank) + " of the communicator sends ";
+      std::string const receiver_text = "rank " + std::to_string(from.root);
+      if (*from.compared_operand().element != *to.compared_operand().element) {
+        throw collective_error(sender_text + "elements of another type than " + receiver_text +
+                               " receives; use the same");
       }
       if (from.count != to.count) {
-        throw shape_error("incompatible shape: " + ranks + std::to_string(from.count) +
-                          " elements, which receives " + std::to_string(to.count) +
-                          "; use equal shapes");
+        throw shape_error("incompatible shape: " + sender_text + std::to_string(from.count) +
+                          " elements to " + receiver_text + ", which receives " +
+                          std::to_string(to.count) + "; use equal shapes");
       }
     }
   }
@@ -250,7 +261,7 @@ class collective_execution {
         throw collective_error(ranks + "pass different reductions to " + name_of(a.kind) +
                                "; pass the same");
       }
-      if (*a.agreed().element != *b.agreed().element) {
+      if (*a.compared_operand().element != *b.compared_operand().element) {
         throw collective_error(ranks + "pass different element types to " + name_of(a.kind) +
                                "; pass the same");
       }
@@ -259,10 +270,10 @@ class collective_execution {
                           " and " + std::to_string(b.count) + " elements to " + name_of(a.kind) +
                           "; pass equal shapes");
       }
-      if (!a.agreed().has_shape_of(b.agreed())) {
-        throw shape_error("incompatible shape: " + ranks + "pass " + a.agreed().shape_text() +
-                          " and " + b.agreed().shape_text() + " to " + name_of(a.kind) +
-                          "; pass equal shapes");
+      if (!a.compared_operand().has_shape_of(b.compared_operand())) {
+        throw shape_error(
+            "incompatible shape: " + ranks + "pass " + a.compared_operand().shape_text() + " and " +
+            b.compared_operand().shape_text() + " to " + name_of(a.kind) + "; pass equal shapes");
       }
     }
   }

@@ -3,13 +3,13 @@
 // Included by roc/interop/collectives.hpp.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -130,12 +130,10 @@ class collective_state {
     }
     static_cast<void>(poll());
   }
-  /// Records the end of the operations on a stream of the communicator's device, for the
-  /// destructor.
+  /// Records the end of the operations on a stream of the communicator's device.
   void record(stream_ref stream) {
-    if (!last_) last_.emplace();
-    last_->record(stream);
-    has_work_ = true;
+    std::erase_if(pending_, [](auto const& entry) { return entry.second.query(); });
+    pending_[stream.handle()].record(stream);
   }
   /// Destroys the communicator after its operations, or aborts it if they take too long. Does not
   /// throw.
@@ -146,7 +144,7 @@ class collective_state {
       auto const limit =
           options.time_limit.count() != 0 ? options.time_limit : options.destruction_limit;
       collective_wait wait(limit);
-      while (has_work_ && !last_->query()) {
+      while (!has_finished()) {
         if (!poll_quietly()) return;  // it was aborted
         if (wait.pause()) continue;
         log_late_error(
@@ -166,7 +164,10 @@ class collective_state {
   }
 
   /// Returns true if the operations recorded so far have finished. Does not block.
-  bool has_finished() { return !has_work_ || last_->query(); }
+  bool has_finished() {
+    return std::all_of(pending_.begin(), pending_.end(),
+                       [](auto const& entry) { return entry.second.query(); });
+  }
   /// Returns how many messages were sent to, or received from, a rank. Takes the mutex.
   std::uint64_t messages_to(int other) { return message_count(sent_, other); }
   std::uint64_t messages_from(int other) { return message_count(received_, other); }
@@ -199,10 +200,9 @@ class collective_state {
     return found == counts.end() ? 0 : found->second;
   }
 
-  std::optional<event> last_;
-  bool has_work_ = false;
-  std::map<int, std::uint64_t> sent_;      // by the other rank
-  std::map<int, std::uint64_t> received_;  // by the other rank
+  std::map<native_stream*, event> pending_;  // after the last operation on each stream
+  std::map<int, std::uint64_t> sent_;        // by the other rank
+  std::map<int, std::uint64_t> received_;    // by the other rank
 };
 
 }  // namespace roc::detail

@@ -88,8 +88,8 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
         static_cast<int>(i), static_cast<int>(devices.size()), devices[i], options));
     states.back()->group_number = number;
   }
-  // If a device cannot be used, the library must not know of the other ranks, which would wait.
-  for (device const& item : devices) device_guard{item};
+  // Finds devices that cannot be used, for whose ranks the others would wait in the library.
+  for (device const& item : devices) device_guard const usable{item};
   ncclResult_t result = ncclGroupStart();
   if (result != ncclSuccess) throw make_collective_error(result, "ncclGroupStart", nullptr);
   std::exception_ptr problem;

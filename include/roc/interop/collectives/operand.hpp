@@ -92,7 +92,7 @@ struct collective_operand : array_operand {
     return result;
   }
 
-  std::type_info const* element = &typeid(void);  // without const
+  std::type_info const* element = &typeid(void);  // the type of the elements
   ncclDataType_t type = ncclUint8;
   bool is_number = false;
 };

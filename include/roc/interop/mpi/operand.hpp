@@ -48,8 +48,8 @@ mpi_operand mpi_operand_of(X& x) {
   return result;
 }
 
-/// Returns an argument of a collective operation. What mpi_operand_of throws is in
-/// mpi_operand::problem, so that the other ranks can be told.
+/// Returns an argument of a collective operation. Stores the exception of mpi_operand_of in
+/// mpi_operand::problem instead of throwing it, so that the other ranks can be told.
 template <copy_argument X>
 mpi_operand mpi_collective_operand_of(X& x) {
   try {

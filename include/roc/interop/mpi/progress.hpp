@@ -103,8 +103,8 @@ class mpi_operation {
   virtual bool is_idle() noexcept { return true; }
   /// Returns true for a collective operation: after one was abandoned, no other can begin.
   virtual bool is_collective() const { return false; }
-  /// Returns true for a collective operation of which MPI has begun to transfer elements: if it
-  /// fails then, the ranks are in different operations.
+  /// Returns true for a collective operation after the ranks have agreed about it: if it fails
+  /// then, they may be in different operations.
   virtual bool has_begun_collective() const { return false; }
 
   /// The result is there, and the destructor does not block: all memory that the operation has

@@ -262,8 +262,8 @@ inline ncclResult_t clique::enqueue(std::unique_ptr<operation> started, void con
          "rank " + std::to_string(current.rank) + " could not enqueue " + name_of(current.what) +
              ": " + last_error());
   }
-  // Without the record of its event, nothing tells when a part that is enqueued has ended: the
-  // operation and its memory are never freed then.
+  // Without its event, the end of the enqueued part cannot be detected: the operation and its
+  // memory are never freed then.
   std::scoped_lock const lock(mutex_);
   current.is_enqueued = enqueued == ncclSuccess;
   return enqueued;
