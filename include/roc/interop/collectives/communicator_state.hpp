@@ -132,7 +132,10 @@ class collective_state {
   }
   /// Records the end of the operations on a stream of the communicator's device.
   void record(stream_ref stream) {
-    std::erase_if(pending_, [](auto const& entry) { return entry.second.query(); });
+    constexpr std::size_t many_streams = 8;
+    if (pending_.size() >= many_streams) {
+      std::erase_if(pending_, [](auto const& entry) { return entry.second.query(); });
+    }
     pending_[stream.handle()].record(stream);
   }
   /// Destroys the communicator after its operations, or aborts it if they take too long. Does not
