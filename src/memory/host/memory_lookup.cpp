@@ -6,11 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cinttypes>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -18,6 +15,7 @@
 #include <roc/detail/locate.hpp>
 #include <roc/error.hpp>
 
+#include "base/memory_maps.hpp"
 #include "layout/region_bounds.hpp"
 #include "memory/device/allocation_map.hpp"
 #include "memory/host/device_aliases.hpp"
@@ -111,16 +109,10 @@ int populate_for_writing(std::uintptr_t address) noexcept {
 }
 
 // Returns false if the list of the process's mappings says that the address must not be written.
-bool is_in_writable_mapping(std::uintptr_t address) {
-  std::ifstream mappings("/proc/self/maps");
-  for (std::string line; std::getline(mappings, line);) {
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
-    char access[5] = {};
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, access) != 3) {
-      continue;
-    }
-    if (begin <= address && address < end) return access[1] == 'w';
+bool is_in_writable_mapping(std::uintptr_t address) noexcept {
+  base::mapping_reader maps;
+  for (base::mapping found; maps.next(found);) {
+    if (found.begin <= address && address < found.end) return (found.protection & PROT_WRITE) != 0;
   }
   return true;  // the system does not tell
 }
@@ -128,7 +120,7 @@ bool is_in_writable_mapping(std::uintptr_t address) {
 // Returns false if the CPU must not write the address. The kernel prepares the page for writes,
 // without writing to it, and returns EINVAL for pages without permission. EINVAL also means a
 // special mapping, so that /proc/self/maps decides.
-bool is_writable(std::uintptr_t address) {
+bool is_writable(std::uintptr_t address) noexcept {
   static bool const is_supported = [] {
     int on_stack = 0;
     return populate_for_writing(reinterpret_cast<std::uintptr_t>(&on_stack)) == 0;

@@ -18,11 +18,11 @@
 #include <new>
 #include <utility>
 
+#include "base/memory_maps.hpp"
 #include "base/round_up.hpp"
 #include "platform/host/access_checker_state.hpp"
 #include "platform/host/access_report.hpp"
 #include "platform/host/access_signals.hpp"
-#include "platform/host/memory_maps.hpp"
 
 namespace roc::host_hip {
 
@@ -106,8 +106,8 @@ bool is_in_main_stack(address_range range) noexcept {
     std::uintptr_t const lowest = std::min(known_begin.load(), end - limit.rlim_cur);
     if (range.end <= lowest || range.begin >= end) return false;
   }
-  mapping_reader maps;
-  for (mapping found; maps.next(found);) {
+  base::mapping_reader maps;
+  for (base::mapping found; maps.next(found);) {
     if (found.path != "[stack]") continue;
     known_begin = found.begin;
     known_end = found.end;

@@ -18,9 +18,9 @@
 #include <set>
 #include <utility>
 
+#include "base/memory_maps.hpp"
 #include "platform/host/accessed_memory.hpp"
 #include "platform/host/code_place.hpp"
-#include "platform/host/memory_maps.hpp"
 #include "platform/host/page_size.hpp"
 #include "platform/host/protected_pages.hpp"
 

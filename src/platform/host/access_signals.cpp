@@ -15,9 +15,9 @@
 #include <new>
 #include <string_view>
 
+#include "base/memory_maps.hpp"
 #include "platform/host/access_report.hpp"
 #include "platform/host/arena.hpp"
-#include "platform/host/memory_maps.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip::access {
@@ -174,8 +174,8 @@ void report(checker& state, violation const& access, ucontext_t& context) {
 bool is_block_read(address_range bytes, std::uintptr_t address, std::uintptr_t instruction) {
   constexpr std::size_t block = 64;
   if (address % 16 != 0 || bytes.end - address >= block) return false;
-  mapping_reader maps;
-  for (mapping found; maps.next(found);) {
+  base::mapping_reader maps;
+  for (base::mapping found; maps.next(found);) {
     if (instruction < found.begin || instruction >= found.end) continue;
     return found.path.find("/libc.so") != std::string_view::npos ||
            found.path.find("/libc-") != std::string_view::npos;
@@ -186,8 +186,8 @@ bool is_block_read(address_range bytes, std::uintptr_t address, std::uintptr_t i
 // Returns true if the address is accessible now: another thread ended the protection meanwhile. The
 // caller holds the lock, so that no thread protects the page again.
 bool is_accessible_now(std::uintptr_t address, int needed) noexcept {
-  mapping_reader maps;
-  for (mapping found; maps.next(found);) {
+  base::mapping_reader maps;
+  for (base::mapping found; maps.next(found);) {
     if (address >= found.begin && address < found.end) {
       return (found.protection & needed) == needed;
     }

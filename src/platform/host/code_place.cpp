@@ -17,8 +17,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/memory_maps.hpp"
 #include "platform/host/api.hpp"
-#include "platform/host/memory_maps.hpp"
 
 #if !defined(ROCARRAY_FAKE_RUNTIME)
 #include "base/error.hpp"
@@ -93,10 +93,10 @@ struct code_module {
 };
 
 bool find_module(std::uintptr_t instruction, code_module& result) noexcept {
-  mapping_reader maps;
+  base::mapping_reader maps;
   path_text path{};
   std::uintptr_t base = 0;
-  for (mapping found; maps.next(found);) {
+  for (base::mapping found; maps.next(found);) {
     if (found.path.empty() || found.path.front() != '/') continue;
     if (found.path != path.data()) {
       copy_text(found.path, path.data(), path.size());

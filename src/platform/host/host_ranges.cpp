@@ -8,11 +8,11 @@
 #include <iterator>
 #include <new>
 
+#include "base/memory_maps.hpp"
 #include "base/no_destructor.hpp"
 #include "base/round_up.hpp"
 #include "platform/host/access_checker.hpp"
 #include "platform/host/api_call.hpp"
-#include "platform/host/memory_maps.hpp"
 #include "platform/host/page_size.hpp"
 #include "platform/host/settings.hpp"
 
@@ -86,11 +86,11 @@ bool exceeds_physical_memory(std::size_t bytes) {
 // to write, or only to read. Throws std::bad_alloc if the mappings cannot be read.
 bool is_accessible(void const* data, std::size_t bytes, bool read_only) {
   accessible_scope const memory;
-  mapping_reader maps;
+  base::mapping_reader maps;
   if (!maps.is_open()) throw std::bad_alloc();
   auto next = reinterpret_cast<std::uintptr_t>(data);
   auto const last = reinterpret_cast<std::uintptr_t>(last_byte(data, bytes));
-  for (mapping found; maps.next(found);) {
+  for (base::mapping found; maps.next(found);) {
     if (found.end <= next) continue;
     bool const is_allowed = (found.protection & (read_only ? PROT_READ : PROT_WRITE)) != 0;
     if (found.begin > next || !is_allowed) return false;

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <new>
 
+#include "base/memory_maps.hpp"
 #include "base/round_up.hpp"
-#include "platform/host/memory_maps.hpp"
 #include "platform/host/page_size.hpp"
 
 namespace roc::host_hip {
@@ -21,7 +21,7 @@ bool change_protection(std::uintptr_t begin, std::uintptr_t end, int protection)
 }
 
 // Returns true if the mapping has huge pages of MAP_HUGETLB, whose parts cannot be protected.
-bool has_huge_pages(mapping const& pages) noexcept {
+bool has_huge_pages(base::mapping const& pages) noexcept {
   return pages.path.starts_with("/anon_hugepage");
 }
 
@@ -77,8 +77,8 @@ void protected_pages::add_segments(address_range pages) {
     if (is_complete) next = found->second.end;
   }
   if (is_complete) return;
-  mapping_reader maps;
-  for (mapping found; maps.next(found) && found.begin < pages.end;) {
+  base::mapping_reader maps;
+  for (base::mapping found; maps.next(found) && found.begin < pages.end;) {
     if (found.end <= pages.begin || found.protection == PROT_NONE) continue;
     if (has_huge_pages(found)) continue;
     std::uintptr_t next = std::max(found.begin, pages.begin);
@@ -179,9 +179,9 @@ void protected_pages::protect_page(std::uintptr_t address) noexcept {
 }
 
 bool protected_pages::find_lost(address_range& lost) const noexcept {
-  mapping_reader maps;
+  base::mapping_reader maps;
   if (!maps.is_open()) return false;
-  mapping found;
+  base::mapping found;
   for (auto const& [begin, pages] : segments_) {
     for (std::uintptr_t next = begin; next < pages.end; next = found.end) {
       while (found.end <= next) {

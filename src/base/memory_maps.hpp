@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace roc::host_hip {
+namespace roc::base {
 
 struct mapping {
   std::uintptr_t begin = 0;
@@ -40,4 +40,4 @@ class mapping_reader {
   std::array<char, 8192> buffer_;  // longer than the longest line
 };
 
-}  // namespace roc::host_hip
+}  // namespace roc::base

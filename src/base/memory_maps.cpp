@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "platform/host/memory_maps.hpp"
+#include "base/memory_maps.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace roc::host_hip {
+namespace roc::base {
 
 mapping_reader::mapping_reader() noexcept
     : file_(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC)) {}
@@ -53,4 +53,4 @@ bool mapping_reader::next(mapping& result) noexcept {
   }
 }
 
-}  // namespace roc::host_hip
+}  // namespace roc::base
