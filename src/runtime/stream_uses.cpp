@@ -77,7 +77,7 @@ void stream_uses::add_with_event(stream_id const& stream) {
   try {
     runtime::record(*done, stream);
   } catch (...) {
-    // Nothing can be recorded later on a foreign stream, which may be destroyed without notice.
+    // A foreign stream may be destroyed without notice: no event can be recorded on it later.
     item.is_lost = item.is_lost || (stream.is_foreign() && !is_captured(stream.stream()));
     throw;
   }

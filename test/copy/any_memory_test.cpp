@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "platform/call.hpp"
@@ -1099,6 +1100,22 @@ TEST(AnyMemoryErrors, ReadOnlyRegistrationOfDestinationThrows) {
   array.zero();
   EXPECT_THROW(roc::copy(array, roc::memory_view(host)), roc::registration_error);
   EXPECT_EQ(1, host[0]);
+}
+
+// The device address differs from the host address on AMD.
+TEST(AnyMemoryErrors, DeviceAddressOfReadOnlyRegistrationAsDestinationThrows) {
+  std::vector<int> host(1024, 1);
+  auto const pins =
+      roc::register_host(roc::registration_options{.mapped = true, .read_only = true}, host);
+  roc::device_view<int const, 1> const mapped = roc::device_view_of(std::as_const(host));
+  roc::device_view<int, 1> const writable(const_cast<int*>(mapped.data()), mapped.shape());
+  roc::device_array<int> const array(roc::shape<1>{1024});
+  array.zero();
+  EXPECT_THROW(roc::copy(array, writable), roc::registration_error);
+  EXPECT_THROW(writable.fill(2), roc::registration_error);
+  EXPECT_EQ(1, host[0]);
+  roc::copy(mapped, array);  // it can be read
+  EXPECT_EQ(1, array.copy_to_host()(1023));
 }
 
 // memcpy

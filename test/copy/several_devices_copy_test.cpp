@@ -372,6 +372,12 @@ TEST(GatherToDevice, ViewsWithoutADeviceAreOnTheCurrentOne) {
   EXPECT_EQ(std::vector<int>(8, 3), contents(gathered));
 }
 
+// Arrays that are returned by value would be destroyed before they are copied.
+using array_maker = roc::device_array<int> (*)(int);
+static_assert(roc::detail::device_parts<std::vector<roc::device_array<int>>&>);
+static_assert(!roc::detail::device_parts<decltype(std::views::transform(
+                  std::declval<std::vector<int>&>(), std::declval<array_maker>()))>);
+
 TEST(SplitToDevices, PartsMayBeAViewOfARange) {
   auto const arrays = roc::split_to_devices(numbers(10), devices(2));
   auto const without_last =

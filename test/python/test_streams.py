@@ -211,6 +211,30 @@ def test_export_waits_for_pending_work():
     assert (result == 7).all()
 
 
+@pytest.mark.skipif(roc.device_count() < 2, reason="there is one device")
+def test_producer_is_called_with_the_device_of_its_tensor_current():
+    roc.set_device(1)
+    try:
+        d = roc.to_device(np.arange(10))
+    finally:
+        roc.set_device(0)
+    seen = []
+
+    class Exported:
+        def __dlpack__(self, **options):
+            seen.append(roc.get_device())
+            return d.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return d.__dlpack_device__()
+
+    result = np.zeros(10, np.int64)
+    roc.copy(Exported(), result)
+    assert seen == [1]
+    assert roc.get_device() == 0
+    assert (result == np.arange(10)).all()
+
+
 def _library():
     """Returns the C interface of the library that the package uses."""
     with open("/proc/self/maps") as maps:

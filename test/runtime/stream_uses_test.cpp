@@ -231,7 +231,7 @@ TEST(StreamUses, OfAForeignStreamThatCouldNotBeRecordedWaitForTheDevice) {
     EXPECT_THROW(uses.add(id_of(stream.ref())), roc::error);
     roc::platform::clear_failures();
   }
-  // Nothing is recorded on the stream that was destroyed, and it is not queried.
+  // The destroyed stream is neither queried nor recorded.
   call_counter const counter;
   EXPECT_FALSE(uses.have_finished());
   EXPECT_EQ(0u, call_count);

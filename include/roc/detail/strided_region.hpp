@@ -32,7 +32,7 @@ struct strided_region {
   bool is_partly_pinned = false;  ///< a part is pinned: only the CPU may access it
 };
 
-/// What a call does with an operand, and its name in messages.
+/// Whether a call reads or writes an operand. name_of returns the operand's name in messages.
 enum class operand_role : unsigned char { source, destination };
 constexpr char const* name_of(operand_role role) {
   return role == operand_role::source ? "the source" : "the destination";

@@ -25,6 +25,7 @@
 #include <thread>
 #include <vector>
 
+#include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
 #include "support/layouts.hpp"
@@ -470,6 +471,25 @@ TEST_F(MpiRequest, TestIsFalseUntilCopiesFromStagingMemoryHaveRun) {
   }
 }
 
+TEST_F(MpiRequest, HostArrayIsReadInTheOrderOfTheStream) {
+  for (std::size_t const n : {10, 1000}) {  // inline, and in chunks
+    for (std::ptrdiff_t const step : {1, 2}) {
+      std::vector<int> from(2 * n), to(n);
+      host_view<int, 1> const sent(from.data(), {n}, strides<1>{step});
+      stream sends(non_blocking);
+      auto receive = comm.ireceive(to, previous());  // waits for all work
+      gate gate;
+      gate.close(sends);
+      sends.launch_host_function([&] { std::fill(from.begin(), from.end(), comm.rank() + 1); });
+      auto send = comm.isend(sent, next(), 0, sends);
+      gate.open();
+      receive.wait();
+      send.wait();
+      EXPECT_EQ(std::vector<int>(n, previous() + 1), to) << n << " elements, step " << step;
+    }
+  }
+}
+
 TEST_F(MpiRequest, MovedRequestIsEmpty) {
   std::vector<int> from(10, comm.rank()), to(10);
   auto first = comm.ireceive(to, previous());
@@ -894,6 +914,19 @@ TEST_F(MpiError, MovedFromArrayOfOneRankIsKnownToAll) {
   expect_refusal([&] { comm.all_to_all(array, other); });
   // The communicator works on.
   comm.all_reduce(other, MPI_SUM);
+}
+
+// Other ranks may be at another chunk: what follows would be mixed with it.
+TEST_F(MpiError, CommunicatorIsNotUsedAfterCollectiveHasFailedInTheMiddle) {
+  mpi_communicator const alone(MPI_COMM_SELF, small_chunks());
+  if (alone.takes_device_pointers()) GTEST_SKIP() << "nothing is copied";
+  auto array = to_device(std::vector<int>(1000, 3));
+  ASSERT_TRUE(platform::fail_call("hipMemcpyAsync", 2, hipErrorUnknown));
+  EXPECT_THROW(alone.all_reduce(array, MPI_SUM), roc::error);
+  platform::clear_failures();
+  expect_error<mpi_error>([&] { alone.all_reduce(array, MPI_SUM); }, "was given up");
+  // Other communicators work on.
+  comm.all_reduce(array, MPI_MAX);
 }
 
 TEST_F(MpiError, InvalidRankTagOrOptionIsFound) {

@@ -221,7 +221,7 @@ TEST_F(Registration, DeregisterThatWaitsDelaysNoOtherThread) {
   gate.close(held_back);
   first.copy_to_device(pages(0, 2), held_back);
   std::atomic<bool> is_registered = true;
-  std::jthread const other([&] {
+  std::jthread other([&] {
     guard.deregister();
     is_registered = false;
   });
@@ -237,6 +237,8 @@ TEST_F(Registration, DeregisterThatWaitsDelaysNoOtherThread) {
   stream.synchronize();
   EXPECT_TRUE(is_registered);
   is_copied = true;
+  other.join();
+  EXPECT_FALSE(is_registered);
 }
 
 TEST_F(Registration, DeregisterOfSeveralRangesIsAllOrNothing) {

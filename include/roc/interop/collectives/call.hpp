@@ -283,7 +283,9 @@ class collective_execution {
   void synchronize_devices() const {
     for (collective_call const& call : calls_) {
       if (call.stream) continue;
-      call.state->wait_until([&] { return call.state->has_finished(); });
+      if (call.state->options.time_limit.count() != 0) {
+        call.state->wait_until([&] { return call.state->has_finished(); });
+      }
       call.state->device.synchronize();
     }
   }
@@ -293,8 +295,9 @@ class collective_execution {
     device_guard const current(call.state->device);
     stream_ref const stream = call.order();
     // The library does not know which earlier work still uses the memory.
+    bool const is_in_graph = is_captured(stream);
     for (auto const* const operand : {&call.from, &call.to}) {
-      if (!*operand || !(*operand)->is_contiguous || is_captured(stream)) continue;
+      if (is_in_graph || !*operand || !(*operand)->is_contiguous) continue;
       record_stream((*operand)->data, call.state->device.ordinal(), stream);
     }
     auto const scratch_of = [&](collective_operand const& operand) {
