@@ -97,13 +97,18 @@ void check_is_accessible(std::uintptr_t address, platform::pointer_information c
                        "that has not been freed");
 }
 
+// Returns the beginning of the page of an address.
+std::uintptr_t page_of(std::uintptr_t address) noexcept {
+  static auto const page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  return address / page * page;
+}
+
 // Returns the result of the call: 0, or the number of the error.
 int populate_for_writing(std::uintptr_t address) noexcept {
-  static auto const page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   constexpr int madv_populate_write = 23;  // since Linux 5.14, and glibc 2.35
   int const saved = errno;
-  void* const begin = reinterpret_cast<void*>(address / page * page);
-  int const result = ::madvise(begin, 1, madv_populate_write) == 0 ? 0 : errno;
+  void* const page = reinterpret_cast<void*>(page_of(address));
+  int const result = ::madvise(page, 1, madv_populate_write) == 0 ? 0 : errno;
   errno = saved;
   return result;
 }
@@ -131,7 +136,10 @@ bool is_writable(std::uintptr_t address) noexcept {
 
 // Throws roc::error if the first or the last byte of pageable memory must not be written.
 void check_is_writable(base::byte_range range, char const* name) {
-  if (has_fault_handler() || (is_writable(range.begin) && is_writable(range.end - 1))) return;
+  if (has_fault_handler()) return;
+  std::uintptr_t const last = range.end - 1;
+  bool const is_one_page = page_of(range.begin) == page_of(last);
+  if (is_writable(range.begin) && (is_one_page || is_writable(last))) return;
   throw error(std::make_error_code(std::errc::permission_denied),
               std::string(name) + ", " + to_string(range) +
                   ", is in memory that must not be written; use memory whose pages are writable");
