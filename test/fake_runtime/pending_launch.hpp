@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "platform/host/block_runner.hpp"
+#include "platform/host/grid.hpp"
 #include "platform/host/host_stub_abi.hpp"
 
 namespace roc::fake_runtime {

@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: MIT
-// CMake compiles this file and fiber.cpp without ThreadSanitizer, because the threads of a kernel
-// use the state of their block without synchronization.
+// CMake compiles this file, block_shared_memory.cpp and fiber.cpp without ThreadSanitizer, because
+// the threads of a kernel use the state of their block without synchronization.
 #include "platform/host/block_runner.hpp"
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
-#include <iterator>
-#include <memory>
-#include <mutex>
-#include <new>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/no_destructor.hpp"
-#include "base/round_up.hpp"
 #include "platform/host/access_checker.hpp"
-#include "platform/host/code_place.hpp"
-#include "platform/host/fiber.hpp"
 #include "platform/host/kernel_symbols.hpp"
-#include "platform/host/parallel_for.hpp"
 #include "platform/host/settings.hpp"
 
 namespace roc::host_hip {
@@ -35,33 +21,7 @@ using namespace host_kernels;
 
 namespace {
 
-// The state of a thread of a kernel.
-enum class thread_state : unsigned char { waits_at_barrier, waits_for_warp, ready, ended };
-
-// A range of bytes, relative to the thread-local memory of a shared object.
-struct thread_local_range {
-  std::size_t offset;
-  std::size_t bytes;
-};
-
-// A thread of a kernel and what it waits for.
-struct kernel_thread {
-  thread_state state = thread_state::ended;
-  fiber* suspended_fiber = nullptr;  // if it waits
-  std::source_location at;
-  // At a barrier.
-  block_reduction reduction = block_reduction::none;
-  int predicate = 0;
-  int result = 0;
-  // For its warp.
-  warp_call call{};
-  std::uint64_t value = 0;
-  lane_values lanes;
-  // The number of the warp's operations that it took part in. Addresses for release and acquire, by
-  // parity of the operation.
-  unsigned operations = 0;
-  std::array<std::uint64_t, 2> order{};
-};
+using message_text = std::array<char, 1024>;
 
 bool is_same_place(std::source_location const& a, std::source_location const& b) {
   return a.line() == b.line() && a.column() == b.column() &&
@@ -90,8 +50,6 @@ char const* file_name(std::source_location const& place) {
   return slash == nullptr ? place.file_name() : slash + 1;
 }
 
-using message_text = std::array<char, 1024>;
-
 // Returns the numbers of the lanes, such as "lanes 3, 16 to 31".
 std::string describe_lanes(std::uint64_t lanes) {
   std::string result = std::has_single_bit(lanes) ? "lane " : "lanes ";
@@ -107,225 +65,44 @@ std::string describe_lanes(std::uint64_t lanes) {
   return result;
 }
 
-// The memory that a block_runner needs for a block.
-struct block_memory {
-  std::size_t stacks = 1;
-  std::size_t shared_bytes = 0;  // dynamic
-
-  void enlarge(block_memory const& other) noexcept {
-    stacks = std::max(stacks, other.stacks);
-    shared_bytes = std::max(shared_bytes, other.shared_bytes);
-  }
-};
-
-// The blocks that one thread of the system runs, one after another, with the stacks of their
-// threads. Kept for later kernels.
-class block_runner final : public running_block {
- public:
-  // Returns true if blocks that need no more than this can run without further memory.
-  bool has(block_memory const& needed) const noexcept {
-    return fibers_.size() >= needed.stacks && shared_ != nullptr &&
-           shared_->size() >= needed.shared_bytes;
-  }
-  // Allocates what is missing. No block runs. Throws std::bad_alloc; what was allocated is kept.
-  void allocate(block_memory const& needed) {
-    allocate_shared_memory(needed.shared_bytes);
-    while (fibers_.size() < needed.stacks) allocate_fibers();
-  }
-  // Runs the blocks [first, last). Throws std::bad_alloc if they need more memory than there is;
-  // threads of a block may then be suspended.
-  void run(grid_launch const& launch, std::size_t first, std::size_t last);
-
-  int synchronize(block_reduction reduction, int predicate, std::source_location at) override;
-  lane_values exchange(std::uint64_t value, warp_call const& call) override;
-  void report_inactive_lane(unsigned lane, std::source_location at) override;
-  [[noreturn]] void fail(char const* problem, std::source_location at) override;
-
- private:
-  using thread_text = std::array<char, 48>;
-  using thread_of_block_text = std::array<char, 96>;
-
-  void allocate_shared_memory(std::size_t bytes);
-  void prepare_shared_memory();
-  void poison_shared_memory();
-  void run_block();
-  // The function of the fibers: runs threads until one waits, or none is left.
-  void run_threads();
-  void select(unsigned thread);
-  void allocate_fibers();
-  fiber& idle_fiber();
-  // Suspends the thread that runs, until an operation that it waits for is complete.
-  void wait(thread_state state, std::source_location at);
-  // Completes the operations of warps that no further lane can join. Returns false if there are
-  // none.
-  bool complete_warps();
-  bool complete_warp(unsigned begin, unsigned end);
-  // Ends the process if no thread can continue and a warp waits for lanes that do not come.
-  [[noreturn]] void fail_stuck_warp();
-  // Returns those of the waiting lanes, of the warp from thread `begin` on, that call the operation
-  // of the first of them.
-  std::uint64_t first_operation(unsigned begin, std::uint64_t waiting) const;
-  void complete_operation(unsigned begin, std::uint64_t lanes);
-  std::uint64_t lanes_in(thread_state state, unsigned begin, unsigned end) const;
-  template <class F>
-  void for_each_warp(F f);
-  void complete_barrier();
-  void check_barrier();
-  void continue_threads();
-  // Ends the process if the stack has overflowed.
-  void check_stack(fiber const& checked);
-  // Finds the memory beyond the kernel's __shared__ variables that no variable of a running kernel
-  // uses.
-  void find_unused_memory();
-  // Reports a write to that memory in the block that has ended.
-  void check_unused_memory();
-
-  thread_text describe_thread(unsigned thread) const;
-  // Returns the names of the block and the thread. ThreadSanitizer keeps 63 characters of it.
-  thread_of_block_text describe_thread_of_block(unsigned thread) const;
-  // Returns the names of the kernel and the block.
-  std::string describe_block() const;
-  // Returns those and the name of the thread that runs.
-  std::string describe_position() const;
-  bool is_any(thread_state state) const;
-  void report(char const* problem, std::source_location const& at);
-
-  grid_launch const* launch_ = nullptr;
-  kernel_variables variables_{};
-  unsigned warp_size_ = 32;
-  unsigned thread_count_ = 0;  // of a block
-  unsigned next_ = 0;          // the first thread that has not started
-  unsigned last_ = 0;          // the fiber starts threads up to this one
-  unsigned current_ = 0;       // the thread that runs
-  bool poisons_ = false;
-
-  std::vector<std::unique_ptr<stack_memory>> stacks_;
-  std::vector<std::unique_ptr<fiber>> fibers_;
-  std::vector<fiber*> idle_;
-  std::vector<fiber*> ended_;  // not to be used before the next block
-  fiber* running_fiber_ = nullptr;
-  std::array<kernel_thread, max_block_threads> threads_;
-  // The number of completed barriers. Addresses for release and acquire, by parity of the barrier.
-  unsigned barriers_ = 0;
-  std::array<std::uint64_t, 2> barrier_order_{};
-  // Of the last operation of each thread. They do not change before all threads wait again.
-  std::array<std::uint64_t, max_block_threads> lane_values_{};
-  std::unique_ptr<guarded_memory> shared_;
-  // Of the __shared__ variables.
-  std::byte* static_memory_ = nullptr;
-  std::shared_ptr<kernel_symbols const> symbols_;
-  std::vector<thread_local_range> unused_memory_;  // see find_unused_memory
-};
+}  // namespace
 
 void block_runner::run(grid_launch const& launch, std::size_t first, std::size_t last) {
   launch_ = &launch;
   variables_ = launch.kernel.variables();
   warp_size_ = static_cast<unsigned>(host_settings().warp_size);
   thread_count_ = launch.block.x * launch.block.y * launch.block.z;
-  poisons_ = host_settings().poison || host_settings().check != check_mode::off;
+  bool const poisons = host_settings().poison || host_settings().check != check_mode::off;
   *variables_.running = this;
   *variables_.warp_size = host_settings().warp_size;
   *variables_.block_size = launch.block;
   *variables_.grid_size = launch.grid;
-  prepare_shared_memory();
+  shared_memory = shared_.prepare(launch, poisons);
   std::size_t const row = launch.grid.x;
   std::size_t const plane = row * launch.grid.y;
   for (std::size_t i = first; i < last; ++i) {
     *variables_.block = {static_cast<unsigned>(i % row), static_cast<unsigned>(i % plane / row),
                          static_cast<unsigned>(i / plane)};
-    if (poisons_) poison_shared_memory();
+    if (poisons) shared_.poison();
     run_block();
   }
   *variables_.running = nullptr;
 }
 
-constexpr std::size_t shared_alignment = 16;
-
-void block_runner::allocate_shared_memory(std::size_t bytes) {
-  if (shared_ != nullptr && shared_->size() >= bytes) return;
-  shared_ = std::make_unique<guarded_memory>(std::max(bytes, shared_alignment),
-                                             guarded_memory::guards::before_and_after);
-}
-
-void block_runner::prepare_shared_memory() {
-  std::size_t const bytes = base::round_up(launch_->shared_bytes, shared_alignment);
-  allocate_shared_memory(bytes);
-  // Ends where the inaccessible page begins, so that an access beyond the end faults.
-  shared_memory = shared_->data() + shared_->size() - bytes;
-  if (!poisons_) return;
-  static_memory_ = thread_local_memory_of(launch_->kernel.function);
-  symbols_ = symbols_of(launch_->kernel.function);
-  try {
-    find_unused_memory();
-  } catch (std::bad_alloc const&) {
-    unused_memory_.clear();  // is not checked
+void block_runner::check_shared_memory() {
+  for (unused_memory_write const& write : shared_.writes_to_unused_memory()) {
+    report_kernel_error((describe_block() + ": " + write.problem).c_str(), launch_->kernel.function,
+                        write.nearest_offset);
   }
 }
 
-void block_runner::find_unused_memory() {
-  unused_memory_.clear();
-  auto const& variables = symbols_->shared_variables;
-  if (host_settings().check == check_mode::off || variables.empty()) return;
-  for (shared_variable const& variable : variables) {
-    if (variable.unused_bytes == 0) continue;
-    unused_memory_.push_back({variable.offset + variable.bytes, variable.unused_bytes});
-  }
-  // The variables of other kernels have no values while this kernel runs. Only the near ones are
-  // checked: a block takes time for each byte.
-  constexpr std::size_t distance = 4096;
-  std::size_t const first = variables.front().offset;
-  std::size_t const begin = first < distance ? 0 : first - distance;
-  std::size_t const end = variables.back().offset + variables.back().bytes + distance;
-  for (auto const& other : symbols_of_other_kernels(launch_->kernel.function)) {
-    for (shared_variable const& variable : other->shared_variables) {
-      bool const is_own =
-          std::any_of(variables.begin(), variables.end(),
-                      [&](shared_variable const& own) { return own.offset == variable.offset; });
-      if (is_own) continue;  // two kernels have the same name
-      std::size_t const from = std::max(begin, variable.offset);
-      std::size_t const to =
-          std::min(end, variable.offset + variable.bytes + variable.unused_bytes);
-      if (from < to) unused_memory_.push_back({from, to - from});
-    }
-  }
+bool block_runner::has(block_memory const& needed) const noexcept {
+  return fibers_.size() >= needed.stacks && shared_.has(needed.shared_bytes);
 }
 
-void block_runner::poison_shared_memory() {
-  std::memset(shared_memory, fresh_poison, base::round_up(launch_->shared_bytes, shared_alignment));
-  if (static_memory_ == nullptr) return;
-  for (shared_variable const& variable : symbols_->shared_variables) {
-    std::memset(static_memory_ + variable.offset, fresh_poison, variable.bytes);
-  }
-  for (thread_local_range const& range : unused_memory_) {
-    std::memset(static_memory_ + range.offset, fresh_poison, range.bytes);
-  }
-}
-
-void block_runner::check_unused_memory() {
-  if (static_memory_ == nullptr) return;
-  for (thread_local_range const& range : unused_memory_) {
-    std::byte const* const begin = static_memory_ + range.offset;
-    std::byte const* const written = std::find_if(begin, begin + range.bytes, [](std::byte value) {
-      return value != std::byte{fresh_poison};
-    });
-    if (written == begin + range.bytes) continue;
-    auto const position = static_cast<std::size_t>(written - static_memory_);
-    auto const& variables = symbols_->shared_variables;
-    auto const next = std::upper_bound(
-        variables.begin(), variables.end(), position,
-        [](std::size_t at, shared_variable const& variable) { return at < variable.offset; });
-    bool const is_before = next == variables.begin();
-    shared_variable const& nearest = is_before ? *next : *std::prev(next);
-    message_text text;
-    std::snprintf(
-        text.data(), text.size(),
-        ": has written %zu bytes %s the __shared__ variable %s, which has %zu bytes; "
-        "check the indices",
-        is_before ? nearest.offset - position : position - nearest.offset - nearest.bytes + 1,
-        is_before ? "before" : "beyond", nearest.name.c_str(), nearest.bytes);
-    report_kernel_error((describe_block() + text.data()).c_str(), launch_->kernel.function,
-                        nearest.offset);
-  }
+void block_runner::allocate(block_memory const& needed) {
+  shared_.allocate(needed.shared_bytes);
+  while (fibers_.size() < needed.stacks) allocate_fibers();
 }
 
 void block_runner::allocate_fibers() {
@@ -378,7 +155,7 @@ void block_runner::run_block() {
   idle_.insert(idle_.end(), ended_.begin(), ended_.end());
   ended_.clear();
   fiber::acquire(&last_);
-  check_unused_memory();
+  check_shared_memory();
 }
 
 void block_runner::run_threads() {
@@ -662,134 +439,6 @@ void block_runner::fail(char const* problem, std::source_location at) {
   if (at.line() != 0) std::fprintf(stderr, " (%s:%u)", file_name(at), at.line());
   std::fputc('\n', stderr);
   std::abort();
-}
-
-// The runners. A device's kernels need no memory of the host. So if the memory for another runner
-// is missing, a thread waits for one that is in use.
-class runner_pool {
- public:
-  // Returns a runner that has the memory, once there is one. Throws std::bad_alloc if `reserve` was
-  // not called for the memory.
-  std::unique_ptr<block_runner> take(block_memory const& needed) {
-    std::unique_lock lock(mutex_);
-    if (auto runner = take_idle_locked(needed)) return runner;
-    try {
-      auto runner = idle_.empty() ? create_locked() : take_idle_locked({0, 0});
-      try {
-        runner->allocate(needed);
-        return runner;
-      } catch (...) {
-        idle_.push_back(std::move(runner));
-        throw;
-      }
-    } catch (std::bad_alloc const&) {
-      if (reserved_.stacks < needed.stacks || reserved_.shared_bytes < needed.shared_bytes) throw;
-    }
-    for (;;) {
-      given_back_.wait(lock);
-      if (auto runner = take_idle_locked(needed)) return runner;
-    }
-  }
-  // Allocates the memory of one runner, which keeps it. Throws std::bad_alloc.
-  void reserve(block_memory const& needed) {
-    std::lock_guard const lock(mutex_);
-    block_memory enlarged = reserved_;
-    enlarged.enlarge(needed);
-    bool const is_reserved = count_ != 0 && enlarged.stacks == reserved_.stacks &&
-                             enlarged.shared_bytes == reserved_.shared_bytes;
-    if (is_reserved) return;
-    auto runner = idle_.empty() ? create_locked() : take_idle_locked({0, 0});
-    block_runner& allocating = *runner;
-    idle_.push_back(std::move(runner));
-    allocating.allocate(enlarged);
-    reserved_ = enlarged;
-    given_back_.notify_all();
-  }
-  void give_back(std::unique_ptr<block_runner> runner) {
-    {
-      std::lock_guard const lock(mutex_);
-      idle_.push_back(std::move(runner));
-    }
-    given_back_.notify_all();
-  }
-
- private:
-  // Returns the idle runner that was used last of those that have the memory, or null. No stacks:
-  // any runner.
-  std::unique_ptr<block_runner> take_idle_locked(block_memory const& needed) noexcept {
-    for (auto runner = idle_.rbegin(); runner != idle_.rend(); ++runner) {
-      if (needed.stacks != 0 && !(*runner)->has(needed)) continue;
-      auto result = std::move(*runner);
-      idle_.erase(std::next(runner).base());
-      return result;
-    }
-    return nullptr;
-  }
-  // Throws std::bad_alloc.
-  std::unique_ptr<block_runner> create_locked() {
-    idle_.reserve(count_ + 1);  // for give_back
-    auto result = std::make_unique<block_runner>();
-    ++count_;
-    return result;
-  }
-
-  std::mutex mutex_;
-  std::condition_variable given_back_;
-  std::vector<std::unique_ptr<block_runner>> idle_;
-  std::size_t count_ = 0;
-  block_memory reserved_;  // of one of the runners
-};
-
-runner_pool& runners() {
-  static base::no_destructor<runner_pool> instance;  // kernels may run until the process ends
-  return *instance;
-}
-
-// Returns what the blocks of a grid need. Kernels with shared memory have barriers: all threads of
-// a block are suspended at the same time, or with ThreadSanitizer have run on stacks of their own.
-block_memory memory_of(grid_launch const& launch) {
-  bool const has_shared_memory =
-      launch.shared_bytes != 0 || symbols_of(launch.kernel.function)->shared_bytes != 0;
-  std::size_t const threads = std::size_t{launch.block.x} * launch.block.y * launch.block.z;
-  bool const may_wait = has_shared_memory || fiber::is_checked_by_tsan();
-  return {may_wait ? threads : 1, base::round_up(launch.shared_bytes, shared_alignment)};
-}
-
-}  // namespace
-
-std::string kernel_name(void const* kernel) {
-  std::string const name = symbols_of(kernel)->name;
-  if (!name.empty()) return name;
-  code_place place;
-  place.frames[0] = reinterpret_cast<std::uintptr_t>(kernel);
-  place.frame_count = 1;
-  message_text text;
-  describe(place, text.data(), text.size());
-  return text.data();
-}
-
-void reserve_runner(grid_launch const& launch) { runners().reserve(memory_of(launch)); }
-
-void run_grid(grid_launch const& launch) {
-  std::size_t const blocks = std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z;
-  parallel_for(
-      blocks,
-      [&](std::size_t first, std::size_t last) {
-        // Not destroyed after an exception, which leaves fibers suspended.
-        block_runner* runner = nullptr;
-        try {
-          runner = runners().take(memory_of(launch)).release();
-          runner->run(launch, first, last);
-          runners().give_back(std::unique_ptr<block_runner>(runner));
-        } catch (std::bad_alloc const&) {
-          std::fputs(
-              "rocarray host: out of memory for the stacks of a kernel's threads; lower "
-              "ROCARRAY_HOST_STACK, or use smaller blocks\n",
-              stderr);
-          std::abort();
-        }
-      },
-      1);
 }
 
 }  // namespace roc::host_hip

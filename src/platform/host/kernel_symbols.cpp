@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +22,7 @@
 
 #include "base/function_cache.hpp"
 #include "base/no_destructor.hpp"
+#include "platform/host/code_place.hpp"
 
 namespace roc::host_hip {
 namespace {
@@ -71,7 +73,7 @@ class mapped_file {
   explicit mapped_file(char const* path) {
     int const file = ::open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    struct stat status {};
+    struct stat status{};
     if (::fstat(file, &status) == 0 && status.st_size > 0) {
       auto const size = static_cast<std::size_t>(status.st_size);
       void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
@@ -308,6 +310,17 @@ std::size_t thread_local_bytes_of_process() noexcept {
       },
       &result);
   return result;
+}
+
+std::string kernel_name(void const* kernel) {
+  std::string const name = symbols_of(kernel)->name;
+  if (!name.empty()) return name;
+  code_place place;
+  place.frames[0] = reinterpret_cast<std::uintptr_t>(kernel);
+  place.frame_count = 1;
+  std::array<char, 1024> text;
+  describe(place, text.data(), text.size());
+  return text.data();
 }
 
 }  // namespace roc::host_hip

@@ -33,6 +33,9 @@ struct kernel_symbols {
 /// object. Throws std::bad_alloc.
 std::shared_ptr<kernel_symbols const> symbols_of(void const* kernel);
 
+/// Returns the kernel's name, or where it is defined. Throws std::bad_alloc.
+std::string kernel_name(void const* kernel);
+
 /// Returns the symbols of the other kernels of the kernel's shared object that were launched
 /// before. Throws std::bad_alloc.
 std::vector<std::shared_ptr<kernel_symbols const>> symbols_of_other_kernels(void const* kernel);

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "platform/host/api_call.hpp"
-#include "platform/host/block_runner.hpp"
 #include "platform/host/capture.hpp"
 #include "platform/host/current_device.hpp"
+#include "platform/host/grid.hpp"
 #include "platform/host/peer_access.hpp"
 #include "platform/host/scheduler.hpp"
 #include "platform/host/settings.hpp"
