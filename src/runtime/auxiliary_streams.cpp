@@ -13,6 +13,7 @@
 #include "base/no_destructor.hpp"
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::runtime {
@@ -92,14 +93,16 @@ auxiliary_streams_guard::auxiliary_streams_guard(stream_ref user) {
   auxiliary_streams* free_pair = nullptr;
   for (auto const& pair : device_pairs) {
     if (pair->in_use.load(std::memory_order_acquire)) continue;
+    if (pair->is_abandoned && has_abandoned_work()) continue;
     if (!user_id.is_empty() && pair->user == user_id) {
       free_pair = pair.get();
       break;
     }
-    if (free_pair == nullptr && pair->done.query()) free_pair = pair.get();
+    if (free_pair == nullptr && (pair->is_abandoned || pair->done.query())) free_pair = pair.get();
   }
   if (free_pair != nullptr) {
     free_pair->in_use.store(true, std::memory_order_relaxed);
+    free_pair->is_abandoned = false;
     free_pair->user = user_id;
     pair_ = free_pair;
     return;

@@ -47,6 +47,7 @@ struct auxiliary_streams {
   std::uint64_t last_value = 0;
   stream_id user;                   // of the last operation; guarded by the lock of the guards
   std::atomic<bool> in_use = true;  // an auxiliary_streams_guard holds the pair
+  bool is_abandoned = false;        // see auxiliary_streams_guard::abandon; guarded by in_use
 };
 
 /// Holds a pair of auxiliary streams for the scope in which an operation is enqueued there. After
@@ -58,20 +59,27 @@ class auxiliary_streams_guard {
   /// creates one if none is free. Holds nothing if 16 pairs of the device are in use. Does not
   /// block; calls HIP under a process-wide lock. Throws roc::error, std::bad_alloc.
   explicit auxiliary_streams_guard(stream_ref user);
-  ~auxiliary_streams_guard() {
-    if (pair_ != nullptr) pair_->in_use.store(false, std::memory_order_release);
-  }
+  ~auxiliary_streams_guard() { release(); }
   auxiliary_streams_guard(auxiliary_streams_guard const&) = delete;
   auxiliary_streams_guard& operator=(auxiliary_streams_guard const&) = delete;
 
   /// Returns true if this holds a pair.
   explicit operator bool() const noexcept { return pair_ != nullptr; }
   auxiliary_streams& operator*() const noexcept { return *pair_; }
-  /// Keeps the pair from being used again, because after an error its streams or counters are in an
-  /// unknown state. This then holds nothing.
-  void abandon() noexcept { pair_ = nullptr; }
+  /// Keeps the pair from being used again until the devices are known to be idle, because after an
+  /// error work may be pending there: a wait for that work has failed and was counted
+  /// (abandon_wait). This then holds nothing.
+  void abandon() noexcept {
+    if (pair_ != nullptr) pair_->is_abandoned = true;
+    release();
+    pair_ = nullptr;
+  }
 
  private:
+  void release() noexcept {
+    if (pair_ != nullptr) pair_->in_use.store(false, std::memory_order_release);
+  }
+
   auxiliary_streams* pair_ = nullptr;
 };
 

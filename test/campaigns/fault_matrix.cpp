@@ -39,6 +39,7 @@
 #include <roc/interop/dlpack.hpp>
 #endif
 
+#include "copy/staging/staging_pool.hpp"
 #include "support/captures.hpp"
 #include "support/environment.hpp"
 #include "support/trim.hpp"
@@ -1859,8 +1860,8 @@ resources measure() {
     return call_successes[entry->second];
   };
   result[device_memory] = successes("hipMalloc") + successes("hipMallocAsync") +
-                          successes("hipMallocManaged") - successes("hipFree") -
-                          successes("hipFreeAsync");
+                          successes("hipMallocFromPoolAsync") + successes("hipMallocManaged") -
+                          successes("hipFree") - successes("hipFreeAsync");
   result[pinned_memory] = successes("hipHostMalloc") - successes("hipHostFree");
   result[registrations] = successes("hipHostRegister") - successes("hipHostUnregister");
   // The library keeps its native streams, and creates one only if none of them is known to be idle.
@@ -1906,6 +1907,9 @@ bool is_explained(fault const& f, int grown) {
 
 // Copies of all kinds through all staging memory. Returns what is wrong.
 std::string probe() {
+  if (std::size_t const blocks = transfer::staging_pool::count_lost_blocks(); blocks != 0) {
+    return std::to_string(blocks) + " blocks of staging memory are lost";
+  }
   try {
     stream s;
     words const from = make_words(count, 5);

@@ -47,8 +47,7 @@ class device_streams {
   // The event at the end of the copy's work on these streams. After it, copies of other streams may
   // use them.
   event& done() noexcept { return kept_ ? (*kept_).done : created_->done; }
-  // Keeps other copies from using kept streams, because work may be pending there for ever. The
-  // streams and events must not be used after that.
+  // See auxiliary_streams_guard::abandon. The streams and events must not be used after that.
   void abandon() noexcept { kept_.abandon(); }
 
  private:
@@ -209,8 +208,8 @@ class chunked_copy {
   }
 
   // Orders the user's stream after the copy, and each stream that has scratch memory after the uses
-  // of it. Records the events after which other copies may use the internal streams: when the user's
-  // stream has reached the end of the copy, they have been reached.
+  // of it. Records the events after which other copies may use the internal streams: when the
+  // user's stream has reached the end of the copy, they have been reached.
   void end() {
     sending_.record(from_.done());
     scattering_.wait(from_.done());

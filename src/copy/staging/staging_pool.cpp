@@ -64,22 +64,38 @@ class pool_map {
         .first->second;
   }
 
+  // Returns all pools that exist.
+  std::vector<staging_pool*> all() {
+    std::lock_guard const lock(mutex_);
+    std::vector<staging_pool*> result;
+    for (auto& [key, pool] : pools_) result.push_back(&pool);
+    return result;
+  }
+
  private:
   staging_pool::allocate_function allocate_;
   std::mutex mutex_;
   std::map<std::tuple<int, staging_pool::client, std::size_t>, staging_pool> pools_;
 };
 
+pool_map& pinned_pools() {
+  static auto* const pools = new pool_map(allocate_pinned);
+  return *pools;
+}
+
+pool_map& scratch_pools() {
+  static auto* const pools = new pool_map(allocate_on_device);
+  return *pools;
+}
+
 }  // namespace
 
 staging_pool& staging_pool::pinned(client pool_client) {
-  static auto* const pools = new pool_map(allocate_pinned);
-  return pools->of_current_device(pool_client);
+  return pinned_pools().of_current_device(pool_client);
 }
 
 staging_pool& staging_pool::device_scratch(client pool_client) {
-  static auto* const pools = new pool_map(allocate_on_device);
-  return pools->of_current_device(pool_client);
+  return scratch_pools().of_current_device(pool_client);
 }
 
 staging_pool::staging_pool(std::size_t block_bytes, client pool_client, allocate_function allocate)
@@ -169,7 +185,13 @@ staging_pool::block* staging_pool::find_block_locked(std::size_t bytes, stream_r
   bool const is_ordered =
       mode == access::stream_ordered && !runtime::is_per_thread_handle(stream.handle());
   for (auto candidate = blocks_.begin(); candidate != blocks_.end(); ++candidate) {
-    if (candidate->unusable) continue;
+    if (candidate->is_abandoned) {
+      if (candidate->live_buffers != 0 || runtime::has_abandoned_work()) continue;
+      // All devices have been idle since the block was abandoned.
+      candidate->is_abandoned = false;
+      candidate->uses.clear();
+      candidate->used_bytes = block_bytes_;
+    }
     bool const is_of_other_stream =
         !candidate->exclusive_stream.is_empty() &&
         (mode == access::immediate || !(candidate->exclusive_stream == id));
@@ -219,21 +241,28 @@ staging_pool::block* staging_pool::add_block(std::unique_lock<std::mutex>& lock)
 
 void staging_pool::wait_for_block(std::unique_lock<std::mutex>& lock) {
   for (block& oldest : blocks_) {
-    if (oldest.unusable || oldest.live_buffers != 0) continue;
+    if (oldest.is_abandoned || oldest.live_buffers != 0) continue;
     ++oldest.live_buffers;  // prevents other threads from reusing the block while this one waits
     auto pending = std::exchange(oldest.uses, {});
     lock.unlock();
     bool const is_idle = pending.wait_quietly();
     lock.lock();
     --oldest.live_buffers;
-    if (!is_idle) oldest.unusable = true;
+    if (!is_idle) {
+      runtime::abandoned_waits.fetch_add(1);
+      oldest.is_abandoned = true;
+    }
     released_.notify_all();
     return;
   }
   bool const is_in_use = std::any_of(blocks_.begin(), blocks_.end(),
                                      [](block const& entry) { return entry.live_buffers != 0; });
   if (is_in_use || blocks_in_allocation_ != 0) return released_.wait(lock);
-  if (!revive_blocks(lock)) {
+  lock.unlock();
+  bool const is_idle = runtime::wait_for_abandoned_work();
+  lock.lock();
+  released_.notify_all();
+  if (!is_idle) {
     throw out_of_memory(
         std::make_error_code(std::errc::not_enough_memory),
         "no staging memory is left: after failed calls of HIP, the device has not become idle; "
@@ -241,24 +270,26 @@ void staging_pool::wait_for_block(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-bool staging_pool::revive_blocks(std::unique_lock<std::mutex>& lock) {
-  lock.unlock();
-  // Work of other devices may use the blocks too, in copies between devices.
-  bool const is_idle = runtime::synchronize_all_devices_quietly();
-  lock.lock();
-  if (!is_idle) return false;
-  for (block& entry : blocks_) {
-    if (entry.live_buffers != 0) continue;
-    entry.unusable = false;
-    entry.uses.clear();
-  }
-  released_.notify_all();
-  return true;
+std::size_t staging_pool::count_lost() {
+  bool const is_recovered = runtime::wait_for_abandoned_work();
+  std::lock_guard const lock(mutex_);
+  return static_cast<std::size_t>(std::count_if(blocks_.begin(), blocks_.end(), [&](block& entry) {
+    if (entry.live_buffers != 0) return true;
+    return entry.is_abandoned ? !is_recovered : !entry.uses.wait_quietly();
+  }));
 }
 
-void staging_pool::make_unusable(block& parent) noexcept {
+std::size_t staging_pool::count_lost_blocks() {
+  std::size_t count = 0;
+  for (pool_map* const pools : {&pinned_pools(), &scratch_pools()}) {
+    for (staging_pool* const pool : pools->all()) count += pool->count_lost();
+  }
+  return count;
+}
+
+void staging_pool::abandon(block& parent) noexcept {
   std::lock_guard const lock(mutex_);
-  parent.unusable = true;
+  parent.is_abandoned = true;
 }
 
 void staging_pool::release(block& parent, stream_ref stream) noexcept {
@@ -273,7 +304,7 @@ void staging_pool::release(block& parent, stream_ref stream) noexcept {
     bool const is_idle = runtime::synchronize_quietly(stream);
     lock.lock();
     parent.uses.remove(id);  // has no event
-    if (!is_idle) parent.unusable = true;
+    if (!is_idle) parent.is_abandoned = true;
   }
   --parent.live_buffers;
   released_.notify_all();

@@ -65,6 +65,9 @@ class staging_pool {
 
   /// Returns the bytes of all blocks, in use or free. Takes the lock.
   std::size_t size_bytes();
+  /// Blocks until the work is done that uses the blocks of all pools of the library, and returns
+  /// the number of blocks that cannot be reused after that. For tests: 0 if no copy runs.
+  static std::size_t count_lost_blocks();
 
   /// Returns the pool of pinned host memory of the current device, with blocks of
   /// options::staging_block bytes. Created by the first call, never destroyed.
@@ -80,7 +83,7 @@ class staging_pool {
     std::byte* data = nullptr;
     std::size_t used_bytes = 0;  // allocated to buffers since the block was last empty
     unsigned live_buffers = 0;   // buffers not yet released
-    bool unusable = false;       // its last use is unknown after an error: see revive_blocks
+    bool is_abandoned = false;   // work that `uses` does not have may be pending after an error
     runtime::stream_uses uses;   // by released buffers
     runtime::stream_id exclusive_stream;  // set if reused while work of this stream is pending
   };
@@ -101,16 +104,15 @@ class staging_pool {
   // memory is exhausted and a block exists that can be waited for.
   block* add_block(std::unique_lock<std::mutex>& lock);
   // Blocks until a block may have become free; releases `lock` while it blocks. Throws
-  // out_of_memory if all blocks are unusable and the devices do not become idle.
+  // out_of_memory if all blocks are abandoned and the devices do not become idle.
   void wait_for_block(std::unique_lock<std::mutex>& lock);
-  // Makes blocks usable again that an error made unusable, after it has waited for all devices;
-  // releases `lock` meanwhile. Returns false if it could not wait.
-  bool revive_blocks(std::unique_lock<std::mutex>& lock);
-  // Marks a block as unusable. Takes the lock.
-  void make_unusable(block& parent) noexcept;
+  // Does what count_lost_blocks does, for this pool.
+  std::size_t count_lost();
+  // See staging_buffer::abandon. Takes the lock.
+  void abandon(block& parent) noexcept;
   // Returns a buffer's memory: records an event on `stream` after the buffer's work. Called by the
   // buffer's destructor; takes the lock and calls HIP. Logs errors; if the work could not be
-  // recorded, blocks until the stream is idle, and marks the block as unusable if that fails too.
+  // recorded, blocks until the stream is idle, and abandons the block if that fails too.
   void release(block& parent, stream_ref stream) noexcept;
 
   std::size_t const block_bytes_;
@@ -143,10 +145,11 @@ class staging_buffer {
   staging_buffer& operator=(staging_buffer const&) = delete;
 
   std::byte* data() const noexcept { return data_; }
-  /// Makes the buffer's block unusable until the device is idle, because after an error work of
-  /// other streams may still use the buffer. Does not block.
+  /// Keeps the buffer's block from being used again until the devices are known to be idle, because
+  /// after an error work of other streams may still use the buffer: a wait for that work has failed
+  /// and was counted (runtime::abandon_wait). Does not block.
   void abandon() noexcept {
-    if (block_ != nullptr) pool_->make_unusable(*block_);
+    if (block_ != nullptr) pool_->abandon(*block_);
   }
 
  private:

@@ -16,6 +16,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "support/gate.hpp"
 #include "support/options.hpp"
 
@@ -340,7 +341,7 @@ class held_pairs {
   std::vector<std::unique_ptr<roc::runtime::auxiliary_streams_guard>> pairs_;
 };
 
-TEST_F(BetweenDevices, InternalStreamsAreNotUsedAgainIfTheirWorkCannotBeAwaited) {
+TEST_F(BetweenDevices, InternalStreamsAreUsedAgainOnceTheirWorkIsAwaited) {
   roc::scoped_options const scope({.peer_access = false});
   auto const source = on_device(0, {70, 90});
   auto const target = on_device(1, {90, 100});
@@ -365,10 +366,13 @@ TEST_F(BetweenDevices, InternalStreamsAreNotUsedAgainIfTheirWorkCannotBeAwaited)
   EXPECT_THROW(roc::copy(source.view().transpose(), part, stream), roc::error);
   roc::platform::clear_failures();
   roc::set_log_hook(previous_hook);
-  roc::device(0).synchronize();
-  roc::device(1).synchronize();
   EXPECT_EQ(0u, held_pairs(0, stream).size());
   EXPECT_EQ(0u, held_pairs(1, stream).size());
+  ASSERT_TRUE(roc::runtime::wait_for_abandoned_work());
+  EXPECT_EQ(1u, held_pairs(0, stream).size());
+  EXPECT_EQ(1u, held_pairs(1, stream).size());
+  roc::copy(source.view().transpose(), part, stream);
+  stream.synchronize();
 }
 
 }  // namespace

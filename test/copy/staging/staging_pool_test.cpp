@@ -14,6 +14,8 @@
 #include <string_view>
 
 #include "platform/call.hpp"
+#include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_handle.hpp"
 #include "support/gate.hpp"
 #include "support/options.hpp"
 
@@ -159,6 +161,7 @@ TEST_F(StagingPool, WorkOfTheSameStreamMayReuseABlockAtOnce) {
 TEST_F(StagingPool, AbandonedBlocksComeBackOnceTheDeviceIsIdle) {
   for (int i = 0; i < 2; ++i) {
     auto const buffer = pool.acquire(block_bytes, stream);
+    roc::runtime::abandoned_waits.fetch_add(1);
     buffer->abandon();
   }
   EXPECT_EQ(2, allocations);
@@ -168,6 +171,24 @@ TEST_F(StagingPool, AbandonedBlocksComeBackOnceTheDeviceIsIdle) {
   EXPECT_LT(0, device_synchronizations);
   EXPECT_NE(nullptr, pool.try_acquire(block_bytes, stream)) << "both blocks are usable again";
   EXPECT_EQ(2, allocations);
+}
+
+// While another block can be used, nobody waits for the device on behalf of an abandoned one.
+TEST_F(StagingPool, AbandonedBlockIsUsedAgainAfterAWaitOfOthers) {
+  std::byte* abandoned = nullptr;
+  {
+    auto const buffer = pool.acquire(block_bytes, stream);
+    abandoned = buffer->data();
+    roc::runtime::abandoned_waits.fetch_add(1);
+    buffer->abandon();
+  }
+  auto const rest = pool.acquire(block_bytes, stream);
+  EXPECT_NE(abandoned, rest->data());
+  EXPECT_EQ(nullptr, pool.try_acquire(block_bytes, stream));
+  ASSERT_TRUE(roc::runtime::wait_for_abandoned_work());
+  auto const again = pool.try_acquire(block_bytes, stream);
+  ASSERT_NE(nullptr, again);
+  EXPECT_EQ(abandoned, again->data());
 }
 
 }  // namespace
