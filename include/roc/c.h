@@ -277,8 +277,8 @@ ROCARRAY_C_API roc_status roc_event_destroy(roc_event event);
 ///
 /// *Threads:* any.
 ROCARRAY_C_API roc_status roc_resource_create_hip(int32_t device, roc_resource* resource);
-/// Creates a resource that allocates with hipMallocAsync. ROCARRAY_ERROR_NOT_SUPPORTED if the
-/// device has no memory pool.
+/// Creates a resource that allocates with hipMallocFromPoolAsync. ROCARRAY_ERROR_NOT_SUPPORTED if
+/// the device has no memory pool.
 ///
 /// @param device ordinal; -1: the current device
 /// @param resource set to the handle; destroy it with roc_resource_destroy

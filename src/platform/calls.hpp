@@ -47,6 +47,7 @@
   X(hipStreamAttachMemAsync)         \
   /* stream-ordered allocation */    \
   X(hipMallocAsync)                  \
+  X(hipMallocFromPoolAsync)          \
   X(hipFreeAsync)                    \
   X(hipDeviceGetDefaultMemPool)      \
   X(hipMemPoolSetAttribute)          \

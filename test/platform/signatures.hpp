@@ -43,6 +43,7 @@
   X(hipMemPrefetchAsync, hipError_t(void const*, std::size_t, int, hipStream_t))                  \
   X(hipStreamAttachMemAsync, hipError_t(hipStream_t, void*, std::size_t, unsigned))               \
   X(hipMallocAsync, hipError_t(void**, std::size_t, hipStream_t))                                 \
+  X(hipMallocFromPoolAsync, hipError_t(void**, std::size_t, hipMemPool_t, hipStream_t))           \
   X(hipFreeAsync, hipError_t(void*, hipStream_t))                                                 \
   X(hipDeviceGetDefaultMemPool, hipError_t(hipMemPool_t*, int))                                   \
   X(hipMemPoolSetAttribute, hipError_t(hipMemPool_t, hipMemPoolAttr, void*))                      \

@@ -38,9 +38,9 @@ class ROCARRAY_API hip_memory_resource final : public memory_resource {
   int device_;
 };
 
-/// Allocates with hipMallocAsync and deallocates with hipFreeAsync from the device's default memory
-/// pool (rmm: `cuda_async_memory_resource`). Sets the pool's release threshold so that the pool
-/// keeps free memory.
+/// Allocates with hipMallocFromPoolAsync from the device's default memory pool, whichever pool is
+/// current, and deallocates with hipFreeAsync (rmm: `cuda_async_memory_resource`). Sets the pool's
+/// release threshold so that the pool keeps free memory.
 ///
 /// *Synchronization:* allocation and deallocation are stream-ordered.
 ///
@@ -66,6 +66,7 @@ class ROCARRAY_API hip_async_memory_resource final : public memory_resource {
   void do_trim() override;
 
   int device_;
+  void* pool_;  // the default hipMemPool_t of the device
 };
 
 }  // namespace roc

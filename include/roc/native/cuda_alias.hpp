@@ -191,6 +191,10 @@ inline hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* memory, std:
 inline hipError_t hipMallocAsync(void** memory, std::size_t size, hipStream_t stream) {
   return from_cuda(cudaMallocAsync(memory, size, stream));
 }
+inline hipError_t hipMallocFromPoolAsync(void** memory, std::size_t size, hipMemPool_t pool,
+                                         hipStream_t stream) {
+  return from_cuda(cudaMallocFromPoolAsync(memory, size, pool, stream));
+}
 inline hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
   return from_cuda(cudaFreeAsync(memory, stream));
 }

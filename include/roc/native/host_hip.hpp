@@ -331,6 +331,8 @@ hipError_t hipHostMalloc(T** data, std::size_t bytes, unsigned flags = hipHostMa
 }
 
 ROCARRAY_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipStream_t stream);
+ROCARRAY_API hipError_t hipMallocFromPoolAsync(void** data, std::size_t bytes, hipMemPool_t pool,
+                                               hipStream_t stream);
 ROCARRAY_API hipError_t hipFreeAsync(void* data, hipStream_t stream);
 ROCARRAY_API hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device);
 ROCARRAY_API hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute,

@@ -16,11 +16,7 @@
 namespace roc {
 namespace {
 
-hipMemPool_t default_pool(int device) {
-  hipMemPool_t pool = nullptr;
-  ROCARRAY_HIP(hipDeviceGetDefaultMemPool, &pool, device);
-  return pool;
-}
+hipMemPool_t as_pool(void* pool) { return static_cast<hipMemPool_t>(pool); }
 
 }  // namespace
 
@@ -61,7 +57,8 @@ int hip_memory_resource::do_device_ordinal() const noexcept { return device_; }
 
 hip_async_memory_resource::hip_async_memory_resource(int device, detail::caller at)
     : device_(
-          (detail::call_scope("hip_async_memory_resource", at), runtime::checked_device(device))) {
+          (detail::call_scope("hip_async_memory_resource", at), runtime::checked_device(device))),
+      pool_(nullptr) {
   detail::call_scope const call(__func__, at);
   int supported = 0;
   hipError_t const result = ROCARRAY_HIP_CODE(hipDeviceGetAttribute, &supported,
@@ -76,15 +73,18 @@ hip_async_memory_resource::hip_async_memory_resource(int device, detail::caller 
   // By default the pool returns its free memory to the driver at every synchronization, and is as
   // slow as hipMalloc.
   std::uint64_t keep = UINT64_MAX;
-  ROCARRAY_HIP(hipMemPoolSetAttribute, default_pool(device_), native_detail::release_threshold,
-               &keep);
-  runtime::share_pool(device_, default_pool(device_));
+  hipMemPool_t pool = nullptr;
+  ROCARRAY_HIP(hipDeviceGetDefaultMemPool, &pool, device_);
+  ROCARRAY_HIP(hipMemPoolSetAttribute, pool, native_detail::release_threshold, &keep);
+  runtime::share_pool(device_, pool);
+  pool_ = pool;
 }
 
 void* hip_async_memory_resource::do_allocate(std::size_t bytes, stream_ref stream) {
   runtime::on_device const guard(device_);
   void* data = nullptr;
-  ROCARRAY_HIP(hipMallocAsync, &data, bytes, runtime::handle(stream));
+  // hipMallocAsync allocates from the current pool, which need not be the default one.
+  ROCARRAY_HIP(hipMallocFromPoolAsync, &data, bytes, as_pool(pool_), runtime::handle(stream));
   return data;
 }
 
@@ -113,7 +113,7 @@ int hip_async_memory_resource::do_device_ordinal() const noexcept { return devic
 
 void hip_async_memory_resource::do_trim() {
   runtime::on_device const guard(device_);
-  ROCARRAY_HIP(hipMemPoolTrimTo, default_pool(device_), 0);
+  ROCARRAY_HIP(hipMemPoolTrimTo, as_pool(pool_), 0);
 }
 
 }  // namespace roc

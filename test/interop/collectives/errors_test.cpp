@@ -481,9 +481,10 @@ TEST_F(CollectiveError, CommunicatorDestroyedInGroupLivesUntilItsEnd) {
 }
 
 TEST_F(CollectiveError, FailureOfHipLeavesEveryRankWithErrorOrResult) {
-  char const* const calls[] = {"hipMalloc",       "hipMallocAsync",     "hipMemcpyAsync",
-                               "hipLaunchKernel", "hipMemcpy2DAsync",   "hipEventRecord",
-                               "hipSetDevice",    "hipStreamWaitEvent", "hipEventCreateWithFlags"};
+  char const* const calls[] = {
+      "hipMalloc",       "hipMallocFromPoolAsync", "hipMemcpyAsync",
+      "hipLaunchKernel", "hipMemcpy2DAsync",       "hipEventRecord",
+      "hipSetDevice",    "hipStreamWaitEvent",     "hipEventCreateWithFlags"};
   int failures = 0;
   for (char const* const call : calls) {
     for (unsigned nth = 1; nth <= 6; ++nth) {

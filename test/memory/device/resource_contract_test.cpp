@@ -350,9 +350,9 @@ TEST_P(ResourceContract, WorksAfterAnyFailedCall) {
   };
   for (unsigned nth = 1; nth <= 3; ++nth) {
     for (char const* name :
-         {"hipMalloc", "hipFree", "hipMallocAsync", "hipFreeAsync", "hipEventCreateWithFlags",
-          "hipEventRecord", "hipEventQuery", "hipStreamWaitEvent", "hipGetDevice",
-          "hipStreamCreateWithFlags", "hipStreamDestroy", "hipMemsetAsync"}) {
+         {"hipMalloc", "hipFree", "hipMallocFromPoolAsync", "hipFreeAsync",
+          "hipEventCreateWithFlags", "hipEventRecord", "hipEventQuery", "hipStreamWaitEvent",
+          "hipGetDevice", "hipStreamCreateWithFlags", "hipStreamDestroy", "hipMemsetAsync"}) {
       ASSERT_TRUE(roc::platform::fail_call(name, nth, hipErrorLaunchFailure));
       try {
         work();
@@ -397,9 +397,9 @@ TEST_P(ResourceContract, DoesNotLeakIfACallFails) {
   std::size_t const before = free_memory(0);
   for (unsigned nth = 1; nth <= 4; ++nth) {
     for (char const* name :
-         {"hipMalloc", "hipFree", "hipMallocAsync", "hipFreeAsync", "hipEventCreateWithFlags",
-          "hipEventRecord", "hipEventQuery", "hipStreamWaitEvent", "hipStreamQuery", "hipGetDevice",
-          "hipMemsetAsync", "hipEventDestroy"}) {
+         {"hipMalloc", "hipFree", "hipMallocFromPoolAsync", "hipFreeAsync",
+          "hipEventCreateWithFlags", "hipEventRecord", "hipEventQuery", "hipStreamWaitEvent",
+          "hipStreamQuery", "hipGetDevice", "hipMemsetAsync", "hipEventDestroy"}) {
       ASSERT_TRUE(roc::platform::fail_call(name, nth, hipErrorLaunchFailure));
       try {
         work();

@@ -22,7 +22,7 @@ int async_frees = 0;
 void count(roc::platform::call_record const& record) {
   std::string_view const name = record.name;
   if (name == "hipFree") ++frees;
-  if (name == "hipMallocAsync") ++async_allocations;
+  if (name == "hipMallocFromPoolAsync") ++async_allocations;
   if (name == "hipFreeAsync") ++async_frees;
 }
 

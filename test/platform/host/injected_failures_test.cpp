@@ -178,6 +178,11 @@ class HostInjectedFailure : public testing::Test {
       return undo_if_ok(hipMallocAsync(&fresh_, 64, stream_),
                         [&] { ok(hipFreeAsync(fresh_, stream_)); });
     };
+    all["hipMallocFromPoolAsync"] = [&] {
+      ok(hipDeviceGetDefaultMemPool(&pool_, 0));
+      return undo_if_ok(hipMallocFromPoolAsync(&fresh_, 64, pool_, stream_),
+                        [&] { ok(hipFreeAsync(fresh_, stream_)); });
+    };
     all["hipFreeAsync"] = [&] {
       ok(hipMallocAsync(&fresh_, 64, stream_));
       hipError_t const result = hipFreeAsync(fresh_, stream_);
@@ -281,10 +286,7 @@ class HostInjectedFailure : public testing::Test {
       return hipStreamWaitValue64(stream_, pinned_, 0, hipStreamWaitValueGte);
     };
     all["hipStreamWriteValue64"] = [&] { return hipStreamWriteValue64(stream_, pinned_, 1, 0); };
-    all["hipLaunchHostFunc"] = [&] {
-      return hipLaunchHostFunc(
-          stream_, [](void*) {}, nullptr);
-    };
+    all["hipLaunchHostFunc"] = [&] { return hipLaunchHostFunc(stream_, [](void*) {}, nullptr); };
     all["hipEventCreateWithFlags"] = [&] {
       hipEvent_t event = nullptr;
       return undo_if_ok(hipEventCreateWithFlags(&event, 0), [&] { ok(hipEventDestroy(event)); });

@@ -140,6 +140,19 @@ TEST(HostPeerAccess, PoolMemoryNeedsAccessOfThePool) {
   ok(hipFree(here));
 }
 
+TEST(HostPeerAccess, MemoryOfPoolIsOnItsDevice) {
+  hipMemPool_t pool = nullptr;
+  ok(hipDeviceGetDefaultMemPool(&pool, 1));
+  void* data = nullptr;
+  ok(hipMallocFromPoolAsync(&data, 16, pool, nullptr));  // a stream of device 0
+  hipPointerAttribute_t attributes{};
+  ok(hipPointerGetAttributes(&attributes, data));
+  EXPECT_EQ(1, attributes.device);
+  ok(hipFreeAsync(data, nullptr));
+  expect(hipErrorInvalidValue, hipMallocFromPoolAsync(&data, 16, nullptr, nullptr));
+  expect(hipErrorInvalidValue, hipMallocFromPoolAsync(nullptr, 16, pool, nullptr));
+}
+
 // Writes to the memory of device 1 by a kernel of device 0.
 void write_peer(char* data) {
   auto const write = [](void* closure, std::size_t begin, std::size_t end) {

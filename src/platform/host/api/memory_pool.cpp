@@ -28,6 +28,22 @@ int device_of(hipMemPool_t pool) {
 
 bool is_pool(hipMemPool_t pool) { return device_of(pool) >= 0; }
 
+hipError_t allocate_on(std::shared_ptr<stream_object> const& stream, int device, std::size_t bytes,
+                       void** data) {
+  stream_captures::instance().refuse(stream.get());
+  *data = nullptr;
+  if (bytes == 0) return emulates_rocm() ? hipSuccess : hipErrorInvalidValue;
+  arena& memory = device_arena(device);
+  *data = memory.allocate(bytes, true);
+  if (*data == nullptr) {
+    // Enqueued frees may release enough memory.
+    scheduler::instance().wait_for_device(device);
+    *data = memory.allocate(bytes, true);
+  }
+  note_device_allocation(*data, bytes, false);
+  return *data == nullptr ? hipErrorOutOfMemory : hipSuccess;
+}
+
 }  // namespace
 }  // namespace roc::host_hip
 
@@ -38,18 +54,17 @@ ROCARRAY_HOST_API hipError_t hipMallocAsync(void** data, std::size_t bytes, hipS
     auto const target = scheduler::instance().find_stream(stream);
     if (target == nullptr) return hipErrorInvalidHandle;
     if (data == nullptr) return hipErrorInvalidValue;
-    stream_captures::instance().refuse(target.get());
-    *data = nullptr;
-    if (bytes == 0) return emulates_rocm() ? hipSuccess : hipErrorInvalidValue;
-    arena& memory = device_arena(target->device);
-    *data = memory.allocate(bytes, true);
-    if (*data == nullptr) {
-      // Enqueued frees may release enough memory.
-      scheduler::instance().wait_for_device(target->device);
-      *data = memory.allocate(bytes, true);
-    }
-    note_device_allocation(*data, bytes, false);
-    return *data == nullptr ? hipErrorOutOfMemory : hipSuccess;
+    return allocate_on(target, target->device, bytes, data);
+  });
+}
+
+ROCARRAY_HOST_API hipError_t hipMallocFromPoolAsync(void** data, std::size_t bytes,
+                                                    hipMemPool_t pool, hipStream_t stream) {
+  return api_call("hipMallocFromPoolAsync", [=] {
+    auto const target = scheduler::instance().find_stream(stream);
+    if (target == nullptr) return hipErrorInvalidHandle;
+    if (data == nullptr || !is_pool(pool)) return hipErrorInvalidValue;
+    return allocate_on(target, device_of(pool), bytes, data);
   });
 }
 
