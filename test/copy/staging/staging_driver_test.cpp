@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// The turns of the CPU and the device in a transfer by values. The test is the device: it writes
+// the device's counter, and reads the CPU's.
+#include "copy/staging/staging_driver.hpp"
+
+#include <roc/options.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include "support/options.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using roc::runtime::progress_counters;
+using roc::transfer::driven_transfer;
+using roc::transfer::staging_driver;
+using roc::transfer::staging_slot;
+
+roc::test::program_options const options_of_tests([]() -> roc::options {
+  return {.copy_threads = 2};
+});
+
+constexpr std::size_t chunks = 5;
+constexpr std::size_t tasks = 3;
+constexpr std::size_t slots = 2;
+constexpr std::uint64_t first_value = 7;
+
+// Counts its tasks.
+class counted_work final : public roc::transfer::staged_work {
+ public:
+  std::size_t chunk_count() const noexcept override { return chunks; }
+  std::size_t data_bytes(std::size_t) const noexcept override { return 1; }
+  std::size_t description_bytes(std::size_t) const noexcept override { return 0; }
+  std::size_t task_count(std::size_t) const noexcept override { return tasks; }
+  void pack(std::size_t chunk, std::size_t task, std::byte* data) const noexcept override {
+    count(chunk, task, data);
+    ++packed;
+  }
+  void unpack(std::size_t chunk, std::size_t task, std::byte const* data) const noexcept override {
+    count(chunk, task, data);
+    ++unpacked;
+  }
+  bool enqueue_upload(std::size_t, staging_slot const&, bool) const override { return true; }
+  void enqueue_download(std::size_t, staging_slot const&) const override {}
+
+  // Returns true if the tasks of the first `count` chunks have run once, in their slots, and no
+  // other task has run.
+  bool has_run_chunks(std::size_t count) const {
+    for (std::size_t chunk = 0; chunk != chunks; ++chunk) {
+      for (std::atomic<int> const& runs : runs_[chunk]) {
+        if (runs != (chunk < count ? 1 : 0)) return false;
+      }
+    }
+    return wrong_slots == 0;
+  }
+
+  std::array<std::byte, slots> memory{};
+  mutable std::atomic<int> packed = 0;
+  mutable std::atomic<int> unpacked = 0;
+  mutable std::atomic<int> wrong_slots = 0;
+  mutable std::atomic<bool> is_held = false;  // the first task of the first chunk does not end
+
+ private:
+  void count(std::size_t chunk, std::size_t task, std::byte const* data) const noexcept {
+    if (data != &memory[chunk % slots]) ++wrong_slots;
+    ++runs_[chunk][task];
+    while (chunk == 0 && task == 0 && is_held) std::this_thread::yield();
+  }
+
+  mutable std::array<std::array<std::atomic<int>, tasks>, chunks> runs_{};
+};
+
+template <class Condition>
+bool becomes_true(Condition condition) {
+  for (int i = 0; i != 20'000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+class StagingDriver : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(driver.start()); }
+
+  driven_transfer transfer_of(std::shared_ptr<counted_work> const& counted, bool is_upload) {
+    driven_transfer result{counted, is_upload, &counters, first_value, {}, slots};
+    for (std::size_t i = 0; i != slots; ++i) result.slots[i] = &counted->memory[i];
+    return result;
+  }
+  static void announce(progress_counters& of, std::uint64_t value) {
+    std::atomic_ref<std::uint64_t>(of.device).store(value, std::memory_order_release);
+  }
+  static std::uint64_t cpu_value(progress_counters& of) {
+    return std::atomic_ref<std::uint64_t>(of.cpu).load(std::memory_order_acquire);
+  }
+  // Returns true if the CPU announces the value, and no larger one for some time.
+  static bool stops_at(progress_counters& of, std::uint64_t value) {
+    if (!becomes_true([&] { return cpu_value(of) >= value; })) return false;
+    std::this_thread::sleep_for(5ms);
+    return cpu_value(of) == value;
+  }
+
+  progress_counters counters{first_value, first_value};  // earlier transfers are complete
+  progress_counters other_counters{};
+  std::shared_ptr<counted_work> const work = std::make_shared<counted_work>();
+  staging_driver& driver = staging_driver::instance();
+};
+
+TEST_F(StagingDriver, UploadPacksAChunkOnceItsSlotHasBeenRead) {
+  driven_transfer const transfer = transfer_of(work, true);
+  driver.add(transfer);
+  EXPECT_TRUE(stops_at(counters, first_value)) << "the user's stream has not reached the copy";
+  announce(counters, transfer.started());
+  for (std::size_t packed = slots; packed <= chunks; ++packed) {
+    EXPECT_TRUE(stops_at(counters, transfer.cpu_done(packed - 1)));
+    EXPECT_TRUE(work->has_run_chunks(packed));
+    if (packed != chunks) announce(counters, transfer.device_done(packed - slots));
+  }
+  EXPECT_EQ(static_cast<int>(chunks * tasks), work->packed);
+}
+
+TEST_F(StagingDriver, DownloadUnpacksAChunkOnceItHasArrived) {
+  driven_transfer const transfer = transfer_of(work, false);
+  driver.add(transfer);
+  EXPECT_TRUE(stops_at(counters, first_value));
+  for (std::size_t chunk = 0; chunk != chunks; ++chunk) {
+    announce(counters, transfer.device_done(chunk));
+    EXPECT_TRUE(stops_at(counters, transfer.cpu_done(chunk)));
+    EXPECT_TRUE(work->has_run_chunks(chunk + 1));
+  }
+  EXPECT_EQ(static_cast<int>(chunks * tasks), work->unpacked);
+}
+
+TEST_F(StagingDriver, TransferDoesNotWaitForThatOfABusyStream) {
+  driver.add(transfer_of(work, false));
+  auto const other_work = std::make_shared<counted_work>();
+  driven_transfer other = transfer_of(other_work, false);
+  other.counters = &other_counters;
+  other.first_value = 0;
+  driver.add(other);
+  announce(other_counters, other.last_value());
+  EXPECT_TRUE(stops_at(other_counters, other.cpu_done(chunks - 1)));
+  EXPECT_TRUE(work->has_run_chunks(0));
+  announce(counters, first_value + chunks);
+  EXPECT_TRUE(stops_at(counters, first_value + chunks));
+}
+
+// A chunk whose tasks are done is not announced before an earlier one.
+TEST_F(StagingDriver, ChunksAreAnnouncedInOrder) {
+  driven_transfer const transfer = transfer_of(work, false);
+  work->is_held = true;
+  driver.add(transfer);
+  announce(counters, transfer.device_done(1));
+  EXPECT_TRUE(becomes_true([&] { return work->unpacked == 2 * tasks - 1; }));
+  EXPECT_TRUE(stops_at(counters, first_value));
+  work->is_held = false;
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(1)));
+  announce(counters, transfer.last_value());
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(chunks - 1)));
+}
+
+TEST_F(StagingDriver, WithdrawnTransferAccessesNoMemory) {
+  driven_transfer const transfer = transfer_of(work, false);
+  staging_driver::ticket const ticket = driver.add(transfer);
+  announce(counters, transfer.device_done(0));
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(0)));
+  driver.withdraw(ticket, false);
+  announce(counters, transfer.last_value());
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(0)));
+  EXPECT_TRUE(work->has_run_chunks(1));
+  EXPECT_EQ(2, work.use_count()) << "only this test and `transfer` own the work";
+}
+
+TEST_F(StagingDriver, WithdrawnTransferReleasesTheWaitsAfterEarlierTransfers) {
+  driven_transfer const earlier = transfer_of(work, false);
+  driver.add(earlier);
+  auto const later_work = std::make_shared<counted_work>();
+  driven_transfer later = transfer_of(later_work, false);
+  later.first_value = earlier.last_value();
+  driver.withdraw(driver.add(later), true);
+  EXPECT_TRUE(stops_at(counters, first_value)) << "the earlier transfer is pending";
+  announce(counters, earlier.last_value());
+  EXPECT_TRUE(stops_at(counters, later.last_value()));
+  EXPECT_TRUE(work->has_run_chunks(chunks));
+  EXPECT_TRUE(later_work->has_run_chunks(0));
+}
+
+TEST_F(StagingDriver, WithdrawalOfACompleteTransferDoesNothing) {
+  driven_transfer const transfer = transfer_of(work, false);
+  staging_driver::ticket const ticket = driver.add(transfer);
+  announce(counters, transfer.last_value());
+  EXPECT_TRUE(stops_at(counters, transfer.cpu_done(chunks - 1)));
+  driver.withdraw(ticket, true);
+  EXPECT_EQ(transfer.cpu_done(chunks - 1), cpu_value(counters));
+}
+
+}  // namespace
