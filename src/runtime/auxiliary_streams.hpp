@@ -66,9 +66,9 @@ class auxiliary_streams_guard {
   /// Returns true if this holds a pair.
   explicit operator bool() const noexcept { return pair_ != nullptr; }
   auxiliary_streams& operator*() const noexcept { return *pair_; }
-  /// Keeps the pair from being used again until the devices are known to be idle, because after an
-  /// error work may be pending there: a wait for that work has failed and was counted
-  /// (abandon_wait). This then holds nothing.
+  /// Keeps the pair from being used again while has_abandoned_work() returns true: work may be
+  /// pending there for ever. Precondition: a wait for that work has failed and was counted in
+  /// abandoned_waits. This then holds nothing.
   void abandon() noexcept {
     if (pair_ != nullptr) pair_->is_abandoned = true;
     release();

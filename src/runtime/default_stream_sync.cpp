@@ -66,8 +66,15 @@ constexpr std::size_t max_counted_devices = 64;
 // 0 if there was none.
 constinit std::array<std::atomic<std::uint64_t>, max_counted_devices> last_waits{};
 
-// The number of abandoned_waits whose work is known to be done.
+// The number of abandoned_waits whose work is known to be done: on all devices, and by device.
 std::atomic<std::uint64_t> recovered_waits = 0;
+constinit std::array<std::atomic<std::uint64_t>, max_counted_devices> recovered_waits_of{};
+
+void raise_to(std::atomic<std::uint64_t>& number, std::uint64_t to) noexcept {
+  std::uint64_t known = number.load();
+  while (known < to && !number.compare_exchange_weak(known, to)) {
+  }
+}
 
 // Never destroyed: the HIP runtime may shut down before static destructors run.
 recorded_work& state() noexcept {
@@ -190,12 +197,17 @@ void synchronize_all_devices() {
 }
 
 bool synchronize_all_devices_quietly() noexcept {
+  std::uint64_t const count = abandoned_waits.load();
   for (bool is_last_attempt : {false, true}) {  // a transient failure must not leak memory
     try {
       synchronize_all_devices();
+      raise_to(recovered_waits, count);
       return true;
     } catch (error const& failure) {
-      if (platform::is_runtime_shut_down(failure)) return true;
+      if (platform::is_runtime_shut_down(failure)) {
+        raise_to(recovered_waits, count);
+        return true;
+      }
       if (is_last_attempt) base::log_error(failure.what());
     } catch (std::exception const& failure) {
       if (is_last_attempt) base::log_error(failure.what());
@@ -207,13 +219,16 @@ bool synchronize_all_devices_quietly() noexcept {
 bool has_abandoned_work() noexcept { return recovered_waits.load() != abandoned_waits.load(); }
 
 bool wait_for_abandoned_work() noexcept {
-  std::uint64_t const count = abandoned_waits.load();
-  std::uint64_t repeated = recovered_waits.load();
-  if (repeated >= count) return true;
-  if (!synchronize_all_devices_quietly()) return false;
-  while (repeated < count && !recovered_waits.compare_exchange_weak(repeated, count)) {
-  }
-  return true;
+  return !has_abandoned_work() || synchronize_all_devices_quietly();
+}
+
+void record_idle_device(int device, std::uint64_t abandoned) {
+  auto const devices = static_cast<std::size_t>(roc::device::count());
+  if (devices > max_counted_devices) return;  // a wait for all of them recovers the work
+  raise_to(recovered_waits_of[static_cast<std::size_t>(device)], abandoned);
+  std::uint64_t least = abandoned;
+  for (std::size_t i = 0; i != devices; ++i) least = std::min(least, recovered_waits_of[i].load());
+  raise_to(recovered_waits, least);
 }
 
 }  // namespace roc::runtime

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <roc/stream.hpp>
 
@@ -82,11 +83,16 @@ void synchronize_all_devices();
 /// pending. Returns true if the runtime has shut down: nothing is pending then.
 bool synchronize_all_devices_quietly() noexcept;
 
-/// Returns true if work of a failed call may be pending that nothing has recorded, because
-/// synchronize_quietly could not wait for it. Calls no HIP.
+/// Returns true if work may be pending that nothing has recorded, because a wait for it has failed
+/// (abandoned_waits), and not all devices have been idle since. Host memory, staging memory and
+/// internal streams of the library must not be freed or used again while that work may use them.
+/// Calls no HIP.
 bool has_abandoned_work() noexcept;
 /// Blocks until no such work is pending. Calls HIP only if there is any. Logs errors, and returns
-/// false if work may still be pending: no host memory that the library owns may then be freed.
+/// false if such work may still be pending.
 bool wait_for_abandoned_work() noexcept;
+/// Records that a device has been idle since abandoned_waits had the value `abandoned`. Throws
+/// roc::error.
+void record_idle_device(int device, std::uint64_t abandoned);
 
 }  // namespace roc::runtime

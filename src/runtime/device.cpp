@@ -11,9 +11,11 @@
 
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/default_stream_sync.hpp"
 #include "runtime/host_function_errors.hpp"
 #include "runtime/peer_access.hpp"
 #include "runtime/stream_capture.hpp"
+#include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
 
 namespace roc {
@@ -77,7 +79,10 @@ void device::synchronize(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   runtime::refuse_device_synchronization();
   runtime::on_device const guard(ordinal_);
+  std::uint64_t const abandoned = runtime::abandoned_waits.load();
   ROCARRAY_HIP(hipDeviceSynchronize);
+  if (abandoned != 0) [[unlikely]]
+    runtime::record_idle_device(ordinal_, abandoned);
   runtime::rethrow_host_error(ordinal_);
 }
 

@@ -31,9 +31,10 @@ int device_for(stream_ref stream, int first, int second);
 /// not access memory that the caller frees next. If the stream cannot be awaited, blocks until its
 /// device is idle, unless a graph is captured meanwhile. Logs errors of HIP. Returns false, after
 /// logging what that means, if work may still be pending: memory of the library that it uses must
-/// then be leaked. Does nothing and returns true for a stream that was moved from or destroyed.
+/// then not be used again or freed before wait_for_abandoned_work has succeeded. Does nothing and
+/// returns true for a stream that was moved from or destroyed.
 bool synchronize_quietly(stream_ref stream) noexcept;
-/// How often a wait after an error has failed.
+/// How often a wait has failed that no other wait replaced: see has_abandoned_work.
 inline std::atomic<std::uint64_t> abandoned_waits = 0;
 /// Counts a wait that has failed, and logs what that means.
 void abandon_wait() noexcept;

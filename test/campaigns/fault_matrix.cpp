@@ -1907,9 +1907,6 @@ bool is_explained(fault const& f, int grown) {
 
 // Copies of all kinds through all staging memory. Returns what is wrong.
 std::string probe() {
-  if (std::size_t const blocks = transfer::staging_pool::count_lost_blocks(); blocks != 0) {
-    return std::to_string(blocks) + " blocks of staging memory are lost";
-  }
   try {
     stream s;
     words const from = make_words(count, 5);
@@ -1932,7 +1929,8 @@ std::string probe() {
   } catch (std::exception const& error) {
     return std::string("a copy afterwards fails: ") + error.what();
   }
-  return "";
+  std::size_t const blocks = transfer::staging_pool::count_lost_blocks();
+  return blocks == 0 ? "" : std::to_string(blocks) + " blocks of staging memory are lost";
 }
 
 void prepare_process() {

@@ -120,16 +120,18 @@ class chunked_copy {
     end();
   }
 
-  // Waits for the work of a copy that has failed. Scratch memory and internal streams are not used
-  // again if their work cannot be awaited.
+  // Waits for the work of a copy that has failed. Abandons scratch memory and internal streams if
+  // their work cannot be awaited.
   void synchronize_quietly() noexcept {
     bool is_idle = true;
     for (placed_stream const* const used : {&gathering_, &sending_, &scattering_}) {
       is_idle = runtime::synchronize_quietly(used->stream) && is_idle;
     }
     if (is_idle) return;
-    if (gathered_) gathered_->abandon();
-    if (received_) received_->abandon();
+    for (staging_buffer_ptr* const buffer : {&gathered_, &received_}) {
+      if (*buffer) (*buffer)->abandon();
+      buffer->reset();  // records an event on streams that others may use after the next lines
+    }
     from_.abandon();
     to_.abandon();
   }

@@ -187,9 +187,8 @@ staging_pool::block* staging_pool::find_block_locked(std::size_t bytes, stream_r
   for (auto candidate = blocks_.begin(); candidate != blocks_.end(); ++candidate) {
     if (candidate->is_abandoned) {
       if (candidate->live_buffers != 0 || runtime::has_abandoned_work()) continue;
-      // All devices have been idle since the block was abandoned.
+      // The abandoned work is done. Work with other buffers of the block may be pending.
       candidate->is_abandoned = false;
-      candidate->uses.clear();
       candidate->used_bytes = block_bytes_;
     }
     bool const is_of_other_stream =
@@ -249,6 +248,7 @@ void staging_pool::wait_for_block(std::unique_lock<std::mutex>& lock) {
     lock.lock();
     --oldest.live_buffers;
     if (!is_idle) {
+      // Without the log of abandon_wait: no call of the program has failed.
       runtime::abandoned_waits.fetch_add(1);
       oldest.is_abandoned = true;
     }
@@ -274,8 +274,8 @@ std::size_t staging_pool::count_lost() {
   bool const is_recovered = runtime::wait_for_abandoned_work();
   std::lock_guard const lock(mutex_);
   return static_cast<std::size_t>(std::count_if(blocks_.begin(), blocks_.end(), [&](block& entry) {
-    if (entry.live_buffers != 0) return true;
-    return entry.is_abandoned ? !is_recovered : !entry.uses.wait_quietly();
+    bool const is_usable = entry.live_buffers == 0 && (is_recovered || !entry.is_abandoned);
+    return !is_usable || !entry.uses.wait_quietly();
   }));
 }
 
@@ -300,10 +300,10 @@ void staging_pool::release(block& parent, stream_ref stream) noexcept {
     parent.uses.add_with_event(id);
   } catch (std::exception const& error) {
     base::log_error(error.what());
+    parent.uses.remove(id);  // has no event; before another thread can add one
     lock.unlock();
     bool const is_idle = runtime::synchronize_quietly(stream);
     lock.lock();
-    parent.uses.remove(id);  // has no event
     if (!is_idle) parent.is_abandoned = true;
   }
   --parent.live_buffers;

@@ -66,7 +66,7 @@ class staging_pool {
   /// Returns the bytes of all blocks, in use or free. Takes the lock.
   std::size_t size_bytes();
   /// Blocks until the work is done that uses the blocks of all pools of the library, and returns
-  /// the number of blocks that cannot be reused after that. For tests: 0 if no copy runs.
+  /// the number of blocks that cannot be reused after that. For tests. Precondition: no copy runs.
   static std::size_t count_lost_blocks();
 
   /// Returns the pool of pinned host memory of the current device, with blocks of
@@ -145,9 +145,9 @@ class staging_buffer {
   staging_buffer& operator=(staging_buffer const&) = delete;
 
   std::byte* data() const noexcept { return data_; }
-  /// Keeps the buffer's block from being used again until the devices are known to be idle, because
-  /// after an error work of other streams may still use the buffer: a wait for that work has failed
-  /// and was counted (runtime::abandon_wait). Does not block.
+  /// Keeps the buffer's block from being used again while runtime::has_abandoned_work() returns
+  /// true: work of other streams may still use the buffer. Precondition: a wait for that work has
+  /// failed and was counted in runtime::abandoned_waits. Does not block.
   void abandon() noexcept {
     if (block_ != nullptr) pool_->abandon(*block_);
   }

@@ -124,7 +124,6 @@ class block_runner final : public host_kernels::running_block {
   unsigned next_ = 0;          // the first thread that has not started
   unsigned last_ = 0;          // the fiber starts threads up to this one
   unsigned current_ = 0;       // the thread that runs
-  bool poisons_ = false;
 
   std::vector<std::unique_ptr<stack_memory>> stacks_;
   std::vector<std::unique_ptr<fiber>> fibers_;

@@ -19,16 +19,17 @@ struct unused_memory_write {
   std::size_t nearest_offset;  // of the nearest variable, in the thread-local memory
 };
 
-/// The shared memory of the blocks that one thread of the system runs, one after another: the
-/// dynamic one, which is kept for later kernels, and the kernel's `__shared__` variables, which are
-/// thread-local variables of its shared object.
+/// The shared memory of the blocks that one thread of the system runs, one after another: dynamic
+/// shared memory, which is kept for later kernels, and the kernel's `__shared__` variables, which
+/// are thread-local variables of its shared object.
 class block_shared_memory {
  public:
   static constexpr std::size_t alignment = 16;
 
   /// Returns true if prepare needs no further memory for `bytes` of dynamic shared memory.
   bool has(std::size_t bytes) const noexcept;
-  /// Allocates dynamic shared memory, if it has less. No block runs. Throws std::bad_alloc.
+  /// Allocates dynamic shared memory unless has(bytes) is true. No block runs. Throws
+  /// std::bad_alloc.
   void allocate(std::size_t bytes);
   /// Prepares for the blocks of a kernel and returns their dynamic shared memory. With `poisons`,
   /// finds the memory that poison() fills. Throws std::bad_alloc.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// What a launch of a kernel on the CPU runs.
 #pragma once
 
 #include <cstddef>

@@ -73,7 +73,7 @@ class mapped_file {
   explicit mapped_file(char const* path) {
     int const file = ::open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    struct stat status{};
+    struct stat status {};
     if (::fstat(file, &status) == 0 && status.st_size > 0) {
       auto const size = static_cast<std::size_t>(status.st_size);
       void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);

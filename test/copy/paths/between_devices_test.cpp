@@ -344,6 +344,7 @@ class held_pairs {
 TEST_F(BetweenDevices, InternalStreamsAreUsedAgainOnceTheirWorkIsAwaited) {
   roc::scoped_options const scope({.peer_access = false});
   auto const source = on_device(0, {70, 90});
+  source.copy_to_device(numbers(1));
   auto const target = on_device(1, {90, 100});
   auto const part = target(roc::all, roc::slice(0, 70));
   roc::stream const stream;
@@ -371,8 +372,15 @@ TEST_F(BetweenDevices, InternalStreamsAreUsedAgainOnceTheirWorkIsAwaited) {
   ASSERT_TRUE(roc::runtime::wait_for_abandoned_work());
   EXPECT_EQ(1u, held_pairs(0, stream).size());
   EXPECT_EQ(1u, held_pairs(1, stream).size());
+  target.fill(0);
   roc::copy(source.view().transpose(), part, stream);
   stream.synchronize();
+  auto const copied = part.copy_to_host();
+  for (std::size_t i = 0; i != 90; ++i) {
+    for (std::size_t j = 0; j != 70; ++j) {
+      ASSERT_EQ(static_cast<int>(1 + j * 90 + i), copied(i, j));
+    }
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "support/options.hpp"
 
@@ -91,34 +92,46 @@ bool becomes_true(Condition condition) {
 class StagingDriver : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(driver.start()); }
+  // After a failed expectation, a transfer may be pending.
+  void TearDown() override {
+    work->is_held = false;
+    for (staging_driver::ticket const ticket : tickets_) driver.withdraw(ticket, false);
+  }
 
   driven_transfer transfer_of(std::shared_ptr<counted_work> const& counted, bool is_upload) {
     driven_transfer result{counted, is_upload, &counters, first_value, {}, slots};
     for (std::size_t i = 0; i != slots; ++i) result.slots[i] = &counted->memory[i];
     return result;
   }
-  static void announce(progress_counters& of, std::uint64_t value) {
-    std::atomic_ref<std::uint64_t>(of.device).store(value, std::memory_order_release);
+  static void announce(progress_counters& target, std::uint64_t value) {
+    std::atomic_ref<std::uint64_t>(target.device).store(value, std::memory_order_release);
   }
-  static std::uint64_t cpu_value(progress_counters& of) {
-    return std::atomic_ref<std::uint64_t>(of.cpu).load(std::memory_order_acquire);
+  static std::uint64_t cpu_value(progress_counters& target) {
+    return std::atomic_ref<std::uint64_t>(target.cpu).load(std::memory_order_acquire);
   }
   // Returns true if the CPU announces the value, and no larger one for some time.
-  static bool stops_at(progress_counters& of, std::uint64_t value) {
-    if (!becomes_true([&] { return cpu_value(of) >= value; })) return false;
+  static bool stops_at(progress_counters& target, std::uint64_t value) {
+    if (!becomes_true([&] { return cpu_value(target) >= value; })) return false;
     std::this_thread::sleep_for(5ms);
-    return cpu_value(of) == value;
+    return cpu_value(target) == value;
+  }
+  staging_driver::ticket add(driven_transfer const& transfer) {
+    tickets_.push_back(driver.add(transfer));
+    return tickets_.back();
   }
 
   progress_counters counters{first_value, first_value};  // earlier transfers are complete
   progress_counters other_counters{};
   std::shared_ptr<counted_work> const work = std::make_shared<counted_work>();
   staging_driver& driver = staging_driver::instance();
+
+ private:
+  std::vector<staging_driver::ticket> tickets_;
 };
 
 TEST_F(StagingDriver, UploadPacksAChunkOnceItsSlotHasBeenRead) {
   driven_transfer const transfer = transfer_of(work, true);
-  driver.add(transfer);
+  add(transfer);
   EXPECT_TRUE(stops_at(counters, first_value)) << "the user's stream has not reached the copy";
   announce(counters, transfer.started());
   for (std::size_t packed = slots; packed <= chunks; ++packed) {
@@ -131,7 +144,7 @@ TEST_F(StagingDriver, UploadPacksAChunkOnceItsSlotHasBeenRead) {
 
 TEST_F(StagingDriver, DownloadUnpacksAChunkOnceItHasArrived) {
   driven_transfer const transfer = transfer_of(work, false);
-  driver.add(transfer);
+  add(transfer);
   EXPECT_TRUE(stops_at(counters, first_value));
   for (std::size_t chunk = 0; chunk != chunks; ++chunk) {
     announce(counters, transfer.device_done(chunk));
@@ -141,13 +154,13 @@ TEST_F(StagingDriver, DownloadUnpacksAChunkOnceItHasArrived) {
   EXPECT_EQ(static_cast<int>(chunks * tasks), work->unpacked);
 }
 
-TEST_F(StagingDriver, TransferDoesNotWaitForThatOfABusyStream) {
-  driver.add(transfer_of(work, false));
+TEST_F(StagingDriver, TransferIsServedWhileAnotherStreamIsBusy) {
+  add(transfer_of(work, false));
   auto const other_work = std::make_shared<counted_work>();
   driven_transfer other = transfer_of(other_work, false);
   other.counters = &other_counters;
   other.first_value = 0;
-  driver.add(other);
+  add(other);
   announce(other_counters, other.last_value());
   EXPECT_TRUE(stops_at(other_counters, other.cpu_done(chunks - 1)));
   EXPECT_TRUE(work->has_run_chunks(0));
@@ -159,7 +172,7 @@ TEST_F(StagingDriver, TransferDoesNotWaitForThatOfABusyStream) {
 TEST_F(StagingDriver, ChunksAreAnnouncedInOrder) {
   driven_transfer const transfer = transfer_of(work, false);
   work->is_held = true;
-  driver.add(transfer);
+  add(transfer);
   announce(counters, transfer.device_done(1));
   EXPECT_TRUE(becomes_true([&] { return work->unpacked == 2 * tasks - 1; }));
   EXPECT_TRUE(stops_at(counters, first_value));
@@ -171,7 +184,7 @@ TEST_F(StagingDriver, ChunksAreAnnouncedInOrder) {
 
 TEST_F(StagingDriver, WithdrawnTransferAccessesNoMemory) {
   driven_transfer const transfer = transfer_of(work, false);
-  staging_driver::ticket const ticket = driver.add(transfer);
+  staging_driver::ticket const ticket = add(transfer);
   announce(counters, transfer.device_done(0));
   EXPECT_TRUE(stops_at(counters, transfer.cpu_done(0)));
   driver.withdraw(ticket, false);
@@ -183,11 +196,11 @@ TEST_F(StagingDriver, WithdrawnTransferAccessesNoMemory) {
 
 TEST_F(StagingDriver, WithdrawnTransferReleasesTheWaitsAfterEarlierTransfers) {
   driven_transfer const earlier = transfer_of(work, false);
-  driver.add(earlier);
+  add(earlier);
   auto const later_work = std::make_shared<counted_work>();
   driven_transfer later = transfer_of(later_work, false);
   later.first_value = earlier.last_value();
-  driver.withdraw(driver.add(later), true);
+  driver.withdraw(add(later), true);
   EXPECT_TRUE(stops_at(counters, first_value)) << "the earlier transfer is pending";
   announce(counters, earlier.last_value());
   EXPECT_TRUE(stops_at(counters, later.last_value()));
@@ -197,7 +210,7 @@ TEST_F(StagingDriver, WithdrawnTransferReleasesTheWaitsAfterEarlierTransfers) {
 
 TEST_F(StagingDriver, WithdrawalOfACompleteTransferDoesNothing) {
   driven_transfer const transfer = transfer_of(work, false);
-  staging_driver::ticket const ticket = driver.add(transfer);
+  staging_driver::ticket const ticket = add(transfer);
   announce(counters, transfer.last_value());
   EXPECT_TRUE(stops_at(counters, transfer.cpu_done(chunks - 1)));
   driver.withdraw(ticket, true);

@@ -173,8 +173,8 @@ TEST_F(StagingPool, AbandonedBlocksComeBackOnceTheDeviceIsIdle) {
   EXPECT_EQ(2, allocations);
 }
 
-// While another block can be used, nobody waits for the device on behalf of an abandoned one.
-TEST_F(StagingPool, AbandonedBlockIsUsedAgainAfterAWaitOfOthers) {
+// A pool that has a usable block does not itself wait for the device.
+TEST_F(StagingPool, AbandonedBlockIsUsedAgainAfterAnotherCallerWaited) {
   std::byte* abandoned = nullptr;
   {
     auto const buffer = pool.acquire(block_bytes, stream);
@@ -189,6 +189,71 @@ TEST_F(StagingPool, AbandonedBlockIsUsedAgainAfterAWaitOfOthers) {
   auto const again = pool.try_acquire(block_bytes, stream);
   ASSERT_NE(nullptr, again);
   EXPECT_EQ(abandoned, again->data());
+}
+
+TEST_F(StagingPool, SynchronizationOfAllDevicesRecoversAbandonedBlocks) {
+  {
+    auto const buffer = pool.acquire(block_bytes, stream);
+    roc::runtime::abandoned_waits.fetch_add(1);
+    buffer->abandon();
+  }
+  auto const rest = pool.acquire(block_bytes, stream);
+  for (int i = 0; i != roc::device::count(); ++i) {
+    EXPECT_EQ(nullptr, pool.try_acquire(block_bytes, stream));
+    roc::device(i).synchronize();
+  }
+  EXPECT_NE(nullptr, pool.try_acquire(block_bytes, stream));
+}
+
+// The wait that recovers a block says nothing about work that is enqueued with another buffer of
+// the block after it.
+TEST_F(StagingPool, RecoveredBlockStillWaitsForItsOtherBuffers) {
+  auto const full = pool.acquire(block_bytes, stream);
+  auto abandoned = pool.acquire(alignment, stream);
+  auto pending = pool.acquire(alignment, other);
+  roc::runtime::abandoned_waits.fetch_add(1);
+  abandoned->abandon();
+  abandoned.reset();
+  ASSERT_TRUE(roc::runtime::wait_for_abandoned_work());
+  gate work;
+  work.close(other);
+  pending.reset();
+  if (roc::test::run_mode() == roc::test::mode::threaded && gate::holds()) {
+    EXPECT_EQ(nullptr, pool.try_acquire(block_bytes, stream));
+  }
+  work.open();
+  EXPECT_NE(nullptr, pool.acquire(block_bytes, stream));
+}
+
+TEST_F(StagingPool, BlocksWhoseWorkCannotBeAwaitedAreNotReusedBeforeTheDeviceIsIdle) {
+  gate work;
+  work.close(stream);
+  {
+    auto const first = pool.acquire(block_bytes, stream);
+    auto const second = pool.acquire(block_bytes, stream);
+  }
+  auto const log = roc::set_log_hook([](char const*) noexcept {});
+  for (char const* const call :
+       {"hipEventSynchronize", "hipStreamSynchronize", "hipDeviceSynchronize"}) {
+    ASSERT_TRUE(
+        roc::platform::fail_call(call, 1, hipErrorUnknown, roc::platform::failing_uses::all_later));
+  }
+  bool const is_pending = roc::test::run_mode() == roc::test::mode::threaded && gate::holds();
+  if (is_pending) {
+    EXPECT_THROW(static_cast<void>(pool.acquire(block_bytes, other)), roc::out_of_memory);
+  }
+  roc::platform::clear_failures();
+  roc::set_log_hook(log);
+  if (is_pending) {
+    EXPECT_EQ(nullptr, pool.try_acquire(block_bytes, other));
+  }
+  device_synchronizations = 0;
+  work.open();
+  EXPECT_NE(nullptr, pool.acquire(block_bytes, other));
+  if (is_pending) {
+    EXPECT_LT(0, device_synchronizations);
+  }
+  EXPECT_EQ(2, allocations);
 }
 
 }  // namespace

@@ -495,23 +495,39 @@ INSTANTIATE_TEST_SUITE_P(OfCalls, ValueStagingFailure,
                                          "hipMemcpyAsync", "hipStreamWaitEvent", "hipEventRecord"));
 
 // The library cannot wait for the work that a failed call has enqueued, so nothing does the CPU's
-// part of it. The device must not wait for that.
-TEST(ValueStaging, DeviceGoesOnIfTheWaitAfterAnErrorFails) {
+// part of it. The device must not wait for that. Once it is idle, the pair of streams and its
+// counters are used again.
+class ValueStagingAbandoned : public testing::TestWithParam<bool> {};
+
+TEST_P(ValueStagingAbandoned, DeviceGoesOnAndTheStreamsAreUsedAgain) {
+  bool const is_upload = GetParam();
   bytes const source = numbered(length, 1);
+  bytes const other_source = numbered(length, 2);
   roc::device_array<std::uint8_t> const array({length});
+  roc::device_array<std::uint8_t> const failing({length});
   array.copy_to_device(source);
+  failing.copy_to_device(source);
   bytes first(length), back(length);
   roc::stream const stream;
-  array.copy_to_host(first, stream);  // allocates the staging memory
+  auto const copy = [&] {
+    if (is_upload) {
+      failing.copy_to_device(other_source, stream, roc::borrow_source);
+    } else {
+      failing.copy_to_host(back, stream);
+    }
+  };
+  array.copy_to_host(first, stream);
+  copy();  // both allocate the staging memory
   stream.synchronize();
   unsigned waits = 0;
   {
     call_recorder const calls;
-    array.copy_to_host(first, stream);
+    copy();
     waits = calls.count("hipStreamWaitEvent");
     stream.synchronize();
   }
   std::fill(first.begin(), first.end(), std::uint8_t{0});
+  std::fill(back.begin(), back.end(), std::uint8_t{0});
   gate stream_gate;
   stream_gate.close(stream);
   array.copy_to_host(first, stream);
@@ -519,11 +535,13 @@ TEST(ValueStaging, DeviceGoesOnIfTheWaitAfterAnErrorFails) {
   ASSERT_TRUE(roc::platform::fail_call("hipStreamWaitEvent", waits, hipErrorUnknown));
   ASSERT_TRUE(roc::platform::fail_call("hipStreamSynchronize", 1, hipErrorUnknown, all_later));
   ASSERT_TRUE(roc::platform::fail_call("hipDeviceSynchronize", 1, hipErrorUnknown, all_later));
-  EXPECT_THROW(array.copy_to_host(back, stream), roc::error);
+  EXPECT_THROW(copy(), roc::error);
   roc::platform::clear_failures();
   bytes const after_error = back;
   stream_gate.open();
-  auto synchronized = std::async(std::launch::async, [] { roc::device().synchronize(); });
+  auto synchronized = std::async(std::launch::async, [] {
+    for (int i = 0; i != roc::device::count(); ++i) roc::device(i).synchronize();
+  });
   if (synchronized.wait_for(std::chrono::seconds(20)) != std::future_status::ready) {
     std::fputs("the device waits for a call that has failed\n", stderr);
     std::abort();
@@ -531,10 +549,19 @@ TEST(ValueStaging, DeviceGoesOnIfTheWaitAfterAnErrorFails) {
   synchronized.get();
   EXPECT_EQ(source, first);
   EXPECT_EQ(after_error, back);
-  array.copy_to_host(back, stream);
-  stream.synchronize();
-  EXPECT_EQ(source, back);
+  call_recorder const calls;
+  for (unsigned round = 1; round != 4; ++round) {
+    bytes const sent = numbered(length, 2 + round);
+    failing.copy_to_device(sent, stream, roc::borrow_source);
+    failing.copy_to_host(back, stream);
+    stream.synchronize();
+    EXPECT_EQ(sent, back);
+  }
+  EXPECT_NE(0u, calls.count("hipStreamWaitValue64")) << "the method is still in use";
+  EXPECT_EQ(0u, calls.count("hipStreamCreateWithFlags"));
 }
+
+INSTANTIATE_TEST_SUITE_P(OfDirections, ValueStagingAbandoned, testing::Bool());
 
 // In a process of its own, because the library remembers it.
 TEST(ValueStagingDeathTest, HostFunctionsAreUsedIfTheDeviceCannotWaitForValues) {

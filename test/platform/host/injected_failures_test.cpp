@@ -286,7 +286,10 @@ class HostInjectedFailure : public testing::Test {
       return hipStreamWaitValue64(stream_, pinned_, 0, hipStreamWaitValueGte);
     };
     all["hipStreamWriteValue64"] = [&] { return hipStreamWriteValue64(stream_, pinned_, 1, 0); };
-    all["hipLaunchHostFunc"] = [&] { return hipLaunchHostFunc(stream_, [](void*) {}, nullptr); };
+    all["hipLaunchHostFunc"] = [&] {
+      return hipLaunchHostFunc(
+          stream_, [](void*) {}, nullptr);
+    };
     all["hipEventCreateWithFlags"] = [&] {
       hipEvent_t event = nullptr;
       return undo_if_ok(hipEventCreateWithFlags(&event, 0), [&] { ok(hipEventDestroy(event)); });

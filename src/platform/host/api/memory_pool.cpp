@@ -36,8 +36,9 @@ hipError_t allocate_on(std::shared_ptr<stream_object> const& stream, int device,
   arena& memory = device_arena(device);
   *data = memory.allocate(bytes, true);
   if (*data == nullptr) {
-    // Enqueued frees may release enough memory.
+    // Enqueued frees may release enough memory, also those on streams of other devices.
     scheduler::instance().wait_for_device(device);
+    if (stream->device != device) scheduler::instance().wait_for_device(stream->device);
     *data = memory.allocate(bytes, true);
   }
   note_device_allocation(*data, bytes, false);
