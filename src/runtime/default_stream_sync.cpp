@@ -182,26 +182,41 @@ void synchronize_other_device(int device) {
   ROCARRAY_HIP(hipStreamSynchronize, default_stream);
 }
 
-void synchronize_device(int device) {
+namespace {
+
+// Does what synchronize_device does. Returns false if work of foreign non-blocking streams may be
+// pending still, because a graph is captured.
+bool wait_for_device(int device) {
   on_device const guard(device);
   if (!is_any_capture_active()) {
     ROCARRAY_HIP(hipDeviceSynchronize);
-    return;
+    return true;
   }
   synchronize_all_streams(device);
   synchronize_non_blocking_streams(device);
+  return false;
 }
 
-void synchronize_all_devices() {
-  for (int device = 0; device < roc::device::count(); ++device) synchronize_device(device);
+// Does what synchronize_all_devices does. Returns false as wait_for_device does.
+bool wait_for_all_devices() {
+  bool are_idle = true;
+  for (int device = 0; device < roc::device::count(); ++device) {
+    are_idle = wait_for_device(device) && are_idle;
+  }
+  return are_idle;
 }
+
+}  // namespace
+
+void synchronize_device(int device) { static_cast<void>(wait_for_device(device)); }
+
+void synchronize_all_devices() { static_cast<void>(wait_for_all_devices()); }
 
 bool synchronize_all_devices_quietly() noexcept {
   std::uint64_t const count = abandoned_waits.load();
   for (bool is_last_attempt : {false, true}) {  // a transient failure must not leak memory
     try {
-      synchronize_all_devices();
-      raise_to(recovered_waits, count);
+      if (wait_for_all_devices()) raise_to(recovered_waits, count);
       return true;
     } catch (error const& failure) {
       if (platform::is_runtime_shut_down(failure)) {
@@ -219,7 +234,10 @@ bool synchronize_all_devices_quietly() noexcept {
 bool has_abandoned_work() noexcept { return recovered_waits.load() != abandoned_waits.load(); }
 
 bool wait_for_abandoned_work() noexcept {
-  return !has_abandoned_work() || synchronize_all_devices_quietly();
+  std::uint64_t const count = abandoned_waits.load();
+  if (recovered_waits.load() >= count) return true;
+  // While a graph is captured, the wait does not cover all work.
+  return synchronize_all_devices_quietly() && recovered_waits.load() >= count;
 }
 
 void record_idle_device(int device, std::uint64_t abandoned) {

@@ -14,6 +14,8 @@
 #include <roc/native.hpp>
 
 #include "platform/call.hpp"
+#include "runtime/default_stream_sync.hpp"
+#include "runtime/stream_handle.hpp"
 
 namespace {
 
@@ -27,6 +29,23 @@ TEST_F(GraphCapture, ContiguousCopiesOfPinnedMemory) {
     other.copy_to_device(device, stream);
     other.copy_to_host(output, stream);
   });
+  expect_output_is_input(executable);
+}
+
+// HIP refuses to wait for a device while a graph is captured, so that work of other code may be
+// pending after the library's wait.
+TEST_F(GraphCapture, WaitDuringACaptureDoesNotRecoverAbandonedWork) {
+  roc::runtime::abandoned_waits.fetch_add(1);
+  bool has_recovered = true;
+  auto executable = captured([&](roc::stream_ref stream) {
+    device.copy_to_device(input, stream);
+    has_recovered = roc::runtime::wait_for_abandoned_work();
+    device.copy_to_host(output, stream);
+  });
+  EXPECT_FALSE(has_recovered);
+  EXPECT_TRUE(roc::runtime::has_abandoned_work());
+  EXPECT_TRUE(roc::runtime::wait_for_abandoned_work());
+  EXPECT_FALSE(roc::runtime::has_abandoned_work());
   expect_output_is_input(executable);
 }
 
