@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "preload/vendor_runtime.hpp"
+
 __asm__(R"(
         .macro  rocarray_trampoline name
         .text
@@ -108,8 +110,8 @@ constexpr char const* names[] = {
 };
 #undef ROCARRAY_DRIVER_EXPORT
 
-int fail_without_function() noexcept { return 801; }  // CUDA_ERROR_NOT_SUPPORTED
-int fail_without_driver() noexcept { return 34; }     // CUDA_ERROR_STUB_LIBRARY
+int fail_without_function() noexcept { return code_without_function; }
+int fail_without_driver() noexcept { return code_without_runtime; }
 
 }  // namespace
 

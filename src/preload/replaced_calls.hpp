@@ -33,8 +33,9 @@ inline copy_request contiguous(void* to, void const* from, std::size_t bytes, in
 template <class... Arguments>
 int call_vendor(call function, void const* caller, Arguments... arguments) {
   call_site const& site = find_call_site(function, caller);
-  void* const address = site.runtime == nullptr ? nullptr : site.runtime->function(function);
-  if (address == nullptr) return code_without_runtime;
+  if (site.runtime == nullptr) return code_without_runtime;
+  void* const address = site.runtime->function(function);
+  if (address == nullptr) return code_without_function;
   return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
 }
 
@@ -58,8 +59,9 @@ template <class... Arguments>
 int copy_or_call_vendor(call function, void const* caller, copy_request const& request,
                         outcome result, Arguments... arguments) {
   call_site& site = find_call_site(function, caller);
-  void* const address = site.runtime == nullptr ? nullptr : site.runtime->function(function);
-  if (address == nullptr) return code_without_runtime;
+  if (site.runtime == nullptr) return code_without_runtime;
+  void* const address = site.runtime->function(function);
+  if (address == nullptr) return code_without_function;
   if (is_in_vendor) return copy_with_vendor(address, arguments...);
   copy_report report;
   if (result == outcome::served) {

@@ -106,6 +106,9 @@ inline constexpr int code_without_runtime = 3;
 /// The result of a call without a driver: CUDA_ERROR_STUB_LIBRARY.
 inline constexpr int code_without_runtime = 34;
 #endif
+/// The result of a call of a function that the runtime lacks: hipErrorNotSupported,
+/// CUDA_ERROR_NOT_SUPPORTED.
+inline constexpr int code_without_function = 801;
 
 /// Returns the runtime that a call from `caller`, an address in the program's code, reaches. On
 /// amd, it is the one that the caller's object was linked with, else the next one in the program's

@@ -111,7 +111,9 @@ expect 0 '^later: not found$' env LD_LIBRARY_PATH="$directory" "$run" "$program"
 expect 0 '^0 42$' env LD_LIBRARY_PATH="$directory" "$run" "$program" unknown table
 expect 0 '^null: not found$' env LD_LIBRARY_PATH="$directory" "$run" "$program" unknown table
 expect 0 '^801$' env LD_LIBRARY_PATH="$directory" "$run" "$program" unknown libcuda.so.1
+expect 0 '^replaced: 801$' env LD_LIBRARY_PATH="$directory" "$run" "$program" unknown libcuda.so.1
 expect 0 '^earlier: not found$' env LD_LIBRARY_PATH="$directory" "$run" "$program" unknown table
+expect 0 '^replaced: not found$' env LD_LIBRARY_PATH="$directory" "$run" "$program" unknown table
 
 # A program that does not call the driver does not load it.
 expect 0 '^0$' env LD_LIBRARY_PATH="$directory" "$run" \

@@ -462,6 +462,15 @@ void unknown() {
   if (earlier != nullptr) {
     std::printf("%d\n", reinterpret_cast<decltype(&cuMemGetInfo_v2)>(earlier)(memory, memory + 1));
   }
+  // One that the library replaces.
+  void* const replaced = driver->find("cuStreamBeginCaptureToGraph");
+  if (replaced == nullptr) {
+    std::puts("replaced: not found");
+  } else {
+    using function = int (*)(void*, void*, void const*, void const*, std::size_t, int);
+    int const code = reinterpret_cast<function>(replaced)(nullptr, nullptr, nullptr, nullptr, 0, 0);
+    std::printf("replaced: %d\n", code);
+  }
 }
 
 // Runs before main, and before the constructors of the preloaded object.
