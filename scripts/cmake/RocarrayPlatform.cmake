@@ -60,7 +60,8 @@ function(rocarray_use_boost_context target directory)
   endif()
   if(ROCARRAY_SANITIZE MATCHES "thread")
     set_source_files_properties(${directory}/fiber.cpp ${directory}/block_runner.cpp
-      ${directory}/block_shared_memory.cpp TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread)
+      ${directory}/block_shared_memory.cpp
+      TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread)
   endif()
 endfunction()
 

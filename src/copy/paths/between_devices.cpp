@@ -47,7 +47,8 @@ class device_streams {
   // The event at the end of the copy's work on these streams. After it, copies of other streams may
   // use them.
   event& done() noexcept { return kept_ ? (*kept_).done : created_->done; }
-  // See auxiliary_streams_guard::abandon. The streams and events must not be used after that.
+  // Keeps other copies from using kept streams until their work is known to be done. The streams
+  // and events must not be used after that.
   void abandon() noexcept { kept_.abandon(); }
 
  private:

@@ -81,10 +81,10 @@ class staging_pool {
 
   struct block {
     std::byte* data = nullptr;
-    std::size_t used_bytes = 0;  // allocated to buffers since the block was last empty
-    unsigned live_buffers = 0;   // buffers not yet released
-    bool is_abandoned = false;   // work that `uses` does not have may be pending after an error
-    runtime::stream_uses uses;   // by released buffers
+    std::size_t used_bytes = 0;           // allocated to buffers since the block was last empty
+    unsigned live_buffers = 0;            // buffers not yet released
+    bool is_abandoned = false;            // work that is not in `uses` may be pending
+    runtime::stream_uses uses;            // by released buffers
     runtime::stream_id exclusive_stream;  // set if reused while work of this stream is pending
   };
 

@@ -134,7 +134,8 @@ class block_runner final : public host_kernels::running_block {
   // The number of completed barriers. Addresses for release and acquire, by parity of the barrier.
   unsigned barriers_ = 0;
   std::array<std::uint64_t, 2> barrier_order_{};
-  // Of the last operation of each thread. They do not change before all threads wait again.
+  // The value that each thread passed to its last operation. Changes only after all threads wait
+  // again.
   std::array<std::uint64_t, host_kernels::max_block_threads> lane_values_{};
   block_shared_memory shared_;
 };

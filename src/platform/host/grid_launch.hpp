@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a launch of a kernel on the CPU runs.
+// The description of a kernel launch on the CPU.
 #pragma once
 
 #include <cstddef>
