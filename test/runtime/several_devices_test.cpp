@@ -220,7 +220,8 @@ TEST(SeveralDevices, HostMemoryCanBeFilledOnAStreamOfAnyDevice) {
   EXPECT_EQ(3, host[99]);
 }
 
-int device_calls = 0;
+// Only calls of the thread itself: threads that the library has just started set their device.
+thread_local int device_calls = 0;
 
 // Copy engines accept a stream of any device; kernels need its device to be current.
 TEST(SeveralDevices, SmallCopyOnAStreamDoesNotCallGetOrSetDevice) {
