@@ -56,23 +56,26 @@ bool is_within_device(plan const& p) {
   return p.kind == copy_kind::device_to_device || p.host_managed;
 }
 
-// The engines of AMD's GPUs copy rows in one command only if the pitches are multiples of 4 bytes.
-// For others ROCm enqueues a copy per row, up to 60 times slower for short rows (ROCm/rocm-systems
-// issue 5646). The CPU packs rows below the limit: in the about 10 us that a copy costs, the link
+// The engines of AMD's GPUs copy rows in one command only if the first row begins at, and the pitch
+// is, a multiple of 4 bytes. For other pitches ROCm enqueues a copy per row, up to 60 times slower
+// for short rows (ROCm/rocm-systems issue 5646); for another first row a kernel copies byte by
+// byte. The CPU packs rows below the limit: in the about 10 us that a copy costs, the link
 // transfers more than such a row. Not measured on AMD.
 #if ROCARRAY_PLATFORM_AMD
-constexpr std::ptrdiff_t engine_pitch_unit = 4;
+constexpr unsigned engine_unit = 4;
 #else
-constexpr std::ptrdiff_t engine_pitch_unit = 1;
+constexpr unsigned engine_unit = 1;
 #endif
 constexpr std::size_t longest_packed_row = std::size_t{256} << 10;
 
 // Returns true if the copy engines copy the rows of a strided copy fast.
 bool suits_engines(layout::canonical_layout const& canonical) {
+  if (canonical.run > longest_packed_row) return true;
   layout::axis const& rows = canonical.axes[canonical.rank - 1];
-  bool const has_engine_pitches =
-      rows.source % engine_pitch_unit == 0 && rows.destination % engine_pitch_unit == 0;
-  return has_engine_pitches || canonical.run > longest_packed_row;
+  return reinterpret_cast<std::uintptr_t>(canonical.source) % engine_unit == 0 &&
+         reinterpret_cast<std::uintptr_t>(canonical.destination) % engine_unit == 0 &&
+         static_cast<std::size_t>(rows.source) % engine_unit == 0 &&
+         static_cast<std::size_t>(rows.destination) % engine_unit == 0;
 }
 
 // Between two devices, the copy engines reach the full rate of the link with rows from this length

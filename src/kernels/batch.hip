@@ -36,8 +36,8 @@ hipError_t launch_items(batch_item const* items, std::size_t count, hipStream_t 
   constexpr std::size_t max_blocks = 1u << 20;  // the kernel's loop covers the rest
   std::size_t const blocks = (count + items_per_block - 1) / items_per_block;
   auto const grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
-  copy_items<item_threads><<<dim3(grid), dim3(threads), 0, stream>>>(items, count);
-  return hipGetLastError();
+  return native_detail::launch_kernel(copy_items<item_threads>, dim3(grid), dim3(threads), stream,
+                                      items, count);
 #else
   return native_detail::launch_elementwise(copy_whole_item{items}, count, stream);
 #endif

@@ -30,8 +30,8 @@ __global__ void dword_tile_kernel(tile_job job) {
 template <class Word>
 hipError_t launch_dword_tiles(tile_job const& job, hipStream_t stream) {
   dim3 const grid(job.blocks < max_tile_blocks ? job.blocks : max_tile_blocks);
-  dword_tile_kernel<Word><<<grid, dim3(dwords_per_line, tile_lines), 0, stream>>>(job);
-  return hipGetLastError();
+  return native_detail::launch_kernel(dword_tile_kernel<Word>, grid,
+                                      dim3(dwords_per_line, tile_lines), stream, job);
 }
 
 hipError_t launch_dword_tile(tile_job const& job, std::size_t word_bytes, hipStream_t stream) {

@@ -2,7 +2,9 @@
 #include <roc/detail/launch.hpp>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -133,6 +135,21 @@ bool exceeds(std::array<std::ptrdiff_t, 3> const& extent,
   return false;
 }
 
+constexpr std::ptrdiff_t max_index = std::numeric_limits<std::uint32_t>::max();
+
+// AMD's runtime refuses more threads along an axis than their numbers of 32 bits can count.
+bool has_too_many_threads(std::array<std::ptrdiff_t, 3> const& grid,
+                          std::array<std::ptrdiff_t, 3> const& block) {
+#if ROCARRAY_PLATFORM_AMD
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (grid[i] > max_index / block[i]) return true;
+  }
+#else
+  static_cast<void>(grid), static_cast<void>(block);
+#endif
+  return false;
+}
+
 bool is_empty(std::array<std::ptrdiff_t, 3> const& extent) {
   return extent[0] == 0 || extent[1] == 0 || extent[2] == 0;
 }
@@ -184,6 +201,11 @@ bool check_launch(stream_ref stream, launched_kernel const& kernel,
   if (exceeds(grid, limits.grid)) {
     throw shape_error("grid " + to_string(grid) + " is not possible" + allows() + "0 to " +
                       to_string(limits.grid) + "; use fewer blocks, and a loop in the kernel");
+  }
+  if (has_too_many_threads(grid, block)) {
+    throw shape_error("grid " + to_string(grid) + " of blocks " + to_string(block) +
+                      " is not possible: AMD's runtime allows " + std::to_string(max_index) +
+                      " threads along an axis; use fewer blocks, and a loop in the kernel");
   }
   kernel_limits const of_kernel = limits_of_kernel(kernel, device);
   if (threads > of_kernel.threads) {

@@ -54,8 +54,8 @@ hipError_t launch_strided_copy(strided_job<Index> const& job, hipStream_t stream
   constexpr std::size_t words_per_block = std::size_t{threads} * words_per_thread;
   std::size_t const blocks = (job.count + words_per_block - 1) / words_per_block;
   auto const grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
-  copy_words<Word, Index><<<dim3(grid), dim3(threads), 0, stream>>>({job});
-  return hipGetLastError();
+  return native_detail::launch_kernel(copy_words<Word, Index>, dim3(grid), dim3(threads), stream,
+                                      {job});
 #else
   return native_detail::launch_elementwise(copy_word<Word, Index>{job}, job.count, stream);
 #endif

@@ -87,7 +87,8 @@ bool try_tile_copy(strided_loop const& loop, hipStream_t stream) {
     job.destination_steps[job.rank] = axis.destination;
     ++job.rank;
   }
-  if (blocks > max_index32) return false;
+  // The kernels' loops step beyond the last block by less than a grid.
+  if (blocks > max_index32 - max_tile_blocks) return false;
   job.blocks = static_cast<std::uint32_t>(blocks);
   platform::check_launch("tile kernel", by_dwords ? launch_dword_tile(job, loop.word_bytes, stream)
                                                   : launch_tile(job, loop.word_bytes, stream));

@@ -71,8 +71,7 @@ __global__ void tile_kernel(tile_job job) {
 template <class Word>
 hipError_t launch_tiles(tile_job const& job, hipStream_t stream) {
   dim3 const grid(job.blocks < max_tile_blocks ? job.blocks : max_tile_blocks);
-  tile_kernel<Word><<<grid, dim3(32, tile_lines), 0, stream>>>(job);
-  return hipGetLastError();
+  return native_detail::launch_kernel(tile_kernel<Word>, grid, dim3(32, tile_lines), stream, job);
 }
 
 hipError_t launch_tile(tile_job const& job, std::size_t word_bytes, hipStream_t stream) {

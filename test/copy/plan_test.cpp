@@ -94,6 +94,11 @@ TEST(Plan, PathOfPinnedRowsDependsOnThePitchOnAmdOnly) {
     EXPECT_EQ(is_aligned ? path::dma_3d : planes,
               roc::planned_path(left_bytes(pinned_planes), first_rows));
   }
+  // The first row does not begin at a multiple of 4 bytes.
+  auto pinned_matrix = roc::pinned_array<std::byte, 2>({8, 132});
+  roc::device_array<std::byte, 2> matrix({8, 132});
+  EXPECT_EQ(rows, roc::planned_path(pinned_matrix(roc::all, roc::slice(1, 97)),
+                                    matrix(roc::all, roc::slice(4, 100))));
   // A copy of a long row costs little more than the row.
   constexpr std::size_t limit = 256 << 10;
   auto pinned = roc::pinned_array<std::byte, 2>({2, limit + 3});

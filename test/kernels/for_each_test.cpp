@@ -51,6 +51,23 @@ TEST(ForEach, CallsTheFunctorOnceForRankZero) {
   EXPECT_EQ(42, array.copy_to_host()());
 }
 
+// On CUDA and new ROCm, the last error of a thread stays until it is read.
+TEST(ForEach, IgnoresAnEarlierErrorOfTheProgram) {
+  int const start = 41;
+  roc::device_array<int, 0> array(roc::shape<0>{});
+  array.copy_to_device(roc::host_view<int const, 0>(&start, {}));
+  roc::device_array<int, 2> matrix({10, 30});
+  void* none = nullptr;
+  ASSERT_NE(hipSuccess, hipMalloc(&none, ~std::size_t{0} / 2));
+  EXPECT_NO_THROW(roc::test::increment({}, array.view()));
+  EXPECT_NO_THROW(matrix(roc::all, roc::slice(0, 30, 2)).fill(5));
+  EXPECT_NO_THROW(matrix(roc::all, roc::slice(1, 30, 2))
+                      .copy_to_device(matrix(roc::all, roc::slice(0, 30, 2))));
+  static_cast<void>(hipGetLastError());
+  EXPECT_EQ(42, array.copy_to_host()());
+  EXPECT_EQ(5, matrix.copy_to_host()(9, 29));
+}
+
 TEST(ForEach, DoesNothingForAnEmptyShape) {
   roc::device_array<int, 2> const array({0, 5});
   EXPECT_NO_THROW(roc::test::number({}, array.view()));

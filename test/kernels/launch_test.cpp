@@ -321,6 +321,13 @@ std::string error_of(launch_size const& size) {
   return {};
 }
 
+#if ROCARRAY_PLATFORM_AMD
+TEST(LaunchErrors, MoreThreadsThanAmdCanCountAreRefused) {
+  std::ptrdiff_t const blocks = std::ptrdiff_t{1} << 24;
+  EXPECT_NE(std::string::npos, error_of({{blocks, 1, 1}, {256, 1, 1}}).find("4294967295 threads"));
+}
+#endif
+
 TEST(LaunchErrors, NameTheValueAndTheLimit) {
   roc::device const device;
   auto const expect = [](std::string const& text, std::string const& message) {

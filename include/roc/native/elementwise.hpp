@@ -29,8 +29,7 @@ hipError_t launch_elementwise(F const& f, std::size_t count, hipStream_t stream)
   if (count == 0) return hipSuccess;
   std::size_t const blocks = (count + threads - 1) / threads;
   auto const grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
-  elementwise<F><<<dim3(grid), dim3(threads), 0, stream>>>(f, count);
-  return hipGetLastError();
+  return launch_kernel(elementwise<F>, dim3(grid), dim3(threads), stream, f, count);
 }
 
 }  // namespace roc::native_detail

@@ -38,9 +38,8 @@ namespace roc::native_detail {
 /// Enqueues f(i, j, …) for the indices of the grid on `stream`. Does not block.
 template <class Block, class F, std::size_t N>
 hipError_t launch_for_each(F const& f, detail::index_grid<N> const& grid, hipStream_t stream) {
-  for_each_index<Block, N, F><<<dim3(grid.template blocks<Block>()),
-                                dim3(detail::threads_of_block<Block>), 0, stream>>>(f, grid);
-  return hipGetLastError();
+  return launch_kernel(for_each_index<Block, N, F>, dim3(grid.template blocks<Block>()),
+                       dim3(detail::threads_of_block<Block>), stream, f, grid);
 }
 
 }  // namespace roc::native_detail

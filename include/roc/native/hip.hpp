@@ -23,6 +23,8 @@
     "rocarray: exactly one of ROCARRAY_PLATFORM_HOST, ROCARRAY_PLATFORM_AMD, ROCARRAY_PLATFORM_NVIDIA must be 1"
 #endif
 
+#include <type_traits>
+
 #if ROCARRAY_PLATFORM_AMD
 #include <roc/native/rocm.hpp>
 #elif ROCARRAY_PLATFORM_NVIDIA
@@ -146,6 +148,16 @@ inline hipError_t launch_kernel(void const* kernel, dim3 grid, dim3 block, void*
   if (error != hipSuccess) static_cast<void>(hipGetLastError());
   return error;
 #endif
+}
+
+/// Does what launch_kernel does, for a kernel without dynamic shared memory. Unlike
+/// `kernel<<<grid, block>>>(…)`, whose error is the last one of the calling thread, which an
+/// earlier call of the program may have left.
+template <class... Parameters>
+hipError_t launch_kernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, hipStream_t stream,
+                         std::type_identity_t<Parameters> const&... arguments) {
+  void* pointers[] = {const_cast<void*>(static_cast<void const*>(&arguments))...};
+  return launch_kernel(reinterpret_cast<void const*>(kernel), grid, block, pointers, 0, stream);
 }
 
 #pragma GCC visibility pop
