@@ -12,6 +12,7 @@
 
 #include "base/no_destructor.hpp"
 #include "platform/call.hpp"
+#include "runtime/current_device.hpp"
 
 namespace roc::runtime {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 struct joined_stream {
   unsigned long long capture = 0;
   std::shared_ptr<event> before;
+  int device = -1;
 };
 
 // Captures are known by HIP's numbers.
@@ -103,18 +105,23 @@ capture_registration::~capture_registration() {
 
 void capture_registration::join_all() {
   if (query(stream_).status != hipStreamCaptureStatusActive) return;
-  std::vector<detail::native_stream*> joined;
+  std::vector<std::pair<detail::native_stream*, int>> joined;
   {
     std::lock_guard const lock(capture_state().mutex);
     for (auto const& [handle, entry] : capture_state().joined) {
-      if (entry.capture == id_) joined.push_back(handle);
+      if (entry.capture == id_) joined.emplace_back(handle, entry.device);
     }
   }
   auto const origin = reinterpret_cast<hipStream_t>(stream_.handle());
-  auto const reached = reinterpret_cast<hipEvent_t>(reached_.handle());
-  for (detail::native_stream* const handle : joined) {
+  for (auto const& [handle, device] : joined) {
     auto const native = reinterpret_cast<hipStream_t>(handle);
     if (query(native).id != id_) continue;
+    // An event can only be recorded on streams of its device.
+    if (!reached_.contains(device)) {
+      on_device const current(device);
+      reached_.emplace(device, event());
+    }
+    auto const reached = reinterpret_cast<hipEvent_t>(reached_.at(device).handle());
     ROCARRAY_HIP(hipEventRecord, reached, native);
     ROCARRAY_HIP(hipStreamWaitEvent, origin, reached, 0);
   }
@@ -246,7 +253,8 @@ bool capture_detail::check_join(stream_ref stream, detail::native_event* event) 
 
 void capture_detail::record_join(stream_ref stream, detail::native_event* event,
                                  std::shared_ptr<roc::event> before) {
-  joined_stream entry{0, std::move(before)};  // the one that it replaces is destroyed unlocked
+  // The one that it replaces is destroyed unlocked.
+  joined_stream entry{0, std::move(before), stream.device_ordinal()};
   std::lock_guard const lock(capture_state().mutex);
   auto const known = capture_state().events.find(event);
   if (known == capture_state().events.end()) return;  // another thread has recorded it elsewhere

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -60,8 +61,8 @@ class capture_registration {
 
  private:
   stream_ref const stream_;
-  event const reached_;
-  unsigned long long id_ = 0;  // HIP's
+  std::map<int, event> reached_;  // by device, of the last stream that was joined
+  unsigned long long id_ = 0;     // HIP's
 };
 
 /// Marks the calling thread as running the function whose calls are captured. Scopes nest.

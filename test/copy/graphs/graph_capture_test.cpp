@@ -444,6 +444,25 @@ TEST_F(GraphCapture, StreamsAreJoinedBackAtTheEnd) {
   expect_output_is_input(executable);
 }
 
+TEST_F(GraphCapture, StreamOfAnotherDeviceIsJoinedBackAtTheEnd) {
+  if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
+  std::optional<roc::stream> branch;
+  roc::device_array<int, 2> there;
+  {
+    roc::device_guard const guard{roc::device(1)};
+    branch.emplace(roc::non_blocking);
+    there = roc::device_array<int, 2>({rows, columns});
+  }
+  auto executable = captured([&](roc::stream_ref stream) {
+    roc::event forked;
+    forked.record(stream);
+    branch->wait(forked);
+    there.copy_to_device(input, *branch);
+    there.copy_to_host(output, *branch);
+  });
+  expect_output_is_input(executable);
+}
+
 TEST_F(GraphCapture, StreamThatHasJoinedMayBeDestroyed) {
   auto executable = captured([&](roc::stream_ref stream) {
     roc::event forked;
