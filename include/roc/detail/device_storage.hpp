@@ -116,4 +116,9 @@ class ROCARRAY_API device_storage {
 /// Throws roc::error.
 ROCARRAY_API void record_stream(void const* data, int device, stream_ref stream);
 
+/// Records that another library has enqueued work on `stream` for this one: later calls without a
+/// stream come after it. The device must be current if `stream` is a default stream. Throws
+/// roc::error.
+ROCARRAY_API void record_work(stream_ref stream);
+
 }  // namespace roc::detail

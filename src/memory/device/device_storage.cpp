@@ -282,4 +282,6 @@ void record_stream(void const* data, int device, stream_ref stream) {
   memory::device_use const use(stream, work_device, data);
 }
 
+void record_work(stream_ref stream) { runtime::record_work(stream); }
+
 }  // namespace roc::detail

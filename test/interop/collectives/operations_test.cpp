@@ -15,6 +15,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "interop/collectives/ranks.hpp"
@@ -511,6 +512,105 @@ TEST_F(Collective, ManyMessagesArriveInOrder) {
     }
   });
 }
+
+// More messages between two ranks than the host platform's library keeps in flight.
+TEST_F(Collective, GroupOfManyMessagesArrivesInOrder) {
+  constexpr std::size_t messages = 70;
+  std::vector<device_array<int, 1>> sent;
+  std::vector<device_array<int, 1>> received;
+  auto const number = [](int source, int destination, std::size_t k) {
+    return 10000 * source + 1000 * destination + static_cast<int>(k);
+  };
+  all.for_each([&](auto& rank, std::size_t) {
+    std::vector<int> numbers;
+    for (int other = 0; other < rank.size(); ++other) {
+      for (std::size_t k = 0; k < messages; ++k) {
+        numbers.push_back(number(rank.rank(), other, k));
+      }
+    }
+    sent.push_back(to_device(numbers));
+    received.emplace_back(shape<1>{numbers.size()});
+  });
+  // All messages with one rank come before those with the next one, in another order on each rank.
+  auto const for_each_other = [](auto& rank, auto f) {
+    for (int step = 1; step < rank.size(); step += 2) f((rank.rank() + step) % rank.size());
+  };
+  all.in_group([&](auto& rank, std::size_t i) {
+    for_each_other(rank, [&](int other) {
+      for (std::size_t k = 0; k < messages; ++k) {
+        std::size_t const part = static_cast<std::size_t>(other) * messages + k;
+        rank.receive(received[i](part), other, all.streams[i]);
+        rank.send(sent[i](part), other, all.streams[i]);
+      }
+    });
+  });
+  all.synchronize();
+  all.for_each([&](auto& rank, std::size_t i) {
+    auto const found = received[i].copy_to_host();
+    for_each_other(rank, [&](int other) {
+      for (std::size_t k = 0; k < messages; ++k) {
+        EXPECT_EQ(found(static_cast<std::size_t>(other) * messages + k),
+                  number(other, rank.rank(), k));
+      }
+    });
+  });
+}
+
+// The payloads of all ranks together are larger than the host platform's library keeps in flight.
+TEST_F(Collective, GroupOfLargeOperationsIsDone) {
+  std::vector<device_array<int, 1>> arrays;
+  all.for_each([&](auto& rank, std::size_t) {
+    arrays.emplace_back(shape<1>{std::size_t{5} << 20});
+    arrays.back().fill(rank.rank() + 1);
+  });
+  all.in_group([&](auto& rank, std::size_t i) {
+    rank.all_reduce(arrays[i], reduction::max, all.streams[i]);
+  });
+  all.synchronize();
+  all.for_each([&](auto& rank, std::size_t i) {
+    EXPECT_EQ(rank.size(), arrays[i](arrays[i].size() - 1).get());
+  });
+}
+
+// Calls without a stream come after operations on streams that HIP does not order before them.
+TEST_F(Collective, CallWithoutStreamComesAfterOperationOnNonBlockingStream) {
+  all.connect();
+  std::vector<stream> streams;
+  std::vector<device_array<int, 1>> arrays;
+  std::vector<std::unique_ptr<gate>> gates;
+  all.for_each([&](auto& rank, std::size_t i) {
+    streams.emplace_back(non_blocking);
+    arrays.push_back(to_device(std::vector<int>(1000, rank.rank() + 1)));
+    gates.push_back(std::make_unique<gate>());
+    gates.back()->close(streams[i]);
+  });
+  all.in_group(
+      [&](auto& rank, std::size_t i) { rank.all_reduce(arrays[i], reduction::max, streams[i]); });
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (auto const& closed : gates) closed->open();
+  });
+  all.for_each([&](auto&, std::size_t i) { EXPECT_EQ(all.size(), arrays[i].copy_to_host()(999)); });
+  opener.join();
+  all.for_each([&](auto& rank, std::size_t i) { rank.synchronize(streams[i]); });
+}
+
+#if !ROCARRAY_PLATFORM_NVIDIA  // CUDA blocks at 1024 pending launches
+// The ranks of this process may call in any order, also if the first one is far ahead.
+TEST_F(Collective, ManyOperationsOfOneRankMayComeFirst) {
+  std::vector<device_array<std::uint64_t, 1>> arrays;
+  all.for_each([&](auto& rank, std::size_t) {
+    arrays.push_back(to_device(std::vector<std::uint64_t>(3, own(rank) + 1)));
+  });
+  all.for_each([&](auto& rank, std::size_t i) {
+    for (int round = 0; round < 1100; ++round) {
+      rank.all_reduce(arrays[i], reduction::max, all.streams[i]);
+    }
+  });
+  all.synchronize();
+  all.for_each([&](auto&, std::size_t i) { EXPECT_EQ(arrays[i].copy_to_host()(2), n); });
+}
+#endif
 
 TEST_F(Collective, AnyNumberOfOperationsCanBeEnqueuedWithoutWait) {
   std::vector<device_array<std::uint64_t, 1>> arrays;

@@ -161,20 +161,26 @@ class collective_execution {
     }
   }
   /// Aborts the communicators, unless the library has not been called: the other ranks are not
-  /// affected then. Blocks until no pending copy uses the arrays of the calls up to `packed`.
+  /// affected then. Blocks until nothing that the calls up to `packed` have enqueued uses their
+  /// arrays, or until the time limit has passed again: the streams may wait for other work.
   void fail(std::string const& problem, std::size_t packed, bool has_called_library) const {
     for (collective_state* const state : states_) {
       if (has_called_library) state->abort("an operation of its group failed: " + problem);
     }
     for (std::size_t i = 0; i < std::min(packed + 1, calls_.size()); ++i) {
       collective_call const& call = calls_[i];
-      if (call.from_scratch.size() == 0 && call.to_scratch.size() == 0) continue;
+      bool const has_scratch = call.from_scratch.size() != 0 || call.to_scratch.size() != 0;
+      if (!has_called_library && !has_scratch) continue;
       try {
         device_guard const current(call.state->device);
-        if (has_called_library) {
-          call.order().synchronize();  // the operations before the copies were cancelled
-        } else {
-          call.state->wait_until([&] { return call.order().query(); });
+        if (has_called_library) record_uses(call);
+        collective_wait wait(call.state->options.time_limit);
+        while (!call.order().query()) {
+          if (wait.pause()) continue;
+          log_late_error(
+              "work of a failed collective operation is still pending after the time limit and may "
+              "use its arrays; synchronize the stream before you use them");
+          break;
         }
       } catch (...) {  // the call reports its own error
       }
@@ -190,6 +196,13 @@ class collective_execution {
 
   /// Compares the calls of ranks that belong to one communicator of this process.
   void check_agreement() const {
+    for (collective_state* const state : states_) {
+      if (state->has_time_limit() == states_.front()->has_time_limit()) continue;
+      // NCCL waits for all communicators of a group in the way of the last one.
+      throw collective_error(
+          "communicators with and without a time limit are used in one group; create them with the "
+          "same kind of limit, or use them in groups of their own");
+    }
     for (collective_state* const first : states_) {
       for (collective_state* const second : states_) {
         if (first->group_number == 0 || first->group_number != second->group_number) continue;
@@ -283,7 +296,7 @@ class collective_execution {
   void synchronize_devices() const {
     for (collective_call const& call : calls_) {
       if (call.stream) continue;
-      if (call.state->options.time_limit.count() != 0) {
+      if (call.state->has_time_limit()) {
         call.state->wait_until([&] { return call.state->has_finished(); });
       }
       call.state->device.synchronize();
@@ -331,15 +344,21 @@ class collective_execution {
     if (call.to && !call.to->is_contiguous && is_written(call)) {
       detail::copy(call.to->compact_region(call.to_data), call.to->region(), &stream);
     }
-    // Nothing can be recorded on a stream that is captured; the graph's arrays must outlive it.
-    bool const is_in_graph = is_captured(stream);
-    for (auto const* const operand : {&call.from, &call.to}) {
-      if (is_in_graph || !*operand || !(*operand)->is_contiguous) continue;
-      record_stream((*operand)->data, call.state->device.ordinal(), stream);
-    }
+    record_uses(call);
     call.from_scratch = {};
     call.to_scratch = {};
-    if (!is_in_graph) call.state->record(stream);
+    if (!is_captured(stream)) call.state->record(stream);
+  }
+  /// Records the work that the library has enqueued for a call. The device must be current. Nothing
+  /// can be recorded on a stream that is captured; the graph's arrays must outlive it.
+  static void record_uses(collective_call const& call) {
+    stream_ref const stream = call.order();
+    if (is_captured(stream)) return;
+    for (auto const* const operand : {&call.from, &call.to}) {
+      if (!*operand || !(*operand)->is_contiguous) continue;
+      record_stream((*operand)->data, call.state->device.ordinal(), stream);
+    }
+    record_work(stream);
   }
   static bool is_written(collective_call const& call) {
     bool const has_root =
@@ -362,6 +381,7 @@ class collective_execution {
       }
     } catch (...) {
       problem = std::current_exception();
+      cancel_library_group();
     }
     ncclResult_t const ended = ncclGroupEnd();
     if (problem) std::rethrow_exception(problem);

@@ -49,6 +49,14 @@ class collective_wait {
   std::chrono::steady_clock::time_point begin_;
 };
 
+/// Makes the end of the calling thread's group of the library start nothing and return an error: a
+/// part of its calls would wait for the missing ones.
+inline void cancel_library_group() noexcept {
+  // A call that fails in a group makes the whole group fail.
+  static_cast<void>(
+      ncclAllReduce(nullptr, nullptr, 1, ncclUint8, ncclSum, nullptr, hipStream_t{nullptr}));
+}
+
 /// One rank of a communicator. Calls of the library are made while `mutex` is locked, because
 /// abort() of another thread destroys the handle.
 class collective_state {
@@ -60,6 +68,7 @@ class collective_state {
   collective_state& operator=(collective_state const&) = delete;
   ~collective_state() { destroy(); }
 
+  bool has_time_limit() const { return options.time_limit.count() != 0; }
   /// Throws collective_abort_error after the communicator was aborted. The caller holds `mutex`.
   void check_usable_locked() const {
     if (handle != nullptr) return;
@@ -145,8 +154,7 @@ class collective_state {
     if (handle == nullptr) return;
     try {
       device_guard const current(device);
-      auto const limit =
-          options.time_limit.count() != 0 ? options.time_limit : options.destruction_limit;
+      auto const limit = has_time_limit() ? options.time_limit : options.destruction_limit;
       collective_wait wait(limit);
       while (!has_finished()) {
         if (!poll_quietly()) return;  // it was aborted

@@ -38,7 +38,7 @@ inline void begin_collective_rank(collective_state& state, collective_id const& 
 #else
   ncclConfig_t config{};
 #endif
-  config.blocking = state.options.time_limit.count() == 0 ? 1 : 0;
+  config.blocking = state.has_time_limit() ? 0 : 1;
   device_guard const current(state.device);
   ncclResult_t const result =
       ncclCommInitRankConfig(&state.handle, state.size, library_id, state.rank, &config);
@@ -97,6 +97,7 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
     for (auto const& state : states) begin_collective_rank(*state, id);
   } catch (...) {
     problem = std::current_exception();
+    cancel_library_group();
   }
   result = ncclGroupEnd();
   if (!problem && result != ncclSuccess && result != ncclInProgress) {
@@ -130,6 +131,7 @@ std::shared_ptr<collective_state> create_collective_rank(Mpi const& mpi, device 
   collective_invitation invitation{};
   try {
     check_collective_options(options);
+    device_guard const usable{own_device};
     if (mpi.rank() == 0) invitation.id = create_collective_id();
     invitation.is_valid = 1;
   } catch (...) {

@@ -6,10 +6,12 @@
 //
 // All processes of a communicator map one anonymous shared file, the board. An operation of a rank
 // is work of its stream: a copy of its elements to the rank's payload (pinned memory that other
-// processes can map), a write of the rank's flag on the board, waits for the flags of the other
-// ranks, a host function that computes the result from all payloads, and a copy of the result to
-// the device. Only the waits depend on other ranks, and HIP's waits for values occupy no thread:
-// any order of synchronizations ends, also if one thread has enqueued the operations of all ranks.
+// processes can map), a write of the rank's ready flag on the board, waits for those of the other
+// ranks, a host function that computes the result from all payloads, a write of the rank's done
+// flag, after which it reads no payload, and a copy of the result to the device. A send waits for
+// the receiver's done flag, as NCCL's does. Calls never wait, only streams do, and HIP's waits for
+// values occupy no thread: any order of calls and synchronizations ends, also if one thread has
+// enqueued the operations of all ranks.
 #pragma once
 
 #include <unistd.h>
@@ -75,66 +77,69 @@ inline ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   return ncclSuccess;
 }
 
-inline ncclResult_t ncclCommInitRankConfig(ncclComm_t* result, int size, ncclUniqueId id, int rank,
-                                           ncclConfig_t* config) {
+namespace impl {
+
+/// Adds a rank of this process to the communicator of an identifier.
+inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const& id, int rank,
+                                ncclConfig_t const* config) {
   *result = nullptr;
-  impl::id_content content;
+  id_content content;
   std::memcpy(&content, id.internal, sizeof content);
-  if (content.magic != impl::board_header::expected_magic) {
-    return impl::fail(ncclInvalidArgument, "the bytes are not an identifier of a communicator");
+  if (content.magic != board_header::expected_magic) {
+    return fail(ncclInvalidArgument, "the bytes are not an identifier of a communicator");
   }
   if (size < 1 || rank < 0 || rank >= size) {
-    return impl::fail(ncclInvalidArgument, "rank " + std::to_string(rank) + " of " +
-                                               std::to_string(size) + " is invalid");
+    return fail(ncclInvalidArgument,
+                "rank " + std::to_string(rank) + " of " + std::to_string(size) + " is invalid");
   }
-  auto created = std::make_unique<impl::communicator>();
+  auto created = std::make_unique<communicator>();
   created->rank = rank;
   created->is_blocking = config == nullptr || config->blocking != 0;
   created->sent.resize(static_cast<std::size_t>(size));
   created->received.resize(static_cast<std::size_t>(size));
-  if (auto const code = impl::check_hip(hipGetDevice(&created->device), "hipGetDevice");
+  if (auto const code = check_hip(hipGetDevice(&created->device), "hipGetDevice");
       code != ncclSuccess) {
     return code;
   }
   {
-    impl::registry& registry = impl::registry::instance();
+    registry& registry = registry::instance();
     std::scoped_lock const lock(registry.mutex);
     auto found = registry.cliques.find(content.nonce);
     if (found == registry.cliques.end()) {
-      std::size_t const bytes = impl::clique::board_bytes(size);
-      auto board = impl::shared_memory::open(content.pid, content.file, impl::page_bytes);
-      auto const* const header = reinterpret_cast<impl::board_header const*>(board.data());
+      std::size_t const bytes = clique::board_bytes(size);
+      auto board = shared_memory::open(content.pid, content.file, page_bytes);
+      auto const* const header = reinterpret_cast<board_header const*>(board.data());
       if (header == nullptr || header->nonce != content.nonce) {
-        return impl::fail(ncclRemoteError,
-                          "the process that created the identifier has ended, or has destroyed its "
-                          "communicator");
+        return fail(ncclRemoteError,
+                    "the process that created the identifier has ended, or has destroyed its "
+                    "communicator");
       }
       std::int32_t unset = 0;
-      auto& board_size = const_cast<impl::board_header*>(header)->size;
+      auto& board_size = const_cast<board_header*>(header)->size;
       if (!board_size.compare_exchange_strong(unset, size) && unset != size) {
-        return impl::fail(ncclInvalidArgument,
-                          "ranks disagree about the number of ranks: " + std::to_string(unset) +
-                              " and " + std::to_string(size));
+        return fail(ncclInvalidArgument,
+                    "ranks disagree about the number of ranks: " + std::to_string(unset) + " and " +
+                        std::to_string(size));
       }
       if (::ftruncate(board.file(), static_cast<off_t>(bytes)) != 0) {
-        return impl::fail(ncclSystemError, "the shared memory cannot grow (ftruncate)");
+        return fail(ncclSystemError, "the shared memory cannot grow (ftruncate)");
       }
-      board = impl::shared_memory::open(content.pid, content.file, bytes);
-      if (board.data() == nullptr) return impl::fail(ncclSystemError, "no shared memory (mmap)");
-      auto group = std::make_unique<impl::clique>(std::move(board), size);
-      if (!group->is_valid()) return impl::fail(ncclSystemError, "no pinned memory");
+      board = shared_memory::open(content.pid, content.file, bytes);
+      if (board.data() == nullptr) return fail(ncclSystemError, "no shared memory (mmap)");
+      auto group = std::make_unique<clique>(std::move(board), size);
+      if (!group->is_valid()) return fail(ncclSystemError, "no pinned memory");
       found = registry.cliques.emplace(content.nonce, std::move(group)).first;
     }
-    impl::clique& group = *found->second;
+    clique& group = *found->second;
     if (group.size() != size) {
-      return impl::fail(ncclInvalidArgument, "ranks disagree about the number of ranks: " +
-                                                 std::to_string(group.size()) + " and " +
-                                                 std::to_string(size));
+      return fail(ncclInvalidArgument,
+                  "ranks disagree about the number of ranks: " + std::to_string(group.size()) +
+                      " and " + std::to_string(size));
     }
     std::int64_t free_rank = 0;
     if (!group.member_of(rank).pid.compare_exchange_strong(free_rank, ::getpid())) {
-      return impl::fail(ncclInvalidArgument,
-                        "rank " + std::to_string(rank) + " exists already in this communicator");
+      return fail(ncclInvalidArgument,
+                  "rank " + std::to_string(rank) + " exists already in this communicator");
     }
     group.member_of(rank).device = created->device;
     group.header().joined.fetch_add(1, std::memory_order_acq_rel);
@@ -142,7 +147,17 @@ inline ncclResult_t ncclCommInitRankConfig(ncclComm_t* result, int size, ncclUni
     created->group = &group;
   }
   *result = created.release();
+  return ncclSuccess;
+}
+
+}  // namespace impl
+
+inline ncclResult_t ncclCommInitRankConfig(ncclComm_t* result, int size, ncclUniqueId id, int rank,
+                                           ncclConfig_t* config) {
   impl::group_state& state = impl::group_state::instance();
+  if (auto const code = impl::create_rank(result, size, id, rank, config); code != ncclSuccess) {
+    return state.keep_error(code);
+  }
   state.connecting.push_back(*result);
   return state.depth == 0 ? impl::end_group() : ncclSuccess;
 }

@@ -21,14 +21,21 @@
 namespace roc::detail {
 
 /// Begins a collective operation. `add` adds the memory of this rank, and may throw if the
-/// arguments are invalid: the other ranks are told. Throws as mpi_state::lock and mpi_order.
+/// arguments are invalid. The other ranks are told of that, and of an error of mpi_order. Throws as
+/// mpi_state::lock.
 template <class Add>
 std::shared_ptr<mpi_operation> begin_mpi_collective(mpi_state& state,
                                                     mpi_agreement const& agreement,
                                                     stream_ref const* stream, MPI_Datatype reduced,
                                                     mpi_collective_operation::call call,
                                                     char const* call_name, Add add) {
-  mpi_order const order(stream);
+  std::exception_ptr invalid;
+  mpi_order order;
+  try {
+    order = mpi_order(stream);
+  } catch (...) {
+    invalid = std::current_exception();
+  }
   auto operation = std::make_shared<mpi_collective_operation>(state, agreement, order, reduced,
                                                               std::move(call), call_name);
   auto const held = state.lock();
@@ -37,8 +44,8 @@ std::shared_ptr<mpi_operation> begin_mpi_collective(mpi_state& state,
         "a collective operation of this communicator was given up after an error or its time "
         "limit, so that its ranks may be in different operations; create another communicator");
   }
-  std::exception_ptr invalid;
   try {
+    if (invalid) std::rethrow_exception(invalid);
     if (agreement.root < 0 || agreement.root >= state.size) {
       throw mpi_error("there is no rank " + std::to_string(agreement.root) + " among " +
                       std::to_string(state.size) + "; pass 0 to " + std::to_string(state.size - 1) +

@@ -105,7 +105,8 @@ class mpi_chunk_ring {
 
   /// Allocates the staging memory for chunks of the operand. Throws out_of_memory and roc::error.
   void allocate(mpi_operand const& operand, mpi_order const& order) {
-    staging_ = mpi_buffer(std::min(count(), mpi_chunks_in_flight) * chunk_bytes_, order,
+    // A message shorter than a chunk needs no more memory than it has bytes.
+    staging_ = mpi_buffer(std::min(bytes_, mpi_chunks_in_flight * chunk_bytes_), order,
                           operand.is_on_device());
     memory_ = staging_.data();
   }
@@ -316,7 +317,8 @@ class mpi_receive_operation final : public mpi_operation {
       // The sender completes even if nobody wants its chunks.
       mismatch_ = std::current_exception();
       discarded_bytes_ = sent_.bytes;
-      discarded_ = std::make_unique<std::byte[]>(state_.chunk_bytes);
+      discarded_ = std::make_unique_for_overwrite<std::byte[]>(
+          std::min<std::size_t>(sent_.bytes, state_.chunk_bytes));
       return;
     }
     if (sent_.chunk_tag >= 0) return;

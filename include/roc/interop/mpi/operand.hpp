@@ -76,6 +76,8 @@ inline bool is_per_thread_stream(stream_ref stream) {
 /// all work of every device, and the copies of an operand are on the default stream of its device.
 class mpi_order {
  public:
+  /// The order of an operation that has no copies.
+  mpi_order() = default;
   /// Throws roc::error. Blocks if `stream` is null.
   explicit mpi_order(stream_ref const* stream) : has_stream_(stream != nullptr) {
     int const devices = has_stream_ ? 0 : roc::device::count();
@@ -134,7 +136,7 @@ class mpi_order {
  private:
   stream_ref stream_;
   int device_ = -1;  // -1: there is no device
-  bool has_stream_;
+  bool has_stream_ = false;
 };
 
 /// A point in the work of an order's stream.

@@ -20,8 +20,8 @@ namespace roc::host_ccl::impl {
 /// The number that releases a wait for a flag, whatever operation it waits for.
 inline constexpr std::uint64_t released = std::uint64_t{1} << 62;
 
-/// How many operations of a communicator, and how many messages from one rank to another, can be
-/// enqueued before the first of them has finished.
+/// How many operations of a communicator, and how many messages from one rank to another, have
+/// flags of their own: the streams of later ones wait for earlier ones.
 inline constexpr std::uint64_t operations_in_flight = 1024;
 inline constexpr std::uint64_t messages_in_flight = 64;
 
@@ -42,7 +42,7 @@ inline char const* name_of(kind value) {
   return names[static_cast<std::uint32_t>(value)];
 }
 
-/// Describes an operation of a rank. The rank writes it before it sets its flag.
+/// Describes an operation of a rank. The rank writes it before it sets its ready flag.
 struct descriptor {
   std::uint64_t generation;  // the number of the operation, from 1 on
   kind operation;
@@ -50,11 +50,11 @@ struct descriptor {
   std::uint32_t reduction;
   std::int32_t root;
   std::uint64_t count;
-  std::int64_t pid;                 // of the process that has the payload
-  std::uint64_t address;            // of the payload in that process
-  std::uint64_t bytes;              // of the input in the payload
-  std::int32_t file;                // the payload's descriptor in that process
-  std::atomic<std::uint64_t> done;  // the last generation whose payloads this rank no longer reads
+  std::int64_t pid;       // of the process that has the payload
+  std::uint64_t address;  // of the payload in that process
+  std::uint64_t bytes;    // of the input in the payload
+  std::uint64_t offset;   // of the payload in its file
+  std::int32_t file;      // the file's descriptor in that process
 };
 
 /// Describes a rank for all processes.
@@ -91,8 +91,8 @@ class board {
  public:
   /// Maps the memory, and pins the flags. See is_valid().
   board(shared_memory memory, int size) : memory_(std::move(memory)), size_(size) {
-    auto const result =
-        hipHostRegister(flags(), flag_bytes(size), hipHostRegisterPortable | hipHostRegisterMapped);
+    auto const result = hipHostRegister(ready(0), flag_bytes(size),
+                                        hipHostRegisterPortable | hipHostRegisterMapped);
     is_registered_ = result == hipSuccess;
     if (!is_registered_) static_cast<void>(hipGetLastError());
   }
@@ -112,13 +112,14 @@ class board {
     return round_up(flag_offset(size) + flag_bytes(size) + flag_count(size) * sizeof(descriptor),
                     page_bytes);
   }
-  /// Returns the position of the flag and the descriptor of a rank's collective operation.
+  /// Returns the position of the flags and the descriptor of a rank's collective operation.
   std::size_t position(std::uint64_t generation, int rank) const {
     return static_cast<std::size_t>(generation % operations_in_flight) *
                static_cast<std::size_t>(size_) +
            static_cast<std::size_t>(rank);
   }
-  /// Returns the position of the flag and the descriptor of a message, which its sender sets.
+  /// Returns the position of the flags and the descriptor of a message. Its sender sets the ready
+  /// flag, its receiver the done flag.
   std::size_t position(std::uint64_t generation, int source, int destination) const {
     auto const ranks = static_cast<std::size_t>(size_);
     auto const channel =
@@ -126,9 +127,16 @@ class board {
     return operations_in_flight * ranks + channel * messages_in_flight +
            static_cast<std::size_t>(generation % messages_in_flight);
   }
-  /// Returns the flags. A flag has the number of its last operation that has its input ready.
-  std::uint64_t* flags() const {
-    return reinterpret_cast<std::uint64_t*>(memory_.data() + flag_offset(size_));
+  /// Returns the flag with the number of the last operation whose input is ready.
+  std::uint64_t* ready(std::size_t position) const {
+    return reinterpret_cast<std::uint64_t*>(memory_.data() + flag_offset(size_)) + position;
+  }
+  /// Returns the flag with the number of the last operation for which its rank has read the inputs
+  /// of all ranks, or the message.
+  std::uint64_t* done(std::size_t position) const { return ready(position) + flag_count(size_); }
+  bool is_done(std::size_t position, std::uint64_t generation) const {
+    return std::atomic_ref<std::uint64_t>(*done(position)).load(std::memory_order_acquire) >=
+           generation;
   }
   descriptor& description(std::size_t position) const {
     return reinterpret_cast<descriptor*>(memory_.data() + flag_offset(size_) +
@@ -162,12 +170,19 @@ class board {
     // before it did.
     for (std::size_t i = 0; i < flag_count(size_); ++i) release(i);
   }
+  /// Releases the waits for the flags of a position.
+  void release(std::size_t position) const {
+    for (std::uint64_t* const flag : {ready(position), done(position)}) release(flag);
+  }
   /// Releases the waits for a rank that leaves: what it has sent stays valid.
   void leave(int rank) {
     member_of(rank).has_left.store(1, std::memory_order_release);
     for (std::uint64_t i = 0; i < operations_in_flight; ++i) release(position(i, rank));
-    for (int to = 0; to < size_; ++to) {
-      for (std::uint64_t i = 0; i < messages_in_flight; ++i) release(position(i, rank, to));
+    for (int other = 0; other < size_; ++other) {
+      for (std::uint64_t i = 0; i < messages_in_flight; ++i) {
+        release(ready(position(i, rank, other)));
+        release(done(position(i, other, rank)));
+      }
     }
   }
   /// Returns true if every rank has joined.
@@ -201,10 +216,10 @@ class board {
     return operations_in_flight * ranks + messages_in_flight * ranks * ranks;
   }
   static std::size_t flag_bytes(int size) {
-    return round_up(flag_count(size) * sizeof(std::uint64_t), page_bytes);
+    return round_up(2 * flag_count(size) * sizeof(std::uint64_t), page_bytes);
   }
-  void release(std::size_t flag) const {
-    std::atomic_ref<std::uint64_t>(flags()[flag]).store(released, std::memory_order_release);
+  static void release(std::uint64_t* flag) {
+    std::atomic_ref<std::uint64_t>(*flag).store(released, std::memory_order_release);
   }
 
   shared_memory memory_;

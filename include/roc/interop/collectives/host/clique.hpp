@@ -12,9 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -28,20 +28,15 @@
 
 namespace roc::host_ccl::impl {
 
-/// The bytes of payloads of a process from which on an operation waits for earlier ones.
-inline constexpr std::size_t payload_limit = std::size_t{1} << 30;
-
 class clique;
 
-/// An operation of one rank. Lives until its stream has passed it and no rank reads its payload.
+/// An operation of one rank. Lives until its stream has passed its end and no rank reads its
+/// payload.
 struct operation {
   operation() = default;
   operation(operation const&) = delete;
   operation& operator=(operation const&) = delete;
-  ~operation() {
-    if (finished != nullptr) static_cast<void>(hipEventDestroy(finished));
-    payload_pool::instance().give_back(std::move(memory));
-  }
+  ~operation() { payload_pool::instance().give_back(memory); }
 
   clique* group = nullptr;
   int rank = 0;
@@ -54,12 +49,11 @@ struct operation {
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
   std::uint64_t generation = 0;
-  shared_memory memory{};
-  hipEvent_t finished = nullptr;
-  bool is_enqueued = false;
+  payload memory{};
+  bool is_finished = false;  // protected by the lock of the group
 
   bool is_message() const { return what == kind::send || what == kind::receive; }
-  std::byte* output() const { return memory.data() + round_up(input_bytes, 64); }
+  std::byte* output() const { return memory.data + round_up(input_bytes, 64); }
 };
 
 /// The communicator as one process sees it: the board, and the pending operations of its ranks.
@@ -96,34 +90,52 @@ class clique : public board {
       monitor_ = std::thread([this, local_rank] { monitor_loop(local_rank); });
   }
 
-  /// Starts an operation. The caller has checked the arguments. Blocks only if too many operations
-  /// are in flight.
+  /// Starts an operation. The caller has checked the arguments. Does not block: its stream waits if
+  /// too many operations are in flight. The stream of a send does not wait for the receiver before
+  /// finish_send. Sets `sent` to a send that has been started.
   ncclResult_t enqueue(std::unique_ptr<operation> started, void const* from, void* to,
-                       hipStream_t stream);
-  /// Frees what is no longer used.
-  void reap();
-  bool has_pending() {
-    std::scoped_lock const lock(mutex_);
-    return !pending_.empty();
-  }
-  bool has_many_pending() {
-    std::scoped_lock const lock(mutex_);
-    return pending_.size() >= 32;
-  }
+                       hipStream_t stream, operation*& sent);
+  /// Makes the stream of a send wait until the message has been received.
+  ncclResult_t finish_send(operation& sent, hipStream_t stream);
+  /// Frees what is no longer used. Returns true if there is something that is.
+  bool reap();
   /// Returns true if another process still has to read what a rank has sent.
   bool has_unread(int rank);
 
   int local_ranks = 0;  // the registry's lock protects it
 
  private:
+  /// Queries the stream if many operations are pending. In the modes of the host platform that need
+  /// that, a query lets work proceed, which then gives its memory back.
+  void let_work_proceed(hipStream_t stream);
   ncclResult_t enqueue_work(operation& started, void const* from, void* to, hipStream_t stream);
-  static void compute(void* data) {
-    static_cast<operation*>(data)->group->compute(*static_cast<operation*>(data));
+  ncclResult_t enqueue_wait(std::uint64_t* flag, std::uint64_t generation, hipStream_t stream);
+  /// Enqueues the end of an operation, after which it may be freed at any time.
+  ncclResult_t enqueue_end(operation& started, hipStream_t stream);
+  /// Returns the position of the flags that the operation's rank sets.
+  std::size_t own_position(operation const& of) const {
+    return of.what == kind::send      ? position(of.generation, of.rank, of.root)
+           : of.what == kind::receive ? position(of.generation, of.root, of.rank)
+                                      : position(of.generation, of.rank);
   }
+  // Host functions, which do not call HIP.
+  static void publish(void* data) {
+    auto& current = *static_cast<operation*>(data);
+    current.group->publish(current);
+  }
+  static void compute(void* data);
+  static void finish(void* data) {
+    auto& current = *static_cast<operation*>(data);
+    current.group->finish(current);
+  }
+  void publish(operation const& current);
   void compute(operation& current);
+  void finish(operation& current);
   enum class readers { all, other_processes };
   /// Returns true if the ranks no longer need the payload of an operation.
   bool is_read(operation const& finished, readers who) const;
+  /// Frees what is no longer used. The caller holds the lock.
+  void reap_locked();
   void monitor_loop(int local_rank);
   void stop_monitor() {
     {
@@ -135,7 +147,7 @@ class clique : public board {
 
   std::mutex mutex_;  // protects the members below, except those of the monitor
   std::vector<std::unique_ptr<operation>> pending_;
-  std::size_t payload_bytes_ = 0;
+  std::size_t finished_ = 0;  // operations since the last reap
   bool is_watching_ = false;
   bool is_stopping_ = false;
   // Ranks, and descriptors of their processes; -1 if one had ended. This member and the next one
@@ -166,16 +178,14 @@ inline void clique::monitor_loop(int local_rank) {
 
 inline bool clique::is_read(operation const& finished, readers who) const {
   if (result() != ncclSuccess || finished.what == kind::receive) return true;
-  auto const is_done = [&](int reader, std::size_t position) {
+  auto const has_read = [&](int reader, std::size_t position) {
     return member_of(reader).has_left.load() != 0 ||
            (who == readers::other_processes && member_of(reader).pid == ::getpid()) ||
-           description(position).done.load(std::memory_order_acquire) >= finished.generation;
+           is_done(position, finished.generation);
   };
-  if (finished.what == kind::send) {
-    return is_done(finished.root, position(finished.generation, finished.rank, finished.root));
-  }
+  if (finished.what == kind::send) return has_read(finished.root, own_position(finished));
   for (int rank = 0; rank < size(); ++rank) {
-    if (!is_done(rank, position(finished.generation, rank))) return false;
+    if (!has_read(rank, position(finished.generation, rank))) return false;
   }
   return true;
 }
@@ -183,29 +193,46 @@ inline bool clique::is_read(operation const& finished, readers who) const {
 inline bool clique::has_unread(int rank) {
   std::scoped_lock const lock(mutex_);
   return std::any_of(pending_.begin(), pending_.end(), [&](auto const& entry) {
-    return entry->rank == rank && entry->is_enqueued && !is_read(*entry, readers::other_processes);
+    return entry->rank == rank && !is_read(*entry, readers::other_processes);
   });
 }
 
-inline void clique::reap() {
-  std::vector<std::unique_ptr<operation>> finished;
-  {
+inline void clique::reap_locked() {
+  finished_ = 0;
+  std::erase_if(pending_, [&](std::unique_ptr<operation> const& entry) {
+    return entry->is_finished && is_read(*entry, readers::all);
+  });
+}
+
+inline bool clique::reap() {
+  std::scoped_lock const lock(mutex_);
+  reap_locked();
+  return !pending_.empty();
+}
+
+inline void clique::finish(operation& current) {
+  // A flag that was written after the error would hide that all waits are released.
+  if (result() != ncclSuccess) release(own_position(current));
+  std::scoped_lock const lock(mutex_);
+  current.is_finished = true;
+  // Not after each operation: a pass over many would take longer than they do.
+  if (2 * ++finished_ >= pending_.size()) reap_locked();
+}
+
+inline void clique::let_work_proceed(hipStream_t stream) {
+  constexpr std::size_t many = 32;
+  auto const has_many_pending = [&] {
     std::scoped_lock const lock(mutex_);
-    // A query lets work proceed in the modes of the host platform that need that.
-    auto const kept = std::partition(pending_.begin(), pending_.end(), [&](auto const& entry) {
-      if (!entry->is_enqueued) return true;
-      bool const is_done = hipEventQuery(entry->finished) != hipErrorNotReady;
-      return !is_done || !is_read(*entry, readers::all);
-    });
-    std::move(kept, pending_.end(), std::back_inserter(finished));
-    pending_.erase(kept, pending_.end());
-    for (auto const& entry : finished) payload_bytes_ -= entry->memory.bytes();
+    return pending_.size() >= many;
+  };
+  for (std::size_t i = 0; i < many && stream != nullptr && has_many_pending(); ++i) {
+    if (hipStreamQuery(stream) != hipErrorNotReady) break;
   }
   static_cast<void>(hipGetLastError());
 }
 
 inline ncclResult_t clique::enqueue(std::unique_ptr<operation> started, void const* from, void* to,
-                                    hipStream_t stream) {
+                                    hipStream_t stream, operation*& sent) {
   if (result() != ncclSuccess) return fail(ncclRemoteError, text());
   hipStreamCaptureStatus capture{};
   if (stream != nullptr && hipStreamIsCapturing(stream, &capture) == hipSuccess &&
@@ -213,118 +240,128 @@ inline ncclResult_t clique::enqueue(std::unique_ptr<operation> started, void con
     return fail(ncclInvalidUsage, "the stream is captured, which this library does not support");
   }
   operation& current = *started;
+  if (current.what == kind::send && member_of(current.root).has_left.load() != 0) {
+    return fail(ncclRemoteError,
+                "rank " + std::to_string(current.root) + " has left before ncclSend");
+  }
+  let_work_proceed(stream);
   std::size_t const bytes =
       std::max(round_up(current.input_bytes, 64) + current.output_bytes, std::size_t{64});
-  std::uint64_t const limit = current.is_message() ? messages_in_flight : operations_in_flight;
-  auto const previous_is_done = [&] {
-    if (current.generation <= limit) return true;
-    std::uint64_t const previous = current.generation - limit;
-    auto const done = [&](std::size_t position) {
-      return description(position).done.load(std::memory_order_acquire) >= previous;
-    };
-    if (current.what == kind::receive) return true;
-    if (current.what == kind::send) {
-      return done(position(current.generation, current.rank, current.root));
-    }
-    for (int rank = 0; rank < size(); ++rank) {
-      if (!done(position(current.generation, rank))) return false;
-    }
-    return true;
-  };
-  for (bool is_first = true;; is_first = false) {
-    // A query of an event may run work, so nothing is freed before there is much to free.
-    if (!is_first || has_many_pending()) reap();
-    if (result() != ncclSuccess) return fail(ncclRemoteError, text());
-    {
-      std::scoped_lock const lock(mutex_);
-      if (previous_is_done() && (payload_bytes_ == 0 || payload_bytes_ + bytes <= payload_limit)) {
-        payload_bytes_ += bytes;
-        break;
-      }
-    }
-    if (is_first) continue;
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
   current.memory = payload_pool::instance().take(bytes);
+  if (current.memory.data == nullptr) {
+    return fail(ncclSystemError, "no pinned memory of " + std::to_string(bytes) + " bytes");
+  }
   {
     std::scoped_lock const lock(mutex_);
-    payload_bytes_ -= bytes;
-    if (current.memory.data() == nullptr) {
-      return fail(ncclSystemError, "no pinned memory of " + std::to_string(bytes) + " bytes");
-    }
-    payload_bytes_ += current.memory.bytes();
     pending_.push_back(std::move(started));
   }
+  bool const is_send = current.what == kind::send;
   ncclResult_t const enqueued = enqueue_work(current, from, to, stream);
   if (enqueued != ncclSuccess) {
     // A part may be enqueued, and the other ranks wait for the rest.
     stop(current.rank, enqueued,
          "rank " + std::to_string(current.rank) + " could not enqueue " + name_of(current.what) +
              ": " + last_error());
+  } else if (is_send) {
+    sent = &current;
+    return ncclSuccess;
   }
-  // Without its event, the end of the enqueued part cannot be detected: the operation and its
-  // memory are never freed then.
-  std::scoped_lock const lock(mutex_);
-  current.is_enqueued = enqueued == ncclSuccess;
-  return enqueued;
+  // If this fails, the operation and its memory are never freed.
+  ncclResult_t const ended = enqueue_end(current, stream);
+  return enqueued != ncclSuccess ? enqueued : ended;
 }
 
-inline ncclResult_t clique::enqueue_work(operation& started, void const* from, void* to,
-                                         hipStream_t stream) {
 #define ROCARRAY_HOST_CCL_TRY(call, ...)                                                  \
   if (auto const code = impl::check_hip(call(__VA_ARGS__), #call); code != ncclSuccess) { \
     return code;                                                                          \
   }
-  std::size_t const own =
-      started.what == kind::send      ? position(started.generation, started.rank, started.root)
-      : started.what == kind::receive ? position(started.generation, started.root, started.rank)
-                                      : position(started.generation, started.rank);
-  ROCARRAY_HOST_CCL_TRY(hipEventCreateWithFlags, &started.finished, hipEventDisableTiming);
+
+inline ncclResult_t clique::enqueue_wait(std::uint64_t* flag, std::uint64_t generation,
+                                         hipStream_t stream) {
+  ROCARRAY_HOST_CCL_TRY(hipStreamWaitValue64, stream, flag, generation, hipStreamWaitValueGte,
+                        UINT64_MAX);
+  return ncclSuccess;
+}
+
+inline ncclResult_t clique::enqueue_end(operation& started, hipStream_t stream) {
+  ROCARRAY_HOST_CCL_TRY(hipLaunchHostFunc, stream, finish, &started);
+  return ncclSuccess;
+}
+
+inline ncclResult_t clique::finish_send(operation& sent, hipStream_t stream) {
+  ncclResult_t const waits = enqueue_wait(done(own_position(sent)), sent.generation, stream);
+  ncclResult_t const ended = enqueue_end(sent, stream);
+  return waits != ncclSuccess ? waits : ended;
+}
+
+inline ncclResult_t clique::enqueue_work(operation& started, void const* from, void* to,
+                                         hipStream_t stream) {
+  std::size_t const own = own_position(started);
+  std::uint64_t const generation = started.generation;
+  bool const is_message = started.is_message();
   if (started.what != kind::receive) {
-    descriptor& published = description(own);
-    published.operation = started.what;
-    published.type = started.type;
-    published.reduction = started.reduction;
-    published.root = started.root;
-    published.count = started.count;
-    published.pid = ::getpid();
-    published.address = reinterpret_cast<std::uintptr_t>(started.memory.data());
-    published.bytes = started.input_bytes;
-    published.file = started.memory.file();
-    published.generation = started.generation;
-    if (started.input_bytes != 0) {
-      ROCARRAY_HOST_CCL_TRY(hipMemcpyAsync, started.memory.data(), from, started.input_bytes,
-                            hipMemcpyDeviceToHost, stream);
-    }
-    ROCARRAY_HOST_CCL_TRY(hipStreamWriteValue64, stream, flags() + own, started.generation, 0);
-  }
-  auto const wait_for = [&](std::size_t flag) {
-    return check_hip(hipStreamWaitValue64(stream, flags() + flag, started.generation,
-                                          hipStreamWaitValueGte, UINT64_MAX),
-                     "hipStreamWaitValue64");
-  };
-  if (started.what == kind::receive) {
-    if (auto const code = wait_for(own); code != ncclSuccess) return code;
-  } else if (started.what != kind::send) {
-    for (int rank = 0; rank < size(); ++rank) {
-      if (rank == started.rank) continue;
-      auto const code = wait_for(position(started.generation, rank));
+    // The flags and the descriptor were those of an earlier operation.
+    std::uint64_t const in_flight = is_message ? messages_in_flight : operations_in_flight;
+    bool is_free = true;
+    for (int rank = 0; generation > in_flight && rank < (is_message ? 1 : size()); ++rank) {
+      std::size_t const used = is_message ? own : position(generation, rank);
+      if (is_done(used, generation - in_flight)) continue;
+      is_free = false;
+      auto const code = enqueue_wait(done(used), generation - in_flight, stream);
       if (code != ncclSuccess) return code;
     }
+    if (is_free) {
+      publish(started);
+    } else {
+      ROCARRAY_HOST_CCL_TRY(hipLaunchHostFunc, stream, publish, &started);
+    }
+    if (started.input_bytes != 0) {
+      ROCARRAY_HOST_CCL_TRY(hipMemcpyAsync, started.memory.data, from, started.input_bytes,
+                            hipMemcpyDeviceToHost, stream);
+    }
+    ROCARRAY_HOST_CCL_TRY(hipStreamWriteValue64, stream, ready(own), generation, 0);
+    if (started.what == kind::send) return ncclSuccess;
   }
-  if (started.what != kind::send) {
-    ROCARRAY_HOST_CCL_TRY(hipLaunchHostFunc, stream, compute, &started);
+  for (int rank = 0; rank < (is_message ? 1 : size()); ++rank) {
+    std::size_t const awaited = is_message ? own : position(generation, rank);
+    if (!is_message && rank == started.rank) continue;
+    auto const code = enqueue_wait(ready(awaited), generation, stream);
+    if (code != ncclSuccess) return code;
   }
+  ROCARRAY_HOST_CCL_TRY(hipLaunchHostFunc, stream, compute, &started);
+  ROCARRAY_HOST_CCL_TRY(hipStreamWriteValue64, stream, done(own), generation, 0);
   if (started.output_bytes != 0) {
     ROCARRAY_HOST_CCL_TRY(hipMemcpyAsync, to, started.output(), started.output_bytes,
                           hipMemcpyHostToDevice, stream);
   }
-  ROCARRAY_HOST_CCL_TRY(hipEventRecord, started.finished, stream);
-#undef ROCARRAY_HOST_CCL_TRY
   return ncclSuccess;
 }
+#undef ROCARRAY_HOST_CCL_TRY
 
-// Runs in a host function: no calls of HIP.
+inline void clique::publish(operation const& current) {
+  descriptor& published = description(own_position(current));
+  published.operation = current.what;
+  published.type = current.type;
+  published.reduction = current.reduction;
+  published.root = current.root;
+  published.count = current.count;
+  published.pid = ::getpid();
+  published.address = reinterpret_cast<std::uintptr_t>(current.memory.data);
+  published.bytes = current.input_bytes;
+  published.offset = current.memory.offset;
+  published.file = current.memory.file;
+  published.generation = current.generation;
+}
+
+inline void clique::compute(void* data) {
+  auto& current = *static_cast<operation*>(data);
+  try {
+    current.group->compute(current);
+  } catch (std::bad_alloc const&) {
+    current.group->stop(current.rank, ncclSystemError, "out of memory");
+  }
+}
+
 inline void clique::compute(operation& current) {
   if (result() != ncclSuccess) return;
   bool const is_message = current.is_message();
@@ -361,7 +398,7 @@ inline void clique::compute(operation& current) {
     } else if (other.pid == ::getpid()) {
       inputs.push_back(reinterpret_cast<std::byte const*>(other.address));
     } else {
-      mapped.push_back(shared_memory::open(other.pid, other.file, other.bytes));
+      mapped.push_back(shared_memory::open(other.pid, other.file, other.bytes, other.offset));
       if (mapped.back().data() == nullptr) {
         return stop(current.rank, ncclRemoteError,
                     "the memory of " + rank_name(rank) + " cannot be mapped");
@@ -396,7 +433,6 @@ inline void clique::compute(operation& current) {
     case kind::send:
     case kind::receive: std::memcpy(output, inputs[0], bytes); break;
   }
-  description(position_of(current.rank)).done.store(current.generation, std::memory_order_release);
 }
 
 }  // namespace roc::host_ccl::impl

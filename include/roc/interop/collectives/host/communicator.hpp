@@ -2,6 +2,7 @@
 // The ranks of this process, and the calls of a group.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -73,8 +75,7 @@ struct registry {
       cliques.erase(entry);
     }
     std::erase_if(abandoned, [&](std::unique_ptr<clique>& entry) {
-      entry->reap();
-      if (entry->has_pending()) return false;
+      if (entry->reap()) return false;
       boards.push_back(entry->take_board());
       destroyed.push_back(std::move(entry));
       return true;
@@ -90,12 +91,20 @@ struct group_state {
     void const* from;
     void* to;
     hipStream_t stream;
+    std::size_t round = 0;      // see sort_into_rounds
+    operation* sent = nullptr;  // a send that has been started
   };
 
   int depth = 0;
+  ncclResult_t error = ncclSuccess;  // of the first call of the group that has failed
   std::vector<call> calls;
   std::vector<communicator*> connecting;
 
+  /// Makes the end of the group fail with the error of a call. Returns `result`.
+  ncclResult_t keep_error(ncclResult_t result) {
+    if (depth != 0 && error == ncclSuccess) error = result;
+    return result;
+  }
   static group_state& instance() {
     static thread_local group_state state;
     return state;
@@ -114,6 +123,7 @@ class current_device_scope {
   int previous_ = 0;
 };
 
+/// Starts the operation of a call.
 inline ncclResult_t run(group_state::call& call) {
   communicator& owner = *call.owner;
   if (owner.group->result() != ncclSuccess) return fail(ncclRemoteError, owner.group->text());
@@ -126,15 +136,47 @@ inline ncclResult_t run(group_state::call& call) {
   started.generation = started.what == kind::send      ? ++owner.sent[other]
                        : started.what == kind::receive ? ++owner.received[other]
                                                        : ++owner.operations;
-  return owner.group->enqueue(std::move(call.started), call.from, call.to, call.stream);
+  return owner.group->enqueue(std::move(call.started), call.from, call.to, call.stream, call.sent);
 }
 
-/// Runs the calls of the outermost group. Sends come first, so that a rank's receives never delay
-/// its sends.
+/// Sorts the calls of a group into the order in which they are started. A stream that waits must
+/// not wait for what comes later in the group of any rank. So the messages between two ranks are
+/// divided into rounds of as many as can be in flight. A round begins with its sends, so that a
+/// rank's receives never delay its sends; the other calls keep their order relative to collective
+/// operations.
+inline void sort_into_rounds(std::vector<group_state::call>& calls) {
+  // The messages so far, by communicator, kind of the call, and other rank.
+  std::map<std::tuple<communicator*, kind, int>, std::size_t> counts;
+  std::size_t last_round = 0;   // of the calls so far, without sends
+  std::size_t first_round = 0;  // of receives after the last collective operation
+  for (group_state::call& entry : calls) {
+    operation const& started = *entry.started;
+    if (started.is_message()) {
+      std::size_t& count = counts[{entry.owner, started.what, started.root}];
+      entry.round = count++ / messages_in_flight;
+      if (started.what == kind::send) continue;
+      entry.round = std::max(entry.round, first_round);
+      last_round = std::max(last_round, entry.round);
+    } else {
+      entry.round = first_round = last_round;
+    }
+  }
+  std::stable_sort(calls.begin(), calls.end(), [](auto const& a, auto const& b) {
+    auto const key_of = [](group_state::call const& entry) {
+      return std::pair(entry.round, entry.started->what != kind::send);
+    };
+    return key_of(a) < key_of(b);
+  });
+}
+
+/// Runs the calls of the outermost group. Starts nothing if one of its calls has failed, as NCCL.
 inline ncclResult_t end_group() {
   group_state& state = group_state::instance();
-  auto const calls = std::exchange(state.calls, {});
+  auto calls = std::exchange(state.calls, {});
   auto const connecting = std::exchange(state.connecting, {});
+  if (auto const error = std::exchange(state.error, ncclSuccess); error != ncclSuccess) {
+    return error;
+  }
   current_device_scope const device;
   ncclResult_t result = ncclSuccess;
   for (communicator* const owner : connecting) {
@@ -145,34 +187,42 @@ inline ncclResult_t end_group() {
     }
     if (result == ncclSuccess || (result == ncclInProgress && code != ncclSuccess)) result = code;
   }
-  for (bool const sends : {true, false}) {
-    for (auto const& call : calls) {
-      if ((call.started == nullptr) || (call.started->what == kind::send) != sends) continue;
-      bool const is_blocking = call.owner->is_blocking;
-      ncclResult_t code = run(const_cast<group_state::call&>(call));
-      if (code != ncclSuccess) {
-        // The other ranks wait for the operation.
-        call.owner->group->stop(call.owner->rank, code, last_error());
-      } else if (!is_blocking) {
-        code = ncclInProgress;  // as NCCL does
-      }
-      if (result == ncclSuccess || (result == ncclInProgress && code != ncclSuccess)) result = code;
+  sort_into_rounds(calls);
+  auto const add = [&](group_state::call const& call, ncclResult_t code) {
+    if (code != ncclSuccess) {
+      // The other ranks wait for the operation.
+      call.owner->group->stop(call.owner->rank, code, last_error());
+    } else if (!call.owner->is_blocking) {
+      code = ncclInProgress;  // as NCCL does
     }
+    if (result == ncclSuccess || (result == ncclInProgress && code != ncclSuccess)) result = code;
+  };
+  for (group_state::call& call : calls) add(call, run(call));
+  // A rank that sends and receives in one group must not wait for its receivers before it receives.
+  for (group_state::call& call : calls) {
+    if (call.sent == nullptr) continue;
+    static_cast<void>(hipSetDevice(call.owner->device));
+    add(call, call.owner->group->finish_send(*call.sent, call.stream));
   }
   return result;
 }
 
-/// Adds a call to the group, or runs it.
-inline ncclResult_t submit(communicator* owner, kind what, void const* from, void* to,
-                           std::size_t count, ncclDataType_t type, ncclRedOp_t reduction, int root,
-                           std::size_t input_count, std::size_t output_count, hipStream_t stream) {
-  if (owner == nullptr) return fail(ncclInvalidArgument, "the communicator is null");
+/// Returns the operation of a call, or null if its arguments are invalid (last_error() says why).
+inline std::unique_ptr<operation> make_operation(communicator* owner, kind what, std::size_t count,
+                                                 ncclDataType_t type, ncclRedOp_t reduction,
+                                                 int root, std::size_t input_count,
+                                                 std::size_t output_count) {
+  if (owner == nullptr) {
+    fail(ncclInvalidArgument, "the communicator is null");
+    return nullptr;
+  }
   std::size_t const element_bytes = size_of(type);
   bool const is_valid = element_bytes != 0 && root >= 0 && root < owner->group->size() &&
                         reduction >= ncclSum && reduction <= ncclAvg;
-  if (!is_valid)
-    return fail(ncclInvalidArgument, std::string(name_of(what)) + ": invalid argument");
-  if (count == 0) return ncclSuccess;
+  if (!is_valid) {
+    fail(ncclInvalidArgument, std::string(name_of(what)) + ": invalid argument");
+    return nullptr;
+  }
   auto started = std::make_unique<operation>();
   started->group = owner->group;
   started->rank = owner->rank;
@@ -184,7 +234,18 @@ inline ncclResult_t submit(communicator* owner, kind what, void const* from, voi
   started->count = count;
   started->input_bytes = input_count * element_bytes;
   started->output_bytes = output_count * element_bytes;
+  return started;
+}
+
+/// Adds a call to the group, or runs it.
+inline ncclResult_t submit(communicator* owner, kind what, void const* from, void* to,
+                           std::size_t count, ncclDataType_t type, ncclRedOp_t reduction, int root,
+                           std::size_t input_count, std::size_t output_count, hipStream_t stream) {
   group_state& state = group_state::instance();
+  auto started =
+      make_operation(owner, what, count, type, reduction, root, input_count, output_count);
+  if (started == nullptr) return state.keep_error(ncclInvalidArgument);
+  if (count == 0) return ncclSuccess;
   state.calls.push_back({owner, std::move(started), from, to, stream});
   return state.depth == 0 ? end_group() : ncclSuccess;
 }

@@ -22,12 +22,14 @@
 
 namespace roc::host_ccl::impl {
 
-/// A file descriptor with a mapping. Move-only.
+/// A file descriptor with a mapping of a part of the file. Move-only.
 class shared_memory {
  public:
   shared_memory() = default;
-  shared_memory(int file, std::size_t bytes) : file_(file), bytes_(bytes) {
-    void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  /// @param offset a multiple of page_bytes
+  shared_memory(int file, std::size_t bytes, std::size_t offset = 0) : file_(file), bytes_(bytes) {
+    void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                                static_cast<off_t>(offset));
     if (mapped != MAP_FAILED) data_ = static_cast<std::byte*>(mapped);
   }
   shared_memory(shared_memory&& other) noexcept
@@ -55,12 +57,12 @@ class shared_memory {
     return {file, bytes};
   }
   /// Returns the memory of another process, or an empty object if it has ended or has no such file.
-  static shared_memory open(std::int64_t pid, int file, std::size_t bytes) {
+  static shared_memory open(std::int64_t pid, int file, std::size_t bytes, std::size_t offset = 0) {
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%lld/fd/%d", static_cast<long long>(pid), file);
     int const opened = ::open(path, O_RDWR | O_CLOEXEC);
     if (opened < 0) return {};
-    return {opened, bytes};
+    return {opened, bytes, offset};
   }
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
@@ -72,49 +74,47 @@ class shared_memory {
   std::byte* data_ = nullptr;
 };
 
-/// Pinned memory that other processes can map. It stays pinned until the process ends, and is used
-/// again: hipHostUnregister waits for all work of all devices, also for operations that wait for
-/// other ranks.
+/// Pinned memory that other processes can map: a part of a file.
+struct payload {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  int file = -1;
+  std::size_t offset = 0;
+};
+
+/// The payloads of a process. They stay pinned until the process ends, and are used again:
+/// hipHostUnregister waits for all work of all devices, also for operations that wait for other
+/// ranks.
 class payload_pool {
  public:
   /// Returns memory of at least `bytes` bytes, or an empty object if there is none.
-  shared_memory take(std::size_t bytes) {
+  payload take(std::size_t bytes) {
     std::size_t const size = std::bit_ceil(std::max(bytes, page_bytes));
-    {
-      std::scoped_lock const lock(mutex_);
-      auto& list = free_[size];
-      if (!list.empty()) {
-        block found = std::move(list.back());
-        list.pop_back();
-        if (found.has_pages) page_bytes_kept_ -= size;
-        return std::move(found.memory);
-      }
-    }
-    shared_memory created = shared_memory::create(size);
-    if (created.data() == nullptr) return {};
-    if (hipHostRegister(created.data(), size, hipHostRegisterPortable) == hipSuccess) {
-      return created;
-    }
-    static_cast<void>(hipGetLastError());
-    return {};
+    std::scoped_lock const lock(mutex_);
+    auto& list = free_[size];
+    if (list.empty() && !add_locked(size, list)) return {};
+    block const found = list.back();
+    list.pop_back();
+    if (found.has_pages) page_bytes_kept_ -= size;
+    return found.memory;
   }
   /// Takes memory back that no operation uses. Its pages are given back to the system if the pool
   /// would keep more than 256 MiB of them.
-  void give_back(shared_memory memory) {
-    if (memory.data() == nullptr) return;
-    std::size_t const size = memory.bytes();
+  void give_back(payload const& memory) {
+    if (memory.data == nullptr) return;
     bool has_pages = false;
     {
       std::scoped_lock const lock(mutex_);
-      has_pages = page_bytes_kept_ + size <= page_bytes_limit;
-      if (has_pages) page_bytes_kept_ += size;
+      has_pages = page_bytes_kept_ + memory.bytes <= page_bytes_limit;
+      if (has_pages) page_bytes_kept_ += memory.bytes;
     }
     if (!has_pages) {
-      static_cast<void>(::fallocate(memory.file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-                                    static_cast<off_t>(size)));
+      static_cast<void>(::fallocate(memory.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                    static_cast<off_t>(memory.offset),
+                                    static_cast<off_t>(memory.bytes)));
     }
     std::scoped_lock const lock(mutex_);
-    free_[size].push_back({std::move(memory), has_pages});
+    free_[memory.bytes].push_back({memory, has_pages});
   }
 
   /// Never destroyed: the memory stays pinned.
@@ -127,11 +127,31 @@ class payload_pool {
   static constexpr std::size_t page_bytes_limit = std::size_t{256} << 20;
 
   struct block {
-    shared_memory memory;
+    payload memory;
     bool has_pages;  // counted in page_bytes_kept_
   };
 
+  /// Adds payloads of `size` bytes to a list: small ones share a file, because a process should not
+  /// have thousands of files and mappings. Returns false if there is no memory. The caller holds
+  /// the lock.
+  bool add_locked(std::size_t size, std::vector<block>& list) {
+    constexpr std::size_t smallest_file = std::size_t{1} << 20;
+    std::size_t const bytes = std::max(size, smallest_file);
+    shared_memory created = shared_memory::create(bytes);
+    if (created.data() == nullptr) return false;
+    if (hipHostRegister(created.data(), bytes, hipHostRegisterPortable) != hipSuccess) {
+      static_cast<void>(hipGetLastError());
+      return false;
+    }
+    for (std::size_t offset = 0; offset < bytes; offset += size) {
+      list.push_back({{created.data() + offset, size, created.file(), offset}, false});
+    }
+    files_.push_back(std::move(created));
+    return true;
+  }
+
   std::mutex mutex_;
+  std::vector<shared_memory> files_;
   std::map<std::size_t, std::vector<block>> free_;  // by size
   std::size_t page_bytes_kept_ = 0;
 };
