@@ -42,15 +42,24 @@ call_site& find_call_site(call function, void const* address) noexcept {
   vendor_runtime const* const runtime = find_runtime(address);
   // Not kept: the program may load a runtime later.
   if (runtime == nullptr) return site_without_runtime;
+  void* const vendor_function = find_vendor_function(*runtime, function, address);
   std::lock_guard const lock(publication);
   entry = find_entry(function, address);  // another thread may have added an entry
   if (entry == nullptr) entry = &shared_site;
   if (entry->address.load(std::memory_order_relaxed) == nullptr) {
     entry->function = function;
     entry->runtime = runtime;
+    entry->vendor_function = vendor_function;
     entry->address.store(address, std::memory_order_release);
   }
   return *entry;
+}
+
+void* vendor_function_of(call_site const& site, call function, void const* address) noexcept {
+  if (site.runtime == nullptr) return nullptr;
+  // The shared entry has the function of the first of its call sites.
+  if (&site == &shared_site) return find_vendor_function(*site.runtime, function, address);
+  return site.vendor_function;
 }
 
 std::array<call_site, max_call_sites>& call_sites() noexcept { return table; }

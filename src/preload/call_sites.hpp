@@ -32,6 +32,7 @@ struct call_site {
   std::atomic<void const*> address = nullptr;  // published after the members below
   call function = call::count;
   vendor_runtime const* runtime = nullptr;  // null: no runtime is loaded
+  void* vendor_function = nullptr;          // to which calls are passed on
   copy_counter pageable;                    // served, or passed on because of the vendor's rate
   copy_counter small;
 };
@@ -40,6 +41,10 @@ struct call_site {
 /// lock; later ones take no lock. Call sites beyond the capacity of the table share one entry,
 /// whose runtime is that of the first of them.
 call_site& find_call_site(call function, void const* address) noexcept;
+
+/// Returns the function to which a call from this site is passed on, or null if there is none.
+/// `function` and `address` are those for which the site was found.
+void* vendor_function_of(call_site const& site, call function, void const* address) noexcept;
 
 /// The entries, in no order; those without an address are not in use.
 inline constexpr std::size_t max_call_sites = 4096;

@@ -42,6 +42,11 @@ void load_driver() noexcept {
     for (std::size_t i = 0; i != call_count; ++i) added.functions[i] = library.find(call_names[i]);
     look_up(added.get_device, library, "cuCtxGetDevice");
     look_up(added.is_capturing, library, "cuStreamIsCapturing");
+    look_up(added.get_context, library, "cuCtxGetCurrent");
+    look_up(added.get_stream_context, library, "cuStreamGetCtx");
+    look_up(added.get_primary_state, library, "cuDevicePrimaryCtxGetState");
+    look_up(added.retain_primary, library, "cuDevicePrimaryCtxRetain");
+    look_up(added.release_primary, library, "cuDevicePrimaryCtxRelease_v2");
   }
   dlerror();  // the program must not see the failures of the look-ups
   {
@@ -68,6 +73,10 @@ vendor_runtime const* find_driver() noexcept {
 }
 
 vendor_runtime const* find_runtime(void const*) noexcept { return find_driver(); }
+
+void* find_vendor_function(vendor_runtime const& runtime, call function, void const*) noexcept {
+  return runtime.function(function);
+}
 
 bool is_in_driver(void const* address) noexcept {
   return state.load(std::memory_order_acquire) == driver_state::loaded &&

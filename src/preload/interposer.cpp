@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,7 @@
 
 #include "base/parse_size.hpp"
 #include "base/staging_threshold.hpp"
+#include "preload/captures.hpp"
 #include "preload/publication_lock.hpp"
 #include "preload/rate_comparison.hpp"
 #include "preload/summary.hpp"
@@ -38,9 +40,10 @@ constinit std::atomic<bool> measures_rates = true;
 constinit std::atomic<bool> prints_summary = false;
 constinit std::atomic<std::size_t> staging_threshold = base::default_staging_threshold;
 constinit std::atomic<bool> was_forked = false;  // after the copier was loaded
-constinit std::atomic<bool> was_reset = false;
+// Bits of devices, see bit_of.
+constinit std::atomic<std::uint64_t> used_devices = 0;   // by the library
+constinit std::atomic<std::uint64_t> reset_devices = 0;  // since then
 constinit std::atomic<bool> is_exiting = false;
-constinit std::atomic<int> captures = 0;
 constinit std::atomic<int> copies_in_flight = 0;
 constinit std::atomic<int> failures_in_a_row = 0;
 
@@ -52,6 +55,12 @@ constinit std::atomic<copier_state> state = copier_state::not_loaded;
 constinit vendor_runtime const* copier_runtime = nullptr;  // that the copier calls
 constinit copy_function copy_with_library = nullptr;
 constinit char failure[512] = "";
+
+// Returns the bit of a device. Those beyond the last bit, and invalid ones, share it.
+std::uint64_t bit_of(int device) noexcept {
+  constexpr unsigned last = 63;
+  return std::uint64_t{1} << std::min(static_cast<unsigned>(device), last);
+}
 
 // Returns the value of a variable that can be one of two words; the first one if it is not set.
 bool is_second_word(char const* variable, char const* first, char const* second) noexcept {
@@ -66,7 +75,7 @@ bool is_second_word(char const* variable, char const* first, char const* second)
 void handle_fork_in_child() noexcept {
   publication.unlock();
   if (state.load() == copier_state::loaded) was_forked = true;
-  captures = 0;
+  clear_captures_after_fork();
   copies_in_flight = 0;
   clear_counters();
   clear_comparison();
@@ -242,12 +251,31 @@ outcome check_request(copy_request const& request) noexcept {
   if (is_small(request)) return outcome::small;
   if (is_exiting) return outcome::exiting;
   if (failures_in_a_row >= max_failures_in_a_row) return outcome::given_up;
-  if (was_forked) return outcome::after_fork;
+  return was_forked ? outcome::after_fork : outcome::served;
+}
+
+// Asks the runtime for what decides whether the copy can be served. Sets the device of the request.
+// Sets `has_failed` if one of the runtime's functions has returned an error.
+outcome ask_runtime(vendor_runtime const& runtime, copy_request& request,
+                    bool& has_failed) noexcept {
+  // Fails if the runtime is not initialized, or if the thread has no current context.
+  has_failed = runtime.get_device(&request.device) != 0;
+  if (has_failed) return outcome::other_device;
+  // The code for the legacy default stream, while a stream that is ordered with it is captured. The
+  // vendors' numbers are the same.
+  constexpr int would_end_capture = 906;
+  int status = 0;
+  int const code = runtime.is_capturing(request.stream, &status);
+  has_failed = code != 0;
+  if (code == would_end_capture || (code == 0 && status != 0)) return outcome::capturing;
+  // An invalid stream, or a context that an error has broken: the vendor's copy fails too.
+  if (code != 0) return outcome::invalid;
+  bool const was_reset = (reset_devices.load() & bit_of(request.device)) != 0;
   return was_reset ? outcome::after_reset : outcome::served;
 }
 
 // Returns why the copy cannot be served in the state of the program's runtime. Sets the device of
-// the request. May leave an error in the runtime only if the vendor's copy fails too.
+// the request. Before ROCm 7, may leave an error in the runtime, which the vendor's copy replaces.
 outcome check_runtime(vendor_runtime const& runtime, copy_request& request) noexcept {
   if (runtime.get_device == nullptr || runtime.is_capturing == nullptr ||
       (runtime.keeps_errors &&
@@ -256,17 +284,12 @@ outcome check_runtime(vendor_runtime const& runtime, copy_request& request) noex
   }
   // The library's calls would replace the error, which the vendor's copy leaves in place.
   if (runtime.keeps_errors && runtime.peek_at_last_error() != 0) return outcome::earlier_error;
-  if (captures.load() != 0) return outcome::capturing;
-  // Fails if the runtime is not initialized, or if the thread has no current context.
-  if (runtime.get_device(&request.device) != 0) return outcome::other_device;
-  // The code for the legacy default stream, while a stream that is ordered with it is captured. The
-  // vendors' numbers are the same.
-  constexpr int would_end_capture = 906;
-  int status = 0;
-  int const code = runtime.is_capturing(request.stream, &status);
-  if (code == would_end_capture || (code == 0 && status != 0)) return outcome::capturing;
-  // An invalid stream, or a context that an error has broken: the vendor's copy fails too.
-  return code == 0 ? outcome::served : outcome::invalid;
+  if (capture_count().load() != 0) return outcome::capturing;
+  bool has_failed = false;
+  outcome const result = ask_runtime(runtime, request, has_failed);
+  // There was no error before. The program must not fetch one that it has not caused.
+  if (has_failed && runtime.keeps_errors) static_cast<void>(runtime.get_last_error());
+  return result;
 }
 
 class flight {
@@ -275,6 +298,19 @@ class flight {
   ~flight() { copies_in_flight.fetch_sub(1); }
   flight(flight const&) = delete;
   flight& operator=(flight const&) = delete;
+};
+
+// Protects a scope from pthread_cancel: it contains cancellation points, such as msync, and
+// functions that no exception may leave, by which glibc unwinds a cancelled thread.
+class without_cancellation {
+ public:
+  without_cancellation() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &previous_); }
+  ~without_cancellation() { pthread_setcancelstate(previous_, nullptr); }
+  without_cancellation(without_cancellation const&) = delete;
+  without_cancellation& operator=(without_cancellation const&) = delete;
+
+ private:
+  int previous_ = PTHREAD_CANCEL_ENABLE;
 };
 
 // Counts the failures of the library since the last copy that it served. Reports the last one.
@@ -297,12 +333,14 @@ outcome try_to_serve(call_site const& site, copy_request& request, copy_report& 
   if (checked != outcome::served) return checked;
   if (measures_rates && is_left_to_vendor(request)) return outcome::vendor_faster;
   vendor_runtime const& runtime = *site.runtime;
+  without_cancellation const uncancelled;
   flight const in_flight;  // before the captures are looked at, see before_capture
   outcome const ready = check_runtime(runtime, request);
   if (ready != outcome::served) return ready;
   if (!has_copier_for(runtime)) return outcome::unavailable;
   request.choose = measures_rates ? choose_copier : nullptr;
-  request.captures = &captures;
+  request.captures = &capture_count();
+  used_devices.fetch_or(bit_of(request.device));
   outcome const result = copy_with_library(&request, &report);
   count_failure(result);
 #if ROCARRAY_PLATFORM_AMD
@@ -339,18 +377,13 @@ bool wants_summary() noexcept {
 
 void before_capture() noexcept {
   constexpr auto longest_wait = std::chrono::milliseconds(100);
-  captures.fetch_add(1);
+  announce_capture();
   auto const end = std::chrono::steady_clock::now() + longest_wait;
   while (copies_in_flight.load() != 0 && std::chrono::steady_clock::now() < end) sched_yield();
 }
 
-void after_capture(bool has_ended) noexcept {
-  if (!has_ended) return;
-  int count = captures.load();
-  while (count > 0 && !captures.compare_exchange_weak(count, count - 1)) {
-  }
+void before_reset(int device) noexcept {
+  reset_devices.fetch_or(bit_of(device) & used_devices.load());
 }
-
-void before_reset() noexcept { was_reset = true; }
 
 }  // namespace roc::preload

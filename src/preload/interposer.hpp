@@ -19,15 +19,12 @@ void add_duration(outcome result, copy_request const& request, copy_report const
 /// Returns true if the summary is printed at exit. Only then are the call sites needed.
 bool wants_summary() noexcept;
 
-/// Called before and after the program begins to capture a stream, and after it ended a capture:
-/// no copy is served meanwhile, because the calls of the library's threads could invalidate the
-/// capture. before_capture waits for the copies in flight, but not for long: a copy may wait for
-/// work that the calling thread enqueues next. `has_ended`: the capture ended, or did not begin.
+/// Announces a capture (see captures.hpp) before the program begins it. Waits for the copies in
+/// flight, but not for long: a copy may wait for work that the calling thread enqueues next.
 void before_capture() noexcept;
-void after_capture(bool has_ended) noexcept;
 
 /// Called when the program resets a device, which destroys what the library has allocated there.
-/// From then on nothing is served.
-void before_reset() noexcept;
+/// Copies of that device are not served from then on, if the library has used it before.
+void before_reset(int device) noexcept;
 
 }  // namespace roc::preload

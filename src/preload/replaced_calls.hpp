@@ -8,9 +8,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "preload/call_sites.hpp"
+#include "preload/captures.hpp"
 #include "preload/interposer.hpp"
 #include "preload/request.hpp"
 #include "preload/summary.hpp"
@@ -34,7 +36,7 @@ template <class... Arguments>
 int call_vendor(call function, void const* caller, Arguments... arguments) {
   call_site const& site = find_call_site(function, caller);
   if (site.runtime == nullptr) return code_without_runtime;
-  void* const address = site.runtime->function(function);
+  void* const address = vendor_function_of(site, function, caller);
   if (address == nullptr) return code_without_function;
   return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
 }
@@ -60,7 +62,7 @@ int copy_or_call_vendor(call function, void const* caller, copy_request const& r
                         outcome result, Arguments... arguments) {
   call_site& site = find_call_site(function, caller);
   if (site.runtime == nullptr) return code_without_runtime;
-  void* const address = site.runtime->function(function);
+  void* const address = vendor_function_of(site, function, caller);
   if (address == nullptr) return code_without_function;
   if (is_in_vendor) return copy_with_vendor(address, arguments...);
   copy_report report;
@@ -79,25 +81,71 @@ int copy_or_call_vendor(call function, void const* caller, copy_request const& r
   return code;
 }
 
-/// Calls the vendor's function that begins a capture.
+/// Returns the context of a stream, or null if there are no contexts or if the vendor cannot tell.
+inline void* context_of(vendor_runtime const& runtime, void* stream) noexcept {
+  // The handles of the default streams mean a stream of the current context.
+  bool const is_default = reinterpret_cast<std::uintptr_t>(stream) <= 2;
+  void* context = nullptr;
+  bool const is_found = is_default
+                            ? runtime.get_context != nullptr && runtime.get_context(&context) == 0
+                            : runtime.get_stream_context != nullptr &&
+                                  runtime.get_stream_context(stream, &context) == 0;
+  return is_found ? context : nullptr;
+}
+
+/// Returns true if a stream is captured although a call that begins a capture has failed with
+/// `code`. On AMD, hipStreamBeginCaptureToGraph begins the capture before it checks the
+/// dependencies.
+inline bool has_begun_nevertheless(vendor_runtime const& runtime, void* stream, int code) noexcept {
+  constexpr int invalid_value = 1;  // of both vendors, and AMD's code for bad dependencies
+  if (code != invalid_value || stream == nullptr || runtime.is_capturing == nullptr) return false;
+  int status = 0;
+  bool const is_captured = runtime.is_capturing(stream, &status) == 0 && status != 0;
+#if ROCARRAY_PLATFORM_AMD
+  // The program may fetch the error of its own call, which the call above may have replaced. This
+  // one fails with the same code.
+  if (runtime.get_device != nullptr) static_cast<void>(runtime.get_device(nullptr));
+#endif
+  return is_captured;
+}
+
+/// Calls the vendor's function that begins a capture of `stream`.
 template <class... Arguments>
-int begin_capture(call function, void const* caller, Arguments... arguments) {
+int begin_capture(call function, void const* caller, void* stream, Arguments... arguments) {
+  vendor_runtime const* const runtime = find_call_site(function, caller).runtime;
+  if (runtime == nullptr) return code_without_runtime;
+  captured_stream const captured{key_of(stream), context_of(*runtime, stream)};
   before_capture();
   int const code = call_vendor(function, caller, arguments...);
-  after_capture(code != 0);
+  if (code == 0 || has_begun_nevertheless(*runtime, stream, code)) {
+    add_capture(captured);
+  } else {
+    withdraw_capture();
+  }
   return code;
 }
 
-/// Calls the vendor's function that ends a capture.
-inline int end_capture(call function, void const* caller, void* stream, void** graph) {
-  int const code = call_vendor(function, caller, stream, graph);
+/// Calls the vendor's function that ends a capture of `stream`; `handle` is the program's argument.
+inline int end_capture(call function, void const* caller, void* stream, void* handle,
+                       void** graph) {
+  int const code = call_vendor(function, caller, handle, graph);
   // A call that fails with one of these codes ends no capture: invalid argument, not initialized,
   // no context, invalid handle, no capture in this stream, destroyed context, capture of another
   // thread. The vendors' numbers are the same.
   constexpr int unchanged[] = {1, 3, 201, 400, 401, 709, 903, 908};
   bool has_ended = true;
   for (int const other : unchanged) has_ended = has_ended && code != other;
-  after_capture(has_ended);
+  if (has_ended) end_capture_of(key_of(stream));
+  return code;
+}
+
+/// Calls the vendor's function that destroys a stream, a context or what is in it, and with it the
+/// captures in `removed`.
+template <class... Arguments>
+int destroy_captured(removed_captures const& removed, call function, void const* caller,
+                     Arguments... arguments) {
+  int const code = call_vendor(function, caller, arguments...);
+  if (code != 0) put_back(removed);
   return code;
 }
 

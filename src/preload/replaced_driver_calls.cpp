@@ -36,28 +36,40 @@ constexpr int unspecified = static_cast<int>(direction::unspecified);
   ROCARRAY_REPLACE(name, parameters const* p, void* stream) {                                   \
     return copy_strided(call::name, ROCARRAY_CALLER, p, default_stream(stream), false, stream); \
   }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE(name)                                 \
-  ROCARRAY_REPLACE(name, void* stream, int mode) {                           \
-    return begin_program_capture(call::name, ROCARRAY_CALLER, stream, mode); \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE(name, default_stream)                                  \
+  ROCARRAY_REPLACE(name, void* stream, int mode) {                                            \
+    return begin_program_capture(call::name, ROCARRAY_CALLER, default_stream(stream), stream, \
+                                 mode);                                                       \
   }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(name)              \
-  ROCARRAY_REPLACE(name, void* stream) {                               \
-    return begin_program_capture(call::name, ROCARRAY_CALLER, stream); \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(name, default_stream)                      \
+  ROCARRAY_REPLACE(name, void* stream) {                                                       \
+    return begin_program_capture(call::name, ROCARRAY_CALLER, default_stream(stream), stream); \
   }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(name)                                             \
-  ROCARRAY_REPLACE(name, void* stream, void* graph, void const* dependencies, void const* edges,  \
-                   std::size_t count, int mode) {                                                 \
-    return begin_program_capture(call::name, ROCARRAY_CALLER, stream, graph, dependencies, edges, \
-                                 count, mode);                                                    \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(name, default_stream)                            \
+  ROCARRAY_REPLACE(name, void* stream, void* graph, void const* dependencies, void const* edges, \
+                   std::size_t count, int mode) {                                                \
+    return begin_program_capture(call::name, ROCARRAY_CALLER, default_stream(stream), stream,    \
+                                 graph, dependencies, edges, count, mode);                       \
   }
-#define ROCARRAY_REPLACE_END_CAPTURE(name)                                  \
-  ROCARRAY_REPLACE(name, void* stream, void** graph) {                      \
-    return end_program_capture(call::name, ROCARRAY_CALLER, stream, graph); \
+#define ROCARRAY_REPLACE_END_CAPTURE(name, default_stream)                                  \
+  ROCARRAY_REPLACE(name, void* stream, void** graph) {                                      \
+    return end_program_capture(call::name, ROCARRAY_CALLER, default_stream(stream), stream, \
+                               graph);                                                      \
   }
-#define ROCARRAY_REPLACE_RESET(name)                         \
-  ROCARRAY_REPLACE(name, int device) {                       \
-    before_reset();                                          \
-    return call_vendor(call::name, ROCARRAY_CALLER, device); \
+#define ROCARRAY_REPLACE_DESTROY_STREAM(name)                                                  \
+  ROCARRAY_REPLACE(name, void* stream) {                                                       \
+    return destroy_for_program(remove_capture_of(key_of(stream)), call::name, ROCARRAY_CALLER, \
+                               stream);                                                        \
+  }
+#define ROCARRAY_REPLACE_DESTROY_CONTEXT(name)                                                     \
+  ROCARRAY_REPLACE(name, void* context) {                                                          \
+    return destroy_for_program(remove_captures_in(context), call::name, ROCARRAY_CALLER, context); \
+  }
+#define ROCARRAY_REPLACE_RESET(name)                                                       \
+  ROCARRAY_REPLACE(name, int device) {                                                     \
+    before_reset(device);                                                                  \
+    return destroy_for_program(remove_captures_in(primary_context_of(device)), call::name, \
+                               ROCARRAY_CALLER, device);                                   \
   }
 
 ROCARRAY_REPLACE_COPY(cuMemcpy, unspecified, legacy)
@@ -82,14 +94,18 @@ ROCARRAY_REPLACE_STRIDED(cuMemcpy3D_v2, CUDA_MEMCPY3D, legacy)
 ROCARRAY_REPLACE_STRIDED(cuMemcpy3D_v2_ptds, CUDA_MEMCPY3D, per_thread)
 ROCARRAY_REPLACE_STRIDED_ON_STREAM(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D, legacy)
 ROCARRAY_REPLACE_STRIDED_ON_STREAM(cuMemcpy3DAsync_v2_ptsz, CUDA_MEMCPY3D, per_thread)
-ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(cuStreamBeginCapture)
-ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(cuStreamBeginCapture_ptsz)
-ROCARRAY_REPLACE_BEGIN_CAPTURE(cuStreamBeginCapture_v2)
-ROCARRAY_REPLACE_BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz)
-ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph)
-ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz)
-ROCARRAY_REPLACE_END_CAPTURE(cuStreamEndCapture)
-ROCARRAY_REPLACE_END_CAPTURE(cuStreamEndCapture_ptsz)
+ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(cuStreamBeginCapture, legacy)
+ROCARRAY_REPLACE_BEGIN_CAPTURE_WITHOUT_MODE(cuStreamBeginCapture_ptsz, per_thread)
+ROCARRAY_REPLACE_BEGIN_CAPTURE(cuStreamBeginCapture_v2, legacy)
+ROCARRAY_REPLACE_BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, per_thread)
+ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph, legacy)
+ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz, per_thread)
+ROCARRAY_REPLACE_END_CAPTURE(cuStreamEndCapture, legacy)
+ROCARRAY_REPLACE_END_CAPTURE(cuStreamEndCapture_ptsz, per_thread)
+ROCARRAY_REPLACE_DESTROY_STREAM(cuStreamDestroy)
+ROCARRAY_REPLACE_DESTROY_STREAM(cuStreamDestroy_v2)
+ROCARRAY_REPLACE_DESTROY_CONTEXT(cuCtxDestroy)
+ROCARRAY_REPLACE_DESTROY_CONTEXT(cuCtxDestroy_v2)
 ROCARRAY_REPLACE_RESET(cuDevicePrimaryCtxReset)
 ROCARRAY_REPLACE_RESET(cuDevicePrimaryCtxReset_v2)
 

@@ -163,19 +163,48 @@ int copy_for_program(call function, void const* caller, copy_request const& requ
   return copy_or_call_vendor(function, site, request, result, arguments...);
 }
 
-/// Calls the driver's function that begins a capture. Counts the capture, unless the driver itself
-/// begins it.
+/// Calls the driver's function that begins a capture of `stream`. Adds the capture, unless the
+/// driver itself begins it.
 template <class... Arguments>
-int begin_program_capture(call function, void const* caller, Arguments... arguments) {
+int begin_program_capture(call function, void const* caller, void* stream, Arguments... arguments) {
   if (is_in_driver(caller)) return call_driver(function, arguments...);
-  return begin_capture(function, caller, arguments...);
+  return begin_capture(function, caller, stream, arguments...);
 }
 
-/// Calls the driver's function that ends a capture. Counts its end, unless the driver itself ends
-/// it.
-inline int end_program_capture(call function, void const* caller, void* stream, void** graph) {
-  if (is_in_driver(caller)) return call_driver(function, stream, graph);
-  return end_capture(function, caller, stream, graph);
+/// Calls the driver's function that ends a capture of `stream`. Removes the capture, unless the
+/// driver itself ends it.
+inline int end_program_capture(call function, void const* caller, void* stream, void* handle,
+                               void** graph) {
+  if (is_in_driver(caller)) return call_driver(function, handle, graph);
+  return end_capture(function, caller, stream, handle, graph);
+}
+
+/// Calls the driver's function that destroys streams, and with them the captures in `removed`.
+template <class Argument>
+int destroy_for_program(removed_captures const& removed, call function, void const* caller,
+                        Argument argument) {
+  if (!is_in_driver(caller)) return destroy_captured(removed, function, caller, argument);
+  int const code = call_driver(function, argument);
+  if (code != 0) put_back(removed);
+  return code;
+}
+
+/// Returns the primary context of a device, or null if it is not active. Does not activate it.
+inline void* primary_context_of(int device) noexcept {
+  vendor_runtime const* const runtime = find_driver();
+  if (runtime == nullptr || runtime->get_primary_state == nullptr ||
+      runtime->retain_primary == nullptr || runtime->release_primary == nullptr) {
+    return nullptr;
+  }
+  unsigned flags = 0;
+  int is_active = 0;
+  void* context = nullptr;
+  if (runtime->get_primary_state(device, &flags, &is_active) != 0 || is_active == 0 ||
+      runtime->retain_primary(&context, device) != 0) {
+    return nullptr;
+  }
+  static_cast<void>(runtime->release_primary(device));
+  return context;
 }
 
 /// Serves a strided copy of the program, or calls the driver's function, as always if `p` is null.

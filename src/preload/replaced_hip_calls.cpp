@@ -41,24 +41,29 @@ using namespace roc::preload;
   ROCARRAY_REPLACE(name, hipMemcpy3DParms const* p, void* stream) {                        \
     return copy_3d(call::name, ROCARRAY_CALLER, p, default_stream(stream), false, stream); \
   }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE(name)                         \
-  ROCARRAY_REPLACE(name, void* stream, int mode) {                   \
-    return begin_capture(call::name, ROCARRAY_CALLER, stream, mode); \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE(name, default_stream)                                 \
+  ROCARRAY_REPLACE(name, void* stream, int mode) {                                           \
+    return begin_capture(call::name, ROCARRAY_CALLER, default_stream(stream), stream, mode); \
   }
-#define ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(name)                                            \
-  ROCARRAY_REPLACE(name, void* stream, void* graph, void const* dependencies, void const* edges, \
-                   std::size_t count, int mode) {                                                \
-    return begin_capture(call::name, ROCARRAY_CALLER, stream, graph, dependencies, edges, count, \
-                         mode);                                                                  \
+#define ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(name)                                             \
+  ROCARRAY_REPLACE(name, void* stream, void* graph, void const* dependencies, void const* edges,  \
+                   std::size_t count, int mode) {                                                 \
+    return begin_capture(call::name, ROCARRAY_CALLER, stream, stream, graph, dependencies, edges, \
+                         count, mode);                                                            \
   }
-#define ROCARRAY_REPLACE_END_CAPTURE(name)                          \
-  ROCARRAY_REPLACE(name, void* stream, void** graph) {              \
-    return end_capture(call::name, ROCARRAY_CALLER, stream, graph); \
+#define ROCARRAY_REPLACE_END_CAPTURE(name, default_stream)                                  \
+  ROCARRAY_REPLACE(name, void* stream, void** graph) {                                      \
+    return end_capture(call::name, ROCARRAY_CALLER, default_stream(stream), stream, graph); \
   }
-#define ROCARRAY_REPLACE_RESET(name)                 \
-  ROCARRAY_REPLACE(name) {                           \
-    before_reset();                                  \
-    return call_vendor(call::name, ROCARRAY_CALLER); \
+#define ROCARRAY_REPLACE_DESTROY_STREAM(name)                                               \
+  ROCARRAY_REPLACE(name, void* stream) {                                                    \
+    return destroy_captured(remove_capture_of(key_of(stream)), call::name, ROCARRAY_CALLER, \
+                            stream);                                                        \
+  }
+#define ROCARRAY_REPLACE_RESET(name)                   \
+  ROCARRAY_REPLACE(name) {                             \
+    before_current_reset(call::name, ROCARRAY_CALLER); \
+    return call_vendor(call::name, ROCARRAY_CALLER);   \
   }
 
 ROCARRAY_REPLACE_COPY(hipMemcpy, legacy)
@@ -74,11 +79,12 @@ ROCARRAY_REPLACE_COPY_3D(hipMemcpy3D, legacy)
 ROCARRAY_REPLACE_COPY_3D(hipMemcpy3D_spt, per_thread)
 ROCARRAY_REPLACE_COPY_3D_ON_STREAM(hipMemcpy3DAsync, legacy)
 ROCARRAY_REPLACE_COPY_3D_ON_STREAM(hipMemcpy3DAsync_spt, per_thread)
-ROCARRAY_REPLACE_BEGIN_CAPTURE(hipStreamBeginCapture)
-ROCARRAY_REPLACE_BEGIN_CAPTURE(hipStreamBeginCapture_spt)
+ROCARRAY_REPLACE_BEGIN_CAPTURE(hipStreamBeginCapture, legacy)
+ROCARRAY_REPLACE_BEGIN_CAPTURE(hipStreamBeginCapture_spt, per_thread)
 ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(hipStreamBeginCaptureToGraph)
-ROCARRAY_REPLACE_END_CAPTURE(hipStreamEndCapture)
-ROCARRAY_REPLACE_END_CAPTURE(hipStreamEndCapture_spt)
+ROCARRAY_REPLACE_END_CAPTURE(hipStreamEndCapture, legacy)
+ROCARRAY_REPLACE_END_CAPTURE(hipStreamEndCapture_spt, per_thread)
+ROCARRAY_REPLACE_DESTROY_STREAM(hipStreamDestroy)
 ROCARRAY_REPLACE_RESET(hipDeviceReset)
 
 // The calls of HIP whose name is their direction.

@@ -11,6 +11,15 @@
 
 namespace roc::preload {
 
+/// Called when the program resets its current device by `function`.
+inline void before_current_reset(call function, void const* caller) noexcept {
+  vendor_runtime const* const runtime = find_call_site(function, caller).runtime;
+  int device = 0;
+  if (runtime == nullptr || runtime->get_device == nullptr) return;
+  // If there is no device, the reset fails too.
+  if (runtime->get_device(&device) == 0) before_reset(device);
+}
+
 /// Returns the request of a two-dimensional copy.
 inline copy_request rows(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, int kind, void* stream,

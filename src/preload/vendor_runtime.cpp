@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <link.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -16,36 +17,50 @@ namespace roc::preload {
 namespace {
 
 constexpr char probe[] = "hipMemcpy";
-constexpr std::string_view library_name = "libamdhip64.so";
+constexpr std::string_view library_name = "libamdhip64";
 
 // A process has one runtime, or a few versions of it.
 constexpr std::size_t max_runtimes = 8;
 constinit std::array<vendor_runtime, max_runtimes> runtimes{};
 constinit std::atomic<std::size_t> runtime_count = 0;  // of complete entries
 
-// Returns the path of the loaded object that contains an address; empty for the program itself,
-// null if there is no such object.
-char const* path_of(void const* address, void** base) noexcept {
+// A loaded object: a shared library, or the program itself.
+struct object_file {
+  void* base = nullptr;
+  char const* path = nullptr;  // empty for the program itself, null if there is no such object
+};
+
+object_file object_of(void const* address) noexcept {
   Dl_info info;
   void* extra = nullptr;
-  if (dladdr1(address, &info, &extra, RTLD_DL_LINKMAP) == 0 || extra == nullptr) return nullptr;
-  *base = info.dli_fbase;
-  return static_cast<link_map const*>(extra)->l_name;
+  if (dladdr1(address, &info, &extra, RTLD_DL_LINKMAP) == 0 || extra == nullptr) return {};
+  return {info.dli_fbase, static_cast<link_map const*>(extra)->l_name};
 }
 
-// Returns true for a function of this object, which replaces the vendor's.
-bool is_in_this_object(void const* function) noexcept {
-  void* own_base = nullptr;
-  void* base = nullptr;
-  static_cast<void>(path_of(&runtimes, &own_base));
-  return path_of(function, &base) != nullptr && base == own_base;
+bool are_in_one_object(void const* first, void const* second) noexcept {
+  object_file const object = object_of(first);
+  return object.path != nullptr && object_of(second).base == object.base;
+}
+
+// Returns true for the name of the HIP runtime, to which packages may add a hash.
+bool has_runtime_name(std::string_view path) noexcept {
+  std::string_view const file = path.substr(path.rfind('/') + 1);
+  std::string_view const rest = file.substr(std::min(file.size(), library_name.size()));
+  return file.starts_with(library_name) && (rest.starts_with('.') || rest.starts_with('-'));
+}
+
+// Returns true for a function of the HIP runtime. Tools export functions under the same names.
+bool is_in_runtime(void const* function) noexcept {
+  if (function == nullptr) return false;
+  char const* const path = object_of(function).path;
+  return path != nullptr && has_runtime_name(path);
 }
 
 // Returns the vendor's function that the caller's object was linked with, or null. A look-up by
-// handle searches the object and its dependencies, and not the preloaded objects.
+// handle searches the object and its dependencies, and not the preloaded objects. It finds the
+// caller's own function if the caller is a tool that exports one.
 void* probe_of_caller(void const* caller) noexcept {
-  void* base = nullptr;
-  char const* const path = path_of(caller, &base);
+  char const* const path = object_of(caller).path;
   if (path == nullptr || *path == '\0') return nullptr;
   void* const object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   if (object == nullptr) return nullptr;
@@ -62,8 +77,7 @@ void* probe_of_loaded_library() noexcept {
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* result) {
         std::string_view const name = info->dlpi_name;
-        if (!name.substr(name.rfind('/') + 1).starts_with(library_name)) return 0;
-        if (name.size() >= PATH_MAX) return 0;
+        if (!has_runtime_name(name) || name.size() >= PATH_MAX) return 0;
         std::memcpy(result, name.data(), name.size() + 1);
         return 1;
       },
@@ -101,8 +115,7 @@ vendor_runtime const* find_entry(void* library) noexcept {
 
 // Returns the runtime that contains `function`. Keeps it loaded.
 vendor_runtime const* runtime_with(void* function) noexcept {
-  void* base = nullptr;
-  char const* const path = path_of(function, &base);
+  char const* const path = object_of(function).path;
   if (path == nullptr) return nullptr;
   void* const library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   if (library == nullptr) return nullptr;
@@ -125,15 +138,38 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   return &runtimes[count];
 }
 
+// Returns a function of the runtime that a call from `caller` reaches, or null if there is none. A
+// tool must not be taken for the runtime: it may lack functions, and may call this object, so that
+// the calls would never end.
+void* find_probe(void const* caller) noexcept {
+  void* const of_caller = probe_of_caller(caller);
+  if (is_in_runtime(of_caller)) return of_caller;
+  void* const next = dlsym(RTLD_NEXT, probe);
+  if (is_in_runtime(next)) return next;
+  if (void* const loaded = probe_of_loaded_library()) return loaded;
+  // A library with another name that stands in for the runtime.
+  bool const is_usable = of_caller != nullptr && !are_in_one_object(of_caller, caller) &&
+                         !are_in_one_object(of_caller, &runtimes);
+  return is_usable ? of_caller : next;
+}
+
 }  // namespace
 
 vendor_runtime const* find_runtime(void const* caller) noexcept {
-  void* function = probe_of_caller(caller);
-  if (function == nullptr || is_in_this_object(function)) function = dlsym(RTLD_NEXT, probe);
-  if (function == nullptr) function = probe_of_loaded_library();
+  void* const function = find_probe(caller);
   vendor_runtime const* const found = function == nullptr ? nullptr : runtime_with(function);
   dlerror();  // the program must not see the failures of the look-ups
   return found;
+}
+
+void* find_vendor_function(vendor_runtime const& runtime, call function,
+                           void const* caller) noexcept {
+  void* const next = dlsym(RTLD_NEXT, call_names[static_cast<std::size_t>(function)]);
+  dlerror();
+  // The next function in the search order may be that of another version of the runtime.
+  bool const is_of_tool =
+      next != nullptr && !is_in_runtime(next) && !are_in_one_object(next, caller);
+  return is_of_tool ? next : runtime.function(function);
 }
 
 }  // namespace roc::preload

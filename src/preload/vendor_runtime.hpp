@@ -33,6 +33,7 @@ namespace roc::preload {
   X(hipStreamBeginCaptureToGraph)  \
   X(hipStreamEndCapture)           \
   X(hipStreamEndCapture_spt)       \
+  X(hipStreamDestroy)              \
   X(hipDeviceReset)
 #else
 #define ROCARRAY_REPLACED_CALLS(X)    \
@@ -66,6 +67,10 @@ namespace roc::preload {
   X(cuStreamBeginCaptureToGraph_ptsz) \
   X(cuStreamEndCapture)               \
   X(cuStreamEndCapture_ptsz)          \
+  X(cuStreamDestroy)                  \
+  X(cuStreamDestroy_v2)               \
+  X(cuCtxDestroy)                     \
+  X(cuCtxDestroy_v2)                  \
   X(cuDevicePrimaryCtxReset)          \
   X(cuDevicePrimaryCtxReset_v2)       \
   X(cuGetProcAddress)                 \
@@ -95,6 +100,12 @@ struct vendor_runtime {
   bool keeps_errors = false;
   int (*peek_at_last_error)() = nullptr;  // only if keeps_errors
   int (*get_last_error)() = nullptr;      // only if keeps_errors
+  // The contexts of captured streams, on nvidia only.
+  int (*get_context)(void** context) = nullptr;
+  int (*get_stream_context)(void* stream, void** context) = nullptr;
+  int (*get_primary_state)(int device, unsigned* flags, int* is_active) = nullptr;
+  int (*retain_primary)(void** context, int device) = nullptr;
+  int (*release_primary)(int device) = nullptr;
 
   void* function(call id) const noexcept { return functions[static_cast<std::size_t>(id)]; }
 };
@@ -116,5 +127,11 @@ inline constexpr int code_without_function = 801;
 /// Returns null if there is none. Takes the loader's lock: the caller holds no lock, see
 /// publication_lock.
 vendor_runtime const* find_runtime(void const* caller) noexcept;
+
+/// Returns the function to which a call from `caller` is passed on, or null if there is none. On
+/// amd, it is that of a preloaded tool that comes after this object, unless the tool itself calls;
+/// else the runtime's. On nvidia, it is the driver's. Takes the loader's lock, as find_runtime.
+void* find_vendor_function(vendor_runtime const& runtime, call function,
+                           void const* caller) noexcept;
 
 }  // namespace roc::preload

@@ -245,6 +245,104 @@ void capture() {
   report("destroy", CALL(cuStreamDestroy_v2, stream));
 }
 
+// Captures that end because their stream, context or device is destroyed or reset, which the next
+// copies are served after; and one whose stream could not be destroyed.
+void abandoned_captures() {
+  auto const begin_capture = [](CUstream captured) {
+    report("begin", CALL(cuStreamBeginCapture_v2, captured, CU_STREAM_CAPTURE_MODE_RELAXED));
+  };
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+  begin();
+  report("stream", CALL(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING));
+  begin_capture(stream);
+  report("reset", CALL(cuDevicePrimaryCtxReset_v2, 0));
+  begin();
+  std::printf("after the reset: %d\n", round_trip(mebi));
+
+  report("stream", CALL(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING));
+  begin_capture(stream);
+  report("destroy", CALL(cuStreamDestroy_v2, stream));
+  std::printf("after the stream: %d\n", round_trip(mebi));
+
+  using create_context = CUresult(CUcontext*, unsigned, CUdevice);
+  auto* const create = reinterpret_cast<create_context*>(driver->find("cuCtxCreate_v2"));
+  if (create == nullptr) std::exit(77);
+  CUcontext other = nullptr;
+  report("create", create(&other, 0, 0));
+  report("stream", CALL(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING));
+  begin();
+  begin_capture(stream);
+  report("destroy", CALL(cuCtxDestroy_v2, other));
+  std::printf("after the context: %d\n", round_trip(mebi));
+
+  report("stream", CALL(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING));
+  begin_capture(stream);
+  report("current", CALL(cuCtxSetCurrent, nullptr));
+  report("destroy", CALL(cuStreamDestroy_v2, stream));
+  begin();
+  std::printf("captured: %d\n", round_trip(mebi));
+  report("end", CALL(cuStreamEndCapture, stream, &graph));
+  std::printf("after the end: %d\n", round_trip(mebi));
+}
+
+// The default streams of two threads, which have one handle, are captured at once.
+void captures_of_threads() {
+  begin();
+  auto const begin_capture = [] {
+    report("begin",
+           CALL(cuStreamBeginCapture_v2, CU_STREAM_PER_THREAD, CU_STREAM_CAPTURE_MODE_RELAXED));
+  };
+  auto const end_capture = [] {
+    CUgraph graph = nullptr;
+    report("end", CALL(cuStreamEndCapture, CU_STREAM_PER_THREAD, &graph));
+  };
+  begin_capture();
+  std::thread([&] {
+    begin_capture();
+    end_capture();
+  }).join();
+  std::printf("captured: %d\n", round_trip(mebi));
+  end_capture();
+  std::printf("after: %d\n", round_trip(mebi));
+  // By the functions of programs whose default stream is that of the thread.
+  void* const begin_function = driver->find("cuStreamBeginCapture_v2", true);
+  void* const end_function = driver->find("cuStreamEndCapture", true);
+  if (begin_function == nullptr || end_function == nullptr) std::exit(77);
+  report("begin", reinterpret_cast<decltype(&cuStreamBeginCapture_v2)>(begin_function)(
+                      nullptr, CU_STREAM_CAPTURE_MODE_RELAXED));
+  std::printf("captured: %d\n", round_trip(mebi));
+  CUgraph graph = nullptr;
+  report("end", reinterpret_cast<decltype(&cuStreamEndCapture)>(end_function)(nullptr, &graph));
+  std::printf("after: %d\n", round_trip(mebi));
+}
+
+// More captures at once than the library keeps handles of.
+void many_captures() {
+  begin();
+  std::vector<CUstream> streams(100);
+  CUgraph graph = nullptr;
+  for (CUstream& stream : streams) {
+    report("stream", CALL(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING));
+    report("begin", CALL(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  }
+  for (std::size_t i = 0; i != streams.size(); ++i) {
+    if (i + 1 == streams.size()) std::printf("captured: %d\n", round_trip(mebi));
+    report("end", CALL(cuStreamEndCapture, streams[i], &graph));
+  }
+  std::printf("after: %d\n", round_trip(mebi));
+}
+
+// Resets that end nothing: before the first copy, and of a device that there is not.
+void reset_of_unused_device() {
+  begin();
+  report("reset", CALL(cuDevicePrimaryCtxReset_v2, 0));
+  begin();
+  std::printf("after a reset: %d\n", round_trip(mebi));
+  report("reset", CALL(cuDevicePrimaryCtxReset_v2, 999));
+  std::printf("after a reset that failed: %d\n", round_trip(mebi));
+}
+
 void reset() {
   begin();
   std::printf("before: %d\n", round_trip(mebi));
@@ -497,7 +595,11 @@ int main(int count, char** arguments) {
   test const tests[] = {{"contiguous", contiguous},
                         {"strided", strided},
                         {"capture", capture},
+                        {"abandoned_captures", abandoned_captures},
+                        {"captures_of_threads", captures_of_threads},
+                        {"many_captures", many_captures},
                         {"reset", reset},
+                        {"reset_of_unused_device", reset_of_unused_device},
                         {"without_context", without_context},
                         {"file", file},
                         {"fork", fork_before_first_use},

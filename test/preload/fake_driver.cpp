@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
 
 #define __CUDA_API_VERSION_INTERNAL
@@ -15,10 +17,20 @@
 
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 
+struct CUctx_st {};
+struct CUstream_st {
+  CUcontext context;
+};
+
 namespace {
 
-int captures = 0;
-thread_local bool has_context = true;  // false after cuCtxSetCurrent(nullptr)
+CUctx_st primary;
+thread_local CUcontext current = &primary;
+
+std::mutex mutex;
+std::set<CUstream> captured;  // protected by the mutex
+
+thread_local CUstream_st* stream_of_thread = nullptr;
 
 template <class Pointer>
 char* to_address(Pointer value) {
@@ -30,6 +42,19 @@ char* begin_of(CUmemorytype type, void const* host, CUdeviceptr device) {
   return type == CU_MEMORYTYPE_HOST ? to_address(host) : to_address(device);
 }
 
+// Returns the stream that a handle means.
+CUstream find_stream(CUstream handle) {
+  if (handle != CU_STREAM_PER_THREAD) return handle;
+  if (stream_of_thread == nullptr) stream_of_thread = new CUstream_st{&primary};
+  return stream_of_thread;
+}
+CUstream per_thread(CUstream handle) { return handle == nullptr ? CU_STREAM_PER_THREAD : handle; }
+
+void end_captures_in(CUcontext context) {
+  std::lock_guard const lock(mutex);
+  std::erase_if(captured, [&](CUstream stream) { return stream->context == context; });
+}
+
 }  // namespace
 
 EXPORT CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
@@ -38,17 +63,41 @@ EXPORT CUresult cuDeviceGetCount(int* count) {
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
-  static int object = 0;
-  *context = reinterpret_cast<CUcontext>(&object);
+  *context = &primary;
   return CUDA_SUCCESS;
 }
-EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice) { return CUDA_SUCCESS; }
+EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) { return CUDA_SUCCESS; }
+EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* is_active) {
+  *flags = 0;
+  *is_active = 1;
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  end_captures_in(&primary);
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxCreate_v2(CUcontext* context, unsigned, CUdevice) {
+  *context = current = new CUctx_st;
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxDestroy_v2(CUcontext context) {
+  if (context == nullptr || context == &primary) return CUDA_ERROR_INVALID_CONTEXT;
+  end_captures_in(context);
+  if (current == context) current = nullptr;
+  delete context;
+  return CUDA_SUCCESS;
+}
 EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
-  has_context = context != nullptr;
+  current = context;
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxGetCurrent(CUcontext* context) {
+  *context = current;
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuCtxGetDevice(CUdevice* device) {
-  if (!has_context) return CUDA_ERROR_INVALID_CONTEXT;
+  if (current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   *device = 0;
   return CUDA_SUCCESS;
 }
@@ -62,32 +111,49 @@ EXPORT CUresult cuMemFree_v2(CUdeviceptr memory) {
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned) {
-  *stream = reinterpret_cast<CUstream>(std::malloc(1));
+  *stream = new CUstream_st{current};
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
-  std::free(stream);
+  if (current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  {
+    std::lock_guard const lock(mutex);
+    captured.erase(stream);
+  }
+  delete stream;
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  *context = find_stream(stream)->context;
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
-EXPORT CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
-  if (!has_context) return CUDA_ERROR_INVALID_CONTEXT;
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+EXPORT CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  if (current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  std::lock_guard const lock(mutex);
+  *status = captured.count(find_stream(stream)) != 0 ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                     : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
-EXPORT CUresult cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode) {
-  ++captures;
-  return CUDA_SUCCESS;
+EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) {
+  if (stream == nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  std::lock_guard const lock(mutex);
+  return captured.insert(find_stream(stream)).second ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
 }
-EXPORT CUresult cuStreamEndCapture(CUstream, CUgraph* graph) {
+EXPORT CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode) {
+  return cuStreamBeginCapture_v2(per_thread(stream), mode);
+}
+EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   *graph = nullptr;
-  if (captures == 0) return CUDA_ERROR_ILLEGAL_STATE;
-  --captures;
-  return CUDA_SUCCESS;
+  std::lock_guard const lock(mutex);
+  return captured.erase(find_stream(stream)) != 0 ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
+}
+EXPORT CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph* graph) {
+  return cuStreamEndCapture(per_thread(stream), graph);
 }
 
 EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
-  if (!has_context) return CUDA_ERROR_INVALID_CONTEXT;
+  if (current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (to == 0 || from == 0) return CUDA_ERROR_INVALID_VALUE;
   std::memcpy(to_address(to), to_address(from), bytes);
   return CUDA_SUCCESS;
@@ -182,7 +248,7 @@ EXPORT CUresult cuGetProcAddress_v2(char const* name, void** function, int, cuui
   *function = nullptr;
   if (exact == "cuNull") return CUDA_SUCCESS;
   Dl_info info;
-  dladdr(reinterpret_cast<void*>(&captures), &info);
+  dladdr(reinterpret_cast<void*>(&captured), &info);
   void* const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   bool const per_thread = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   for (std::string const suffix : {"_v2", ""}) {

@@ -4,6 +4,7 @@
 // no device, or not enough of them.
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -482,6 +483,36 @@ void capture() {
   report_bytes("bytes", back);
 }
 
+#if defined(__HIP_PLATFORM_AMD__)
+// A capture that has begun although the call has failed, and one whose stream is destroyed, by the
+// functions of fake_hip_tool.cpp.
+void abandoned_captures() {
+  constexpr std::size_t count = mebi;
+  device_memory const memory(count);
+  bytes const source = pattern(count, 13);
+  stream const other(hipStreamNonBlocking);
+  auto const copy = [&] {
+    report("copy", hipMemcpyAsync(memory.get(), source.data(), count, up, other.handle));
+    report("synchronize", hipStreamSynchronize(other.handle));
+  };
+  using function = int(hipStream_t, void*, void const*, void const*, std::size_t, int);
+  auto* const begin =
+      reinterpret_cast<function*>(dlsym(RTLD_DEFAULT, "hipStreamBeginCaptureToGraph"));
+  if (begin == nullptr) std::exit(77);
+  hipGraph_t graph = nullptr;
+  {
+    stream const captured(hipStreamNonBlocking);
+    report_with_error(
+        "begin", begin(captured.handle, nullptr, nullptr, nullptr, 0, hipStreamCaptureModeRelaxed));
+    copy();
+    report("end", hipStreamEndCapture(captured.handle, &graph));
+    copy();
+    report("begin", hipStreamBeginCapture(captured.handle, hipStreamCaptureModeRelaxed));
+  }
+  copy();
+}
+#endif
+
 // Memory and streams of a device that is not the current one.
 void devices() {
   int count = 0;
@@ -515,6 +546,37 @@ void reset() {
   std::printf("before: %d\n", round_trip(mebi));
   static_cast<void>(GPU(DeviceReset)());
   std::printf("after: %d\n", round_trip(mebi));
+}
+
+// Resets before the first copy, and of a device of which no copy was made, end nothing.
+void reset_of_unused_device() {
+  int count = 0;
+  static_cast<void>(GPU(DeviceReset)());
+  std::printf("after a reset: %d\n", round_trip(mebi));
+  if (GPU(GetDeviceCount)(&count) == GPU(Success) && count > 1) {
+    report("device 1", GPU(SetDevice)(1));
+    static_cast<void>(GPU(DeviceReset)());
+    report("device 0", GPU(SetDevice)(0));
+  }
+  std::printf("after a reset of device 1: %d\n", round_trip(mebi));
+}
+
+// A thread that is cancelled completes its copies, and ends at the next cancellation point. The
+// runtime's own functions must contain none.
+void cancel() {
+  bool is_good = false;
+  pthread_t thread;
+  auto const copy = [](void* result) -> void* {
+    pthread_cancel(pthread_self());
+    *static_cast<bool*>(result) = round_trip(mebi);
+    pthread_testcancel();
+    return nullptr;
+  };
+  report("create thread", pthread_create(&thread, nullptr, copy, &is_good));
+  void* ended = nullptr;
+  report("join", pthread_join(thread, &ended));
+  std::printf("round trip: %d, cancelled: %d\n", is_good, ended == PTHREAD_CANCELED);
+  std::printf("round trip: %d\n", round_trip(mebi));
 }
 
 #if !defined(__HIP_PLATFORM_AMD__)
@@ -561,26 +623,30 @@ void repeated() {
 
 int main(int, char** arguments) {
   std::map<std::string, void (*)()> const cases = {
-    {"contiguous", contiguous},
-    {"signals", signals},
-    {"strided", strided},
-    {"order", order},
-    {"errors", errors},
-    {"beyond", beyond},
-    {"memory", memory_kinds},
-    {"threads", threads},
-    {"while_loading", while_loading},
-    {"fork", fork_before_first_use},
-    {"fork_after", fork_after_first_use},
-    {"exit", at_exit},
-    {"capture", capture},
-    {"devices", devices},
-    {"reset", reset},
-#if !defined(__HIP_PLATFORM_AMD__)
-    {"reset_by_driver", reset_by_driver},
+      {"contiguous", contiguous},
+      {"signals", signals},
+      {"strided", strided},
+      {"order", order},
+      {"errors", errors},
+      {"beyond", beyond},
+      {"memory", memory_kinds},
+      {"threads", threads},
+      {"while_loading", while_loading},
+      {"fork", fork_before_first_use},
+      {"fork_after", fork_after_first_use},
+      {"exit", at_exit},
+      {"capture", capture},
+#if defined(__HIP_PLATFORM_AMD__)
+      {"abandoned_captures", abandoned_captures},
 #endif
-    {"repeated", repeated}
-  };
+      {"devices", devices},
+      {"reset", reset},
+      {"reset_of_unused_device", reset_of_unused_device},
+      {"cancel", cancel},
+#if !defined(__HIP_PLATFORM_AMD__)
+      {"reset_by_driver", reset_by_driver},
+#endif
+      {"repeated", repeated}};
   auto const found = cases.find(arguments[1] == nullptr ? "" : arguments[1]);
   if (found == cases.end()) return 2;
   // Not before the fork: a child must not use a runtime that its parent has initialized.
