@@ -22,7 +22,7 @@ Version: {version}
 Summary: Arrays in GPU memory, and copies between any two arrays at link speed
 License: MIT
 Requires-Python: =={python}.*
-Requires-Dist: numpy >= 1.20
+Requires-Dist: numpy >= 1.22
 """
 WHEEL = """\
 Wheel-Version: 1.0

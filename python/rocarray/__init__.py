@@ -11,6 +11,7 @@ stay alive until its work has finished.
 """
 
 import atexit as _atexit
+import os as _os
 
 from . import _rocarray
 from ._rocarray import (
@@ -68,3 +69,5 @@ __all__ = [
 
 # The interpreter destroys arrays when it ends: pending copies must not use them any more.
 _atexit.register(_rocarray._wait_for_pending_work)
+# The library cannot be used in a child process of a program that has used it.
+_os.register_at_fork(after_in_child=_rocarray._disable_after_fork)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "call.hpp"
 
+#include <unistd.h>
+
+#include <atomic>
+
 namespace roc::python {
 namespace {
 
@@ -18,6 +22,18 @@ PyObject* exception_of(roc_status status) {
   }
 }
 
+// The state of the process. Written with the GIL.
+std::atomic<bool> is_library_used = false;
+std::atomic<bool> is_library_disabled = false;
+
+bool is_interpreter_ending() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
 }  // namespace
 
 void raise(PyObject* type, std::string const& message) {
@@ -29,12 +45,53 @@ void check(roc_status status) {
   if (status != ROCARRAY_SUCCESS) raise(exception_of(status), roc_last_error_message());
 }
 
+bool begin_use() noexcept {
+  is_library_used.store(true, std::memory_order_relaxed);
+  return !is_disabled();
+}
+
+bool is_disabled() noexcept { return is_library_disabled.load(std::memory_order_relaxed); }
+
+void disable_after_fork() noexcept {
+  if (is_library_used.load(std::memory_order_relaxed)) {
+    is_library_disabled.store(true, std::memory_order_relaxed);
+  }
+}
+
+void check_process() {
+  if (!is_disabled()) return;
+  raise(PyExc_RuntimeError,
+        "rocarray cannot be used after fork, because the parent process has used it; use the start "
+        "method 'spawn' of multiprocessing");
+}
+
+bool can_release_gil() noexcept {
+  return Py_IsInitialized() != 0 && !is_interpreter_ending() && PyGILState_Check() != 0;
+}
+
+gil_release::~gil_release() {
+  try {
+    PyEval_RestoreThread(thread_);
+  } catch (...) {
+    // While the interpreter ends, Python before 3.14 ends the thread by unwinding its stack, which
+    // would release Python objects without the GIL. Later versions let the thread wait instead.
+    for (;;) pause();
+  }
+}
+
 device_scope::device_scope(int device) {
+  if (device < 0) return;
   std::int32_t current = 0;
-  check(roc_get_device(&current));
-  if (device < 0 || device == current) return;
-  check(roc_set_device(device));
-  previous_ = current;
+  call("set_device", [&] {
+    roc_status const status = roc_get_device(&current);
+    if (status != ROCARRAY_SUCCESS || current == device) return status;
+    return roc_set_device(device);
+  });
+  if (current != device) previous_ = current;
+}
+
+device_scope::~device_scope() {
+  if (previous_ >= 0) call_quietly([this] { roc_set_device(previous_); });
 }
 
 }  // namespace roc::python

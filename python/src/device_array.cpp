@@ -21,7 +21,7 @@ struct dlpack_export {
 };
 
 template <class Managed>
-py::object make_capsule(tensor const& source) {
+py::object make_capsule(tensor const& source, std::uint64_t flags) {
   auto exported = std::make_unique<dlpack_export<Managed>>();
   exported->memory = source.memory;
   exported->shape = source.layout.shape;
@@ -36,6 +36,7 @@ py::object make_capsule(tensor const& source) {
   if constexpr (std::is_same_v<Managed, dlpack_managed_versioned>) {
     managed.major_version = dlpack_major_version;
     managed.minor_version = dlpack_minor_version;
+    managed.flags = flags;
   }
   auto& tensor = managed.tensor;
   // Null for an array without elements, as the protocol asks. The offset of a view is part of the
@@ -64,9 +65,9 @@ py::object make_capsule(tensor const& source) {
 std::optional<stream> consumer_stream(py::handle number) {
   bool const is_cuda = roc_device_type() == ROCARRAY_DEVICE_CUDA;
   if (number.is_none()) return stream::default_stream();
-  auto const value = number.cast<std::intptr_t>();
+  std::int64_t const value = to_integer(number, "the stream of __dlpack__", PyExc_ValueError);
   if (value == -1) return {};
-  if (is_cuda ? value == 0 : value == 1 || value == 2) {
+  if (value < 0 || (is_cuda ? value == 0 : value == 1 || value == 2)) {
     raise(PyExc_ValueError,
           "the stream " + std::to_string(value) +
               " is not allowed in __dlpack__ on this platform; use " +
@@ -78,22 +79,41 @@ std::optional<stream> consumer_stream(py::handle number) {
   return stream::external(static_cast<std::uintptr_t>(value));
 }
 
+// Exports an array of NumPy, which knows max_version since 2.1.
+py::object export_host(py::object const& host, py::object const& max_version) {
+  py::object const method = host.attr("__dlpack__");
+  if (max_version.is_none()) return method();
+  try {
+    return method(py::arg("max_version") = max_version);
+  } catch (py::error_already_set& problem) {
+    if (!problem.matches(PyExc_TypeError)) throw;
+  }
+  return method();
+}
+
 }  // namespace
 
 device_memory::device_memory(char const* name, std::size_t bytes, stream_argument const& stream)
     : stream_(stream.handle()) {
-  check(roc_stream_device(stream.get(), &device_));
-  call(name, [&] { return roc_allocate(ROCARRAY_DEFAULT_RESOURCE, bytes, stream.get(), &data_); });
+  call(name, [&] {
+    roc_status const status = roc_stream_device(stream.get(), &device_);
+    if (status != ROCARRAY_SUCCESS) return status;
+    return roc_allocate(ROCARRAY_DEFAULT_RESOURCE, bytes, stream.get(), &data_);
+  });
 }
 
 device_memory::~device_memory() {
-  // Fails only if the runtime has failed: the memory is lost then, and other calls report the
-  // error.
-  roc_free(data_, stream());
+  if (data_ == nullptr) return;
+  call_quietly([this] {
+    if (roc_free(data_, stream()) == ROCARRAY_SUCCESS) return;
+    // The stream has ended, if it is one of other code. The library has recorded which work uses
+    // the memory. If this fails too, the runtime has failed, and other calls report that.
+    roc_free(data_, ROCARRAY_DEFAULT_STREAM);
+  });
 }
 
-void device_memory::order_before(roc_stream consumer) const {
-  order_streams(stream(), consumer, device_);
+void device_memory::order_before(char const* name, roc_stream consumer) const {
+  order_streams(name, stream(), consumer, device_);
 }
 
 device_array::device_array(char const* name, strided_layout layout, py::dtype dtype,
@@ -152,12 +172,13 @@ device_array device_array::view_as(py::handle requested) const {
   return {shared_, std::move(layout), std::move(dtype)};
 }
 
-device_array device_array::field(std::string const& name) const {
+device_array device_array::field(py::str const& name) const {
   py::object const fields = dtype_.attr("fields");
   if (fields.is_none() || !fields.contains(name)) {
-    raise(PyExc_IndexError, "the elements have no field '" + name + "': dtype " + text_of(dtype_));
+    raise(PyExc_IndexError,
+          "the elements have no field " + repr_of(name) + ": dtype " + repr_of(dtype_));
   }
-  py::tuple const description = fields[py::str(name)];
+  py::tuple const description = fields[name];
   strided_layout layout = layout_;
   layout.offset += description[1].cast<std::int64_t>();
   extents axes;  // of a field that is an array
@@ -183,6 +204,7 @@ device_array device_array::reshape_copy(char const* name, extents const& shape, 
                                         stream_argument const& stream) const {
   auto layout = compact_layout(layout_.shape, o, element_size_);
   static_cast<void>(try_reshape(layout, shape, o, element_size_));  // before anything is allocated
+  device_scope const current(stream ? -1 : device());
   device_array const result(name, std::move(layout), dtype_, stream);
   tensor from = describe();
   tensor to = result.describe();
@@ -221,17 +243,19 @@ void device_array::record_stream(stream_argument const& stream) const {
   call("record_stream", [&] { return roc_record_stream(used->data(), stream.get()); });
 }
 
-py::object device_array::export_dlpack(py::handle stream_number, py::handle max_version,
-                                       py::handle dl_device, py::handle copy) const {
+py::object device_array::export_dlpack(py::object const& stream_number,
+                                       py::object const& max_version, py::object const& dl_device,
+                                       py::object const& copy) const {
   tensor const source = describe();
   auto const used = memory();  // the calls below may run Python code, which may close the array
-  bool const must_copy = !copy.is_none() && copy.cast<bool>();
+  bool const is_versioned =
+      !max_version.is_none() && read_pair(max_version, "max_version", PyExc_ValueError).first >= 1;
+  bool const must_copy = !copy.is_none() && to_bool(copy, "copy");
+  bool const may_copy = must_copy || copy.is_none();
   if (!dl_device.is_none()) {
-    auto const location = dl_device.cast<py::tuple>();
-    auto const type = py::int_(location[0]).cast<std::int32_t>();
-    auto const ordinal = py::int_(location[1]).cast<std::int32_t>();
-    if (type == ROCARRAY_DEVICE_CPU && (copy.is_none() || must_copy)) {
-      return copy_to_host(py::none(), stream_argument(py::none())).attr("__dlpack__")();
+    auto const [type, ordinal] = read_pair(dl_device, "dl_device", PyExc_ValueError);
+    if (type == ROCARRAY_DEVICE_CPU && may_copy) {
+      return export_host(copy_to_host(py::none(), stream_argument(py::none())), max_version);
     }
     if (type != source.device.device_type || ordinal != source.device.device_id) {
       raise(PyExc_BufferError, "the array cannot be exported to device (" + std::to_string(type) +
@@ -241,31 +265,39 @@ py::object device_array::export_dlpack(py::handle stream_number, py::handle max_
                                    "); copy it to an array there");
     }
   }
-  if (source.type.code == ROCARRAY_TYPE_OPAQUE) {
+  // DLPack's floating-point types are those of IEEE; long double is another one, or padded.
+  bool const is_long_double = source.type.code == ROCARRAY_TYPE_FLOAT && source.type.bits > 64;
+  if (source.type.code == ROCARRAY_TYPE_OPAQUE || is_long_double) {
     raise(PyExc_BufferError, "DLPack has no type for elements of dtype " + text_of(dtype_) +
                                  "; export a view of another dtype");
   }
-  if (!has_whole_strides(layout_, element_size_)) {
+  device_scope const current(device());
+  bool const has_strides = has_whole_strides(layout_, element_size_);
+  if (must_copy || (may_copy && !has_strides)) {
+    auto const contiguous =
+        reshape_copy("__dlpack__", layout_.shape, order::c, stream_argument(py::none()));
+    return contiguous.export_capsule(stream_number, is_versioned, dlpack_is_copied);
+  }
+  if (!has_strides) {
     raise(PyExc_BufferError, "DLPack counts strides in elements, but the strides " +
                                  to_string(layout_.strides) + " are no multiples of " +
                                  std::to_string(element_size_) + " bytes; export a copy");
   }
-  if (must_copy) {
-    auto const contiguous =
-        reshape_copy("__dlpack__", layout_.shape, order::c, stream_argument(py::none()));
-    return contiguous.export_dlpack(stream_number, max_version, py::none(), py::none());
-  }
-  device_scope const current(device());  // whose default stream a consumer means
+  return export_capsule(stream_number, is_versioned, 0);
+}
+
+py::object device_array::export_capsule(py::handle stream_number, bool is_versioned,
+                                        std::uint64_t flags) const {
+  tensor const source = describe();
+  auto const used = memory();
   if (auto const consumer = consumer_stream(stream_number)) {
     roc_stream const target = consumer->handle()->get();
-    pending_work::instance().order_before(target);
-    used->order_before(target);
-    check(roc_record_stream(used->data(), target));
+    pending_work::instance().order_before("__dlpack__", target);
+    used->order_before("__dlpack__", target);
+    call("__dlpack__", [&] { return roc_record_stream(used->data(), target); });
   }
-  bool const is_versioned =
-      !max_version.is_none() && max_version.cast<py::tuple>()[0].cast<std::uint32_t>() >= 1;
-  return is_versioned ? make_capsule<dlpack_managed_versioned>(source)
-                      : make_capsule<dlpack_managed>(source);
+  return is_versioned ? make_capsule<dlpack_managed_versioned>(source, flags)
+                      : make_capsule<dlpack_managed>(source, flags);
 }
 
 py::dict device_array::cuda_array_interface() const {
@@ -277,9 +309,11 @@ py::dict device_array::cuda_array_interface() const {
   tensor const source = describe();
   auto const used = memory();
   device_scope const current(device());
-  pending_work::instance().order_before(ROCARRAY_DEFAULT_STREAM);
-  used->order_before(ROCARRAY_DEFAULT_STREAM);
-  auto const address = reinterpret_cast<std::uintptr_t>(source.data);
+  char const* const name = "__cuda_array_interface__";
+  pending_work::instance().order_before(name, ROCARRAY_DEFAULT_STREAM);
+  used->order_before(name, ROCARRAY_DEFAULT_STREAM);
+  // 0 for an array without elements, as the protocol asks.
+  auto const address = layout_.size() == 0 ? 0 : reinterpret_cast<std::uintptr_t>(source.data);
   py::dict result;
   result["shape"] = to_tuple(layout_.shape);
   result["typestr"] = dtype_.attr("str");

@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,8 +36,8 @@ class device_memory {
   int device() const noexcept { return device_; }
   /// Makes later work of `consumer` wait for the work enqueued so far on the stream of the
   /// allocation: work that used the block before may be pending there. The device must be current.
-  /// Does not block. Throws.
-  void order_before(roc_stream consumer) const;
+  /// Does not block. Throws, as the Python function `name`.
+  void order_before(char const* name, roc_stream consumer) const;
 
  private:
   roc_stream stream() const noexcept {
@@ -73,10 +74,11 @@ class device_array {
   // Views of the same memory.
   device_array view(strided_layout layout) const { return {shared_, std::move(layout), dtype_}; }
   device_array view_as(py::handle dtype) const;
-  device_array field(std::string const& name) const;
+  /// Throws IndexError if the elements have no such field.
+  device_array field(py::str const& name) const;
   /// Returns a view, or throws ValueError if that needs a copy.
   device_array reshape(extents const& shape, order o) const;
-  /// Returns a new contiguous array.
+  /// Returns a new contiguous array, without a stream on the device of this one.
   device_array reshape_copy(char const* name, extents const& shape, order o,
                             stream_argument const& stream) const;
 
@@ -88,8 +90,8 @@ class device_array {
   /// of exports, keep theirs.
   void close() noexcept { shared_->memory.reset(); }
   void record_stream(stream_argument const& stream) const;
-  py::object export_dlpack(py::handle stream, py::handle max_version, py::handle dl_device,
-                           py::handle copy) const;
+  py::object export_dlpack(py::object const& stream, py::object const& max_version,
+                           py::object const& dl_device, py::object const& copy) const;
   py::dict cuda_array_interface() const;
 
  private:
@@ -99,6 +101,9 @@ class device_array {
         dtype_(std::move(dtype)),
         element_size_(static_cast<std::size_t>(dtype_.itemsize())) {}
 
+  /// Returns a capsule of the array as it is. The device must be current: consumers mean its
+  /// default stream.
+  py::object export_capsule(py::handle stream, bool is_versioned, std::uint64_t flags) const;
   /// Returns the memory. Throws ValueError after close().
   std::shared_ptr<device_memory const> const& memory() const;
 

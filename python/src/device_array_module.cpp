@@ -43,17 +43,17 @@ object to_device(object const& source, object const& stream, bool copies, object
   return to;
 }
 
-object get_item(device_array const& self, py::handle key) {
-  if (py::isinstance<py::str>(key)) return py::cast(self.field(key.cast<std::string>()));
+object get_item(device_array const& self, object const& key) {
+  if (py::isinstance<py::str>(key)) return py::cast(self.field(py::str(key)));
   device_array const selected = self.view(select(self.layout(), key));
   if (!selects_element(self.layout(), key)) return py::cast(selected);
   object const element = selected.copy_to_host(py::none(), stream_argument(py::none()));
   return element[py::tuple()];
 }
 
-void set_item(device_array const& self, py::handle key, py::handle value) {
+void set_item(device_array const& self, object const& key, object const& value) {
   device_array const selected = py::isinstance<py::str>(key)
-                                    ? self.field(key.cast<std::string>())
+                                    ? self.field(py::str(key))
                                     : self.view(select(self.layout(), key));
   stream_argument const none{py::none()};
   tensor const from = find_tensor(value, none, accept::anything, selected.dtype());
@@ -82,14 +82,14 @@ py::list split(device_array const& self, std::int64_t section) {
 
 // Returns the extents of reshape(20, 50) and of reshape((20, 50)).
 extents shape_of_arguments(py::args const& arguments) {
-  bool const is_sequence = arguments.size() == 1 && PyIndex_Check(arguments[0].ptr()) == 0;
+  bool const is_sequence = arguments.size() == 1 && !is_integer(arguments[0]);
   return read_shape(is_sequence ? py::handle(arguments[0]) : py::handle(arguments), true);
 }
 
 object transpose_of_arguments(device_array const& self, py::args const& arguments) {
   object axes = arguments;
   if (arguments.empty()) axes = py::none();
-  if (arguments.size() == 1 && PyIndex_Check(arguments[0].ptr()) == 0) axes = arguments[0];
+  if (arguments.size() == 1 && !is_integer(arguments[0])) axes = arguments[0];
   return py::cast(self.view(transpose(self.layout(), axes)));
 }
 
@@ -100,7 +100,7 @@ std::string to_text(device_array const& self) {
 
 // What numpy.asarray calls. It copies, as numba's arrays do.
 object to_numpy(device_array const& self, object const& dtype, object const& copies) {
-  if (!copies.is_none() && !copies.cast<bool>()) {
+  if (!copies.is_none() && !to_bool(copies, "copy")) {
     raise(PyExc_ValueError,
           "a DeviceArray cannot become a NumPy array without a copy; use copy_to_host()");
   }
@@ -239,20 +239,25 @@ void define_device_array(py::module_& module) {
           "Calls in other threads and consumers of __dlpack__ keep it until they have finished. A\n"
           "consumer of __cuda_array_interface__ does not.\n\n"
           "Any further use of the array and of its views is a ValueError.")
-      .def("__getitem__", &get_item, "key"_a)
-      .def("__setitem__", &set_item, "key"_a, "value"_a)
-      .def("__len__",
-           [](device_array const& self) {
-             if (self.layout().rank() == 0)
-               raise(PyExc_TypeError, "an array of rank 0 has no length");
-             return self.layout().shape[0];
-           })
+      .def("__getitem__", &get_item, "key"_a,
+           "Return a view of a region or of a field, or the element of a full index.")
+      .def("__setitem__", &set_item, "key"_a, "value"_a,
+           "Write a value, or the elements of an array of the same shape and type, to a region.")
+      .def(
+          "__len__",
+          [](device_array const& self) {
+            if (self.layout().rank() == 0)
+              raise(PyExc_TypeError, "an array of rank 0 has no length");
+            return self.layout().shape[0];
+          },
+          "Return the extent of the first axis.")
       .def("__repr__", &to_text)
       .def("__array__", &to_numpy, "dtype"_a = py::none(), "copy"_a = py::none(),
            "Return a copy in host memory, which numpy.asarray calls.")
       .def("__dlpack__", &device_array::export_dlpack, py::kw_only(), "stream"_a = py::none(),
            "max_version"_a = py::none(), "dl_device"_a = py::none(), "copy"_a = py::none(),
-           "Return a DLPack capsule of the same memory.\n\n"
+           "Return a DLPack capsule of the same memory, or of a copy.\n\n"
+           "copy: None copies if DLPack cannot express the strides, True always.\n\n"
            "Later work of the consumer's stream comes after pending work of this package, and "
            "after\n"
            "that on the stream of the allocation.")

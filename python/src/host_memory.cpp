@@ -3,9 +3,12 @@
 
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,6 +24,7 @@ namespace {
 // The bytes of an array, and what keeps them allocated.
 struct owned_range {
   roc_host_range range;
+  py::object array;  // the one that was given
   py::object owner;
 };
 
@@ -32,7 +36,9 @@ owned_range range_of(py::handle object) {
   }
   auto const [low, high] = bytes_of(array.layout, array.element_size);
   auto const* const first = static_cast<std::byte const*>(array.data) + array.layout.offset + low;
-  return {{low == high ? nullptr : first, static_cast<std::size_t>(high - low)}, array.owner};
+  return {{low == high ? nullptr : first, static_cast<std::size_t>(high - low)},
+          py::reinterpret_borrow<py::object>(object),
+          array.owner};
 }
 
 std::vector<owned_range> ranges_of(py::args const& arrays) {
@@ -41,56 +47,127 @@ std::vector<owned_range> ranges_of(py::args const& arrays) {
   return result;
 }
 
-std::vector<roc_host_range> without_owners(std::vector<owned_range> const& ranges) {
+// A range that is or was registered, and the entry of its owner in the table.
+struct registered_range {
+  roc_host_range range;
+  std::uint64_t entry = 0;
+};
+
+// The owners of registered memory, which must stay allocated until it is deregistered. One object
+// for the process; the GIL guards it. Never destroyed, so that memory that is still registered when
+// the process ends stays allocated.
+class owner_table {
+ public:
+  using key = std::tuple<void const*, std::size_t, std::uint64_t>;  // address, bytes, entry
+  using node = std::map<key, owned_range>::node_type;
+
+  static owner_table& instance() {
+    static auto* const instance = new owner_table;
+    return *instance;
+  }
+
+  // Adds the owner of a range and returns the number of its entry.
+  std::uint64_t add(owned_range const& added) {
+    owners_.emplace(key_of(added.range, ++last_entry_), added);
+    return last_entry_;
+  }
+  // Removes an entry. Returns an empty node if it was removed before.
+  node remove(registered_range const& item) noexcept {
+    return owners_.extract(key_of(item.range, item.entry));
+  }
+  // Removes an entry of a range: that of the given array if it has one.
+  node remove(roc_host_range const& range, py::handle array) noexcept {
+    auto const first = owners_.lower_bound(key_of(range, 0));
+    auto const last = owners_.upper_bound(key_of(range, UINT64_MAX));
+    if (first == last) return {};
+    auto const given =
+        std::find_if(first, last, [&](auto const& item) { return item.second.array.is(array); });
+    return owners_.extract(given == last ? first : given);
+  }
+
+ private:
+  static key key_of(roc_host_range const& range, std::uint64_t entry) noexcept {
+    return {range.data, range.bytes, entry};
+  }
+
+  std::map<key, owned_range> owners_;
+  std::uint64_t last_entry_ = 0;
+};
+
+std::vector<roc_host_range> without_owners(std::vector<registered_range> const& ranges) {
   std::vector<roc_host_range> result;
   for (auto const& item : ranges) result.push_back(item.range);
   return result;
 }
 
-// The owners of registered memory: it must stay allocated until it is deregistered. Guarded by the
-// GIL. Never destroyed, so that memory that is still registered when the process ends stays
-// allocated.
-using owner_table = std::multimap<std::pair<void const*, std::size_t>, py::object>;
-owner_table& owners() {
-  static auto* const instance = new owner_table;
-  return *instance;
-}
-
-void register_ranges(std::vector<owned_range> const& ranges, std::uint32_t flags) {
-  auto const described = without_owners(ranges);
-  call("register", [&] { return roc_register_host(described.data(), described.size(), flags); });
-  for (auto const& item : ranges) {
-    if (item.range.bytes != 0)
-      owners().emplace(std::pair(item.range.data, item.range.bytes), item.owner);
+// Registers ranges. The owners are entered first: another thread may deregister the ranges before
+// this one has the GIL again.
+std::vector<registered_range> register_ranges(std::vector<owned_range> const& ranges,
+                                              std::uint32_t flags) {
+  auto& owners = owner_table::instance();
+  std::vector<registered_range> result;
+  result.reserve(ranges.size());
+  try {
+    for (auto const& item : ranges) {
+      if (item.range.bytes != 0) result.push_back({item.range, owners.add(item)});
+    }
+    auto const described = without_owners(result);
+    call("register", [&] { return roc_register_host(described.data(), described.size(), flags); });
+  } catch (...) {
+    for (auto const& item : result) owners.remove(item);  // `ranges` keep them alive
+    throw;
   }
+  return result;
 }
 
-void deregister_ranges(std::vector<owned_range> const& ranges) {
-  auto const described = without_owners(ranges);
-  call("deregister", [&] { return roc_deregister(described.data(), described.size()); });
+void call_deregister(std::vector<roc_host_range> const& ranges) {
+  call("deregister", [&] { return roc_deregister(ranges.data(), ranges.size()); });
   pending_work::instance().release_finished();
-  std::vector<py::object> released;  // destroyed last: that may run Python code
-  for (auto const& range : described) {
-    auto const position = owners().find({range.data, range.bytes});
-    if (position == owners().end()) continue;
-    released.push_back(std::move(position->second));
-    owners().erase(position);
+}
+
+// What roc.deregister does.
+void deregister_arrays(py::args const& arrays) {
+  auto const ranges = ranges_of(arrays);
+  std::vector<roc_host_range> described;
+  for (auto const& item : ranges) described.push_back(item.range);
+  std::vector<owner_table::node> released;  // destroyed last: that may run Python code
+  released.reserve(ranges.size());
+  call_deregister(described);
+  for (auto const& item : ranges) {
+    if (item.range.bytes == 0) continue;
+    released.push_back(owner_table::instance().remove(item.range, item.array));
   }
 }
 
 /// What register() returns. Does nothing when it is destroyed: numba.roc's `roc.register(a)` leaves
-/// the array registered.
+/// the array registered. Holds no Python object, so that the arrays can be deregistered, and then
+/// destroyed, without it.
 class registration {
  public:
-  explicit registration(std::vector<owned_range> ranges) : ranges_(std::move(ranges)) {}
+  explicit registration(std::vector<registered_range> ranges) : ranges_(std::move(ranges)) {}
 
   void deregister() {
     if (is_done_) {
       raise(PyExc_ValueError,
             "the arrays were deregistered by this object before; register them again");
     }
-    deregister_ranges(ranges_);
-    is_done_ = true;
+    auto const described = without_owners(ranges_);
+    std::vector<owner_table::node> released;  // destroyed last: that may run Python code
+    released.reserve(ranges_.size());
+    is_done_ = true;  // before the call: another thread may run during it
+    try {
+      call_deregister(described);
+    } catch (...) {
+      is_done_ = false;
+      throw;
+    }
+    for (auto const& item : ranges_) {
+      auto& owners = owner_table::instance();
+      auto owner = owners.remove(item);
+      // deregister(array) may have taken the entry for another registration of the same range.
+      if (owner.empty()) owner = owners.remove(item.range, py::handle());
+      released.push_back(std::move(owner));
+    }
     ranges_.clear();
   }
   void exit() {
@@ -98,36 +175,22 @@ class registration {
   }
 
  private:
-  std::vector<owned_range> ranges_;
+  std::vector<registered_range> ranges_;
   bool is_done_ = false;
 };
 
 registration register_arrays(py::args const& arrays, bool mapped, bool portable, bool read_only,
                              bool huge_pages) {
-  auto ranges = ranges_of(arrays);
   std::uint32_t const flags = (mapped ? ROCARRAY_REGISTER_MAPPED : 0) |
                               (portable ? ROCARRAY_REGISTER_PORTABLE : 0) |
                               (read_only ? ROCARRAY_REGISTER_READ_ONLY : 0) |
                               (huge_pages ? ROCARRAY_REGISTER_HUGE_PAGES : 0);
-  register_ranges(ranges, flags);
-  return registration(std::move(ranges));
+  return registration(register_ranges(ranges_of(arrays), flags));
 }
 
-bool is_interpreter_ending() noexcept {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsFinalizing() != 0;
-#else
-  return _Py_IsFinalizing() != 0;
-#endif
-}
-
-// Frees the memory after the copies that use it. The destructor of a capsule holds the GIL.
+// Frees the memory after the copies that use it.
 void free_host(void* memory) {
-  if (is_interpreter_ending()) {  // the GIL, once released, could not be taken again
-    roc_free_host(memory);
-    return;
-  }
-  status_of("free_host", [&] { return roc_free_host(memory); });
+  call_quietly([memory] { roc_free_host(memory); });
 }
 
 // Returns a numpy.ndarray in memory of roc_allocate_host.
@@ -154,15 +217,22 @@ void define_host_memory(py::module_& module) {
                            "Registered arrays: a context manager that deregisters them at its end.")
       .def("deregister", &registration::deregister,
            "Deregister the arrays now. Blocks until the copies that use them have finished.")
-      .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](registration& self, py::args const&) { self.exit(); });
+      .def(
+          "__enter__", [](py::object self) { return self; }, "Return the object itself.")
+      .def(
+          "__exit__",
+          [](registration& self, py::object const&, py::object const&, py::object const&) {
+            self.exit();
+          },
+          py::arg("kind"), py::arg("value"), py::arg("traceback"), py::pos_only(),
+          "Deregister the arrays, unless that was done.");
   module.def("register", &register_arrays, py::kw_only(), "mapped"_a = false, "portable"_a = false,
              "read_only"_a = false, "huge_pages"_a = false,
              "Register the memory of arrays, so that copies run at link speed: all or none.\n\n"
              "The arrays stay alive until they are deregistered, by the context manager that this\n"
              "returns or by deregister(). Registering the same range again counts.");
   module.def(
-      "deregister", [](py::args const& arrays) { deregister_ranges(ranges_of(arrays)); },
+      "deregister", [](py::args const& arrays) { deregister_arrays(arrays); },
       "Deregister the memory of arrays: all or none.\n\n"
       "Blocks until the copies that use them have finished.");
   module.def(

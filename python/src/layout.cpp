@@ -72,23 +72,9 @@ auto with_errors(F f) {
   }
 }
 
-std::int64_t to_integer(py::handle object, char const* what) {
-  if (PyIndex_Check(object.ptr()) == 0 || PyBool_Check(object.ptr())) {
-    raise(PyExc_TypeError,
-          std::string(what) + " is of type " + type_name(object) + "; use an integer");
-  }
-  Py_ssize_t const value = PyNumber_AsSsize_t(object.ptr(), PyExc_OverflowError);
-  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
-  return value;
-}
-
 py::tuple as_tuple(py::handle key) {
   return py::isinstance<py::tuple>(key) ? py::reinterpret_borrow<py::tuple>(key)
                                         : py::make_tuple(key);
-}
-
-bool is_integer(py::handle item) {
-  return PyIndex_Check(item.ptr()) != 0 && !PyBool_Check(item.ptr());
 }
 
 void add_slice(strided_layout& result, py::handle item, std::int64_t extent, std::int64_t stride) {
@@ -105,6 +91,33 @@ void add_slice(strided_layout& result, py::handle item, std::int64_t extent, std
 }
 
 }  // namespace
+
+bool is_integer(py::handle object) {
+  if (PyLong_Check(object.ptr())) return !PyBool_Check(object.ptr());
+  if (PyIndex_Check(object.ptr()) == 0) return false;
+  // An array has the method of integers too, which fails unless its rank is 0.
+  py::object const rank = py::getattr(object, "ndim", py::none());
+  return !PyLong_Check(rank.ptr()) || PyObject_IsTrue(rank.ptr()) == 0;
+}
+
+std::int64_t to_integer(py::handle object, char const* what, PyObject* out_of_range) {
+  if (!is_integer(object)) {
+    raise(PyExc_TypeError,
+          std::string(what) + " is of type " + type_name(object) + "; use an integer");
+  }
+  Py_ssize_t const value = PyNumber_AsSsize_t(object.ptr(), PyExc_OverflowError);
+  if (value != -1 || PyErr_Occurred() == nullptr) return value;
+  if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  raise(out_of_range, std::string(what) + " has more than 64 bits; use a smaller integer");
+}
+
+bool to_bool(py::handle object, char const* what) {
+  py::detail::make_caster<bool> caster;
+  if (caster.load(object, true)) return py::detail::cast_op<bool>(caster);
+  raise(PyExc_TypeError,
+        std::string(what) + " is of type " + type_name(object) + "; use True, False or None");
+}
 
 void check_rank(std::size_t rank) {
   if (rank <= max_rank) return;
@@ -134,13 +147,14 @@ std::int64_t strided_layout::size() const noexcept {
 extents read_shape(py::handle object, bool may_infer) {
   extents result;
   if (is_integer(object)) {
-    result.push_back(to_integer(object, "the extent"));
+    result.push_back(to_integer(object, "the extent", PyExc_ValueError));
   } else {
     if (!py::isinstance<py::iterable>(object)) {
       raise(PyExc_TypeError, std::string("the shape is of type ") + type_name(object) +
                                  "; use an integer or a tuple of integers");
     }
-    for (py::handle item : object) result.push_back(to_integer(item, "an extent"));
+    for (py::handle item : object)
+      result.push_back(to_integer(item, "an extent", PyExc_ValueError));
   }
   check_rank(result.size());
   for (auto extent : result) {
@@ -156,7 +170,7 @@ extents read_shape(py::handle object, bool may_infer) {
 
 extents read_strides(py::handle object) {
   extents result;
-  for (py::handle item : object) result.push_back(to_integer(item, "a stride"));
+  for (py::handle item : object) result.push_back(to_integer(item, "a stride", PyExc_ValueError));
   return result;
 }
 
@@ -280,7 +294,7 @@ strided_layout select(strided_layout const& layout, py::handle key) {
       add_slice(result, item, layout.shape[axis], layout.strides[axis]);
       ++axis;
     } else {
-      std::int64_t const index = to_integer(item, "an index");
+      std::int64_t const index = to_integer(item, "an index", PyExc_IndexError);
       std::int64_t const extent = layout.shape[axis];
       if (index < -extent || index >= extent) {
         raise(PyExc_IndexError, "index " + std::to_string(index) + " is out of bounds for axis " +
@@ -337,7 +351,7 @@ strided_layout transpose(strided_layout const& layout, py::handle axes) {
     for (std::size_t i = layout.rank(); i-- != 0;) permutation.push_back(i);
   } else {
     for (py::handle item : axes) {
-      std::int64_t const axis = to_integer(item, "an axis");
+      std::int64_t const axis = to_integer(item, "an axis", PyExc_ValueError);
       permutation.push_back(static_cast<std::size_t>(axis < 0 ? axis + rank : axis));
     }
     auto sorted = permutation;

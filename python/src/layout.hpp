@@ -36,6 +36,13 @@ struct strided_layout {
   std::int64_t size() const noexcept;
 };
 
+/// Returns true for what stands for one integer: no bool, and no array with axes.
+bool is_integer(py::handle object);
+/// Returns an integer. `what` names it in messages. Throws TypeError for other objects, and
+/// `out_of_range` for an integer that does not fit.
+std::int64_t to_integer(py::handle object, char const* what, PyObject* out_of_range);
+/// Returns a bool or a number as a bool. `what` names it in messages. Throws TypeError.
+bool to_bool(py::handle object, char const* what);
 /// Returns extents given as an integer or a sequence of integers. Throws ValueError for a negative
 /// extent, except -1 if `may_infer`, and for more than max_rank extents.
 extents read_shape(py::handle object, bool may_infer = false);

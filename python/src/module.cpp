@@ -21,13 +21,13 @@ void copy_function(py::object const& from, py::object const& to, py::object cons
 
 int device_count() {
   std::int32_t count = 0;
-  check(roc_device_count(&count));
+  call("device_count", [&] { return roc_device_count(&count); });
   return count;
 }
 
 int get_device() {
   std::int32_t device = 0;
-  check(roc_get_device(&device));
+  call("get_device", [&] { return roc_get_device(&device); });
   return device;
 }
 
@@ -57,6 +57,8 @@ PYBIND11_MODULE(_rocarray, module) {
   module.def(
       "set_device", [](int device) { call("set_device", [&] { return roc_set_device(device); }); },
       py::arg("device"), "Make a device current for the calling thread.");
+  module.def("_interface_dtype", &interface_dtype);  // for the tests
+  module.def("_disable_after_fork", &disable_after_fork);
   module.attr("platform") = platform();
 }
 

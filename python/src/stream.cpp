@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "stream.hpp"
 
-#include <iterator>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 
 namespace roc::python {
@@ -14,36 +17,49 @@ stream make_stream(char const* name, Create create) {
   return stream(std::make_shared<stream_handle>(created));
 }
 
-/// Python's Event. What does not block keeps the GIL: an event must not be used while another
-/// thread records it.
+/// Python's Event.
 class event {
  public:
   explicit event(bool is_timed) : handle_(-1, is_timed) {}
 
   void record(py::object const& stream) {
     stream_argument const argument(stream);
-    detail::call_scope const scope("record");
-    check(roc_event_record(get(), argument.get()));
+    call("record", [&] {
+      std::unique_lock const lock(mutex_);
+      return roc_event_record(get(), argument.get());
+    });
   }
   void wait(py::object const& stream) const {
     stream_argument const argument(stream);
-    detail::call_scope const scope("wait");
-    check(roc_stream_wait(argument.get(), get()));
+    call("wait", [&] {
+      std::shared_lock const lock(mutex_);
+      return roc_stream_wait(argument.get(), get());
+    });
   }
   void synchronize() const {
-    call("synchronize", [&] { return roc_event_synchronize(get()); });
+    call("synchronize", [&] {
+      std::shared_lock const lock(mutex_);
+      return roc_event_synchronize(get());
+    });
     pending_work::instance().release_finished();
   }
   bool query() const {
     std::int32_t is_done = 0;
-    detail::call_scope const scope("query");
-    check(roc_event_query(get(), &is_done));
+    call("query", [&] {
+      std::shared_lock const lock(mutex_);
+      return roc_event_query(get(), &is_done);
+    });
+    if (is_done != 0) pending_work::instance().release_finished();
     return is_done != 0;
   }
   double elapsed_time(event const& end) const {
     double milliseconds = 0;
-    detail::call_scope const scope("elapsed_time");
-    check(roc_event_elapsed_time(get(), end.get(), &milliseconds));
+    call("elapsed_time", [&] {
+      std::shared_lock const lock(mutex_);
+      std::shared_lock<std::shared_mutex> end_lock;
+      if (&end != this) end_lock = std::shared_lock(end.mutex_);
+      return roc_event_elapsed_time(get(), end.get(), &milliseconds);
+    });
     return milliseconds;
   }
 
@@ -51,6 +67,9 @@ class event {
   roc_event get() const noexcept { return handle_.get(); }
 
   event_handle handle_;
+  // The C interface does not allow other calls during a record. Locked only without the GIL: a
+  // thread that waits for it must not hold up the one that has it.
+  mutable std::shared_mutex mutex_;
 };
 
 /// What Stream.auto_synchronize returns. Keeps the stream alive.
@@ -61,15 +80,19 @@ struct synchronize_guard {
 }  // namespace
 
 event_handle::event_handle(int device, bool is_timed) {
-  device_scope const current(device);
-  call("event",
-       [&] { return is_timed ? roc_event_create_timed(&value_) : roc_event_create(&value_); });
+  call("event", [&] {
+    return with_device(device, [&] {
+      return is_timed ? roc_event_create_timed(&value_) : roc_event_create(&value_);
+    });
+  });
 }
 
-void order_streams(roc_stream before, roc_stream after, int device) {
+void order_streams(char const* name, roc_stream before, roc_stream after, int device) {
   event_handle const reached(device);
-  check(roc_event_record(reached.get(), before));
-  check(roc_stream_wait(after, reached.get()));
+  call(name, [&] {
+    roc_status const status = roc_event_record(reached.get(), before);
+    return status != ROCARRAY_SUCCESS ? status : roc_stream_wait(after, reached.get());
+  });
 }
 
 stream stream::create(int priority, bool is_non_blocking) {
@@ -111,14 +134,16 @@ bool stream::query() const {
 }
 
 std::uintptr_t stream::native() const {
+  auto const used = handle();
   void* result = nullptr;
-  check(roc_stream_native(handle()->get(), &result));
+  call("handle", [&] { return roc_stream_native(used->get(), &result); });
   return reinterpret_cast<std::uintptr_t>(result);
 }
 
 int stream::device() const {
+  auto const used = handle();
   std::int32_t result = 0;
-  check(roc_stream_device(handle()->get(), &result));
+  call("device", [&] { return roc_stream_device(used->get(), &result); });
   return result;
 }
 
@@ -140,66 +165,147 @@ pending_work& pending_work::instance() {
   return *instance;
 }
 
-void pending_work::take_finished(queue& entries, std::vector<entry>& finished) {
-  auto const is_done = [](entry const& item) {
-    std::int32_t result = 0;  // stays 0 after an error: the work may be pending
-    roc_event_query(item.done.get(), &result);
-    return result != 0;
-  };
-  // Tests one entry that is pending, not all: a program may have enqueued many.
-  auto end = entries.begin();
-  while (end != entries.end() && is_done(*end)) ++end;
-  finished.insert(finished.end(), std::make_move_iterator(entries.begin()),
-                  std::make_move_iterator(end));
-  entries.erase(entries.begin(), end);
+pending_work::identity pending_work::add(char const* name,
+                                         std::shared_ptr<stream_handle> const& stream,
+                                         std::vector<py::object> owners) {
+  queue_key key;
+  call(name, [&] {
+    roc_status const status = roc_stream_native(stream->get(), &key.first);
+    return status != ROCARRAY_SUCCESS ? status : roc_stream_device(stream->get(), &key.second);
+  });
+  entry added{event_handle(key.second), stream, std::move(owners)};
+  identity const result{key, ++last_serial_, added.done.get()};
+  queues_[key].emplace_hint(queues_[key].end(), result.serial, std::move(added));
+  return result;
 }
 
-int pending_work::device_of(roc_stream stream) {
-  std::int32_t device = 0;
-  check(roc_stream_device(stream, &device));
-  return device;
+pending_work::queue::node_type pending_work::end_call(identity const& added,
+                                                      progress reached) noexcept {
+  if (reached == progress::pending) {
+    queues_.find(added.key)->second.find(added.serial)->second.is_recorded = true;
+    return {};
+  }
+  auto removed = extract(added);
+  if (reached == progress::unknown) unknown_.insert(std::move(removed));
+  return removed;
 }
 
-void pending_work::add(int device, entry added) {
-  std::vector<entry> finished;
-  queue& entries = queues_[{added.stream->get(), device}];
-  // Not the new entry: on the host platform a query may run the work, which hides a missing
-  // synchronization of the program.
-  take_finished(entries, finished);
-  entries.push_back(std::move(added));
+std::vector<pending_work::identity> pending_work::recorded(std::size_t limit) const {
+  std::vector<identity> result;
+  for (auto const& [key, entries] : queues_) {
+    std::size_t count = 0;
+    for (auto const& [serial, item] : entries) {
+      if (!item.is_recorded) continue;
+      if (++count > limit) break;
+      result.push_back({key, serial, item.done.get()});
+    }
+  }
+  return result;
+}
+
+pending_work::queue::node_type pending_work::extract(identity const& item) noexcept {
+  auto const position = queues_.find(item.key);
+  if (position == queues_.end()) return {};
+  auto result = position->second.extract(item.serial);
+  if (position->second.empty()) queues_.erase(position);
+  return result;
+}
+
+bool pending_work::remove(std::vector<identity> const& items, nodes& finished) noexcept {
+  bool is_any = false;
+  for (auto const& item : items) {
+    if (item.reached == progress::pending) continue;
+    is_any = true;
+    auto removed = extract(item);
+    if (removed.empty()) continue;
+    if (item.reached == progress::unknown) {
+      unknown_.insert(std::move(removed));
+    } else {
+      finished.push_back(std::move(removed));
+    }
+  }
+  return is_any;
+}
+
+pending_work::progress pending_work::query(roc_event done) noexcept {
+  std::int32_t is_done = 0;
+  roc_status const status = roc_event_query(done, &is_done);
+  // Another thread has removed the entry.
+  if (status == ROCARRAY_ERROR_LIFETIME) return progress::finished;
+  constexpr std::int32_t captured_event = 907;  // hipErrorCapturedEvent
+  if (status == ROCARRAY_ERROR_HIP && roc_last_hip_error() == captured_event) {
+    return progress::unknown;
+  }
+  return is_done != 0 ? progress::finished : progress::pending;  // pending after other errors
 }
 
 void pending_work::release_finished() {
-  std::vector<entry> finished;
-  for (auto position = queues_.begin(); position != queues_.end();) {
-    take_finished(position->second, finished);
-    position = position->second.empty() ? queues_.erase(position) : std::next(position);
-  }
-}
-
-void pending_work::order_before(roc_stream consumer) {
-  release_finished();
-  for (auto const& [stream, entries] : queues_) {
-    for (auto const& item : entries) check(roc_stream_wait(consumer, item.done.get()));
-  }
-}
-
-void pending_work::wait_all() {
-  while (!queues_.empty()) {
-    auto const waited = std::exchange(queues_, {});
-    // No guard, for the reason in status_of. The message of an error is the next call's.
-    status_of("wait_all", [&] {
-      for (auto const& [stream, entries] : waited) {
-        for (auto const& item : entries) roc_event_synchronize(item.done.get());
+  // Few entries at first: of a queue whose first one is pending, only that one is asked for.
+  for (std::size_t limit = 4;; limit *= 4) {
+    auto items = recorded(limit);
+    if (items.empty()) return;
+    nodes finished;
+    finished.reserve(items.size());
+    roc_status const status = status_of("release_finished", [&] {
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        bool const is_after_pending =
+            i != 0 && items[i].key == items[i - 1].key && items[i - 1].reached == progress::pending;
+        if (!is_after_pending) items[i].reached = query(items[i].done);
       }
       return ROCARRAY_SUCCESS;
     });
+    if (status != ROCARRAY_SUCCESS || !remove(items, finished)) return;
   }
 }
 
+void pending_work::order_before(char const* name, roc_stream consumer) {
+  auto items = recorded(SIZE_MAX);
+  if (items.empty()) return;
+  nodes finished;
+  finished.reserve(items.size());
+  roc_status const status = status_of(name, [&]() -> roc_status {
+    for (auto& item : items) {
+      item.reached = query(item.done);
+      if (item.reached != progress::pending) continue;
+      roc_status const result = roc_stream_wait(consumer, item.done);
+      if (result == ROCARRAY_SUCCESS) continue;
+      // Another thread may have removed the entry since.
+      if (result == ROCARRAY_ERROR_LIFETIME && query(item.done) == progress::finished) continue;
+      return result;
+    }
+    return ROCARRAY_SUCCESS;
+  });
+  remove(items, finished);
+  check(status);
+}
+
+void pending_work::wait_all() {
+  // Other threads may go on to enqueue work until the interpreter stops them. Their entries, and
+  // those of calls that they have not ended, are never destroyed.
+  auto items = recorded(SIZE_MAX);
+  nodes finished;
+  finished.reserve(items.size());
+  roc_status const status = status_of("wait_all", [&] {
+    for (auto& item : items) {
+      roc_status const result = roc_event_synchronize(item.done);
+      bool const is_done = result == ROCARRAY_SUCCESS || result == ROCARRAY_ERROR_LIFETIME;
+      item.reached = is_done ? progress::finished : progress::unknown;
+    }
+    return ROCARRAY_SUCCESS;
+  });
+  if (status == ROCARRAY_SUCCESS) remove(items, finished);
+}
+
 void define_streams(py::module_& module) {
-  py::class_<stream>(module, "Stream",
-                     "An ordered queue of work on a device. Create it with stream().")
+  // All classes first: the docstrings of methods name those that are known.
+  py::class_<stream> stream_class(module, "Stream",
+                                  "An ordered queue of work on a device. Create it with stream().");
+  py::class_<event> event_class(module, "Event",
+                                "A point in the work of a stream. Create it with event().");
+  py::class_<synchronize_guard> guard_class(module, "SynchronizeGuard",
+                                            "The context manager of Stream.auto_synchronize.");
+
+  stream_class
       .def("synchronize", &stream::synchronize,
            "Block until all work enqueued so far has finished, and raise its errors.")
       .def("query", &stream::query, "Return True if all work enqueued so far has finished.")
@@ -223,14 +329,18 @@ void define_streams(py::module_& module) {
           "The hipStream_t or cudaStream_t as an integer; 0 for the default stream.")
       .def_property_readonly("device", &stream::device, "The ordinal of the stream's device.");
 
-  py::class_<synchronize_guard>(module, "SynchronizeGuard",
-                                "The context manager of Stream.auto_synchronize.")
-      .def("__enter__", [](synchronize_guard const& self) { return self.owner; })
-      .def("__exit__", [](synchronize_guard const& self, py::args const&) {
-        self.owner.cast<stream const&>().synchronize();
-      });
+  guard_class
+      .def(
+          "__enter__", [](synchronize_guard const& self) { return self.owner; },
+          "Return the stream.")
+      .def(
+          "__exit__",
+          [](synchronize_guard const& self, py::object const&, py::object const&,
+             py::object const&) { self.owner.cast<stream const&>().synchronize(); },
+          py::arg("kind"), py::arg("value"), py::arg("traceback"), py::pos_only(),
+          "Synchronize the stream.");
 
-  py::class_<event>(module, "Event", "A point in the work of a stream. Create it with event().")
+  event_class
       .def("record", &event::record, py::arg("stream") = py::none(),
            "Record the end of the work enqueued on the stream so far; None: the default stream.")
       .def("wait", &event::wait, py::arg("stream") = py::none(),
@@ -256,15 +366,18 @@ void define_streams(py::module_& module) {
       "Borrow a stream that other code created on the current device, by its integer handle.\n\n"
       "It must outlive the work and the arrays that use it.");
   module.def(
-      "event", [](bool is_timed) { return event(is_timed); }, py::arg("timing") = false,
+      "event", [](bool is_timed) { return std::make_unique<event>(is_timed); },
+      py::arg("timing") = false,
       "Create an event on the current device.\n\n"
       "timing: also record the time, for elapsed_time; such an event costs a little more.");
   module.def(
       "synchronize",
       [] {
-        std::int32_t device = 0;
-        check(roc_get_device(&device));
-        call("synchronize", [&] { return roc_synchronize_device(device); });
+        call("synchronize", [] {
+          std::int32_t device = 0;
+          roc_status const status = roc_get_device(&device);
+          return status != ROCARRAY_SUCCESS ? status : roc_synchronize_device(device);
+        });
         pending_work::instance().release_finished();
       },
       "Block until all work on the current device has finished, and raise its errors.");

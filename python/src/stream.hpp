@@ -4,8 +4,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <utility>
@@ -25,7 +25,9 @@ class stream_handle {
   explicit stream_handle(roc_stream stream) noexcept : value_(stream) {}
   stream_handle(stream_handle const&) = delete;
   stream_handle& operator=(stream_handle const&) = delete;
-  ~stream_handle() { roc_stream_destroy(value_); }  // does not block
+  ~stream_handle() {  // does not block
+    call_quietly([this] { roc_stream_destroy(value_); });
+  }
 
   roc_stream get() const noexcept { return value_; }
 
@@ -43,7 +45,9 @@ class event_handle {
     std::swap(value_, other.value_);
     return *this;
   }
-  ~event_handle() { roc_event_destroy(value_); }  // does not block
+  ~event_handle() {  // does not block
+    if (value_ != nullptr) call_quietly([this] { roc_event_destroy(value_); });
+  }
 
   roc_event get() const noexcept { return value_; }
 
@@ -52,8 +56,8 @@ class event_handle {
 };
 
 /// Makes later work of `after` wait for the work enqueued so far on `before`, a stream of `device`.
-/// Does not block. Throws.
-void order_streams(roc_stream before, roc_stream after, int device);
+/// Does not block. Throws, as the Python function `name`.
+void order_streams(char const* name, roc_stream before, roc_stream after, int device);
 
 /// Python's Stream.
 class stream {
@@ -95,7 +99,7 @@ class stream_argument {
 };
 
 /// Keeps Python objects alive until the work that uses them has finished, and tells other libraries
-/// when that is. One object for the process; the GIL guards it.
+/// when that is. One object for the process; the GIL guards it, and is released for calls of HIP.
 class pending_work {
  public:
   static pending_work& instance();
@@ -105,28 +109,34 @@ class pending_work {
   template <class F>
   void enqueue(char const* name, std::shared_ptr<stream_handle> const& stream,
                std::vector<py::object> owners, F enqueue) {
-    // Created first: after the work was enqueued, nothing but the record may fail.
+    release_finished();
     roc_stream const target = stream->get();
-    int const device = device_of(target);
-    entry added{event_handle(device), stream, std::move(owners)};
-    roc_event const done = added.done.get();
-    call(name, [&] {
-      roc_status const status = enqueue(target);
-      if (status != ROCARRAY_SUCCESS) return status;
-      roc_status const recorded = roc_event_record(done, target);
-      // Without the event nothing would keep the objects alive long enough.
-      if (recorded != ROCARRAY_SUCCESS) roc_stream_synchronize(target);
-      return recorded;
+    // Added first: after the work was enqueued, nothing may fail, and the thread may not return.
+    identity const added = add(name, stream, std::move(owners));
+    progress reached = progress::finished;  // nothing was enqueued
+    roc_status const status = status_of(name, [&] {
+      roc_status result = enqueue(target);
+      if (result != ROCARRAY_SUCCESS) return result;
+      result = roc_event_record(added.done, target);
+      if (result == ROCARRAY_SUCCESS) {
+        reached = progress::pending;
+      } else if (roc_stream_synchronize(target) != ROCARRAY_SUCCESS) {
+        reached = progress::unknown;
+      }
+      return result;
     });
-    add(device, std::move(added));
+    auto const removed = end_call(added, reached);  // destroyed after the error was read
+    check(status);
   }
 
   /// Releases the objects of work that has finished. Does not block. Objects of work that was
   /// entered after work that is pending may be kept until that has finished, too.
   void release_finished();
-  /// Makes later work of `consumer` wait for all pending work. Does not block. Throws.
-  void order_before(roc_stream consumer);
-  /// Blocks until all work has finished and releases its objects. Called when the interpreter ends.
+  /// Makes later work of `consumer`, a valid handle, wait for all pending work. Does not block.
+  /// Throws, as the Python function `name`.
+  void order_before(char const* name, roc_stream consumer);
+  /// Blocks until the work enqueued so far has finished, and releases its objects. Called when the
+  /// interpreter ends.
   void wait_all();
 
  private:
@@ -134,19 +144,49 @@ class pending_work {
     event_handle done;
     std::shared_ptr<stream_handle> stream;
     std::vector<py::object> owners;
+    bool is_recorded = false;  // false during the call that enqueues the work
   };
-  using queue = std::deque<entry>;
+  using serial_number = std::uint64_t;
+  using queue = std::map<serial_number, entry>;
+  // The native stream and its device: every device has its own default stream. Not the handle of
+  // the stream: a program may make a new one for each call.
+  using queue_key = std::pair<void*, int>;
 
-  static int device_of(roc_stream stream);
-  void add(int device, entry added);
-  /// Moves the entries whose work has finished to `finished`, whose destruction may run Python
-  /// code.
-  static void take_finished(queue& entries, std::vector<entry>& finished);
+  enum class progress { pending, finished, unknown };
+  /// Names an entry without referring to it: other threads may remove it while a call of HIP runs
+  /// without the GIL. `done` is never the handle of another event.
+  struct identity {
+    queue_key key;
+    serial_number serial;
+    roc_event done;
+    progress reached = progress::pending;
+  };
+  using nodes = std::vector<queue::node_type>;
 
-  // Every device has its own default stream. The entries of a queue need not be in the order of the
-  // stream: several threads may enqueue to it, and a thread enters its work after it has enqueued
+  /// Adds an entry that is not recorded.
+  identity add(char const* name, std::shared_ptr<stream_handle> const& stream,
+               std::vector<py::object> owners);
+  /// Marks an added entry as recorded if its work is pending. Otherwise removes it, and returns it
+  /// if its work has finished. Does not throw.
+  queue::node_type end_call(identity const& added, progress reached) noexcept;
+  /// Returns the first recorded entries of each queue, `limit` at most.
+  std::vector<identity> recorded(std::size_t limit) const;
+  /// Removes an entry from its queue. Returns an empty node if another thread has done it.
+  queue::node_type extract(identity const& item) noexcept;
+  /// Removes the entries that are not pending, and appends those that have finished to `finished`,
+  /// whose destruction may run Python code. `finished` has the capacity. Returns true if there were
+  /// such entries.
+  bool remove(std::vector<identity> const& items, nodes& finished) noexcept;
+  /// Asks HIP how far an entry's work is. Called without the GIL.
+  static progress query(roc_event done) noexcept;
+
+  // The entries of a queue need not be in the order of the stream: several threads may enqueue to
   // it. So an entry is known to have finished only by its own event.
-  std::map<std::pair<roc_stream, int>, queue> queues_;
+  std::map<queue_key, queue> queues_;
+  // Entries of which HIP does not tell when their work has finished, because it was captured in a
+  // graph that may be launched at any time, or because HIP has failed. Never released.
+  queue unknown_;
+  serial_number last_serial_ = 0;
 };
 
 /// Adds the classes and functions of this file to the module.

@@ -34,6 +34,12 @@ bool is_text(py::object const& dtype) {
   return kind == 'S' || kind == 'U' || kind == 'V';
 }
 
+bool is_record(py::object const& dtype) { return !dtype.attr("fields").is_none(); }
+// Returns true for raw bytes, such as 'V12'.
+bool is_bytes(py::object const& dtype) {
+  return dtype.cast<py::dtype>().kind() == 'V' && !is_record(dtype);
+}
+
 // A tensor of the C interface that describes a tensor. The pointers are to this object.
 class description {
  public:
@@ -93,6 +99,11 @@ void check_writable(tensor const& to) {
 // described as bytes, are told apart by their dtypes.
 void check_dtypes(tensor const& from, tensor const& to) {
   if (from.dtype.is(to.dtype) || from.dtype.equal(to.dtype)) return;
+  // Some libraries, such as numba, export records as bytes.
+  if (from.element_size == to.element_size && ((is_record(from.dtype) && is_bytes(to.dtype)) ||
+                                               (is_bytes(from.dtype) && is_record(to.dtype)))) {
+    return;
+  }
   raise(PyExc_ValueError, "element types of source and destination differ: " + text_of(from.dtype) +
                               ", " + text_of(to.dtype) + "; use arrays of the same type");
 }
@@ -202,6 +213,12 @@ tensor consume_capsule(py::object const& capsule) {
                                    "; its producer must respect max_version");
     }
     is_read_only = (managed->flags & dlpack_read_only) != 0;
+    auto const bits = managed->tensor.dtype.bits;
+    if (bits < 8 && (managed->flags & dlpack_is_padded) != 0) {
+      raise(PyExc_BufferError, "a DLPack tensor has elements of " + std::to_string(bits) +
+                                   " bits that are padded to bytes, which is not supported; export "
+                                   "it as elements of 8 bits");
+    }
   }
   py::capsule owner(managed, [](void* pointer) {
     auto* const self = static_cast<Managed*>(pointer);
@@ -220,7 +237,7 @@ bool is_host_type(std::int32_t device_type) noexcept {
 
 bool is_device(std::int32_t ordinal) {
   std::int32_t count = 0;
-  check(roc_device_count(&count));
+  call("device_count", [&] { return roc_device_count(&count); });
   return ordinal >= 0 && ordinal < count;
 }
 
@@ -233,28 +250,26 @@ struct dlpack_stream {
 dlpack_stream dlpack_stream_of(std::int32_t device_type, stream_argument const& stream) {
   if (is_host_type(device_type)) return {py::none()};
   void* native = nullptr;
-  check(roc_stream_native(stream.get(), &native));
+  call("__dlpack__", [&] { return roc_stream_native(stream.get(), &native); });
   auto const number = reinterpret_cast<std::uintptr_t>(native);
   bool const is_cuda =
       device_type == ROCARRAY_DEVICE_CUDA || device_type == ROCARRAY_DEVICE_CUDA_MANAGED;
-  if (is_cuda) return {py::int_(number == 0 ? 1 : number)};
-  // DLPack has no number for the per-thread default stream of ROCm, whose handle is 2.
+  // The handle of the per-thread default stream is 2. DLPack has no number for it on ROCm, and
+  // PyTorch refuses that of CUDA.
+  if (is_cuda) return {py::int_(number == 0 || number == 2 ? 1 : number), number == 2};
   if (number == 1 || number == 2) return {py::int_(0), true};
   return {py::int_(number)};
 }
 
 tensor from_dlpack(py::handle object, stream_argument const& stream) {
-  auto const location = object.attr("__dlpack_device__")().cast<py::tuple>();
-  auto const device_type = py::int_(location[0]).cast<std::int32_t>();
+  auto const [device_type, ordinal] = read_pair(
+      object.attr("__dlpack_device__")(), "the result of __dlpack_device__", PyExc_BufferError);
   auto const [number, is_default_instead] = dlpack_stream_of(device_type, stream);
   py::object const method = object.attr("__dlpack__");
   py::object capsule;
   // The number means a stream of the current device, for some producers.
   std::optional<device_scope> of_tensor;
-  if (auto const device = py::int_(location[1]).cast<std::int32_t>();
-      !is_host_type(device_type) && is_device(device)) {
-    of_tensor.emplace(device);
-  }
+  if (!is_host_type(device_type) && is_device(ordinal)) of_tensor.emplace(ordinal);
   try {
     capsule = method(py::arg("stream") = number, py::arg("max_version") = py::make_tuple(
                                                      dlpack_major_version, dlpack_minor_version));
@@ -264,9 +279,9 @@ tensor from_dlpack(py::handle object, stream_argument const& stream) {
   }
   if (is_default_instead) {
     std::int32_t device = 0;
-    check(roc_stream_device(stream.get(), &device));
+    call("__dlpack__", [&] { return roc_stream_device(stream.get(), &device); });
     device_scope const current(device);
-    order_streams(ROCARRAY_DEFAULT_STREAM, stream.get(), device);
+    order_streams("__dlpack__", ROCARRAY_DEFAULT_STREAM, stream.get(), device);
   }
   if (PyCapsule_IsValid(capsule.ptr(), dlpack_name<dlpack_managed_versioned>)) {
     return consume_capsule<dlpack_managed_versioned>(capsule);
@@ -279,11 +294,32 @@ tensor from_dlpack(py::handle object, stream_argument const& stream) {
             " returned no capsule that holds a tensor: " + std::string(py::repr(capsule)));
 }
 
+[[noreturn]] void wrong_interface_type(char const* key, py::handle value, char const* expected) {
+  raise(PyExc_TypeError, std::string("__cuda_array_interface__ has '") + key + "' of type " +
+                             type_name(value) + "; its producer must set " + expected);
+}
+
+// Reads an address or a stream of a __cuda_array_interface__.
+std::uintptr_t read_address(py::handle value, char const* key) {
+  if (!is_integer(value)) wrong_interface_type(key, value, "an integer");
+  auto const number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!number) throw py::error_already_set();
+  auto const result = PyLong_AsUnsignedLongLong(number.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+    raise(PyExc_ValueError, std::string("__cuda_array_interface__ has '") + key +
+                                "' that is negative or has more than 64 bits; its producer must "
+                                "set an address or a handle");
+  }
+  return static_cast<std::uintptr_t>(result);
+}
+
 // Makes work of `consumer` wait for the producer's work on the stream of a
 // __cuda_array_interface__.
 void wait_for_producer(py::handle number, stream_argument const& consumer) {
   if (number.is_none()) return;
-  auto const value = number.cast<std::uintptr_t>();
+  std::uintptr_t const value = read_address(number, "stream");
   if (value == 0) {
     raise(PyExc_ValueError,
           "__cuda_array_interface__ has stream 0, which is ambiguous; its producer "
@@ -292,55 +328,76 @@ void wait_for_producer(py::handle number, stream_argument const& consumer) {
   stream const producer = value == 1   ? stream::default_stream()
                           : value == 2 ? stream::per_thread_stream()
                                        : stream::external(value);
-  order_streams(producer.handle()->get(), consumer.get(), producer.device());
+  order_streams("__cuda_array_interface__", producer.handle()->get(), consumer.get(),
+                producer.device());
 }
 
-tensor from_cuda_array_interface(py::handle object, stream_argument const& stream) {
-  if (roc_device_type() == ROCARRAY_DEVICE_HOST_PLATFORM) {
-    raise(PyExc_ValueError,
-          "an array of type " + type_name(object) +
-              " is in memory of a GPU, which the host platform cannot access; use "
-              "the package for nvidia or amd");
+// Reads an entry of a __cuda_array_interface__, or None.
+py::object entry_of(py::dict const& description, char const* key) {
+  return description.contains(key) ? py::object(description[key]) : py::none();
+}
+
+// Reads what the interface says about an array. Does not access its memory.
+tensor read_cuda_array_interface(py::object const& interface) {
+  if (!PyDict_Check(interface.ptr())) {
+    raise(PyExc_TypeError, "__cuda_array_interface__ is of type " + type_name(interface) +
+                               "; its producer must return a dict");
   }
-  auto const description = object.attr("__cuda_array_interface__").cast<py::dict>();
-  auto const get = [&](char const* key) -> py::object {
-    return description.contains(key) ? py::object(description[key]) : py::none();
-  };
+  auto const description = py::reinterpret_borrow<py::dict>(interface);
   for (char const* key : {"shape", "typestr", "data"}) {
-    if (get(key).is_none()) {
+    if (entry_of(description, key).is_none()) {
       raise(PyExc_ValueError,
             std::string("__cuda_array_interface__ has no '") + key + "'; its producer must set it");
     }
   }
-  if (!get("mask").is_none()) {
+  if (!entry_of(description, "mask").is_none()) {
     raise(PyExc_ValueError,
           "the array has a mask, which a copy would lose; use an array without one");
   }
   tensor result;
-  auto const typestr = get("typestr").cast<std::string>();
-  bool const is_record = typestr.size() > 1 && typestr[1] == 'V' && !get("descr").is_none();
-  py::dtype const dtype = py::dtype::from_args(is_record ? get("descr") : get("typestr"));
-  auto const data = get("data").cast<py::tuple>();
-  result.data = reinterpret_cast<void*>(data[0].is_none() ? 0 : data[0].cast<std::uintptr_t>());
-  result.is_read_only = data[1].cast<bool>();
+  py::dtype const dtype =
+      interface_dtype(entry_of(description, "typestr"), entry_of(description, "descr"));
+  py::object const data = entry_of(description, "data");
+  if (!PyTuple_Check(data.ptr())) wrong_interface_type("data", data, "a tuple");
+  if (PyTuple_GET_SIZE(data.ptr()) != 2) {
+    raise(PyExc_ValueError, "__cuda_array_interface__ has 'data' of " +
+                                std::to_string(PyTuple_GET_SIZE(data.ptr())) +
+                                " elements; its producer must set the address and a bool");
+  }
+  py::object const address = data[py::int_(0)];
+  result.data = reinterpret_cast<void*>(address.is_none() ? 0 : read_address(address, "data"));
+  result.is_read_only = py::bool_(data[py::int_(1)]);
   result.type = element_type_of(dtype);
   result.element_size = static_cast<std::size_t>(dtype.itemsize());
   result.dtype = dtype;
-  result.owner = py::reinterpret_borrow<py::object>(object);
-  // The protocol does not name the device: by its convention it is the current one.
-  std::int32_t device = 0;
-  check(roc_get_device(&device));
-  result.device = {roc_device_type(), device};
-  result.layout = compact_layout(read_shape(get("shape")), order::c, result.element_size);
-  if (!get("strides").is_none()) {
-    result.layout.strides = read_strides(get("strides"));
+  result.layout =
+      compact_layout(read_shape(entry_of(description, "shape")), order::c, result.element_size);
+  if (py::object const strides = entry_of(description, "strides"); !strides.is_none()) {
+    result.layout.strides = read_strides(strides);
     if (result.layout.strides.size() != result.layout.rank()) {
       raise(PyExc_ValueError, "__cuda_array_interface__ has " +
                                   std::to_string(result.layout.strides.size()) + " strides for " +
                                   std::to_string(result.layout.rank()) + " axes");
     }
   }
-  wait_for_producer(get("stream"), stream);
+  return result;
+}
+
+tensor from_cuda_array_interface(py::handle object, stream_argument const& stream) {
+  py::object const interface = object.attr("__cuda_array_interface__");
+  tensor result = read_cuda_array_interface(interface);
+  if (roc_device_type() == ROCARRAY_DEVICE_HOST_PLATFORM) {
+    raise(PyExc_ValueError,
+          "an array of type " + type_name(object) +
+              " is in memory of a GPU, which the host platform cannot access; use "
+              "the package for nvidia or amd");
+  }
+  result.owner = py::reinterpret_borrow<py::object>(object);
+  // The protocol does not name the device: by its convention it is the current one.
+  std::int32_t device = 0;
+  call("__cuda_array_interface__", [&] { return roc_get_device(&device); });
+  result.device = {roc_device_type(), device};
+  wait_for_producer(entry_of(interface, "stream"), stream);
   return result;
 }
 
@@ -428,6 +485,60 @@ tensor find_tensor(py::handle object, stream_argument const& stream, accept acce
   return from_numpy(numpy.attr("asarray")(converted, dtype));
 }
 
+py::dtype interface_dtype(py::object const& typestr, py::object const& descr) {
+  if (!PyUnicode_Check(typestr.ptr())) {
+    raise(PyExc_TypeError, "__cuda_array_interface__ has 'typestr' of type " + type_name(typestr) +
+                               "; its producer must set a text");
+  }
+  auto const plain = py::dtype::from_args(typestr);
+  // NumPy describes a type without fields as one field without a name.
+  py::list no_fields;
+  no_fields.append(py::make_tuple("", typestr));
+  if (plain.kind() != 'V' || descr.is_none() || descr.equal(no_fields)) return plain;
+  py::object described;
+  try {
+    // Fields without a name are padding.
+    described = py::module_::import("numpy.lib.format").attr("descr_to_dtype")(descr);
+  } catch (py::error_already_set& problem) {
+    if (!problem.matches(PyExc_Exception)) throw;
+    raise(PyExc_ValueError, "__cuda_array_interface__ has a 'descr' that describes no type: " +
+                                repr_of(descr) + "; its producer must set that of a dtype");
+  }
+  auto result = described.cast<py::dtype>();
+  if (result.itemsize() != plain.itemsize()) {
+    raise(PyExc_ValueError, "__cuda_array_interface__ has a 'descr' of " +
+                                std::to_string(result.itemsize()) + " bytes, but a 'typestr' of " +
+                                std::to_string(plain.itemsize()) +
+                                "; its producer must set both to the same size");
+  }
+  return result;
+}
+
+std::pair<std::int32_t, std::int32_t> read_pair(py::handle object, char const* what,
+                                                PyObject* problem) {
+  std::int32_t values[2] = {};
+  bool is_valid = PyTuple_Check(object.ptr()) || PyList_Check(object.ptr());
+  is_valid = is_valid && PySequence_Size(object.ptr()) == 2;
+  for (int i = 0; is_valid && i < 2; ++i) {
+    auto const item = py::reinterpret_steal<py::object>(PySequence_GetItem(object.ptr(), i));
+    if (!item) throw py::error_already_set();
+    // Some enumerations of devices convert to integers only by int().
+    bool const is_number = PyNumber_Check(item.ptr()) != 0 && !PyFloat_Check(item.ptr());
+    auto const number =
+        py::reinterpret_steal<py::object>(is_number ? PyNumber_Long(item.ptr()) : nullptr);
+    int overflow = 0;
+    long const value = number ? PyLong_AsLongAndOverflow(number.ptr(), &overflow) : 0;
+    is_valid = number && overflow == 0 && value == static_cast<std::int32_t>(value);
+    values[i] = static_cast<std::int32_t>(value);
+    PyErr_Clear();
+  }
+  if (!is_valid) {
+    raise(problem, std::string(what) + " is not valid: " + repr_of(object) +
+                       "; use a tuple of two integers");
+  }
+  return {values[0], values[1]};
+}
+
 void copy(char const* name, tensor const& from, tensor const& to, stream_argument const& stream) {
   check_writable(to);
   std::size_t const unit = std::gcd(unit_of(from), unit_of(to));
@@ -442,6 +553,7 @@ void copy(char const* name, tensor const& from, tensor const& to, stream_argumen
   description const destination(to, is_comparable ? unit : to.element_size);
   if (!stream) {
     call(name, [&] { return roc_copy(source.get(), destination.get(), nullptr); });
+    pending_work::instance().release_finished();
     return;
   }
   pending_work::instance().enqueue(
@@ -470,6 +582,7 @@ void fill(char const* name, tensor const& to, py::handle value, stream_argument 
   void const* const bytes = element.data();
   if (!stream) {
     call(name, [&] { return roc_fill(destination.get(), bytes, to.element_size); });
+    pending_work::instance().release_finished();
     return;
   }
   pending_work::instance().enqueue(name, stream.handle(), {to.owner}, [&](roc_stream target) {
@@ -482,6 +595,7 @@ void zero(char const* name, tensor const& to, stream_argument const& stream) {
   description const destination(to, unit_of(to));
   if (!stream) {
     call(name, [&] { return roc_zero(destination.get()); });
+    pending_work::instance().release_finished();
     return;
   }
   pending_work::instance().enqueue(name, stream.handle(), {to.owner}, [&](roc_stream target) {

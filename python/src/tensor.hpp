@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <roc/c.h>
@@ -43,6 +44,14 @@ py::dtype expand_subarrays(py::dtype dtype, extents& shape);
 /// Returns an argument `dtype` as a dtype without subarrays, as expand_subarrays does. Throws
 /// TypeError for Python objects.
 py::dtype read_dtype(py::handle object, extents& shape);
+
+/// Returns the dtype that the entries 'typestr' and 'descr' of a __cuda_array_interface__ describe;
+/// `descr` may be None. Throws TypeError and ValueError.
+py::dtype interface_dtype(py::object const& typestr, py::object const& descr);
+/// Returns two integers of 32 bits, such as a version or a device of DLPack. `what` names them in
+/// messages. Throws `problem` for other objects than a tuple or a list of them.
+std::pair<std::int32_t, std::int32_t> read_pair(py::handle object, char const* what,
+                                                PyObject* problem);
 
 /// What find_tensor accepts besides arrays.
 enum class accept { arrays, anything };

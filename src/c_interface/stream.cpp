@@ -9,18 +9,21 @@
 #include <variant>
 
 #include <roc/device.hpp>
+#include <roc/error.hpp>
 #include <roc/event.hpp>
 #include <roc/native.hpp>
 #include <roc/stream.hpp>
 
 #include "c_interface/call.hpp"
 #include "c_interface/handles.hpp"
+#include "runtime/stream_capture.hpp"
 
 namespace roc::c_interface {
 namespace {
 
 struct event_entry {
   std::variant<event, timed_event> value;
+  bool is_captured = false;  // the last record was in a capture, also in one of the program
 
   event_base& get() noexcept {
     if (auto* const timed = std::get_if<timed_event>(&value)) return *timed;
@@ -46,7 +49,24 @@ roc_stream add_stream(stream_ref reference) {
 template <class Event>
 roc_event add_event() {
   return table<event_table>().add(
-      std::make_shared<event_entry>(event_entry{std::variant<event, timed_event>(Event())}));
+      std::make_shared<event_entry>(event_entry{std::variant<event, timed_event>(Event()), false}));
+}
+
+// Returns true if HIP captures the stream. Does not ask for the default stream, which no capture
+// contains: HIP would end the captures of other streams.
+bool is_captured(stream_ref stream) {
+  return stream.kind() != roc::detail::stream_kind::default_stream &&
+         runtime::is_captured_by_hip(stream);
+}
+
+// Throws roc::error if the last record was in a capture. HIP refuses the call too, but ends the
+// capture by that if it is in progress.
+void refuse_captured(event_entry const& entry) {
+  if (!entry.is_captured) return;
+  constexpr int captured_event = 907;  // hipErrorCapturedEvent, which old HIP does not name
+  throw error({captured_event, hip_category()},
+              "the event was recorded in a capture, and HIP does not tell when work of a graph has "
+              "finished; record the event on the stream on which the graph is launched");
 }
 
 // Returns the event of an entry. Throws roc::error if it does not measure time.
@@ -180,19 +200,25 @@ roc_status roc_event_record(roc_event event, roc_stream stream) {
     auto const recorded = table<event_table>().get(event);
     stream_argument const argument(stream);
     recorded->get().record(argument.get());
+    recorded->is_captured = is_captured(argument.get());
   });
 }
 
 roc_status roc_event_query(roc_event event, int32_t* is_done) {
   return run("roc_event_query", [&] {
     require(is_done, "is_done");
-    *is_done = table<event_table>().get(event)->get().query() ? 1 : 0;
+    auto const queried = table<event_table>().get(event);
+    refuse_captured(*queried);
+    *is_done = queried->get().query() ? 1 : 0;
   });
 }
 
 roc_status roc_event_synchronize(roc_event event) {
-  return run("roc_event_synchronize",
-             [&] { table<event_table>().get(event)->get().synchronize(); });
+  return run("roc_event_synchronize", [&] {
+    auto const awaited = table<event_table>().get(event);
+    refuse_captured(*awaited);
+    awaited->get().synchronize();
+  });
 }
 
 roc_status roc_event_elapsed_time(roc_event begin, roc_event end, double* milliseconds) {
@@ -200,6 +226,8 @@ roc_status roc_event_elapsed_time(roc_event begin, roc_event end, double* millis
     require(milliseconds, "milliseconds");
     auto const first = table<event_table>().get(begin);
     auto const second = table<event_table>().get(end);
+    refuse_captured(*first);
+    refuse_captured(*second);
     *milliseconds = timed(*first, "begin").elapsed_time(timed(*second, "end"));
   });
 }

@@ -5,7 +5,7 @@ import ctypes
 
 import numpy as np
 
-READ_ONLY = 1
+READ_ONLY, IS_COPIED, PADDED = 1, 2, 4
 
 
 class Tensor(ctypes.Structure):
@@ -100,6 +100,11 @@ def tensor_of(capsule):
     """Returns the tensor in a capsule that has not been consumed."""
     structure = ManagedVersioned if name_of(capsule) == "dltensor_versioned" else Managed
     return structure.from_address(_get(capsule, _name(capsule))).tensor
+
+
+def flags_of(capsule):
+    assert name_of(capsule) == "dltensor_versioned"
+    return ManagedVersioned.from_address(_get(capsule, _name(capsule))).flags
 
 
 def random_array(random, dtype=np.float32, rank=None):

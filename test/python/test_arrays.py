@@ -361,6 +361,27 @@ def test_repr_names_shape_dtype_and_device():
     (lambda d: d.copy_to_device(np.zeros((10, 20), object)), TypeError, "Python objects"),
     (lambda d: d.copy_to_device(np.ma.zeros((10, 20), "f4")), TypeError, "has a mask"),
     (lambda d: len(roc.device_array(())), TypeError, "no length"),
+    (lambda d: d[2**70], IndexError, "an index has more than 64 bits"),
+    (lambda d: d[-10**5000], IndexError, "an index has more than 64 bits"),
+    (lambda d: roc.device_array(2**70), ValueError, "the extent has more than 64 bits"),
+    (lambda d: roc.device_array((1, 2**70)), ValueError, "an extent has more than 64 bits"),
+    (lambda d: roc.device_array(3, strides=(2**70,)), ValueError, "a stride has more than 64 bits"),
+    (lambda d: d.reshape(2**70), ValueError, "extent has more than 64 bits"),
+    (lambda d: d.transpose(2**70, 0), ValueError, "an axis has more than 64 bits"),
+    (lambda d: d["a\ud800"], IndexError, r"have no field 'a\\ud800': dtype"),
+    (lambda d: d.__setitem__("a\ud800", 1), IndexError, r"have no field 'a\\ud800': dtype"),
+    (lambda d: d[np.array([1, 2])], TypeError, "an index is of type numpy.ndarray; use integers, slices"),
+    (lambda d: d.__array__(copy="a"), TypeError, "copy is of type str; use True, False or None"),
+    (lambda d: d.__dlpack__(copy="a"), TypeError, "copy is of type str; use True, False or None"),
+    (lambda d: d.__dlpack__(stream="x"), TypeError, "the stream of __dlpack__ is of type str; use an integer"),
+    (lambda d: d.__dlpack__(stream=1.5), TypeError, "the stream of __dlpack__ is of type float"),
+    (lambda d: d.__dlpack__(stream=2**70), ValueError, "the stream of __dlpack__ has more than 64 bits"),
+    (lambda d: d.__dlpack__(stream=-2), ValueError, "the stream -2 is not allowed"),
+    (lambda d: d.__dlpack__(max_version=()), ValueError, r"max_version is not valid: \(\); use a tuple of two"),
+    (lambda d: d.__dlpack__(max_version=(1, 2**40)), ValueError, "max_version is not valid"),
+    (lambda d: d.__dlpack__(dl_device=(12,)), ValueError, r"dl_device is not valid: \(12,\)"),
+    (lambda d: d.__dlpack__(dl_device=(12, "0")), ValueError, "dl_device is not valid"),
+    (lambda d: d.__dlpack__(dl_device=12), ValueError, "dl_device is not valid: 12"),
 ])
 def test_misuse_is_an_error_with_the_values(make, kind, message):
     host = np.arange(200, dtype=np.float32).reshape(10, 20)
@@ -368,3 +389,35 @@ def test_misuse_is_an_error_with_the_values(make, kind, message):
     with pytest.raises(kind, match=message):
         make(d)
     assert np.array_equal(d.copy_to_host(), host)
+
+
+def test_arrays_stand_for_shapes_and_axes():
+    assert roc.device_array(np.array([2, 3])).shape == (2, 3)
+    assert roc.device_array(np.array(4)).shape == (4,) and roc.pinned_array(np.array([2, 3])).shape == (2, 3)
+    d = roc.device_array((2, 3), strides=np.array([32, 8]))
+    assert d.strides == (32, 8)
+    assert roc.device_array(6).reshape(np.array([2, 3])).shape == (2, 3)
+    assert roc.device_array(6).reshape(np.array(2), 3).shape == (2, 3)
+    assert d.transpose(np.array([1, 0])).shape == (3, 2)
+    assert d[np.array(1)].shape == (3,)
+
+
+def test_bytes_match_records_of_the_same_size():
+    records = np.array([(1, 2.5), (3, 4.5)], "i4,f8")
+    octets = np.zeros(2, "V12")
+    roc.copy(roc.to_device(records), octets)
+    assert octets.tobytes() == records.tobytes()
+    result = np.zeros(2, "i4,f8")
+    roc.copy(roc.to_device(octets), result)
+    assert np.array_equal(result, records)
+    for other in (np.zeros(2, "V13"), np.zeros(2, "S12"), np.zeros(2, "f8,i4")):
+        with pytest.raises(ValueError, match="element types of source and destination differ"):
+            roc.copy(roc.to_device(records), other)
+
+
+def test_item_assignment_converts_arrays_of_rank_0_only():
+    d = roc.to_device(np.zeros(4, np.float32))
+    d[1:3] = np.array(2)
+    assert d.copy_to_host().tolist() == [0, 2, 2, 0]
+    with pytest.raises(ValueError, match="element types of source and destination differ"):
+        d[1:3] = np.array([1, 2])

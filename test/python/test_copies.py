@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rocarray as roc
-from capsules import READ_ONLY, OldProducer, Producer, name_of, random_array, tensor_of
+from capsules import IS_COPIED, PADDED, READ_ONLY, OldProducer, Producer, flags_of, name_of, random_array, tensor_of
 
 
 def test_copy_between_any_layouts_and_memories_keeps_gaps(random):
@@ -166,8 +166,8 @@ def test_export_by_dlpack_describes_the_view():
 class _Exported:
     """Holds a capsule of an array, as a consumer does."""
 
-    def __init__(self, array):
-        self.capsule, self.device = array.__dlpack__(max_version=(1, 1)), array.__dlpack_device__()
+    def __init__(self, array, **options):
+        self.capsule, self.device = array.__dlpack__(max_version=(1, 1), **options), array.__dlpack_device__()
 
     def __dlpack__(self, **_):
         return self.capsule
@@ -243,7 +243,59 @@ def test_export_of_types_and_strides_that_dlpack_does_not_have_is_an_error():
     with pytest.raises(BufferError, match="DLPack has no type"):
         d.__dlpack__()
     with pytest.raises(BufferError, match=r"the strides \(9,\) are no multiples of 8 bytes"):
-        d["f1"].__dlpack__()
+        d["f1"].__dlpack__(copy=False)
+    for dtype in ("g", "G"):
+        if np.dtype(dtype).itemsize > np.dtype(dtype.replace("g", "d").replace("G", "D")).itemsize:
+            with pytest.raises(BufferError, match="DLPack has no type"):
+                roc.device_array(5, dtype).__dlpack__()
+
+
+@pytest.mark.parametrize("copy", [None, True])
+def test_strides_that_dlpack_does_not_have_are_exported_as_a_copy(copy):
+    host = np.zeros(5, "u1,f8")
+    host["f1"] = np.arange(5)
+    exported = _Exported(roc.to_device(host)["f1"], copy=copy)
+    assert flags_of(exported.capsule) == IS_COPIED and tensor_of(exported.capsule).strides[0] == 1
+    result = np.zeros(5)
+    roc.copy(exported, result)
+    assert np.array_equal(result, np.arange(5.0))
+
+
+def test_copies_are_marked_in_the_capsule():
+    d = roc.to_device(np.arange(5.0))
+    assert flags_of(d.__dlpack__(max_version=(1, 1))) == 0
+    assert flags_of(d.__dlpack__(max_version=(1, 1), copy=True)) == IS_COPIED
+    assert flags_of(d.__dlpack__(max_version=(1, 1), copy=False)) == 0
+
+
+def test_export_to_host_memory_has_the_version_that_numpy_offers():
+    def name(**options):
+        return name_of(roc.to_device(np.arange(5.0)).__dlpack__(dl_device=(1, 0), **options))
+
+    try:
+        expected = name_of(np.arange(5.0).__dlpack__(max_version=(1, 0)))
+    except TypeError:
+        expected = "dltensor"  # NumPy before 2.1
+    assert name() == "dltensor" and name(max_version=(1, 0)) == expected
+
+
+def test_elements_that_are_padded_to_bytes_are_errors():
+    host = np.zeros(4, np.uint8)
+    for bits, lanes in ((4, 2), (1, 8)):
+        exported = Producer(host, flags=PADDED, code=1, bits=bits, lanes=lanes)
+        with pytest.raises(BufferError, match=f"elements of {bits} bits that are padded to bytes"):
+            roc.copy(exported, np.ones(4, np.uint8))
+    result = np.ones(4, np.uint8)
+    roc.copy(Producer(host, flags=PADDED), result)  # nothing to pad
+    assert not result.any()
+
+
+@pytest.mark.parametrize("device", [(1,), 1, ("x", 0), (1 << 40, 0)], ids=repr)
+def test_invalid_devices_of_producers_are_errors(device):
+    exported = Producer(np.zeros(3))
+    exported.__class__ = type("Invalid", (Producer,), {"__dlpack_device__": lambda self: device})
+    with pytest.raises(BufferError, match="the result of __dlpack_device__ is not valid"):
+        roc.copy(exported, np.zeros(3))
 
 
 class _OfAGpu:
@@ -270,9 +322,20 @@ def test_cuda_array_interface_both_ways():
     stream.synchronize()
     for changes, message in (({"mask": 1}, "has a mask"), ({"stream": 0}, "stream 0, which is ambiguous"),
                              ({"strides": (4,)}, "1 strides for 2 axes"), ({"typestr": None}, "has no 'typestr'"),
-                             ({"data": (0, False)}, "is null, but has elements")):
+                             ({"data": (0, False)}, "is null, but has elements"),
+                             ({"stream": -1}, "'stream' that is negative")):
         with pytest.raises(ValueError, match=message):
             roc.copy(_OfAGpu(d, **changes), host)
+    with pytest.raises(TypeError, match="'stream' of type str"):
+        roc.copy(_OfAGpu(d, stream="x"), host)
+    assert d[2:2].__cuda_array_interface__["data"][0] == 0
+    records = np.array([(1, 2.5), (3, 4.5)], np.dtype("i1,f8", align=True))
+    on_device = roc.to_device(records)
+    read = roc.to_device(_OfAGpu(on_device))
+    assert read.dtype == records.dtype and np.array_equal(read.copy_to_host(), records)
+    result = np.zeros_like(records)
+    roc.copy(_OfAGpu(on_device, descr=None), result)
+    assert np.array_equal(result, records)
     with pytest.raises(ValueError, match="the destination is read-only"):
         roc.copy(host, _OfAGpu(d, data=(d.__cuda_array_interface__["data"][0], True)))
 
@@ -307,6 +370,45 @@ def test_memory_of_a_closed_array_is_an_error():
             with pytest.raises(ValueError, match="destroyed"):
                 roc.copy(source, destination)
     assert (host == 1).all()
+
+
+@pytest.mark.parametrize("dtype", [
+    np.dtype("f8"), np.dtype("V12"), np.dtype("S3"), np.dtype("i1,f8"), np.dtype("i1,f8", align=True),
+    np.dtype([("a", "i1"), ("s", [("x", "i2"), ("y", "f8", (2, 3))])], align=True),
+    np.dtype({"names": ["a", "b"], "formats": ["i4", "i2"], "offsets": [2, 8], "itemsize": 16}),
+    np.dtype([(("title", "a"), "i4"), ("b", "S3")]),
+], ids=str)
+def test_types_of_cuda_array_interface_are_those_that_numpy_describes(dtype):
+    read = roc._rocarray._interface_dtype(dtype.str, dtype.descr)
+    assert read == dtype and read.fields == dtype.fields
+    without = roc._rocarray._interface_dtype(dtype.str, None)
+    assert without == np.dtype(f"V{dtype.itemsize}") if dtype.fields else without == dtype
+
+
+@pytest.mark.parametrize("changes, kind, message", [
+    ({"typestr": 8}, TypeError, "'typestr' of type int"),
+    ({"typestr": "no type"}, TypeError, "no type"),
+    ({"typestr": "|V9", "descr": [("a", "i1")]}, ValueError, "a 'descr' of 1 bytes, but a 'typestr' of 9"),
+    ({"typestr": "|V9", "descr": [3]}, ValueError, "a 'descr' that describes no type"),
+    ({"data": (4096,)}, ValueError, "'data' of 1 elements"),
+    ({"data": 4096}, TypeError, "'data' of type int; its producer must set a tuple"),
+    ({"data": ("x", False)}, TypeError, "'data' of type str; its producer must set an integer"),
+    ({"data": (-1, False)}, ValueError, "'data' that is negative"),
+    ({"data": (2**70, False)}, ValueError, "'data' that is negative or has more than 64 bits"),
+    ({"shape": 1.5}, TypeError, "the shape is of type float"),
+    ({"shape": (2**70,)}, ValueError, "an extent has more than 64 bits"),
+    ({"strides": (4, 4)}, ValueError, "2 strides for 1 axes"),
+    ({"typestr": None}, ValueError, "has no 'typestr'"),
+    ({"mask": 1}, ValueError, "has a mask"),
+])
+def test_invalid_cuda_array_interfaces_are_errors(changes, kind, message):
+    valid = {"shape": (3,), "typestr": "<f8", "data": (4096, False), "version": 3}
+    exported = type("OfAGpu", (), {"__cuda_array_interface__": {**valid, **changes}})()
+    with pytest.raises(kind, match=message):
+        roc.copy(exported, np.zeros(3))
+    exported.__class__.__cuda_array_interface__ = [valid]
+    with pytest.raises(TypeError, match="__cuda_array_interface__ is of type list"):
+        roc.copy(exported, np.zeros(3))
 
 
 @pytest.mark.skipif(roc.platform != "host", reason="arrays of GPUs have the interface")

@@ -2,6 +2,8 @@
 """Registration, pinned and managed memory."""
 
 import gc
+import sys
+import threading
 import weakref
 
 import numpy as np
@@ -128,3 +130,82 @@ def test_managed_arrays_can_be_copied():
         pytest.skip(str(problem))
     a[:] = 3
     assert (roc.to_device(a).copy_to_host() == 3).all()
+
+
+def test_deregister_releases_the_array_that_is_given():
+    a = np.zeros(10000)
+    b = a.view()  # another object of the same range
+    alive = weakref.ref(b)
+    first, second = roc.register(a), roc.register(b)
+    roc.deregister(b)
+    del b
+    gc.collect()
+    assert alive() is None
+    first.deregister()
+    with pytest.raises(ValueError, match="is not registered"):
+        second.deregister()
+
+
+def test_a_registration_does_not_keep_arrays_that_were_deregistered():
+    a = np.zeros(10000)
+    alive = weakref.ref(a)
+    guard = roc.register(a)
+    roc.deregister(a)
+    del a
+    gc.collect()
+    assert alive() is None
+    with pytest.raises(ValueError, match="is not registered"):
+        guard.deregister()
+
+
+def test_a_registration_is_not_kept_by_its_own_arrays():
+    class Array(np.ndarray):
+        pass
+
+    a = np.zeros(10000).view(Array)
+    a.guard = roc.register(a)
+    roc.deregister(a)
+    alive = weakref.ref(a)
+    del a
+    gc.collect()
+    assert alive() is None
+
+
+def test_two_threads_deregister_once():
+    a = np.zeros(10000)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(200):
+            other, guard = roc.register(a), roc.register(a)
+            start, errors = threading.Barrier(2), []
+
+            def run():
+                start.wait()
+                try:
+                    guard.deregister()
+                except ValueError as error:
+                    errors.append(str(error))
+
+            threads = [threading.Thread(target=run) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(errors) == 1 and "were deregistered by this object before" in errors[0]
+            other.deregister()
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_a_registration_can_be_ended_again_after_an_error():
+    a = np.zeros(10000)
+    guard = roc.register(a)
+    roc.deregister(a)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="is not registered"):
+            guard.deregister()
+    roc.register(a)
+    guard.deregister()
+    with pytest.raises(ValueError, match="is not registered"):
+        roc.deregister(a)

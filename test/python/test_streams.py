@@ -6,13 +6,14 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 import weakref
 
 import numpy as np
 import pytest
 
 import rocarray as roc
-from capsules import Tensor, tensor_of
+from capsules import Producer, Tensor, tensor_of
 
 
 def test_copies_on_a_stream_are_complete_after_synchronization():
@@ -79,7 +80,7 @@ def test_pending_work_keeps_arrays_alive(is_deferred):
 
 
 def test_event_and_device_synchronization_release_arrays():
-    for wait in ("event", "device", "query"):
+    for wait in ("event", "device", "query", "query of an event"):
         stream = roc.stream()
         source = np.zeros(1000)
         d = roc.to_device(source, stream)
@@ -92,6 +93,9 @@ def test_event_and_device_synchronization_release_arrays():
             assert event.query()
         elif wait == "device":
             roc.synchronize()
+        elif wait == "query of an event":
+            while not event.query():
+                d.copy_to_host()
         else:
             while not stream.query():
                 d.copy_to_host()
@@ -106,10 +110,50 @@ def test_a_busy_program_does_not_collect_finished_work():
         source = np.zeros(1000)
         alive.append(weakref.ref(source))
         d.copy_to_device(source, stream)
-        d.copy_to_host()  # waits for all work, but releases nothing
+        d.copy_to_host()  # waits for all work
     del source
     d.copy_to_device(np.zeros(1000), stream)
     assert sum(item() is not None for item in alive) <= 1
+
+
+@pytest.mark.parametrize("wait", ["copy_to_host", "fill", "zero", "nothing"])
+@pytest.mark.parametrize("kind", ["external", "per_thread", "default", "own"])
+def test_work_with_a_new_stream_object_for_each_call_does_not_collect(kind, wait):
+    owner = roc.stream()
+    make = {"external": lambda: roc.external_stream(owner.handle), "per_thread": roc.per_thread_default_stream,
+            "default": roc.default_stream, "own": roc.stream}[kind]
+    d, other = roc.device_array(1000), roc.device_array(1000)
+    alive = []
+    for _ in range(200):
+        source = np.zeros(1000)
+        alive.append(weakref.ref(source))
+        roc.copy(source, d, make())
+        if wait == "copy_to_host":
+            d.copy_to_host()
+        elif wait == "fill":
+            other.fill(1)
+        elif wait == "zero":
+            other.zero()
+        else:
+            _synchronize_outside_the_package()  # the next call finds that the work has finished
+    del source
+    assert sum(item() is not None for item in alive) <= 1
+    roc.synchronize()
+    assert sum(item() is not None for item in alive) == 0
+
+
+def test_many_pending_entries_are_released_together():
+    streams = [roc.stream() for _ in range(3)]
+    d = [roc.device_array(10) for _ in streams]
+    alive = []
+    for i in range(300):
+        source = np.zeros(10)
+        alive.append(weakref.ref(source))
+        d[i % 3].copy_to_device(source, streams[i % 3])
+    del source
+    _synchronize_outside_the_package()
+    d[0].zero()
+    assert sum(item() is not None for item in alive) == 0
 
 
 def test_destroyed_stream_still_does_its_work():
@@ -242,6 +286,10 @@ def _library():
     return ctypes.CDLL(paths.pop())
 
 
+def _synchronize_outside_the_package():
+    assert _library().roc_synchronize_device(0) == 0
+
+
 def _copy_outside_the_package(source, d, stream):
     """Enqueues a copy from pinned memory as other code does: the package does not know of it."""
     library = _library()
@@ -278,7 +326,6 @@ def test_export_waits_for_other_work_on_the_stream_of_the_allocation():
     stream.synchronize()
 
 
-@pytest.mark.skipif(roc.platform == "nvidia", reason="CUDA has a number for the stream")
 def test_import_by_dlpack_on_the_default_stream_of_the_thread():
     d = roc.to_device(np.arange(1000.0))
     numbers = []
@@ -295,7 +342,16 @@ def test_import_by_dlpack_on_the_default_stream_of_the_thread():
     result = np.zeros(1000)
     roc.copy(Exported(), result, stream)
     stream.synchronize()
-    assert numbers == [0] and np.array_equal(result, np.arange(1000.0))
+    assert numbers == [1 if roc.platform == "nvidia" else 0] and np.array_equal(result, np.arange(1000.0))
+
+
+@pytest.mark.skipif(roc.platform == "nvidia", reason="the memory would be that of the platform")
+def test_producers_on_cuda_are_told_the_default_stream_instead_of_that_of_the_thread():
+    exported = Producer(np.zeros(3), device_type=2)
+    for stream, number in ((roc.per_thread_default_stream(), 1), (roc.default_stream(), 1), (None, 1)):
+        with pytest.raises(ValueError, match="device type 2|another platform|memory of"):
+            roc.copy(exported, np.zeros(3), stream)
+        assert exported.arguments["stream"] == number  # PyTorch refuses 2
 
 
 @pytest.mark.skipif(roc.platform == "nvidia", reason="numbers differ on CUDA")
@@ -348,6 +404,23 @@ def test_several_devices():
 
 
 @pytest.mark.skipif(roc.device_count() < 2, reason="there is one device")
+def test_copies_of_an_array_are_on_its_device():
+    host = np.arange(6.0).reshape(2, 3)
+    roc.set_device(1)
+    try:
+        d = roc.to_device(host)
+    finally:
+        roc.set_device(0)
+    for copied in (d.reshape_copy(3, 2), d.ravel_copy(), d.T.ravel_copy()):
+        assert copied.device == 1
+    capsule = d.T.__dlpack__(copy=True)
+    tensor = tensor_of(capsule)
+    assert (tensor.device_type, tensor.device_id) == d.__dlpack_device__() and tensor.device_id == 1
+    assert roc.get_device() == 0
+    assert np.array_equal(d.T.ravel_copy().copy_to_host(), host.T.ravel())
+
+
+@pytest.mark.skipif(roc.device_count() < 2, reason="there is one device")
 def test_streams_of_another_device_are_errors_and_nothing_is_copied():
     d = roc.to_device(np.full(1000, 7.0))
     host, zeros = np.full(1000, 1.0), np.zeros(1000)
@@ -365,7 +438,7 @@ def test_streams_of_another_device_are_errors_and_nothing_is_copied():
     assert (host == 1).all() and (zeros == 0).all() and (d.copy_to_host() == 7).all()
 
 
-def test_threads_that_use_one_stream_keep_their_arrays_alive():
+def test_program_whose_threads_use_one_stream_keeps_their_arrays_alive():
     program = """
 import sys, threading, time
 import numpy as np, rocarray as roc
@@ -409,3 +482,160 @@ d.copy_to_host(h, s)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def _run(program, **environment):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, **environment}, timeout=300)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("call", ["roc.copy(d, host)", "roc.copy(d, host, s)", "d[1]", "d.fill(1, s)",
+                                  "roc.to_device(host).close()"])
+def test_program_that_ends_during_calls_of_a_daemon_thread_exits_cleanly(call):
+    program = f"""
+import threading
+import numpy as np, rocarray as roc
+
+s = roc.stream()
+host = bytearray(1 << 20)
+d = roc.to_device(host)
+count = threading.Semaphore(0)
+
+def run():
+    while True:
+        {call}
+        count.release()
+
+threading.Thread(target=run, daemon=True).start()
+for _ in range(20):
+    count.acquire()
+"""
+    for _ in range(2):
+        assert _run(program) == (0, "")
+
+
+def test_program_frees_the_memory_of_a_stream_that_has_ended():
+    program = """
+import gc
+import numpy as np, rocarray as roc
+s = roc.stream()
+e = roc.external_stream(s.handle)
+d = roc.device_array(1000, stream=e)
+roc.copy(np.zeros(1000), d, e)
+roc.synchronize()
+s.close()
+del d, e
+gc.collect()
+roc.to_device(np.zeros(10)).copy_to_host()
+"""
+    assert _run(program, ROCARRAY_LEAK_CHECK="1") == (0, "")
+
+
+def test_child_process_of_a_program_that_has_used_the_library_cannot_use_it():
+    program = """
+import os, sys
+import numpy as np, rocarray as roc
+
+s = roc.stream()
+d, h = roc.to_device(np.zeros(1000)), np.zeros(1000)
+pinned, event, guard = roc.pinned_array(1000), roc.event(), roc.register(np.zeros(5000))
+d.copy_to_host(h, s)  # pending
+process = os.fork()
+if process == 0:
+    for call in (d.copy_to_host, s.synchronize, roc.stream, roc.synchronize, event.query, guard.deregister,
+                 lambda: roc.to_device(h), lambda: d.__dlpack__(), lambda: roc.device_array(3), roc.get_device):
+        try:
+            call()
+        except RuntimeError as error:
+            assert "cannot be used after fork" in str(error) and "'spawn'" in str(error), error
+        else:
+            os._exit(3)
+    d.close()
+    del d, s, pinned, event, guard
+    sys.exit(0)
+_, status = os.waitpid(process, 0)
+assert status == 0, status
+s.synchronize()
+assert (d.copy_to_host() == 0).all()
+"""
+    assert _run(program) == (0, "")
+
+
+def test_child_process_of_a_program_that_has_only_imported_the_package_can_use_it():
+    program = """
+import os, sys
+import numpy as np, rocarray as roc
+
+process = os.fork()
+if process == 0:
+    assert roc.platform
+    assert (roc.to_device(np.full(1000, 7)).copy_to_host() == 7).all()
+    sys.exit(0)
+_, status = os.waitpid(process, 0)
+assert status == 0, status
+assert (roc.to_device(np.full(1000, 7)).copy_to_host() == 7).all()
+"""
+    assert _run(program) == (0, "")
+
+
+def _host_hip(name, parameters):
+    """Returns a function of HIP on the CPU, which the library exports as one of C++."""
+    function = getattr(_library(), f"_ZN3roc8host_hip{len(name)}{name}E{parameters}")
+    return lambda *arguments: function(*arguments)
+
+
+@pytest.mark.skipif(roc.platform != "host", reason="calls HIP on the CPU")
+def test_work_that_a_program_captures_does_not_stop_exports():
+    begin = _host_hip("hipStreamBeginCapture", "PNS0_13stream_handleENS0_20hipStreamCaptureModeE")
+    end = _host_hip("hipStreamEndCapture", "PNS0_13stream_handleEPPNS0_12graph_handleE")
+    destroy = _host_hip("hipGraphDestroy", "PNS0_12graph_handleE")
+    stream, consumer = roc.stream(non_blocking=True), roc.stream()
+    source, d = roc.pinned_array(1000), roc.device_array(1 << 20, stream=stream)[:1000]
+    source[:] = 7
+    alive = weakref.ref(source)
+    other, event = roc.to_device(np.arange(10.0)), roc.event()
+    roc.synchronize()
+    graph, handle = ctypes.c_void_p(), ctypes.c_void_p(stream.handle)
+    assert begin(handle, 2) == 0
+    for _ in range(3):  # the later calls must not end the capture by asking for the earlier ones
+        roc.copy(source, d, stream)
+    event.record(stream)
+    for use in (event.query, event.synchronize):
+        with pytest.raises(RuntimeError, match="the event was recorded in a capture"):
+            use()
+    exported = other.__dlpack__(stream=consumer.handle)
+    assert end(handle, ctypes.byref(graph)) == 0 and graph.value
+    other.__dlpack__()
+    roc.synchronize()
+    d.zero(stream)
+    stream.synchronize()
+    assert not d.copy_to_host().any() and exported is not None
+    event.record(stream)
+    event.synchronize()
+    assert event.query()
+    del source
+    gc.collect()
+    assert alive() is not None  # the graph could be launched
+    assert destroy(graph) == 0
+
+
+def test_events_are_recorded_and_awaited_by_several_threads():
+    event, streams = roc.event(), [roc.stream() for _ in range(2)]
+    errors = []
+
+    def run(work):
+        try:
+            for _ in range(100):
+                work()
+        except Exception as error:
+            errors.append(error)
+
+    works = [lambda: event.record(streams[0]), lambda: event.record(streams[1]), event.query, event.synchronize,
+             lambda: event.wait(streams[0])]
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
