@@ -87,8 +87,7 @@ void thread_pool::worker_loop() {
   is_worker_thread = true;
   if (device_ >= 0) {
     runtime::bind_thread_to_device_node(device_);
-    // If this fails, the first item's calls of HIP fail too and report it.
-    static_cast<void>(ROCARRAY_HIP_CODE(hipSetDevice, device_));
+    runtime::restore_current_device(device_);  // tries twice; a failure is logged
   }
   lock_type lock(mutex_);
   for (;;) {

@@ -99,7 +99,7 @@ TEST(ThreadPool, UsesAtMostTheThreadsOfTheJob) {
     concurrent_work work(threads + 2, short_time);
     thread_pool::instance().run(20, work);
     EXPECT_EQ(20u, work.items);
-    EXPECT_EQ(threads + 1, work.most_running);
+    EXPECT_GE(threads + 1, work.most_running);
   }
 }
 

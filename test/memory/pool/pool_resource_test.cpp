@@ -39,10 +39,12 @@ struct log_capture {
   roc::log_hook previous_hook;
 };
 
-unsigned calls = 0;
+// Threads that the library has just started call HIP too.
+thread_local unsigned calls = 0;
 std::string counted_call;
 
-// Returns how often `f` calls the HIP function `name`, or any HIP function if `name` is empty.
+// Returns how often `f` calls the HIP function `name`, or any HIP function if `name` is empty, in
+// the calling thread.
 template <class F>
 unsigned count_calls(char const* name, F f) {
   calls = 0;

@@ -120,12 +120,19 @@ TEST_F(RocmRules, StreamDestructionBlocksUntilItsWorkIsDone) {
 TEST_F(RocmRules, HostFunctionsOfAllStreamsRunOneAtATime) {
   if (!threaded()) GTEST_SKIP() << "needs mode threaded";
   execution_log log;
-  gate blocked;
+  struct {
+    std::atomic<bool> is_running = false;
+    std::atomic<bool> may_end = false;
+  } blocked;
   auto const other = make_stream(hipStreamNonBlocking);
   auto const idle = make_stream(hipStreamNonBlocking);
-  blocked.close(stream_);
-  while (hipStreamQuery(stream_) != hipErrorNotReady) std::this_thread::yield();
-  std::this_thread::sleep_for(pause);  // the gate's function is running now
+  auto const block = [](void* data) {
+    auto& state = *static_cast<decltype(blocked)*>(data);
+    state.is_running = true;
+    while (!state.may_end) std::this_thread::yield();
+  };
+  ok(hipLaunchHostFunc(stream_, block, &blocked));
+  while (!blocked.is_running) std::this_thread::yield();
   log.enqueue(other, 1);
   std::atomic<bool> is_destroyed = false;
   std::thread destroyer([&] {
@@ -135,7 +142,7 @@ TEST_F(RocmRules, HostFunctionsOfAllStreamsRunOneAtATime) {
   std::this_thread::sleep_for(pause);
   EXPECT_FALSE(log.has(1));
   EXPECT_FALSE(is_destroyed);
-  blocked.open();
+  blocked.may_end = true;
   destroyer.join();
   ok(hipStreamSynchronize(other));
   EXPECT_TRUE(log.has(1));

@@ -55,6 +55,7 @@ TEST(HostStreamWaitValue, LaterWorkWaitsForValueOfTheCpu) {
   execution_log log;
   auto const stream = make_stream();
   log.enqueue(stream, 1);
+  ok(hipStreamSynchronize(stream));
   ok(hipStreamWaitValue64(stream, memory.at(), 5, hipStreamWaitValueGte));
   log.enqueue(stream, 2);
   EXPECT_FALSE(becomes_idle(stream, a_while));
