@@ -68,9 +68,10 @@ struct options {
   /// How many worker threads help the calling thread to stage, pack and unpack: 1 to 256. A device
   /// has as many threads as were asked for at most; they are never ended. (ROCARRAY_COPY_THREADS)
   std::size_t copy_threads = detail::options_in_effect().copy_threads;
-  /// Copies of pageable memory without a stream are left to the HIP runtime up to this size in
-  /// bytes: at most 1 TiB. On a stream, it is left only copies to the device without borrow_source:
-  /// on NVIDIA up to this size, but at most 64 KiB; elsewhere none. (ROCARRAY_STAGING_THRESHOLD)
+  /// The HIP runtime executes copies of pageable memory without a stream of at most this many
+  /// bytes, up to 1 TiB. On a stream, it executes only copies to the device without borrow_source:
+  /// on NVIDIA those of at most this size and at most 64 KiB, elsewhere none.
+  /// (ROCARRAY_STAGING_THRESHOLD)
   std::size_t staging_threshold = detail::options_in_effect().staging_threshold;
   /// The staging memory of one pool in bytes: 4 KiB to 1 TiB. A device has three pools for each
   /// size of blocks. A lower limit applies to new blocks; existing ones are kept for later copies.

@@ -52,15 +52,8 @@ roc_event add_event() {
       std::make_shared<event_entry>(event_entry{std::variant<event, timed_event>(Event()), false}));
 }
 
-// Returns true if HIP captures the stream. Does not ask for the default stream, which no capture
-// contains: HIP would end the captures of other streams.
-bool is_captured(stream_ref stream) {
-  return stream.kind() != roc::detail::stream_kind::default_stream &&
-         runtime::is_captured_by_hip(stream);
-}
-
-// Throws roc::error if the last record was in a capture. HIP refuses the call too, but ends the
-// capture by that if it is in progress.
+// Throws roc::error if the last record was in a capture. HIP refuses the call too, but its refusal
+// invalidates a capture that is in progress.
 void refuse_captured(event_entry const& entry) {
   if (!entry.is_captured) return;
   constexpr int captured_event = 907;  // hipErrorCapturedEvent, which old HIP does not name
@@ -200,7 +193,8 @@ roc_status roc_event_record(roc_event event, roc_stream stream) {
     auto const recorded = table<event_table>().get(event);
     stream_argument const argument(stream);
     recorded->get().record(argument.get());
-    recorded->is_captured = is_captured(argument.get());
+    recorded->is_captured = true;  // if the question fails
+    recorded->is_captured = roc::runtime::is_captured_by_hip(argument.get());
   });
 }
 
@@ -226,9 +220,11 @@ roc_status roc_event_elapsed_time(roc_event begin, roc_event end, double* millis
     require(milliseconds, "milliseconds");
     auto const first = table<event_table>().get(begin);
     auto const second = table<event_table>().get(end);
+    roc::timed_event const& from = timed(*first, "begin");
+    roc::timed_event const& to = timed(*second, "end");
     refuse_captured(*first);
     refuse_captured(*second);
-    *milliseconds = timed(*first, "begin").elapsed_time(timed(*second, "end"));
+    *milliseconds = from.elapsed_time(to);
   });
 }
 

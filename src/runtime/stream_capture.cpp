@@ -152,7 +152,10 @@ bool capture_detail::may_be_captured(stream_ref stream) noexcept {
 }
 
 bool is_captured_by_hip(stream_ref stream) {
-  return query(stream).status != hipStreamCaptureStatusNone;
+  bool const is_default = stream.kind() == detail::stream_kind::default_stream ||
+                          stream.kind() == detail::stream_kind::none;
+  if (is_default) return false;
+  return query(reinterpret_cast<hipStream_t>(stream.handle())).status != hipStreamCaptureStatusNone;
 }
 
 bool capture_detail::fail(stream_ref stream) noexcept {

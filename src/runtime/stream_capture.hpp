@@ -61,7 +61,7 @@ class capture_registration {
 
  private:
   stream_ref const stream_;
-  std::map<int, event> reached_;  // by device, of the last stream that was joined
+  std::map<int, event> reached_;  // by device: after the work of the stream that was joined last
   unsigned long long id_ = 0;     // HIP's
 };
 
@@ -114,8 +114,8 @@ inline bool is_captured(stream_ref stream) noexcept {
   return capture_detail::is_any_active() && capture_detail::may_be_captured(stream);
 }
 
-/// Returns true if HIP captures the stream, also if the program has begun the capture. Calls HIP.
-/// Throws roc::error.
+/// Returns true if HIP captures the stream, also if the program has begun the capture, which it can
+/// on a per-thread default stream too. Calls HIP. Throws roc::error.
 bool is_captured_by_hip(stream_ref stream);
 
 /// Returns true if the stream is captured, and then marks the capture as failed: see set_failed.

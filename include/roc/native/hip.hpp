@@ -150,9 +150,9 @@ inline hipError_t launch_kernel(void const* kernel, dim3 grid, dim3 block, void*
 #endif
 }
 
-/// Does what launch_kernel does, for a kernel without dynamic shared memory. Unlike
-/// `kernel<<<grid, block>>>(…)`, whose error is the last one of the calling thread, which an
-/// earlier call of the program may have left.
+/// Does what launch_kernel does, for a kernel without dynamic shared memory. After
+/// `kernel<<<grid, block>>>(…)`, hipGetLastError may return the error of an earlier call of the
+/// program.
 template <class... Parameters>
 hipError_t launch_kernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, hipStream_t stream,
                          std::type_identity_t<Parameters> const&... arguments) {

@@ -556,7 +556,40 @@ TEST_F(Collective, GroupOfManyMessagesArrivesInOrder) {
   });
 }
 
-// The payloads of all ranks together are larger than the host platform's library keeps in flight.
+#if !ROCARRAY_PLATFORM_NVIDIA  // NCCL does not say how it orders messages and operations of a group
+TEST_F(Collective, GroupOfManyMessagesAndOperationsIsDone) {
+  if (all.ranks.front().size() < 2) GTEST_SKIP() << "needs two devices";
+  constexpr std::size_t messages = 70;
+  for (int const order : {0, 1, 2, 3}) {
+    SCOPED_TRACE(order);
+    std::vector<device_array<int, 1>> sent, received, sums;
+    all.for_each([&](auto& rank, std::size_t) {
+      sent.push_back(to_device(std::vector<int>(messages, rank.rank() + 1)));
+      received.emplace_back(shape<1>{messages});
+      sums.push_back(to_device(std::vector<int>(10, rank.rank())));
+    });
+    all.in_group([&](auto& rank, std::size_t i) {
+      // The operation is before or after the messages, by rank.
+      bool const is_first = rank.rank() == 0 ? (order & 1) != 0 : (order & 2) != 0;
+      if (is_first) rank.all_reduce(sums[i], reduction::max, all.streams[i]);
+      for (std::size_t k = 0; k < messages; ++k) {
+        if (rank.rank() == 0) rank.send(sent[i](k), 1, all.streams[i]);
+        if (rank.rank() == 1) rank.receive(received[i](k), 0, all.streams[i]);
+      }
+      if (!is_first) rank.all_reduce(sums[i], reduction::max, all.streams[i]);
+    });
+    all.synchronize();
+    all.for_each([&](auto& rank, std::size_t i) {
+      EXPECT_EQ(sums[i].copy_to_host()(9), rank.size() - 1);
+      if (rank.rank() == 1) {
+        EXPECT_EQ(received[i].copy_to_host()(messages - 1), 1);
+      }
+    });
+  }
+}
+#endif
+
+// The operations of all ranks are in flight at once.
 TEST_F(Collective, GroupOfLargeOperationsIsDone) {
   std::vector<device_array<int, 1>> arrays;
   all.for_each([&](auto& rank, std::size_t) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -131,6 +132,7 @@ class collective_execution {
     std::erase_if(calls_, [](collective_call const& call) { return call.count == 0; });
     if (calls_.empty()) return;
     find_states();  // without the communicators that have nothing to do
+    check_time_limits();
     for (collective_state* const state : states_) static_cast<void>(state->poll());
     synchronize_devices();
     std::size_t packed = 0;
@@ -162,28 +164,38 @@ class collective_execution {
   }
   /// Aborts the communicators, unless the library has not been called: the other ranks are not
   /// affected then. Blocks until nothing that the calls up to `packed` have enqueued uses their
-  /// arrays, or until the time limit has passed again: the streams may wait for other work.
+  /// arrays, but no longer than the longest limit of the communicators: the streams may wait for
+  /// other work.
   void fail(std::string const& problem, std::size_t packed, bool has_called_library) const {
+    std::chrono::milliseconds limit{0};
     for (collective_state* const state : states_) {
       if (has_called_library) state->abort("an operation of its group failed: " + problem);
+      limit = std::max(limit, state->patience());
     }
+    collective_wait wait(limit);
     for (std::size_t i = 0; i < std::min(packed + 1, calls_.size()); ++i) {
       collective_call const& call = calls_[i];
       bool const has_scratch = call.from_scratch.size() != 0 || call.to_scratch.size() != 0;
       if (!has_called_library && !has_scratch) continue;
       try {
         device_guard const current(call.state->device);
-        if (has_called_library) record_uses(call);
-        collective_wait wait(call.state->options.time_limit);
+        if (is_captured(call.order())) continue;
+        if (has_called_library) record_uses_quietly(call);
         while (!call.order().query()) {
           if (wait.pause()) continue;
           log_late_error(
               "work of a failed collective operation is still pending after the time limit and may "
-              "use its arrays; synchronize the stream before you use them");
-          break;
+              "use its arrays; synchronize the streams before you use them");
+          return;
         }
       } catch (...) {  // the call reports its own error
       }
+    }
+  }
+  static void record_uses_quietly(collective_call const& call) {
+    try {
+      record_uses(call);
+    } catch (...) {  // the call reports its own error
     }
   }
 
@@ -194,15 +206,19 @@ class collective_execution {
     states_.erase(std::unique(states_.begin(), states_.end()), states_.end());
   }
 
-  /// Compares the calls of ranks that belong to one communicator of this process.
-  void check_agreement() const {
+  /// Throws collective_error if only some communicators have a time limit: NCCL calls some without
+  /// blocking then, waits for all as for the last one, and does not return.
+  void check_time_limits() const {
     for (collective_state* const state : states_) {
       if (state->has_time_limit() == states_.front()->has_time_limit()) continue;
-      // NCCL waits for all communicators of a group in the way of the last one.
       throw collective_error(
-          "communicators with and without a time limit are used in one group; create them with the "
-          "same kind of limit, or use them in groups of their own");
+          "communicators with and without a time limit are used in one group; create all of them "
+          "with a time limit or all without, or use them in groups of their own");
     }
+  }
+
+  /// Compares the calls of ranks that belong to one communicator of this process.
+  void check_agreement() const {
     for (collective_state* const first : states_) {
       for (collective_state* const second : states_) {
         if (first->group_number == 0 || first->group_number != second->group_number) continue;

@@ -49,12 +49,26 @@ class collective_wait {
   std::chrono::steady_clock::time_point begin_;
 };
 
+/// Returns the settings with which the library creates a rank.
+inline ncclConfig_t library_config(bool is_blocking) {
+#ifdef NCCL_CONFIG_INITIALIZER
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+#else
+  ncclConfig_t config{};
+#endif
+  config.blocking = is_blocking ? 1 : 0;
+  return config;
+}
+
 /// Makes the end of the calling thread's group of the library start nothing and return an error: a
 /// part of its calls would wait for the missing ones.
 inline void cancel_library_group() noexcept {
-  // A call that fails in a group makes the whole group fail.
-  static_cast<void>(
-      ncclAllReduce(nullptr, nullptr, 1, ncclUint8, ncclSum, nullptr, hipStream_t{nullptr}));
+  // A call that fails in a group makes the whole group fail. RCCL's operations access the
+  // communicator before they check it, so it is the creation of a rank of none.
+  ncclComm_t none = nullptr;
+  ncclUniqueId const id{};
+  ncclConfig_t config = library_config(true);
+  static_cast<void>(ncclCommInitRankConfig(&none, 0, id, 0, &config));
 }
 
 /// One rank of a communicator. Calls of the library are made while `mutex` is locked, because
@@ -69,6 +83,10 @@ class collective_state {
   ~collective_state() { destroy(); }
 
   bool has_time_limit() const { return options.time_limit.count() != 0; }
+  /// Returns how long functions that must not fail wait: the time limit, or destruction_limit.
+  std::chrono::milliseconds patience() const {
+    return has_time_limit() ? options.time_limit : options.destruction_limit;
+  }
   /// Throws collective_abort_error after the communicator was aborted. The caller holds `mutex`.
   void check_usable_locked() const {
     if (handle != nullptr) return;
@@ -154,8 +172,7 @@ class collective_state {
     if (handle == nullptr) return;
     try {
       device_guard const current(device);
-      auto const limit = has_time_limit() ? options.time_limit : options.destruction_limit;
-      collective_wait wait(limit);
+      collective_wait wait(patience());
       while (!has_finished()) {
         if (!poll_quietly()) return;  // it was aborted
         if (wait.pause()) continue;

@@ -33,12 +33,7 @@ inline void check_collective_options(collective_options const& options) {
 inline void begin_collective_rank(collective_state& state, collective_id const& id) {
   ncclUniqueId library_id{};
   std::memcpy(&library_id, id.bytes().data(), collective_id::byte_count);
-#ifdef NCCL_CONFIG_INITIALIZER
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-#else
-  ncclConfig_t config{};
-#endif
-  config.blocking = state.has_time_limit() ? 0 : 1;
+  ncclConfig_t config = library_config(!state.has_time_limit());
   device_guard const current(state.device);
   ncclResult_t const result =
       ncclCommInitRankConfig(&state.handle, state.size, library_id, state.rank, &config);

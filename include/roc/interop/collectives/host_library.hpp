@@ -10,8 +10,7 @@
 // ranks, a host function that computes the result from all payloads, a write of the rank's done
 // flag, after which it reads no payload, and a copy of the result to the device. A send waits for
 // the receiver's done flag, as NCCL's does. Calls never wait, only streams do, and HIP's waits for
-// values occupy no thread: any order of calls and synchronizations ends, also if one thread has
-// enqueued the operations of all ranks.
+// values occupy no thread: one thread may enqueue the operations of all ranks, one after the other.
 #pragma once
 
 #include <unistd.h>

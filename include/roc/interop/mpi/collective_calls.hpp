@@ -21,7 +21,7 @@
 namespace roc::detail {
 
 /// Begins a collective operation. `add` adds the memory of this rank, and may throw if the
-/// arguments are invalid. The other ranks are told of that, and of an error of mpi_order. Throws as
+/// arguments are invalid. If `add` or mpi_order throws, the other ranks throw too. Throws as
 /// mpi_state::lock.
 template <class Add>
 std::shared_ptr<mpi_operation> begin_mpi_collective(mpi_state& state,

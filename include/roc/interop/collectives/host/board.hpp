@@ -21,7 +21,8 @@ namespace roc::host_ccl::impl {
 inline constexpr std::uint64_t released = std::uint64_t{1} << 62;
 
 /// How many operations of a communicator, and how many messages from one rank to another, have
-/// flags of their own: the streams of later ones wait for earlier ones.
+/// flags and descriptors of their own. The stream of a later one waits until the earlier one that
+/// had its flags is done.
 inline constexpr std::uint64_t operations_in_flight = 1024;
 inline constexpr std::uint64_t messages_in_flight = 64;
 

@@ -90,14 +90,15 @@ class clique : public board {
       monitor_ = std::thread([this, local_rank] { monitor_loop(local_rank); });
   }
 
-  /// Starts an operation. The caller has checked the arguments. Does not block: its stream waits if
-  /// too many operations are in flight. The stream of a send does not wait for the receiver before
-  /// finish_send. Sets `sent` to a send that has been started.
-  ncclResult_t enqueue(std::unique_ptr<operation> started, void const* from, void* to,
-                       hipStream_t stream, operation*& sent);
-  /// Makes the stream of a send wait until the message has been received.
-  ncclResult_t finish_send(operation& sent, hipStream_t stream);
-  /// Frees what is no longer used. Returns true if there is something that is.
+  /// Begins an operation: enqueues what the other ranks need of it. The caller has checked the
+  /// arguments. Does not block: the stream waits if earlier operations use the same flags. Sets
+  /// `begun` unless nothing was enqueued, also after an error: finish() must follow.
+  ncclResult_t begin(std::unique_ptr<operation> started, void const* from, hipStream_t stream,
+                     operation*& begun);
+  /// Enqueues the rest of an operation: a send waits until the message has been received, the
+  /// others wait for their inputs. The operation may be freed at any time afterwards.
+  ncclResult_t finish(operation& begun, void* to, hipStream_t stream);
+  /// Frees operations that nobody uses any more. Returns true if some are still in use.
   bool reap();
   /// Returns true if another process still has to read what a rank has sent.
   bool has_unread(int rank);
@@ -105,13 +106,12 @@ class clique : public board {
   int local_ranks = 0;  // the registry's lock protects it
 
  private:
-  /// Queries the stream if many operations are pending. In the modes of the host platform that need
-  /// that, a query lets work proceed, which then gives its memory back.
+  /// Queries the stream if many operations are pending. In modes `inline` and `deferred` of the
+  /// host platform a query executes work, so that operations finish and are freed.
   void let_work_proceed(hipStream_t stream);
-  ncclResult_t enqueue_work(operation& started, void const* from, void* to, hipStream_t stream);
+  ncclResult_t enqueue_input(operation& started, void const* from, hipStream_t stream);
+  ncclResult_t enqueue_output(operation& started, void* to, hipStream_t stream);
   ncclResult_t enqueue_wait(std::uint64_t* flag, std::uint64_t generation, hipStream_t stream);
-  /// Enqueues the end of an operation, after which it may be freed at any time.
-  ncclResult_t enqueue_end(operation& started, hipStream_t stream);
   /// Returns the position of the flags that the operation's rank sets.
   std::size_t own_position(operation const& of) const {
     return of.what == kind::send      ? position(of.generation, of.rank, of.root)
@@ -124,17 +124,17 @@ class clique : public board {
     current.group->publish(current);
   }
   static void compute(void* data);
-  static void finish(void* data) {
+  static void end(void* data) {
     auto& current = *static_cast<operation*>(data);
-    current.group->finish(current);
+    current.group->end(current);
   }
   void publish(operation const& current);
   void compute(operation& current);
-  void finish(operation& current);
+  void end(operation& current);
   enum class readers { all, other_processes };
   /// Returns true if the ranks no longer need the payload of an operation.
   bool is_read(operation const& finished, readers who) const;
-  /// Frees what is no longer used. The caller holds the lock.
+  /// Frees operations that nobody uses any more. The caller holds the lock.
   void reap_locked();
   void monitor_loop(int local_rank);
   void stop_monitor() {
@@ -210,12 +210,12 @@ inline bool clique::reap() {
   return !pending_.empty();
 }
 
-inline void clique::finish(operation& current) {
-  // A flag that was written after the error would hide that all waits are released.
+inline void clique::end(operation& current) {
+  // Its stream may have written a flag after stop() had released all: release it again.
   if (result() != ncclSuccess) release(own_position(current));
   std::scoped_lock const lock(mutex_);
   current.is_finished = true;
-  // Not after each operation: a pass over many would take longer than they do.
+  // Not after each operation: looking at all of many operations takes long.
   if (2 * ++finished_ >= pending_.size()) reap_locked();
 }
 
@@ -228,11 +228,10 @@ inline void clique::let_work_proceed(hipStream_t stream) {
   for (std::size_t i = 0; i < many && stream != nullptr && has_many_pending(); ++i) {
     if (hipStreamQuery(stream) != hipErrorNotReady) break;
   }
-  static_cast<void>(hipGetLastError());
 }
 
-inline ncclResult_t clique::enqueue(std::unique_ptr<operation> started, void const* from, void* to,
-                                    hipStream_t stream, operation*& sent) {
+inline ncclResult_t clique::begin(std::unique_ptr<operation> started, void const* from,
+                                  hipStream_t stream, operation*& begun) {
   if (result() != ncclSuccess) return fail(ncclRemoteError, text());
   hipStreamCaptureStatus capture{};
   if (stream != nullptr && hipStreamIsCapturing(stream, &capture) == hipSuccess &&
@@ -255,20 +254,12 @@ inline ncclResult_t clique::enqueue(std::unique_ptr<operation> started, void con
     std::scoped_lock const lock(mutex_);
     pending_.push_back(std::move(started));
   }
-  bool const is_send = current.what == kind::send;
-  ncclResult_t const enqueued = enqueue_work(current, from, to, stream);
-  if (enqueued != ncclSuccess) {
-    // A part may be enqueued, and the other ranks wait for the rest.
-    stop(current.rank, enqueued,
-         "rank " + std::to_string(current.rank) + " could not enqueue " + name_of(current.what) +
-             ": " + last_error());
-  } else if (is_send) {
-    sent = &current;
-    return ncclSuccess;
-  }
-  // If this fails, the operation and its memory are never freed.
-  ncclResult_t const ended = enqueue_end(current, stream);
-  return enqueued != ncclSuccess ? enqueued : ended;
+  begun = &current;
+  if (current.what == kind::receive) return ncclSuccess;
+  ncclResult_t const enqueued = enqueue_input(current, from, stream);
+  if (enqueued == ncclSuccess) return ncclSuccess;
+  return fail(enqueued, "rank " + std::to_string(current.rank) + " could not enqueue " +
+                            name_of(current.what) + ": " + last_error());
 }
 
 #define ROCARRAY_HOST_CCL_TRY(call, ...)                                                  \
@@ -283,48 +274,58 @@ inline ncclResult_t clique::enqueue_wait(std::uint64_t* flag, std::uint64_t gene
   return ncclSuccess;
 }
 
-inline ncclResult_t clique::enqueue_end(operation& started, hipStream_t stream) {
-  ROCARRAY_HOST_CCL_TRY(hipLaunchHostFunc, stream, finish, &started);
-  return ncclSuccess;
+inline ncclResult_t clique::finish(operation& begun, void* to, hipStream_t stream) {
+  std::uint64_t* const flag = ready(own_position(begun));
+  ncclResult_t enqueued = begun.what == kind::send
+                              ? enqueue_wait(done(own_position(begun)), begun.generation, stream)
+                              : enqueue_output(begun, to, stream);
+  if (enqueued != ncclSuccess) {
+    enqueued = fail(enqueued, "rank " + std::to_string(begun.rank) + " could not enqueue " +
+                                  name_of(begun.what) + ": " + last_error());
+  }
+  ncclResult_t const ended = check_hip(hipLaunchHostFunc(stream, end, &begun), "hipLaunchHostFunc");
+  if (ended != ncclSuccess) {
+    // The operation and its memory are never freed then.
+    static_cast<void>(hipStreamWriteValue64(stream, flag, released, 0));
+  }
+  return enqueued != ncclSuccess ? enqueued : ended;
 }
 
-inline ncclResult_t clique::finish_send(operation& sent, hipStream_t stream) {
-  ncclResult_t const waits = enqueue_wait(done(own_position(sent)), sent.generation, stream);
-  ncclResult_t const ended = enqueue_end(sent, stream);
-  return waits != ncclSuccess ? waits : ended;
-}
-
-inline ncclResult_t clique::enqueue_work(operation& started, void const* from, void* to,
-                                         hipStream_t stream) {
+inline ncclResult_t clique::enqueue_input(operation& started, void const* from,
+                                          hipStream_t stream) {
   std::size_t const own = own_position(started);
   std::uint64_t const generation = started.generation;
   bool const is_message = started.is_message();
-  if (started.what != kind::receive) {
-    // The flags and the descriptor were those of an earlier operation.
-    std::uint64_t const in_flight = is_message ? messages_in_flight : operations_in_flight;
-    bool is_free = true;
-    for (int rank = 0; generation > in_flight && rank < (is_message ? 1 : size()); ++rank) {
-      std::size_t const used = is_message ? own : position(generation, rank);
-      if (is_done(used, generation - in_flight)) continue;
-      is_free = false;
-      auto const code = enqueue_wait(done(used), generation - in_flight, stream);
-      if (code != ncclSuccess) return code;
-    }
-    if (is_free) {
-      publish(started);
-    } else {
-      ROCARRAY_HOST_CCL_TRY(hipLaunchHostFunc, stream, publish, &started);
-    }
-    if (started.input_bytes != 0) {
-      ROCARRAY_HOST_CCL_TRY(hipMemcpyAsync, started.memory.data, from, started.input_bytes,
-                            hipMemcpyDeviceToHost, stream);
-    }
-    ROCARRAY_HOST_CCL_TRY(hipStreamWriteValue64, stream, ready(own), generation, 0);
-    if (started.what == kind::send) return ncclSuccess;
+  // An earlier operation may still use the flags and the descriptor.
+  std::uint64_t const in_flight = is_message ? messages_in_flight : operations_in_flight;
+  bool is_free = true;
+  for (int rank = 0; generation > in_flight && rank < (is_message ? 1 : size()); ++rank) {
+    std::size_t const used = is_message ? own : position(generation, rank);
+    if (is_done(used, generation - in_flight)) continue;
+    is_free = false;
+    auto const code = enqueue_wait(done(used), generation - in_flight, stream);
+    if (code != ncclSuccess) return code;
   }
+  if (is_free) {
+    publish(started);
+  } else {
+    ROCARRAY_HOST_CCL_TRY(hipLaunchHostFunc, stream, publish, &started);
+  }
+  if (started.input_bytes != 0) {
+    ROCARRAY_HOST_CCL_TRY(hipMemcpyAsync, started.memory.data, from, started.input_bytes,
+                          hipMemcpyDeviceToHost, stream);
+  }
+  ROCARRAY_HOST_CCL_TRY(hipStreamWriteValue64, stream, ready(own), generation, 0);
+  return ncclSuccess;
+}
+
+inline ncclResult_t clique::enqueue_output(operation& started, void* to, hipStream_t stream) {
+  std::size_t const own = own_position(started);
+  std::uint64_t const generation = started.generation;
+  bool const is_message = started.is_message();
   for (int rank = 0; rank < (is_message ? 1 : size()); ++rank) {
-    std::size_t const awaited = is_message ? own : position(generation, rank);
     if (!is_message && rank == started.rank) continue;
+    std::size_t const awaited = is_message ? own : position(generation, rank);
     auto const code = enqueue_wait(ready(awaited), generation, stream);
     if (code != ncclSuccess) return code;
   }

@@ -91,8 +91,7 @@ struct group_state {
     void const* from;
     void* to;
     hipStream_t stream;
-    std::size_t round = 0;      // see sort_into_rounds
-    operation* sent = nullptr;  // a send that has been started
+    operation* begun = nullptr;
   };
 
   int depth = 0;
@@ -123,50 +122,57 @@ class current_device_scope {
   int previous_ = 0;
 };
 
-/// Starts the operation of a call.
-inline ncclResult_t run(group_state::call& call) {
+/// Begins the operation of a call.
+inline ncclResult_t begin(group_state::call& call) {
   communicator& owner = *call.owner;
   if (owner.group->result() != ncclSuccess) return fail(ncclRemoteError, owner.group->text());
-  if (auto const code = check_hip(hipSetDevice(owner.device), "hipSetDevice");
-      code != ncclSuccess) {
-    return code;
-  }
   operation& started = *call.started;
   auto const other = static_cast<std::size_t>(started.root);
   started.generation = started.what == kind::send      ? ++owner.sent[other]
                        : started.what == kind::receive ? ++owner.received[other]
                                                        : ++owner.operations;
-  return owner.group->enqueue(std::move(call.started), call.from, call.to, call.stream, call.sent);
+  return owner.group->begin(std::move(call.started), call.from, call.stream, call.begun);
 }
 
-/// Sorts the calls of a group into the order in which they are started. A stream that waits must
-/// not wait for what comes later in the group of any rank. So the messages between two ranks are
-/// divided into rounds of as many as can be in flight. A round begins with its sends, so that a
-/// rank's receives never delay its sends; the other calls keep their order relative to collective
-/// operations.
-inline void sort_into_rounds(std::vector<group_state::call>& calls) {
-  // The messages so far, by communicator, kind of the call, and other rank.
+/// A part of a call of a group.
+struct group_step {
+  group_state::call* call;
+  bool begins;  // else it finishes the operation; a receive does both in one step
+  std::size_t round;
+};
+
+/// Returns the parts of the calls in the order in which they are enqueued: a stream must not wait
+/// before it has enqueued what another rank waits for. The beginnings wait for nothing but earlier
+/// operations with the same flags, of which there are a limited number. So the calls are divided
+/// into rounds of as many operations as have flags. A round enqueues the beginnings of its sends
+/// and collective operations first, then receives and the ends of collective operations in the
+/// order of the calls. The ends of sends come last.
+inline std::vector<group_step> steps_of(std::vector<group_state::call>& calls) {
+  // The operations so far, by communicator, kind of the call, and other rank.
   std::map<std::tuple<communicator*, kind, int>, std::size_t> counts;
-  std::size_t last_round = 0;   // of the calls so far, without sends
-  std::size_t first_round = 0;  // of receives after the last collective operation
+  std::size_t last_round = 0;   // of the receives and collective operations so far
+  std::size_t first_round = 0;  // of those after the last collective operation
+  std::vector<group_step> steps;
   for (group_state::call& entry : calls) {
-    operation const& started = *entry.started;
-    if (started.is_message()) {
-      std::size_t& count = counts[{entry.owner, started.what, started.root}];
-      entry.round = count++ / messages_in_flight;
-      if (started.what == kind::send) continue;
-      entry.round = std::max(entry.round, first_round);
-      last_round = std::max(last_round, entry.round);
-    } else {
-      entry.round = first_round = last_round;
+    kind const what = entry.started->what;
+    bool const is_message = entry.started->is_message();
+    std::size_t& count = is_message ? counts[{entry.owner, what, entry.started->root}]
+                                    : counts[{entry.owner, kind::all_reduce, 0}];
+    std::size_t const round = count++ / (is_message ? messages_in_flight : operations_in_flight);
+    if (what != kind::receive) steps.push_back({&entry, true, round});
+    if (what == kind::send) {
+      steps.push_back({&entry, false, calls.size()});
+      continue;
     }
+    std::size_t const end = std::max(is_message ? first_round : last_round, round);
+    last_round = std::max(last_round, end);
+    if (!is_message) first_round = end;
+    steps.push_back({&entry, false, end});
   }
-  std::stable_sort(calls.begin(), calls.end(), [](auto const& a, auto const& b) {
-    auto const key_of = [](group_state::call const& entry) {
-      return std::pair(entry.round, entry.started->what != kind::send);
-    };
-    return key_of(a) < key_of(b);
+  std::stable_sort(steps.begin(), steps.end(), [](group_step const& a, group_step const& b) {
+    return std::pair(a.round, !a.begins) < std::pair(b.round, !b.begins);
   });
+  return steps;
 }
 
 /// Runs the calls of the outermost group. Starts nothing if one of its calls has failed, as NCCL.
@@ -187,22 +193,23 @@ inline ncclResult_t end_group() {
     }
     if (result == ncclSuccess || (result == ncclInProgress && code != ncclSuccess)) result = code;
   }
-  sort_into_rounds(calls);
-  auto const add = [&](group_state::call const& call, ncclResult_t code) {
+  for (auto const& [call, begins, round] : steps_of(calls)) {
+    clique& group = *call->owner->group;
+    ncclResult_t code = check_hip(hipSetDevice(call->owner->device), "hipSetDevice");
+    bool const has_begun = call->started == nullptr;
+    if (!has_begun && code == ncclSuccess) code = begin(*call);
+    // The end is enqueued also after an error: it frees the operation.
+    if (!begins && call->begun != nullptr) {
+      ncclResult_t const end = group.finish(*call->begun, call->to, call->stream);
+      if (code == ncclSuccess) code = end;
+    }
     if (code != ncclSuccess) {
       // The other ranks wait for the operation.
-      call.owner->group->stop(call.owner->rank, code, last_error());
-    } else if (!call.owner->is_blocking) {
+      group.stop(call->owner->rank, code, last_error());
+    } else if (!call->owner->is_blocking) {
       code = ncclInProgress;  // as NCCL does
     }
     if (result == ncclSuccess || (result == ncclInProgress && code != ncclSuccess)) result = code;
-  };
-  for (group_state::call& call : calls) add(call, run(call));
-  // A rank that sends and receives in one group must not wait for its receivers before it receives.
-  for (group_state::call& call : calls) {
-    if (call.sent == nullptr) continue;
-    static_cast<void>(hipSetDevice(call.owner->device));
-    add(call, call.owner->group->finish_send(*call.sent, call.stream));
   }
   return result;
 }

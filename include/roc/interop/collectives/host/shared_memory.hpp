@@ -82,25 +82,27 @@ struct payload {
   std::size_t offset = 0;
 };
 
-/// The payloads of a process. They stay pinned until the process ends, and are used again:
-/// hipHostUnregister waits for all work of all devices, also for operations that wait for other
-/// ranks.
+/// The payloads of a process, all in one file. They stay pinned until the process ends, and are
+/// used again: hipHostUnregister waits for all work of all devices, also for operations that wait
+/// for other ranks.
 class payload_pool {
  public:
-  /// Returns memory of at least `bytes` bytes, or an empty object if there is none.
+  /// Returns memory of at least `bytes` bytes, or an empty object if there is none. Throws
+  /// std::bad_alloc.
   payload take(std::size_t bytes) {
-    std::size_t const size = std::bit_ceil(std::max(bytes, page_bytes));
+    static auto const system_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::size_t const size = std::bit_ceil(std::max(bytes, system_page));
     std::scoped_lock const lock(mutex_);
-    auto& list = free_[size];
-    if (list.empty() && !add_locked(size, list)) return {};
-    block const found = list.back();
-    list.pop_back();
+    block_list& list = lists_[size];
+    if (list.unused.empty() && !add_locked(size, list)) return {};
+    block const found = list.unused.back();
+    list.unused.pop_back();
     if (found.has_pages) page_bytes_kept_ -= size;
     return found.memory;
   }
   /// Takes memory back that no operation uses. Its pages are given back to the system if the pool
-  /// would keep more than 256 MiB of them.
-  void give_back(payload const& memory) {
+  /// would keep more than 256 MiB of them. Does not allocate.
+  void give_back(payload const& memory) noexcept {
     if (memory.data == nullptr) return;
     bool has_pages = false;
     {
@@ -114,7 +116,7 @@ class payload_pool {
                                     static_cast<off_t>(memory.bytes)));
     }
     std::scoped_lock const lock(mutex_);
-    free_[memory.bytes].push_back({memory, has_pages});
+    lists_.find(memory.bytes)->second.unused.push_back({memory, has_pages});
   }
 
   /// Never destroyed: the memory stays pinned.
@@ -130,29 +132,41 @@ class payload_pool {
     payload memory;
     bool has_pages;  // counted in page_bytes_kept_
   };
+  /// The blocks of one size.
+  struct block_list {
+    std::vector<block> unused;  // has capacity for all
+    std::size_t total = 0;
+  };
 
-  /// Adds payloads of `size` bytes to a list: small ones share a file, because a process should not
-  /// have thousands of files and mappings. Returns false if there is no memory. The caller holds
-  /// the lock.
-  bool add_locked(std::size_t size, std::vector<block>& list) {
-    constexpr std::size_t smallest_file = std::size_t{1} << 20;
-    std::size_t const bytes = std::max(size, smallest_file);
-    shared_memory created = shared_memory::create(bytes);
-    if (created.data() == nullptr) return false;
-    if (hipHostRegister(created.data(), bytes, hipHostRegisterPortable) != hipSuccess) {
+  /// Adds payloads of `size` bytes to a list: small ones share a mapping, because a process should
+  /// not have thousands. Returns false if there is no memory. The caller holds the lock.
+  bool add_locked(std::size_t size, block_list& list) {
+    constexpr std::size_t smallest_mapping = std::size_t{1} << 20;
+    std::size_t const bytes = std::max(size, smallest_mapping);
+    list.unused.reserve(list.total + bytes / size);
+    if (file_ < 0) file_ = static_cast<int>(::syscall(SYS_memfd_create, "rocarray", 1U));
+    if (file_ < 0 || ::ftruncate(file_, static_cast<off_t>(file_bytes_ + bytes)) != 0) return false;
+    void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_,
+                                static_cast<off_t>(file_bytes_));
+    if (mapped == MAP_FAILED) return false;
+    if (hipHostRegister(mapped, bytes, hipHostRegisterPortable) != hipSuccess) {
       static_cast<void>(hipGetLastError());
+      ::munmap(mapped, bytes);
       return false;
     }
     for (std::size_t offset = 0; offset < bytes; offset += size) {
-      list.push_back({{created.data() + offset, size, created.file(), offset}, false});
+      std::byte* const data = static_cast<std::byte*>(mapped) + offset;
+      list.unused.push_back({{data, size, file_, file_bytes_ + offset}, false});
     }
-    files_.push_back(std::move(created));
+    list.total += bytes / size;
+    file_bytes_ += bytes;
     return true;
   }
 
   std::mutex mutex_;
-  std::vector<shared_memory> files_;
-  std::map<std::size_t, std::vector<block>> free_;  // by size
+  int file_ = -1;
+  std::size_t file_bytes_ = 0;
+  std::map<std::size_t, block_list> lists_;  // by size
   std::size_t page_bytes_kept_ = 0;
 };
 
