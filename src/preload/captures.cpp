@@ -10,44 +10,36 @@
 namespace roc::preload {
 namespace {
 
+struct table_entry {
+  captured_stream stream;
+  std::uint64_t id = 0;
+};
+
 // All is constant-initialized and never destroyed: the program may capture in its static
 // constructors and destructors.
 constinit std::atomic<int> count = 0;
-constinit publication_lock mutex;
-// Protected by the mutex.
-constinit removed_captures known{};  // the captures that have begun
-constinit int unknown_count = 0;     // of further ones
+constinit publication_lock lock;
+// Protected by the lock.
+constinit std::array<table_entry, max_captured_streams> table{};
+constinit std::size_t table_size = 0;
+constinit int further_count = 0;  // captures that are not in the table
+constinit std::uint64_t last_id = 0;
 
-captured_stream* end_of_known() noexcept { return known.streams.data() + known.count; }
-
-captured_stream* find_locked(stream_key key) noexcept {
-  return std::find_if(known.streams.data(), end_of_known(),
-                      [&](captured_stream const& entry) { return entry.key == key; });
-}
-
-// Moves the entries for which `condition` holds from the set to the result.
+// Returns the captures of the table for which `condition` holds.
 template <class Condition>
-removed_captures remove_if(Condition const& condition) noexcept {
-  removed_captures removed;
-  std::lock_guard const lock(mutex);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i != known.count; ++i) {
-    captured_stream const entry = known.streams[i];
-    if (condition(entry)) {
-      removed.streams[removed.count++] = entry;
-    } else {
-      known.streams[kept++] = entry;
-    }
+capture_set find_if(Condition const& condition) noexcept {
+  capture_set found;
+  std::lock_guard const guard(lock);
+  for (std::size_t i = 0; i != table_size; ++i) {
+    if (condition(table[i].stream)) found.ids[found.count++] = table[i].id;
   }
-  known.count = kept;
-  count.fetch_sub(static_cast<int>(removed.count));
-  return removed;
+  return found;
 }
 
 }  // namespace
 
 stream_key key_of(void* stream) noexcept {
-  // Its address is that of no other thread.
+  // No other thread has this address.
   constinit static thread_local char object = 0;
   return {stream, stream == per_thread_stream() ? &object : nullptr};
 }
@@ -59,51 +51,57 @@ void announce_capture() noexcept { count.fetch_add(1); }
 void withdraw_capture() noexcept { count.fetch_sub(1); }
 
 void add_capture(captured_stream const& stream) noexcept {
-  std::lock_guard const lock(mutex);
-  if (find_locked(stream.key) != end_of_known()) {
-    count.fetch_sub(1);
-  } else if (known.count == max_captured_streams) {
-    ++unknown_count;
-  } else {
-    known.streams[known.count++] = stream;
-  }
-}
-
-void end_capture_of(stream_key key) noexcept {
-  std::lock_guard const lock(mutex);
-  captured_stream* const entry = find_locked(key);
-  if (entry != end_of_known()) {
-    *entry = known.streams[--known.count];
-  } else if (unknown_count != 0) {
-    --unknown_count;
-  } else {
+  std::lock_guard const guard(lock);
+  table_entry* const end = table.data() + table_size;
+  table_entry* const entry = std::find_if(
+      table.data(), end, [&](table_entry const& other) { return other.stream.key == stream.key; });
+  if (entry == end && table_size == max_captured_streams) {
+    ++further_count;
     return;
   }
+  if (entry == end) {
+    ++table_size;
+  } else {
+    count.fetch_sub(1);
+  }
+  *entry = {stream, ++last_id};
+}
+
+capture_set find_capture_of(stream_key key) noexcept {
+  return find_if([&](captured_stream const& stream) { return stream.key == key; });
+}
+
+capture_set find_captures_in(void const* context) noexcept {
+  return find_if([&](captured_stream const& stream) {
+    return context != nullptr && stream.context == context;
+  });
+}
+
+void remove_captures(capture_set const& captures) noexcept {
+  std::uint64_t const* const begin = captures.ids.data();
+  std::uint64_t const* const end = begin + captures.count;
+  std::lock_guard const guard(lock);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i != table_size; ++i) {
+    if (std::find(begin, end, table[i].id) == end) table[kept++] = table[i];
+  }
+  count.fetch_sub(static_cast<int>(table_size - kept));
+  table_size = kept;
+}
+
+void remove_further_capture() noexcept {
+  std::lock_guard const guard(lock);
+  if (further_count == 0) return;
+  --further_count;
   count.fetch_sub(1);
 }
 
-removed_captures remove_capture_of(stream_key key) noexcept {
-  return remove_if([&](captured_stream const& entry) { return entry.key == key; });
-}
-
-removed_captures remove_captures_in(void const* context) noexcept {
-  return remove_if(
-      [&](captured_stream const& entry) { return context != nullptr && entry.context == context; });
-}
-
-void put_back(removed_captures const& removed) noexcept {
-  for (std::size_t i = 0; i != removed.count; ++i) {
-    announce_capture();
-    add_capture(removed.streams[i]);
-  }
-}
-
 void clear_captures_after_fork() noexcept {
-  known.count = 0;
-  unknown_count = 0;
+  table_size = 0;
+  further_count = 0;
   count = 0;
   // Another thread of the parent may have held it.
-  mutex.unlock();
+  lock.unlock();
 }
 
 }  // namespace roc::preload

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace roc::preload {
 
@@ -25,12 +26,15 @@ struct captured_stream {
   void const* context = nullptr;  // of the stream, on nvidia; may be null
 };
 
-/// More captures at once are counted only: such a one ends by the end of any unknown capture.
+/// The size of the table of captures. Further captures are only counted; the end of any capture
+/// that is not in the table decrements the count. If a further capture ends because its stream is
+/// destroyed, the count stays too high: no copy is served from then on.
 inline constexpr std::size_t max_captured_streams = 64;
 
-/// Captures that were removed because their streams are about to be destroyed.
-struct removed_captures {
-  std::array<captured_stream, max_captured_streams> streams;
+/// Captures in the table. An id is not used again, so that it does not mean a later capture of the
+/// same stream.
+struct capture_set {
+  std::array<std::uint64_t, max_captured_streams> ids;
   std::size_t count = 0;
 };
 
@@ -41,22 +45,27 @@ std::atomic<int> const& capture_count() noexcept;
 
 /// Counts a capture that may be about to begin. One of the next two functions must follow.
 void announce_capture() noexcept;
-/// Adds an announced capture that has begun. Does nothing more if the stream is known already: on
-/// AMD, a capture may replace one that is invalid.
+/// Adds an announced capture that has begun. It replaces a capture of the same stream, which has
+/// ended: another thread may not have removed it yet. On AMD, a capture may replace one that is
+/// invalid.
 void add_capture(captured_stream const& stream) noexcept;
 /// Withdraws an announced capture that has not begun.
 void withdraw_capture() noexcept;
 
-/// Removes a capture that has ended. Does nothing if the capture is not known.
-void end_capture_of(stream_key key) noexcept;
-/// Remove the captures that end because a stream or a context is about to be destroyed. They are
-/// removed before, because the vendor may give the handle to another thread at once.
-removed_captures remove_capture_of(stream_key key) noexcept;
-removed_captures remove_captures_in(void const* context) noexcept;
-/// Puts captures back after the destruction has failed.
-void put_back(removed_captures const& removed) noexcept;
+/// Returns the capture of a stream, or an empty set if it is not in the table. Called before the
+/// vendor's function that ends the capture: after it, another thread may capture the same stream,
+/// or a new one with the same handle.
+capture_set find_capture_of(stream_key key) noexcept;
+/// Returns the captures of the streams of a context. Called before the context is destroyed, for
+/// the same reason. The set is empty if `context` is null.
+capture_set find_captures_in(void const* context) noexcept;
 
-/// Forgets all captures, in the child process of a fork.
+/// Removes captures that have ended, except those that were replaced.
+void remove_captures(capture_set const& captures) noexcept;
+/// Called after the end of a capture that was not in the table. Does nothing if none is counted.
+void remove_further_capture() noexcept;
+
+/// Called in the child after a fork. Also unlocks the lock.
 void clear_captures_after_fork() noexcept;
 
 }  // namespace roc::preload

@@ -22,6 +22,7 @@
 #include "preload/publication_lock.hpp"
 #include "preload/rate_comparison.hpp"
 #include "preload/summary.hpp"
+#include "preload/without_cancellation.hpp"
 
 namespace roc::preload {
 namespace {
@@ -41,8 +42,8 @@ constinit std::atomic<bool> prints_summary = false;
 constinit std::atomic<std::size_t> staging_threshold = base::default_staging_threshold;
 constinit std::atomic<bool> was_forked = false;  // after the copier was loaded
 // Bits of devices, see bit_of.
-constinit std::atomic<std::uint64_t> used_devices = 0;   // by the library
-constinit std::atomic<std::uint64_t> reset_devices = 0;  // since then
+constinit std::atomic<std::uint64_t> used_devices = 0;   // those that the library has used
+constinit std::atomic<std::uint64_t> reset_devices = 0;  // those that were reset after that use
 constinit std::atomic<bool> is_exiting = false;
 constinit std::atomic<int> copies_in_flight = 0;
 constinit std::atomic<int> failures_in_a_row = 0;
@@ -298,19 +299,6 @@ class flight {
   ~flight() { copies_in_flight.fetch_sub(1); }
   flight(flight const&) = delete;
   flight& operator=(flight const&) = delete;
-};
-
-// Protects a scope from pthread_cancel: it contains cancellation points, such as msync, and
-// functions that no exception may leave, by which glibc unwinds a cancelled thread.
-class without_cancellation {
- public:
-  without_cancellation() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &previous_); }
-  ~without_cancellation() { pthread_setcancelstate(previous_, nullptr); }
-  without_cancellation(without_cancellation const&) = delete;
-  without_cancellation& operator=(without_cancellation const&) = delete;
-
- private:
-  int previous_ = PTHREAD_CANCEL_ENABLE;
 };
 
 // Counts the failures of the library since the last copy that it served. Reports the last one.

@@ -16,6 +16,7 @@
 #include "preload/interposer.hpp"
 #include "preload/request.hpp"
 #include "preload/summary.hpp"
+#include "preload/without_cancellation.hpp"
 
 namespace roc::preload {
 
@@ -86,6 +87,7 @@ inline void* context_of(vendor_runtime const& runtime, void* stream) noexcept {
   // The handles of the default streams mean a stream of the current context.
   bool const is_default = reinterpret_cast<std::uintptr_t>(stream) <= 2;
   void* context = nullptr;
+  without_cancellation const uncancelled;
   bool const is_found = is_default
                             ? runtime.get_context != nullptr && runtime.get_context(&context) == 0
                             : runtime.get_stream_context != nullptr &&
@@ -100,6 +102,7 @@ inline bool has_begun_nevertheless(vendor_runtime const& runtime, void* stream, 
   constexpr int invalid_value = 1;  // of both vendors, and AMD's code for bad dependencies
   if (code != invalid_value || stream == nullptr || runtime.is_capturing == nullptr) return false;
   int status = 0;
+  without_cancellation const uncancelled;
   bool const is_captured = runtime.is_capturing(stream, &status) == 0 && status != 0;
 #if ROCARRAY_PLATFORM_AMD
   // The program may fetch the error of its own call, which the call above may have replaced. This
@@ -128,6 +131,7 @@ int begin_capture(call function, void const* caller, void* stream, Arguments... 
 /// Calls the vendor's function that ends a capture of `stream`; `handle` is the program's argument.
 inline int end_capture(call function, void const* caller, void* stream, void* handle,
                        void** graph) {
+  capture_set const ending = find_capture_of(key_of(stream));
   int const code = call_vendor(function, caller, handle, graph);
   // A call that fails with one of these codes ends no capture: invalid argument, not initialized,
   // no context, invalid handle, no capture in this stream, destroyed context, capture of another
@@ -135,17 +139,18 @@ inline int end_capture(call function, void const* caller, void* stream, void* ha
   constexpr int unchanged[] = {1, 3, 201, 400, 401, 709, 903, 908};
   bool has_ended = true;
   for (int const other : unchanged) has_ended = has_ended && code != other;
-  if (has_ended) end_capture_of(key_of(stream));
+  if (has_ended && ending.count != 0) remove_captures(ending);
+  if (has_ended && ending.count == 0) remove_further_capture();
   return code;
 }
 
 /// Calls the vendor's function that destroys a stream, a context or what is in it, and with it the
-/// captures in `removed`.
+/// captures in `ending`.
 template <class... Arguments>
-int destroy_captured(removed_captures const& removed, call function, void const* caller,
+int destroy_captured(capture_set const& ending, call function, void const* caller,
                      Arguments... arguments) {
   int const code = call_vendor(function, caller, arguments...);
-  if (code != 0) put_back(removed);
+  if (code == 0) remove_captures(ending);
   return code;
 }
 

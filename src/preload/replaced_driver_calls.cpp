@@ -56,20 +56,20 @@ constexpr int unspecified = static_cast<int>(direction::unspecified);
     return end_program_capture(call::name, ROCARRAY_CALLER, default_stream(stream), stream, \
                                graph);                                                      \
   }
-#define ROCARRAY_REPLACE_DESTROY_STREAM(name)                                                  \
-  ROCARRAY_REPLACE(name, void* stream) {                                                       \
-    return destroy_for_program(remove_capture_of(key_of(stream)), call::name, ROCARRAY_CALLER, \
-                               stream);                                                        \
+#define ROCARRAY_REPLACE_DESTROY_STREAM(name)                                                \
+  ROCARRAY_REPLACE(name, void* stream) {                                                     \
+    return destroy_for_program(find_capture_of(key_of(stream)), call::name, ROCARRAY_CALLER, \
+                               stream);                                                      \
   }
-#define ROCARRAY_REPLACE_DESTROY_CONTEXT(name)                                                     \
-  ROCARRAY_REPLACE(name, void* context) {                                                          \
-    return destroy_for_program(remove_captures_in(context), call::name, ROCARRAY_CALLER, context); \
+#define ROCARRAY_REPLACE_DESTROY_CONTEXT(name)                                                   \
+  ROCARRAY_REPLACE(name, void* context) {                                                        \
+    return destroy_for_program(find_captures_in(context), call::name, ROCARRAY_CALLER, context); \
   }
-#define ROCARRAY_REPLACE_RESET(name)                                                       \
-  ROCARRAY_REPLACE(name, int device) {                                                     \
-    before_reset(device);                                                                  \
-    return destroy_for_program(remove_captures_in(primary_context_of(device)), call::name, \
-                               ROCARRAY_CALLER, device);                                   \
+#define ROCARRAY_REPLACE_RESET(name)                                                     \
+  ROCARRAY_REPLACE(name, int device) {                                                   \
+    before_reset(device);                                                                \
+    return destroy_for_program(find_captures_in(primary_context_of(device)), call::name, \
+                               ROCARRAY_CALLER, device);                                 \
   }
 
 ROCARRAY_REPLACE_COPY(cuMemcpy, unspecified, legacy)

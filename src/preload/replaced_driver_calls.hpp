@@ -179,13 +179,13 @@ inline int end_program_capture(call function, void const* caller, void* stream, 
   return end_capture(function, caller, stream, handle, graph);
 }
 
-/// Calls the driver's function that destroys streams, and with them the captures in `removed`.
+/// Calls the driver's function that destroys streams, and with them the captures in `ending`.
 template <class Argument>
-int destroy_for_program(removed_captures const& removed, call function, void const* caller,
+int destroy_for_program(capture_set const& ending, call function, void const* caller,
                         Argument argument) {
-  if (!is_in_driver(caller)) return destroy_captured(removed, function, caller, argument);
+  if (!is_in_driver(caller)) return destroy_captured(ending, function, caller, argument);
   int const code = call_driver(function, argument);
-  if (code != 0) put_back(removed);
+  if (code == 0) remove_captures(ending);
   return code;
 }
 
@@ -196,6 +196,7 @@ inline void* primary_context_of(int device) noexcept {
       runtime->retain_primary == nullptr || runtime->release_primary == nullptr) {
     return nullptr;
   }
+  without_cancellation const uncancelled;
   unsigned flags = 0;
   int is_active = 0;
   void* context = nullptr;

@@ -55,10 +55,9 @@ using namespace roc::preload;
   ROCARRAY_REPLACE(name, void* stream, void** graph) {                                      \
     return end_capture(call::name, ROCARRAY_CALLER, default_stream(stream), stream, graph); \
   }
-#define ROCARRAY_REPLACE_DESTROY_STREAM(name)                                               \
-  ROCARRAY_REPLACE(name, void* stream) {                                                    \
-    return destroy_captured(remove_capture_of(key_of(stream)), call::name, ROCARRAY_CALLER, \
-                            stream);                                                        \
+#define ROCARRAY_REPLACE_DESTROY_STREAM(name)                                                      \
+  ROCARRAY_REPLACE(name, void* stream) {                                                           \
+    return destroy_captured(find_capture_of(key_of(stream)), call::name, ROCARRAY_CALLER, stream); \
   }
 #define ROCARRAY_REPLACE_RESET(name)                   \
   ROCARRAY_REPLACE(name) {                             \

@@ -16,6 +16,7 @@ inline void before_current_reset(call function, void const* caller) noexcept {
   vendor_runtime const* const runtime = find_call_site(function, caller).runtime;
   int device = 0;
   if (runtime == nullptr || runtime->get_device == nullptr) return;
+  without_cancellation const uncancelled;
   // If there is no device, the reset fails too.
   if (runtime->get_device(&device) == 0) before_reset(device);
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "preload/publication_lock.hpp"
+#include "preload/without_cancellation.hpp"
 
 namespace roc::preload {
 namespace {
@@ -101,6 +102,7 @@ bool keeps_errors(void* library) noexcept {
   int (*get_version)(int*) = nullptr;
   look_up(get_version, library, "hipRuntimeGetVersion");
   int version = 0;
+  without_cancellation const uncancelled;
   return get_version != nullptr && get_version(&version) == 0 && version >= first_version;
 }
 
@@ -147,7 +149,7 @@ void* find_probe(void const* caller) noexcept {
   void* const next = dlsym(RTLD_NEXT, probe);
   if (is_in_runtime(next)) return next;
   if (void* const loaded = probe_of_loaded_library()) return loaded;
-  // A library with another name that stands in for the runtime.
+  // The caller may be linked with a library that replaces the runtime under another name.
   bool const is_usable = of_caller != nullptr && !are_in_one_object(of_caller, caller) &&
                          !are_in_one_object(of_caller, &runtimes);
   return is_usable ? of_caller : next;

@@ -129,8 +129,9 @@ inline constexpr int code_without_function = 801;
 vendor_runtime const* find_runtime(void const* caller) noexcept;
 
 /// Returns the function to which a call from `caller` is passed on, or null if there is none. On
-/// amd, it is that of a preloaded tool that comes after this object, unless the tool itself calls;
-/// else the runtime's. On nvidia, it is the driver's. Takes the loader's lock, as find_runtime.
+/// amd, returns the function of a preloaded tool after this object in the search order, if there is
+/// one and it is not the caller; otherwise the runtime's. On nvidia, returns the driver's function.
+/// Takes the loader's lock, as find_runtime.
 void* find_vendor_function(vendor_runtime const& runtime, call function,
                            void const* caller) noexcept;
 

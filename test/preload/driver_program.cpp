@@ -7,6 +7,7 @@
 // Exits with 77 if there is no driver or no device.
 #include <cuda.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -245,8 +246,9 @@ void capture() {
   report("destroy", CALL(cuStreamDestroy_v2, stream));
 }
 
-// Captures that end because their stream, context or device is destroyed or reset, which the next
-// copies are served after; and one whose stream could not be destroyed.
+// Captures end because the stream or the context is destroyed, or because the device is reset. The
+// copies after each of them are served. The last capture goes on, because the destruction of its
+// stream fails.
 void abandoned_captures() {
   auto const begin_capture = [](CUstream captured) {
     report("begin", CALL(cuStreamBeginCapture_v2, captured, CU_STREAM_CAPTURE_MODE_RELAXED));
@@ -333,7 +335,34 @@ void many_captures() {
   std::printf("after: %d\n", round_trip(mebi));
 }
 
-// Resets that end nothing: before the first copy, and of a device that there is not.
+// A thread that is to be cancelled captures, and resets a device that does not exist. It ends at
+// its next cancellation point, and not in the driver's functions that only the library calls.
+void cancel() {
+  begin();
+  static bool has_captured = false;
+  static bool has_reset = true;
+  static CUstream stream = nullptr;
+  report("stream", CALL(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING));
+  auto const capture = [](void*) -> void* {
+    CUgraph graph = nullptr;
+    pthread_cancel(pthread_self());
+    has_captured =
+        CALL(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS &&
+        CALL(cuStreamEndCapture, stream, &graph) == CUDA_SUCCESS;
+    has_reset = CALL(cuDevicePrimaryCtxReset_v2, 999) == CUDA_SUCCESS;
+    pthread_testcancel();
+    return nullptr;
+  };
+  pthread_t thread{};
+  void* result = nullptr;
+  bool const is_joined =
+      pthread_create(&thread, nullptr, capture, nullptr) == 0 && pthread_join(thread, &result) == 0;
+  std::printf("captured: %d, reset: %d, cancelled: %d\n", has_captured, has_reset,
+              is_joined && result == PTHREAD_CANCELED);
+  std::printf("after: %d\n", round_trip(mebi));
+}
+
+// Resets that end nothing: before the first copy, and of a device that does not exist.
 void reset_of_unused_device() {
   begin();
   report("reset", CALL(cuDevicePrimaryCtxReset_v2, 0));
@@ -598,6 +627,7 @@ int main(int count, char** arguments) {
                         {"abandoned_captures", abandoned_captures},
                         {"captures_of_threads", captures_of_threads},
                         {"many_captures", many_captures},
+                        {"cancel", cancel},
                         {"reset", reset},
                         {"reset_of_unused_device", reset_of_unused_device},
                         {"without_context", without_context},

@@ -3,6 +3,7 @@
 // the host, streams run at once. Its functions call each other through the loader, so that the
 // calls reach a preloaded object.
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +69,7 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
 }
 EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) { return CUDA_SUCCESS; }
 EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* is_active) {
+  pthread_testcancel();  // as in cuStreamGetCtx
   *flags = 0;
   *is_active = 1;
   return CUDA_SUCCESS;
@@ -124,6 +126,8 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  // The vendor's functions may contain cancellation points.
+  pthread_testcancel();
   *context = find_stream(stream)->context;
   return CUDA_SUCCESS;
 }

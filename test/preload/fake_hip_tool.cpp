@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A preloaded tool that traces calls of hipMemcpy: it exports the function, and calls the next one
-// in the search order. Prints the number of calls when the process ends. Its functions for captures
-// do what AMD's runtime does, and the fake HIP runtime does not.
+// in the search order. Prints the number of calls when the process ends. It also adds behavior of
+// AMD's runtime that the fake HIP runtime lacks: its functions begin and end captures as AMD's do.
 #include <dlfcn.h>
 
 #include <atomic>
