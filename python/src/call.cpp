@@ -34,6 +34,14 @@ bool is_interpreter_ending() noexcept {
 #endif
 }
 
+PyThreadState* current_thread_state() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked();
+#else
+  return _PyThreadState_UncheckedGet();
+#endif
+}
+
 }  // namespace
 
 void raise(PyObject* type, std::string const& message) {
@@ -66,7 +74,11 @@ void check_process() {
 }
 
 bool can_release_gil() noexcept {
-  return Py_IsInitialized() != 0 && !is_interpreter_ending() && PyGILState_Check() != 0;
+  if (Py_IsInitialized() == 0 || is_interpreter_ending()) return false;
+  // PyGILState_Check() is true in every thread after a sub-interpreter has been created. Before
+  // Python 3.12, the current state is that of the thread that holds the GIL, whichever that is.
+  PyThreadState* const current = current_thread_state();
+  return current != nullptr && current == PyGILState_GetThisThreadState();
 }
 
 gil_release::~gil_release() {

@@ -28,9 +28,9 @@ inline std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->
 /// last error. Does nothing for ROCARRAY_SUCCESS. The caller holds the GIL.
 void check(roc_status status);
 
-/// Notes that the library is used from now on, and returns true if it may be: false in a child of
-/// fork() whose parent had used it. HIP does not work in such a process, whose memory is a copy of
-/// state that other threads may have been changing. The caller holds the GIL.
+/// Records that this process uses the library. Returns false in a child of fork() whose parent had
+/// used it: the library must not be called there. HIP does not work in such a process, whose memory
+/// is a copy of state that other threads may have been changing. The caller holds the GIL.
 bool begin_use() noexcept;
 /// Returns true in a process in which begin_use() returns false. Any thread may call it.
 bool is_disabled() noexcept;
@@ -83,8 +83,8 @@ void call_quietly(F f) noexcept {
   f();
 }
 
-/// Returns f(), a status, with a device current for the calling thread; -1: the one that is.
-/// For use inside of call().
+/// Returns f(), a status, with `device` current for the calling thread; -1 keeps the current one.
+/// The caller does not hold the GIL, as in the function that call() runs.
 template <class F>
 roc_status with_device(int device, F f) {
   std::int32_t current = 0;

@@ -265,7 +265,8 @@ py::object device_array::export_dlpack(py::object const& stream_number,
                                    "); copy it to an array there");
     }
   }
-  // DLPack's floating-point types are those of IEEE; long double is another one, or padded.
+  // DLPack's floating-point types have the formats of IEEE 754. The format of long double may be
+  // another one, such as 80 bits padded to 128.
   bool const is_long_double = source.type.code == ROCARRAY_TYPE_FLOAT && source.type.bits > 64;
   if (source.type.code == ROCARRAY_TYPE_OPAQUE || is_long_double) {
     raise(PyExc_BufferError, "DLPack has no type for elements of dtype " + text_of(dtype_) +

@@ -32,8 +32,8 @@ inline constexpr std::uint32_t dlpack_minor_version = 1;
 // Bits of `flags`.
 inline constexpr std::uint64_t dlpack_read_only = 1;
 inline constexpr std::uint64_t dlpack_is_copied = 2;
-inline constexpr std::uint64_t dlpack_is_padded =
-    4;  // elements of less than 8 bits take a byte each
+// Each element of less than 8 bits occupies a byte.
+inline constexpr std::uint64_t dlpack_is_padded = 4;
 
 /// The names of a capsule that has not been consumed, and of one that has.
 template <class Managed>

@@ -36,7 +36,8 @@ struct strided_layout {
   std::int64_t size() const noexcept;
 };
 
-/// Returns true for what stands for one integer: no bool, and no array with axes.
+/// Returns true for an integer, or an object with `__index__`, that is neither a bool nor an array
+/// of rank > 0.
 bool is_integer(py::handle object);
 /// Returns an integer. `what` names it in messages. Throws TypeError for other objects, and
 /// `out_of_range` for an integer that does not fit.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "stream.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 
 namespace roc::python {
@@ -20,56 +20,75 @@ stream make_stream(char const* name, Create create) {
 /// Python's Event.
 class event {
  public:
-  explicit event(bool is_timed) : handle_(-1, is_timed) {}
+  /// Creates an event on the current device. Throws.
+  explicit event(bool is_timed) : device_(current_device()), is_timed_(is_timed) {
+    handle_ = std::make_shared<event_handle>(device_, is_timed_);
+  }
 
   void record(py::object const& stream) {
     stream_argument const argument(stream);
+    bool is_recorded = true;
+    call("record", [&]() -> roc_status {
+      std::lock_guard const lock(mutex_);
+      is_recorded = handle_.use_count() == 1;
+      if (!is_recorded) return ROCARRAY_SUCCESS;
+      // After the last use by another thread: use_count() does not synchronize with it.
+      std::atomic_thread_fence(std::memory_order_acquire);
+      return roc_event_record(handle_->get(), argument.get());
+    });
+    if (is_recorded) return;
+    // Another thread uses the handle and may be waiting for it.
+    auto replacement = std::make_shared<event_handle>(device_, is_timed_);
     call("record", [&] {
-      std::unique_lock const lock(mutex_);
-      return roc_event_record(get(), argument.get());
+      // Locked during the record: of two records of a stream, the later one must be kept.
+      std::lock_guard const lock(mutex_);
+      roc_status const status = roc_event_record(replacement->get(), argument.get());
+      if (status == ROCARRAY_SUCCESS) handle_.swap(replacement);
+      return status;
     });
   }
   void wait(py::object const& stream) const {
     stream_argument const argument(stream);
-    call("wait", [&] {
-      std::shared_lock const lock(mutex_);
-      return roc_stream_wait(argument.get(), get());
-    });
+    call("wait", [&] { return roc_stream_wait(argument.get(), handle()->get()); });
   }
   void synchronize() const {
-    call("synchronize", [&] {
-      std::shared_lock const lock(mutex_);
-      return roc_event_synchronize(get());
-    });
+    call("synchronize", [&] { return roc_event_synchronize(handle()->get()); });
     pending_work::instance().release_finished();
   }
   bool query() const {
     std::int32_t is_done = 0;
-    call("query", [&] {
-      std::shared_lock const lock(mutex_);
-      return roc_event_query(get(), &is_done);
-    });
+    call("query", [&] { return roc_event_query(handle()->get(), &is_done); });
     if (is_done != 0) pending_work::instance().release_finished();
     return is_done != 0;
   }
   double elapsed_time(event const& end) const {
     double milliseconds = 0;
     call("elapsed_time", [&] {
-      std::shared_lock const lock(mutex_);
-      std::shared_lock<std::shared_mutex> end_lock;
-      if (&end != this) end_lock = std::shared_lock(end.mutex_);
-      return roc_event_elapsed_time(get(), end.get(), &milliseconds);
+      return roc_event_elapsed_time(handle()->get(), end.handle()->get(), &milliseconds);
     });
     return milliseconds;
   }
 
  private:
-  roc_event get() const noexcept { return handle_.get(); }
+  static int current_device() {
+    std::int32_t device = 0;
+    call("event", [&] { return roc_get_device(&device); });
+    return device;
+  }
+  // Returns the handle of the last record. Blocks during a record. Called without the GIL.
+  std::shared_ptr<event_handle> handle() const {
+    std::lock_guard const lock(mutex_);
+    return handle_;
+  }
 
-  event_handle handle_;
-  // The C interface does not allow other calls during a record. Locked only without the GIL: a
-  // thread that waits for it must not hold up the one that has it.
-  mutable std::shared_mutex mutex_;
+  int device_;
+  bool is_timed_;
+  // The C interface does not allow other calls with a handle during its record. A call with the
+  // handle owns a copy of the pointer; a record that finds such a copy uses a new handle.
+  std::shared_ptr<event_handle> handle_;
+  // Guards handle_. Locked only without the GIL: a thread that waits for it must not hold up the
+  // one that has it. Not held in a call that waits for work.
+  mutable std::mutex mutex_;
 };
 
 /// What Stream.auto_synchronize returns. Keeps the stream alive.
@@ -280,8 +299,8 @@ void pending_work::order_before(char const* name, roc_stream consumer) {
 }
 
 void pending_work::wait_all() {
-  // Other threads may go on to enqueue work until the interpreter stops them. Their entries, and
-  // those of calls that they have not ended, are never destroyed.
+  // Other threads may continue to enqueue work until the interpreter stops them. The entries that
+  // they add after this, and those that are not recorded yet, are never destroyed.
   auto items = recorded(SIZE_MAX);
   nodes finished;
   finished.reserve(items.size());

@@ -111,7 +111,8 @@ class pending_work {
                std::vector<py::object> owners, F enqueue) {
     release_finished();
     roc_stream const target = stream->get();
-    // Added first: after the work was enqueued, nothing may fail, and the thread may not return.
+    // Added first: after the work was enqueued, nothing may fail. If the interpreter ends, this
+    // thread may also be stopped in status_of: the entry then keeps the owners alive.
     identity const added = add(name, stream, std::move(owners));
     progress reached = progress::finished;  // nothing was enqueued
     roc_status const status = status_of(name, [&] {
@@ -129,8 +130,8 @@ class pending_work {
     check(status);
   }
 
-  /// Releases the objects of work that has finished. Does not block. Objects of work that was
-  /// entered after work that is pending may be kept until that has finished, too.
+  /// Releases the objects of work that has finished. Does not block. If earlier work of the same
+  /// stream is pending, objects of later work may be kept until a call after it has finished.
   void release_finished();
   /// Makes later work of `consumer`, a valid handle, wait for all pending work. Does not block.
   /// Throws, as the Python function `name`.
@@ -154,7 +155,7 @@ class pending_work {
 
   enum class progress { pending, finished, unknown };
   /// Names an entry without referring to it: other threads may remove it while a call of HIP runs
-  /// without the GIL. `done` is never the handle of another event.
+  /// without the GIL. The library does not reuse the handle `done` for another event.
   struct identity {
     queue_key key;
     serial_number serial;
@@ -169,7 +170,7 @@ class pending_work {
   /// Marks an added entry as recorded if its work is pending. Otherwise removes it, and returns it
   /// if its work has finished. Does not throw.
   queue::node_type end_call(identity const& added, progress reached) noexcept;
-  /// Returns the first recorded entries of each queue, `limit` at most.
+  /// Returns the recorded entries of all queues: of each queue, at most the first `limit`.
   std::vector<identity> recorded(std::size_t limit) const;
   /// Removes an entry from its queue. Returns an empty node if another thread has done it.
   queue::node_type extract(identity const& item) noexcept;

@@ -277,11 +277,10 @@ tensor from_dlpack(py::handle object, stream_argument const& stream) {
     if (!problem.matches(PyExc_TypeError)) throw;
     capsule = method(py::arg("stream") = number);  // from before DLPack 1
   }
-  if (is_default_instead) {
-    std::int32_t device = 0;
-    call("__dlpack__", [&] { return roc_stream_device(stream.get(), &device); });
-    device_scope const current(device);
-    order_streams("__dlpack__", ROCARRAY_DEFAULT_STREAM, stream.get(), device);
+  // The default stream that the producer was told is that of the tensor's device, which is current.
+  // A tensor of a device that does not exist cannot be copied.
+  if (is_default_instead && of_tensor) {
+    order_streams("__dlpack__", ROCARRAY_DEFAULT_STREAM, stream.get(), ordinal);
   }
   if (PyCapsule_IsValid(capsule.ptr(), dlpack_name<dlpack_managed_versioned>)) {
     return consume_capsule<dlpack_managed_versioned>(capsule);
@@ -514,6 +513,21 @@ py::dtype interface_dtype(py::object const& typestr, py::object const& descr) {
   return result;
 }
 
+namespace {
+
+// Clears the current exception if it is one of those by which int() refuses an object, and throws
+// other exceptions, such as KeyboardInterrupt.
+void clear_conversion_error() {
+  for (PyObject* type : {PyExc_TypeError, PyExc_ValueError, PyExc_OverflowError}) {
+    if (PyErr_ExceptionMatches(type) == 0) continue;
+    PyErr_Clear();
+    return;
+  }
+  throw py::error_already_set();
+}
+
+}  // namespace
+
 std::pair<std::int32_t, std::int32_t> read_pair(py::handle object, char const* what,
                                                 PyObject* problem) {
   std::int32_t values[2] = {};
@@ -530,7 +544,7 @@ std::pair<std::int32_t, std::int32_t> read_pair(py::handle object, char const* w
     long const value = number ? PyLong_AsLongAndOverflow(number.ptr(), &overflow) : 0;
     is_valid = number && overflow == 0 && value == static_cast<std::int32_t>(value);
     values[i] = static_cast<std::int32_t>(value);
-    PyErr_Clear();
+    if (PyErr_Occurred() != nullptr) clear_conversion_error();
   }
   if (!is_valid) {
     raise(problem, std::string(what) + " is not valid: " + repr_of(object) +

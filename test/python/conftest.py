@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Shared by the tests of the Python package: a device is needed, and random numbers have a seed."""
 
+import ctypes
 import os
 
 import numpy as np
@@ -12,6 +13,15 @@ import rocarray as roc
 def pytest_sessionstart(session):
     if roc.device_count() == 0:
         pytest.exit("no device", returncode=77)
+
+
+def pytest_sessionfinish():
+    if "GIL_CHECK_LIBRARY" not in os.environ:
+        return
+    count = ctypes.CDLL(None).gil_check_count()
+    print(f"\ngil_check: {count} calls were checked")
+    if count == 0:
+        pytest.exit("the GIL was checked in no call", returncode=1)
 
 
 @pytest.fixture

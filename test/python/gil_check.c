@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Preloaded by a test of the Python package: ends the program if the package calls a function of
 // the C interface with the GIL. A callback of the driver may wait for the GIL while it holds a lock
-// that HIP takes. GIL_CHECK_LIBRARY is the path of the library.
+// that HIP takes. GIL_CHECK_LIBRARY is the path of the library. The test reads the number of calls
+// at its end: without any, it has checked nothing.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,11 @@
 
 typedef int32_t roc_function(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t);
 typedef int python_function(void);
+
+static atomic_long count;
+
+// Returns the number of checked calls.
+__attribute__((visibility("default"))) long gil_check_count(void) { return atomic_load(&count); }
 
 // Returns a function of Python; null if this version does not have it.
 static python_function* find_in_python(char const* name) {
@@ -29,11 +36,12 @@ static int holds_gil(void) {
 
 // Returns the library's function of the name, after the check.
 static roc_function* find_checked(char const* name) {
+  atomic_fetch_add(&count, 1);
   if (holds_gil()) {
     fprintf(stderr, "gil_check: %s was called with the GIL\n", name);
     abort();
   }
-  // The package loads the library for itself: only its path leads to it.
+  // Python loads the library locally: dlsym(RTLD_NEXT, ...) does not find its functions.
   char const* const path = getenv("GIL_CHECK_LIBRARY");
   void* const library = path != NULL ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
   void* const address = library != NULL ? dlsym(library, name) : NULL;
