@@ -174,7 +174,7 @@ foreach(site data before after gap)
     set(cases_of_site ${cases_with_gaps})
   endif()
   if(site STREQUAL "data")  # new arrays have no guard bands
-    list(APPEND cases_of_site d2h/new_array raw/d2h/new_array)
+    list(APPEND cases_of_site d2h/new_array raw/d2h/new_array d2h/new_pages raw/d2h/new_pages)
   endif()
   list(TRANSFORM cases_of_site REPLACE "(.+)" "rocbench: \\1: [^\n]*${message_${site}}"
     OUTPUT_VARIABLE messages)
@@ -307,7 +307,7 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
   endif()
   foreach(site data before after)
     set(messages "")
-    foreach(case IN ITEMS h2d/pinned d2h/registered bidir/pageable)
+    foreach(case IN ITEMS h2d/pinned d2h/registered bidir/pageable bidir/pageable_one_thread)
       list(APPEND messages "rocbench: all/${case}: [^\n]* device 0, [^\n]*${message_${site}}")
     endforeach()
     rocarray_add_exit_code_test(rocbench.all_devices_find_wrong_byte_${site} 2 rocbench run "all/*" "raw/all/*"

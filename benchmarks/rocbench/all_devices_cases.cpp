@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Cases of copies between the host and all devices at once: a thread for each device and direction,
-// with and without binding the threads and their memory to the NUMA node of the device.
+// Cases of copies between the host and all devices at once: by a thread for each device and
+// direction, with and without binding the threads and their memory to the NUMA node of the device,
+// and by one thread on a stream for each.
 #include <algorithm>
 #include <condition_variable>
 #include <functional>
@@ -80,13 +81,21 @@ struct device_copies {
   function_thread thread = {};
 };
 
+// Which threads copy.
+enum class copying_threads : unsigned char {
+  one_each,        // one for each device and direction
+  one_each_bound,  // the same, bound to the NUMA node of the device
+  one,             // one for all, which enqueues one copy of each in turn
+};
+
 class all_devices_experiment final : public experiment {
  public:
   // Precondition: `operands` is not empty.
-  all_devices_experiment(std::vector<operand_pair> const& operands, api_kind api, bool is_bound,
-                         std::size_t bytes)
-      : experiment({timing_method::own_clock, 0, 0, ""}) {
+  all_devices_experiment(std::vector<operand_pair> const& operands, api_kind api,
+                         copying_threads threads, std::size_t bytes)
+      : experiment({timing_method::own_clock, 0, 0, ""}), threads_(threads) {
     int const devices = roc::device::count();
+    bool const is_bound = threads == copying_threads::one_each_bound;
     for (int device = 0; is_bound && device < devices; ++device) require_node(device);
     std::size_t const parts = static_cast<std::size_t>(devices) * operands.size();
     copy_layout const part = contiguous_layout(std::max<std::size_t>(bytes / parts, 1));
@@ -98,7 +107,9 @@ class all_devices_experiment final : public experiment {
     in_all_threads([&](device_copies& copies) {
       roc::device(copies.device).make_current();
       if (is_bound) roc::runtime::bind_thread_to_device_node(copies.device);
-      copies.transfer = make_transfer(copies.operands, api, usual_call(copies.operands), part);
+      call_kind const call =
+          threads == copying_threads::one ? call_kind::enqueued : usual_call(copies.operands);
+      copies.transfer = make_transfer(copies.operands, api, call, part);
     });
     for (auto const& copies : copies_) {
       properties_.bytes += copies->transfer->properties().bytes;
@@ -114,6 +125,7 @@ class all_devices_experiment final : public experiment {
   // The threads begin together; the time ends when the last one has finished.
   void run(std::size_t times) override {
     times_ = times;
+    if (threads_ == copying_threads::one) return run_in_one_thread(times);
     std::latch begin(static_cast<std::ptrdiff_t>(copies_.size()));
     in_all_threads([&](device_copies& copies) {
       begin.arrive_and_wait();
@@ -158,6 +170,17 @@ class all_devices_experiment final : public experiment {
   }
 
  private:
+  // Each execution ends before the next one begins. The devices have one rate, because their
+  // streams are awaited one after the other.
+  void run_in_one_thread(std::size_t times) {
+    stopwatch const elapsed_time;
+    for (std::size_t i = 0; i < times; ++i) {
+      for (auto const& copies : copies_) copies->transfer->run(1);
+      for (auto const& copies : copies_) copies->transfer->stream().synchronize();
+    }
+    for (auto const& copies : copies_) copies->seconds = elapsed_time.seconds();
+  }
+
   // Calls f(copies) in the thread of each of the copies. Blocks until all calls have returned, and
   // then throws the first exception.
   template <class F>
@@ -169,6 +192,7 @@ class all_devices_experiment final : public experiment {
     for (auto& call : calls) call.get();
   }
 
+  copying_threads threads_;
   std::vector<std::unique_ptr<device_copies>> copies_;
   std::size_t times_ = 1;
 };
@@ -190,6 +214,14 @@ constexpr struct {
                   {direction::to_host, "d2h", "from all devices"},
                   {direction::both, "bidir", "both ways"}};
 
+constexpr struct {
+  copying_threads threads;
+  char const* suffix;
+  char const* description;
+} thread_choices[] = {{copying_threads::one_each, "", ""},
+                      {copying_threads::one_each_bound, "_bound", ", by node"},
+                      {copying_threads::one, "_one_thread", ", by one thread"}};
+
 }  // namespace
 
 void add_all_devices_cases(case_vector& cases) {
@@ -198,18 +230,20 @@ void add_all_devices_cases(case_vector& cases) {
     for (auto const& [memory, name] : {std::pair(memory_kind::pinned, "pinned"),
                                        std::pair(memory_kind::registered, "registered"),
                                        std::pair(memory_kind::pageable, "pageable")}) {
-      for (bool const is_bound : {false, true}) {
+      for (auto const& [threads, suffix, threads_description] : thread_choices) {
+        // Copies of other memory are only enqueued by each thread: one thread does the same.
+        if (threads == copying_threads::one && memory != memory_kind::pageable) continue;
         std::string const description =
-            fmt::format("{}, {}{}", name, way_description, is_bound ? ", by node" : "");
-        add_with_raw(
-            cases,
-            {fmt::format("all/{}/{}{}", way, name, is_bound ? "_bound" : ""), description,
-             accounting::payload, limiting_resource::device_link, false},
-            description + ", by HIP",
-            [=, which = which, memory = memory](api_kind api, case_parameters const& parameters) {
-              return std::make_unique<all_devices_experiment>(operands_of(memory, which), api,
-                                                              is_bound, parameters.bytes);
-            });
+            fmt::format("{}, {}{}", name, way_description, threads_description);
+        add_with_raw(cases,
+                     {fmt::format("all/{}/{}{}", way, name, suffix), description,
+                      accounting::payload, limiting_resource::device_link, false},
+                     description + ", by HIP",
+                     [=, which = which, memory = memory, threads = threads](
+                         api_kind api, case_parameters const& parameters) {
+                       return std::make_unique<all_devices_experiment>(
+                           operands_of(memory, which), api, threads, parameters.bytes);
+                     });
       }
     }
   }

@@ -167,7 +167,7 @@ void add_with_raw(case_vector& cases, benchmark_case library, std::string const&
 
 // The families of cases, each in the file of its name.
 void add_copy_cases(case_vector& cases);         ///< h2d, d2h, d2d, bidir, strided, permute
-void add_host_memory_cases(case_vector& cases);  ///< h2d/just_written, d2h/new_array
+void add_host_memory_cases(case_vector& cases);  ///< h2d/just_written, d2h/new_*
 void add_stream_copy_cases(case_vector& cases);  ///< async, threads, enqueue
 void add_box_cases(case_vector& cases);          ///< box
 void add_peer_cases(case_vector& cases);         ///< peer: none unless there are two devices

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Cases of pageable host memory as programs use it: a source that another core has just written,
-// and a destination that is a new array.
+// and a destination that is a new array, or memory of the program that nobody has accessed yet.
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -174,6 +177,83 @@ class new_array_experiment final : public experiment {
   double timed_seconds_ = 0;
 };
 
+// ---- New pages ----
+
+// Memory of which the system has given no page to the program yet.
+class new_pages {
+ public:
+  explicit new_pages(std::size_t bytes)
+      : data_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+        bytes_(bytes) {
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~new_pages() { ::munmap(data_, bytes_); }
+  new_pages(new_pages const&) = delete;
+  new_pages& operator=(new_pages const&) = delete;
+
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_;
+  std::size_t bytes_;
+};
+
+// Copies device memory to new pages: the time includes the first access to them, but not the
+// system's calls that make and free the mapping.
+class new_pages_experiment final : public experiment {
+ public:
+  new_pages_experiment(api_kind api, std::size_t bytes)
+      : experiment(
+            {timing_method::own_clock, bytes, bytes, api == api_kind::raw ? "hipMemcpy" : "copy"}),
+        is_raw_(api == api_kind::raw),
+        source_(device, bytes) {}
+
+  void prepare(std::uint64_t sample) override {
+    pages_.reset();
+    std::size_t const bytes = source_.bytes();
+    verifier_.write(source_, {{{}, bytes}, guard_bytes, bytes, sample, poison_byte(sample)});
+  }
+
+  void run(std::size_t times) override {
+    timed_seconds_ = 0;
+    roc::shape<1> const shape{source_.bytes()};
+    roc::device_view<std::byte const> const source(source_.payload(), shape, roc::order::c,
+                                                   source_.device_ordinal());
+    for (std::size_t i = 0; i < times; ++i) {
+      pages_.reset();
+      pages_.emplace(source.size());
+      stopwatch const elapsed_time;
+      if (is_raw_) {
+        ROCARRAY_HIP(hipMemcpy, pages_->data(), source.data(), source.size(),
+                     hipMemcpyDeviceToHost);
+      } else {
+        roc::copy(source, roc::host_view<std::byte>(pages_->data(), shape));
+      }
+      timed_seconds_ += elapsed_time.seconds();
+    }
+  }
+  double timed_seconds() const override { return timed_seconds_; }
+
+  std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
+    if (inject > injection_site::data)
+      throw case_not_supported("new pages have no gaps or guard bands to corrupt a byte in");
+    if (!pages_) return "nothing was copied";
+    std::byte* const data = pages_->data();
+    if (inject == injection_site::data) data[source_.bytes() / 2] ^= std::byte{1};
+    image const expected = pattern_image(source_.bytes(), sample);
+    auto const offset = find_first_mismatch(data, expected);
+    if (!offset) return std::nullopt;
+    return describe_mismatch(expected, *offset, data[*offset]);
+  }
+
+ private:
+  bool is_raw_;
+  guarded_buffer source_;
+  std::optional<new_pages> pages_;
+  buffer_verifier verifier_;
+  double timed_seconds_ = 0;
+};
+
 }  // namespace
 
 void add_host_memory_cases(case_vector& cases) {
@@ -196,6 +276,13 @@ void add_host_memory_cases(case_vector& cases) {
                "device to a new array of host memory, by HIP",
                [](api_kind api, case_parameters const& parameters) {
                  return std::make_unique<new_array_experiment>(api, parameters.bytes);
+               });
+  add_with_raw(cases,
+               {"d2h/new_pages", "device to host memory not accessed before", accounting::payload,
+                limiting_resource::link, false},
+               "device to host memory not accessed before, by HIP",
+               [](api_kind api, case_parameters const& parameters) {
+                 return std::make_unique<new_pages_experiment>(api, parameters.bytes);
                });
 }
 
