@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "copy/plan.hpp"
 
+#include <cstdint>
 #include <limits>
 
 #include "base/options.hpp"
@@ -56,10 +57,10 @@ bool is_within_device(plan const& p) {
   return p.kind == copy_kind::device_to_device || p.host_managed;
 }
 
-// The engines of AMD's GPUs copy rows in one command only if the first row begins at, and the pitch
-// is, a multiple of 4 bytes. For other pitches ROCm enqueues a copy per row, up to 60 times slower
-// for short rows (ROCm/rocm-systems issue 5646); for another first row a kernel copies byte by
-// byte. The CPU packs rows below the limit: in the about 10 us that a copy costs, the link
+// The engines of AMD's GPUs copy rows in one command only if the address of the first row and the
+// pitch are multiples of 4 bytes. If the pitch is not, ROCm enqueues a copy per row, up to 60 times
+// slower for short rows (ROCm/rocm-systems issue 5646). If the address is not, a kernel copies byte
+// by byte. The CPU packs rows below the limit: in the about 10 us that a copy costs, the link
 // transfers more than such a row. Not measured on AMD.
 #if ROCARRAY_PLATFORM_AMD
 constexpr unsigned engine_unit = 4;

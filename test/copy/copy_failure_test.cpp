@@ -146,7 +146,7 @@ TEST(CopyFailure, PoolIsTrimmedIfScratchMemoryCannotBeAllocated) {
   roc::hip_memory_resource hip_resource;
   roc::pool_resource pool(hip_resource);
   roc::memory_resource* const previous = roc::set_device_resource(0, &pool);
-  // The pool may ask this stream whether it is idle: one trim is enough.
+  // The pool queries this stream when it trims, so one trim frees the memory.
   roc::stream const idle(roc::non_blocking);
   pool.deallocate(pool.allocate(std::size_t{1} << 20, idle), std::size_t{1} << 20, idle);
   EXPECT_NE(0u, pool.statistics().reserved_bytes);

@@ -87,7 +87,8 @@ void thread_pool::worker_loop() {
   is_worker_thread = true;
   if (device_ >= 0) {
     runtime::bind_thread_to_device_node(device_);
-    runtime::restore_current_device(device_);  // tries twice; a failure is logged
+    // Tries twice: otherwise the items would be executed on another device.
+    runtime::restore_current_device(device_);
   }
   lock_type lock(mutex_);
   for (;;) {

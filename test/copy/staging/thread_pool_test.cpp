@@ -100,6 +100,9 @@ TEST(ThreadPool, UsesAtMostTheThreadsOfTheJob) {
     thread_pool::instance().run(20, work);
     EXPECT_EQ(20u, work.items);
     EXPECT_GE(threads + 1, work.most_running);
+    concurrent_work all_at_once(threads + 1, long_time);
+    thread_pool::instance().run(20, all_at_once);
+    EXPECT_EQ(threads + 1, all_at_once.most_running);
   }
 }
 
