@@ -1333,7 +1333,7 @@ TEST_F(MpiTimeLimit, ErrorDoesNotWaitForOtherRanks) {
 }
 
 TEST_F(MpiTimeLimit, AbandonedSendIsReleasedWhenItIsReceived) {
-  auto const state = detail::connect_mpi(MPI_COMM_WORLD, options(std::chrono::milliseconds(200)));
+  auto const state = detail::connect_mpi(MPI_COMM_WORLD, options(std::chrono::milliseconds(500)));
   std::size_t const n = 200'000;  // one chunk
   std::vector<int> to(n);
   auto const previous_hook = set_log_hook([](char const*) noexcept { ++late_errors; });
