@@ -307,7 +307,7 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
   endif()
   foreach(site data before after)
     set(messages "")
-    foreach(case IN ITEMS h2d/pinned d2h/registered bidir/pageable bidir/pageable_one_thread)
+    foreach(case IN ITEMS h2d/pinned d2h/registered bidir/pageable bidir/pageable_1thread)
       list(APPEND messages "rocbench: all/${case}: [^\n]* device 0, [^\n]*${message_${site}}")
     endforeach()
     rocarray_add_exit_code_test(rocbench.all_devices_find_wrong_byte_${site} 2 rocbench run "all/*" "raw/all/*"

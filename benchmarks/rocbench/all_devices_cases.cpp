@@ -220,7 +220,7 @@ constexpr struct {
   char const* description;
 } thread_choices[] = {{copying_threads::one_each, "", ""},
                       {copying_threads::one_each_bound, "_bound", ", by node"},
-                      {copying_threads::one, "_one_thread", ", by one thread"}};
+                      {copying_threads::one, "_1thread", ", by one thread"}};
 
 }  // namespace
 
