@@ -104,17 +104,13 @@ class just_written_experiment final : public experiment {
   double timed_seconds_ = 0;
 };
 
-// ---- A new array ----
+// ---- New destinations ----
 
-// Copies device memory to a new host array: the time includes the allocation, and the first access
-// to its pages. The raw case allocates by operator new and copies by hipMemcpy. Before an array is
-// freed, which is not timed, it is filled with poison: if the next array has the same memory, its
-// bytes are not those of the copy before.
-class new_array_experiment final : public experiment {
+// Copies device memory to host memory that is new for each copy.
+class new_memory_experiment : public experiment {
  public:
-  new_array_experiment(api_kind api, std::size_t bytes)
-      : experiment({timing_method::own_clock, bytes, bytes,
-                    api == api_kind::raw ? "new, hipMemcpy" : "copy_to_host"}),
+  new_memory_experiment(api_kind api, std::size_t bytes, char const* path)
+      : experiment({timing_method::own_clock, bytes, bytes, path}),
         is_raw_(api == api_kind::raw),
         source_(device, bytes) {}
 
@@ -131,13 +127,9 @@ class new_array_experiment final : public experiment {
         source_.payload(), roc::shape<1>{source_.bytes()}, roc::order::c, source_.device_ordinal());
     for (std::size_t i = 0; i < times; ++i) {
       discard();
+      make(source.size());
       stopwatch const elapsed_time;
-      if (is_raw_) {
-        raw_.reset(new std::byte[source.size()]);
-        ROCARRAY_HIP(hipMemcpy, raw_.get(), source.data(), source.size(), hipMemcpyDeviceToHost);
-      } else {
-        array_ = source.copy_to_host();
-      }
+      copy(source);
       timed_seconds_ += elapsed_time.seconds();
     }
   }
@@ -145,39 +137,72 @@ class new_array_experiment final : public experiment {
 
   std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
     if (inject > injection_site::data)
-      throw case_not_supported("new arrays have no gaps or guard bands to corrupt a byte in");
-    std::byte* const data = destination();
-    if (data == nullptr || (array_ && array_->size() != source_.bytes()))
-      return "there is no array of " + std::to_string(source_.bytes()) + " bytes";
-    if (inject == injection_site::data) data[source_.bytes() / 2] ^= std::byte{1};
+      throw case_not_supported("new memory has no gaps or guard bands to corrupt a byte in");
+    auto const found = destination();
+    if (found.size() != source_.bytes())
+      return "there is no destination of " + std::to_string(source_.bytes()) + " bytes";
+    if (inject == injection_site::data) found[source_.bytes() / 2] ^= std::byte{1};
     image const expected = pattern_image(source_.bytes(), sample);
-    auto const offset = find_first_mismatch(data, expected);
+    auto const offset = find_first_mismatch(found.data(), expected);
     if (!offset) return std::nullopt;
-    return describe_mismatch(expected, *offset, data[*offset]);
+    return describe_mismatch(expected, *offset, found[*offset]);
   }
+
+ protected:
+  bool is_raw() const { return is_raw_; }
+  std::uint64_t sample() const { return sample_; }
 
  private:
-  // Returns the array's memory; null if there is no array.
-  std::byte* destination() { return array_ ? array_->data() : raw_.get(); }
-
-  // Fills the array with poison and frees it, if there is one.
-  void discard() {
-    if (destination() == nullptr) return;
-    fill_bytes(destination(), source_.bytes(), poison_byte(sample_));
-    raw_.reset();
-    array_.reset();
-  }
+  // Does what precedes the copy and is not timed.
+  virtual void make(std::size_t /*bytes*/) {}
+  virtual void copy(roc::device_view<std::byte const> const& source) = 0;
+  // Returns the memory; empty if there is none.
+  virtual std::span<std::byte> destination() = 0;
+  // Frees the memory, if there is any.
+  virtual void discard() = 0;
 
   bool is_raw_;
   std::uint64_t sample_ = 0;
   guarded_buffer source_;
-  std::unique_ptr<std::byte[]> raw_;
-  std::optional<roc::host_array<std::byte>> array_;
   buffer_verifier verifier_;
   double timed_seconds_ = 0;
 };
 
-// ---- New pages ----
+// A new host array: the time includes the allocation, and the first access to its pages. The raw
+// case allocates by operator new and copies by hipMemcpy. Before an array is freed, it is filled
+// with poison: if the next array has the same memory, its bytes are not those of the copy before.
+class new_array_experiment final : public new_memory_experiment {
+ public:
+  new_array_experiment(api_kind api, std::size_t bytes)
+      : new_memory_experiment(api, bytes,
+                              api == api_kind::raw ? "new, hipMemcpy" : "copy_to_host") {}
+
+ private:
+  void copy(roc::device_view<std::byte const> const& source) override {
+    if (!is_raw()) {
+      array_ = source.copy_to_host();
+      return;
+    }
+    raw_.reset(new std::byte[source.size()]);
+    raw_bytes_ = source.size();
+    ROCARRAY_HIP(hipMemcpy, raw_.get(), source.data(), source.size(), hipMemcpyDeviceToHost);
+  }
+  std::span<std::byte> destination() override {
+    if (array_) return {array_->data(), array_->size()};
+    return {raw_.get(), raw_bytes_};
+  }
+  void discard() override {
+    if (destination().empty()) return;
+    fill_bytes(destination().data(), destination().size(), poison_byte(sample()));
+    raw_.reset();
+    raw_bytes_ = 0;
+    array_.reset();
+  }
+
+  std::unique_ptr<std::byte[]> raw_;
+  std::size_t raw_bytes_ = 0;
+  std::optional<roc::host_array<std::byte>> array_;
+};
 
 // Memory of which the system has given no page to the program yet.
 class new_pages {
@@ -191,67 +216,36 @@ class new_pages {
   new_pages(new_pages const&) = delete;
   new_pages& operator=(new_pages const&) = delete;
 
-  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  std::span<std::byte> memory() const { return {static_cast<std::byte*>(data_), bytes_}; }
 
  private:
   void* data_;
   std::size_t bytes_;
 };
 
-// Copies device memory to new pages: the time includes the first access to them, but not the
-// system's calls that make and free the mapping.
-class new_pages_experiment final : public experiment {
+// New pages: the time includes the first access to them, but not the system's calls that make and
+// free the mapping.
+class new_pages_experiment final : public new_memory_experiment {
  public:
   new_pages_experiment(api_kind api, std::size_t bytes)
-      : experiment(
-            {timing_method::own_clock, bytes, bytes, api == api_kind::raw ? "hipMemcpy" : "copy"}),
-        is_raw_(api == api_kind::raw),
-        source_(device, bytes) {}
-
-  void prepare(std::uint64_t sample) override {
-    pages_.reset();
-    std::size_t const bytes = source_.bytes();
-    verifier_.write(source_, {{{}, bytes}, guard_bytes, bytes, sample, poison_byte(sample)});
-  }
-
-  void run(std::size_t times) override {
-    timed_seconds_ = 0;
-    roc::shape<1> const shape{source_.bytes()};
-    roc::device_view<std::byte const> const source(source_.payload(), shape, roc::order::c,
-                                                   source_.device_ordinal());
-    for (std::size_t i = 0; i < times; ++i) {
-      pages_.reset();
-      pages_.emplace(source.size());
-      stopwatch const elapsed_time;
-      if (is_raw_) {
-        ROCARRAY_HIP(hipMemcpy, pages_->data(), source.data(), source.size(),
-                     hipMemcpyDeviceToHost);
-      } else {
-        roc::copy(source, roc::host_view<std::byte>(pages_->data(), shape));
-      }
-      timed_seconds_ += elapsed_time.seconds();
-    }
-  }
-  double timed_seconds() const override { return timed_seconds_; }
-
-  std::optional<std::string> check(std::uint64_t sample, injection_site inject) override {
-    if (inject > injection_site::data)
-      throw case_not_supported("new pages have no gaps or guard bands to corrupt a byte in");
-    if (!pages_) return "nothing was copied";
-    std::byte* const data = pages_->data();
-    if (inject == injection_site::data) data[source_.bytes() / 2] ^= std::byte{1};
-    image const expected = pattern_image(source_.bytes(), sample);
-    auto const offset = find_first_mismatch(data, expected);
-    if (!offset) return std::nullopt;
-    return describe_mismatch(expected, *offset, data[*offset]);
-  }
+      : new_memory_experiment(api, bytes, api == api_kind::raw ? "hipMemcpy" : "copy") {}
 
  private:
-  bool is_raw_;
-  guarded_buffer source_;
+  void make(std::size_t bytes) override { pages_.emplace(bytes); }
+  void copy(roc::device_view<std::byte const> const& source) override {
+    std::byte* const data = destination().data();
+    if (is_raw()) {
+      ROCARRAY_HIP(hipMemcpy, data, source.data(), source.size(), hipMemcpyDeviceToHost);
+    } else {
+      roc::copy(source, roc::host_view<std::byte>(data, source.shape()));
+    }
+  }
+  std::span<std::byte> destination() override {
+    return pages_ ? pages_->memory() : std::span<std::byte>();
+  }
+  void discard() override { pages_.reset(); }
+
   std::optional<new_pages> pages_;
-  buffer_verifier verifier_;
-  double timed_seconds_ = 0;
 };
 
 }  // namespace

@@ -46,8 +46,12 @@ struct capture_information {
   unsigned long long id = 0;
 };
 
-// The default streams are never captured: the legacy one cannot be, and must not be asked while
-// others are; the per-thread ones are blocking streams, which do not join captures.
+// The default stream cannot be captured, and HIP must not be asked while others are.
+bool may_be_captured_by_hip(stream_ref stream) {
+  return stream.kind() != detail::stream_kind::default_stream &&
+         stream.kind() != detail::stream_kind::none;
+}
+
 capture_information query(hipStream_t stream) {
   capture_information result;
   ROCARRAY_HIP(hipStreamGetCaptureInfo, stream, &result.status, &result.id);
@@ -56,10 +60,9 @@ capture_information query(hipStream_t stream) {
 
 capture_information query(stream_ref stream) {
   auto const native = reinterpret_cast<hipStream_t>(stream.handle());
-  bool const is_default = stream.kind() == detail::stream_kind::default_stream ||
-                          stream.kind() == detail::stream_kind::none ||
-                          native == hipStreamPerThread;
-  return is_default ? capture_information() : query(native);
+  // The per-thread streams are blocking streams, which the library does not capture.
+  bool const is_asked = may_be_captured_by_hip(stream) && native != hipStreamPerThread;
+  return is_asked ? query(native) : capture_information();
 }
 
 [[noreturn]] void throw_refused(std::string const& what) {
@@ -152,10 +155,8 @@ bool capture_detail::may_be_captured(stream_ref stream) noexcept {
 }
 
 bool is_captured_by_hip(stream_ref stream) {
-  bool const is_default = stream.kind() == detail::stream_kind::default_stream ||
-                          stream.kind() == detail::stream_kind::none;
-  if (is_default) return false;
-  return query(reinterpret_cast<hipStream_t>(stream.handle())).status != hipStreamCaptureStatusNone;
+  auto const native = reinterpret_cast<hipStream_t>(stream.handle());
+  return may_be_captured_by_hip(stream) && query(native).status != hipStreamCaptureStatusNone;
 }
 
 bool capture_detail::fail(stream_ref stream) noexcept {

@@ -330,9 +330,7 @@ bad_tensor const bad_tensors[] = {
     {"ZeroLanes", ROCARRAY_ERROR_INVALID_ARGUMENT, [](roc_tensor& t) { t.dtype.lanes = 0; }},
     {"HalfAByte", ROCARRAY_ERROR_INVALID_ARGUMENT, [](roc_tensor& t) { t.dtype.bits = 4; }},
     {"LanesWithoutWholeBytes", ROCARRAY_ERROR_INVALID_ARGUMENT,
-     [](roc_tensor& t) {
-       t.dtype = {ROCARRAY_TYPE_INT, 4, 3};
-     }},
+     [](roc_tensor& t) { t.dtype = {ROCARRAY_TYPE_INT, 4, 3}; }},
     {"DeviceTypeZero", ROCARRAY_ERROR_INVALID_ARGUMENT,
      [](roc_tensor& t) { t.device.device_type = 0; }},
     {"DeviceTypeOfOpenCl", ROCARRAY_ERROR_INVALID_ARGUMENT,
@@ -342,13 +340,9 @@ bad_tensor const bad_tensors[] = {
     {"NegativeDeviceType", ROCARRAY_ERROR_INVALID_ARGUMENT,
      [](roc_tensor& t) { t.device.device_type = INT32_MIN; }},
     {"NegativeDevice", ROCARRAY_ERROR_NO_DEVICE,
-     [](roc_tensor& t) {
-       t.device = {roc_device_type(), -1};
-     }},
+     [](roc_tensor& t) { t.device = {roc_device_type(), -1}; }},
     {"DeviceThatDoesNotExist", ROCARRAY_ERROR_NO_DEVICE,
-     [](roc_tensor& t) {
-       t.device = {roc_device_type(), 1000};
-     }},
+     [](roc_tensor& t) { t.device = {roc_device_type(), 1000}; }},
     {"NegativeRank", ROCARRAY_ERROR_SHAPE, [](roc_tensor& t) { t.ndim = -1; }},
     {"LowestRank", ROCARRAY_ERROR_SHAPE, [](roc_tensor& t) { t.ndim = INT32_MIN; }},
     {"RankAboveTheLargest", ROCARRAY_ERROR_SHAPE,
@@ -708,6 +702,35 @@ TEST(CEvent, OrdersStreams) {
   EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_event_destroy(event));
   EXPECT_OK(roc_event_destroy(nullptr));
   EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, roc_event_create(nullptr));
+}
+
+// HIP's own refusal would invalidate the capture.
+TEST(CEvent, RecordedInACaptureOfTheProgramIsRefusedAndTheCaptureGoesOn) {
+  roc::stream const blocking;
+  for (hipStream_t const captured : {roc::native(blocking), hipStreamPerThread}) {
+    roc_stream s = nullptr;
+    if (captured == hipStreamPerThread) {
+      EXPECT_OK(roc_stream_per_thread(&s));
+    } else {
+      EXPECT_OK(roc_stream_from_native(captured, &s));
+    }
+    roc_event event = nullptr;
+    EXPECT_OK(roc_event_create(&event));
+    ASSERT_EQ(hipSuccess, hipStreamBeginCapture(captured, hipStreamCaptureModeRelaxed));
+    EXPECT_OK(roc_event_record(event, s));
+    std::int32_t is_done = -1;
+    EXPECT_STATUS(ROCARRAY_ERROR_HIP, roc_event_query(event, &is_done));
+    EXPECT_TRUE(last_message_has("recorded in a capture")) << roc_last_error_message();
+    EXPECT_STATUS(ROCARRAY_ERROR_HIP, roc_event_synchronize(event));
+    hipGraph_t graph = nullptr;
+    EXPECT_EQ(hipSuccess, hipStreamEndCapture(captured, &graph));
+    EXPECT_EQ(hipSuccess, hipGraphDestroy(graph));
+    // The next record counts.
+    EXPECT_OK(roc_event_record(event, s));
+    EXPECT_OK(roc_event_synchronize(event));
+    EXPECT_OK(roc_event_destroy(event));
+    EXPECT_OK(roc_stream_destroy(s));
+  }
 }
 
 TEST(CTimedEvent, MeasuresTheWorkBetweenTwoRecords) {

@@ -530,7 +530,10 @@ TEST_F(CollectiveError, GroupOfCommunicatorsWithAndWithoutTimeLimitIsRefused) {
 
 TEST_F(CollectiveError, NothingIsPendingAfterFailure) {
   int failures = 0;
-  for (char const* const call : {"hipSetDevice", "hipEventRecord"}) {
+  constexpr auto one = platform::failing_uses::one;
+  constexpr auto all_later = platform::failing_uses::all_later;
+  for (auto const& [call, uses] : {std::pair("hipSetDevice", one), std::pair("hipEventRecord", one),
+                                   std::pair("hipEventRecord", all_later)}) {
     for (unsigned nth = 1; nth <= 12; ++nth) {
       SCOPED_TRACE(std::string(call) + ":" + std::to_string(nth));
       rank_set others({.time_limit = std::chrono::seconds(20)});
@@ -539,7 +542,7 @@ TEST_F(CollectiveError, NothingIsPendingAfterFailure) {
       others.for_each([&](auto&, std::size_t i) {
         large.emplace_back(shape<1>{1 << 16}, order::c, others.streams[i]);
       });
-      ASSERT_TRUE(platform::fail_call(call, nth, hipErrorUnknown));
+      ASSERT_TRUE(platform::fail_call(call, nth, hipErrorUnknown, uses));
       try {
         others.in_group([&](auto& rank, std::size_t i) {
           rank.all_reduce(large[i], reduction::sum, others.streams[i]);

@@ -170,7 +170,7 @@ class collective_execution {
     std::chrono::milliseconds limit{0};
     for (collective_state* const state : states_) {
       if (has_called_library) state->abort("an operation of its group failed: " + problem);
-      limit = std::max(limit, state->patience());
+      limit = std::max(limit, state->wait_limit());
     }
     collective_wait wait(limit);
     for (std::size_t i = 0; i < std::min(packed + 1, calls_.size()); ++i) {
@@ -363,7 +363,6 @@ class collective_execution {
     record_uses(call);
     call.from_scratch = {};
     call.to_scratch = {};
-    if (!is_captured(stream)) call.state->record(stream);
   }
   /// Records the work that the library has enqueued for a call. The device must be current. Nothing
   /// can be recorded on a stream that is captured; the graph's arrays must outlive it.
@@ -375,6 +374,7 @@ class collective_execution {
       record_stream((*operand)->data, call.state->device.ordinal(), stream);
     }
     record_work(stream);
+    call.state->record(stream);
   }
   static bool is_written(collective_call const& call) {
     bool const has_root =

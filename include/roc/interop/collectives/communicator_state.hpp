@@ -83,8 +83,9 @@ class collective_state {
   ~collective_state() { destroy(); }
 
   bool has_time_limit() const { return options.time_limit.count() != 0; }
-  /// Returns how long functions that must not fail wait: the time limit, or destruction_limit.
-  std::chrono::milliseconds patience() const {
+  /// Returns how long the destructor, and a failed call, wait for pending work at most: the time
+  /// limit, or without one destruction_limit.
+  std::chrono::milliseconds wait_limit() const {
     return has_time_limit() ? options.time_limit : options.destruction_limit;
   }
   /// Throws collective_abort_error after the communicator was aborted. The caller holds `mutex`.
@@ -172,7 +173,7 @@ class collective_state {
     if (handle == nullptr) return;
     try {
       device_guard const current(device);
-      collective_wait wait(patience());
+      collective_wait wait(wait_limit());
       while (!has_finished()) {
         if (!poll_quietly()) return;  // it was aborted
         if (wait.pause()) continue;

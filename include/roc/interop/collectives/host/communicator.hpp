@@ -214,22 +214,22 @@ inline ncclResult_t end_group() {
   return result;
 }
 
-/// Returns the operation of a call, or null if its arguments are invalid (last_error() says why).
-inline std::unique_ptr<operation> make_operation(communicator* owner, kind what, std::size_t count,
-                                                 ncclDataType_t type, ncclRedOp_t reduction,
-                                                 int root, std::size_t input_count,
-                                                 std::size_t output_count) {
+/// Adds a call to the group, or runs it.
+inline ncclResult_t submit(communicator* owner, kind what, void const* from, void* to,
+                           std::size_t count, ncclDataType_t type, ncclRedOp_t reduction, int root,
+                           std::size_t input_count, std::size_t output_count, hipStream_t stream) {
+  group_state& state = group_state::instance();
   if (owner == nullptr) {
-    fail(ncclInvalidArgument, "the communicator is null");
-    return nullptr;
+    return state.keep_error(fail(ncclInvalidArgument, "the communicator is null"));
   }
   std::size_t const element_bytes = size_of(type);
   bool const is_valid = element_bytes != 0 && root >= 0 && root < owner->group->size() &&
                         reduction >= ncclSum && reduction <= ncclAvg;
   if (!is_valid) {
-    fail(ncclInvalidArgument, std::string(name_of(what)) + ": invalid argument");
-    return nullptr;
+    return state.keep_error(
+        fail(ncclInvalidArgument, std::string(name_of(what)) + ": invalid argument"));
   }
+  if (count == 0) return ncclSuccess;
   auto started = std::make_unique<operation>();
   started->group = owner->group;
   started->rank = owner->rank;
@@ -241,18 +241,6 @@ inline std::unique_ptr<operation> make_operation(communicator* owner, kind what,
   started->count = count;
   started->input_bytes = input_count * element_bytes;
   started->output_bytes = output_count * element_bytes;
-  return started;
-}
-
-/// Adds a call to the group, or runs it.
-inline ncclResult_t submit(communicator* owner, kind what, void const* from, void* to,
-                           std::size_t count, ncclDataType_t type, ncclRedOp_t reduction, int root,
-                           std::size_t input_count, std::size_t output_count, hipStream_t stream) {
-  group_state& state = group_state::instance();
-  auto started =
-      make_operation(owner, what, count, type, reduction, root, input_count, output_count);
-  if (started == nullptr) return state.keep_error(ncclInvalidArgument);
-  if (count == 0) return ncclSuccess;
   state.calls.push_back({owner, std::move(started), from, to, stream});
   return state.depth == 0 ? end_group() : ncclSuccess;
 }

@@ -22,6 +22,11 @@
 
 namespace roc::host_ccl::impl {
 
+/// Returns the descriptor of a new file without a name, or a negative number.
+inline int create_shared_file() {
+  return static_cast<int>(::syscall(SYS_memfd_create, "rocarray", 1U));  // MFD_CLOEXEC
+}
+
 /// A file descriptor with a mapping of a part of the file. Move-only.
 class shared_memory {
  public:
@@ -48,7 +53,7 @@ class shared_memory {
   }
   /// Returns new anonymous memory, or an empty object if there is none.
   static shared_memory create(std::size_t bytes) {
-    int const file = static_cast<int>(::syscall(SYS_memfd_create, "rocarray", 1U));  // MFD_CLOEXEC
+    int const file = create_shared_file();
     if (file < 0) return {};
     if (::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
       ::close(file);
@@ -144,7 +149,7 @@ class payload_pool {
     constexpr std::size_t smallest_mapping = std::size_t{1} << 20;
     std::size_t const bytes = std::max(size, smallest_mapping);
     list.unused.reserve(list.total + bytes / size);
-    if (file_ < 0) file_ = static_cast<int>(::syscall(SYS_memfd_create, "rocarray", 1U));
+    if (file_ < 0) file_ = create_shared_file();
     if (file_ < 0 || ::ftruncate(file_, static_cast<off_t>(file_bytes_ + bytes)) != 0) return false;
     void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_,
                                 static_cast<off_t>(file_bytes_));
