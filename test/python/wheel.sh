@@ -17,6 +17,9 @@ if ! "$python" -m venv --system-site-packages "$out/venv" >"$out/venv.log" 2>&1;
   echo "venv is missing: apt-get install python3-venv"
   exit 77
 fi
+# If the interpreter is that of a virtual environment, --system-site-packages leaves out its packages.
+"$python" -c 'import os, numpy; print(os.path.dirname(os.path.dirname(numpy.__file__)))' \
+  >"$("$out/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/numpy.pth"
 "$out/venv/bin/pip" install --quiet --no-index --disable-pip-version-check "$wheel"
 # Other packages of the system may lack something.
 "$out/venv/bin/pip" check >"$out/check.log" || true
