@@ -66,7 +66,8 @@ inline ncclRedOp_t library_reduction(reduction operation) {
 /// *Synchronization:* the operations are enqueued at the end of the group, in the order of the
 /// calls. Those without a stream are complete then.
 ///
-/// *Lifetime:* the arrays and streams must live until the end of the group.
+/// *Lifetime:* the arrays and streams must live until the end of the group. A temporary array is a
+/// lifetime_error.
 class [[nodiscard]] collective_group {
  public:
   /// Begins a group.
@@ -258,19 +259,19 @@ class collective_communicator {
   ///@{
   template <detail::reducible_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y>
-  void all_reduce(X const& from, Y&& to, reduction operation,
+  void all_reduce(X&& from, Y&& to, reduction operation,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    reduce_all(detail::collective_operand_of(from), detail::collective_operand_of(to), operation,
-               {});
+    reduce_all(detail::collective_operand_of(std::forward<X>(from)),
+               detail::collective_operand_of(std::forward<Y>(to)), operation, {});
   }
   template <detail::reducible_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void all_reduce(X&& from, Y&& to, reduction operation, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    reduce_all(detail::collective_operand_of(from), detail::collective_operand_of(to), operation,
-               stream);
+    reduce_all(detail::collective_operand_of(std::forward<X>(from)),
+               detail::collective_operand_of(std::forward<Y>(to)), operation, stream);
   }
   ///@}
   /// Replaces the array of every rank by the combination of all. Otherwise as above.
@@ -280,7 +281,7 @@ class collective_communicator {
   void all_reduce(X&& array, reduction operation,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    auto const in_place = detail::collective_operand_of(array);
+    auto const in_place = detail::collective_operand_of(std::forward<X>(array));
     reduce_all(in_place, in_place, operation, {});
   }
   template <detail::reducible_argument X>
@@ -288,7 +289,7 @@ class collective_communicator {
   void all_reduce(X&& array, reduction operation, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    auto const in_place = detail::collective_operand_of(array);
+    auto const in_place = detail::collective_operand_of(std::forward<X>(array));
     reduce_all(in_place, in_place, operation, stream);
   }
   ///@}
@@ -302,14 +303,14 @@ class collective_communicator {
   template <detail::writable_device_argument X>
   void broadcast(X&& array, int root, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    broadcast_from(detail::collective_operand_of(array), root, {});
+    broadcast_from(detail::collective_operand_of(std::forward<X>(array)), root, {});
   }
   template <detail::writable_device_argument X>
     requires detail::correct_use<detail::temporary_misuse<X>>
   void broadcast(X&& array, int root, stream_ref stream,
                  detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    broadcast_from(detail::collective_operand_of(array), root, stream);
+    broadcast_from(detail::collective_operand_of(std::forward<X>(array)), root, stream);
   }
   ///@}
 
@@ -324,19 +325,19 @@ class collective_communicator {
   ///@{
   template <detail::reducible_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y>
-  void reduce(X const& from, Y&& to, int root, reduction operation,
+  void reduce(X&& from, Y&& to, int root, reduction operation,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    reduce_at(detail::collective_operand_of(from), detail::collective_operand_of(to), root,
-              operation, {});
+    reduce_at(detail::collective_operand_of(std::forward<X>(from)),
+              detail::collective_operand_of(std::forward<Y>(to)), root, operation, {});
   }
   template <detail::reducible_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void reduce(X&& from, Y&& to, int root, reduction operation, stream_ref stream,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    reduce_at(detail::collective_operand_of(from), detail::collective_operand_of(to), root,
-              operation, stream);
+    reduce_at(detail::collective_operand_of(std::forward<X>(from)),
+              detail::collective_operand_of(std::forward<Y>(to)), root, operation, stream);
   }
   ///@}
   /// Replaces the array of rank `root` by the combination of all; those of other ranks keep their
@@ -347,7 +348,7 @@ class collective_communicator {
   void reduce(X&& array, int root, reduction operation,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    auto const in_place = detail::collective_operand_of(array);
+    auto const in_place = detail::collective_operand_of(std::forward<X>(array));
     reduce_at(in_place, in_place, root, operation, {});
   }
   template <detail::reducible_argument X>
@@ -355,7 +356,7 @@ class collective_communicator {
   void reduce(X&& array, int root, reduction operation, stream_ref stream,
               detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    auto const in_place = detail::collective_operand_of(array);
+    auto const in_place = detail::collective_operand_of(std::forward<X>(array));
     reduce_at(in_place, in_place, root, operation, stream);
   }
   ///@}
@@ -372,17 +373,18 @@ class collective_communicator {
   ///@{
   template <detail::device_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y>
-  void all_gather(X const& from, Y&& to,
-                  detail::caller at = std::source_location::current()) const {
+  void all_gather(X&& from, Y&& to, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    gather_all(detail::collective_operand_of(from), detail::collective_operand_of(to), {});
+    gather_all(detail::collective_operand_of(std::forward<X>(from)),
+               detail::collective_operand_of(std::forward<Y>(to)), {});
   }
   template <detail::device_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void all_gather(X&& from, Y&& to, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    gather_all(detail::collective_operand_of(from), detail::collective_operand_of(to), stream);
+    gather_all(detail::collective_operand_of(std::forward<X>(from)),
+               detail::collective_operand_of(std::forward<Y>(to)), stream);
   }
   ///@}
 
@@ -397,19 +399,19 @@ class collective_communicator {
   ///@{
   template <detail::reducible_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y>
-  void reduce_scatter(X const& from, Y&& to, reduction operation,
+  void reduce_scatter(X&& from, Y&& to, reduction operation,
                       detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    scatter_sum(detail::collective_operand_of(from), detail::collective_operand_of(to), operation,
-                {});
+    scatter_sum(detail::collective_operand_of(std::forward<X>(from)),
+                detail::collective_operand_of(std::forward<Y>(to)), operation, {});
   }
   template <detail::reducible_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void reduce_scatter(X&& from, Y&& to, reduction operation, stream_ref stream,
                       detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    scatter_sum(detail::collective_operand_of(from), detail::collective_operand_of(to), operation,
-                stream);
+    scatter_sum(detail::collective_operand_of(std::forward<X>(from)),
+                detail::collective_operand_of(std::forward<Y>(to)), operation, stream);
   }
   ///@}
 
@@ -424,17 +426,18 @@ class collective_communicator {
   ///@{
   template <detail::device_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y>
-  void all_to_all(X const& from, Y&& to,
-                  detail::caller at = std::source_location::current()) const {
+  void all_to_all(X&& from, Y&& to, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    exchange_all(detail::collective_operand_of(from), detail::collective_operand_of(to), {});
+    exchange_all(detail::collective_operand_of(std::forward<X>(from)),
+                 detail::collective_operand_of(std::forward<Y>(to)), {});
   }
   template <detail::device_argument X, detail::writable_device_argument Y>
     requires detail::same_elements<X, Y> && detail::correct_use<detail::temporary_misuse<X, Y>>
   void all_to_all(X&& from, Y&& to, stream_ref stream,
                   detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    exchange_all(detail::collective_operand_of(from), detail::collective_operand_of(to), stream);
+    exchange_all(detail::collective_operand_of(std::forward<X>(from)),
+                 detail::collective_operand_of(std::forward<Y>(to)), stream);
   }
   ///@}
 
@@ -446,17 +449,16 @@ class collective_communicator {
   /// other call send and receive in a collective_group.
   ///@{
   template <detail::device_argument X>
-  void send(X const& from, int destination,
-            detail::caller at = std::source_location::current()) const {
+  void send(X&& from, int destination, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    send_to(detail::collective_operand_of(from), destination, {});
+    send_to(detail::collective_operand_of(std::forward<X>(from)), destination, {});
   }
   template <detail::device_argument X>
     requires detail::correct_use<detail::temporary_misuse<X>>
   void send(X&& from, int destination, stream_ref stream,
             detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    send_to(detail::collective_operand_of(from), destination, stream);
+    send_to(detail::collective_operand_of(std::forward<X>(from)), destination, stream);
   }
   ///@}
 
@@ -468,14 +470,14 @@ class collective_communicator {
   template <detail::writable_device_argument X>
   void receive(X&& to, int source, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    receive_from(detail::collective_operand_of(to), source, {});
+    receive_from(detail::collective_operand_of(std::forward<X>(to)), source, {});
   }
   template <detail::writable_device_argument X>
     requires detail::correct_use<detail::temporary_misuse<X>>
   void receive(X&& to, int source, stream_ref stream,
                detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);
-    receive_from(detail::collective_operand_of(to), source, stream);
+    receive_from(detail::collective_operand_of(std::forward<X>(to)), source, stream);
   }
   ///@}
 

@@ -191,6 +191,48 @@ TEST_F(CollectiveError, ArrayWithoutElementsInOneRankIsFound) {
   expect_usable();
 }
 
+#if !ROCARRAY_PLATFORM_NVIDIA  // NCCL's first operation may block until the other ranks come
+TEST_F(CollectiveError, OperationsOfEarlierGroupsAreNotCompared) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  std::vector<device_array<int, 1>> others;
+  all.for_each([&](auto& rank, std::size_t) {
+    others.emplace_back(shape<1>{3});
+    others.back().fill(10 * rank.rank());
+  });
+  // Rank 0 calls two operations before the group in which the other ranks call them.
+  auto& first = all.ranks[0];
+  first.broadcast(others[0](slice(0, 0)), 0, all.streams[0]);
+  first.all_reduce(arrays[0], reduction::sum, all.streams[0]);
+  all.in_group([&](auto& rank, std::size_t i) {
+    if (rank.rank() != 0) {
+      rank.broadcast(others[i](slice(0, 0)), 0, all.streams[i]);
+      rank.all_reduce(arrays[i], reduction::sum, all.streams[i]);
+    }
+    rank.broadcast(others[i], 1, all.streams[i]);
+  });
+  all.synchronize();
+  int const sum = all.size() * (all.size() + 1) / 2;
+  all.for_each([&](auto&, std::size_t i) {
+    EXPECT_EQ(sum, arrays[i].copy_to_host()(3, 5));
+    EXPECT_EQ(10, others[i].copy_to_host()(2));
+  });
+  // Those that both call in the group are compared.
+  first.broadcast(others[0], 0, all.streams[0]);
+  expect_error<collective_error>(
+      [&] {
+        all.in_group([&](auto& rank, std::size_t i) {
+          if (rank.rank() != 0) rank.broadcast(others[i], 0, all.streams[i]);
+          rank.broadcast(others[i], rank.rank() == 0 ? 0 : 1, all.streams[i]);
+        });
+      },
+      "pass different roots, 0 and 1");
+  all.in_group([&](auto& rank, std::size_t i) {
+    if (rank.rank() != 0) rank.broadcast(others[i], 0, all.streams[i]);
+  });
+  all.synchronize();
+}
+#endif
+
 TEST_F(CollectiveError, DisagreementOfMessageInGroupIsFound) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
   expect_error<shape_error>(
@@ -418,6 +460,25 @@ TEST_F(CollectiveError, MisuseOfGroupIsRefused) {
     expect_error<lifetime_error>([&] { other.end(); }, "the group was created by another thread");
   }).join();
   other.cancel();
+  expect_usable();
+}
+
+TEST_F(CollectiveError, TemporaryArrayInGroupIsRefused) {
+  auto& rank = all.ranks.front();
+  auto& a = arrays.front();
+  std::string const problem = "a temporary array would be destroyed before the end of the group";
+  auto const temporary = [&] {
+    device_guard const current(device(rank.device_ordinal()));
+    return device_array<int, 2>({4, 6});
+  };
+  collective_group group;
+  expect_error<lifetime_error>([&] { rank.all_reduce(temporary(), reduction::sum); }, problem);
+  expect_error<lifetime_error>([&] { rank.all_reduce(temporary(), a, reduction::sum); }, problem);
+  expect_error<lifetime_error>([&] { rank.reduce(a, temporary(), 0, reduction::sum); }, problem);
+  expect_error<lifetime_error>([&] { rank.broadcast(temporary(), 0); }, problem);
+  expect_error<lifetime_error>([&] { rank.send(temporary(), 0); }, problem);
+  expect_error<lifetime_error>([&] { rank.receive(temporary(), 0); }, problem);
+  group.end();  // it has no operations
   expect_usable();
 }
 

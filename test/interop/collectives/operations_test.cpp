@@ -348,6 +348,19 @@ TEST_F(Collective, AllReduceOfAnyTypeAndReductionIsRight) {
   all_reductions<double>();
 }
 
+TEST_F(Collective, AverageOfIntegersIsCalculatedInTheirType) {
+  constexpr signed char element = 100;
+  std::vector<device_array<signed char, 1>> arrays;
+  all.for_each([&](auto&, std::size_t) {
+    arrays.emplace_back(shape<1>{7});
+    arrays.back().fill(element);
+  });
+  all.in_group([&](auto& rank, std::size_t i) { rank.all_reduce(arrays[i], reduction::average); });
+  auto const sum = static_cast<signed char>(element * all.size());
+  all.for_each(
+      [&](auto&, std::size_t i) { EXPECT_EQ(sum / all.size(), arrays[i].copy_to_host()(6)); });
+}
+
 TEST_F(Collective, AllReduceInPlaceReplacesArray) {
   shape<2> const extents{6, 5};
   for (auto const& steps : layouts_of(extents)) {

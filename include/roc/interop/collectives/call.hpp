@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +20,7 @@
 #include <roc/copy.hpp>
 #include <roc/detail/device_storage.hpp>
 #include <roc/detail/strided_region.hpp>
+#include <roc/detail/throw.hpp>
 #include <roc/device.hpp>
 #include <roc/device_array.hpp>
 #include <roc/error.hpp>
@@ -129,8 +131,11 @@ class collective_execution {
   void run() {
     find_states();
     check_agreement();
+    for (collective_call const& call : calls_) {
+      if (!call.is_message()) ++operation_counts_[call.state];
+    }
     std::erase_if(calls_, [](collective_call const& call) { return call.count == 0; });
-    if (calls_.empty()) return;
+    if (calls_.empty()) return count_operations();
     find_states();  // without the communicators that have nothing to do
     check_time_limits();
     for (collective_state* const state : states_) static_cast<void>(state->poll());
@@ -222,12 +227,12 @@ class collective_execution {
     for (collective_state* const first : states_) {
       for (collective_state* const second : states_) {
         if (first->group_number == 0 || first->group_number != second->group_number) continue;
-        if (first->rank < second->rank) compare(collectives_of(*first), collectives_of(*second));
+        if (first->rank < second->rank) compare_operations(*first, *second);
         compare_messages(*first, *second);
       }
     }
   }
-  std::vector<collective_call const*> collectives_of(collective_state const& state) const {
+  std::vector<collective_call const*> operations_of(collective_state const& state) const {
     std::vector<collective_call const*> result;
     for (collective_call const& call : calls_) {
       if (call.state.get() == &state && !call.is_message()) result.push_back(&call);
@@ -271,11 +276,15 @@ class collective_execution {
       }
     }
   }
-  static void compare(std::vector<collective_call const*> const& first,
-                      std::vector<collective_call const*> const& second) {
-    for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-      collective_call const& a = *first[i];
-      collective_call const& b = *second[i];
+  /// Compares operations that both ranks call in this group. One rank may have called some earlier.
+  void compare_operations(collective_state const& first, collective_state const& second) const {
+    auto const of_first = operations_of(first);
+    auto const of_second = operations_of(second);
+    for (std::size_t i = 0; i < of_first.size(); ++i) {
+      std::uint64_t const number = first.operations + i;
+      if (number < second.operations || number - second.operations >= of_second.size()) continue;
+      collective_call const& a = *of_first[i];
+      collective_call const& b = *of_second[number - second.operations];
       std::string const ranks = "ranks " + std::to_string(a.state->rank) + " and " +
                                 std::to_string(b.state->rank) + " of the communicator ";
       if (a.kind != b.kind) {
@@ -401,12 +410,16 @@ class collective_execution {
     }
     ncclResult_t const ended = ncclGroupEnd();
     if (problem) std::rethrow_exception(problem);
+    count_operations();
     for (collective_call const& call : calls_) {
       if (call.is_message()) {
         call.state->count_message_locked(call.root, call.kind == collective_kind::send);
       }
     }
     check(ended, "ncclGroupEnd");
+  }
+  void count_operations() const {
+    for (auto const& [state, count] : operation_counts_) state->operations += count;
   }
   void enqueue(collective_call const& call) const {
     ncclComm_t const communicator = call.state->handle;
@@ -460,6 +473,8 @@ class collective_execution {
 
   std::vector<collective_call> calls_;
   std::vector<collective_state*> states_;  // in the order of their addresses, each once
+  // The operations without messages, also those of arrays without elements.
+  std::map<std::shared_ptr<collective_state>, std::uint64_t> operation_counts_;
 };
 
 /// The calls of the calling thread's group.
@@ -483,6 +498,11 @@ inline void submit(collective_call call) {
   }
   collective_group_state& group = collective_group_state::instance();
   if (group.depth != 0) {
+    if ((call.from && call.from->is_temporary) || (call.to && call.to->is_temporary)) {
+      throw_lifetime_error(
+          "a temporary array would be destroyed before the end of the group; keep it in a variable "
+          "until then");
+    }
     group.calls.push_back(std::move(call));
     return;
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -209,9 +210,10 @@ class collective_state {
   roc::device const device;
   collective_options const options;
   std::mutex mutex;
-  ncclComm_t handle = nullptr;     // null before the creation and after abort
-  std::string reason;              // of the abort
-  std::uint64_t group_number = 0;  // equal for all ranks of for_devices; 0: unknown
+  ncclComm_t handle = nullptr;                // null before the creation and after abort
+  std::string reason;                         // of the abort
+  std::uint64_t group_number = 0;             // equal for all ranks of for_devices; 0: unknown
+  std::atomic<std::uint64_t> operations = 0;  // called so far, without messages
 
  private:
   /// Returns false if the communicator has failed, and aborts it, so that its work ends.

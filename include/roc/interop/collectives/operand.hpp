@@ -95,12 +95,16 @@ struct collective_operand : array_operand {
   std::type_info const* element = &typeid(void);  // the type of the elements
   ncclDataType_t type = ncclUint8;
   bool is_number = false;
+  bool is_temporary = false;  // an array that is destroyed at the end of the call's expression
 };
 
 /// Returns an argument as an operand. Throws as operand_of.
-template <device_argument X>
-collective_operand collective_operand_of(X& x) {
-  return collective_operand(operand_of(x));
+template <class X>
+  requires device_argument<X>
+collective_operand collective_operand_of(X&& x) {
+  collective_operand operand(operand_of(x));
+  operand.is_temporary = owning_temporary<X>;
+  return operand;
 }
 
 /// A device array or view whose elements can be written.

@@ -36,7 +36,9 @@ enum class reduction : unsigned char {
   product,  ///< ncclProd
   min,      ///< ncclMin
   max,      ///< ncclMax
-  average,  ///< ncclAvg: the sum divided by the number of ranks; integers are truncated
+  /// ncclAvg: the sum divided by the number of ranks. That of integers is calculated in their type,
+  /// in which it may overflow, and the quotient is truncated.
+  average,
 };
 
 /// Options of a communicator.
@@ -50,7 +52,7 @@ struct collective_options {
   /// (`ncclConfig_t::blocking`), which makes the calls slower.
   std::chrono::milliseconds time_limit{0};
   /// How long the destructor of a communicator waits for its pending operations if there is no
-  /// time_limit. Then it aborts them.
+  /// time_limit. Then it aborts them. 0: as long as it takes.
   std::chrono::milliseconds destruction_limit{10'000};
 };
 

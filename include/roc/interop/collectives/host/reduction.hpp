@@ -56,7 +56,11 @@ void reduce_typed(std::vector<std::byte const*> const& inputs, std::byte* output
     for (std::size_t rank = 1; rank < inputs.size(); ++rank) {
       result = combined(result, element(rank), operation);
     }
-    if (operation == ncclAvg) result = static_cast<Sum>(result / static_cast<Sum>(inputs.size()));
+    if (operation == ncclAvg) {
+      // As in NCCL: the sum of integers has their type.
+      if constexpr (std::is_integral_v<T>) result = static_cast<T>(result);
+      result = static_cast<Sum>(result / static_cast<Sum>(inputs.size()));
+    }
     T const value = static_cast<T>(result);
     std::memcpy(output + i * sizeof(T), &value, sizeof(T));
   }
