@@ -18,6 +18,7 @@
 #include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/expect_error.hpp"
+#include "support/failing_new.hpp"
 #include "support/other_process.hpp"
 
 namespace roc::test {
@@ -393,6 +394,27 @@ TEST_F(CollectiveError, DestructionWithPendingWorkDoesNotHang) {
       << late_errors::text();
   streams[0].synchronize();
 }
+
+#if !ROCARRAY_PLATFORM_NVIDIA  // the error paths of NCCL are its own
+TEST_F(CollectiveError, RanksAreDestroyedWithoutMemory) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  late_errors const errors;
+  auto finished = std::make_unique<rank_set>();
+  finished->in_group(
+      [&](auto& rank, std::size_t i) { rank.all_reduce(arrays[i], reduction::sum); });
+  auto aborted = std::make_unique<rank_set>();
+  aborted->ranks[0].all_reduce(arrays[0], reduction::sum, aborted->streams[0]);
+  fail_new_of_all_threads(1, true);
+  finished->ranks.clear();
+  aborted->ranks[0].abort();
+  aborted->ranks.clear();
+  stop_failing_new();
+  finished.reset();
+  aborted.reset();
+  all.for_each([&](auto& rank, std::size_t i) { arrays[i].fill(rank.rank() + 1); });
+  expect_usable();
+}
+#endif
 
 TEST_F(CollectiveError, DestructionCompletesOperations) {
   late_errors const errors;

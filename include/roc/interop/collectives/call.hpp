@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -171,10 +172,10 @@ class collective_execution {
   /// affected then. Blocks until nothing that the calls up to `packed` have enqueued uses their
   /// arrays, but no longer than the longest limit of the communicators: the streams may wait for
   /// other work.
-  void fail(std::string const& problem, std::size_t packed, bool has_called_library) const {
+  void fail(std::string_view problem, std::size_t packed, bool has_called_library) const {
     std::chrono::milliseconds limit{0};
     for (collective_state* const state : states_) {
-      if (has_called_library) state->abort("an operation of its group failed: " + problem);
+      if (has_called_library) state->abort("an operation of its group failed: ", problem);
       limit = std::max(limit, state->wait_limit());
     }
     collective_wait wait(limit);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -95,20 +96,21 @@ class collective_state {
     throw collective_abort_error("the communicator was aborted: " + reason +
                                  "; create another communicator");
   }
-  /// Cancels pending operations, and makes later calls fail. Does nothing if the
-  /// handle is gone. The caller holds `mutex`.
-  void abort_locked(std::string const& why) noexcept {
+  /// Cancels pending operations, and makes later calls fail for the reason `why` + `cause`. Does
+  /// nothing if the handle is gone. Allocates nothing before the operations have been cancelled, so
+  /// that they are also if memory is exhausted. The caller holds `mutex`.
+  void abort_locked(std::string_view why, std::string_view cause = {}) noexcept {
     if (handle == nullptr) return;
+    static_cast<void>(ncclCommAbort(std::exchange(handle, nullptr)));
     try {
-      reason = why;
+      reason.assign(why).append(cause);
     } catch (...) {
       reason = "?";  // so short that it needs no allocation
     }
-    static_cast<void>(ncclCommAbort(std::exchange(handle, nullptr)));
   }
-  void abort(std::string const& why) noexcept {
+  void abort(std::string_view why, std::string_view cause = {}) noexcept {
     std::scoped_lock const lock(mutex);
-    abort_locked(why);
+    abort_locked(why, cause);
   }
   /// Returns true if the library has completed all calls; false if it works on one. Aborts and
   /// throws collective_error if the communicator has failed. The caller holds `mutex`.
@@ -176,7 +178,7 @@ class collective_state {
       device_guard const current(device);
       collective_wait wait(wait_limit());
       while (!has_finished()) {
-        if (!poll_quietly()) return;  // it was aborted
+        if (!poll_quietly()) return abort("it was destroyed");  // unless that has been done
         if (wait.pause()) continue;
         log_late_error(
             "a communicator was destroyed while an operation was pending for longer than its "

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -103,8 +104,9 @@ inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const
   {
     registry& registry = registry::instance();
     std::scoped_lock const lock(registry.mutex);
-    auto found = registry.cliques.find(content.nonce);
-    if (found == registry.cliques.end()) {
+    auto const found = registry.cliques.find(content.nonce);
+    clique* known = found == registry.cliques.end() ? nullptr : found->second.get();
+    if (known == nullptr) {
       std::size_t const bytes = clique::board_bytes(size);
       auto board = shared_memory::open(content.pid, content.file, page_bytes);
       auto const* const header = reinterpret_cast<board_header const*>(board.data());
@@ -125,11 +127,11 @@ inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const
       }
       board = shared_memory::open(content.pid, content.file, bytes);
       if (board.data() == nullptr) return fail(ncclSystemError, "no shared memory (mmap)");
-      auto group = std::make_unique<clique>(std::move(board), size);
-      if (!group->is_valid()) return fail(ncclSystemError, "no pinned memory");
-      found = registry.cliques.emplace(content.nonce, std::move(group)).first;
+      auto added = std::make_unique<clique>(std::move(board), size);
+      if (!added->is_valid()) return fail(ncclSystemError, "no pinned memory");
+      known = &registry.add(content.nonce, std::move(added));
     }
-    clique& group = *found->second;
+    clique& group = *known;
     if (group.size() != size) {
       return fail(ncclInvalidArgument,
                   "ranks disagree about the number of ranks: " + std::to_string(group.size()) +
@@ -170,9 +172,9 @@ inline ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t*
 
 inline ncclResult_t ncclCommAbort(ncclComm_t communicator) {
   if (communicator == nullptr) return impl::fail(ncclInvalidArgument, "the communicator is null");
-  communicator->group->stop(
-      communicator->rank, ncclRemoteError,
-      "rank " + std::to_string(communicator->rank) + " aborted the communicator");
+  char text[64];  // a std::string could throw, and memory may be exhausted
+  std::snprintf(text, sizeof text, "rank %d aborted the communicator", communicator->rank);
+  communicator->group->stop(communicator->rank, ncclRemoteError, text);
   impl::registry::instance().remove(communicator);
   return ncclSuccess;
 }

@@ -156,11 +156,11 @@ class board {
   /// Records an error that `rank`, a rank of this process, has found. Keeps only the first error of
   /// all ranks. Releases all waits of all ranks. May wait until another thread has recorded an
   /// error of that rank.
-  void stop(int rank, ncclResult_t code, std::string const& text) {
+  void stop(int rank, ncclResult_t code, char const* text) {
     member& finder = member_of(rank);
     if (finder.is_text_claimed.exchange(1) == 0) {
       // Others see the error only after its text is complete.
-      std::snprintf(finder.error_text, sizeof(finder.error_text), "%s", text.c_str());
+      std::snprintf(finder.error_text, sizeof(finder.error_text), "%s", text);
       std::int32_t none = ncclSuccess;
       header().error.compare_exchange_strong(none, code + 256 * (rank + 1));
     } else {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -169,8 +170,9 @@ inline void clique::monitor_loop(int local_rank) {
       bool const has_ended = file < 0 || ::poll(&entry, 1, 0) == 1;
       if (!has_ended || is_reported[i] || member_of(rank).has_left.load() != 0) continue;
       is_reported[i] = true;
-      stop(local_rank, ncclRemoteError,
-           "the process of rank " + std::to_string(rank) + " has ended");
+      char text[64];  // a std::string could throw, which would end this process too
+      std::snprintf(text, sizeof text, "the process of rank %d has ended", rank);
+      stop(local_rank, ncclRemoteError, text);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -380,7 +382,7 @@ inline void clique::compute(operation& current) {
     descriptor const& other = description(position_of(rank));
     if (other.generation != current.generation) {
       return stop(current.rank, ncclRemoteError,
-                  rank_name(rank) + " has left before " + name_of(current.what));
+                  (rank_name(rank) + " has left before " + name_of(current.what)).c_str());
     }
     bool const is_equal =
         other.type == static_cast<std::uint32_t>(current.type) && other.count == current.count &&
@@ -388,11 +390,12 @@ inline void clique::compute(operation& current) {
                         other.reduction == static_cast<std::uint32_t>(current.reduction)));
     if (!is_equal) {
       return stop(current.rank, ncclInvalidArgument,
-                  std::string("ranks disagree: rank ") + std::to_string(current.rank) + " called " +
-                      name_of(current.what) + " for " + std::to_string(current.count) +
-                      " elements, " + rank_name(rank) + " " + name_of(other.operation) + " for " +
-                      std::to_string(other.count) +
-                      "; operation, count, type, reduction and root must be equal");
+                  (std::string("ranks disagree: rank ") + std::to_string(current.rank) +
+                   " called " + name_of(current.what) + " for " + std::to_string(current.count) +
+                   " elements, " + rank_name(rank) + " " + name_of(other.operation) + " for " +
+                   std::to_string(other.count) +
+                   "; operation, count, type, reduction and root must be equal")
+                      .c_str());
     }
     if (other.bytes == 0) {
       inputs.push_back(nullptr);
@@ -402,7 +405,7 @@ inline void clique::compute(operation& current) {
       mapped.push_back(shared_memory::open(other.pid, other.file, other.bytes, other.offset));
       if (mapped.back().data() == nullptr) {
         return stop(current.rank, ncclRemoteError,
-                    "the memory of " + rank_name(rank) + " cannot be mapped");
+                    ("the memory of " + rank_name(rank) + " cannot be mapped").c_str());
       }
       inputs.push_back(mapped.back().data());
     }

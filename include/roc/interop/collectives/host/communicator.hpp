@@ -54,7 +54,9 @@ struct registry {
   std::mutex mutex;
   std::map<std::uint64_t, std::unique_ptr<clique>> cliques;  // by nonce
   std::map<std::uint64_t, shared_memory> created;
-  std::vector<std::unique_ptr<clique>> abandoned;  // with operations that are pending or unread
+  // With operations that are pending or unread. The board of a destroyed communicator can be opened
+  // again.
+  std::multimap<std::uint64_t, std::unique_ptr<clique>> abandoned;
   std::vector<shared_memory> boards;  // of destroyed cliques: they stay pinned, as payloads do
 
   /// Never destroyed: streams may still use the memory when static objects are destroyed.
@@ -62,24 +64,29 @@ struct registry {
     static registry& instance = *new registry;
     return instance;
   }
-  /// Removes a rank of this process. The caller does not hold the lock.
-  void remove(communicator* removed) {
+  /// Adds a clique, and reserves what remove() needs for it. The caller holds the lock.
+  clique& add(std::uint64_t nonce, std::unique_ptr<clique> group) {
+    std::size_t const needed = boards.size() + cliques.size() + abandoned.size() + 1;
+    if (boards.capacity() < needed) boards.reserve(2 * needed);
+    return *cliques.emplace(nonce, std::move(group)).first->second;
+  }
+  /// Removes a rank of this process. Allocates no memory: it also ends ranks after a failed
+  /// allocation. The caller does not hold the lock.
+  void remove(communicator* removed) noexcept {
     std::unique_ptr<communicator> const owned(removed);
-    std::vector<std::unique_ptr<clique>> destroyed;
+    std::multimap<std::uint64_t, std::unique_ptr<clique>> destroyed;
     std::scoped_lock const lock(mutex);
     clique* const group = owned->group;
     if (--group->local_ranks == 0) {
       created.erase(group->nonce());
-      auto const entry = cliques.find(group->nonce());
-      abandoned.push_back(std::move(entry->second));
-      cliques.erase(entry);
+      abandoned.insert(cliques.extract(group->nonce()));
     }
-    std::erase_if(abandoned, [&](std::unique_ptr<clique>& entry) {
-      if (entry->reap()) return false;
-      boards.push_back(entry->take_board());
-      destroyed.push_back(std::move(entry));
-      return true;
-    });
+    for (auto next = abandoned.begin(); next != abandoned.end();) {
+      auto const entry = next++;
+      if (entry->second->reap()) continue;
+      boards.push_back(entry->second->take_board());
+      destroyed.insert(abandoned.extract(entry));
+    }
   }
 };
 
@@ -205,7 +212,7 @@ inline ncclResult_t end_group() {
     }
     if (code != ncclSuccess) {
       // The other ranks wait for the operation.
-      group.stop(call->owner->rank, code, last_error());
+      group.stop(call->owner->rank, code, last_error().c_str());
     } else if (!call->owner->is_blocking) {
       code = ncclInProgress;  // as NCCL does
     }
