@@ -274,9 +274,25 @@ if(TARGET plain_copies AND TARGET rocarray_preload AND ROCARRAY_PYTHON_EXECUTABL
     FAIL_REGULAR_EXPRESSION "wrong bytes;exit status;Traceback")
 endif()
 
+# Peers of the library, which run elsewhere.
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia" AND ROCARRAY_PYTHON_EXECUTABLE)
+  set(name ${rocarray_test_prefix}.benchmarks.torch_between_devices)
+  add_test(NAME ${name}
+    COMMAND ${ROCARRAY_PYTHON_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/peers/between_devices.py 256 0.01)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77
+    PASS_REGULAR_EXPRESSION "NCCL: all_reduce over [0-9]+ devices, bus bandwidth +[0-9.]+ GB/s")
+  if(TARGET rocarray_preload)
+    get_target_property(run rocarray_preload ROCARRAY_RUN)
+    add_test(NAME ${rocarray_test_prefix}.benchmarks.torch_same_results
+      COMMAND ${ROCARRAY_PYTHON_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/peers/torch_same_results.py ${run} --steps 4)
+    set_tests_properties(${rocarray_test_prefix}.benchmarks.torch_same_results PROPERTIES
+      ENVIRONMENT "${environment}" TIMEOUT 600 SKIP_RETURN_CODE 77)
+  endif()
+endif()
+
 # The host platform and the fake HIP runtime have as many devices as asked for. A machine with one GPU has
 # no case of this name.
-if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME OR rocarray_test_gpu_count GREATER 1)
   set(two_devices ${environment} ROCARRAY_HOST_DEVICES=2)
   rocarray_add_exit_code_test(rocbench.peer 0 rocbench run "peer/*" "raw/peer/*" --size 64K --max-time 0.01
     MESSAGE "peer/0-1/copy" WITH ${two_devices})
@@ -284,6 +300,14 @@ if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
     WITH ${two_devices})
   rocarray_add_exit_code_test(rocbench.peer_finds_wrong_byte 2 rocbench run "peer/*" --size 64K --max-time 0
     --inject WITH ${two_devices})
+  rocarray_add_exit_code_test(rocbench.all_of_two_devices 0 rocbench run "all/*" "raw/all/*" --size 64K
+    --max-time 0 MESSAGE "all/bidir/pageable +64 KiB +0: [0-9.]+ 1: [0-9.]+" WITH ${two_devices})
+  if(TARGET rocarray::collectives)
+    rocarray_add_exit_code_test(rocbench.collectives_of_two 0 rocbench run "*collective/*" --size 1,40001
+      --row 1000 --max-time 0 MESSAGE "\nraw/collective/all_to_all +" WITH ${two_devices})
+  endif()
+endif()
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME)
   set(four_devices ${environment} ROCARRAY_HOST_DEVICES=4)
   rocarray_add_exit_code_test(rocbench.peer_matrix 0 rocbench run "peer/*/copy" --size 64K --max-time 0
     MESSAGE "peer/copy, 64 KiB, GB/s\n +0 +1 +2 +3\n +0 +- +[0-9.]+ +[0-9.]+ +[0-9.]+\n" WITH ${four_devices})

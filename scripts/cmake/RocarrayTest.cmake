@@ -26,6 +26,10 @@
 # FRESH           each test needs its own process, also with ROCARRAY_TEST_BY_PROGRAM, because it
 #                 would see failures, log lines or memory of an earlier test
 
+# The GPUs of this machine, for tests that need several on nvidia.
+file(GLOB gpus /dev/nvidia[0-9] /dev/nvidia[0-9][0-9])
+list(LENGTH gpus rocarray_test_gpu_count)
+
 set(ROCARRAY_TEST_LAUNCHER auto CACHE STRING
   "Launcher of amd tests: auto (fake HIP runtime if there is no AMD GPU), empty, or a command")
 set(ROCARRAY_TEST_SCALE "" CACHE STRING "Divisor of the tests' sizes, for emulators: 1 or more")

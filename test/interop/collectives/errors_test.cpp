@@ -674,6 +674,40 @@ TEST_F(CollectiveError, RanksInSeveralThreadsNeedNoGroup) {
   EXPECT_EQ(results, std::vector<int>(static_cast<std::size_t>(ranks), ranks * ranks));
 }
 
+// Rank 1 of two, on the second device. Connects, and is killed by the parent.
+void connect_only(channel& parent) {
+  auto const id = parent.receive<std::array<std::byte, collective_id::byte_count>>();
+  device const own(1);
+  device_guard const current(own);
+  collective_communicator const rank(collective_id(id), 1, 2, own);
+  device_array<int, 1> numbers = to_device(std::vector<int>{10, 20});
+  rank.all_reduce(numbers, reduction::sum);
+  parent.send(numbers.copy_to_host()(1));
+  parent.receive<bool>();
+}
+role_definition const connecting_role("collective_connecting_peer", connect_only);
+
+// The host platform sees the end of the process; RCCL and NCCL may need the time limit.
+TEST_F(CollectiveError, EndOfProcessOnOtherDeviceIsFound) {
+  if (device::count() < 2) GTEST_SKIP() << "needs two devices";
+  other_process peer("collective_connecting_peer");
+  auto const id = collective_id::create();
+  peer.send(id.bytes());
+  device const own(0);
+  device_guard const current(own);
+  collective_communicator const rank(id, 0, 2, own, {.time_limit = std::chrono::seconds(30)});
+  device_array<int, 1> numbers = to_device(std::vector<int>{1, 2});
+  rank.all_reduce(numbers, reduction::sum);
+  EXPECT_EQ(22, numbers.copy_to_host()(1));
+  EXPECT_EQ(22, peer.receive<int>());
+  peer.kill();
+  EXPECT_THROW(rank.all_reduce(numbers, reduction::sum), collective_error);
+  EXPECT_THROW(rank.broadcast(numbers, 0), collective_abort_error);
+  numbers.fill(3);
+  EXPECT_EQ(3, numbers.copy_to_host()(0));
+  expect_usable();
+}
+
 #if !ROCARRAY_PLATFORM_NVIDIA
 TEST_F(CollectiveError, DisagreementOutsideOfGroupIsFoundWhenTheDataIsThere) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
