@@ -85,10 +85,10 @@ doctor | [03] | doctor | huge pages +[^\n]+
 unaligned_sizes | 0 | run * --size 1,4097 --min-time 0 --max-time 0
 usual_sizes | 0 | run latency/d2d/copy alloc/device --max-time 0.01 | latency/d2d/copy +4 B .*alloc/device +1 MiB
 rows | 0 | run strided/* @quick@ --row 1000 --pitch 3K
-elements_of_1_bytes | 0 | run permute/* box/* --size 64K --max-time 0 --element 1
-elements_of_2_bytes | 0 | run permute/* box/* --size 64K --max-time 0 --element 2
-elements_of_8_bytes | 0 | run permute/* box/* --size 64K --max-time 0 --element 8
-elements_of_16_bytes | 0 | run permute/* box/* --size 64K --max-time 0 --element 16
+elements_of_1_bytes | 0 | run permute/* reverse/* box/* --size 64K --max-time 0 --element 1
+elements_of_2_bytes | 0 | run permute/* reverse/* box/* --size 64K --max-time 0 --element 2
+elements_of_8_bytes | 0 | run permute/* reverse/* box/* --size 64K --max-time 0 --element 8
+elements_of_16_bytes | 0 | run permute/* reverse/* box/* --size 64K --max-time 0 --element 16
 batches | 0 | run *batch/* @quick@ --row 100
 like_nvbandwidth | 0 | --like nvbandwidth --size 1M
 like_babelstream_finds_wrong_byte | 2 | --like babelstream --size 64K --inject
@@ -164,8 +164,8 @@ set(cases h2d/pageable d2h/pinned d2d/copy bidir/pinned strided/2d/h2d strided/3
   raw/stream/add raw/stream/triad batch/d2d raw/batch/h2d raw/batch/d2h
   h2d/just_written async/h2d/borrowed async/bidir/pageable async/tiles/borrowed raw/async/tiles/pinned
   threads_4/h2d/pageable enqueue/d2h/pageable box/interior box/long_rows_shifted raw/box/compact
-  box/every_2nd_element permute/021/d2d for_each/1d for_each/2d for_each/3d for_each/4d raw/for_each/1d
-  raw/for_each/4d)
+  box/every_2nd_element permute/021/d2d reverse/last_axis/d2d reverse/first_axis/d2d reverse/interior/d2d
+  for_each/1d for_each/2d for_each/3d for_each/4d raw/for_each/1d raw/for_each/4d)
 set(cases_with_gaps ${cases})
 list(FILTER cases_with_gaps INCLUDE REGEX "^((strided|batch)/|box/(interior|long))")
 foreach(site data before after gap)

@@ -141,12 +141,15 @@ def on_device(results):
     for element in (1, 2, 4, 8, 16):
         run = f"elements_{element}"
         copy = results.rate(run, "d2d/copy")
-        for case, title in (("permute/2d", "transposition"), ("permute/3d", "(2, 1, 0) of a cube")):
+        for case, title in (("permute/2d", "transposition"), ("permute/3d", "(2, 1, 0) of a cube"),
+                            ("reverse/last_axis", "last axis of a matrix reversed"),
+                            ("reverse/first_axis", "first axis of a matrix reversed"),
+                            ("reverse/interior", "last axis of an interior reversed")):
             library = results.rate(run, case + "/d2d")
             peers = [format_rate(results.peer(f"{case}/{element}", name)) for name in PEERS[:2]]
             rows.append([f"{title}, {element} B", format_rate(library),
                          format_ratio(library, copy), *peers])
-    print_table("Permutations on the device, bytes read plus written, GB/s",
+    print_table("Permuted and reversed axes on the device, bytes read plus written, GB/s",
                 ["operation", "library", "ratio to d2d/copy", *PEERS[:2]], rows)
     rows = []
     raw = results.rate("fill", "raw/fill/byte")

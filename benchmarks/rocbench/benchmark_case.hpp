@@ -126,7 +126,7 @@ struct case_parameters {
   std::size_t bytes = 0;     ///< payload
   std::size_t row = 4096;    ///< bytes per row of strided cases and per copy of batch cases
   std::size_t pitch = 4608;  ///< bytes from one row to the next; not less than `row`
-  std::size_t element = 4;   ///< bytes per element of permutations: 1, 2, 4, 8 or 16
+  std::size_t element = 4;   ///< bytes per element of permute, reverse and box: 1, 2, 4, 8 or 16
 };
 
 /// A case that the command line can select by name.
@@ -166,7 +166,7 @@ void add_with_raw(case_vector& cases, benchmark_case library, std::string const&
 }
 
 // The families of cases, each in the file of its name.
-void add_copy_cases(case_vector& cases);         ///< h2d, d2h, d2d, bidir, strided, permute
+void add_copy_cases(case_vector& cases);  ///< h2d, d2h, d2d, bidir, strided, permute, reverse
 void add_host_memory_cases(case_vector& cases);  ///< h2d/just_written, d2h/new_*
 void add_stream_copy_cases(case_vector& cases);  ///< async, threads, enqueue
 void add_box_cases(case_vector& cases);          ///< box

@@ -147,7 +147,7 @@ void add_measuring_options(CLI::App& app, command_line& options) {
             "Bytes from one row to the next. Default: 9/8 of the row")
       ->transform(size_validator());
   add_value(app, "--element", "BYTES", options.element,
-            "Bytes per element of the permute and box cases: 1, 2, 4, 8 or 16")
+            "Bytes per element of the permute, reverse and box cases: 1, 2, 4, 8 or 16")
       ->check(CLI::IsMember({1, 2, 4, 8, 16}).description(""))
       ->capture_default_str();
   add_value(app, "--min-time", "SECONDS", options.min_time,
@@ -156,7 +156,7 @@ void add_measuring_options(CLI::App& app, command_line& options) {
   add_value(
       app, "--max-time", "SECONDS", options.max_time,
       "Maximal seconds per case; a case is noisy if its samples still disagree then. Default: "
-      "0.7 (sweep 0.5, latency and alloc 1, check 0); without this option, run measures "
+      "0.65 (sweep 0.5, latency and alloc 1, check 0); without this option, run measures "
       "cases whose median is not precise to 1 % in up to 8 extra rounds of 0.3 seconds, "
       "within half a minute in total")
       ->check(number_validator(0, max_seconds));
@@ -340,13 +340,13 @@ measuring_plan defaults_of(command_line const& options, std::uint64_t largest,
                "raw/d2d/copy"},
               sizes,
               {0.1, 0.5, 2}};
-    // If all 35 cases are noisy, this takes half a minute including preparation. The remaining time
+    // If all 37 cases are noisy, this takes half a minute including preparation. The remaining time
     // is spent on noisy cases in short rounds, which see more of a machine's drift than one long
     // round.
     default:
       return {{},
               {largest},
-              {.min_time = 0.2, .max_time = 0.7, .rounds = 2, .extra = {{0.3, 8, 27}}},
+              {.min_time = 0.2, .max_time = 0.65, .rounds = 2, .extra = {{0.3, 8, 27}}},
               true};
   }
 }

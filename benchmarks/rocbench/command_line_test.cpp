@@ -113,8 +113,8 @@ TEST(MakePlan, UsesOptionsOrDefaultsOfCommand) {
     unsigned rounds;
     bool has_extra;
   } const rows[] = {
-      {{"run"}, {70000}, 0, 0.2, 0.7, 2, true},
-      {{"run", "--size", "7,1G"}, {7, 1 << 30}, 0, 0.2, 0.7, 2, true},
+      {{"run"}, {70000}, 0, 0.2, 0.65, 2, true},
+      {{"run", "--size", "7,1G"}, {7, 1 << 30}, 0, 0.2, 0.65, 2, true},
       {{"run", "--max-time", "0.05"}, {70000}, 0, 0.05, 0.05, 2, false},
       {{"run", "--min-time", "30"}, {70000}, 0, 30, 30, 2, true},
       {{"run", "--min-time", "1", "--max-time", "2"}, {70000}, 0, 1, 2, 2, false},
@@ -181,13 +181,14 @@ TEST(DefaultCases, CoverEachKindOfWork) {
   for (char const* const name :
        {"h2d/pinned", "h2d/pageable", "h2d/just_written", "d2h/pinned", "d2h/pageable",
         "d2h/new_array", "d2d/copy", "async/h2d/pageable", "async/d2h/pageable",
-        "async/bidir/pageable", "strided/2d/h2d", "strided/2d/d2h", "box/interior", "box/compact",
-        "for_each/3d", "latency/h2d/pinned", "latency/d2h/pageable"}) {
+        "async/bidir/pageable", "async/tiles/pageable", "strided/2d/h2d", "strided/2d/d2h",
+        "box/interior", "box/compact", "for_each/3d", "latency/h2d/pinned",
+        "latency/d2h/pageable"}) {
     EXPECT_TRUE(contains(name)) << name;
     EXPECT_TRUE(contains(std::string("raw/") + name)) << name;
   }
   EXPECT_TRUE(contains("permute/021/d2d"));
-  EXPECT_EQ(cases.size(), 35u);
+  EXPECT_EQ(cases.size(), 37u);
 }
 
 TEST(LimitOf, IsThatOfDeviceMemoryOrLinkOnGpuAndOfCopyOnHost) {
@@ -230,8 +231,8 @@ TEST(AllCases, ListRawCounterpartAfterEachCaseAndFitTerminal) {
     EXPECT_LE(name.size(), 30u) << name;
     EXPECT_LE(std::max<std::size_t>(name.size(), 27) + cases[i].description.size(), 77u)
         << name << ": " << cases[i].description;
-    if (name.starts_with("raw/") || name.starts_with("permute/") || name == "fill/float" ||
-        name.ends_with("/transposed") ||
+    if (name.starts_with("raw/") || name.starts_with("permute/") || name.starts_with("reverse/") ||
+        name == "fill/float" || name.ends_with("/transposed") ||
         (name.starts_with("collective/") && name.ends_with("/rows"))) {
       continue;
     }

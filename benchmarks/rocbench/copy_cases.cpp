@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cases of copies: contiguous, strided, permuted, both ways at once, synchronized each, and
-// batches. Cases of fills.
+// Cases of copies: contiguous, strided, permuted, reversed, both ways at once, synchronized each,
+// and batches. Cases of fills.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -257,6 +257,14 @@ std::unique_ptr<experiment> make_bidirectional(memory_kind host_memory, api_kind
 
 copy_layout contiguous(case_parameters const& sizes) { return contiguous_layout(sizes.bytes); }
 
+// The box of box/compact. Its rows do not begin at multiples of 16 bytes, unlike those of a matrix
+// of the default size.
+copy_layout reversed_interior(case_parameters const& sizes) {
+  roc::shape<3> const extents = fitting_box(sizes.bytes / sizes.element, 510, 254);
+  roc::shape<3> const array{extents[0] + 2, extents[1] + 2, extents[2] + 2};
+  return reversed_box_layout(sizes.element, extents, {array, {1, 1, 1}}, 2);
+}
+
 // Cases with the same layout.
 struct copy_family {
   char const* prefix;       // of the names
@@ -264,7 +272,7 @@ struct copy_family {
   std::span<operand_pair const> operands;
   copy_layout (*make_layout)(case_parameters const&);
   bool by_default = false;
-  bool has_raw_call = true;  // HIP has no function that permutes axes
+  bool has_raw_call = true;  // HIP has no function that permutes or reverses axes
   bool is_latency = false;   // times each copy
 };
 
@@ -292,6 +300,18 @@ constexpr copy_family strided_families[] = {
     {"permute/021/", "matrices from C to F order, ", device_operands,
      [](case_parameters const& sizes) { return swapped_axes_layout(sizes.bytes, sizes.element); },
      true, false},
+    {"reverse/last_axis/", "matrix, last axis reversed, ", device_operands,
+     [](case_parameters const& sizes) {
+       return reversed_matrix_layout(sizes.bytes, sizes.element, 1);
+     },
+     false, false},
+    {"reverse/first_axis/", "matrix, first axis reversed, ", device_operands,
+     [](case_parameters const& sizes) {
+       return reversed_matrix_layout(sizes.bytes, sizes.element, 0);
+     },
+     false, false},
+    {"reverse/interior/", "interior, last axis reversed, ", device_operands, reversed_interior,
+     false, false},
 };
 
 void add_family(case_vector& cases, copy_family const& family) {

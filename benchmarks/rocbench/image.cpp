@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -124,8 +125,17 @@ std::size_t operand_layout::span_bytes() const {
   if (array_elements != 0) return array_elements * element;
   std::size_t last_element = 0;
   for (std::size_t axis = 0; axis < 3; ++axis)
-    last_element += (extents[axis] - 1) * static_cast<std::size_t>(strides[axis]);
+    last_element += (extents[axis] - 1) * static_cast<std::size_t>(std::abs(strides[axis]));
   return (last_element + 1) * element;
+}
+
+std::size_t operand_layout::first_element_offset() const {
+  std::size_t elements = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (strides[axis] < 0)
+      elements += (extents[axis] - 1) * static_cast<std::size_t>(-strides[axis]);
+  }
+  return positions.before + elements * element;
 }
 
 bool operand_layout::is_contiguous() const {
@@ -166,6 +176,19 @@ copy_layout box_layout(std::size_t element, roc::shape<3> const& extents,
   return {operand(source), operand(destination)};
 }
 
+copy_layout reversed_box_layout(std::size_t element, roc::shape<3> const& extents,
+                                box_position const& source, std::size_t axis) {
+  copy_layout result = box_layout(element, extents, source, {extents});
+  result.source.strides[axis] = -result.source.strides[axis];
+  image_layout& positions = result.source.positions;
+  if (axis == 2) {  // the runs of the box are reversed: each element is a run
+    positions.axes[2] = {extents[2], element, element};
+    positions.run = element;
+  }
+  positions.axes[axis].reversed = true;
+  return result;
+}
+
 roc::shape<3> fitting_box(std::size_t count, std::size_t rows, std::size_t width) {
   std::size_t const columns = std::clamp(count, std::size_t{1}, width);
   std::size_t const all_rows = std::max(count / columns, std::size_t{1});
@@ -182,6 +205,12 @@ copy_layout transposed_layout(std::size_t bytes, std::size_t element) {
            {1, n, n},
            {pitch * pitch, 1, pitch},
            {{{n, row, element}, {n, element, row}}, element}}};
+}
+
+copy_layout reversed_matrix_layout(std::size_t bytes, std::size_t element, std::size_t axis) {
+  std::size_t const n = largest_root(bytes / element, 2);
+  roc::shape<3> const extents{1, n, n};
+  return reversed_box_layout(element, extents, {extents}, axis + 1);
 }
 
 copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element) {

@@ -57,6 +57,8 @@ struct image_axis {
   std::uint64_t payload_stride = 0;  ///< bytes from one block to the next in the payload
   /// The block at position p in memory is block p * permutation % count of the payload.
   std::uint64_t permutation = 1;
+  /// true: the last block in memory is the first of the payload. Then `permutation` is 1.
+  bool reversed = false;
 };
 
 /// The positions of a payload's bytes in memory: axes by descending stride, the innermost over
@@ -108,8 +110,9 @@ ROCARRAY_HOST_DEVICE inline segment segment_at(image const& contents, std::uint6
     if (position >= axis.count) return {end - remainder, 0, false};
     remainder -= position * axis.stride;
     end = axis.stride;
-    std::uint64_t const block =
-        axis.permutation == 1 ? position : position * axis.permutation % axis.count;
+    std::uint64_t const block = axis.reversed           ? axis.count - 1 - position
+                                : axis.permutation == 1 ? position
+                                                        : position * axis.permutation % axis.count;
     index += block * axis.payload_stride;
   }
   if (remainder >= contents.layout.run) return {end - remainder, 0, false};
@@ -197,8 +200,8 @@ void fill_bytes(std::byte* memory, std::size_t bytes, std::uint8_t value);
 
 // ---- Layouts of copies ----
 
-/// The layout of one operand, which may be a part of an array. Strides count elements and are not
-/// negative.
+/// The layout of one operand, which may be a part of an array. Strides count elements; that of a
+/// reversed axis is negative.
 struct operand_layout {
   std::size_t element = 1;  ///< bytes: 1, 2, 4, 8 or 16
   roc::shape<3> extents{};
@@ -210,6 +213,9 @@ struct operand_layout {
   std::size_t payload_bytes() const;
   /// Returns the bytes of the array, or those up to the end of the operand's last element.
   std::size_t span_bytes() const;
+  /// Returns the offset in bytes of the element with index 0, which is the last in memory along a
+  /// reversed axis.
+  std::size_t first_element_offset() const;
   bool is_contiguous() const;
 };
 
@@ -232,11 +238,18 @@ struct box_position {
 /// Returns the copy of a box from one array to another. Precondition: the box is within both.
 copy_layout box_layout(std::size_t element, roc::shape<3> const& extents,
                        box_position const& source, box_position const& destination);
+/// Returns the copy of a box to an array that has no other elements. The copy reads the box
+/// backward along `axis`. Preconditions: as box_layout().
+copy_layout reversed_box_layout(std::size_t element, roc::shape<3> const& extents,
+                                box_position const& source, std::size_t axis);
 /// Returns the extents of as many planes of `rows` rows of `width` elements as fit in `count`
 /// elements. If less than a plane fits, it has fewer rows; a single row may be shorter.
 roc::shape<3> fitting_box(std::size_t count, std::size_t rows, std::size_t width);
 /// Returns the copy of the largest square matrix that fits in `bytes` from C order to F order.
 copy_layout transposed_layout(std::size_t bytes, std::size_t element);
+/// Returns the copy of the largest square matrix that fits in `bytes`, read backward along `axis`
+/// (0: rows, 1: columns), to C order.
+copy_layout reversed_matrix_layout(std::size_t bytes, std::size_t element, std::size_t axis);
 /// Returns the copy of the largest cube that fits in `bytes` from C order to F order.
 copy_layout reversed_axes_layout(std::size_t bytes, std::size_t element);
 /// Returns the copy of the matrices of the largest cube that fits in `bytes` from C order to F

@@ -133,9 +133,10 @@ constexpr struct {
   char const* description;
   memory_kind host_memory;
   bool borrows;
+  bool by_default = false;
 } tile_cases[] = {
     {"async/tiles/pinned", "tiles up and back on 3 streams, pinned", pinned, false},
-    {"async/tiles/pageable", "tiles up and back on 3 streams, pageable", pageable, false},
+    {"async/tiles/pageable", "tiles up and back on 3 streams, pageable", pageable, false, true},
     {"async/tiles/borrowed", "tiles up and back on 3 streams, borrowed", pageable, true},
 };
 
@@ -222,7 +223,7 @@ void add_stream_copy_cases(case_vector& cases) {
     std::string const description = definition.description;
     add_with_raw(cases,
                  {definition.name, description, accounting::payload,
-                  limiting_resource::link_bidirectional, false},
+                  limiting_resource::link_bidirectional, definition.by_default},
                  description + ", by HIP", [&](api_kind api, case_parameters const& parameters) {
                    return make_tiles(definition.host_memory, definition.borrows, api,
                                      parameters.bytes);

@@ -61,7 +61,7 @@ buffer_layout buffer_of(memory_kind kind, operand_layout const& operand, int dev
 
 // Returns the first element of an operand.
 std::byte* first_element(guarded_buffer& buffer, operand_layout const& operand) {
-  return buffer.payload() + operand.positions.before;
+  return buffer.payload() + operand.first_element_offset();
 }
 
 // Calls f(T{}) with an integer type of so many bytes, or an array of integers.

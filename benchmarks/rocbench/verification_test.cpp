@@ -38,10 +38,12 @@ std::vector<std::byte> expected_memory(operand_layout const& operand, std::uint6
   for (std::size_t i = 0; i < operand.extents[0]; ++i) {
     for (std::size_t j = 0; j < operand.extents[1]; ++j) {
       for (std::size_t k = 0; k < operand.extents[2]; ++k, payload_offset += operand.element) {
-        auto const offset = i * static_cast<std::size_t>(operand.strides[0]) +
-                            j * static_cast<std::size_t>(operand.strides[1]) +
-                            k * static_cast<std::size_t>(operand.strides[2]);
-        std::memcpy(&expected_bytes[guard + operand.positions.before + offset * operand.element],
+        // Offsets from the first element are negative along reversed axes.
+        auto const offset = static_cast<std::ptrdiff_t>(i) * operand.strides[0] +
+                            static_cast<std::ptrdiff_t>(j) * operand.strides[1] +
+                            static_cast<std::ptrdiff_t>(k) * operand.strides[2];
+        std::byte* const first = &expected_bytes[guard + operand.first_element_offset()];
+        std::memcpy(first + offset * static_cast<std::ptrdiff_t>(operand.element),
                     &pattern[payload_offset], operand.element);
       }
     }
@@ -60,7 +62,9 @@ void for_each_image(std::size_t bytes, F const& f) {
         transposed_layout(bytes, 4), transposed_layout(bytes, 16), reversed_axes_layout(bytes, 1),
         reversed_axes_layout(bytes, 8), swapped_axes_layout(bytes, 2),
         box_layout(2, box, {array, {1, 3, 2}}, {array, {2, 0, 5}}),
-        box_layout(1, box, {array}, {box})}) {
+        box_layout(1, box, {array}, {box}), reversed_matrix_layout(bytes, 4, 0),
+        reversed_matrix_layout(bytes, 1, 1), reversed_box_layout(2, box, {array, {1, 3, 2}}, 0),
+        reversed_box_layout(2, box, {array, {1, 3, 2}}, 2)}) {
     for (operand_layout const& operand : {layout.source, layout.destination})
       f(image_around(operand), expected_memory(operand, 3));
   }
@@ -167,6 +171,23 @@ TEST(CopyLayout, BoxIsWithinItsArray) {
   EXPECT_EQ(layout.destination.positions.before, 0u);
   EXPECT_TRUE(layout.destination.is_contiguous());
   EXPECT_EQ(layout.destination.payload_bytes(), 4u * 210);
+}
+
+TEST(CopyLayout, ReversedAxisHasNegativeStrideAndBeginsAtItsLastElement) {
+  roc::shape<3> const extents{5, 6, 7};
+  box_position const box{{10, 20, 30}, {1, 2, 3}};
+  std::size_t const lowest = 600 + 60 + 3;
+  copy_layout const first = reversed_box_layout(4, extents, box, 0);
+  EXPECT_EQ(first.source.strides, (roc::strides<3>{-600, 30, 1}));
+  EXPECT_EQ(first.source.first_element_offset(), 4u * (lowest + 4 * 600));
+  copy_layout const last = reversed_box_layout(4, extents, box, 2);
+  EXPECT_EQ(last.source.strides, (roc::strides<3>{600, 30, -1}));
+  EXPECT_EQ(last.source.first_element_offset(), 4u * (lowest + 6));
+  EXPECT_EQ(last.source.span_bytes(), 4u * 6000);
+  EXPECT_FALSE(last.source.is_contiguous());
+  EXPECT_TRUE(last.destination.is_contiguous());
+  EXPECT_EQ(reversed_matrix_layout(4 * 100, 4, 0).source.strides, (roc::strides<3>{100, -10, 1}));
+  EXPECT_EQ(reversed_matrix_layout(4 * 100, 4, 1).source.first_element_offset(), 4u * 9);
 }
 
 TEST(CopyLayout, FittingBoxHasWholePlanesOrFewerRowsOrOneShorterRow) {
