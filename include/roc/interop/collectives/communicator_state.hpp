@@ -96,9 +96,9 @@ class collective_state {
     throw collective_abort_error("the communicator was aborted: " + reason +
                                  "; create another communicator");
   }
-  /// Cancels pending operations, and makes later calls fail for the reason `why` + `cause`. Does
-  /// nothing if the handle is gone. Allocates nothing before the operations have been cancelled, so
-  /// that they are also if memory is exhausted. The caller holds `mutex`.
+  /// Cancels pending operations, and makes later calls fail with the reason `why`, followed by
+  /// `cause`. Does nothing if the handle is gone. Works also if memory is exhausted. The caller
+  /// holds `mutex`.
   void abort_locked(std::string_view why, std::string_view cause = {}) noexcept {
     if (handle == nullptr) return;
     static_cast<void>(ncclCommAbort(std::exchange(handle, nullptr)));
@@ -178,7 +178,7 @@ class collective_state {
       device_guard const current(device);
       collective_wait wait(wait_limit());
       while (!has_finished()) {
-        if (!poll_quietly()) return abort("it was destroyed");  // unless that has been done
+        if (!poll_quietly()) return abort("it was destroyed");  // unless it is aborted already
         if (wait.pause()) continue;
         log_late_error(
             "a communicator was destroyed while an operation was pending for longer than its "
