@@ -281,8 +281,8 @@ ipc_array_handle get_ipc_handle(device_array<T, N>&&, stream_ref, ipc_exposure =
 /// @throws roc::error for other errors of HIP
 ///
 /// *Synchronization:* blocks until the work that the exporting process had enqueued on the stream
-/// of its handle has finished. The destructor of the array blocks until the work that uses the
-/// memory has finished, as for adopted memory: see adopt.
+/// of its handle has finished, or throws if that process ends before. The destructor of the array
+/// blocks until the work that uses the memory has finished, as for adopted memory: see adopt.
 ///
 /// *Lifetime:* the exporting process must keep its array as long as this one exists.
 template <class T, std::size_t N>
@@ -297,7 +297,8 @@ template <class T, std::size_t N>
 /// *Synchronization:* does not block. Work enqueued on `stream` from now on, and work that the
 /// library enqueues for the array on other streams, comes after the work that the exporting process
 /// had enqueued on the stream of its handle. If an array that has some of the same bytes is open in
-/// this process, that holds only for work on `stream`: order other streams after it.
+/// this process, that holds only for work on `stream`: order other streams after it. If the
+/// exporting process ends before that work has finished, the wait of `stream` may never end.
 template <class T, std::size_t N>
 [[nodiscard]] device_array<T, N> open_ipc_array(
     ipc_array_handle const& handle, stream_ref stream,

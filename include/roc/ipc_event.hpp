@@ -39,11 +39,14 @@ class ipc_event_handle {
 ///
 /// A process that has opened it may record it and wait for it. A wait is for the last record that
 /// was made before it in any process. The processes must tell each other that a record has been
-/// made, because a wait before the first record ends at once.
+/// made, because a wait before the first record ends at once. synchronize() of an opened event also
+/// waits for records that are made while it waits.
 ///
-/// *Lifetime:* the process that created the event must keep it until the others have opened it. If
-/// it ends earlier than they do, what it had recorded counts as finished on the host platform; HIP
-/// does not say what happens.
+/// *Lifetime:* the process that created the event must keep it until nobody waits for it. If it has
+/// ended, synchronize() of a process that has opened the event and never recorded it throws
+/// ipc_error, unless the event has been reached. What the ended process had recorded counts as
+/// reached on the host platform; elsewhere it may stay pending, and the wait of a stream may never
+/// end.
 ///
 /// *AMD:* several versions of ROCm restrict these events. Every process must open the event before
 /// any of them destroys it, because that removes the name by which it is opened. It must not be

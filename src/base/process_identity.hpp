@@ -44,7 +44,8 @@ std::size_t read_file(char const* path, char (&text)[N]) noexcept {
 }
 
 struct process_status {
-  char state = '\0';  // as in /proc/PID/stat; 0 if there is no such process
+  char state = '\0';  // of the main thread, as in /proc/PID/stat; 0 if there is no such process
+  long long threads = 0;
   std::uint64_t start_time = 0;
 };
 
@@ -59,12 +60,17 @@ inline process_status read_status(std::int64_t pid) noexcept {
   if (field == nullptr || field[1] != ' ') return result;
   result.state = field[2];
   field += 2;
-  constexpr int fields_to_start_time = 19;  // the state is field 3, the start time field 22
-  for (int i = 0; i < fields_to_start_time && field != nullptr; ++i) {
+  // The state is field 3, the number of threads field 20, and the start time field 22.
+  constexpr int fields_to_threads = 17;
+  for (int i = 0; i < fields_to_threads && field != nullptr; ++i) {
     field = std::strchr(field + 1, ' ');
   }
+  long long threads = 0;
   unsigned long long time = 0;
-  if (field != nullptr && std::sscanf(field, "%llu", &time) == 1) result.start_time = time;
+  if (field != nullptr && std::sscanf(field, "%lld %*s %llu", &threads, &time) == 2) {
+    result.threads = threads;
+    result.start_time = time;
+  }
   return result;
 }
 
@@ -112,8 +118,10 @@ inline process_state state_of(process_identity const& process,
     return process_state::unknown;
   }
   auto const status = process_detail::read_status(process.pid);
-  // A process that has ended may still have an entry, until its parent has asked for its result.
-  bool const has_ended = status.state == '\0' || status.state == 'Z' || status.state == 'X';
+  // A process that has ended may still have an entry, until its parent has asked for its result. If
+  // only the main thread has ended, the entry looks the same, but counts the other threads.
+  bool const is_zombie = status.state == 'Z' && status.threads <= 1;
+  bool const has_ended = status.state == '\0' || status.state == 'X' || is_zombie;
   return !has_ended && status.start_time == process.start_time ? process_state::running
                                                                : process_state::ended;
 }

@@ -7,6 +7,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/default_stream_sync.hpp"
+#include "runtime/opened_events.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
@@ -27,6 +28,7 @@ event_base::event_base(unsigned flags) : is_timed_((flags & hipEventDisableTimin
 event_base::~event_base() {
   if (handle_ == nullptr) return;
   runtime::forget_event(handle_);
+  runtime::forget_opened_event(handle_);
   ROCARRAY_HIP_QUIET(hipEventDestroy, native(handle_));
 }
 
@@ -53,6 +55,7 @@ void event_base::record(stream_ref stream, detail::caller at) {
   static_cast<void>(handle());
   static_cast<void>(runtime::handle(stream));
   runtime::on_stream_device const guard(stream);
+  runtime::record_opened_event(handle_);
   if (!is_timed_ && runtime::needs_relay(stream)) {
     runtime::record(*this, runtime::stream_id_of(stream));
   } else {
@@ -77,6 +80,7 @@ void event_base::synchronize(detail::caller at) const {
   detail::call_scope const call(__func__, at);
   hipEvent_t const native_event = native(handle());
   runtime::refuse_captured_event(handle_, "synchronization");
+  if (runtime::synchronize_opened_event(handle_)) return;
   ROCARRAY_HIP(hipEventSynchronize, native_event);
 }
 

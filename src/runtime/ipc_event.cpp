@@ -8,6 +8,7 @@
 #include "platform/call.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/ipc_origin.hpp"
+#include "runtime/opened_events.hpp"
 
 namespace roc {
 namespace {
@@ -30,7 +31,14 @@ detail::native_event* open(detail::ipc_event_data const& data) {
                         "until it has been opened",
                     "hipIpcOpenEventHandle");
   }
-  return reinterpret_cast<detail::native_event*>(opened);
+  auto* const event = reinterpret_cast<detail::native_event*>(opened);
+  try {
+    runtime::add_opened_event(event, data.origin);
+  } catch (...) {
+    ROCARRAY_HIP_QUIET(hipEventDestroy, opened);
+    throw;
+  }
+  return event;
 }
 
 }  // namespace

@@ -52,10 +52,12 @@ int device_of_origin(detail::ipc_origin const& origin) {
                                                  "; make the device visible to this process");
 }
 
+bool has_ended(detail::ipc_origin const& origin, base::process_identity const& self) noexcept {
+  return base::state_of(identity_of(origin), self) == base::process_state::ended;
+}
+
 void check_running(detail::ipc_origin const& origin) {
-  if (base::state_of(identity_of(origin), base::this_process()) != base::process_state::ended) {
-    return;
-  }
+  if (!has_ended(origin, base::this_process())) return;
   throw ipc_error(std::errc::no_such_process,
                   "the handle is from process " + std::to_string(origin.pid) +
                       ", which has ended; keep the exporting process until its handles have been "

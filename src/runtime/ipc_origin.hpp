@@ -20,6 +20,9 @@ detail::ipc_origin origin_of(int device);
 /// handle is from another boot or from this process, if its process has ended, or if the device is
 /// not visible.
 int device_of_origin(detail::ipc_origin const& origin);
+/// Returns true if the process of the handle is known to have ended. `self` is the calling process.
+/// Reads a file of /proc.
+bool has_ended(detail::ipc_origin const& origin, base::process_identity const& self) noexcept;
 /// Throws ipc_error if the process of the handle is known to have ended.
 void check_running(detail::ipc_origin const& origin);
 

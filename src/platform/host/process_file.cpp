@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
@@ -44,6 +46,10 @@ file_descriptor watch_process(std::int64_t pid) noexcept {
   static_cast<void>(pid);
   return {};
 #endif
+}
+
+bool process_exists(std::int64_t pid) noexcept {
+  return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
 }
 
 bool has_ended(int watched) noexcept {

@@ -39,6 +39,9 @@ class file_descriptor {
 file_descriptor open_file_of(process_reference const& process, int descriptor) noexcept;
 /// Returns a descriptor for has_ended; empty if the system has none.
 file_descriptor watch_process(std::int64_t pid) noexcept;
+/// Returns true if there is a process with this number, also if it has ended and its parent has not
+/// asked for its result.
+bool process_exists(std::int64_t pid) noexcept;
 /// Returns true if a watched process has ended; false for an empty descriptor. Does not block.
 bool has_ended(int watched) noexcept;
 

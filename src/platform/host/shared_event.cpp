@@ -218,6 +218,8 @@ std::optional<shared_event::remote_recording> shared_event::last_recording(
   };
   auto const pid = std::atomic_ref<std::int64_t>(slot().recorder[ring_index(number)]).load();
   auto held = std::make_shared<owner>(owner{file_, watch_process(pid)});
+  // The recording of a process that has ended counts as reached.
+  if (held->recorder.get() < 0 && !process_exists(pid)) return std::nullopt;
   remote_recording result;
   result.condition.address = &slot().reached[ring_index(number)];
   result.condition.value = number;

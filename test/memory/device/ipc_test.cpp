@@ -108,6 +108,23 @@ void expect_ipc_error(F f, std::errc code, std::initializer_list<std::string> te
   }
 }
 
+// Returns true if a closed gate of one process holds back work that another process waits for.
+bool gates_hold_across_processes() {
+  return roc::test::gate::holds() && roc::test::run_mode() == roc::test::mode::threaded;
+}
+
+// Makes HIP report all events as pending.
+class pending_events {
+ public:
+  pending_events() {
+    EXPECT_TRUE(roc::platform::fail_call("hipEventQuery", 1, hipErrorNotReady,
+                                         roc::platform::failing_uses::all_later));
+  }
+  ~pending_events() { roc::platform::clear_failures(); }
+  pending_events(pending_events const&) = delete;
+  pending_events& operator=(pending_events const&) = delete;
+};
+
 // Roles
 
 // Sends the handle of an array 0, 1, 2, … and waits until the other process has changed it.
@@ -731,23 +748,41 @@ TEST(IpcOpen, RefusesHandlesOfProcessesThatHaveEnded) {
                    std::errc::no_such_process, {"has ended"});
 }
 
-#if ROCARRAY_PLATFORM_HOST  // CUDA does not say what becomes of such an event
 TEST(IpcOpen, EndOfTheProcessWhileItsWorkIsAwaitedThrows) {
-  if (roc::test::run_mode() != roc::test::mode::threaded) {
+  if (!handles_have_events) GTEST_SKIP() << "the export waits for the work";
+  if (!gates_hold_across_processes()) {
     GTEST_SKIP() << "only in mode threaded, work waits for the other process to open its gate";
   }
+  for (bool const is_reaped : {false, true}) {
+    other_process owner("pending owner");
+    auto const handle = owner.receive<ipc_array_handle>();
+    std::thread killer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      owner.kill(is_reaped);
+    });
+    expect_ipc_error([&] { static_cast<void>(roc::open_ipc_array<int, 1>(handle)); },
+                     std::errc::no_such_process, {"has ended"});
+    killer.join();
+    owner.kill();
+  }
+}
+
+TEST(IpcOpen, EventThatStaysPendingAfterTheEndOfItsProcessThrows) {
+  if (!handles_have_events) GTEST_SKIP() << "the export waits for the work";
   other_process owner("pending owner");
   auto const handle = owner.receive<ipc_array_handle>();
+  roc::test::call_counter const closed("hipIpcCloseMemHandle");
+  pending_events const pending;
   std::thread killer([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     owner.kill(false);
   });
   expect_ipc_error([&] { static_cast<void>(roc::open_ipc_array<int, 1>(handle)); },
-                   std::errc::no_such_process, {"has ended"});
+                   std::errc::no_such_process,
+                   {"process " + std::to_string(owner.pid()), "has ended", "not been reached"});
   killer.join();
-  owner.kill();
+  EXPECT_EQ(1, closed.count());
 }
-#endif
 
 TEST(IpcOpen, ReportsErrorsOfHip) {
   other_process owner("simple owner");
@@ -984,5 +1019,148 @@ TEST(IpcEvent, OpeningReportsErrorsOfHip) {
   EXPECT_TRUE(opened.query());
   owner.kill();
 }
+
+// Records an event after work that a gate holds back until it is told to open it.
+role_definition const pending_event_owner{"pending event owner", [](channel& parent) {
+                                            roc::device_array<int> array({100});
+                                            ipc_event event;
+                                            roc::stream const stream;
+                                            roc::test::gate gate;
+                                            gate.close(stream);
+                                            array.fill(1, stream);
+                                            event.record(stream);
+                                            parent.send(event.ipc_handle());
+                                            parent.receive<bool>();
+                                            gate.open();
+                                            stream.synchronize();
+                                            parent.send(true);
+                                            parent.receive<bool>();
+                                          }};
+
+TEST(IpcEvent, SynchronizationBlocksUntilTheOtherProcessReachesTheEvent) {
+  other_process owner("pending event owner");
+  ipc_event const opened(owner.receive<ipc_event_handle>());
+  std::thread release([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    owner.send(true);
+  });
+  if (gates_hold_across_processes()) {
+    EXPECT_FALSE(opened.query());
+  }
+  opened.synchronize();
+  EXPECT_TRUE(opened.query());
+  release.join();
+  owner.receive<bool>();
+  owner.send(true);
+  EXPECT_TRUE(owner.join());
+}
+
+TEST(IpcEvent, EndOfTheProcessDoesNotLeaveAWaitBlocked) {
+  if (!gates_hold_across_processes()) {
+    GTEST_SKIP() << "only in mode threaded, work waits for the other process to open its gate";
+  }
+  for (bool const is_reaped : {false, true}) {
+    other_process owner("pending event owner");
+    ipc_event const opened(owner.receive<ipc_event_handle>());
+    std::thread killer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      owner.kill(is_reaped);
+    });
+    EXPECT_FALSE(opened.query());
+#if ROCARRAY_PLATFORM_HOST
+    // What the process had recorded counts as reached.
+    opened.synchronize();
+    EXPECT_TRUE(opened.query());
+    killer.join();
+    opened.synchronize();
+#else
+    // HIP does not say what becomes of the event.
+    auto const wait = [&] {
+      try {
+        opened.synchronize();
+      } catch (ipc_error const& error) {
+        EXPECT_EQ(std::make_error_condition(std::errc::no_such_process), error.code())
+            << error.what();
+        EXPECT_NE(std::string::npos, std::string(error.what()).find("has ended")) << error.what();
+      }
+    };
+    wait();
+    killer.join();
+    wait();
+#endif
+    owner.kill();
+  }
+}
+
+TEST(IpcEvent, EventThatStaysPendingAfterTheEndOfItsProcessThrows) {
+  for (bool const is_reaped : {false, true}) {
+    other_process owner("event owner");
+    auto const pid = owner.pid();
+    ipc_event const opened(owner.receive<ipc_event_handle>());
+    pending_events const pending;
+    std::thread killer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      owner.kill(is_reaped);
+    });
+    auto const expect_ended = [&](ipc_event const& event) {
+      expect_ipc_error([&] { event.synchronize(); }, std::errc::no_such_process,
+                       {"process " + std::to_string(pid), "has ended", "not been reached"});
+    };
+    expect_ended(opened);
+    killer.join();
+    expect_ended(opened);
+  }
+}
+
+TEST(IpcEvent, ErrorOfTheWaitNamesTheEndOfTheProcess) {
+  other_process owner("event owner");
+  ipc_event const opened(owner.receive<ipc_event_handle>());
+  ASSERT_TRUE(roc::platform::fail_call("hipEventQuery", 1, hipErrorUnknown));
+  try {
+    opened.synchronize();
+    ADD_FAILURE();
+  } catch (roc::error const& error) {
+    EXPECT_EQ(hipErrorUnknown, error.code().value());
+    EXPECT_STREQ("hipEventQuery", error.call());
+  }
+  owner.kill(false);
+  ASSERT_TRUE(roc::platform::fail_call("hipEventQuery", 1, hipErrorUnknown));
+  expect_ipc_error([&] { opened.synchronize(); }, std::errc::no_such_process, {"has ended"});
+}
+
+TEST(IpcEvent, ReachedEventOfAnEndedProcessDoesNotThrow) {
+  for (bool const is_reaped : {false, true}) {
+    other_process owner("pending event owner");
+    ipc_event opened(owner.receive<ipc_event_handle>());
+    owner.send(true);
+    owner.receive<bool>();  // the work is done
+    owner.kill(is_reaped);
+    opened.synchronize();
+    // The process may reach the event after a query and before its end.
+    ASSERT_TRUE(roc::platform::fail_call("hipEventQuery", 1, hipErrorNotReady));
+    ipc_event const moved(std::move(opened));
+    moved.synchronize();
+    roc::platform::clear_failures();
+  }
+}
+
+#if ROCARRAY_PLATFORM_HOST  // HIP does not say whether such an event can still be used
+TEST(IpcEvent, RecordOfThisProcessIsAwaitedAfterTheEndOfTheCreator) {
+  other_process owner("event owner");
+  ipc_event opened(owner.receive<ipc_event_handle>());
+  roc::stream const stream;
+  roc::test::gate gate;
+  gate.close(stream);
+  opened.record(stream);
+  owner.kill();
+  std::thread release([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    gate.open();
+  });
+  opened.synchronize();
+  EXPECT_TRUE(stream.query());
+  release.join();
+}
+#endif
 
 }  // namespace

@@ -281,6 +281,22 @@ TEST(HostIpcEvent, IsReachedWhenItsProcessHasEnded) {
   ok(hipStreamDestroy(stream));
 }
 
+// The process is no longer in the process table when the wait begins, so that it cannot be watched.
+TEST(HostIpcEvent, IsReachedWhenItsProcessHasEndedBeforeTheWait) {
+  other_process other("recorder");
+  auto const handles = other.receive<event_handles>();
+  hipEvent_t event = nullptr;
+  ok(hipIpcOpenEventHandle(&event, handles.recorded));
+  other.kill();
+  ok(hipEventQuery(event));
+  hipStream_t const stream = make_stream();
+  ok(hipStreamWaitEvent(stream, event, 0));
+  ok(hipStreamSynchronize(stream));
+  ok(hipEventSynchronize(event));
+  ok(hipEventDestroy(event));
+  ok(hipStreamDestroy(stream));
+}
+
 TEST(HostIpcEvent, RefusesInvalidArguments) {
   hipEvent_t const local = make_event(hipEventDisableTiming);
   hipIpcEventHandle_t handle{};
