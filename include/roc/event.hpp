@@ -38,7 +38,8 @@ class ROCARRAY_API event_base {
 
   /// Records the end of the work enqueued on `stream` so far. A later record replaces this one.
   void record(stream_ref stream = {}, detail::caller at = std::source_location::current());
-  /// Blocks until the recorded work has finished. Returns at once if nothing was recorded.
+  /// Blocks until the recorded work has finished. Returns at once if nothing was recorded. Throws
+  /// ipc_error for an opened ipc_event whose process has ended: see there.
   void synchronize(detail::caller at = std::source_location::current()) const;
   /// Returns true if the recorded work has finished, or if nothing was recorded. Does not block.
   [[nodiscard]] bool query(detail::caller at = std::source_location::current()) const;
@@ -50,8 +51,7 @@ class ROCARRAY_API event_base {
   /// Creates an event with HIP's flags on the current device. Throws roc::error.
   explicit event_base(unsigned flags);
   /// Takes ownership of an event of HIP that records no time.
-  explicit event_base(detail::native_event* handle) noexcept
-      : handle_(handle), is_timed_(false) {}
+  explicit event_base(detail::native_event* handle) noexcept : handle_(handle), is_timed_(false) {}
   /// Takes over the event of `other`; any further use of `other` throws lifetime_error.
   event_base(event_base&& other) noexcept;
   /// Destroys the current event and takes over that of `other`.

@@ -7,9 +7,32 @@
 #include <string>
 #include <system_error>
 
+#include <roc/detail/enqueue_failure.hpp>
 #include <roc/error.hpp>
 
 #include "memory/host/host_table.hpp"
+
+namespace roc {
+namespace {
+
+thread_local detail::enqueue_failure_scope* innermost_failure_scope = nullptr;
+
+}  // namespace
+
+detail::enqueue_failure_scope::enqueue_failure_scope(void (*act)(void* data) noexcept,
+                                                     void* data) noexcept
+    : act_(act), data_(data), outer_(innermost_failure_scope) {
+  innermost_failure_scope = this;
+}
+
+detail::enqueue_failure_scope::~enqueue_failure_scope() { innermost_failure_scope = outer_; }
+
+void detail::enqueue_failure_scope::act() noexcept {
+  auto const* const scope = innermost_failure_scope;
+  if (scope != nullptr) scope->act_(scope->data_);
+}
+
+}  // namespace roc
 
 namespace roc::transfer {
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include <roc/detail/enqueue_failure.hpp>
 #include <roc/device.hpp>
 #include <roc/profiler_range.hpp>
 #include <roc/stream.hpp>
@@ -161,6 +162,7 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
     if (graph == nullptr) record_host_uses(op, stream);
     runtime::record_work(stream);
   } catch (...) {
+    detail::enqueue_failure_scope::act();
     runtime::synchronize_quietly(stream);
     throw;
   }

@@ -20,6 +20,7 @@
 
 #include <roc/copy.hpp>
 #include <roc/detail/device_storage.hpp>
+#include <roc/detail/enqueue_failure.hpp>
 #include <roc/detail/strided_region.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device.hpp>
@@ -148,7 +149,12 @@ class collective_execution {
       has_called_library = true;
       enqueue();
       for (collective_state* const state : states_) state->settle("the start of an operation");
-      for (collective_call& call : calls_) unpack(call);
+      {
+        // A copy that fails here waits for the operation before it, which other ranks may never
+        // call.
+        enqueue_failure_scope const failure(&abort_all, this);
+        for (collective_call& call : calls_) unpack(call);
+      }
       wait();
     } catch (std::exception const& problem) {
       fail(problem.what(), packed, has_called_library);
@@ -196,6 +202,11 @@ class collective_execution {
         }
       } catch (...) {  // the call reports its own error
       }
+    }
+  }
+  static void abort_all(void* execution) noexcept {
+    for (collective_state* const state : static_cast<collective_execution*>(execution)->states_) {
+      state->abort("an operation of its group failed");
     }
   }
   static void record_uses_quietly(collective_call const& call) {

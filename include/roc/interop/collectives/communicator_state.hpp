@@ -127,20 +127,30 @@ class collective_state {
     std::scoped_lock const lock(mutex);
     return poll_locked();
   }
+  /// Aborts and throws the error that `make` returns. Aborts also if there is no memory for it. The
+  /// caller holds `mutex`.
+  template <class F>
+  [[noreturn]] void fail_locked(F make) {
+    try {
+      throw make();
+    } catch (std::exception const& problem) {
+      abort_locked(problem.what());
+      throw;
+    }
+  }
   /// Aborts and throws collective_error. `call` must be a string literal. The caller holds `mutex`.
   [[noreturn]] void fail_locked(ncclResult_t result, char const* call) {
-    collective_error const error = make_collective_error(result, call, handle);
-    abort_locked(error.what());
-    throw error;
+    fail_locked([&] { return make_collective_error(result, call, handle); });
   }
   /// Aborts and throws collective_timeout_error.
   [[noreturn]] void fail_by_timeout(char const* awaited) {
-    collective_timeout_error const error(
-        std::string(awaited) + " took longer than the limit of " +
-        std::to_string(options.time_limit.count()) + " ms in rank " + std::to_string(rank) +
-        " of " + std::to_string(size) + "; check whether all ranks call the same operations");
-    abort(error.what());
-    throw error;
+    std::scoped_lock const lock(mutex);
+    fail_locked([&] {
+      return collective_timeout_error(std::string(awaited) + " took longer than the limit of " +
+                                      std::to_string(options.time_limit.count()) + " ms in rank " +
+                                      std::to_string(rank) + " of " + std::to_string(size) +
+                                      "; check whether all ranks call the same operations");
+    });
   }
   /// Blocks until the library has completed all calls. Throws as poll and fail_by_timeout.
   void settle(char const* awaited) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,10 +39,8 @@ inline void begin_collective_rank(collective_state& state, collective_id const& 
   ncclResult_t const result =
       ncclCommInitRankConfig(&state.handle, state.size, library_id, state.rank, &config);
   if (result == ncclSuccess || result == ncclInProgress) return;
-  collective_error const error =
-      make_collective_error(result, "ncclCommInitRankConfig", state.handle);
-  state.abort(error.what());
-  throw error;
+  std::scoped_lock const lock(state.mutex);
+  state.fail_locked(result, "ncclCommInitRankConfig");
 }
 
 /// Creates one rank; the other ones are created by other threads or processes. Blocks until all

@@ -59,25 +59,26 @@ inline char const* ncclGetLastError(ncclComm_t communicator) {
   return impl::last_error().c_str();
 }
 
-inline ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
-  impl::shared_memory board = impl::shared_memory::create(impl::page_bytes);
+namespace impl {
+
+/// Creates an identifier, and its board.
+inline ncclResult_t create_id(ncclUniqueId* id) {
+  shared_memory board = shared_memory::create(page_bytes);
   if (board.data() == nullptr) {
-    return impl::fail(ncclSystemError, "no shared memory (memfd_create)");
+    return fail(ncclSystemError, "no shared memory (memfd_create)");
   }
   std::random_device random;
-  auto& header = *reinterpret_cast<impl::board_header*>(board.data());
+  auto& header = *reinterpret_cast<board_header*>(board.data());
   header.nonce = (std::uint64_t{random()} << 32) ^ random();
-  header.magic = impl::board_header::expected_magic;
-  impl::id_content const content{header.magic, header.nonce, ::getpid(), board.file()};
+  header.magic = board_header::expected_magic;
+  id_content const content{header.magic, header.nonce, ::getpid(), board.file()};
   std::memset(id->internal, 0, sizeof(id->internal));
   std::memcpy(id->internal, &content, sizeof content);
-  impl::registry& registry = impl::registry::instance();
-  std::scoped_lock const lock(registry.mutex);
-  registry.created.emplace(header.nonce, std::move(board));
+  registry& all = registry::instance();
+  std::scoped_lock const lock(all.mutex);
+  all.created.emplace(header.nonce, std::move(board));
   return ncclSuccess;
 }
-
-namespace impl {
 
 /// Adds a rank of this process to the communicator of an identifier.
 inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const& id, int rank,
@@ -127,9 +128,8 @@ inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const
       }
       board = shared_memory::open(content.pid, content.file, bytes);
       if (board.data() == nullptr) return fail(ncclSystemError, "no shared memory (mmap)");
-      auto added = std::make_unique<clique>(std::move(board), size);
-      if (!added->is_valid()) return fail(ncclSystemError, "no pinned memory");
-      known = &registry.add(content.nonce, std::move(added));
+      known = registry.add(content.nonce, std::move(board), size);
+      if (known == nullptr) return fail(ncclSystemError, "no pinned memory");
     }
     clique& group = *known;
     if (group.size() != size) {
@@ -153,19 +153,25 @@ inline ncclResult_t create_rank(ncclComm_t* result, int size, ncclUniqueId const
 
 }  // namespace impl
 
+inline ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  return impl::without_exceptions([&] { return impl::create_id(id); });
+}
+
 inline ncclResult_t ncclCommInitRankConfig(ncclComm_t* result, int size, ncclUniqueId id, int rank,
                                            ncclConfig_t* config) {
   impl::group_state& state = impl::group_state::instance();
-  if (auto const code = impl::create_rank(result, size, id, rank, config); code != ncclSuccess) {
-    return state.keep_error(code);
-  }
-  state.connecting.push_back(*result);
-  return state.depth == 0 ? impl::end_group() : ncclSuccess;
+  auto const code = impl::without_exceptions([&] {
+    auto const created = impl::create_rank(result, size, id, rank, config);
+    if (created == ncclSuccess) state.connecting.push_back(*result);
+    return created;
+  });
+  if (code != ncclSuccess) return state.keep_error(code);
+  return state.depth == 0 ? impl::without_exceptions(impl::end_group) : ncclSuccess;
 }
 
 inline ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t* result) {
   if (communicator == nullptr) return impl::fail(ncclInvalidArgument, "the communicator is null");
-  *result = communicator->connect();
+  *result = impl::without_exceptions([&] { return communicator->connect(); });
   if (*result == ncclSuccess) *result = communicator->group->result();
   return ncclSuccess;
 }
@@ -200,7 +206,7 @@ inline ncclResult_t ncclGroupStart() {
 inline ncclResult_t ncclGroupEnd() {
   impl::group_state& state = impl::group_state::instance();
   if (state.depth == 0) return impl::fail(ncclInvalidUsage, "there is no group to end");
-  return --state.depth == 0 ? impl::end_group() : ncclSuccess;
+  return --state.depth == 0 ? impl::without_exceptions(impl::end_group) : ncclSuccess;
 }
 
 inline ncclResult_t ncclAllReduce(void const* from, void* to, std::size_t count,

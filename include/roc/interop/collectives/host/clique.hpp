@@ -37,7 +37,9 @@ struct operation {
   operation() = default;
   operation(operation const&) = delete;
   operation& operator=(operation const&) = delete;
-  ~operation() { payload_pool::instance().give_back(memory); }
+  ~operation() {
+    if (memory.data != nullptr) payload_pool::instance().give_back(memory);
+  }
 
   clique* group = nullptr;
   int rank = 0;
@@ -277,20 +279,25 @@ inline ncclResult_t clique::enqueue_wait(std::uint64_t* flag, std::uint64_t gene
 }
 
 inline ncclResult_t clique::finish(operation& begun, void* to, hipStream_t stream) {
+  int const rank = begun.rank;
+  kind const what = begun.what;
   std::uint64_t* const flag = ready(own_position(begun));
-  ncclResult_t enqueued = begun.what == kind::send
-                              ? enqueue_wait(done(own_position(begun)), begun.generation, stream)
+  ncclResult_t enqueued = without_exceptions([&] {
+    return what == kind::send ? enqueue_wait(done(own_position(begun)), begun.generation, stream)
                               : enqueue_output(begun, to, stream);
-  if (enqueued != ncclSuccess) {
-    enqueued = fail(enqueued, "rank " + std::to_string(begun.rank) + " could not enqueue " +
-                                  name_of(begun.what) + ": " + last_error());
-  }
-  ncclResult_t const ended = check_hip(hipLaunchHostFunc(stream, end, &begun), "hipLaunchHostFunc");
-  if (ended != ncclSuccess) {
+  });
+  // Before an error has a text, which may need memory: it frees the operation.
+  hipError_t const end_result = hipLaunchHostFunc(stream, end, &begun);
+  if (end_result != hipSuccess) {
     // The operation and its memory are never freed then.
+    static_cast<void>(hipGetLastError());
     static_cast<void>(hipStreamWriteValue64(stream, flag, released, 0));
   }
-  return enqueued != ncclSuccess ? enqueued : ended;
+  if (enqueued != ncclSuccess) {
+    return fail(enqueued, "rank " + std::to_string(rank) + " could not enqueue " + name_of(what) +
+                              ": " + last_error());
+  }
+  return check_hip(end_result, "hipLaunchHostFunc");
 }
 
 inline ncclResult_t clique::enqueue_input(operation& started, void const* from,

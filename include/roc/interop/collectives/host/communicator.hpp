@@ -64,11 +64,22 @@ struct registry {
     static registry& instance = *new registry;
     return instance;
   }
-  /// Adds a clique, and reserves what remove() needs for it. The caller holds the lock.
-  clique& add(std::uint64_t nonce, std::unique_ptr<clique> group) {
+  /// Adds a clique, and reserves what remove() needs for it. Returns null if there is no pinned
+  /// memory. The caller holds the lock.
+  clique* add(std::uint64_t nonce, shared_memory board, int size) {
     std::size_t const needed = boards.size() + cliques.size() + abandoned.size() + 1;
     if (boards.capacity() < needed) boards.reserve(2 * needed);
-    return *cliques.emplace(nonce, std::move(group)).first->second;
+    // The entry first: nothing may throw after the board was pinned.
+    auto const entry = cliques.try_emplace(nonce).first;
+    try {
+      entry->second = std::make_unique<clique>(std::move(board), size);
+    } catch (...) {
+      cliques.erase(entry);
+      throw;
+    }
+    if (entry->second->is_valid()) return entry->second.get();
+    cliques.erase(entry);
+    return nullptr;
   }
   /// Removes a rank of this process. Allocates no memory: it also ends ranks after a failed
   /// allocation. The caller does not hold the lock.
@@ -85,6 +96,7 @@ struct registry {
       auto const entry = next++;
       if (entry->second->reap()) continue;
       boards.push_back(entry->second->take_board());
+      boards.back().close_file();  // the number of descriptors is limited
       destroyed.insert(abandoned.extract(entry));
     }
   }
@@ -192,6 +204,7 @@ inline ncclResult_t end_group() {
   }
   current_device_scope const device;
   ncclResult_t result = ncclSuccess;
+  auto const steps = steps_of(calls);
   for (communicator* const owner : connecting) {
     ncclResult_t code = owner->connect();
     while (owner->is_blocking && code == ncclInProgress) {
@@ -200,14 +213,17 @@ inline ncclResult_t end_group() {
     }
     if (result == ncclSuccess || (result == ncclInProgress && code != ncclSuccess)) result = code;
   }
-  for (auto const& [call, begins, round] : steps_of(calls)) {
+  for (auto const& [call, begins, round] : steps) {
     clique& group = *call->owner->group;
-    ncclResult_t code = check_hip(hipSetDevice(call->owner->device), "hipSetDevice");
-    bool const has_begun = call->started == nullptr;
-    if (!has_begun && code == ncclSuccess) code = begin(*call);
+    ncclResult_t code = without_exceptions([&] {
+      auto const current = check_hip(hipSetDevice(call->owner->device), "hipSetDevice");
+      bool const has_begun = call->started == nullptr;
+      return has_begun || current != ncclSuccess ? current : begin(*call);
+    });
     // The end is enqueued also after an error: it frees the operation.
     if (!begins && call->begun != nullptr) {
-      ncclResult_t const end = group.finish(*call->begun, call->to, call->stream);
+      ncclResult_t const end =
+          without_exceptions([&] { return group.finish(*call->begun, call->to, call->stream); });
       if (code == ncclSuccess) code = end;
     }
     if (code != ncclSuccess) {
@@ -221,10 +237,11 @@ inline ncclResult_t end_group() {
   return result;
 }
 
-/// Adds a call to the group, or runs it.
-inline ncclResult_t submit(communicator* owner, kind what, void const* from, void* to,
-                           std::size_t count, ncclDataType_t type, ncclRedOp_t reduction, int root,
-                           std::size_t input_count, std::size_t output_count, hipStream_t stream) {
+/// Adds a call to the group, or runs it. May throw.
+inline ncclResult_t submit_call(communicator* owner, kind what, void const* from, void* to,
+                                std::size_t count, ncclDataType_t type, ncclRedOp_t reduction,
+                                int root, std::size_t input_count, std::size_t output_count,
+                                hipStream_t stream) {
   group_state& state = group_state::instance();
   if (owner == nullptr) {
     return state.keep_error(fail(ncclInvalidArgument, "the communicator is null"));
@@ -250,6 +267,13 @@ inline ncclResult_t submit(communicator* owner, kind what, void const* from, voi
   started->output_bytes = output_count * element_bytes;
   state.calls.push_back({owner, std::move(started), from, to, stream});
   return state.depth == 0 ? end_group() : ncclSuccess;
+}
+
+/// As submit_call. An exception makes the group fail.
+template <class... Arguments>
+ncclResult_t submit(Arguments const&... arguments) {
+  ncclResult_t const result = without_exceptions([&] { return submit_call(arguments...); });
+  return result == ncclSystemError ? group_state::instance().keep_error(result) : result;
 }
 
 }  // namespace roc::host_ccl::impl

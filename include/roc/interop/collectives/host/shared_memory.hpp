@@ -69,6 +69,10 @@ class shared_memory {
     if (opened < 0) return {};
     return {opened, bytes, offset};
   }
+  /// Closes the descriptor. The mapping stays.
+  void close_file() noexcept {
+    if (file_ >= 0) ::close(std::exchange(file_, -1));
+  }
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
   int file() const { return file_; }

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -66,6 +68,20 @@ inline ncclResult_t check_hip(hipError_t code, char const* call) {
   if (code == hipSuccess) return ncclSuccess;
   static_cast<void>(hipGetLastError());
   return fail(ncclUnhandledCudaError, std::string(call) + ": " + hipGetErrorString(code));
+}
+
+/// Returns f(), a result. The functions of the library throw nothing: an exception becomes
+/// ncclSystemError. The texts are so short that they need no allocation.
+template <class F>
+ncclResult_t without_exceptions(F f) noexcept {
+  try {
+    return f();
+  } catch (std::bad_alloc const&) {
+    last_error() = "out of memory";
+  } catch (std::exception const&) {
+    last_error() = "an exception";
+  }
+  return ncclSystemError;
 }
 
 inline std::size_t round_up(std::size_t bytes, std::size_t unit) {

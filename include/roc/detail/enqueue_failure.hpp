@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What happens if a call fails after it has enqueued work.
+#pragma once
+
+#include <roc/config.hpp>
+
+namespace roc::detail {
+
+/// Calls of the calling thread that fail after they have enqueued work wait for that work before
+/// they throw. During the scope of this object they call `act(data)` before the wait: for work that
+/// only ends if `act` ends something else. Scopes can be nested: the innermost one counts.
+class ROCARRAY_API enqueue_failure_scope {
+ public:
+  enqueue_failure_scope(void (*act)(void* data) noexcept, void* data) noexcept;
+  enqueue_failure_scope(enqueue_failure_scope const&) = delete;
+  enqueue_failure_scope& operator=(enqueue_failure_scope const&) = delete;
+  ~enqueue_failure_scope();
+
+  /// Calls the function of the innermost scope of the calling thread, if there is one.
+  static void act() noexcept;
+
+ private:
+  void (*const act_)(void* data) noexcept;
+  void* const data_;
+  enqueue_failure_scope* const outer_;
+};
+
+}  // namespace roc::detail
