@@ -1755,8 +1755,9 @@ std::vector<scenario> const own_scenarios{
 std::vector<scenario> const& scenarios() {
   static std::vector<scenario> const all = [] {
     std::vector<scenario> result = own_scenarios;
-    auto const& more = interface_scenarios();
-    result.insert(result.end(), more.begin(), more.end());
+    for (auto const* more : {&interface_scenarios(), &exchange_scenarios()}) {
+      result.insert(result.end(), more->begin(), more->end());
+    }
     return result;
   }();
   return all;
@@ -1802,6 +1803,7 @@ enum resource {
   native_streams,
   native_events,
   textures,
+  opened_memory,
   pool_bytes,
   pool_reserved,
   allocations,
@@ -1814,6 +1816,7 @@ constexpr char const* resource_names[] = {"allocations of device memory",
                                           "streams",
                                           "events",
                                           "textures",
+                                          "open allocations of other processes",
                                           "bytes in use of the pool",
                                           "bytes that the pool keeps",
                                           "allocations of host memory",
@@ -1863,13 +1866,18 @@ resources measure() {
                           successes("hipMallocFromPoolAsync") + successes("hipMallocManaged") -
                           successes("hipFree") - successes("hipFreeAsync");
   result[pinned_memory] = successes("hipHostMalloc") - successes("hipHostFree");
-  result[registrations] = successes("hipHostRegister") - successes("hipHostUnregister");
+  // Each is an allocation of HIP on the CPU, too.
+  long const kept_registrations = registrations_of_collectives();
+  result[registrations] =
+      successes("hipHostRegister") - successes("hipHostUnregister") - kept_registrations;
   // The library keeps its native streams, and creates one only if none of them is known to be idle.
   result[native_streams] = successes("hipStreamCreateWithFlags") +
                            successes("hipStreamCreateWithPriority") - successes("hipStreamDestroy");
-  result[native_events] = successes("hipEventCreateWithFlags") - successes("hipEventDestroy");
+  result[native_events] = successes("hipEventCreateWithFlags") +
+                          successes("hipIpcOpenEventHandle") - successes("hipEventDestroy");
   result[textures] = successes("hipCreateTextureObject") - successes("hipDestroyTextureObject");
-  result[allocations] = live_allocations();
+  result[opened_memory] = successes("hipIpcOpenMemHandle") - successes("hipIpcCloseMemHandle");
+  result[allocations] = live_allocations() - kept_registrations;
   result[threads] = thread_count();
   return result;
 }
@@ -1877,6 +1885,8 @@ resources measure() {
 // Returns true if errors of HIP explain that the resource grows, which is no finding:
 // - the call that frees it failed: nothing can free it. Without host memory HIP on the CPU fails
 // so.
+// - the collective library of the host platform could not enqueue the host function that frees an
+// operation.
 // - the device cannot be made current, for ever, and the log says so: freeing needs the device.
 bool is_explained(fault const& f, int grown) {
   auto const has_failed = [](char const* call) { return call_errors[index_of_call(call)] != 0; };
@@ -1897,11 +1907,13 @@ bool is_explained(fault const& f, int grown) {
              has_failed("hipStreamDestroy");
     case native_events: return has_failed("hipEventDestroy");
     case textures: return has_failed("hipDestroyTextureObject");
+    case opened_memory: return has_failed("hipIpcCloseMemHandle");
     // What HIP on the CPU has not freed consists of host memory and threads.
     default:
-      return freeing_fails || has_failed("hipHostFree") || has_failed("hipHostUnregister") ||
-             has_failed("hipStreamDestroy") || has_failed("hipEventDestroy") ||
-             has_failed("hipGraphDestroy") || has_failed("hipGraphExecDestroy");
+      return freeing_fails || lost_operations != 0 || has_failed("hipHostFree") ||
+             has_failed("hipHostUnregister") || has_failed("hipStreamDestroy") ||
+             has_failed("hipEventDestroy") || has_failed("hipGraphDestroy") ||
+             has_failed("hipGraphExecDestroy");
   }
 }
 
@@ -2440,6 +2452,9 @@ class campaign {
 
 int main(int size, char** arguments) {
   using namespace roc::test::faults;
+  if (size == 3 && std::string_view(arguments[1]) == "--exporter") {
+    return run_exporter(std::atoi(arguments[2]));
+  }
   auto const settings = parse_arguments(size, arguments);
   if (settings.lists) {
     for (auto const& scenario : scenarios()) std::puts(scenario.name);

@@ -83,6 +83,7 @@ inline std::atomic<unsigned> thread_starts = 0;
 inline std::atomic<unsigned> first_failing_start = 0;  // 0: none
 inline std::atomic<bool> all_later_starts_fail = false;
 inline std::atomic<unsigned> failed_starts = 0;
+inline std::atomic<unsigned> lost_operations = 0;  // of the host platform's collective library
 inline std::atomic<unsigned> log_lines = 0;
 inline std::atomic<bool> has_logged_leak = false;
 
@@ -109,6 +110,7 @@ inline void arm(fault const& f) {
   injected_calls = 0;
   thread_starts = 0;
   failed_starts = 0;
+  lost_operations = 0;
   switch (f.kind) {
     case fault_kind::none: break;
     case fault_kind::call:
@@ -397,5 +399,12 @@ struct scenario {
 std::vector<scenario> const& scenarios();
 /// Returns those of fault_matrix_interfaces.cpp.
 std::vector<scenario> const& interface_scenarios();
+/// Returns those of fault_matrix_exchange.cpp.
+std::vector<scenario> const& exchange_scenarios();
+/// Returns how many registrations the host platform's collective library has made. It keeps them
+/// until the process ends.
+long registrations_of_collectives();
+/// Exports arrays to the process at the other end of a connection, until that process ends.
+int run_exporter(int connection);
 
 }  // namespace roc::test::faults
