@@ -25,6 +25,8 @@ std::size_t fastest_axis(strided_loop const& loop, StepOf step_of) {
 }  // namespace
 
 bool try_tile_copy(strided_loop const& loop, hipStream_t stream) {
+  // An estimate, not measured: shorter axes leave most of a tile empty, and with a higher limit
+  // more layouts are copied word by word, without coalesced accesses on one side.
   constexpr std::size_t min_extent = 8;
   if (loop.rank < 2 || loop.reversed_bytes != 0) return false;
   std::size_t const a = fastest_axis(loop, [](layout::axis const& x) { return x.source; });

@@ -63,6 +63,23 @@ TEST(ArrayConstructor, OverflowingSizeThrowsShapeError) {
   EXPECT_THROW((roc::device_array<double>({std::size_t{1} << 61})), roc::shape_error);
 }
 
+TEST(ArrayConstructor, ExtentsAbove2To63ArePositiveInMessages) {
+  constexpr std::size_t large = (std::size_t{1} << 63) + 1;
+  std::string const expected =
+      "array size overflows: shape (9223372036854775809, 2); use smaller extents";
+  auto const expect_positive = [&](auto const& create) {
+    try {
+      create();
+      FAIL();
+    } catch (roc::shape_error const& error) {
+      EXPECT_TRUE(std::string(error.what()).ends_with(expected)) << error.what();
+    }
+  };
+  expect_positive([] { array2 const array({large, 2}); });
+  expect_positive([] { roc::host_array<int, 2> const array({large, 2}); });
+  expect_positive([] { roc::device_array<int, 2> const array({large, 2}, roc::strides<2>{2, 1}); });
+}
+
 TEST(ArrayConstructor, SizeBeyondTheDevicesMemoryThrowsOutOfMemory) {
   EXPECT_THROW((roc::device_array<char>({std::size_t{1} << 46})), roc::out_of_memory);
 }

@@ -63,10 +63,16 @@ if(NOT ROCARRAY_SANITIZE)
         ${CMAKE_CURRENT_BINARY_DIR}/installed_debs librocarray.so.${soversion} ${debs})
     set_tests_properties(${prefix}.installed_debs PROPERTIES
       FIXTURES_REQUIRED ${prefix}.debs SKIP_RETURN_CODE 77 TIMEOUT 120)
+    # Not in scripts/packages: on Debian 12 lintian and what it needs are 147 packages. With two processors
+    # their installation takes 23 s and more, and this test 16 s on each platform.
     if(ROCARRAY_LINTIAN)
       add_test(NAME ${prefix}.lintian
         COMMAND sh -c [["$0" --allow-root --fail-on error,warning "$1"/*.deb]] ${ROCARRAY_LINTIAN} ${debs})
       set_tests_properties(${prefix}.lintian PROPERTIES FIXTURES_REQUIRED ${prefix}.debs TIMEOUT 120)
+    else()
+      add_test(NAME ${prefix}.lintian
+        COMMAND sh -c "echo 'lintian was not found: install it and configure again'; exit 77")
+      set_tests_properties(${prefix}.lintian PROPERTIES SKIP_RETURN_CODE 77)
     endif()
     set(deb_usr ${debs}/root/usr)
     add_test(NAME ${prefix}.consumer_of_debs

@@ -18,7 +18,8 @@ namespace {
 
 using kernels::batch_item;
 
-// Longer copies are divided into parts of this size.
+// Longer copies are divided into parts of this size. An estimate, not measured: large parts give
+// the threads that pack unequal tasks, small ones cost the CPU more time.
 constexpr std::size_t max_part_bytes = std::size_t{256} << 10;
 // A task ends after the part with which it reaches this size.
 constexpr std::size_t min_task_bytes = std::size_t{64} << 10;

@@ -29,6 +29,10 @@ namespace {
 // pending, as by the synchronization check, an access to one buffer would be trapped for the work
 // of another.
 constexpr std::size_t buffer_alignment = 4096;
+
+// max_blocks() says why there is a limit. Its size is an estimate of what the CPU's caches hold and
+// was not measured: a higher one needs larger caches, a lower one lets fewer chunks be packed ahead
+// of the copy engine.
 constexpr std::size_t max_internal_upload_bytes = std::size_t{32} << 20;
 
 void* allocate_pinned(std::size_t bytes) {

@@ -313,6 +313,46 @@ TEST(ValueStaging, StalledCopyDelaysNoOtherStream) {
   EXPECT_EQ(source, stalled);
 }
 
+// Each device has threads and staging memory of its own.
+TEST(ValueStaging, StalledCopyDelaysNoOtherDevice) {
+  if (!is_threaded()) {
+    GTEST_SKIP() << "in the other modes nothing holds back the work that a call waits for";
+  }
+  if (roc::device::count() < 2) GTEST_SKIP() << "needs two devices";
+  struct device_objects {
+    explicit device_objects(int ordinal)
+        : device_objects(roc::device_guard(roc::device(ordinal))) {}
+    explicit device_objects(roc::device_guard const&) : array({length}) {}
+
+    roc::device_array<std::uint8_t> array;
+    roc::stream stream;
+  };
+  roc::scoped_options const scope({.staging_threshold = 0});  // copies without a stream are staged
+  bytes const source = numbered(length, 4), later = numbered(length, 5);
+  bytes stalled(length), back(length);
+  device_objects const first(0);
+  device_objects const second(1);
+  for (device_objects const* const device : {&first, &second}) {  // allocates the staging memory
+    device->array.copy_to_device(source, device->stream);
+    device->array.copy_to_host(back, device->stream);
+    device->stream.synchronize();
+  }
+  gate first_gate;
+  first_gate.close(first.stream);
+  first.array.copy_to_host(stalled, first.stream);
+  second.array.copy_to_device(later, second.stream, roc::borrow_source);
+  second.array.copy_to_host(back, second.stream);
+  second.stream.synchronize();
+  EXPECT_EQ(later, back);
+  second.array.copy_to_device(source);
+  second.array.copy_to_host(back);
+  EXPECT_EQ(source, back);
+  EXPECT_EQ(bytes(length), stalled);
+  first_gate.open();
+  first.stream.synchronize();
+  EXPECT_EQ(source, stalled);
+}
+
 // The copy that was enqueued first waits for the one that was enqueued last.
 TEST(ValueStaging, EarlierCopyMayWaitForLaterOne) {
   if (!is_threaded()) {
