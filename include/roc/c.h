@@ -36,7 +36,8 @@ typedef int32_t roc_status;
 enum roc_status_code {
   ROCARRAY_SUCCESS = 0,  ///< no error
   /// an argument has a value that is not allowed: a null pointer, an unknown element type, device
-  /// type, enumerator or flag, a stream of another device
+  /// type, enumerator or flag, a stream of another device, a destination in pages that must not be
+  /// written
   ROCARRAY_ERROR_INVALID_ARGUMENT = 1,
   ROCARRAY_ERROR_SHAPE = 2,    ///< shapes, ranks or sizes do not match, are negative, or overflow
   ROCARRAY_ERROR_LAYOUT = 3,   ///< strides leave the address space, or map two indices to one place

@@ -43,7 +43,9 @@ roc_status status_of(error const& exception) noexcept {
   // Busy: a call of HIP that waits has failed; the log has its error.
   bool const is_busy = code == std::errc::device_or_resource_busy;
   if (code.category() == hip_category() || is_busy) return ROCARRAY_ERROR_HIP;
-  if (code == std::errc::invalid_argument) return ROCARRAY_ERROR_INVALID_ARGUMENT;
+  // Denied: a destination is in pages that must not be written.
+  bool const is_denied = code == std::errc::permission_denied;
+  if (code == std::errc::invalid_argument || is_denied) return ROCARRAY_ERROR_INVALID_ARGUMENT;
   return ROCARRAY_ERROR_UNKNOWN;
 }
 

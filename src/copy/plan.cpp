@@ -172,7 +172,7 @@ void complete(plan& p, timing when, detail::source_use use) {
     // The CPU may write memory that the device must not.
     if (table.query_access(range, false).partly_pinned) p.host_partly_pinned = true;
   }
-  auto const& aliases = memory::device_aliases::instance();
+  auto& aliases = memory::device_aliases::instance();
   if (!aliases.empty()) [[unlikely]] {
     for (side const s : {side::source, side::destination}) {
       if (s == side::source ? from_host : to_host) continue;

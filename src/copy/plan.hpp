@@ -92,9 +92,10 @@ constexpr bool runs_on_device(copy_path path) noexcept {
 
 /// Validates the two sides and chooses the copy path: options::path if the copy can take it,
 /// else the fastest. Looks up the host memory in the host table, whose lock it
-/// takes; calls no HIP function. `use` matters only to an enqueued copy. Throws shape_error,
-/// layout_error, overlap_error, lifetime_error, registration_error if the destination is registered
-/// as read-only, and roc::error if the copy cannot take the path of its copy_options.
+/// takes; calls no HIP function, except for a device address of memory that was deregistered. `use`
+/// matters only to an enqueued copy. Throws shape_error, layout_error, overlap_error,
+/// lifetime_error, registration_error if the destination is registered as read-only, and roc::error
+/// if the copy cannot take the path of its copy_options.
 plan make_plan(detail::strided_region const& source, detail::strided_region const& destination,
                timing when, detail::source_use use = detail::source_use::copied);
 

@@ -6,9 +6,13 @@
 #include <roc/native.hpp>
 #include <roc/roc.hpp>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
@@ -312,6 +316,7 @@ TEST(CCopy, OverlapAndAliasedDestinationAreErrors) {
 struct bad_tensor {
   char const* name;
   roc_status expected;
+  char const* text;  // of the message, after the name of the function and the parameter
   void (*change)(roc_tensor& tensor);
 };
 
@@ -324,47 +329,89 @@ std::int64_t const strides_below_zero[] = {-(INT64_C(1) << 50), 1};
 std::int64_t const ones[200] = {};
 
 bad_tensor const bad_tensors[] = {
-    {"UnknownCode", ROCARRAY_ERROR_INVALID_ARGUMENT, [](roc_tensor& t) { t.dtype.code = 18; }},
-    {"LargestCode", ROCARRAY_ERROR_INVALID_ARGUMENT, [](roc_tensor& t) { t.dtype.code = 255; }},
-    {"ZeroBits", ROCARRAY_ERROR_INVALID_ARGUMENT, [](roc_tensor& t) { t.dtype.bits = 0; }},
-    {"ZeroLanes", ROCARRAY_ERROR_INVALID_ARGUMENT, [](roc_tensor& t) { t.dtype.lanes = 0; }},
-    {"HalfAByte", ROCARRAY_ERROR_INVALID_ARGUMENT, [](roc_tensor& t) { t.dtype.bits = 4; }},
+    {"UnknownCode", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "has elements of an unknown type: code 18 with 32 bits; use a type of DLPack 1.1",
+     [](roc_tensor& t) { t.dtype.code = 18; }},
+    {"LargestCode", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "has elements of an unknown type: code 255 with 32 bits; use a type of DLPack 1.1",
+     [](roc_tensor& t) { t.dtype.code = 255; }},
+    {"ZeroBits", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "has elements of 0 bits x 1 lanes; use a whole number of bytes",
+     [](roc_tensor& t) { t.dtype.bits = 0; }},
+    {"ZeroLanes", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "has elements of 32 bits x 0 lanes; use a whole number of bytes",
+     [](roc_tensor& t) { t.dtype.lanes = 0; }},
+    {"HalfAByte", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "has elements of 4 bits x 1 lanes; use a whole number of bytes",
+     [](roc_tensor& t) { t.dtype.bits = 4; }},
     {"LanesWithoutWholeBytes", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "has elements of 4 bits x 3 lanes; use a whole number of bytes",
      [](roc_tensor& t) { t.dtype = {ROCARRAY_TYPE_INT, 4, 3}; }},
     {"DeviceTypeZero", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "is in memory of device type 0; use 1 for host memory, or ",
      [](roc_tensor& t) { t.device.device_type = 0; }},
     {"DeviceTypeOfOpenCl", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "is in memory of device type 4; use 1 for host memory, or ",
      [](roc_tensor& t) { t.device.device_type = 4; }},
     {"DeviceTypeWithoutAName", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "is in memory of device type 2147483647; use 1 for host memory, or ",
      [](roc_tensor& t) { t.device.device_type = INT32_MAX; }},
     {"NegativeDeviceType", ROCARRAY_ERROR_INVALID_ARGUMENT,
+     "is in memory of device type -2147483648; use 1 for host memory, or ",
      [](roc_tensor& t) { t.device.device_type = INT32_MIN; }},
-    {"NegativeDevice", ROCARRAY_ERROR_NO_DEVICE,
+    {"NegativeDevice", ROCARRAY_ERROR_NO_DEVICE, "is on device -1, which does not exist; use ",
      [](roc_tensor& t) { t.device = {roc_device_type(), -1}; }},
     {"DeviceThatDoesNotExist", ROCARRAY_ERROR_NO_DEVICE,
+     "is on device 1000, which does not exist; use ",
      [](roc_tensor& t) { t.device = {roc_device_type(), 1000}; }},
-    {"NegativeRank", ROCARRAY_ERROR_SHAPE, [](roc_tensor& t) { t.ndim = -1; }},
-    {"LowestRank", ROCARRAY_ERROR_SHAPE, [](roc_tensor& t) { t.ndim = INT32_MIN; }},
-    {"RankAboveTheLargest", ROCARRAY_ERROR_SHAPE,
+    {"NegativeRank", ROCARRAY_ERROR_SHAPE, "has rank -1; use a rank from 0 to 64",
+     [](roc_tensor& t) { t.ndim = -1; }},
+    {"LowestRank", ROCARRAY_ERROR_SHAPE, "has rank -2147483648; use a rank from 0 to 64",
+     [](roc_tensor& t) { t.ndim = INT32_MIN; }},
+    {"RankAboveTheLargest", ROCARRAY_ERROR_SHAPE, "has rank 65; use a rank from 0 to 64",
      [](roc_tensor& t) {
        t.ndim = ROCARRAY_MAX_RANK + 1;
        t.shape = ones;
      }},
-    {"LargestRank", ROCARRAY_ERROR_SHAPE, [](roc_tensor& t) { t.ndim = INT32_MAX; }},
-    {"NullShape", ROCARRAY_ERROR_SHAPE, [](roc_tensor& t) { t.shape = nullptr; }},
-    {"NegativeExtent", ROCARRAY_ERROR_SHAPE, [](roc_tensor& t) { t.shape = negative_extent; }},
+    {"LargestRank", ROCARRAY_ERROR_SHAPE, "has rank 2147483647; use a rank from 0 to 64",
+     [](roc_tensor& t) { t.ndim = INT32_MAX; }},
+    {"NullShape", ROCARRAY_ERROR_SHAPE, "of rank 2 has no extents; set its shape",
+     [](roc_tensor& t) { t.shape = nullptr; }},
+    {"NegativeExtent", ROCARRAY_ERROR_SHAPE, "has a negative extent: -1 in axis 1; use 0 or more",
+     [](roc_tensor& t) { t.shape = negative_extent; }},
     {"OverflowingExtents", ROCARRAY_ERROR_SHAPE,
+     "is larger than the address space: shape (1099511627776, 1099511627776) of elements of 4 "
+     "bytes; use ",
      [](roc_tensor& t) { t.shape = overflowing_shape; }},
-    {"LargestExtents", ROCARRAY_ERROR_SHAPE, [](roc_tensor& t) { t.shape = largest_extents; }},
+    {"LargestExtents", ROCARRAY_ERROR_SHAPE,
+     "is larger than the address space: shape (9223372036854775807, 9223372036854775807) of "
+     "elements of 4 bytes; use ",
+     [](roc_tensor& t) { t.shape = largest_extents; }},
     {"OverflowingStride", ROCARRAY_ERROR_LAYOUT,
+     "has elements outside the address space: shape (4, 2), strides (9223372036854775807, 1) of "
+     "elements of 4 bytes; use ",
      [](roc_tensor& t) { t.strides = overflowing_strides; }},
-    {"LowestStride", ROCARRAY_ERROR_LAYOUT, [](roc_tensor& t) { t.strides = lowest_strides; }},
+    {"LowestStride", ROCARRAY_ERROR_LAYOUT,
+     "has elements outside the address space: shape (4, 2), strides (-9223372036854775808, 1) of "
+     "elements of 4 bytes; use ",
+     [](roc_tensor& t) { t.strides = lowest_strides; }},
     {"StrideBelowAddressZero", ROCARRAY_ERROR_LAYOUT,
+     "has elements outside the address space: shape (4, 2), strides (-1125899906842624, 1) of "
+     "elements of 4 bytes; use ",
      [](roc_tensor& t) { t.strides = strides_below_zero; }},
     {"OverflowingByteOffset", ROCARRAY_ERROR_LAYOUT,
+     "has elements outside the address space: byte offset 18446744073709551615; use ",
      [](roc_tensor& t) { t.byte_offset = UINT64_MAX; }},
-    {"NullData", ROCARRAY_ERROR_LIFETIME, [](roc_tensor& t) { t.data = nullptr; }},
+    {"NullData", ROCARRAY_ERROR_LIFETIME, "is null, but has elements: shape (4, 2); use ",
+     [](roc_tensor& t) { t.data = nullptr; }},
 };
+
+// Calls a function that refuses a tensor, and compares the beginning of the message.
+#define EXPECT_REFUSAL(bad, parameter, function, ...)                              \
+  EXPECT_STATUS((bad).expected, function(__VA_ARGS__));                            \
+  EXPECT_EQ(0u, std::string(roc_last_error_message())                              \
+                    .find(std::string(#function ": " parameter " ") + (bad).text)) \
+      << roc_last_error_message()
 
 // Every function that takes a tensor refuses it, and touches nothing.
 void check_bad_tensor(bad_tensor const& bad) {
@@ -377,21 +424,21 @@ void check_bad_tensor(bad_tensor const& bad) {
   tensor bad_destination(destination.data(), ROCARRAY_DEVICE_CPU, {4, 2});
   bad.change(bad_source.value);
   bad.change(bad_destination.value);
-  roc_status const expected = bad.expected;
+  roc_tensor const* const from = bad_source.get();
+  roc_tensor const* const to = bad_destination.get();
   stream const s;
   roc_batch batch = nullptr;
   EXPECT_OK(roc_batch_create(&batch));
-  EXPECT_STATUS(expected, roc_copy(bad_source.get(), good_destination.get(), nullptr));
-  EXPECT_TRUE(last_message_has("roc_copy: from ")) << roc_last_error_message();
-  EXPECT_STATUS(expected, roc_copy(good_source.get(), bad_destination.get(), nullptr));
-  EXPECT_STATUS(expected, roc_copy_async(good_source.get(), bad_destination.get(), s, nullptr));
-  EXPECT_STATUS(expected, roc_batch_add(batch, bad_source.get(), good_destination.get()));
-  EXPECT_STATUS(expected, roc_batch_add(batch, good_source.get(), bad_destination.get()));
-  EXPECT_STATUS(expected, roc_fill(bad_destination.get(), &value, sizeof value));
-  EXPECT_STATUS(expected, roc_fill_async(bad_destination.get(), &value, sizeof value, s));
-  EXPECT_STATUS(expected, roc_zero(bad_destination.get()));
-  EXPECT_STATUS(expected, roc_zero_async(bad_destination.get(), s));
-  EXPECT_TRUE(last_message_has("roc_zero_async: to ")) << roc_last_error_message();
+  EXPECT_REFUSAL(bad, "from", roc_copy, from, good_destination.get(), nullptr);
+  EXPECT_REFUSAL(bad, "to", roc_copy, good_source.get(), to, nullptr);
+  EXPECT_REFUSAL(bad, "from", roc_copy_async, from, good_destination.get(), s, nullptr);
+  EXPECT_REFUSAL(bad, "to", roc_copy_async, good_source.get(), to, s, nullptr);
+  EXPECT_REFUSAL(bad, "from", roc_batch_add, batch, from, good_destination.get());
+  EXPECT_REFUSAL(bad, "to", roc_batch_add, batch, good_source.get(), to);
+  EXPECT_REFUSAL(bad, "to", roc_fill, to, &value, sizeof value);
+  EXPECT_REFUSAL(bad, "to", roc_fill_async, to, &value, sizeof value, s);
+  EXPECT_REFUSAL(bad, "to", roc_zero, to);
+  EXPECT_REFUSAL(bad, "to", roc_zero_async, to, s);
   EXPECT_OK(roc_batch_submit(batch, nullptr));
   EXPECT_OK(roc_batch_destroy(batch));
   EXPECT_OK(roc_stream_synchronize(s));
@@ -459,6 +506,62 @@ TEST(CCopy, FreedMemoryIsAnErrorAndTheHostIsNotTouched) {
   EXPECT_OK(roc_stream_synchronize(s));
   EXPECT_EQ(std::vector<int>(source.size(), 1), source);
   EXPECT_EQ(std::vector<int>(source.size(), 2), destination);
+}
+
+TEST(CCopy, DestinationInPagesThatMustNotBeWrittenIsAnErrorAndNothingIsTouched) {
+  auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const mapped =
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, mapped);
+  auto* const data = static_cast<unsigned char*>(mapped);
+  std::fill_n(data, 2 * page, static_cast<unsigned char>(9));
+  ASSERT_EQ(0, ::mprotect(data + page, page, PROT_READ));
+  struct sigaction action = {};
+  ASSERT_EQ(0, ::sigaction(SIGSEGV, nullptr, &action));
+  constexpr int madv_populate_write = 23;
+  if (action.sa_handler != SIG_DFL || ::madvise(data, page, madv_populate_write) != 0) {
+    EXPECT_EQ(0, ::munmap(mapped, 2 * page));
+    GTEST_SKIP() << "SIGSEGV has a handler, or the kernel does not tell which pages are writable";
+  }
+  constexpr roc_element_type byte{ROCARRAY_TYPE_UINT, 8, 1};
+  device_memory const memory(64);
+  tensor const device(memory.data(), roc_device_type(), {64}, byte);
+  unsigned char const value = 5;
+  EXPECT_OK(roc_fill(device.get(), &value, 1));
+  std::vector<unsigned char> source(64, 6);
+  tensor const host(source.data(), ROCARRAY_DEVICE_CPU, {64}, byte);
+  stream const s;
+  roc_batch batch = nullptr;
+  EXPECT_OK(roc_batch_create(&batch));
+  auto const expect_refusal = [](char const* function, roc_status status) {
+    EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, status) << function;
+    EXPECT_TRUE(last_message_has((std::string(function) + ": to, [").c_str()) &&
+                last_message_has("is in memory that must not be written; use memory whose pages "
+                                 "are writable"))
+        << roc_last_error_message();
+  };
+  // In the page, and from the writable page before it on.
+  for (unsigned char* const begin : {data + page, data + page - 32}) {
+    tensor const to(begin, ROCARRAY_DEVICE_CPU, {64}, byte);
+    for (tensor const* const from : {&device, &host}) {
+      expect_refusal("roc_copy", roc_copy(from->get(), to.get(), nullptr));
+      expect_refusal("roc_copy_async", roc_copy_async(from->get(), to.get(), s, nullptr));
+      expect_refusal("roc_batch_add", roc_batch_add(batch, from->get(), to.get()));
+    }
+    expect_refusal("roc_fill", roc_fill(to.get(), &value, 1));
+    expect_refusal("roc_fill_async", roc_fill_async(to.get(), &value, 1, s));
+    expect_refusal("roc_zero", roc_zero(to.get()));
+    expect_refusal("roc_zero_async", roc_zero_async(to.get(), s));
+  }
+  EXPECT_OK(roc_batch_submit(batch, nullptr));
+  EXPECT_OK(roc_batch_destroy(batch));
+  EXPECT_OK(roc_stream_synchronize(s));
+  EXPECT_TRUE(std::all_of(data, data + 2 * page, [](unsigned char i) { return i == 9; }));
+  tensor const readable(data + page, ROCARRAY_DEVICE_CPU, {64}, byte);
+  EXPECT_OK(roc_copy(readable.get(), device.get(), nullptr));
+  EXPECT_OK(roc_copy(device.get(), host.get(), nullptr));
+  EXPECT_EQ(std::vector<unsigned char>(64, 9), source);
+  EXPECT_EQ(0, ::munmap(mapped, 2 * page));
 }
 
 // Fills
@@ -993,6 +1096,61 @@ TEST(CRegistration, ReadOnlyDestinationIsAnErrorAndIsNotTouched) {
   EXPECT_OK(roc_copy(to.get(), from.get(), nullptr));
   EXPECT_OK(roc_deregister(&range, 1));
   EXPECT_EQ(std::vector<int>(5000, 3), memory);
+}
+
+// The device address is the host address, or is no longer mapped.
+TEST(CRegistration, DeviceAddressAfterDeregistrationIsAnErrorAndNothingIsTouched) {
+  constexpr std::int64_t count = 5000;
+  std::vector<int> memory(count, 3);
+  std::vector<int> other(count, 4);
+  roc_host_range const range{memory.data(), count * sizeof(int)};
+  EXPECT_OK(roc_register_host(&range, 1, ROCARRAY_REGISTER_MAPPED));
+  void* address = nullptr;
+  EXPECT_OK(roc_device_address(memory.data(), range.bytes, &address));
+  tensor const mapped(address, roc_device_type(), {count});
+  tensor const host(other.data(), ROCARRAY_DEVICE_CPU, {count});
+  device_memory const on_device(range.bytes);
+  tensor const device(on_device.data(), roc_device_type(), {count});
+  EXPECT_OK(roc_copy(mapped.get(), device.get(), nullptr));
+  EXPECT_OK(roc_deregister(&range, 1));
+  stream const s;
+  roc_batch batch = nullptr;
+  EXPECT_OK(roc_batch_create(&batch));
+  auto const expect_refusal = [](roc_status status) {
+    std::string const message = roc_last_error_message();
+    bool const is_expected =
+        status == ROCARRAY_ERROR_INVALID_ARGUMENT
+            ? message.find(
+                  "is described as memory of device 0, but it is pageable host memory; "
+                  "set the tensor's device") != std::string::npos
+            : status == ROCARRAY_ERROR_LIFETIME &&
+                  message.find(
+                      "is not allocated: neither HIP nor the CPU can access it; use "
+                      "memory that has not been freed") != std::string::npos;
+    EXPECT_TRUE(is_expected) << roc_status_name(status) << ": " << message;
+  };
+  int const value = 7;
+  for (tensor const* const good : {&host, &device}) {
+    expect_refusal(roc_copy(mapped.get(), good->get(), nullptr));
+    expect_refusal(roc_copy(good->get(), mapped.get(), nullptr));
+    expect_refusal(roc_copy_async(mapped.get(), good->get(), s, nullptr));
+    expect_refusal(roc_copy_async(good->get(), mapped.get(), s, nullptr));
+    expect_refusal(roc_batch_add(batch, mapped.get(), good->get()));
+    expect_refusal(roc_batch_add(batch, good->get(), mapped.get()));
+  }
+  expect_refusal(roc_fill(mapped.get(), &value, sizeof value));
+  expect_refusal(roc_fill_async(mapped.get(), &value, sizeof value, s));
+  expect_refusal(roc_zero(mapped.get()));
+  expect_refusal(roc_zero_async(mapped.get(), s));
+  EXPECT_OK(roc_batch_submit(batch, nullptr));
+  EXPECT_OK(roc_batch_destroy(batch));
+  EXPECT_OK(roc_stream_synchronize(s));
+  EXPECT_EQ(std::vector<int>(count, 3), memory);
+  EXPECT_EQ(std::vector<int>(count, 4), other);
+  void* unchanged = address;
+  EXPECT_STATUS(ROCARRAY_ERROR_REGISTRATION,
+                roc_device_address(memory.data(), range.bytes, &unchanged));
+  EXPECT_EQ(address, unchanged);
 }
 
 TEST(CRegistration, InvalidRequestsAreErrors) {

@@ -579,8 +579,7 @@ void aborting_rank(context& c) {
         set.synchronize();
         {
           device_guard const current(device(set.ranks[0].device_ordinal()));
-          set.ranks[0].all_reduce(numbers[0](slice(0, none, 2)), reduction::sum,
-                                  set.streams[0]);
+          set.ranks[0].all_reduce(numbers[0](slice(0, none, 2)), reduction::sum, set.streams[0]);
         }
         set.ranks[1].abort();
         if constexpr (on_host_platform) {

@@ -1118,6 +1118,67 @@ TEST(AnyMemoryErrors, DeviceAddressOfReadOnlyRegistrationAsDestinationThrows) {
   EXPECT_EQ(1, array.copy_to_host()(1023));
 }
 
+std::vector<int> contents_of(roc::device_view<int const, 1> view) {
+  std::vector<int> result(view.size());
+  view.copy_to_host(result);
+  return result;
+}
+
+// The view has the host's address, or one that is no longer mapped.
+TEST(AnyMemoryErrors, ViewOfDeregisteredMemoryThrows) {
+  constexpr std::size_t count = 4096;
+  std::vector<int> host(count, 1);
+  std::vector<int> other(count, 2);
+  roc::device_array<int> const array(roc::shape<1>{count});
+  array.fill(3);
+  roc::device_view<int, 1> view;
+  {
+    auto const pins = roc::register_host(roc::registration_options{.mapped = true}, host);
+    view = roc::device_view_of(host);
+    roc::copy(view, array);
+  }
+  EXPECT_EQ(std::vector<int>(count, 1), contents_of(array.view()));
+  auto const part = view(roc::slice(1, roc::none, 3));
+  auto const part_of_array = array(roc::slice(1, roc::none, 3));
+  roc::memory_view const stated = roc::memory_view(view.data(), view.shape()).at(roc::device(0));
+  roc::stream const stream;
+  auto const text = message([&] { view.copy_to_host(other); });
+  EXPECT_NE(std::string::npos, text.find(" that was deregistered or freed; keep ")) << text;
+  EXPECT_EQ(0u, text.find("copy_to_host (device to host) at any_memory_test.cpp:")) << text;
+  EXPECT_THROW(view.copy_to_device(other), roc::lifetime_error);
+  EXPECT_THROW(view.copy_to_host(other, stream), roc::lifetime_error);
+  EXPECT_THROW(view.copy_to_device(other, stream), roc::lifetime_error);
+  EXPECT_THROW(roc::copy(view, array), roc::lifetime_error);
+  EXPECT_THROW(roc::copy(array, view, stream), roc::lifetime_error);
+  EXPECT_THROW(roc::copy(part, part_of_array), roc::lifetime_error);
+  EXPECT_THROW(roc::copy(part_of_array, part), roc::lifetime_error);
+  EXPECT_THROW(roc::copy(stated, other), roc::lifetime_error);
+  EXPECT_THROW(roc::copy(other, stated), roc::lifetime_error);
+  EXPECT_THROW(view.fill(4), roc::lifetime_error);
+  EXPECT_THROW(view.zero(stream), roc::lifetime_error);
+  EXPECT_THROW(part.fill(4, stream), roc::lifetime_error);
+  EXPECT_THROW(roc::copy_batch().add(view, other).submit(), roc::lifetime_error);
+  EXPECT_THROW(roc::copy_batch().add(other, view).submit(stream), roc::lifetime_error);
+  EXPECT_THROW(roc::copy_batch().add(array, view).submit(), roc::lifetime_error);
+  stream.synchronize();
+  EXPECT_EQ(std::vector<int>(count, 1), host);
+  EXPECT_EQ(std::vector<int>(count, 2), other);
+  EXPECT_EQ(std::vector<int>(count, 1), contents_of(array.view()));
+}
+
+TEST(AnyMemory, ViewOfMemoryThatIsRegisteredAgainIsCopied) {
+  std::vector<int> host(4096, 1);
+  {
+    auto const pins = roc::register_host(roc::registration_options{.mapped = true}, host);
+    static_cast<void>(roc::device_view_of(host));
+  }
+  auto const pins = roc::register_host(roc::registration_options{.mapped = true}, host);
+  auto const view = roc::device_view_of(host);
+  view.fill(5);
+  EXPECT_EQ(std::vector<int>(4096, 5), host);
+  EXPECT_EQ(std::vector<int>(4096, 5), contents_of(view));
+}
+
 // memcpy
 
 TEST(Memcpy, BytesAreCopiedInAllDirections) {
@@ -1259,6 +1320,39 @@ TEST(Memcpy, BlockThatExceedsItsPlaneThrows) {
   EXPECT_THROW(roc::memcpy_3d(parameters), roc::layout_error);
   parameters.extent = make_hipExtent(0, 5, 2);
   EXPECT_NO_THROW(roc::memcpy_3d(parameters));
+}
+
+TEST(Memcpy, ArrayOfTheRuntimeThrows) {
+  std::vector<std::byte> from(100, std::byte{1});
+  std::vector<std::byte> to(100, std::byte{2});
+  hipMemcpy3DParms blocks{};
+  blocks.srcPtr = make_hipPitchedPtr(from.data(), 10, 10, 10);
+  blocks.dstPtr = make_hipPitchedPtr(to.data(), 10, 10, 10);
+  blocks.extent = make_hipExtent(10, 10, 1);
+  hipMemcpy3DParms from_array = blocks;
+  from_array.srcArray = reinterpret_cast<decltype(from_array.srcArray)>(from.data());
+  hipMemcpy3DParms to_array = blocks;
+  to_array.dstArray = reinterpret_cast<decltype(to_array.dstArray)>(to.data());
+  roc::stream const stream;
+  auto const expect_refusal = [](auto const& call) {
+    try {
+      call();
+      ADD_FAILURE() << "no error";
+    } catch (roc::error const& error) {
+      std::string const text = error.what();
+      EXPECT_EQ(error.code(), std::errc::not_supported) << text;
+      EXPECT_EQ(0u, text.find("memcpy_3d at any_memory_test.cpp:")) << text;
+      EXPECT_NE(std::string::npos, text.find("(hipArray_t); use hipMemcpy3D")) << text;
+    }
+  };
+  for (hipMemcpy3DParms const& parameters : {from_array, to_array}) {
+    expect_refusal([&] { roc::memcpy_3d(parameters); });
+    expect_refusal([&] { roc::memcpy_3d(parameters, stream); });
+  }
+  stream.synchronize();
+  EXPECT_EQ(std::vector<std::byte>(100, std::byte{2}), to);
+  roc::memcpy_3d(blocks);
+  EXPECT_EQ(from, to);
 }
 
 }  // namespace

@@ -168,3 +168,38 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy2D(void* to, std::size_t to_pit
 ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy3D(hipMemcpy3DParms const* parameters) {
   return complete(hipMemcpy3DAsync(parameters, nullptr), nullptr);
 }
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy2D_spt(void* to, std::size_t to_pitch,
+                                                        void const* from, std::size_t from_pitch,
+                                                        std::size_t width, std::size_t height,
+                                                        hipMemcpyKind kind) {
+  return complete(
+      hipMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, hipStreamPerThread),
+      hipStreamPerThread);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy3D_spt(hipMemcpy3DParms const* parameters) {
+  return complete(hipMemcpy3DAsync(parameters, hipStreamPerThread), hipStreamPerThread);
+}
+
+// Exported if the installed library has them. Its header may not declare them.
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy2DAsync_spt(
+    void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch, std::size_t width,
+    std::size_t height, hipMemcpyKind kind, hipStream_t stream) {
+  return hipMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, per_thread(stream));
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpy3DAsync_spt(hipMemcpy3DParms const* parameters,
+                                                             hipStream_t stream) {
+  return hipMemcpy3DAsync(parameters, per_thread(stream));
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamBeginCapture_spt(hipStream_t stream,
+                                                                  hipStreamCaptureMode mode) {
+  return hipStreamBeginCapture(per_thread(stream), mode);
+}
+
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipStreamEndCapture_spt(hipStream_t stream,
+                                                                hipGraph_t* graph) {
+  return hipStreamEndCapture(per_thread(stream), graph);
+}

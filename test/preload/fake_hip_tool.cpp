@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A preloaded tool that traces calls of hipMemcpy: it exports the function, and calls the next one
-// in the search order. Prints the number of calls when the process ends. It also adds behavior of
-// AMD's runtime that the fake HIP runtime lacks: its functions begin and end captures as AMD's do.
+// A preloaded tool that traces calls of hipMemcpy and hipHostMalloc: it exports the functions, and
+// calls the next ones in the search order. Prints the number of calls when the process ends. It
+// also adds behavior of AMD's runtime that the fake HIP runtime lacks: its functions begin and end
+// captures as AMD's do, and it exports functions that only later versions of the runtime have.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -11,14 +12,25 @@
 namespace {
 
 std::atomic<int> calls = 0;
+std::atomic<int> allocations = 0;
+std::atomic<std::size_t> allocated_bytes = 0;
 
 [[gnu::destructor]] void print_calls() {
   if (calls != 0) std::fprintf(stderr, "tool: %d calls of hipMemcpy\n", calls.load());
+  if (calls != 0 || allocations != 0) {
+    std::fprintf(stderr, "tool: %zu bytes of pinned memory in %d allocations\n",
+                 allocated_bytes.load(), allocations.load());
+  }
 }
 
 template <class... Arguments>
 int call_next(char const* name, Arguments... arguments) {
   return reinterpret_cast<int (*)(Arguments...)>(dlsym(RTLD_NEXT, name))(arguments...);
+}
+
+// Returns the stream that a null handle means for a call of the per-thread default stream.
+void* per_thread(void* stream) {
+  return stream == nullptr ? reinterpret_cast<void*>(2) : stream;  // hipStreamPerThread
 }
 
 }  // namespace
@@ -28,6 +40,32 @@ int call_next(char const* name, Arguments... arguments) {
 EXPORT int hipMemcpy(void* to, void const* from, std::size_t bytes, int kind) {
   ++calls;
   return call_next("hipMemcpy", to, from, bytes, kind);
+}
+
+// By the program and by the library.
+EXPORT int hipHostMalloc(void** data, std::size_t bytes, unsigned flags) {
+  ++allocations;
+  allocated_bytes += bytes;
+  return call_next("hipHostMalloc", data, bytes, flags);
+}
+
+EXPORT int hipMemcpy2DAsync_spt(void* to, std::size_t to_pitch, void const* from,
+                                std::size_t from_pitch, std::size_t width, std::size_t height,
+                                int kind, void* stream) {
+  return call_next("hipMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind,
+                   per_thread(stream));
+}
+
+EXPORT int hipMemcpy3DAsync_spt(void const* parameters, void* stream) {
+  return call_next("hipMemcpy3DAsync", parameters, per_thread(stream));
+}
+
+EXPORT int hipStreamBeginCapture_spt(void* stream, int mode) {
+  return call_next("hipStreamBeginCapture", per_thread(stream), mode);
+}
+
+EXPORT int hipStreamEndCapture_spt(void* stream, void** graph) {
+  return call_next("hipStreamEndCapture", per_thread(stream), graph);
 }
 
 // Begins the capture, and then fails because of the dependencies.

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -513,6 +514,155 @@ void abandoned_captures() {
 }
 #endif
 
+#if defined(__HIP_PLATFORM_AMD__)
+// Returns a function that not every version of the runtime has. Exits with 77 if it is missing.
+template <class Function>
+Function* find_function(char const* name) {
+  auto* const function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+  if (function == nullptr) std::exit(77);
+  return function;
+}
+
+// A stream with pending work that ends when the object is destroyed.
+class busy_stream {
+ public:
+  busy_stream() {
+    auto const wait = [](hipStream_t, hipError_t, void* ended) {
+      while (!static_cast<std::atomic<bool>*>(ended)->load()) usleep(100);
+    };
+    report("callback", hipStreamAddCallback(stream_.handle, wait, &is_ended_, 0));
+  }
+  ~busy_stream() {
+    is_ended_ = true;
+    report("synchronize", hipStreamSynchronize(stream_.handle));
+  }
+  busy_stream(busy_stream const&) = delete;
+  busy_stream& operator=(busy_stream const&) = delete;
+
+ private:
+  std::atomic<bool> is_ended_ = false;
+  stream stream_{hipStreamDefault};
+};
+
+constexpr std::size_t spt_pitch = 1000;
+constexpr std::size_t spt_rows = 900;
+
+// Returns a box of 8 slices of 90 rows.
+hipMemcpy3DParms spt_box(void* to, void const* from, hipMemcpyKind kind) {
+  hipMemcpy3DParms box{};
+  box.srcPtr = {const_cast<void*>(from), spt_pitch, spt_pitch, 100};
+  box.dstPtr = {to, spt_pitch, spt_pitch, 100};
+  box.srcPos = {1, 2, 0};
+  box.dstPos = {4, 0, 1};
+  box.extent = {770, 90, 8};
+  box.kind = kind;
+  return box;
+}
+
+// Strided copies on the stream of the thread. They come after its work, and do not wait for a
+// blocking stream, as copies on the legacy default stream would.
+void strided_per_thread() {
+  constexpr std::size_t count = spt_pitch * spt_rows;
+  device_memory const memory(count);
+  bytes const source = pattern(count, 14);
+  bytes back(count);
+  busy_stream const busy;
+  auto const clear = [&](int value) {
+    report("memset", hipMemsetAsync(memory.get(), value, count, hipStreamPerThread));
+  };
+  clear(0x11);
+  report("2D spt", hipMemcpy2D_spt(memory.get() + 7, spt_pitch, source.data() + 3, spt_pitch, 770,
+                                   spt_rows - 1, up));
+  report("2D spt",
+         hipMemcpy2D_spt(back.data(), spt_pitch, memory.get(), spt_pitch, 900, spt_rows, down));
+  report_bytes("bytes", back);
+  clear(0x22);
+  hipMemcpy3DParms const to_device = spt_box(memory.get(), source.data(), up);
+  hipMemcpy3DParms const to_host = spt_box(back.data(), memory.get(), down);
+  report("3D spt", hipMemcpy3D_spt(&to_device));
+  report("3D spt", hipMemcpy3D_spt(&to_host));
+  report_bytes("bytes", back);
+}
+
+// The same with the asynchronous functions.
+void strided_per_thread_async() {
+  auto* const copy_2d = find_function<decltype(hipMemcpy2DAsync)>("hipMemcpy2DAsync_spt");
+  auto* const copy_3d = find_function<decltype(hipMemcpy3DAsync)>("hipMemcpy3DAsync_spt");
+  constexpr std::size_t count = spt_pitch * spt_rows;
+  device_memory const memory(count);
+  bytes const source = pattern(count, 15);
+  bytes back(count);
+  // To be destroyed after the busy one, for which the destruction would wait.
+  stream const other(hipStreamNonBlocking);
+  busy_stream const busy;
+  for (hipStream_t const handle : {hipStream_t{}, other.handle}) {
+    hipStream_t const used = handle == nullptr ? hipStreamPerThread : handle;
+    report("memset", hipMemsetAsync(memory.get(), 0x33, count, used));
+    report("2D async spt", copy_2d(memory.get() + 7, spt_pitch, source.data() + 3, spt_pitch, 770,
+                                   spt_rows - 1, up, handle));
+    report("2D async spt",
+           copy_2d(back.data(), spt_pitch, memory.get(), spt_pitch, 900, spt_rows, down, handle));
+    report("synchronize", hipStreamSynchronize(used));
+    report_bytes("bytes", back);
+    report("memset", hipMemsetAsync(memory.get(), 0x44, count, used));
+    hipMemcpy3DParms const to_device = spt_box(memory.get(), source.data(), up);
+    hipMemcpy3DParms const to_host = spt_box(back.data(), memory.get(), down);
+    report("3D async spt", copy_3d(&to_device, handle));
+    report("3D async spt", copy_3d(&to_host, handle));
+    report("synchronize", hipStreamSynchronize(used));
+    report_bytes("bytes", back);
+  }
+}
+
+// A null handle means the stream of the thread also for the capture that a per-thread call begins
+// or ends, which the other calls begin and end as hipStreamPerThread.
+void capture_per_thread() {
+  auto* const begin = find_function<decltype(hipStreamBeginCapture)>("hipStreamBeginCapture_spt");
+  auto* const end = find_function<decltype(hipStreamEndCapture)>("hipStreamEndCapture_spt");
+  constexpr std::size_t count = mebi;
+  device_memory const memory(count);
+  bytes const source = pattern(count, 16);
+  stream const other(hipStreamNonBlocking);
+  auto const copy = [&] {
+    report("copy", hipMemcpyAsync(memory.get(), source.data(), count, up, other.handle));
+    report("synchronize", hipStreamSynchronize(other.handle));
+  };
+  hipGraph_t graph = nullptr;
+  report("begin", begin(nullptr, hipStreamCaptureModeRelaxed));
+  copy();
+  report("end", hipStreamEndCapture(hipStreamPerThread, &graph));
+  copy();
+  report("begin", hipStreamBeginCapture(hipStreamPerThread, hipStreamCaptureModeRelaxed));
+  copy();
+  report("end", end(nullptr, &graph));
+  copy();
+}
+#endif
+
+// Copies that are passed on: small ones, and those of pinned memory.
+void passed_on() {
+  constexpr std::size_t count = mebi;
+  device_memory const memory(count);
+  bytes const source = pattern(count, 17);
+  bytes back(count);
+  void* pinned = nullptr;
+  report("pinned", hipHostMalloc(&pinned, count, hipHostMallocDefault));
+  std::memcpy(pinned, source.data(), count);
+  stream const ordered(GPU(StreamNonBlocking));
+  report("pinned", GPU(Memcpy)(memory.get(), pinned, count, up));
+  report("pinned", GPU(MemcpyAsync)(memory.get(), pinned, count, up, ordered.handle));
+  for (std::size_t i = 0; i != 100; ++i) {
+    report("small", GPU(Memcpy)(back.data() + 100 * i, memory.get() + 100 * i, 100, down));
+    report("small", GPU(MemcpyAsync)(memory.get() + 100 * i, source.data() + 50 * i, 100, up,
+                                     ordered.handle));
+  }
+  report("pinned", GPU(MemcpyAsync)(pinned, memory.get(), count, down, ordered.handle));
+  report("synchronize", GPU(StreamSynchronize)(ordered.handle));
+  std::memcpy(back.data() + count / 2, pinned, count / 2);
+  report_bytes("bytes", back);
+  report("free", hipHostFree(pinned));
+}
+
 // Memory and streams of a device that is not the current one.
 void devices() {
   int count = 0;
@@ -638,7 +788,11 @@ int main(int, char** arguments) {
       {"capture", capture},
 #if defined(__HIP_PLATFORM_AMD__)
       {"abandoned_captures", abandoned_captures},
+      {"strided_per_thread", strided_per_thread},
+      {"strided_per_thread_async", strided_per_thread_async},
+      {"capture_per_thread", capture_per_thread},
 #endif
+      {"passed_on", passed_on},
       {"devices", devices},
       {"reset", reset},
       {"reset_of_unused_device", reset_of_unused_device},

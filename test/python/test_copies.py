@@ -3,6 +3,8 @@
 
 import array
 import mmap
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -370,6 +372,97 @@ def test_memory_of_a_closed_array_is_an_error():
             with pytest.raises(ValueError, match="destroyed"):
                 roc.copy(source, destination)
     assert (host == 1).all()
+
+
+def _run_or_skip(program):
+    """Runs a program without the fault handler of pytest, with which the library does not look for pages."""
+    path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": ""}, timeout=300)
+    if done.returncode == 77:
+        pytest.skip(done.stdout)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_program_that_copies_memory_that_other_code_freed_gets_an_error():
+    _run_or_skip("""
+import ctypes, mmap
+import numpy as np, pytest, rocarray as roc
+from capsules import Producer
+
+def check(status):
+    assert status == 0, status
+
+# By the C interface: the package does not know the memory, which HIP frees.
+c = ctypes.CDLL(roc._rocarray.__file__)
+bytes, resource, on_device = ctypes.c_size_t(mmap.PAGESIZE), ctypes.c_void_p(), ctypes.c_void_p()
+check(c.roc_resource_create_hip(0, ctypes.byref(resource)))
+check(c.roc_allocate(resource, bytes, None, ctypes.byref(on_device)))
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+on_host = libc.mmap(None, bytes, 3, 0x22, -1, ctypes.c_long(0))  # private and anonymous, to read and write
+
+host, d = np.full(mmap.PAGESIZE, 1, np.uint8), roc.device_array(mmap.PAGESIZE, np.uint8)
+d.fill(2)
+device = d.__dlpack_device__()
+arrays = [Producer(host, data=on_device.value, device_type=device[0], device_id=device[1]),
+          Producer(host, data=on_host)]
+for array in arrays:
+    roc.copy(d, array)
+    host[:] = 1
+    roc.copy(array, host)
+    assert (host == 2).all()
+host[:] = 1
+check(c.roc_free(on_device, None))
+check(libc.munmap(ctypes.c_void_p(on_host), bytes))
+stream = roc.stream()
+for array in arrays:
+    for good in (host, d):
+        for source, destination in ((array, good), (good, array)):
+            for order in ((), (stream,)):
+                with pytest.raises(ValueError, match="is not allocated|but it is pageable host memory"):
+                    roc.copy(source, destination, *order)
+    with pytest.raises(ValueError, match="is not allocated|but it is pageable host memory"):
+        d.copy_to_device(array)
+stream.synchronize()
+assert (host == 1).all() and (d.copy_to_host() == 2).all()
+check(c.roc_resource_destroy(resource))
+""")
+
+
+def test_program_that_copies_to_pages_that_must_not_be_written_gets_an_error():
+    _run_or_skip("""
+import ctypes, mmap, sys
+import numpy as np, pytest, rocarray as roc
+
+page = mmap.PAGESIZE
+memory = np.frombuffer(mmap.mmap(-1, 2 * page, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), np.uint8)
+memory[:] = 9
+libc = ctypes.CDLL(None)
+begin = memory.ctypes.data
+populate_for_writing = 23
+if libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(page), populate_for_writing) != 0:
+    print("the kernel does not tell which pages are writable")
+    sys.exit(77)
+read_only = 1
+assert libc.mprotect(ctypes.c_void_p(begin + page), ctypes.c_size_t(page), read_only) == 0
+host, d, stream = np.full(64, 6, np.uint8), roc.device_array(64, np.uint8), roc.stream()
+d.fill(5)
+# In the page, and from the writable page before it on.
+for first in (page, page - 32):
+    destination = memory[first:first + 64]
+    assert destination.flags.writeable
+    for call in (lambda: d.copy_to_host(destination), lambda: d.copy_to_host(destination, stream),
+                 lambda: roc.copy(d, destination), lambda: roc.copy(host, destination),
+                 lambda: roc.copy(d, destination, stream), lambda: roc.copy(host, destination, stream)):
+        with pytest.raises(ValueError, match="is in memory that must not be written; use memory whose pages are"):
+            call()
+stream.synchronize()
+assert (memory == 9).all()
+assert (roc.to_device(memory).copy_to_host() == 9).all()
+d.copy_to_host(memory[:64])
+assert (memory[:64] == 5).all()
+""")
 
 
 @pytest.mark.parametrize("dtype", [

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Registration, pinned and managed memory."""
 
+import ctypes
 import gc
+import os
+import subprocess
 import sys
 import threading
 import weakref
@@ -111,6 +114,68 @@ def test_read_only_registration_refuses_copies_to_it():
         d = roc.to_device(a)
         with pytest.raises(ValueError, match="read"):
             d.copy_to_host(a)
+
+
+def test_device_address_of_memory_that_was_deregistered_is_an_error():
+    a, other = np.full(5000, 3, np.int32), np.full(5000, 4, np.int32)
+    d = roc.device_array(5000, np.int32)
+    d.fill(5)
+    device = d.__dlpack_device__()
+    c_interface = ctypes.CDLL(roc._rocarray.__file__)
+    address = ctypes.c_void_p()
+    with roc.register(a, mapped=True):
+        assert c_interface.roc_device_address(ctypes.c_void_p(a.ctypes.data), ctypes.c_size_t(a.nbytes),
+                                              ctypes.byref(address)) == 0
+        # By the host's address, and by that of the device.
+        mapped = [Producer(a, data=data, device_type=device[0], device_id=device[1])
+                  for data in (a.ctypes.data, address.value)]
+        for array in mapped:
+            roc.copy(array, other)
+            assert (other == 3).all()
+            other[:] = 4
+    stream = roc.stream()
+    for array in mapped:
+        for good in (other, d):
+            for source, destination in ((array, good), (good, array)):
+                for order in ((), (stream,)):
+                    with pytest.raises(ValueError, match="is described as memory of device 0, but it is pageable host|"
+                                                         "is not allocated"):
+                        roc.copy(source, destination, *order)
+    stream.synchronize()
+    assert (a == 3).all() and (other == 4).all() and (d.copy_to_host() == 5).all()
+
+
+@pytest.mark.parametrize("make", [roc.pinned_array, roc.managed_array])
+def test_memory_that_cannot_be_allocated_is_a_memory_error(make):
+    try:
+        make(1)
+    except NotImplementedError as problem:
+        pytest.skip(str(problem))
+    with pytest.raises(MemoryError, match="out of memory .*; free arrays, or use smaller ones"):
+        make(1 << 45)
+    assert make(3).shape == (3,)
+
+
+def test_program_without_host_memory_gets_a_memory_error():
+    program = """
+import resource
+import numpy as np, pytest, rocarray as roc
+
+d, stream = roc.device_array(128 << 20, np.uint8), roc.stream()
+d.fill(3)
+for order in (None, stream):  # starts the threads of the library and of the runtime
+    d[:8 << 20].copy_to_host(stream=order)
+stream.synchronize()
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), resource.RLIM_INFINITY))
+for call in (d.copy_to_host, lambda: d.copy_to_host(stream=stream), lambda: np.asarray(d)):
+    with pytest.raises(MemoryError):
+        call()
+assert (d[:1000].copy_to_host() == 3).all()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_pinned_arrays_have_shape_dtype_and_order():

@@ -2,6 +2,7 @@
 // Device addresses of mapped host memory.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <mutex>
@@ -28,17 +29,21 @@ class device_aliases {
   /// registration_error if the memory is not mapped, managed, registered with the option `mapped`,
   /// or adopted.
   void* device_address(base::byte_range host);
-  /// Removes the addresses of an allocation or registration.
+  /// Removes the addresses of an allocation or registration. Remembers the last of them, see
+  /// host_range_of.
   void remove(base::byte_range host) noexcept;
 
-  /// Returns true if there are no addresses, as in most programs. Lock-free.
+  /// Returns true if there are no addresses, also none that were removed, as in most programs.
+  /// Lock-free.
   bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
-  /// Returns true if a range of device addresses overlaps one that was added. Takes no lock if
-  /// there are none.
+  /// Returns true if a range of device addresses overlaps one that was added, also if that was
+  /// removed. Takes no lock if there are none.
   bool overlap(base::byte_range device) const;
   /// Returns the host memory of a range of device addresses; nullopt if they were not added. Takes
-  /// no lock if there are none.
-  std::optional<base::byte_range> host_range_of(base::byte_range device) const;
+  /// no lock if there are none. Throws lifetime_error if they were removed and HIP does not know
+  /// them by now: a kernel or a copy could access memory that is no longer mapped. Calls HIP in
+  /// this case only.
+  std::optional<base::byte_range> host_range_of(base::byte_range device);
 
  private:
   struct alias {
@@ -46,9 +51,16 @@ class device_aliases {
     base::byte_range host;
   };
 
+  // Forgets the removed addresses that overlap a range. The caller holds the mutex.
+  void forget_removed_locked(base::byte_range device) noexcept;
+  void update_count_locked() noexcept;
+
   mutable std::mutex mutex_;
   base::byte_range_map<alias> aliases_;  // guarded by mutex_
-  std::atomic<std::size_t> count_ = 0;   // the size of aliases_
+  // The last removed ones, of which any may be empty. Guarded by mutex_.
+  std::array<alias, 16> removed_{};
+  std::size_t next_removed_ = 0;        // where the next one is stored
+  std::atomic<std::size_t> count_ = 0;  // how many are in both
 };
 
 }  // namespace roc::memory
