@@ -9,12 +9,12 @@ namespace roc::detail {
 /// Calls of the calling thread that fail after they have enqueued work wait for that work before
 /// they throw. During the scope of this object they call `act(data)` before the wait: for work that
 /// only ends if `act` ends something else. Scopes can be nested: the innermost one counts.
-class ROCARRAY_API enqueue_failure_scope {
+class enqueue_failure_scope {
  public:
-  enqueue_failure_scope(void (*act)(void* data) noexcept, void* data) noexcept;
+  ROCARRAY_API enqueue_failure_scope(void (*act)(void* data) noexcept, void* data) noexcept;
   enqueue_failure_scope(enqueue_failure_scope const&) = delete;
   enqueue_failure_scope& operator=(enqueue_failure_scope const&) = delete;
-  ~enqueue_failure_scope();
+  ROCARRAY_API ~enqueue_failure_scope();
 
   /// Calls the function of the innermost scope of the calling thread, if there is one.
   static void act() noexcept;
