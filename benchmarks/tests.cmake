@@ -292,7 +292,8 @@ endif()
 
 # The host platform and the fake HIP runtime have as many devices as asked for. A machine with one GPU has
 # no case of this name.
-if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME OR rocarray_test_gpu_count GREATER 1)
+if(ROCARRAY_RESOLVED_PLATFORM STREQUAL "host" OR ROCARRAY_ON_FAKE_RUNTIME OR
+   (ROCARRAY_RESOLVED_PLATFORM STREQUAL "nvidia" AND rocarray_test_gpu_count GREATER 1))
   set(two_devices ${environment} ROCARRAY_HOST_DEVICES=2)
   rocarray_add_exit_code_test(rocbench.peer 0 rocbench run "peer/*" "raw/peer/*" --size 64K --max-time 0.01
     MESSAGE "peer/0-1/copy" WITH ${two_devices})

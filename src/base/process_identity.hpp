@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -31,20 +32,24 @@ enum class process_state { running, ended, unknown };
 namespace process_detail {
 
 /// Reads up to N - 1 bytes of a file and ends them with a null. Returns the number of bytes; 0 if
-/// the file cannot be read.
+/// the file is empty, or cannot be read for the reason in errno.
 template <std::size_t N>
 std::size_t read_file(char const* path, char (&text)[N]) noexcept {
+  errno = 0;
   int const file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   ssize_t const count = ::read(file, text, N - 1);
+  int const error = errno;
   ::close(file);
+  errno = error;
   std::size_t const bytes = count > 0 ? static_cast<std::size_t>(count) : 0;
   text[bytes] = '\0';
   return bytes;
 }
 
 struct process_status {
-  char state = '\0';  // of the main thread, as in /proc/PID/stat; 0 if there is no such process
+  bool is_known = false;  // false if /proc cannot be read, such as without a free descriptor
+  char state = '\0';      // of the main thread, as in /proc/PID/stat; 0 if there is no such process
   long long threads = 0;
   std::uint64_t start_time = 0;
 };
@@ -54,7 +59,11 @@ inline process_status read_status(std::int64_t pid) noexcept {
   std::snprintf(path, sizeof path, "/proc/%lld/stat", static_cast<long long>(pid));
   char text[1024];
   process_status result;
-  if (read_file(path, text) == 0) return result;
+  if (read_file(path, text) == 0) {
+    result.is_known = errno == 0 || errno == ENOENT || errno == ESRCH;
+    return result;
+  }
+  result.is_known = true;
   // The name of the program, the second field, may contain spaces and parentheses.
   char const* field = std::strrchr(text, ')');
   if (field == nullptr || field[1] != ' ') return result;
@@ -110,7 +119,7 @@ inline bool may_be_same_boot(process_identity const& a, process_identity const& 
 }
 
 /// Returns whether a process of this boot runs; `unknown` if it is in another namespace than
-/// `observer`, the identity of the calling process.
+/// `observer`, the identity of the calling process, or if /proc cannot be read.
 inline process_state state_of(process_identity const& process,
                               process_identity const& observer) noexcept {
   if (observer.start_time == 0 || process.start_time == 0 ||
@@ -118,8 +127,9 @@ inline process_state state_of(process_identity const& process,
     return process_state::unknown;
   }
   auto const status = process_detail::read_status(process.pid);
+  if (!status.is_known) return process_state::unknown;
   // A process that has ended may still have an entry, until its parent has asked for its result. If
-  // only the main thread has ended, the entry looks the same, but counts the other threads.
+  // only the main thread has ended, the state is Z too, but the number of threads is above 1.
   bool const is_zombie = status.state == 'Z' && status.threads <= 1;
   bool const has_ended = status.state == '\0' || status.state == 'X' || is_zombie;
   return !has_ended && status.start_time == process.start_time ? process_state::running

@@ -19,17 +19,17 @@ thread_local detail::enqueue_failure_scope* innermost_failure_scope = nullptr;
 
 }  // namespace
 
-detail::enqueue_failure_scope::enqueue_failure_scope(void (*act)(void* data) noexcept,
+detail::enqueue_failure_scope::enqueue_failure_scope(void (*before_wait)(void* data) noexcept,
                                                      void* data) noexcept
-    : act_(act), data_(data), outer_(innermost_failure_scope) {
+    : before_wait_(before_wait), data_(data), outer_(innermost_failure_scope) {
   innermost_failure_scope = this;
 }
 
 detail::enqueue_failure_scope::~enqueue_failure_scope() { innermost_failure_scope = outer_; }
 
-void detail::enqueue_failure_scope::act() noexcept {
+void detail::enqueue_failure_scope::run_innermost() noexcept {
   auto const* const scope = innermost_failure_scope;
-  if (scope != nullptr) scope->act_(scope->data_);
+  if (scope != nullptr) scope->before_wait_(scope->data_);
 }
 
 }  // namespace roc

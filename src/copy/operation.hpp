@@ -162,7 +162,7 @@ void enqueue_operation(operation const& op, stream_ref const& stream, Work const
     if (graph == nullptr) record_host_uses(op, stream);
     runtime::record_work(stream);
   } catch (...) {
-    detail::enqueue_failure_scope::act();
+    detail::enqueue_failure_scope::run_innermost();
     runtime::synchronize_quietly(stream);
     throw;
   }

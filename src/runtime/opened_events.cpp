@@ -28,7 +28,8 @@ using clock = std::chrono::steady_clock;
 constexpr auto spin_time = std::chrono::microseconds(200);
 constexpr int sleep_fraction = 8;
 constexpr auto max_sleep = std::chrono::microseconds(50);
-// How often it checks whether the process still runs, by a file of /proc: 10 to 40 us.
+// How often it checks whether the process still runs: reads a file of /proc, which takes 10 to 40
+// us.
 constexpr auto check_interval = std::chrono::milliseconds(1);
 
 struct opened_event {
@@ -61,7 +62,7 @@ class creator_watch {
   explicit creator_watch(detail::ipc_origin const& origin) : origin_(origin) {}
 
   bool has_ended() {
-    if (!self_) self_ = base::this_process();
+    if (!self_ || self_->start_time == 0) self_ = base::this_process();
     return runtime::has_ended(origin_, *self_);
   }
   [[noreturn]] void throw_ended() const {
@@ -74,7 +75,7 @@ class creator_watch {
 
  private:
   detail::ipc_origin const origin_;
-  std::optional<base::process_identity> self_;  // the first check reads it, from several files
+  std::optional<base::process_identity> self_;  // read from several files, at the first check
 };
 
 }  // namespace
@@ -105,7 +106,8 @@ bool opened_events_detail::synchronize(detail::native_event* event) {
   auto const is_reached = [&] {
     hipError_t const result = ROCARRAY_HIP_CODE(hipEventQuery, native_event);
     if (result == hipSuccess) return true;
-    if (result == hipErrorNotReady) return false;
+    // While another thread captures a graph in global mode, HIP refuses the query.
+    if (result == hipErrorNotReady || result == hipErrorStreamCaptureUnsupported) return false;
     if (creator.has_ended()) creator.throw_ended();
     platform::detail::fail(platform::call::call_hipEventQuery, result,
                            std::source_location::current());

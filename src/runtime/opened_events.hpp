@@ -38,10 +38,11 @@ inline void record_opened_event(detail::native_event* event) noexcept {
   if (opened_events_detail::count.load(std::memory_order_relaxed) != 0) [[unlikely]]
     opened_events_detail::record(event);
 }
-/// Blocks until an event has been reached that this process has opened and never recorded, and
-/// returns true. Returns false at once for all other events. The last record may be one of this
-/// process then, and the end of the creator says nothing about that. Throws ipc_error if the
-/// creator has ended and the event has not been reached; roc::error.
+/// Blocks until an event has been reached that this process has opened and for which it has never
+/// called record, and returns true. Returns false at once for all other events: if this process has
+/// recorded the event, the last record may be its own, which the end of the creator does not
+/// affect. Throws ipc_error if the creator has ended and the event has not been reached;
+/// roc::error.
 inline bool synchronize_opened_event(detail::native_event* event) {
   return opened_events_detail::count.load(std::memory_order_relaxed) != 0 &&
          opened_events_detail::synchronize(event);

@@ -2,6 +2,7 @@
 // Whether other processes still run.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +61,17 @@ TEST(ProcessState, RunsUntilTheLastThreadHasEnded) {
   EXPECT_TRUE(is_met_soon([&] { return state_of(child, self) == process_state::ended; }));
   EXPECT_EQ(pid, ::waitpid(pid, nullptr, 0));
   EXPECT_EQ(process_state::ended, state_of(child, self));
+}
+
+TEST(ProcessState, IsUnknownIfNoFileCanBeOpened) {
+  auto const self = roc::base::this_process();
+  rlimit before{};
+  ASSERT_EQ(0, ::getrlimit(RLIMIT_NOFILE, &before));
+  rlimit const none{0, before.rlim_max};
+  ASSERT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &none));
+  auto const state = state_of(self, self);
+  EXPECT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &before));
+  EXPECT_EQ(process_state::unknown, state);
 }
 
 TEST(ProcessState, TellsProcessesOfOneNumberApart) {

@@ -329,8 +329,8 @@ constexpr bool on_host_platform = false;
 
 #if ROCARRAY_TEST_COLLECTIVES
 
-constexpr collective_options limited{.time_limit = std::chrono::seconds(5),
-                                     .destruction_limit = std::chrono::seconds(5)};
+constexpr collective_options limited{.time_limit = std::chrono::seconds(30),
+                                     .destruction_limit = std::chrono::seconds(30)};
 
 // The ranks of a communicator on the first and the last device, and a stream for each.
 struct rank_set {

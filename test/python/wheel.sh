@@ -17,6 +17,10 @@ if ! "$python" -m venv --system-site-packages "$out/venv" >"$out/venv.log" 2>&1;
   echo "venv is missing: apt-get install python3-venv"
   exit 77
 fi
+if ! "$python" -c 'import numpy' 2>"$out/numpy.log"; then
+  echo "NumPy is missing: apt-get install python3-numpy"
+  exit 77
+fi
 # If the interpreter is that of a virtual environment, --system-site-packages leaves out its packages.
 "$python" -c 'import os, numpy; print(os.path.dirname(os.path.dirname(numpy.__file__)))' \
   >"$("$out/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/numpy.pth"

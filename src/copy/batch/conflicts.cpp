@@ -32,7 +32,8 @@ struct access_range {
 
 // Returns the access by one side of copy number `index`. Device addresses of mapped host memory are
 // translated to host addresses, so that both names of the memory compare equal. Takes the lock
-// of the aliases for a device side.
+// of the aliases for a device side. Throws lifetime_error for a device address of memory that was
+// deregistered.
 access_range access_range_of(batch const& batch, std::size_t index, layout::side side) {
   batch_copy const& copy = batch.copies[index];
   byte_range const range = batch.range_of(copy, side);

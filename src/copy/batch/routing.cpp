@@ -71,7 +71,8 @@ class router {
     auto const& aliases = memory::device_aliases::instance();
     for (layout::side const side : {layout::side::source, layout::side::destination}) {
       may_have_mapped_ =
-          may_have_mapped_ || aliases.overlap(batch.bounds(side).in(detail::memory_space::device));
+          may_have_mapped_ ||
+          aliases.overlap_or_removed(batch.bounds(side).in(detail::memory_space::device));
     }
   }
 

@@ -45,8 +45,8 @@ std::size_t inner_bytes(std::size_t chunk_bytes) { return aligned(chunk_bytes / 
 // The first and the last chunk are smaller because nothing overlaps with them: at the start the
 // device waits for the CPU, at the end the CPU for the device (or the reverse). Tasks are small for
 // the same reason: a chunk is complete only after its last task. The smallest chunk, 512 KiB, is an
-// estimate: smaller ones cost more calls, larger ones overlap less of a small copy. The library's
-// prototype (one H100) used 1 to 2 MiB for 64 MiB; smaller copies need smaller chunks.
+// estimate: smaller ones cost more calls, with larger ones less of a small copy overlaps. The
+// library's prototype (one H100) used 1 to 2 MiB for 64 MiB; smaller copies need smaller chunks.
 staged_copy staged_copy::for_parallel_packing(plan const& p) {
   constexpr std::size_t target_chunks = 4;
   constexpr std::size_t target_tasks = 8;

@@ -30,9 +30,9 @@ namespace {
 // of another.
 constexpr std::size_t buffer_alignment = 4096;
 
-// max_blocks() says why there is a limit. Its size is an estimate of what the CPU's caches hold and
-// was not measured: a higher one needs larger caches, a lower one lets fewer chunks be packed ahead
-// of the copy engine.
+// max_blocks() says why there is a limit. Its value is an estimate of what the CPU's caches hold,
+// not measured: a higher one needs larger caches, a lower one lets fewer chunks be packed ahead of
+// the copy engine.
 constexpr std::size_t max_internal_upload_bytes = std::size_t{32} << 20;
 
 void* allocate_pinned(std::size_t bytes) {

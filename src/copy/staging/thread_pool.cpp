@@ -144,9 +144,9 @@ thread_pool::job* thread_pool::find_job_locked() const noexcept {
 }
 
 // Waking a sleeping thread takes long compared with a copy of a few MiB. The spin time covers the
-// pauses between the chunks of a stream-ordered copy, in which the device works. It was 100 us at
-// first: with 400 us, copies to pageable memory on a stream, from 64 MiB on and by host functions,
-// ran at 19 to 24 GB/s instead of 6 (one H200). A longer time would take more CPU time after every
+// pauses between the chunks of a stream-ordered copy, in which the device works. With 100 us
+// instead, copies of 64 MiB and more to pageable memory by host functions ran at 6 GB/s, not 19 to
+// 24 (one H200). A longer time would take more CPU time after every
 // copy.
 template <class Condition>
 bool thread_pool::spin_for_work(lock_type& lock, Condition const& condition) {

@@ -57,6 +57,12 @@ void device_aliases::update_count_locked() noexcept {
 bool device_aliases::overlap(base::byte_range device) const {
   if (empty()) return false;
   std::lock_guard const lock(mutex_);
+  return find_overlap(aliases_, device) != nullptr;
+}
+
+bool device_aliases::overlap_or_removed(base::byte_range device) const {
+  if (empty()) return false;
+  std::lock_guard const lock(mutex_);
   return find_overlap(aliases_, device) != nullptr ||
          std::any_of(removed_.begin(), removed_.end(),
                      [&](alias const& a) { return a.range.overlaps(device); });

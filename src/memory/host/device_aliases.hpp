@@ -36,12 +36,14 @@ class device_aliases {
   /// Returns true if there are no addresses, also none that were removed, as in most programs.
   /// Lock-free.
   bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
-  /// Returns true if a range of device addresses overlaps one that was added, also if that was
-  /// removed. Takes no lock if there are none.
+  /// Returns true if a range of device addresses overlaps one that was added and not removed. Takes
+  /// no lock if there are none.
   bool overlap(base::byte_range device) const;
+  /// As overlap, and also true for addresses that were removed, see host_range_of.
+  bool overlap_or_removed(base::byte_range device) const;
   /// Returns the host memory of a range of device addresses; nullopt if they were not added. Takes
-  /// no lock if there are none. Throws lifetime_error if they were removed and HIP does not know
-  /// them by now: a kernel or a copy could access memory that is no longer mapped. Calls HIP in
+  /// no lock if there are none. Throws lifetime_error if they were removed and HIP no longer knows
+  /// them: a kernel or a copy could access memory that is no longer mapped. Calls HIP in
   /// this case only.
   std::optional<base::byte_range> host_range_of(base::byte_range device);
 
@@ -57,10 +59,10 @@ class device_aliases {
 
   mutable std::mutex mutex_;
   base::byte_range_map<alias> aliases_;  // guarded by mutex_
-  // The last removed ones, of which any may be empty. Guarded by mutex_.
+  // A ring of the last removed ones; unused entries have an empty range. Guarded by mutex_.
   std::array<alias, 16> removed_{};
   std::size_t next_removed_ = 0;        // where the next one is stored
-  std::atomic<std::size_t> count_ = 0;  // how many are in both
+  std::atomic<std::size_t> count_ = 0;  // those in aliases_ and removed_
 };
 
 }  // namespace roc::memory

@@ -313,7 +313,8 @@ TEST(ValueStaging, StalledCopyDelaysNoOtherStream) {
   EXPECT_EQ(source, stalled);
 }
 
-// Each device has threads and staging memory of its own.
+// Each device has a thread that drives its transfers, and staging memory of its own; the threads
+// that pack are shared.
 TEST(ValueStaging, StalledCopyDelaysNoOtherDevice) {
   if (!is_threaded()) {
     GTEST_SKIP() << "in the other modes nothing holds back the work that a call waits for";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests of errors, time limits, groups and threads of roc/interop/collectives.hpp in one process.
+#include <algorithm>
+#include <cstring>
 #include <roc/interop/collectives.hpp>
 #include <roc/roc.hpp>
 
@@ -34,7 +36,10 @@ constexpr bool all_ranks_know = true;
 /// Counts late errors, and keeps the last one.
 class late_errors {
  public:
-  late_errors() : previous_(set_log_hook(&late_errors::write)) { text().clear(); }
+  late_errors() : previous_(set_log_hook(&late_errors::write)) {
+    text().clear();
+    text().reserve(1000);  // write() does not throw if memory is exhausted
+  }
   ~late_errors() { set_log_hook(previous_); }
   late_errors(late_errors const&) = delete;
   late_errors& operator=(late_errors const&) = delete;
@@ -44,7 +49,9 @@ class late_errors {
   }
 
  private:
-  static void write(char const* message) noexcept { text() = message; }
+  static void write(char const* message) noexcept {
+    text().assign(message, std::min(std::strlen(message), text().capacity()));
+  }
   log_hook previous_;
 };
 

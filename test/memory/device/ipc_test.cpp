@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <complex>
 #include <cstdint>
@@ -123,6 +124,29 @@ class pending_events {
   ~pending_events() { roc::platform::clear_failures(); }
   pending_events(pending_events const&) = delete;
   pending_events& operator=(pending_events const&) = delete;
+};
+
+// Counts two kinds of calls of HIP. One at a time.
+class ipc_calls {
+ public:
+  ipc_calls() {
+    queries_ = 0;
+    closes_ = 0;
+    previous_ = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+      if (std::strcmp(record.name, "hipEventQuery") == 0) ++queries_;
+      if (std::strcmp(record.name, "hipIpcCloseMemHandle") == 0) ++closes_;
+    });
+  }
+  ~ipc_calls() { roc::platform::set_call_hook(previous_); }
+  ipc_calls(ipc_calls const&) = delete;
+  ipc_calls& operator=(ipc_calls const&) = delete;
+  static int queries() { return queries_; }
+  static int closes() { return closes_; }
+
+ private:
+  static inline std::atomic<int> queries_ = 0;
+  static inline std::atomic<int> closes_ = 0;
+  roc::platform::call_hook previous_;
 };
 
 // Roles
@@ -771,17 +795,18 @@ TEST(IpcOpen, EventThatStaysPendingAfterTheEndOfItsProcessThrows) {
   if (!handles_have_events) GTEST_SKIP() << "the export waits for the work";
   other_process owner("pending owner");
   auto const handle = owner.receive<ipc_array_handle>();
-  roc::test::call_counter const closed("hipIpcCloseMemHandle");
+  ipc_calls const calls;
   pending_events const pending;
   std::thread killer([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // Only when the other thread waits: before, it would find the end of the process earlier.
+    while (calls.queries() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     owner.kill(false);
   });
   expect_ipc_error([&] { static_cast<void>(roc::open_ipc_array<int, 1>(handle)); },
                    std::errc::no_such_process,
                    {"process " + std::to_string(owner.pid()), "has ended", "not been reached"});
   killer.join();
-  EXPECT_EQ(1, closed.count());
+  EXPECT_EQ(1, calls.closes());
 }
 
 TEST(IpcOpen, ReportsErrorsOfHip) {
@@ -1040,13 +1065,13 @@ role_definition const pending_event_owner{"pending event owner", [](channel& par
 TEST(IpcEvent, SynchronizationBlocksUntilTheOtherProcessReachesTheEvent) {
   other_process owner("pending event owner");
   ipc_event const opened(owner.receive<ipc_event_handle>());
+  if (gates_hold_across_processes()) {
+    EXPECT_FALSE(opened.query());
+  }
   std::thread release([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     owner.send(true);
   });
-  if (gates_hold_across_processes()) {
-    EXPECT_FALSE(opened.query());
-  }
   opened.synchronize();
   EXPECT_TRUE(opened.query());
   release.join();
@@ -1062,11 +1087,11 @@ TEST(IpcEvent, EndOfTheProcessDoesNotLeaveAWaitBlocked) {
   for (bool const is_reaped : {false, true}) {
     other_process owner("pending event owner");
     ipc_event const opened(owner.receive<ipc_event_handle>());
+    EXPECT_FALSE(opened.query());
     std::thread killer([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       owner.kill(is_reaped);
     });
-    EXPECT_FALSE(opened.query());
 #if ROCARRAY_PLATFORM_HOST
     // What the process had recorded counts as reached.
     opened.synchronize();

@@ -145,7 +145,11 @@ class collective_execution {
     std::size_t packed = 0;
     bool has_called_library = false;
     try {
-      for (; packed != calls_.size(); ++packed) pack(calls_[packed]);
+      {
+        // A copy that fails here waits for earlier operations on its stream.
+        enqueue_failure_scope const failure(&end_unfinished, this);
+        for (; packed != calls_.size(); ++packed) pack(calls_[packed]);
+      }
       has_called_library = true;
       enqueue();
       for (collective_state* const state : states_) state->settle("the start of an operation");
@@ -201,6 +205,22 @@ class collective_execution {
           return;
         }
       } catch (...) {  // the call reports its own error
+      }
+    }
+  }
+  /// Waits for the earlier operations of the communicators, but no longer than their limits; then
+  /// aborts them.
+  static void end_unfinished(void* execution) noexcept {
+    for (collective_state* const state : static_cast<collective_execution*>(execution)->states_) {
+      try {
+        collective_wait wait(state->wait_limit());
+        while (!state->has_finished()) {
+          if (wait.pause()) continue;
+          state->abort("a call failed, and an earlier operation was pending");
+          break;
+        }
+      } catch (...) {
+        state->abort("a call failed, and an earlier operation cannot be queried");
       }
     }
   }
@@ -288,7 +308,8 @@ class collective_execution {
       }
     }
   }
-  /// Compares operations that both ranks call in this group. One rank may have called some earlier.
+  /// Compares operations with the same number. The ranks may differ in the number of their first
+  /// one: one rank may have called some before this group.
   void compare_operations(collective_state const& first, collective_state const& second) const {
     auto const of_first = operations_of(first);
     auto const of_second = operations_of(second);
@@ -485,7 +506,7 @@ class collective_execution {
 
   std::vector<collective_call> calls_;
   std::vector<collective_state*> states_;  // in the order of their addresses, each once
-  // The operations without messages, also those of arrays without elements.
+  // The collective operations of this group: also those of arrays without elements, no messages.
   std::map<std::shared_ptr<collective_state>, std::uint64_t> operation_counts_;
 };
 

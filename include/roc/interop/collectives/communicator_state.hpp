@@ -188,7 +188,7 @@ class collective_state {
       device_guard const current(device);
       collective_wait wait(wait_limit());
       while (!has_finished()) {
-        if (!poll_quietly()) return abort("it was destroyed");  // unless it is aborted already
+        if (!poll_quietly()) return abort("it was destroyed");  // no effect if poll has aborted it
         if (wait.pause()) continue;
         log_late_error(
             "a communicator was destroyed while an operation was pending for longer than its "
@@ -225,7 +225,7 @@ class collective_state {
   ncclComm_t handle = nullptr;                // null before the creation and after abort
   std::string reason;                         // of the abort
   std::uint64_t group_number = 0;             // equal for all ranks of for_devices; 0: unknown
-  std::atomic<std::uint64_t> operations = 0;  // called so far, without messages
+  std::atomic<std::uint64_t> operations = 0;  // collective ones called so far
 
  private:
   /// Returns false if the communicator has failed, and aborts it, so that its work ends.

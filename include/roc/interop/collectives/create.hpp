@@ -95,7 +95,11 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
   }
   result = ncclGroupEnd();
   if (!problem && result != ncclSuccess && result != ncclInProgress) {
-    problem = std::make_exception_ptr(make_collective_error(result, "ncclGroupEnd", nullptr));
+    try {
+      throw make_collective_error(result, "ncclGroupEnd", nullptr);
+    } catch (...) {  // also if there is no memory for the error
+      problem = std::current_exception();
+    }
   }
   if (problem) {
     for (auto const& state : states) state->abort("its creation failed");

@@ -36,8 +36,8 @@ enum class reduction : unsigned char {
   product,  ///< ncclProd
   min,      ///< ncclMin
   max,      ///< ncclMax
-  /// ncclAvg: the sum divided by the number of ranks. That of integers is calculated in their type,
-  /// in which it may overflow, and the quotient is truncated.
+  /// ncclAvg: the sum divided by the number of ranks. For integers the sum has the type of the
+  /// elements, in which it may overflow, and the quotient is truncated.
   average,
 };
 

@@ -286,7 +286,7 @@ inline ncclResult_t clique::finish(operation& begun, void* to, hipStream_t strea
     return what == kind::send ? enqueue_wait(done(own_position(begun)), begun.generation, stream)
                               : enqueue_output(begun, to, stream);
   });
-  // Before an error has a text, which may need memory: it frees the operation.
+  // Enqueued before the text of an error is composed, which may throw: `end` frees the operation.
   hipError_t const end_result = hipLaunchHostFunc(stream, end, &begun);
   if (end_result != hipSuccess) {
     // The operation and its memory are never freed then.

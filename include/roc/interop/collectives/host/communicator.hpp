@@ -54,8 +54,8 @@ struct registry {
   std::mutex mutex;
   std::map<std::uint64_t, std::unique_ptr<clique>> cliques;  // by nonce
   std::map<std::uint64_t, shared_memory> created;
-  // With operations that are pending or unread. The board of a destroyed communicator can be opened
-  // again.
+  // Cliques without local ranks whose operations are pending or unread. A multimap, because a
+  // process can open a board again and abandon it twice.
   std::multimap<std::uint64_t, std::unique_ptr<clique>> abandoned;
   std::vector<shared_memory> boards;  // of destroyed cliques: they stay pinned, as payloads do
 
@@ -69,7 +69,7 @@ struct registry {
   clique* add(std::uint64_t nonce, shared_memory board, int size) {
     std::size_t const needed = boards.size() + cliques.size() + abandoned.size() + 1;
     if (boards.capacity() < needed) boards.reserve(2 * needed);
-    // The entry first: nothing may throw after the board was pinned.
+    // The entry first, because nothing may throw after the board has been pinned.
     auto const entry = cliques.try_emplace(nonce).first;
     try {
       entry->second = std::make_unique<clique>(std::move(board), size);

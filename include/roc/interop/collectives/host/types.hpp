@@ -70,7 +70,7 @@ inline ncclResult_t check_hip(hipError_t code, char const* call) {
   return fail(ncclUnhandledCudaError, std::string(call) + ": " + hipGetErrorString(code));
 }
 
-/// Returns f(), a result. The functions of the library throw nothing: an exception becomes
+/// Returns f(), a result. As a function of a C library throws nothing, an exception becomes
 /// ncclSystemError. The texts are so short that they need no allocation.
 template <class F>
 ncclResult_t without_exceptions(F f) noexcept {
