@@ -213,23 +213,24 @@ inline ncclResult_t end_group() {
     }
     if (result == ncclSuccess || (result == ncclInProgress && code != ncclSuccess)) result = code;
   }
-  for (auto const& [call, begins, round] : steps) {
-    clique& group = *call->owner->group;
+  for (group_step const& step : steps) {
+    group_state::call& call = *step.call;
+    clique& group = *call.owner->group;
     ncclResult_t code = without_exceptions([&] {
-      auto const current = check_hip(hipSetDevice(call->owner->device), "hipSetDevice");
-      bool const has_begun = call->started == nullptr;
-      return has_begun || current != ncclSuccess ? current : begin(*call);
+      auto const current = check_hip(hipSetDevice(call.owner->device), "hipSetDevice");
+      bool const has_begun = call.started == nullptr;
+      return has_begun || current != ncclSuccess ? current : begin(call);
     });
     // The end is enqueued also after an error: it frees the operation.
-    if (!begins && call->begun != nullptr) {
+    if (!step.begins && call.begun != nullptr) {
       ncclResult_t const end =
-          without_exceptions([&] { return group.finish(*call->begun, call->to, call->stream); });
+          without_exceptions([&] { return group.finish(*call.begun, call.to, call.stream); });
       if (code == ncclSuccess) code = end;
     }
     if (code != ncclSuccess) {
       // The other ranks wait for the operation.
-      group.stop(call->owner->rank, code, last_error().c_str());
-    } else if (!call->owner->is_blocking) {
+      group.stop(call.owner->rank, code, last_error().c_str());
+    } else if (!call.owner->is_blocking) {
       code = ncclInProgress;  // as NCCL does
     }
     if (result == ncclSuccess || (result == ncclInProgress && code != ncclSuccess)) result = code;
