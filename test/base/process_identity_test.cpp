@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether other processes still run.
+// Tests of the functions that tell whether other processes still run.
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>

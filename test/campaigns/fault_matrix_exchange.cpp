@@ -223,7 +223,7 @@ void exported_arrays(context& c) {
   c.expect(right, "exported arrays");
 }
 
-// What the other process sends, and its answer.
+// The handles that the other process sends.
 struct offer {
   ipc_array_handle matrix;
   ipc_array_handle part;

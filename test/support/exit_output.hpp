@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process writes when it ends.
+// The expected output of a process that ends.
 #pragma once
 
 namespace roc::test {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -224,7 +225,7 @@ TEST_F(CollectiveError, OperationsOfEarlierGroupsAreNotCompared) {
     EXPECT_EQ(sum, arrays[i].copy_to_host()(3, 5));
     EXPECT_EQ(10, others[i].copy_to_host()(2));
   });
-  // Those that both call in the group are compared.
+  // Operations that both ranks call in the group are compared.
   first.broadcast(others[0], 0, all.streams[0]);
   expect_error<collective_error>(
       [&] {
@@ -649,6 +650,39 @@ TEST_F(CollectiveError, NothingIsPendingAfterFailure) {
   EXPECT_GT(failures, 0);
   expect_usable();
 }
+
+#if !ROCARRAY_PLATFORM_NVIDIA  // NCCL's first operation may block until the other ranks come
+// Without the abort, the failed call would wait for ever.
+TEST_F(CollectiveError, FailedCopyOfOperandEndsAlthoughOtherRankNeverCame) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  late_errors const errors;
+  int failures = 0;
+  for (long nth = 1, has_failed = 1; has_failed != 0; ++nth) {
+    SCOPED_TRACE(nth);
+    rank_set others({.destruction_limit = std::chrono::milliseconds(50)});
+    device_guard const current(device(others.ranks[0].device_ordinal()));
+    others.ranks[0].all_reduce(arrays[0], reduction::sum, others.streams[0]);
+    // The copies of the second operation, whose operand has gaps, come after the first one.
+    {
+      failing_new const failure(nth);
+      try {
+        others.ranks[0].all_reduce(arrays[0](roc::all, slice(0, none, 2)), reduction::sum,
+                                   others.streams[0]);
+      } catch (std::bad_alloc const&) {
+        ++failures;
+      } catch (error const&) {
+        ++failures;
+      }
+      has_failed = failure.has_failed() ? 1 : 0;
+    }
+    others.ranks[0].abort();
+    others.streams[0].synchronize();
+  }
+  EXPECT_GT(failures, 10);
+  all.for_each([&](auto& rank, std::size_t i) { arrays[i].fill(rank.rank() + 1); });
+  expect_usable();
+}
+#endif
 
 TEST_F(CollectiveError, RanksInSeveralThreadsNeedNoGroup) {
   auto const id = collective_id::create();

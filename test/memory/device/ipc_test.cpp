@@ -1148,6 +1148,9 @@ TEST(IpcEvent, ErrorOfTheWaitNamesTheEndOfTheProcess) {
     EXPECT_EQ(hipErrorUnknown, error.code().value());
     EXPECT_STREQ("hipEventQuery", error.call());
   }
+  // While another thread captures in global mode, HIP refuses queries: the wait continues.
+  ASSERT_TRUE(roc::platform::fail_call("hipEventQuery", 1, hipErrorStreamCaptureUnsupported));
+  opened.synchronize();
   owner.kill(false);
   ASSERT_TRUE(roc::platform::fail_call("hipEventQuery", 1, hipErrorUnknown));
   expect_ipc_error([&] { opened.synchronize(); }, std::errc::no_such_process, {"has ended"});
