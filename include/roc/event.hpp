@@ -51,7 +51,8 @@ class ROCARRAY_API event_base {
   /// Creates an event with HIP's flags on the current device. Throws roc::error.
   explicit event_base(unsigned flags);
   /// Takes ownership of an event of HIP that records no time.
-  explicit event_base(detail::native_event* handle) noexcept : handle_(handle), is_timed_(false) {}
+  explicit event_base(detail::native_event* handle) noexcept
+      : handle_(handle), is_timed_(false) {}
   /// Takes over the event of `other`; any further use of `other` throws lifetime_error.
   event_base(event_base&& other) noexcept;
   /// Destroys the current event and takes over that of `other`.

@@ -140,9 +140,8 @@ bool try_word_rows(strided_loop const& loop, hipStream_t stream) {
 // each thread of a warp. Otherwise enqueues nothing and returns false.
 bool try_word_rows(strided_loop const& loop, hipStream_t stream) {
   // An estimate, not measured: what 32 threads copy in one pass if words have 1 or 2 bytes, and in
-  // two if they are wider (word_row_job::words_per_thread). With a
-  // lower limit, more threads have no work at the ends of rows; with a higher one, more copies
-  // compute the place of each word.
+  // two if they are wider (word_row_job::words_per_thread). With a lower limit, more threads have
+  // no work at the ends of rows; with a higher one, more copies compute the place of each word.
   constexpr std::size_t min_extent = 256;
   if (loop.reversed_bytes != 0 || loop.axes[loop.rank - 1].extent < min_extent) {
     return false;

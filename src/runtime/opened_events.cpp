@@ -56,7 +56,7 @@ std::optional<detail::ipc_origin> awaited_process(detail::native_event* event) {
   return found->second.origin;
 }
 
-// Whether the process that created an event still runs.
+// Tells whether the process that created an event still runs.
 class creator_watch {
  public:
   explicit creator_watch(detail::ipc_origin const& origin) : origin_(origin) {}

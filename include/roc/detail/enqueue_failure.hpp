@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What happens if a call fails after it has enqueued work.
+// A function that is called before a failed call waits for the work that it has enqueued.
 #pragma once
 
 #include <roc/config.hpp>

@@ -146,8 +146,7 @@ thread_pool::job* thread_pool::find_job_locked() const noexcept {
 // Waking a sleeping thread takes long compared with a copy of a few MiB. The spin time covers the
 // pauses between the chunks of a stream-ordered copy, in which the device works. With 100 us
 // instead, copies of 64 MiB and more to pageable memory by host functions ran at 6 GB/s, not 19 to
-// 24 (one H200). A longer time would take more CPU time after every
-// copy.
+// 24 (one H200). A longer time would take more CPU time after every copy.
 template <class Condition>
 bool thread_pool::spin_for_work(lock_type& lock, Condition const& condition) {
   constexpr auto max_spin_time = std::chrono::microseconds(400);

@@ -48,6 +48,12 @@ void device_aliases::forget_removed_locked(base::byte_range device) noexcept {
   }
 }
 
+auto device_aliases::find_removed_locked(base::byte_range device) const noexcept -> alias const* {
+  auto const found = std::find_if(removed_.begin(), removed_.end(),
+                                  [&](alias const& a) { return a.range.overlaps(device); });
+  return found == removed_.end() ? nullptr : &*found;
+}
+
 void device_aliases::update_count_locked() noexcept {
   auto const removed = std::count_if(removed_.begin(), removed_.end(),
                                      [](alias const& a) { return a.range.bytes() != 0; });
@@ -63,9 +69,7 @@ bool device_aliases::overlap(base::byte_range device) const {
 bool device_aliases::overlap_or_removed(base::byte_range device) const {
   if (empty()) return false;
   std::lock_guard const lock(mutex_);
-  return find_overlap(aliases_, device) != nullptr ||
-         std::any_of(removed_.begin(), removed_.end(),
-                     [&](alias const& a) { return a.range.overlaps(device); });
+  return find_overlap(aliases_, device) != nullptr || find_removed_locked(device) != nullptr;
 }
 
 std::optional<base::byte_range> device_aliases::host_range_of(base::byte_range device) {
@@ -77,9 +81,8 @@ std::optional<base::byte_range> device_aliases::host_range_of(base::byte_range d
       std::uintptr_t const begin = found->host.begin + (device.begin - found->range.begin);
       return base::byte_range{begin, begin + device.bytes()};
     }
-    auto const last = std::find_if(removed_.begin(), removed_.end(),
-                                   [&](alias const& a) { return a.range.overlaps(device); });
-    if (last == removed_.end()) return std::nullopt;
+    auto const* const last = find_removed_locked(device);
+    if (last == nullptr) return std::nullopt;
     removed = *last;
   }
   // The runtime may have used the addresses for other memory, or the program may have registered

@@ -55,6 +55,8 @@ class device_aliases {
 
   // Forgets the removed addresses that overlap a range. The caller holds the mutex.
   void forget_removed_locked(base::byte_range device) noexcept;
+  // Returns a removed alias that overlaps a range, or null. The caller holds the mutex.
+  alias const* find_removed_locked(base::byte_range device) const noexcept;
   void update_count_locked() noexcept;
 
   mutable std::mutex mutex_;

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -133,11 +133,8 @@ class collective_execution {
   void run() {
     find_states();
     check_agreement();
-    for (collective_call const& call : calls_) {
-      if (!call.is_message()) ++operation_counts_[call.state];
-    }
-    std::erase_if(calls_, [](collective_call const& call) { return call.count == 0; });
-    if (calls_.empty()) return count_operations();
+    set_empty_calls_aside();
+    if (calls_.empty()) return count_calls();
     find_states();  // without the communicators that have nothing to do
     check_time_limits();
     for (collective_state* const state : states_) static_cast<void>(state->poll());
@@ -234,6 +231,13 @@ class collective_execution {
       record_uses(call);
     } catch (...) {  // the call reports its own error
     }
+  }
+
+  void set_empty_calls_aside() {
+    auto const has_elements = [](collective_call const& call) { return call.count != 0; };
+    auto const empty = std::stable_partition(calls_.begin(), calls_.end(), has_elements);
+    std::move(empty, calls_.end(), std::back_inserter(empty_calls_));
+    calls_.erase(empty, calls_.end());
   }
 
   void find_states() {
@@ -443,16 +447,22 @@ class collective_execution {
     }
     ncclResult_t const ended = ncclGroupEnd();
     if (problem) std::rethrow_exception(problem);
-    count_operations();
+    count_calls();
+    check(ended, "ncclGroupEnd");
+  }
+  /// Counts the calls of the group. The caller holds the mutexes of the communicators in states_,
+  /// or there are no calls with elements.
+  void count_calls() const {
     for (collective_call const& call : calls_) {
       if (call.is_message()) {
         call.state->count_message_locked(call.root, call.kind == collective_kind::send);
+      } else {
+        ++call.state->operations;
       }
     }
-    check(ended, "ncclGroupEnd");
-  }
-  void count_operations() const {
-    for (auto const& [state, count] : operation_counts_) state->operations += count;
+    for (collective_call const& call : empty_calls_) {
+      if (!call.is_message()) ++call.state->operations;
+    }
   }
   void enqueue(collective_call const& call) const {
     ncclComm_t const communicator = call.state->handle;
@@ -505,9 +515,8 @@ class collective_execution {
   }
 
   std::vector<collective_call> calls_;
-  std::vector<collective_state*> states_;  // in the order of their addresses, each once
-  // The collective operations of this group: also those of arrays without elements, no messages.
-  std::map<std::shared_ptr<collective_state>, std::uint64_t> operation_counts_;
+  std::vector<collective_call> empty_calls_;  // of arrays without elements: compared, not enqueued
+  std::vector<collective_state*> states_;     // in the order of their addresses, each once
 };
 
 /// The calls of the calling thread's group.
