@@ -93,7 +93,8 @@ class ROCARRAY_API stream_ref {
       : handle_(handle), device_(device), kind_(kind) {}
 
   /// Blocks until all work enqueued so far has finished (hipStreamSynchronize). Throws the first
-  /// exception that a host function of this stream threw since the last synchronization, once.
+  /// exception that a host function of this stream threw since the last synchronization, once; and
+  /// the error of a collective operation of this stream (roc/interop/collectives.hpp), once.
   void synchronize(detail::caller at = std::source_location::current()) const;
   /// Returns true if all work enqueued so far has finished. Does not block (hipStreamQuery).
   [[nodiscard]] bool query(detail::caller at = std::source_location::current()) const;

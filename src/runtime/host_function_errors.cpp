@@ -14,6 +14,7 @@
 #include "runtime/current_device.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
+#include "runtime/stream_watchers.hpp"
 
 namespace roc::runtime {
 namespace {
@@ -155,7 +156,13 @@ void synchronize(stream_ref stream) {
   hipStream_t const native = handle(stream);
   refuse_captured(stream, "synchronization");
   on_stream_device const guard(stream);
-  ROCARRAY_HIP(hipStreamSynchronize, native);
+  std::exception_ptr const failure = wait_for_watchers(stream);
+  try {
+    ROCARRAY_HIP(hipStreamSynchronize, native);
+  } catch (...) {
+    if (failure == nullptr) throw;  // otherwise it is a consequence
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
   rethrow_host_error(stream);
 }
 

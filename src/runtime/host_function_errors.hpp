@@ -45,8 +45,8 @@ std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int devic
 /// Rethrows the exception of a host function of `stream`, if there is one, and forgets it. Call it
 /// after the stream has been synchronized.
 void rethrow_host_error(stream_ref stream);
-/// Blocks until the stream is idle, and then rethrows an exception of its host functions, if there
-/// is one. Throws roc::error.
+/// Blocks until the stream is idle, and then rethrows an error of its watchers or an exception of
+/// its host functions, if there is one. Throws roc::error.
 void synchronize(stream_ref stream);
 /// Rethrows one exception of a host function of any stream of `device`, if there is one, and
 /// forgets it. Exceptions of other streams are kept.

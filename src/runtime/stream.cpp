@@ -18,6 +18,7 @@
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 #include "runtime/stream_id.hpp"
+#include "runtime/stream_watchers.hpp"
 
 namespace roc {
 
@@ -145,6 +146,7 @@ stream& stream::operator=(stream&& other) noexcept {
 void stream::destroy() noexcept {
   if (kind_ == stream_kind::none) return;
   runtime::detach_host_errors(*this);
+  runtime::forget_watchers(*this);
   runtime::retire(*this);
 }
 

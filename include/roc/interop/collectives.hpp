@@ -26,6 +26,7 @@
 #include <roc/detail/throw.hpp>
 #include <roc/device.hpp>
 #include <roc/error.hpp>
+#include <roc/interop/collectives/agreement.hpp>
 #include <roc/interop/collectives/call.hpp>
 #include <roc/interop/collectives/communicator_state.hpp>
 #include <roc/interop/collectives/create.hpp>
@@ -139,27 +140,28 @@ class [[nodiscard]] collective_group {
 /// elements of all types, as bytes. Operations on arrays without elements do nothing.
 ///
 /// **Order.** Without a stream, an operation comes after all work enqueued earlier on the device,
-/// and is complete on return. With a stream, it is enqueued; call synchronize of the communicator
-/// to wait for it with a time limit and with the communicator's errors. All ranks must call the
-/// same operations in the same order; a thread with several ranks calls them in a
-/// collective_group.
+/// and is complete on return. With a stream, it is enqueued. All ranks must call the same
+/// operations in the same order; a thread with several ranks calls them in a collective_group.
 ///
 /// **Agreement.** Ranks in one group of one thread, of a communicator from for_devices, are
 /// compared before anything is enqueued: operation, root, reduction, element type and shape; of
 /// messages, element type and number of elements. RCCL and NCCL do not compare other ranks:
 /// different counts or operations are undefined behaviour there, usually a deadlock. The host
-/// platform finds them after the data of all ranks has arrived.
+/// platform finds them after the data of all ranks has arrived. With
+/// collective_options::check_agreement, processes are compared too.
 ///
 /// **Errors.** Errors of the communicator that occur later (asynchronous errors) are thrown by the
-/// next operation, check() or synchronize(). After such an error, after the time limit and after
-/// abort(), the communicator is aborted: pending operations end without result, and further calls
-/// throw collective_abort_error. Other ranks learn of it if the library tells them (the host
-/// platform always does; RCCL and NCCL if they notice that a peer has gone), else by their own time
-/// limit. Arrays that were to be written have unspecified elements then.
+/// next operation, check() or synchronize(), and by the next synchronization of a stream (of
+/// stream_ref and synchronize_guard) that has operations of the communicator. After such an error,
+/// after the time limit and after abort(), the communicator is aborted: pending operations end
+/// without result, and further calls throw collective_abort_error. Other ranks learn of it if the
+/// library tells them (the host platform always does; RCCL and NCCL if they notice that a peer has
+/// gone), else by their own time limit. Arrays that were to be written have unspecified elements
+/// then.
 ///
-/// **Time limit.** See collective_options::time_limit. `stream.synchronize()` has no limit and
-/// reports no errors: if another rank never comes, it does not return. Call synchronize(stream) of
-/// the communicator.
+/// **Time limit.** See collective_options::time_limit. Other waits, of devices, events and copies,
+/// have no limit and report no errors of communicators: if another rank never comes, they do not
+/// return. Synchronize the stream first.
 ///
 /// **Threads.** Each rank can be used by one thread at a time; abort() by any thread at any time.
 /// NCCL's first operation blocks until all ranks have called it, and abort() waits for that.
@@ -232,8 +234,10 @@ class collective_communicator {
     detail::call_scope const call(__func__, at);
     static_cast<void>(held().poll());
   }
-  /// Blocks until the work enqueued on a stream has finished, as stream_ref::synchronize does, but
-  /// ends with an error if the communicator fails or the time limit is over.
+  /// Blocks until the work enqueued on a stream has finished, but ends with an error if the
+  /// communicator fails or the time limit is over. stream_ref::synchronize does the same for all
+  /// communicators with operations on the stream, and waits after an error until the stream is
+  /// idle; this function does not.
   /// @throws collective_error, collective_timeout_error, collective_abort_error
   void synchronize(stream_ref stream, detail::caller at = std::source_location::current()) const {
     detail::call_scope const call(__func__, at);

@@ -6,6 +6,7 @@
 // rocarray::rocarray provides. The library itself does not use MPI.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@
 #include <roc/interop/mpi/operand.hpp>
 #include <roc/interop/mpi/options.hpp>
 #include <roc/interop/mpi/progress.hpp>
+#include <roc/interop/mpi/record_exchange.hpp>
 #include <roc/interop/mpi/request.hpp>
 #include <roc/interop/mpi/type.hpp>
 #include <roc/stream.hpp>
@@ -500,6 +502,13 @@ class mpi_communicator {
   std::optional<operand> operand_at(X& array, int root) const {
     if (rank() != root) return std::nullopt;
     return detail::mpi_collective_operand_of(array);
+  }
+
+  /// Returns an exchange between the ranks of a communicator. Collective. Called by
+  /// roc/interop/collectives.hpp, which does not include this header.
+  friend detail::mpi_record_exchange connect_record_exchange(mpi_communicator const& ranks,
+                                                             std::chrono::milliseconds time_limit) {
+    return {ranks.usable(), time_limit};
   }
 
   std::shared_ptr<detail::mpi_state> state_;

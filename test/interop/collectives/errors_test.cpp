@@ -377,6 +377,75 @@ TEST_F(CollectiveError, RankThatNeverComesIsFoundByTimeLimit) {
   }
 }
 
+TEST_F(CollectiveError, RankThatNeverComesIsFoundBySynchronizationOfItsStreams) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  rank_set limited({.time_limit = std::chrono::seconds(2)});
+  limited.connect();
+  device_guard const current(device(limited.ranks[0].device_ordinal()));
+  stream const other;
+  limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
+  limited.ranks[0].all_reduce(arrays[0](0, roc::all), reduction::sum, other);
+  stream const idle;
+  arrays[0].fill(3, idle);
+  idle.synchronize();  // does not wait for the operations of other streams
+  expect_error<collective_timeout_error>([&] { limited.streams[0].synchronize(); },
+                                         "took longer than the limit of 2000 ms");
+  limited.streams[0].synchronize();
+  expect_error<collective_abort_error>([&] { other.synchronize(); }, "took longer than the limit");
+  other.synchronize();
+  expect_error<collective_abort_error>([&] { limited.ranks[0].check(); }, "took longer");
+}
+
+TEST_F(CollectiveError, AbortOfOtherThreadEndsSynchronizationOfStream) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  rank_set unlimited;
+  unlimited.connect();
+  unlimited.ranks[0].all_reduce(arrays[0], reduction::sum, unlimited.streams[0]);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    unlimited.ranks[0].abort();
+  });
+  expect_error<collective_abort_error>([&] { unlimited.streams[0].synchronize(); },
+                                       "abort() was called");
+  other.join();
+}
+
+TEST_F(CollectiveError, GuardLogsErrorOfPendingOperation) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  late_errors const errors;
+  rank_set limited({.time_limit = std::chrono::milliseconds(500)});
+  limited.connect();
+  {
+    auto const guard = limited.streams[0].auto_synchronize();
+    limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
+  }
+  EXPECT_NE(late_errors::text().find("took longer than the limit of 500 ms"), std::string::npos)
+      << late_errors::text();
+  EXPECT_TRUE(limited.streams[0].query());
+}
+
+TEST_F(CollectiveError, StreamOutlivesCommunicatorsOfItsOperations) {
+  stream work;
+  {
+    rank_set first;
+    rank_set second;
+    device_guard const current(device(first.ranks[0].device_ordinal()));
+    work = stream();
+    for (rank_set* const set : {&first, &second}) {
+      collective_group group;
+      set->for_each([&](auto& rank, std::size_t i) {
+        rank.all_reduce(arrays[i], reduction::max, i == 0 ? work : set->streams[i]);
+      });
+      group.end();
+      // Operations of two communicators must not run at the same time.
+      set->synchronize();
+    }
+    work.synchronize();
+  }
+  work.synchronize();
+  EXPECT_TRUE(work.query());
+}
+
 TEST_F(CollectiveError, RankThatNeverComesToTheCreationIsFoundByTimeLimit) {
   auto const id = collective_id::create();
   expect_error<collective_timeout_error>(
@@ -762,7 +831,17 @@ TEST_F(CollectiveError, DisagreementOutsideOfGroupIsFoundWhenTheDataIsThere) {
         all.ranks[0].synchronize(all.streams[0]);
       },
       "ranks disagree");
-  all.for_each([&](auto&, std::size_t i) { all.streams[i].synchronize(); });
+  // One rank has thrown it: in mode inline the last one, else the first.
+  int errors = 0;
+  all.for_each([&](auto&, std::size_t i) {
+    try {
+      all.streams[i].synchronize();
+    } catch (collective_error const&) {
+      ++errors;
+    }
+    all.streams[i].synchronize();
+  });
+  EXPECT_EQ(errors, all.size() - 1);
   expect_error<collective_error>([&] { all.ranks[1].check(); }, "ranks disagree");
   rank_set others;
   others.ranks[0].send(arrays[0](0, roc::all), 1, others.streams[0]);
@@ -884,8 +963,9 @@ class CollectivePeer : public testing::Test {
 TEST_F(CollectivePeer, EndOfProcessEndsPendingOperations) {
   rank->all_reduce(numbers, reduction::sum, work);
   peer.kill(false);
+  expect_error<collective_error>([&] { work.synchronize(); }, "the process of rank 1 has ended");
   work.synchronize();
-  expect_error<collective_error>([&] { rank->check(); }, "the process of rank 1 has ended");
+  expect_error<collective_abort_error>([&] { rank->check(); }, "the process of rank 1 has ended");
   expect_error<collective_abort_error>([&] { rank->broadcast(numbers, 1); }, "has ended");
 }
 

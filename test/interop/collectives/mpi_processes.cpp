@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "interop/collectives/processes.hpp"
 #include "interop/collectives/ranks.hpp"
 
 namespace roc::test {
@@ -18,9 +19,11 @@ std::optional<mpi_communicator> world;
 
 }  // namespace
 
+mpi_communicator& world_communicator() { return *world; }
+
 std::vector<collective_communicator> make_ranks(collective_options const& options) {
   std::vector<collective_communicator> result;
-  result.emplace_back(*world, device(world->rank() % device::count()), options);
+  result.emplace_back(*world, own_device(), options);
   return result;
 }
 

@@ -26,6 +26,7 @@
 #include <roc/device.hpp>
 #include <roc/device_array.hpp>
 #include <roc/error.hpp>
+#include <roc/interop/collectives/agreement.hpp>
 #include <roc/interop/collectives/communicator_state.hpp>
 #include <roc/interop/collectives/error.hpp>
 #include <roc/interop/collectives/operand.hpp>
@@ -33,23 +34,6 @@
 #include <roc/stream.hpp>
 
 namespace roc::detail {
-
-enum class collective_kind {
-  all_reduce,
-  broadcast,
-  reduce,
-  all_gather,
-  reduce_scatter,
-  all_to_all,
-  send,
-  receive
-};
-
-inline char const* name_of(collective_kind kind) {
-  static char const* const names[] = {"all_reduce",     "broadcast",  "reduce", "all_gather",
-                                      "reduce_scatter", "all_to_all", "send",   "receive"};
-  return names[static_cast<int>(kind)];
-}
 
 /// Returns true if a graph is recorded from the stream.
 inline bool is_captured(stream_ref stream) {
@@ -89,6 +73,18 @@ struct collective_call {
     return from && kind != collective_kind::reduce_scatter ? *from : *to;
   }
   std::size_t element_size() const { return compared_operand().element_size; }
+  /// Returns what is compared with the calls of other ranks. Not of a message.
+  collective_description description() const {
+    collective_operand const& operand = compared_operand();
+    return {.kind = kind,
+            .rank = state->rank,
+            .root = root,
+            .reduction = is_reduction() ? static_cast<int>(reduction) : 0,
+            .element = number_of(*operand.element),
+            .count = count,
+            .axes = operand.rank,
+            .shape = operand.shape};
+  }
   /// Returns the count and the type for the library: structures are transferred as bytes.
   std::size_t library_count() const { return is_reduction() ? count : count * element_size(); }
   ncclDataType_t library_type() const {
@@ -133,6 +129,7 @@ class collective_execution {
   void run() {
     find_states();
     check_agreement();
+    check_agreement_of_processes();
     set_empty_calls_aside();
     if (calls_.empty()) return count_calls();
     find_states();  // without the communicators that have nothing to do
@@ -322,34 +319,15 @@ class collective_execution {
       if (number < second.operations || number - second.operations >= of_second.size()) continue;
       collective_call const& a = *of_first[i];
       collective_call const& b = *of_second[number - second.operations];
-      std::string const ranks = "ranks " + std::to_string(a.state->rank) + " and " +
-                                std::to_string(b.state->rank) + " of the communicator ";
-      if (a.kind != b.kind) {
-        throw collective_error(ranks + "call different operations, " + name_of(a.kind) + " and " +
-                               name_of(b.kind) + "; call the same in the same order");
-      }
-      if (a.root != b.root) {
-        throw collective_error(ranks + "pass different roots, " + std::to_string(a.root) + " and " +
-                               std::to_string(b.root) + "; pass the same");
-      }
-      if (a.is_reduction() && a.reduction != b.reduction) {
-        throw collective_error(ranks + "pass different reductions to " + name_of(a.kind) +
-                               "; pass the same");
-      }
-      if (*a.compared_operand().element != *b.compared_operand().element) {
-        throw collective_error(ranks + "pass different element types to " + name_of(a.kind) +
-                               "; pass the same");
-      }
-      if (a.count != b.count) {
-        throw shape_error("incompatible shape: " + ranks + "pass " + std::to_string(a.count) +
-                          " and " + std::to_string(b.count) + " elements to " + name_of(a.kind) +
-                          "; pass equal shapes");
-      }
-      if (!a.compared_operand().has_shape_of(b.compared_operand())) {
-        throw shape_error(
-            "incompatible shape: " + ranks + "pass " + a.compared_operand().shape_text() + " and " +
-            b.compared_operand().shape_text() + " to " + name_of(a.kind) + "; pass equal shapes");
-      }
+      detail::check_agreement(a.description(), b.description());
+    }
+  }
+  /// Compares the calls of all processes, if collective_options::check_agreement asks for it.
+  void check_agreement_of_processes() const {
+    for (collective_call const& call : calls_) {
+      if (call.is_message() || !call.state->exchange) continue;
+      auto const all = call.state->exchange_descriptions(call.description());
+      for (collective_description const& other : all) detail::check_agreement(all.front(), other);
     }
   }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,10 +17,14 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include <roc/detail/stream_watcher.hpp>
 #include <roc/detail/throw.hpp>
 #include <roc/device.hpp>
+#include <roc/error.hpp>
 #include <roc/event.hpp>
+#include <roc/interop/collectives/agreement.hpp>
 #include <roc/interop/collectives/error.hpp>
 #include <roc/interop/collectives/options.hpp>
 #include <roc/stream.hpp>
@@ -75,13 +80,12 @@ inline void cancel_library_group() noexcept {
 
 /// One rank of a communicator. Calls of the library are made while `mutex` is locked, because
 /// abort() of another thread destroys the handle.
-class collective_state {
+class collective_state final : public stream_watcher,
+                               public std::enable_shared_from_this<collective_state> {
  public:
   collective_state(int own_rank, int ranks, roc::device own_device,
                    collective_options const& settings)
       : rank(own_rank), size(ranks), device(own_device), options(settings) {}
-  collective_state(collective_state const&) = delete;
-  collective_state& operator=(collective_state const&) = delete;
   ~collective_state() { destroy(); }
 
   bool has_time_limit() const { return options.time_limit.count() != 0; }
@@ -102,6 +106,7 @@ class collective_state {
   void abort_locked(std::string_view why, std::string_view cause = {}) noexcept {
     if (handle == nullptr) return;
     static_cast<void>(ncclCommAbort(std::exchange(handle, nullptr)));
+    aborting_thread_ = std::this_thread::get_id();
     try {
       reason.assign(why).append(cause);
     } catch (...) {
@@ -172,13 +177,56 @@ class collective_state {
     }
     static_cast<void>(poll());
   }
-  /// Records the end of the operations on a stream of the communicator's device.
+  /// Returns the descriptions that all ranks pass. Collective. If it fails, the ranks may be in
+  /// different operations, so the communicator is aborted. Throws collective_timeout_error and
+  /// mpi_error.
+  std::vector<collective_description> exchange_descriptions(collective_description const& own) {
+    try {
+      return exchange(own);
+    } catch (error const& problem) {
+      if (problem.code() == std::errc::timed_out) fail_by_timeout("the comparison of an operation");
+      abort("its ranks could not be compared: ", problem.what());
+      throw;
+    } catch (...) {
+      abort("its ranks could not be compared");
+      throw;
+    }
+  }
+  /// Records the end of the operations on a stream of the communicator's device, whose
+  /// synchronization polls them.
   void record(stream_ref stream) {
     constexpr std::size_t many_streams = 8;
-    if (pending_.size() >= many_streams) {
-      std::erase_if(pending_, [](auto const& entry) { return entry.second.query(); });
+    {
+      std::scoped_lock const lock(pending_mutex_);
+      if (pending_.size() >= many_streams) {
+        std::erase_if(pending_, [](auto const& entry) { return entry.second.query(); });
+      }
+      pending_[stream.handle()].record(stream);
     }
-    pending_[stream.handle()].record(stream);
+    watch_stream(stream, weak_from_this());
+  }
+  /// Throws the error of the communicator, and as fail_by_timeout; but nothing if a call of the
+  /// communicator by this thread has thrown it or was abort().
+  bool poll_stream(native_stream* stream, std::chrono::steady_clock::duration waited) override {
+    if (!has_pending(stream)) return true;
+    if (is_known_to_be_aborted() && !has_failed_in_stream_) return forget(stream);
+    try {
+      // The error first: after a failure the work of the device ends without result.
+      static_cast<void>(poll());
+      if (forget_finished(stream)) {
+        static_cast<void>(poll());
+        return true;
+      }
+      // In milliseconds, because a limit of years would overflow in nanoseconds.
+      bool const is_late =
+          std::chrono::duration_cast<std::chrono::milliseconds>(waited) >= options.time_limit;
+      if (has_time_limit() && is_late) fail_by_timeout("an operation");
+    } catch (...) {
+      has_failed_in_stream_ = true;
+      forget(stream);  // the error is thrown once for each stream
+      throw;
+    }
+    return false;
   }
   /// Destroys the communicator after its operations, or aborts it if they take too long. Does not
   /// throw.
@@ -208,6 +256,7 @@ class collective_state {
 
   /// Returns true if the operations recorded so far have finished. Does not block.
   bool has_finished() {
+    std::scoped_lock const lock(pending_mutex_);
     return std::all_of(pending_.begin(), pending_.end(),
                        [](auto const& entry) { return entry.second.query(); });
   }
@@ -226,6 +275,8 @@ class collective_state {
   std::string reason;                         // of the abort
   std::uint64_t group_number = 0;             // equal for all ranks of for_devices; 0: unknown
   std::atomic<std::uint64_t> operations = 0;  // collective ones called so far
+  // Empty unless collective_options::check_agreement is set.
+  std::function<std::vector<collective_description>(collective_description const&)> exchange;
 
  private:
   /// Returns false if the communicator has failed, and aborts it, so that its work ends.
@@ -238,12 +289,39 @@ class collective_state {
     }
   }
 
+  bool is_known_to_be_aborted() {
+    std::scoped_lock const lock(mutex);
+    return handle == nullptr && aborting_thread_ == std::this_thread::get_id();
+  }
+  bool has_pending(native_stream* stream) {
+    std::scoped_lock const lock(pending_mutex_);
+    return pending_.contains(stream);
+  }
+  /// Forgets the operations on a stream if they have finished. Returns false if they have not.
+  bool forget_finished(native_stream* stream) {
+    std::scoped_lock const lock(pending_mutex_);
+    auto const entry = pending_.find(stream);
+    if (entry == pending_.end()) return true;
+    if (!entry->second.query()) return false;
+    pending_.erase(entry);
+    return true;
+  }
+  /// Forgets the operations on a stream. Returns true.
+  bool forget(native_stream* stream) {
+    std::scoped_lock const lock(pending_mutex_);
+    pending_.erase(stream);
+    return true;
+  }
+
   std::uint64_t message_count(std::map<int, std::uint64_t> const& counts, int other) {
     std::scoped_lock const lock(mutex);
     auto const found = counts.find(other);
     return found == counts.end() ? 0 : found->second;
   }
 
+  std::thread::id aborting_thread_;                 // set with the mutex
+  std::atomic<bool> has_failed_in_stream_ = false;  // a synchronization of a stream found the error
+  std::mutex pending_mutex_;                        // of pending_
   std::map<native_stream*, event> pending_;  // after the last operation on each stream
   std::map<int, std::uint64_t> sent_;        // by the other rank
   std::map<int, std::uint64_t> received_;    // by the other rank

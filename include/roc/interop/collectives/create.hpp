@@ -2,20 +2,24 @@
 // The creation of communicators. Included by roc/interop/collectives.hpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <roc/device.hpp>
 #include <roc/host_view.hpp>
+#include <roc/interop/collectives/agreement.hpp>
 #include <roc/interop/collectives/communicator_state.hpp>
 #include <roc/interop/collectives/error.hpp>
 #include <roc/interop/collectives/options.hpp>
@@ -43,26 +47,41 @@ inline void begin_collective_rank(collective_state& state, collective_id const& 
   state.fail_locked(result, "ncclCommInitRankConfig");
 }
 
+/// Throws collective_error if the operations of all ranks shall be compared: they cannot.
+inline void check_no_agreement(collective_options const& options) {
+  if (!options.check_agreement) return;
+  throw collective_error(
+      "check_agreement needs a communicator that is created from an mpi_communicator; create it "
+      "so, or do not set the option");
+}
+
 /// Creates one rank; the other ones are created by other threads or processes. Blocks until all
 /// are there. Throws collective_error and collective_timeout_error.
-inline std::shared_ptr<collective_state> create_collective_rank(collective_id const& id, int rank,
-                                                                int size, device own_device,
-                                                                collective_options const& options) {
-  check_collective_options(options);
-  if (size < 1 || rank < 0 || rank >= size) {
-    throw collective_error("there is no rank " + std::to_string(rank) + " among " +
-                           std::to_string(size) + "; pass a rank of 0 to size - 1");
-  }
+inline std::shared_ptr<collective_state> connect_collective_rank(
+    collective_id const& id, int rank, int size, device own_device,
+    collective_options const& options) {
   auto state = std::make_shared<collective_state>(rank, size, own_device, options);
   begin_collective_rank(*state, id);
   state->settle("the creation of the communicator");
   return state;
+}
+inline std::shared_ptr<collective_state> create_collective_rank(collective_id const& id, int rank,
+                                                                int size, device own_device,
+                                                                collective_options const& options) {
+  check_collective_options(options);
+  check_no_agreement(options);
+  if (size < 1 || rank < 0 || rank >= size) {
+    throw collective_error("there is no rank " + std::to_string(rank) + " among " +
+                           std::to_string(size) + "; pass a rank of 0 to size - 1");
+  }
+  return connect_collective_rank(id, rank, size, own_device, options);
 }
 
 /// Creates all ranks, one on each device. Throws collective_error.
 inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
     std::span<device const> devices, collective_options const& options) {
   check_collective_options(options);
+  check_no_agreement(options);
   if (devices.empty()) {
     throw collective_error("there are no devices; pass at least one");
   }
@@ -114,11 +133,29 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
   return states;
 }
 
+/// Whether a rank can be created, or all of them.
+enum class collective_readiness : unsigned char {
+  invalid,  // an error was found
+  ready,
+  compares,  // ready, with collective_options::check_agreement
+  differs,   // the ranks pass different check_agreement
+};
+
 /// What rank 0 of an mpi_communicator tells the others.
 struct collective_invitation {
   std::array<std::byte, collective_id::byte_count> id;
-  unsigned char is_valid;
+  collective_readiness readiness;
 };
+
+/// Returns what holds for all ranks together.
+inline collective_readiness combined(std::span<unsigned char const> all) {
+  constexpr auto invalid = static_cast<unsigned char>(collective_readiness::invalid);
+  if (std::ranges::find(all, invalid) != all.end()) return collective_readiness::invalid;
+  for (unsigned char const one : all) {
+    if (one != all.front()) return collective_readiness::differs;
+  }
+  return collective_readiness{all.front()};
+}
 
 /// Creates one rank for each rank of an mpi_communicator. Collective. If a rank finds its arguments
 /// invalid, all ranks throw.
@@ -131,25 +168,37 @@ std::shared_ptr<collective_state> create_collective_rank(Mpi const& mpi, device 
     check_collective_options(options);
     device_guard const usable{own_device};
     if (mpi.rank() == 0) invitation.id = create_collective_id();
-    invitation.is_valid = 1;
+    invitation.readiness =
+        options.check_agreement ? collective_readiness::compares : collective_readiness::ready;
   } catch (...) {
     problem = std::current_exception();
   }
-  std::array<unsigned char, 1> const own{invitation.is_valid};
+  std::array<unsigned char, 1> const own{static_cast<unsigned char>(invitation.readiness)};
   std::vector<unsigned char> all(static_cast<std::size_t>(mpi.size()));
   mpi.gather(own, all, 0);
-  for (unsigned char const is_valid : all) {
-    if (mpi.rank() == 0 && is_valid == 0) invitation.is_valid = 0;
-  }
+  if (mpi.rank() == 0) invitation.readiness = combined(all);
   std::array<collective_invitation, 1> sent{invitation};
   mpi.broadcast(sent, 0);
   if (problem) std::rethrow_exception(problem);
-  if (sent[0].is_valid == 0) {
+  if (sent[0].readiness == collective_readiness::invalid) {
     throw collective_error(
         "another rank could not create the communicator; its error has the reason");
   }
-  return create_collective_rank(collective_id(sent[0].id), mpi.rank(), mpi.size(), own_device,
-                                options);
+  if (sent[0].readiness == collective_readiness::differs) {
+    throw collective_error(
+        "ranks pass different check_agreement; pass the same option in all ranks");
+  }
+  std::function<std::vector<collective_description>(collective_description const&)> exchange;
+  if (options.check_agreement) {
+    exchange = [records = connect_record_exchange(mpi, options.time_limit)](
+                   collective_description const& description) {
+      return records.all_gather(description);
+    };
+  }
+  auto state = connect_collective_rank(collective_id(sent[0].id), mpi.rank(), mpi.size(),
+                                       own_device, options);
+  state->exchange = std::move(exchange);
+  return state;
 }
 
 }  // namespace roc::detail

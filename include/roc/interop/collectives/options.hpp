@@ -44,9 +44,10 @@ enum class reduction : unsigned char {
 /// Options of a communicator.
 struct collective_options {
   /// How long a wait for other ranks may take: in the creation of the communicator, in an operation
-  /// without a stream, and in synchronize. Then the communicator is aborted and
-  /// collective_timeout_error is thrown. 0: as long as it takes. May differ between ranks, but pass
-  /// the same to all: a rank without a limit may never return if another one gave up.
+  /// without a stream, in synchronize, and in a synchronization of a stream with operations. Then
+  /// the communicator is aborted and collective_timeout_error is thrown. 0: as long as it takes.
+  /// May differ between ranks, but pass the same to all: a rank without a limit may never return if
+  /// another one gave up.
   ///
   /// With a limit, RCCL and NCCL create and call the communicator without blocking
   /// (`ncclConfig_t::blocking`), which makes the calls slower.
@@ -54,6 +55,15 @@ struct collective_options {
   /// How long the destructor of a communicator waits for its pending operations if there is no
   /// time_limit. Then it aborts them. 0: as long as it takes.
   std::chrono::milliseconds destruction_limit{10'000};
+  /// Compares the operations of all ranks before they are enqueued, over duplicates of the
+  /// mpi_communicator from which the communicator is created; others cannot be created with it. If
+  /// the ranks disagree, all of them throw the same error, and the communicator can be used
+  /// further. Messages are not compared. Equal in all ranks.
+  ///
+  /// Each operation then blocks until all ranks have called it, in groups with equal operations:
+  /// for tests and for the search for errors. A rank that throws because of its own arguments does
+  /// not take part, so pass a time limit.
+  bool check_agreement = false;
 };
 
 /// The identifier of a communicator that is being created: one rank creates it and passes its bytes

@@ -39,11 +39,7 @@ std::shared_ptr<mpi_operation> begin_mpi_collective(mpi_state& state,
   auto operation = std::make_shared<mpi_collective_operation>(state, agreement, order, reduced,
                                                               std::move(call), call_name);
   auto const held = state.lock();
-  if (state.has_abandoned_collective) {
-    throw mpi_error(
-        "a collective operation of this communicator was given up after an error or its time "
-        "limit, so that its ranks may be in different operations; create another communicator");
-  }
+  state.check_no_abandoned_collective();
   try {
     if (invalid) std::rethrow_exception(invalid);
     if (agreement.root < 0 || agreement.root >= state.size) {

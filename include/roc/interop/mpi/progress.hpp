@@ -211,6 +211,14 @@ struct mpi_state {
     return result;
   }
 
+  /// Throws mpi_error if a collective operation was given up. The caller holds the lock.
+  void check_no_abandoned_collective() const {
+    if (!has_abandoned_collective) return;
+    throw mpi_error(
+        "a collective operation of this communicator was given up after an error or its time "
+        "limit, so that its ranks may be in different operations; create another communicator");
+  }
+
   /// Adds an operation that was begun, and advances it. The caller holds the lock.
   void add_locked(std::shared_ptr<mpi_operation> operation) {
     pending.push_back(std::move(operation));
