@@ -9,6 +9,7 @@
 
 #include "kernels/batch_item.hpp"
 #include "kernels/fill_job.hpp"
+#include "kernels/reversed_row_job.hpp"
 #include "kernels/row_job.hpp"
 #include "kernels/strided_copy_job.hpp"
 #include "kernels/tile_job.hpp"
@@ -35,6 +36,9 @@ hipError_t launch_dword_tile(tile_job const& job, std::size_t word_bytes, hipStr
 /// Launches a copy of contiguous rows. Job is row_job, or split_row_job for words of 1 or 4 bytes.
 template <class Job>
 hipError_t launch_row_copy(Job const& job, hipStream_t stream);
+/// Launches a copy of rows in reversed order. Element has 1, 2, 4 or 8 bytes.
+template <class Element>
+hipError_t launch_reversed_rows(reversed_row_job<Element> const& job, hipStream_t stream);
 /// Launches a copy of rows of words at any step. Word has 1, 2, 4, 8 or 16 bytes.
 template <class Word>
 hipError_t launch_word_rows(word_row_job<Word> const& job, hipStream_t stream);

@@ -88,8 +88,34 @@ std::optional<Job> make_row_job(canonical_layout const& layout) {
   return job;
 }
 
+template <class Element>
+std::optional<reversed_row_job<Element>> make_reversed_row_job(strided_loop const& loop) {
+  layout::axis const& inner = loop.axes[loop.rank - 1];
+  // A loop begins at the last word of the row on the backward side.
+  auto const lowest = [&](std::uintptr_t first, std::ptrdiff_t step) {
+    return step < 0 ? first - (inner.extent - 1) * loop.word_bytes : first;
+  };
+  reversed_row_job<Element> job;
+  job.row_bytes = inner.extent * loop.word_bytes;
+  job.rows.source = lowest(loop.source, inner.source);
+  job.rows.destination = lowest(loop.destination, inner.destination);
+  std::optional<std::size_t> const rows = set_axes(job.rows, loop.axes.data(), loop.rank - 1);
+  if (!rows) return std::nullopt;
+  // The elements before and after the chunks need threads as well.
+  std::size_t const chunks =
+      std::max<std::size_t>(job.row_bytes / job.chunk_bytes, job.min_threads);
+  std::optional<row_division> const division = divide_rows(*rows, chunks, 1);
+  if (!division) return std::nullopt;
+  job.division = *division;
+  return job;
+}
+
 template std::optional<row_job> make_row_job(canonical_layout const&);
 template std::optional<split_row_job<std::uint8_t>> make_row_job(canonical_layout const&);
 template std::optional<split_row_job<std::uint32_t>> make_row_job(canonical_layout const&);
+template std::optional<reversed_row_job<std::uint8_t>> make_reversed_row_job(strided_loop const&);
+template std::optional<reversed_row_job<std::uint16_t>> make_reversed_row_job(strided_loop const&);
+template std::optional<reversed_row_job<std::uint32_t>> make_reversed_row_job(strided_loop const&);
+template std::optional<reversed_row_job<std::uint64_t>> make_reversed_row_job(strided_loop const&);
 
 }  // namespace roc::kernels

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernels/reversed_row_job.hpp"
 #include "kernels/row_division.hpp"
 #include "kernels/row_job.hpp"
 #include "kernels/strided_copy_job.hpp"
+#include "kernels/strided_loop.hpp"
 #include "layout/canonical_layout.hpp"
 
 namespace roc::kernels {
@@ -28,5 +30,11 @@ std::optional<row_division> divide_rows(std::size_t rows, std::size_t units,
 /// requirements apply to the addresses, steps and runs.
 template <class Job>
 std::optional<Job> make_row_job(layout::canonical_layout const& layout);
+
+/// Returns the job that copies the rows of a loop along its innermost axis, for which is_reversed()
+/// is true. Returns nothing if there are too many for 32-bit indices. Element has 1, 2, 4 or 8
+/// bytes; it is the loop's word, or what the loop reverses within each word.
+template <class Element>
+std::optional<reversed_row_job<Element>> make_reversed_row_job(strided_loop const& loop);
 
 }  // namespace roc::kernels

@@ -17,10 +17,8 @@ std::uintptr_t bits_of(layout::axis const& axis) {
 // Combines several elements into one word, if they are contiguous on both sides but in opposite
 // directions. The kernel then reverses the elements within each word.
 void widen_reversed(strided_loop& loop, std::size_t run) {
-  if (loop.rank == 0 || run > 8 || loop.word_bytes != run) return;
+  if (run > 8 || loop.word_bytes != run || !is_reversed(loop)) return;
   layout::axis& inner = loop.axes[loop.rank - 1];
-  auto const step = static_cast<std::ptrdiff_t>(run);
-  if (inner.source != -inner.destination || std::abs(inner.source) != step) return;
   // The address of the backward side is that of its last element.
   std::uintptr_t& backward = inner.source < 0 ? loop.source : loop.destination;
   std::uintptr_t const forward = inner.source < 0 ? loop.destination : loop.source;
@@ -60,6 +58,13 @@ strided_loop make_loop(canonical_layout const& layout, side_memory source,
   }
   widen_reversed(result, layout.run);
   return result;
+}
+
+bool is_reversed(strided_loop const& loop) noexcept {
+  if (loop.rank == 0) return false;
+  layout::axis const& inner = loop.axes[loop.rank - 1];
+  return inner.source == -inner.destination &&
+         std::abs(inner.source) == static_cast<std::ptrdiff_t>(loop.word_bytes);
 }
 
 base::byte_range source_range(strided_loop const& loop) noexcept {

@@ -36,6 +36,10 @@ struct strided_loop {
 strided_loop make_loop(layout::canonical_layout const& layout, side_memory source,
                        side_memory destination);
 
+/// Returns true if the words of the innermost axis are contiguous on both sides, but in opposite
+/// directions.
+bool is_reversed(strided_loop const& loop) noexcept;
+
 /// Returns the smallest range of addresses that contains all of the source.
 base::byte_range source_range(strided_loop const& loop) noexcept;
 

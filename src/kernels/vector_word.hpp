@@ -30,7 +30,7 @@ ROCARRAY_HOST_DEVICE inline void copy_word_to(vector_word& destination, vector_w
 #endif
 
 /// Returns the word with the order of its elements reversed. An element has `bytes` bytes: 1, 2, 4
-/// or 8, and fewer than the word.
+/// or 8, and at most as many as the word.
 ROCARRAY_HOST_DEVICE inline std::uint64_t reversed(std::uint64_t word, unsigned bytes) {
   constexpr std::uint64_t pairs = 0x0000FFFF0000FFFFu;
   constexpr std::uint64_t singles = 0x00FF00FF00FF00FFu;
@@ -40,10 +40,17 @@ ROCARRAY_HOST_DEVICE inline std::uint64_t reversed(std::uint64_t word, unsigned 
   return word;
 }
 ROCARRAY_HOST_DEVICE inline std::uint32_t reversed(std::uint32_t word, unsigned bytes) {
-  return static_cast<std::uint32_t>(reversed(std::uint64_t{word}, bytes) >> 32);
+#if defined(__CUDA_ARCH__)
+  // One instruction, which nvcc does not find for shifts and masks.
+  if (bytes == 1) return __byte_perm(word, 0, 0x0123);
+#endif
+  constexpr std::uint32_t singles = 0x00FF00FFu;
+  if (bytes <= 2) word = word << 16 | word >> 16;
+  if (bytes == 1) word = (word & singles) << 8 | (word >> 8 & singles);
+  return word;
 }
 ROCARRAY_HOST_DEVICE inline std::uint16_t reversed(std::uint16_t word, unsigned bytes) {
-  return static_cast<std::uint16_t>(reversed(std::uint64_t{word}, bytes) >> 48);
+  return static_cast<std::uint16_t>(reversed(std::uint32_t{word}, bytes) >> 16);
 }
 ROCARRAY_HOST_DEVICE inline std::uint8_t reversed(std::uint8_t word, unsigned) { return word; }
 ROCARRAY_HOST_DEVICE inline vector_word reversed(vector_word word, unsigned bytes) {

@@ -36,11 +36,11 @@ std::vector<element<Bytes>> numbered(std::size_t count) {
 
 auto const reversed = roc::slice(roc::none, roc::none, -1);
 
-// Reverses rows of `length` elements, which begin `first` elements into rows of 80.
+// Reverses rows of `length` elements, which begin `first` elements into rows of `wide`.
 template <std::size_t Bytes>
-void check_reversed_rows(std::size_t length, std::size_t first) {
+void check_reversed_rows(std::size_t length, std::size_t first, std::size_t wide = 80) {
   SCOPED_TRACE(testing::Message() << Bytes << " bytes, " << length << " from " << first);
-  constexpr std::size_t rows = 3, wide = 80;
+  constexpr std::size_t rows = 3;
   using type = element<Bytes>;
   auto const source = numbered<Bytes>(rows * wide);
   roc::host_view const host(source.data(), roc::shape<2>{rows, wide});
@@ -92,6 +92,21 @@ TEST(ReversedCopy, ReversesRowsOf3ByteElements) { check_all_rows<3>(); }
 TEST(ReversedCopy, ReversesRowsOf4ByteElements) { check_all_rows<4>(); }
 TEST(ReversedCopy, ReversesRowsOf8ByteElements) { check_all_rows<8>(); }
 TEST(ReversedCopy, ReversesRowsOf16ByteElements) { check_all_rows<16>(); }
+
+// Rows of several segments for each kernel that divides rows.
+template <std::size_t Bytes>
+void check_long_rows() {
+  for (std::size_t const first : {1u, 4u}) {
+    for (std::size_t const length : {4999u, 5000u}) {
+      ASSERT_NO_FATAL_FAILURE(check_reversed_rows<Bytes>(length, first, 5011));
+    }
+  }
+}
+
+TEST(ReversedCopy, ReversesLongRowsOf1ByteElements) { check_long_rows<1>(); }
+TEST(ReversedCopy, ReversesLongRowsOf2ByteElements) { check_long_rows<2>(); }
+TEST(ReversedCopy, ReversesLongRowsOf4ByteElements) { check_long_rows<4>(); }
+TEST(ReversedCopy, ReversesLongRowsOf8ByteElements) { check_long_rows<8>(); }
 
 // A source with stride 0 on one axis must not be tiled along that axis.
 TEST(ReversedCopy, RepeatedRowIsReversedInEveryDestinationRow) {

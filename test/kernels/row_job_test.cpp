@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <random>
@@ -16,18 +17,23 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/reversed_row_job.hpp"
 #include "kernels/row_copy.hpp"
+#include "kernels/strided_loop.hpp"
 #include "kernels/word_row_job.hpp"
 #include "memory/debug/address_sanitizer.hpp"
 #include "support/environment.hpp"
 
 namespace {
 
+using roc::kernels::make_reversed_row_job;
 using roc::kernels::make_row_job;
+using roc::kernels::reversed_row_job;
 using roc::kernels::row_chunk;
 using roc::kernels::row_job;
 using roc::kernels::split_row_job;
 using roc::layout::canonical_layout;
+using roc::layout::side;
 
 struct free_memory {
   void operator()(std::byte* data) const { std::free(data); }
@@ -168,6 +174,112 @@ template <class Job>
 class RowJobs : public testing::Test {};
 using jobs = testing::Types<row_job, split_row_job<std::uint8_t>, split_row_job<std::uint32_t>>;
 TYPED_TEST_SUITE(RowJobs, jobs);
+
+// Rows that run backwards on one side. Lengths, pitches and offsets are in elements.
+struct reversed_row_set {
+  side backward;
+  std::size_t length;
+  std::size_t rows;
+  std::size_t from_pitch;
+  std::size_t to_pitch;
+  std::size_t from_offset;
+  std::size_t to_offset;
+};
+
+// Returns the job that reverses rows whose lowest addresses on both sides are those of the first
+// row.
+template <class Element>
+std::optional<reversed_row_job<Element>> reversed_job(reversed_row_set const& set,
+                                                      std::uintptr_t source,
+                                                      std::uintptr_t destination) {
+  constexpr std::ptrdiff_t step = sizeof(Element);
+  bool const source_is_backward = set.backward == side::source;
+  std::size_t const last_element = (set.length - 1) * sizeof(Element);
+  canonical_layout layout;
+  layout.source =
+      reinterpret_cast<std::byte const*>(source + (source_is_backward ? last_element : 0));
+  layout.destination =
+      reinterpret_cast<std::byte*>(destination + (source_is_backward ? 0 : last_element));
+  layout.run = sizeof(Element);
+  layout.rank = 2;
+  layout.axes[0] = {set.rows, static_cast<std::ptrdiff_t>(set.from_pitch) * step,
+                    static_cast<std::ptrdiff_t>(set.to_pitch) * step};
+  layout.axes[1] = {set.length, source_is_backward ? -step : step,
+                    source_is_backward ? step : -step};
+  roc::kernels::strided_loop const loop =
+      roc::kernels::make_loop(layout, {reinterpret_cast<std::uintptr_t>(layout.source), false},
+                              {reinterpret_cast<std::uintptr_t>(layout.destination), false});
+  EXPECT_TRUE(is_reversed(loop));
+  return make_reversed_row_job<Element>(loop);
+}
+
+// Writes the first `count` elements of `from` to `to` in reversed order.
+template <class Element>
+void reverse_elements(std::byte const* from, std::byte* to, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * sizeof(Element), from + (count - 1 - i) * sizeof(Element),
+                sizeof(Element));
+  }
+}
+
+// As run_segments().
+template <class Element>
+void run_reversed_segments(reversed_row_job<Element> const& job) {
+  for (std::size_t i = job.division.count / job.division.threads.divisor; i-- > 0;) {
+    roc::kernels::copy_reversed_segment<Element>{job}(i);
+  }
+}
+
+// Reverses rows once in each form, and compares all bytes around the destination.
+template <class Element>
+void check_reversed_rows(reversed_row_set const& set) {
+  constexpr std::size_t guard = 48;
+  constexpr std::size_t step = sizeof(Element);
+  auto const bytes = [&](std::size_t pitch) {
+    return (pitch * (set.rows - 1) + set.length) * step;
+  };
+  memory source(bytes(set.from_pitch) + 2 * guard, set.from_offset * step);
+  memory destination(bytes(set.to_pitch) + 2 * guard, set.to_offset * step);
+  source.number(0);
+  destination.number(12345);
+  std::vector<std::byte> expected = destination.contents();
+  source.forbid_all();
+  destination.forbid_all();
+  for (std::size_t row = 0; row < set.rows; ++row) {
+    std::size_t const from = guard + row * set.from_pitch * step;
+    std::size_t const to = guard + row * set.to_pitch * step;
+    source.allow(from, set.length * step);
+    destination.allow(to, set.length * step);
+    reverse_elements<Element>(source.data() + from, expected.data() + to, set.length);
+  }
+  auto const job =
+      reversed_job<Element>(set, reinterpret_cast<std::uintptr_t>(source.data() + guard),
+                            reinterpret_cast<std::uintptr_t>(destination.data() + guard));
+  ASSERT_TRUE(job);
+  auto const matches = [&] {
+    destination.allow_all();
+    bool const result = destination.contents() == expected;
+    destination.number(12345);
+    return result;
+  };
+  run(*job);
+  bool const matches_on_device = matches();
+  run_reversed_segments(*job);
+  bool const matches_on_cpu = matches();
+  ASSERT_TRUE(matches_on_device && matches_on_cpu)
+      << (matches_on_device ? "on the CPU: " : "") << set.rows << " rows of " << set.length
+      << " elements, pitches " << set.from_pitch << " and " << set.to_pitch << ", offsets "
+      << set.from_offset << " and " << set.to_offset
+      << (set.backward == side::source ? ", backwards in the source"
+                                       : ", backwards in the destination");
+}
+
+template <class Element>
+class ReversedRowJobs : public testing::Test {};
+using elements = testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(ReversedRowJobs, elements);
+
+constexpr side both_sides[] = {side::source, side::destination};
 
 // Lengths around those at which the number of chunks changes, and those at which kernels change.
 constexpr std::size_t lengths[] = {4,   5,   6,   7,   8,   12,  16,  20,  28,  31,  32,  33,
@@ -380,6 +492,139 @@ TYPED_TEST(RowJobs, CopiesRandomRows) {
     check_rows<TypeParam>({run_bytes, 1 + number(0, 8) % 3, 1 + number(0, 16) % 5,
                            run_bytes + number(0, 40), run_bytes + number(0, 40), number(0, 63),
                            number(0, 63)});
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(ReversedRowJobs, RowsHaveEnoughThreads) {
+  for (std::size_t const row_bytes : {32u, 128u, 184u, 192u, 208u, 4096u, 4112u, 40000u}) {
+    std::size_t const length = row_bytes / sizeof(TypeParam);
+    auto const job = reversed_job<TypeParam>({side::source, length, 3, 8192, 8192, 0, 0}, 4096,
+                                             std::uintptr_t{1} << 40);
+    ASSERT_TRUE(job);
+    EXPECT_GE(job->division.threads.divisor * job->elements_per_thread, 2 * job->max_elements);
+    EXPECT_GE(std::size_t{job->division.threads.divisor} * job->division.segments.divisor,
+              row_bytes / row_chunk::bytes);
+  }
+}
+
+TYPED_TEST(ReversedRowJobs, TooManyThreadsFor32BitsGiveNoJob) {
+  constexpr std::uintptr_t destination = std::uintptr_t{1} << 60;
+  constexpr std::size_t step = sizeof(TypeParam);
+  auto const has_job = [&](std::size_t row_bytes, std::size_t rows) {
+    std::size_t const length = row_bytes / step;
+    return reversed_job<TypeParam>({side::source, length, rows, length, length, 0, 0}, 4096,
+                                   destination)
+        .has_value();
+  };
+  EXPECT_TRUE(has_job(64, std::size_t{1} << 28));
+  EXPECT_FALSE(has_job(64, std::size_t{1} << 30));
+  EXPECT_FALSE(has_job(64, std::size_t{1} << 33));
+  EXPECT_TRUE(has_job(std::size_t{30} << 30, 1));
+  EXPECT_FALSE(has_job(std::size_t{40} << 30, 1));
+}
+
+TYPED_TEST(ReversedRowJobs, CopiesAllPairsOfMisalignments) {
+  constexpr std::size_t step = sizeof(TypeParam);
+  for (std::size_t from = 0; from < 16 / step; ++from) {
+    for (std::size_t to = 0; to < 16 / step; ++to) {
+      for (std::size_t length = 1; length <= 100; ++length) {
+        for (side const backward : both_sides) {
+          check_reversed_rows<TypeParam>({backward, length, 2, length + 5, length + 3, from, to});
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// As AccessesNoByteNextToARow of the jobs that copy forwards.
+TYPED_TEST(ReversedRowJobs, AccessesNoByteNextToARow) {
+  constexpr std::size_t step = sizeof(TypeParam);
+  constexpr std::size_t guard = 32;
+  constexpr std::size_t length = 72 / step;
+  for (std::size_t from = 0; from < 16; from += step) {
+    for (std::size_t to = 0; to < 16; to += step) {
+      memory source(72 + 2 * guard, from);
+      memory destination(72 + 2 * guard, to);
+      source.number(0);
+      auto const job =
+          reversed_job<TypeParam>({side::source, length, 1, 0, 0, 0, 0},
+                                  reinterpret_cast<std::uintptr_t>(source.data() + guard),
+                                  reinterpret_cast<std::uintptr_t>(destination.data() + guard));
+      ASSERT_TRUE(job);
+      std::atomic<bool> is_written = false;
+      std::thread other([&] {
+        for (std::byte* const data : {source.data(), destination.data()}) {
+          // Different values: g++ would not instrument a memset of constant size.
+          for (std::size_t i = 0; i < guard; ++i) {
+            data[i] = static_cast<std::byte>(i);
+            data[guard + length * step + i] = static_cast<std::byte>(i);
+          }
+        }
+        is_written.store(true, std::memory_order_relaxed);
+      });
+      // Not ordered by the flag: the accesses of this thread still race with those of the other.
+      while (!is_written.load(std::memory_order_relaxed)) std::this_thread::yield();
+      run(*job);
+      other.join();
+      std::vector<std::byte> expected = source.contents();
+      reverse_elements<TypeParam>(source.data() + guard, expected.data() + guard, length);
+      ASSERT_EQ(expected, destination.contents()) << "offsets " << from << ", " << to;
+    }
+  }
+}
+
+TYPED_TEST(ReversedRowJobs, CopiesRowsOfSeveralSegments) {
+  for (std::size_t const row_bytes : {4080u, 4096u, 4104u, 4128u, 8200u, 16384u, 16392u, 40008u}) {
+    std::size_t const length = row_bytes / sizeof(TypeParam);
+    for (side const backward : both_sides) {
+      for (std::size_t const odd : {0u, 1u}) {
+        check_reversed_rows<TypeParam>({backward, length - odd, 3, length + 3, length + 1, 3, 1});
+        check_reversed_rows<TypeParam>({backward, length - odd, 2, length, length, 0, 0});
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// As for jobs that copy forwards: only the threads whose chunks are in a window of the row.
+TYPED_TEST(ReversedRowJobs, OffsetsInRowsOfMoreThan4GiBAreExact) {
+  constexpr std::size_t step = sizeof(TypeParam);
+  constexpr std::size_t row_bytes = (std::size_t{9} << 30) + 4104;
+  constexpr std::size_t window_bytes = 16384;
+  constexpr std::size_t margin = 128;  // more than a chunk is shifted
+  for (std::size_t const window :
+       {std::size_t{3} << 30, std::size_t{5} << 30, row_bytes - window_bytes}) {
+    memory source(window_bytes, 5 * step);
+    memory destination(window_bytes, 8);
+    source.number(0);
+    destination.number(12345);
+    auto const job = reversed_job<TypeParam>(
+        {side::source, row_bytes / step, 1, 0, 0, 0, 0},
+        reinterpret_cast<std::uintptr_t>(source.data()) - (row_bytes - window - window_bytes),
+        reinterpret_cast<std::uintptr_t>(destination.data()) - window);
+    ASSERT_TRUE(job);
+    std::size_t const first = window / row_chunk::bytes;
+    std::size_t const chunks = window_bytes / row_chunk::bytes;
+    for (std::size_t i = first + 4; i < first + chunks - 4; ++i) (*job)(i);
+    std::vector<std::byte> expected(window_bytes);
+    reverse_elements<TypeParam>(source.data(), expected.data(), window_bytes / step);
+    std::vector<std::byte> const to = destination.contents();
+    EXPECT_TRUE(std::equal(expected.begin() + margin, expected.end() - margin, to.begin() + margin))
+        << "window at " << window;
+  }
+}
+
+TYPED_TEST(ReversedRowJobs, CopiesRandomRows) {
+  auto random = roc::test::random_generator("ReversedRowJobs.CopiesRandomRows");
+  auto const number = [&](std::size_t low, std::size_t high) {
+    return std::uniform_int_distribution<std::size_t>(low, high)(random);
+  };
+  for (int i = 0; i < 600; ++i) {
+    std::size_t const length = number(1, i % 10 == 0 ? 9000 : 700);
+    check_reversed_rows<TypeParam>({both_sides[i % 2], length, number(1, 5), length + number(0, 40),
+                                    length + number(0, 40), number(0, 63), number(0, 63)});
     if (this->HasFatalFailure()) return;
   }
 }
