@@ -1107,7 +1107,9 @@ TEST_F(MpiDevices, StreamOfOtherDeviceIsFound) {
   } else {
     expect_error<mpi_error>([&] { comm.broadcast(array, 0, stream); }, "another rank");
   }
-  comm.sendrecv(array, next(), array(slice(0, 0)), MPI_PROC_NULL, 0, stream);
+  device_guard const third(device(0));
+  device_array<int, 1> received({1000});
+  comm.sendrecv(array, next(), received, previous(), 0, stream);
 }
 
 // Time limits
