@@ -9,7 +9,11 @@
 set -euo pipefail
 what=$1
 shift
-compile=("$@")
+# CMake 3.31 and later pass an empty argument for an empty list of flags.
+compile=()
+for argument in "$@"; do
+  if [ -n "$argument" ]; then compile+=("$argument"); fi
+done
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../include"
 

@@ -50,6 +50,15 @@ hipError_t refuse_capture(hipStream_t stream) {
   });
 }
 
+// The type of the host memory that hipMemcpyHtoD reads: `void*` before HIP 7, `void const*` later.
+template <class Function>
+struct source_of;
+template <class Source>
+struct source_of<hipError_t(hipDeviceptr_t, Source, std::size_t)> {
+  using type = Source;
+};
+using host_source = source_of<decltype(hipMemcpyHtoD)>::type;
+
 // Waits for a copy that was enqueued with `result`.
 hipError_t complete(hipError_t result, hipStream_t stream) {
   return result == hipSuccess ? hipStreamSynchronize(stream) : result;
@@ -137,7 +146,7 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyAsync_spt(void* to, void const*
   return hipMemcpyAsync(to, from, bytes, kind, per_thread(stream));
 }
 
-ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void* from,
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyHtoD(hipDeviceptr_t to, host_source from,
                                                       std::size_t bytes) {
   return hipMemcpyWithStream(to, from, bytes, hipMemcpyHostToDevice, nullptr);
 }
@@ -147,7 +156,7 @@ ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t f
   return hipMemcpyWithStream(to, from, bytes, hipMemcpyDeviceToHost, nullptr);
 }
 
-ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void* from,
+ROCARRAY_FAKE_RUNTIME_EXPORT hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, host_source from,
                                                            std::size_t bytes, hipStream_t stream) {
   return hipMemcpyAsync(to, from, bytes, hipMemcpyHostToDevice, stream);
 }

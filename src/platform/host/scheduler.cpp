@@ -134,7 +134,7 @@ std::shared_ptr<stream_object> scheduler::per_thread_stream(int device) {
     // Pending work of the thread still runs, and later work is ordered after it.
     ~streams() {
       are_destroyed = true;
-      for (auto const& [device, handle] : by_device) scheduler::instance().destroy_stream(handle);
+      for (auto const& [ordinal, handle] : by_device) scheduler::instance().destroy_stream(handle);
     }
   };
   thread_local streams thread_streams;

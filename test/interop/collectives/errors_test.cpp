@@ -28,7 +28,7 @@ namespace roc::test {
 namespace {
 
 // The libraries of the host platform and of the fake HIP runtime tell all ranks of an error.
-#if ROCARRAY_PLATFORM_NVIDIA
+#if ROCARRAY_TEST_WITH_NCCL
 constexpr bool all_ranks_know = false;
 #else
 constexpr bool all_ranks_know = true;
@@ -200,7 +200,7 @@ TEST_F(CollectiveError, ArrayWithoutElementsInOneRankIsFound) {
   expect_usable();
 }
 
-#if !ROCARRAY_PLATFORM_NVIDIA  // NCCL's first operation may block until the other ranks come
+#if !ROCARRAY_TEST_WITH_NCCL  // NCCL's first operation may block until the other ranks come
 TEST_F(CollectiveError, OperationsOfEarlierGroupsAreNotCompared) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
   std::vector<device_array<int, 1>> others;
@@ -265,7 +265,7 @@ TEST_F(CollectiveError, DisagreementOfMessageInGroupIsFound) {
   all.for_each([&](auto& rank, std::size_t i) {
     EXPECT_EQ(arrays[i].copy_to_host()(3, 5), rank.rank() + 1);
   });
-#if !ROCARRAY_PLATFORM_NVIDIA  // NCCL's first send may block until the other rank receives
+#if !ROCARRAY_TEST_WITH_NCCL  // NCCL's first send may block until the other rank receives
   // The receive of one group may be that of an earlier group's send.
   all.ranks[0].send(arrays[0], 1, all.streams[0]);
   all.in_group([&](auto& rank, std::size_t i) {
@@ -472,7 +472,7 @@ TEST_F(CollectiveError, DestructionWithPendingWorkDoesNotHang) {
   streams[0].synchronize();
 }
 
-#if !ROCARRAY_PLATFORM_NVIDIA  // the error paths of NCCL are its own
+#if !ROCARRAY_TEST_WITH_NCCL  // the error paths of NCCL are its own
 TEST_F(CollectiveError, RanksAreDestroyedWithoutMemory) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
   late_errors const errors;
@@ -526,7 +526,7 @@ TEST_F(CollectiveError, InvalidCreationIsRefused) {
                                 {.time_limit = std::chrono::milliseconds(-1)});
       },
       "a time limit is negative");
-#if !ROCARRAY_PLATFORM_NVIDIA
+#if !ROCARRAY_TEST_WITH_NCCL
   expect_error<collective_error>([&] { collective_communicator(collective_id(), 0, 1, first); },
                                  "not an identifier");
   std::array<std::string, 2> messages;
@@ -720,7 +720,7 @@ TEST_F(CollectiveError, NothingIsPendingAfterFailure) {
   expect_usable();
 }
 
-#if !ROCARRAY_PLATFORM_NVIDIA  // NCCL's first operation may block until the other ranks come
+#if !ROCARRAY_TEST_WITH_NCCL  // NCCL's first operation may block until the other ranks come
 // Without the abort, the failed call would wait for ever.
 TEST_F(CollectiveError, FailedCopyOfOperandEndsAlthoughOtherRankNeverCame) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
@@ -818,7 +818,7 @@ TEST_F(CollectiveError, EndOfProcessOnOtherDeviceIsFound) {
   expect_usable();
 }
 
-#if !ROCARRAY_PLATFORM_NVIDIA
+#if !ROCARRAY_TEST_WITH_NCCL
 TEST_F(CollectiveError, DisagreementOutsideOfGroupIsFoundWhenTheDataIsThere) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
   // In mode inline the last call already finds it.

@@ -12,6 +12,14 @@
 #include <roc/interop/collectives.hpp>
 #include <roc/stream.hpp>
 
+// True if the library is NCCL or RCCL, which define NCCL_MAJOR. The library of the host platform,
+// which is also that of the fake HIP runtime, does not define it.
+#if defined(NCCL_MAJOR)
+#define ROCARRAY_TEST_WITH_NCCL 1
+#else
+#define ROCARRAY_TEST_WITH_NCCL 0
+#endif
+
 namespace roc::test {
 
 /// Returns new ranks of this process. Collective. Defined by the program: in one_process.cpp or in
