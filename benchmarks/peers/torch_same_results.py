@@ -27,9 +27,11 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-TEST_FILES = ["test_torch.py", "test_cuda.py"]
-TEST_NAMES = ("(copy or pinned or pin_memory or to_device or to_cpu or to_non_blocking or serialization or storage)"
-              " and not copysign and not deepcopy")
+TEST_FILES = ["test_torch.py", "test_cuda.py", "test_cuda_multigpu.py", "test_dataloader.py", "test_indexing.py",
+              "test_numpy_interop.py", "test_view_ops.py"]
+# The second line has names of files, of which all tests are run.
+TEST_NAMES = ("((copy or pinned or pin_memory or to_device or to_cpu or non_blocking or serialization or storage)"
+              " and not copysign and not deepcopy) or test_indexing or test_numpy_interop or test_view_ops")
 BATCH = 64
 SHAPE = (3, 128, 128)
 

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdint>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -489,6 +490,9 @@ TEST(CCopy, FreedMemoryIsAnErrorAndTheHostIsNotTouched) {
     tensor const from(const_cast<int*>(source.data()), ROCARRAY_DEVICE_CPU, {count});
     tensor const to(destination.data(), ROCARRAY_DEVICE_CPU, {count});
     EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_copy(from.get(), device.get(), nullptr));
+    std::ostringstream address;
+    address << freed;
+    EXPECT_TRUE(last_message_has(address.str().c_str())) << roc_last_error_message();
     EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_copy(device.get(), to.get(), nullptr));
     EXPECT_STATUS(ROCARRAY_ERROR_LIFETIME, roc_copy_async(device.get(), to.get(), s, nullptr));
     int const value = 3;
@@ -1209,6 +1213,8 @@ TEST(CSeveralDevices, StreamOfAnotherDeviceIsInvalid) {
     EXPECT_EQ(1, ordinal);
     EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT,
                   roc_copy_async(device.get(), to.get(), other, nullptr));
+    EXPECT_TRUE(last_message_has("the stream is on device 1, but the array is on device 0"))
+        << roc_last_error_message();
     EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, roc_zero_async(device.get(), other));
     EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, roc_free(memory.data(), other));
     EXPECT_STATUS(ROCARRAY_ERROR_INVALID_ARGUMENT, roc_record_stream(memory.data(), other));

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -915,6 +916,10 @@ TEST(AnyMemoryErrors, FreedMemoryThrows) {
   EXPECT_THROW(roc::copy(host, freed), roc::lifetime_error);
   EXPECT_THROW(roc::memcpy(memory, host.data(), host.size()), roc::lifetime_error);
   EXPECT_THROW(roc::memcpy(host.data(), memory, host.size()), roc::lifetime_error);
+  auto const text = message([&] { roc::copy(host, freed); });
+  std::ostringstream address;
+  address << memory;
+  EXPECT_NE(std::string::npos, text.find(address.str())) << text;
   EXPECT_EQ(std::vector<std::byte>(4096, std::byte{1}), host);
 }
 
@@ -942,6 +947,10 @@ TEST(AnyMemoryErrors, LayoutOutsideTheAddressSpaceThrows) {
   roc::memory_view<int> const strided(host.data(), {4}, large);
   EXPECT_THROW(roc::copy(strided, result), roc::layout_error);
   EXPECT_THROW(roc::copy(result, strided), roc::layout_error);
+  auto const text = message([&] { roc::copy(strided, result); });
+  EXPECT_NE(std::string::npos,
+            text.find("outside the address space: shape (4), strides (4611686018427387903)"))
+      << text;
   roc::memory_view<int> const negative(host.data(), {4}, roc::strides<1>{PTRDIFF_MIN});
   EXPECT_THROW(roc::copy(negative, result), roc::layout_error);
   EXPECT_THROW((roc::memory_view<int, 2>(host.data(), {SIZE_MAX / 2, 8})), roc::shape_error);
@@ -1078,6 +1087,10 @@ TEST(AnyMemoryErrors, StreamOfAnotherDeviceThrows) {
   EXPECT_THROW(roc::copy(roc::memory_view(memory.data(), roc::shape<1>{64}), host, stream),
                roc::error);
   EXPECT_THROW(roc::memcpy(memory.data(), host.data(), 64, stream), roc::error);
+  auto const text =
+      message([&] { roc::copy(host, roc::memory_view(memory.data(), roc::shape<1>{64}), stream); });
+  EXPECT_NE(std::string::npos, text.find("the stream is on device 0, but the array is on device 1"))
+      << text;
   stream.synchronize();
   EXPECT_EQ(std::vector<std::byte>(64, std::byte{1}), host);
   EXPECT_EQ(contents, memory.read());
