@@ -85,14 +85,14 @@ constexpr std::size_t chunks = 512;
 // Rows of words of 16 bytes for row_job: they have no narrow accesses at their ends. In shorter
 // rows, only the row's index arithmetic would be saved.
 constexpr std::size_t aligned_chunks = 256;
-// Reversed rows for reversed_row_job, in words of the loop. GB/s of rows that begin off 16 bytes on
-// one H200, by elements of 1; 2; 4; 8 bytes, with word_row_job or in words, and with this job:
+// Reversed rows for reversed_row_job, in words of the loop. GB/s on one H200 for rows that begin
+// off 16 bytes: copied in words, then by this job; of elements of 1; 2; 4; 8 bytes:
 //   16 words   690, 420; 1150, 880; 1469, 1517; 1950, 2004
 //   32         694, 831; 1307, 1056; 1811, 2002; 2322, 2470
 //   64         696, 1190; 1355, 1560; 2167, 2480; 2730, 2990
 //   4 KiB      1837, 3800; 3278, 3825; 3609, 3930; 3644, 3935
 constexpr std::size_t reversed_words = 32;
-constexpr std::size_t reversed_pairs = 64;  // words of 2 bytes
+constexpr std::size_t reversed_words_of_2_bytes = 64;
 }  // namespace min_row
 
 // Enqueues the copy by rows. Enqueues nothing and returns false if there are too many rows for
@@ -140,7 +140,7 @@ bool try_reversed_rows(strided_loop const& loop, hipStream_t stream) {
 bool try_reversed_rows(strided_loop const& loop, hipStream_t stream) {
   if (!is_reversed(loop) || loop.word_bytes == sizeof(vector_word)) return false;
   std::size_t const min_words =
-      loop.word_bytes == 2 ? min_row::reversed_pairs : min_row::reversed_words;
+      loop.word_bytes == 2 ? min_row::reversed_words_of_2_bytes : min_row::reversed_words;
   if (loop.axes[loop.rank - 1].extent < min_words) return false;
   switch (loop.reversed_bytes != 0 ? loop.reversed_bytes : loop.word_bytes) {
     case 1: return try_reversed_rows<std::uint8_t>(loop, stream);

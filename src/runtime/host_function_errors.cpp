@@ -2,11 +2,13 @@
 #include "runtime/host_function_errors.hpp"
 
 #include <atomic>
-#include <compare>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
+
+#include <roc/detail/stream_watcher.hpp>
+#include <roc/error.hpp>
 
 #include "base/error.hpp"
 #include "base/no_destructor.hpp"
@@ -22,28 +24,21 @@ namespace {
 // The number of stored exceptions. While it is 0, a synchronization costs only one additional load.
 std::atomic<int> stored_count = 0;
 
-// Identifies a stream. Handles are unique in the process, except those of the default stream, which
-// exists once per device, and of the per-thread stream, which exists once per device and thread.
-struct stream_key {
-  detail::native_stream* handle;
-  int device;            // -1 for other streams
-  unsigned long thread;  // 0 for other streams
-  friend auto operator<=>(stream_key const&, stream_key const&) = default;
-};
+using detail::stream_identity;
 
 struct slot_table {
   std::mutex mutex;  // of all members
-  std::map<stream_key, std::shared_ptr<host_error_slot>> slots;
+  std::map<stream_identity, std::shared_ptr<host_error_slot>> slots;
 
   // Returns null if the stream has no slot.
-  std::shared_ptr<host_error_slot> find(stream_key const& key) {
+  std::shared_ptr<host_error_slot> find(stream_identity const& key) {
     std::lock_guard const lock(mutex);
     auto const entry = slots.find(key);
     return entry == slots.end() ? nullptr : entry->second;
   }
 
   // Removes and detaches the slot of a stream that ends, and logs the exception in it.
-  void detach(stream_key const& key) noexcept {
+  void detach(stream_identity const& key) noexcept {
     std::exception_ptr exception;
     {
       std::lock_guard const lock(mutex);
@@ -58,7 +53,7 @@ struct slot_table {
   // Detaches the slots of all per-thread streams of a thread that ends.
   void detach_thread(unsigned long thread) noexcept {
     while (true) {
-      stream_key key{};
+      stream_identity key{};
       {
         std::lock_guard const lock(mutex);
         auto entry = slots.begin();
@@ -88,16 +83,6 @@ unsigned long this_thread_number() {
   };
   thread_local thread_number const number;
   return number.value;
-}
-
-// Returns the key of a stream for the calling thread. Throws roc::error.
-stream_key key_of(stream_ref stream) {
-  bool const is_per_thread = is_per_thread_handle(stream.handle());
-  bool const is_per_device = is_device_relative(stream.handle());
-  bool const is_default = is_per_device && !is_per_thread;
-  return {is_default ? nullptr : stream.handle(),
-          is_per_device ? device_of(stream, current_device()) : -1,
-          is_per_thread ? this_thread_number() : 0};
 }
 
 }  // namespace
@@ -133,7 +118,7 @@ std::exception_ptr host_error_slot::detach() noexcept {
 }
 
 std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int device) {
-  stream_key const key = key_of(stream);
+  stream_identity const key = detail::identity_of(stream);
   std::lock_guard const lock(error_slots().mutex);
   if (auto const entry = error_slots().slots.find(key); entry != error_slots().slots.end()) {
     return entry->second;
@@ -145,7 +130,7 @@ std::shared_ptr<host_error_slot> host_error_slot_of(stream_ref stream, int devic
 
 void rethrow_host_error(stream_ref stream) {
   if (stored_count.load(std::memory_order_acquire) == 0) return;
-  auto const slot = error_slots().find(key_of(stream));
+  auto const slot = error_slots().find(detail::identity_of(stream));
   if (slot == nullptr) return;
   if (auto exception = slot->take(); exception != nullptr) {
     std::rethrow_exception(std::move(exception));
@@ -159,8 +144,9 @@ void synchronize(stream_ref stream) {
   std::exception_ptr const failure = wait_for_watchers(stream);
   try {
     ROCARRAY_HIP(hipStreamSynchronize, native);
-  } catch (...) {
-    if (failure == nullptr) throw;  // otherwise it is a consequence
+  } catch (error const& second) {
+    if (failure == nullptr) throw;
+    base::log_error(second.what());
   }
   if (failure != nullptr) std::rethrow_exception(failure);
   rethrow_host_error(stream);
@@ -198,3 +184,16 @@ void log_host_error(std::exception_ptr exception) noexcept {
 }
 
 }  // namespace roc::runtime
+
+namespace roc {
+
+detail::stream_identity detail::identity_of(stream_ref stream) {
+  bool const is_per_thread = runtime::is_per_thread_handle(stream.handle());
+  bool const is_per_device = runtime::is_device_relative(stream.handle());
+  bool const is_default = is_per_device && !is_per_thread;
+  return {is_default ? nullptr : stream.handle(),
+          is_per_device ? runtime::device_of(stream, runtime::current_device()) : -1,
+          is_per_thread ? runtime::this_thread_number() : 0};
+}
+
+}  // namespace roc

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "platform/call.hpp"
+#include "platform/log_if_throws.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/host_function_errors.hpp"
@@ -48,8 +49,7 @@ synchronize_guard::~synchronize_guard() {
     runtime::synchronize({handle_, device_, kind_});
   } catch (error const& exception) {
     // At the end of the process the runtime may have shut down, and destroyed its streams.
-    bool const is_shut_down = exception.code().value() == static_cast<int>(hipErrorDeinitialized);
-    if (!is_shut_down) base::log_error(exception.what());
+    if (!platform::is_runtime_shut_down(exception)) base::log_error(exception.what());
   } catch (...) {
     runtime::log_host_error(std::current_exception());
   }

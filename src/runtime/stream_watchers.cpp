@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <compare>
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,68 +15,57 @@
 
 #include <roc/detail/stream_watcher.hpp>
 
+#include "base/error.hpp"
 #include "base/no_destructor.hpp"
-#include "runtime/current_device.hpp"
-#include "runtime/stream_handle.hpp"
 
 namespace roc::runtime {
 namespace {
 
+using detail::stream_identity;
 using detail::stream_watcher;
 
-// The default stream and the per-thread streams exist once for each device. The latter of all
-// threads have one entry.
-struct watched_stream {
-  detail::native_stream* handle;
-  int device;  // -1 for other streams
-  friend auto operator<=>(watched_stream const&, watched_stream const&) = default;
-};
-
-watched_stream watched(stream_ref stream) {
-  bool const is_per_device = is_device_relative(stream.handle());
-  return {stream.handle(), is_per_device ? device_of(stream, current_device()) : -1};
-}
-
 // While there are no entries, a synchronization costs only one additional load.
-std::atomic<std::size_t> watched_count = 0;
+std::atomic<std::size_t> watched_streams = 0;
 
 struct watcher_table {
   std::mutex mutex;  // of the other members
-  std::map<watched_stream, std::vector<std::weak_ptr<stream_watcher>>> watchers;
+  std::map<stream_identity, std::vector<std::weak_ptr<stream_watcher>>> watchers;
 
-  void add(watched_stream const& key, std::weak_ptr<stream_watcher> added) {
+  void add(stream_identity const& stream, std::weak_ptr<stream_watcher> added) {
     std::lock_guard const lock(mutex);
-    auto& list = watchers[key];
-    watched_count = watchers.size();
+    auto& list = watchers[stream];
+    watched_streams = watchers.size();
+    list.erase(std::remove_if(list.begin(), list.end(),
+                              [](auto const& watcher) { return watcher.expired(); }),
+               list.end());
     for (auto const& watcher : list) {
       bool const is_same = !watcher.owner_before(added) && !added.owner_before(watcher);
       if (is_same) return;
     }
     list.push_back(std::move(added));
   }
-  // Returns a watcher of the stream; null if there are not so many. Removes those that have been
-  // destroyed.
-  std::shared_ptr<stream_watcher> at(watched_stream const& key, std::size_t index) noexcept {
+  // Returns the next watcher of the stream from `index` on, and moves `index` behind it; null after
+  // the last one. Forgets the stream if all its watchers have been destroyed.
+  std::shared_ptr<stream_watcher> next(stream_identity const& stream, std::size_t& index) noexcept {
     std::lock_guard const lock(mutex);
-    auto const entry = watchers.find(key);
+    auto const entry = watchers.find(stream);
     if (entry == watchers.end()) return nullptr;
-    auto& list = entry->second;
-    list.erase(std::remove_if(list.begin(), list.end(),
-                              [](auto const& watcher) { return watcher.expired(); }),
-               list.end());
-    if (index < list.size()) return list[index].lock();
-    if (list.empty()) erase(entry);
+    bool const is_first = index == 0;
+    while (index < entry->second.size()) {
+      if (auto watcher = entry->second[index++].lock()) return watcher;
+    }
+    if (is_first) erase(entry);
     return nullptr;
   }
-  void forget(watched_stream const& key) noexcept {
+  void forget(stream_identity const& stream) noexcept {
     std::lock_guard const lock(mutex);
-    if (auto const entry = watchers.find(key); entry != watchers.end()) erase(entry);
+    if (auto const entry = watchers.find(stream); entry != watchers.end()) erase(entry);
   }
 
  private:
   void erase(decltype(watchers)::iterator entry) noexcept {
     watchers.erase(entry);
-    watched_count = watchers.size();
+    watched_streams = watchers.size();
   }
 };
 
@@ -86,24 +75,35 @@ watcher_table& table() noexcept {
   return *instance;
 }
 
+void log_current_exception() noexcept {
+  try {
+    throw;
+  } catch (std::exception const& problem) {
+    base::log_error(problem.what());
+  } catch (...) {
+    base::log_error("a watcher of a stream threw an exception that is not a std::exception");
+  }
+}
+
 }  // namespace
 
 std::exception_ptr wait_for_watchers(stream_ref stream) noexcept {
   using clock = std::chrono::steady_clock;
-  if (watched_count.load(std::memory_order_acquire) == 0) return nullptr;
+  if (watched_streams.load(std::memory_order_acquire) == 0) return nullptr;
   std::exception_ptr failure;
   clock::time_point const begin = clock::now();
   try {
-    watched_stream const key = watched(stream);
+    stream_identity const identity = detail::identity_of(stream);
     while (true) {
       clock::duration const waited = clock::now() - begin;
       bool is_pending = false;
       std::size_t index = 0;
-      while (auto const watcher = table().at(key, index++)) {
+      while (auto const watcher = table().next(identity, index)) {
         try {
-          if (!watcher->poll_stream(stream.handle(), waited)) is_pending = true;
+          if (!watcher->poll_stream(identity, waited)) is_pending = true;
         } catch (...) {
-          if (failure == nullptr) failure = std::current_exception();
+          if (failure != nullptr) throw;  // perhaps the same watcher once more
+          failure = std::current_exception();
         }
       }
       if (!is_pending) break;
@@ -113,15 +113,19 @@ std::exception_ptr wait_for_watchers(stream_ref stream) noexcept {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
     }
-  } catch (...) {  // the current device cannot be found
-    failure = std::current_exception();
+  } catch (...) {
+    if (failure != nullptr) {
+      log_current_exception();
+    } else {
+      failure = std::current_exception();
+    }
   }
   return failure;
 }
 
 void forget_watchers(stream_ref stream) noexcept {
-  if (watched_count.load(std::memory_order_acquire) == 0) return;
-  table().forget({stream.handle(), -1});
+  if (watched_streams.load(std::memory_order_acquire) == 0) return;
+  table().forget({stream.handle(), -1, 0});
 }
 
 }  // namespace roc::runtime
@@ -129,7 +133,7 @@ void forget_watchers(stream_ref stream) noexcept {
 namespace roc {
 
 void detail::watch_stream(stream_ref stream, std::weak_ptr<stream_watcher> watcher) {
-  runtime::table().add(runtime::watched(stream), std::move(watcher));
+  runtime::table().add(identity_of(stream), std::move(watcher));
 }
 
 }  // namespace roc

@@ -8,8 +8,8 @@
 
 namespace roc::runtime {
 
-/// Blocks until no watcher of the stream has pending operations on it. Returns the first error of
-/// a watcher, null if there was none. Allocates no memory.
+/// Blocks until no watcher of the stream has pending operations on it, or until two have thrown.
+/// Returns the first error, null if there was none; logs the second one.
 std::exception_ptr wait_for_watchers(stream_ref stream) noexcept;
 
 /// Forgets the watchers of a stream that is about to be destroyed.

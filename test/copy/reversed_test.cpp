@@ -108,6 +108,50 @@ TEST(ReversedCopy, ReversesLongRowsOf2ByteElements) { check_long_rows<2>(); }
 TEST(ReversedCopy, ReversesLongRowsOf4ByteElements) { check_long_rows<4>(); }
 TEST(ReversedCopy, ReversesLongRowsOf8ByteElements) { check_long_rows<8>(); }
 
+// Interiors whose rows begin off 16 bytes, in which other axes are reversed on either side too.
+template <std::size_t Bytes>
+void check_reversed_interiors() {
+  constexpr std::size_t planes = 3, rows = 5, columns = 303;
+  auto const source = numbered<Bytes>(planes * rows * columns);
+  using type = element<Bytes>;
+  roc::shape<3> const shape{planes, rows, columns};
+  roc::device_array<type, 3> const from(shape);
+  roc::copy(roc::host_view(source.data(), shape), from);
+  auto const step = [](bool is_reversed) {
+    return is_reversed ? reversed : roc::slice(roc::none, roc::none, 1);
+  };
+  for (unsigned axes = 0; axes != 16; ++axes) {
+    SCOPED_TRACE(testing::Message() << Bytes << " bytes, axes " << axes);
+    bool const plane_of_source = axes & 1, row_of_source = axes & 2;
+    bool const plane_of_destination = axes & 4, row_of_destination = axes & 8;
+    roc::device_array<type, 3> const to(shape);
+    to.zero();
+    auto const inner = roc::slice(1, 5);
+    roc::copy(from(roc::all, inner, roc::slice(1, 301))(step(plane_of_source), step(row_of_source),
+                                                        reversed),
+              to(roc::all, inner, roc::slice(2, 302))(step(plane_of_destination),
+                                                      step(row_of_destination), roc::all));
+    auto const actual = to.copy_to_host();
+    for (std::size_t p = 0; p != planes; ++p) {
+      for (std::size_t r = 0; r != rows; ++r) {
+        for (std::size_t c = 0; c != columns; ++c) {
+          bool const inside = r >= 1 && r < 5 && c >= 2 && c < 302;
+          std::size_t const plane = plane_of_source != plane_of_destination ? planes - 1 - p : p;
+          std::size_t const row = row_of_source != row_of_destination ? 5 - r : r;
+          type const expected =
+              inside ? source[(plane * rows + row) * columns + 300 - (c - 2)] : type{};
+          ASSERT_EQ(expected, actual(static_cast<std::ptrdiff_t>(p), static_cast<std::ptrdiff_t>(r),
+                                     static_cast<std::ptrdiff_t>(c)))
+              << p << ", " << r << ", " << c;
+        }
+      }
+    }
+  }
+}
+
+TEST(ReversedCopy, ReversesSeveralAxesOfInteriorsOf1ByteElements) { check_reversed_interiors<1>(); }
+TEST(ReversedCopy, ReversesSeveralAxesOfInteriorsOf8ByteElements) { check_reversed_interiors<8>(); }
+
 // A source with stride 0 on one axis must not be tiled along that axis.
 TEST(ReversedCopy, RepeatedRowIsReversedInEveryDestinationRow) {
   auto const source = numbered<1>(256);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <memory>
 
 #include <roc/config.hpp>
@@ -11,25 +12,41 @@
 
 namespace roc::detail {
 
-/// Polls operations that another library has enqueued. Its functions are called by any thread.
+/// Identifies a stream. Handles are unique in the process, except those of the default stream,
+/// which exists once per device, and of the per-thread stream, which exists once per device and
+/// thread.
+struct stream_identity {
+  native_stream* handle;
+  int device;            // -1 for other streams
+  unsigned long thread;  // 0 for other streams
+  friend auto operator<=>(stream_identity const&, stream_identity const&) = default;
+};
+
+/// Returns the identity of a stream for the calling thread. Throws roc::error if it must ask for
+/// the current device and cannot.
+ROCARRAY_API stream_identity identity_of(stream_ref stream);
+
+/// Polls operations that another library has enqueued. Any thread may call it.
 class ROCARRAY_API stream_watcher {
  public:
   stream_watcher() = default;
   stream_watcher(stream_watcher const&) = delete;
   stream_watcher& operator=(stream_watcher const&) = delete;
 
-  /// Returns true if no operation of this object is pending on the stream. Does not block. If an
-  /// operation has failed, or `waited` is longer than its limit, throws the error once, after the
-  /// pending operations were made to end; later calls return true.
-  virtual bool poll_stream(native_stream* stream, std::chrono::steady_clock::duration waited) = 0;
+  /// Returns true if no operation that is watched is pending on the stream. Does not block. Throws
+  /// if one has failed or if `waited` is longer than its limit; pending operations of the same
+  /// library were made to end then.
+  virtual bool poll_stream(stream_identity const& stream,
+                           std::chrono::steady_clock::duration waited) = 0;
 
  protected:
   ~stream_watcher() = default;
 };
 
-/// From now on, a synchronization of `stream` polls `watcher` until it returns true, before it
-/// waits for the stream. Does nothing if it does so already. Ends when the watcher or the stream
-/// is destroyed. Throws std::bad_alloc.
+/// Makes each later synchronization of `stream` poll `watcher` until it returns true or throws,
+/// before it waits for the stream. The watcher is not kept alive. It is forgotten when a
+/// roc::stream is destroyed, but not if other code destroys the stream. Throws std::bad_alloc and
+/// as identity_of.
 ROCARRAY_API void watch_stream(stream_ref stream, std::weak_ptr<stream_watcher> watcher);
 
 }  // namespace roc::detail

@@ -151,13 +151,14 @@ class [[nodiscard]] collective_group {
 /// collective_options::check_agreement, processes are compared too.
 ///
 /// **Errors.** Errors of the communicator that occur later (asynchronous errors) are thrown by the
-/// next operation, check() or synchronize(), and by the next synchronization of a stream (of
-/// stream_ref and synchronize_guard) that has operations of the communicator. After such an error,
-/// after the time limit and after abort(), the communicator is aborted: pending operations end
-/// without result, and further calls throw collective_abort_error. Other ranks learn of it if the
-/// library tells them (the host platform always does; RCCL and NCCL if they notice that a peer has
-/// gone), else by their own time limit. Arrays that were to be written have unspecified elements
-/// then.
+/// next operation, check() or synchronize(). The next synchronization of a stream (stream_ref,
+/// synchronize_guard) that has operations of the communicator throws or logs them as well, once for
+/// each stream; a second communicator's error is logged. Operations in a graph, and streams that
+/// only wait for such a stream, are not polled. After such an error, after the time limit and after
+/// abort(), the communicator is aborted: pending operations end without result, and further calls
+/// throw collective_abort_error. Other ranks learn of it if the library tells them (the host
+/// platform always does; RCCL and NCCL if they notice that a peer has gone), else by their own time
+/// limit. Arrays that were to be written have unspecified elements then.
 ///
 /// **Time limit.** See collective_options::time_limit. Other waits, of devices, events and copies,
 /// have no limit and report no errors of communicators: if another rank never comes, they do not
@@ -171,7 +172,8 @@ class collective_communicator {
   /// (ncclCommInitAll)
   /// @param devices different devices; rank i is on devices[i]
   /// @returns the ranks in this order
-  /// @throws collective_error if a device is passed twice, and for errors of RCCL and NCCL
+  /// @throws collective_error if a device is passed twice, for check_agreement, and for errors of
+  ///   RCCL and NCCL
   [[nodiscard]] static std::vector<collective_communicator> for_devices(
       std::span<device const> devices, collective_options const& options = {},
       detail::caller at = std::source_location::current()) {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -422,6 +423,66 @@ TEST_F(CollectiveError, GuardLogsErrorOfPendingOperation) {
   EXPECT_NE(late_errors::text().find("took longer than the limit of 500 ms"), std::string::npos)
       << late_errors::text();
   EXPECT_TRUE(limited.streams[0].query());
+}
+
+#if !ROCARRAY_TEST_WITH_NCCL
+TEST_F(CollectiveError, GuardLogsDisagreement) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  late_errors const errors;
+  {
+    auto const guard = all.streams[1].auto_synchronize();
+    try {
+      all.for_each([&](auto& rank, std::size_t i) {
+        rank.all_reduce(arrays[i](slice(0, rank.rank() == 0 ? 4 : 2), roc::all), reduction::sum,
+                        all.streams[i]);
+      });
+    } catch (collective_error const&) {  // in mode inline
+    }
+  }
+  EXPECT_NE(late_errors::text().find("ranks disagree"), std::string::npos) << late_errors::text();
+}
+
+TEST_F(CollectiveError, SynchronizationFindsErrorsOfSeveralCommunicators) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  late_errors const errors;
+  rank_set first({.time_limit = std::chrono::milliseconds(500)});
+  rank_set second({.time_limit = std::chrono::milliseconds(500)});
+  device_guard const current(device(first.ranks[0].device_ordinal()));
+  stream const work;
+  {
+    rank_set destroyed;
+    collective_group group;
+    destroyed.for_each([&](auto& rank, std::size_t i) {
+      rank.all_reduce(arrays[i], reduction::max, i == 0 ? stream_ref(work) : destroyed.streams[i]);
+    });
+    group.end();
+    destroyed.synchronize();
+  }
+  first.ranks[0].all_reduce(arrays[0], reduction::sum, work);
+  second.ranks[0].all_reduce(arrays[0], reduction::sum, work);
+  expect_error<collective_timeout_error>([&] { work.synchronize(); }, "limit of 500 ms");
+  EXPECT_NE(late_errors::text().find("limit of 500 ms"), std::string::npos) << late_errors::text();
+  work.synchronize();
+}
+#endif
+
+TEST_F(CollectiveError, CommunicatorMayBeDestroyedWhileItsStreamIsSynchronized) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  late_errors const errors;
+  auto others = std::make_unique<rank_set>(
+      collective_options{.destruction_limit = std::chrono::milliseconds(100)});
+  others->connect();
+  device_guard const current(device(others->ranks[0].device_ordinal()));
+  stream const work;
+  others->ranks[0].all_reduce(arrays[0], reduction::sum, work);
+  std::thread waiting([&] {
+    device_guard const same(device(work.device_ordinal()));
+    work.synchronize();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  others.reset();
+  waiting.join();
+  EXPECT_TRUE(work.query());
 }
 
 TEST_F(CollectiveError, StreamOutlivesCommunicatorsOfItsOperations) {

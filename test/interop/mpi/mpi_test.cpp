@@ -1107,7 +1107,7 @@ TEST_F(MpiDevices, StreamOfOtherDeviceIsFound) {
   } else {
     expect_error<mpi_error>([&] { comm.broadcast(array, 0, stream); }, "another rank");
   }
-  device_guard const third(device(0));
+  device_guard const first_again(device(0));
   device_array<int, 1> received({1000});
   comm.sendrecv(array, next(), received, previous(), 0, stream);
 }

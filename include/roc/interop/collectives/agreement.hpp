@@ -6,10 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
+#include <vector>
 
 #include <roc/detail/array_operand.hpp>
 #include <roc/error.hpp>
@@ -34,9 +36,8 @@ inline char const* name_of(collective_kind kind) {
   return names[static_cast<int>(kind)];
 }
 
-/// Returns a number that is equal in all processes for the same type, and very probably different
-/// for others. (FNV-1a of its name)
-inline std::uint64_t number_of(std::type_info const& type) {
+/// Returns a hash of the name of a type, which is equal in all processes. (FNV-1a)
+inline std::uint64_t hash_of_name(std::type_info const& type) {
   std::uint64_t result = 0xcbf29ce484222325u;
   for (char const letter : std::string_view(type.name())) {
     result = (result ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
@@ -51,6 +52,7 @@ struct collective_description {
   int root;
   int reduction;  // equal in all ranks for operations that reduce nothing
   std::uint64_t element;
+  std::uint64_t element_size;
   std::uint64_t count;
   std::uint64_t axes;
   std::array<std::size_t, array_operand::max_rank> shape;
@@ -60,6 +62,11 @@ struct collective_description {
   }
 };
 static_assert(std::is_trivially_copyable_v<collective_description>);
+
+/// Returns the descriptions that all ranks pass, in their order. Blocks until all have called it,
+/// and meanwhile calls `poll`, whose exceptions end the wait.
+using collective_exchange = std::function<std::vector<collective_description>(
+    collective_description const& own, std::function<void()> const& poll)>;
 
 /// Throws collective_error or shape_error if two ranks of a communicator disagree.
 inline void check_agreement(collective_description const& a, collective_description const& b) {
@@ -77,7 +84,7 @@ inline void check_agreement(collective_description const& a, collective_descript
   if (a.reduction != b.reduction) {
     throw collective_error(ranks + "pass different reductions to " + name + "; pass the same");
   }
-  if (a.element != b.element) {
+  if (a.element != b.element || a.element_size != b.element_size) {
     throw collective_error(ranks + "pass different element types to " + name + "; pass the same");
   }
   if (a.count != b.count) {

@@ -80,7 +80,8 @@ struct collective_call {
             .rank = state->rank,
             .root = root,
             .reduction = is_reduction() ? static_cast<int>(reduction) : 0,
-            .element = number_of(*operand.element),
+            .element = hash_of_name(*operand.element),
+            .element_size = operand.element_size,
             .count = count,
             .axes = operand.rank,
             .shape = operand.shape};
@@ -128,8 +129,8 @@ class collective_execution {
   /// disagree. If an error occurs later, the communicators of the group are aborted.
   void run() {
     find_states();
-    check_agreement();
-    check_agreement_of_processes();
+    compare_ranks_of_group();
+    compare_processes();
     set_empty_calls_aside();
     if (calls_.empty()) return count_calls();
     find_states();  // without the communicators that have nothing to do
@@ -256,7 +257,7 @@ class collective_execution {
   }
 
   /// Compares the calls of ranks that belong to one communicator of this process.
-  void check_agreement() const {
+  void compare_ranks_of_group() const {
     for (collective_state* const first : states_) {
       for (collective_state* const second : states_) {
         if (first->group_number == 0 || first->group_number != second->group_number) continue;
@@ -323,7 +324,7 @@ class collective_execution {
     }
   }
   /// Compares the calls of all processes, if collective_options::check_agreement asks for it.
-  void check_agreement_of_processes() const {
+  void compare_processes() const {
     for (collective_call const& call : calls_) {
       if (call.is_message() || !call.state->exchange) continue;
       auto const all = call.state->exchange_descriptions(call.description());

@@ -78,14 +78,42 @@ inline void cancel_library_group() noexcept {
   static_cast<void>(ncclCommInitRankConfig(&none, 0, id, 0, &config));
 }
 
+class collective_state;
+
+/// Polls the operations of a rank while a thread waits for a stream. Shared with the threads that
+/// do so, unlike the rank, which ends when its owner destroys it.
+class collective_watcher final : public stream_watcher {
+ public:
+  explicit collective_watcher(collective_state& rank) : rank_(&rank) {}
+  bool poll_stream(stream_identity const& stream,
+                   std::chrono::steady_clock::duration waited) override;
+  /// Ends polling, because the rank is about to be destroyed. Waits for a call of poll_stream.
+  void detach() noexcept {
+    std::scoped_lock const lock(mutex_);
+    rank_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  collective_state* rank_;
+};
+
+/// Returns a number, from 1, that no other thread has or had.
+inline unsigned long collective_thread_number() {
+  static std::atomic<unsigned long> last_number = 0;
+  thread_local unsigned long const number = ++last_number;
+  return number;
+}
+
 /// One rank of a communicator. Calls of the library are made while `mutex` is locked, because
 /// abort() of another thread destroys the handle.
-class collective_state final : public stream_watcher,
-                               public std::enable_shared_from_this<collective_state> {
+class collective_state {
  public:
   collective_state(int own_rank, int ranks, roc::device own_device,
                    collective_options const& settings)
       : rank(own_rank), size(ranks), device(own_device), options(settings) {}
+  collective_state(collective_state const&) = delete;
+  collective_state& operator=(collective_state const&) = delete;
   ~collective_state() { destroy(); }
 
   bool has_time_limit() const { return options.time_limit.count() != 0; }
@@ -106,7 +134,7 @@ class collective_state final : public stream_watcher,
   void abort_locked(std::string_view why, std::string_view cause = {}) noexcept {
     if (handle == nullptr) return;
     static_cast<void>(ncclCommAbort(std::exchange(handle, nullptr)));
-    aborting_thread_ = std::this_thread::get_id();
+    informed_thread_ = collective_thread_number();
     try {
       reason.assign(why).append(cause);
     } catch (...) {
@@ -150,6 +178,9 @@ class collective_state final : public stream_watcher,
   /// Aborts and throws collective_timeout_error.
   [[noreturn]] void fail_by_timeout(char const* awaited) {
     std::scoped_lock const lock(mutex);
+    fail_by_timeout_locked(awaited);
+  }
+  [[noreturn]] void fail_by_timeout_locked(char const* awaited) {
     fail_locked([&] {
       return collective_timeout_error(std::string(awaited) + " took longer than the limit of " +
                                       std::to_string(options.time_limit.count()) + " ms in rank " +
@@ -182,7 +213,7 @@ class collective_state final : public stream_watcher,
   /// mpi_error.
   std::vector<collective_description> exchange_descriptions(collective_description const& own) {
     try {
-      return exchange(own);
+      return exchange(own, [this] { static_cast<void>(poll()); });
     } catch (error const& problem) {
       if (problem.code() == std::errc::timed_out) fail_by_timeout("the comparison of an operation");
       abort("its ranks could not be compared: ", problem.what());
@@ -196,34 +227,41 @@ class collective_state final : public stream_watcher,
   /// synchronization polls them.
   void record(stream_ref stream) {
     constexpr std::size_t many_streams = 8;
+    stream_identity const identity = identity_of(stream);
     {
       std::scoped_lock const lock(pending_mutex_);
       if (pending_.size() >= many_streams) {
         std::erase_if(pending_, [](auto const& entry) { return entry.second.query(); });
       }
-      pending_[stream.handle()].record(stream);
+      pending_[identity].record(stream);
     }
-    watch_stream(stream, weak_from_this());
+    watch_stream(stream, watcher_);
   }
-  /// Throws the error of the communicator, and as fail_by_timeout; but nothing if a call of the
-  /// communicator by this thread has thrown it or was abort().
-  bool poll_stream(native_stream* stream, std::chrono::steady_clock::duration waited) override {
+  /// Returns true if no operation is pending on a stream. Throws the error of the communicator, and
+  /// as fail_by_timeout, once for each stream; but not in a thread to which a call of the
+  /// communicator has thrown it or which has called abort().
+  bool poll_stream(stream_identity const& stream, std::chrono::steady_clock::duration waited) {
+    std::unique_lock const lock(mutex, std::try_to_lock);
+    // Another thread calls the library, perhaps until other ranks come.
+    if (!lock.owns_lock()) return forget_finished(stream);
     if (!has_pending(stream)) return true;
-    if (is_known_to_be_aborted() && !has_failed_in_stream_) return forget(stream);
+    bool const was_usable = handle != nullptr;
+    if (!was_usable && informed_thread_ == collective_thread_number()) return forget(stream);
     try {
       // The error first: after a failure the work of the device ends without result.
-      static_cast<void>(poll());
+      static_cast<void>(poll_locked());
       if (forget_finished(stream)) {
-        static_cast<void>(poll());
+        static_cast<void>(poll_locked());
         return true;
       }
       // In milliseconds, because a limit of years would overflow in nanoseconds.
       bool const is_late =
           std::chrono::duration_cast<std::chrono::milliseconds>(waited) >= options.time_limit;
-      if (has_time_limit() && is_late) fail_by_timeout("an operation");
+      if (has_time_limit() && is_late) fail_by_timeout_locked("an operation");
     } catch (...) {
-      has_failed_in_stream_ = true;
-      forget(stream);  // the error is thrown once for each stream
+      bool const has_failed = handle == nullptr;  // or the event could not be queried
+      if (has_failed) forget(stream);
+      if (has_failed && was_usable) informed_thread_ = 0;  // the other streams throw it as well
       throw;
     }
     return false;
@@ -231,6 +269,7 @@ class collective_state final : public stream_watcher,
   /// Destroys the communicator after its operations, or aborts it if they take too long. Does not
   /// throw.
   void destroy() noexcept {
+    watcher_->detach();
     if (handle == nullptr) return;
     try {
       device_guard const current(device);
@@ -276,7 +315,7 @@ class collective_state final : public stream_watcher,
   std::uint64_t group_number = 0;             // equal for all ranks of for_devices; 0: unknown
   std::atomic<std::uint64_t> operations = 0;  // collective ones called so far
   // Empty unless collective_options::check_agreement is set.
-  std::function<std::vector<collective_description>(collective_description const&)> exchange;
+  collective_exchange exchange;
 
  private:
   /// Returns false if the communicator has failed, and aborts it, so that its work ends.
@@ -289,16 +328,12 @@ class collective_state final : public stream_watcher,
     }
   }
 
-  bool is_known_to_be_aborted() {
-    std::scoped_lock const lock(mutex);
-    return handle == nullptr && aborting_thread_ == std::this_thread::get_id();
-  }
-  bool has_pending(native_stream* stream) {
+  bool has_pending(stream_identity const& stream) {
     std::scoped_lock const lock(pending_mutex_);
     return pending_.contains(stream);
   }
   /// Forgets the operations on a stream if they have finished. Returns false if they have not.
-  bool forget_finished(native_stream* stream) {
+  bool forget_finished(stream_identity const& stream) {
     std::scoped_lock const lock(pending_mutex_);
     auto const entry = pending_.find(stream);
     if (entry == pending_.end()) return true;
@@ -307,7 +342,7 @@ class collective_state final : public stream_watcher,
     return true;
   }
   /// Forgets the operations on a stream. Returns true.
-  bool forget(native_stream* stream) {
+  bool forget(stream_identity const& stream) {
     std::scoped_lock const lock(pending_mutex_);
     pending_.erase(stream);
     return true;
@@ -319,12 +354,18 @@ class collective_state final : public stream_watcher,
     return found == counts.end() ? 0 : found->second;
   }
 
-  std::thread::id aborting_thread_;                 // set with the mutex
-  std::atomic<bool> has_failed_in_stream_ = false;  // a synchronization of a stream found the error
-  std::mutex pending_mutex_;                        // of pending_
-  std::map<native_stream*, event> pending_;  // after the last operation on each stream
+  std::shared_ptr<collective_watcher> const watcher_ = std::make_shared<collective_watcher>(*this);
+  unsigned long informed_thread_ = 0;  // got the error or called abort(); 0: none. With `mutex`
+  std::mutex pending_mutex_;           // of pending_; locked after `mutex`
+  std::map<stream_identity, event> pending_;  // after the last operation on each stream
   std::map<int, std::uint64_t> sent_;        // by the other rank
   std::map<int, std::uint64_t> received_;    // by the other rank
 };
+
+inline bool collective_watcher::poll_stream(stream_identity const& stream,
+                                            std::chrono::steady_clock::duration waited) {
+  std::scoped_lock const lock(mutex_);
+  return rank_ == nullptr || rank_->poll_stream(stream, waited);
+}
 
 }  // namespace roc::detail

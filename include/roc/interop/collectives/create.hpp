@@ -47,8 +47,8 @@ inline void begin_collective_rank(collective_state& state, collective_id const& 
   state.fail_locked(result, "ncclCommInitRankConfig");
 }
 
-/// Throws collective_error if the operations of all ranks shall be compared: they cannot.
-inline void check_no_agreement(collective_options const& options) {
+/// Throws collective_error for collective_options::check_agreement, which needs MPI.
+inline void refuse_check_agreement(collective_options const& options) {
   if (!options.check_agreement) return;
   throw collective_error(
       "check_agreement needs a communicator that is created from an mpi_communicator; create it "
@@ -69,7 +69,7 @@ inline std::shared_ptr<collective_state> create_collective_rank(collective_id co
                                                                 int size, device own_device,
                                                                 collective_options const& options) {
   check_collective_options(options);
-  check_no_agreement(options);
+  refuse_check_agreement(options);
   if (size < 1 || rank < 0 || rank >= size) {
     throw collective_error("there is no rank " + std::to_string(rank) + " among " +
                            std::to_string(size) + "; pass a rank of 0 to size - 1");
@@ -81,7 +81,7 @@ inline std::shared_ptr<collective_state> create_collective_rank(collective_id co
 inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
     std::span<device const> devices, collective_options const& options) {
   check_collective_options(options);
-  check_no_agreement(options);
+  refuse_check_agreement(options);
   if (devices.empty()) {
     throw collective_error("there are no devices; pass at least one");
   }
@@ -133,12 +133,12 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
   return states;
 }
 
-/// Whether a rank can be created, or all of them.
+/// Whether a rank can be created, or whether all ranks can.
 enum class collective_readiness : unsigned char {
-  invalid,  // an error was found
-  ready,
-  compares,  // ready, with collective_options::check_agreement
-  differs,   // the ranks pass different check_agreement
+  invalid,               // an error was found
+  ready,                 // without collective_options::check_agreement
+  ready_with_agreement,  // with it
+  different_options,     // only some ranks have set it
 };
 
 /// What rank 0 of an mpi_communicator tells the others.
@@ -147,12 +147,12 @@ struct collective_invitation {
   collective_readiness readiness;
 };
 
-/// Returns what holds for all ranks together.
-inline collective_readiness combined(std::span<unsigned char const> all) {
+/// Returns whether all ranks can be created.
+inline collective_readiness readiness_of_all(std::span<unsigned char const> all) {
   constexpr auto invalid = static_cast<unsigned char>(collective_readiness::invalid);
   if (std::ranges::find(all, invalid) != all.end()) return collective_readiness::invalid;
   for (unsigned char const one : all) {
-    if (one != all.front()) return collective_readiness::differs;
+    if (one != all.front()) return collective_readiness::different_options;
   }
   return collective_readiness{all.front()};
 }
@@ -168,15 +168,15 @@ std::shared_ptr<collective_state> create_collective_rank(Mpi const& mpi, device 
     check_collective_options(options);
     device_guard const usable{own_device};
     if (mpi.rank() == 0) invitation.id = create_collective_id();
-    invitation.readiness =
-        options.check_agreement ? collective_readiness::compares : collective_readiness::ready;
+    invitation.readiness = options.check_agreement ? collective_readiness::ready_with_agreement
+                                                   : collective_readiness::ready;
   } catch (...) {
     problem = std::current_exception();
   }
   std::array<unsigned char, 1> const own{static_cast<unsigned char>(invitation.readiness)};
   std::vector<unsigned char> all(static_cast<std::size_t>(mpi.size()));
   mpi.gather(own, all, 0);
-  if (mpi.rank() == 0) invitation.readiness = combined(all);
+  if (mpi.rank() == 0) invitation.readiness = readiness_of_all(all);
   std::array<collective_invitation, 1> sent{invitation};
   mpi.broadcast(sent, 0);
   if (problem) std::rethrow_exception(problem);
@@ -184,15 +184,15 @@ std::shared_ptr<collective_state> create_collective_rank(Mpi const& mpi, device 
     throw collective_error(
         "another rank could not create the communicator; its error has the reason");
   }
-  if (sent[0].readiness == collective_readiness::differs) {
+  if (sent[0].readiness == collective_readiness::different_options) {
     throw collective_error(
         "ranks pass different check_agreement; pass the same option in all ranks");
   }
-  std::function<std::vector<collective_description>(collective_description const&)> exchange;
+  collective_exchange exchange;
   if (options.check_agreement) {
     exchange = [records = connect_record_exchange(mpi, options.time_limit)](
-                   collective_description const& description) {
-      return records.all_gather(description);
+                   collective_description const& description, std::function<void()> const& poll) {
+      return records.all_gather(description, poll);
     };
   }
   auto state = connect_collective_rank(collective_id(sent[0].id), mpi.rank(), mpi.size(),

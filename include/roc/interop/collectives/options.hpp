@@ -55,14 +55,19 @@ struct collective_options {
   /// How long the destructor of a communicator waits for its pending operations if there is no
   /// time_limit. Then it aborts them. 0: as long as it takes.
   std::chrono::milliseconds destruction_limit{10'000};
-  /// Compares the operations of all ranks before they are enqueued, over duplicates of the
-  /// mpi_communicator from which the communicator is created; others cannot be created with it. If
-  /// the ranks disagree, all of them throw the same error, and the communicator can be used
-  /// further. Messages are not compared. Equal in all ranks.
+  /// Compares the operations of all ranks before they are enqueued. Only a communicator that is
+  /// created from an mpi_communicator can have it. If ranks disagree, all of them throw the same
+  /// error, nothing is enqueued, and the communicator can be used further. Messages are not
+  /// compared. All ranks must pass the same value.
   ///
-  /// Each operation then blocks until all ranks have called it, in groups with equal operations:
-  /// for tests and for the search for errors. A rank that throws because of its own arguments does
-  /// not take part, so pass a time limit.
+  /// Meant for tests and for the search for errors: each operation blocks until all ranks have
+  /// called it. All ranks must put the same operations into a group. A rank that throws because of
+  /// its own arguments does not take part in the comparison, so pass a time limit. If a comparison
+  /// fails, for example after the time limit, the communicator is aborted.
+  ///
+  /// The communicator then has duplicates of MPI's: it must be created and destroyed, and its
+  /// operations called, where MPI may be called, and destroyed before MPI_Finalize. Creating it has
+  /// no time limit.
   bool check_agreement = false;
 };
 

@@ -286,6 +286,14 @@ struct mpi_state {
     }
   }
 
+  /// Abandons the operation unless it is done, and sets `operation` to null. Throws
+  /// std::bad_alloc.
+  void give_up(std::shared_ptr<mpi_operation>& operation) {
+    std::unique_lock held(mutex);
+    if (!operation->is_done) abandon(operation, held);
+    operation = nullptr;
+  }
+
   /// Abandons the operation and throws mpi_timeout_error if it is not done and the timer exceeds
   /// the time limit. Restarts the timer if the operation waits for the device.
   void check_time(std::shared_ptr<mpi_operation>& operation, mpi_wait_timer& timer) {

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -55,11 +57,11 @@ class mpi_record_exchange {
       : state_(connect_mpi(ranks.messages, {.time_limit = time_limit})) {}
 
   /// Returns the records of all ranks, in their order. Collective. Blocks until all ranks have
-  /// called it. Does not wait for work of any device. Throws lifetime_error, mpi_error and
-  /// mpi_timeout_error.
+  /// called it, and meanwhile calls `poll`, whose exceptions end the wait. Does not wait for work
+  /// of any device. Throws lifetime_error, mpi_error and mpi_timeout_error.
   template <class Record>
     requires std::is_trivially_copyable_v<Record>
-  std::vector<Record> all_gather(Record const& record) const {
+  std::vector<Record> all_gather(Record const& record, std::function<void()> const& poll) const {
     state_->check_usable();
     std::vector<Record> result(static_cast<std::size_t>(state_->size));
     auto const exchange =
@@ -72,7 +74,16 @@ class mpi_record_exchange {
     }
     std::shared_ptr<mpi_operation> awaited = exchange;
     mpi_wait_timer timer(state_->time_limit);
-    state_->wait(awaited, timer);
+    try {
+      while (!state_->test(awaited)) {
+        poll();
+        if (state_->has_time_limit()) state_->check_time(awaited, timer);
+        std::this_thread::yield();
+      }
+    } catch (...) {
+      if (awaited != nullptr) state_->give_up(awaited);
+      throw;
+    }
     std::memcpy(result.data(), exchange->all().data(), exchange->all().size());
     return result;
   }
