@@ -73,18 +73,6 @@ slot_table& error_slots() noexcept {
   return *instance;
 }
 
-// Returns a number, from 1, that identifies the calling thread. Its per-thread streams are detached
-// when it ends.
-unsigned long this_thread_number() {
-  static std::atomic<unsigned long> last_number = 0;
-  struct thread_number {
-    unsigned long value = ++last_number;
-    ~thread_number() { error_slots().detach_thread(value); }
-  };
-  thread_local thread_number const number;
-  return number.value;
-}
-
 }  // namespace
 
 host_error_slot::~host_error_slot() {
@@ -147,6 +135,8 @@ void synchronize(stream_ref stream) {
   } catch (error const& second) {
     if (failure == nullptr) throw;
     base::log_error(second.what());
+  } catch (...) {
+    if (failure == nullptr) throw;
   }
   if (failure != nullptr) std::rethrow_exception(failure);
   rethrow_host_error(stream);
@@ -187,13 +177,27 @@ void log_host_error(std::exception_ptr exception) noexcept {
 
 namespace roc {
 
+// The per-thread streams of a thread are detached when it ends.
+unsigned long detail::this_thread_number() {
+  static std::atomic<unsigned long> last_number = 0;
+  struct thread_number {
+    unsigned long value = ++last_number;
+    ~thread_number() {
+      runtime::error_slots().detach_thread(value);
+      runtime::forget_watchers_of_thread(value);
+    }
+  };
+  thread_local thread_number const number;
+  return number.value;
+}
+
 detail::stream_identity detail::identity_of(stream_ref stream) {
   bool const is_per_thread = runtime::is_per_thread_handle(stream.handle());
   bool const is_per_device = runtime::is_device_relative(stream.handle());
   bool const is_default = is_per_device && !is_per_thread;
   return {is_default ? nullptr : stream.handle(),
           is_per_device ? runtime::device_of(stream, runtime::current_device()) : -1,
-          is_per_thread ? runtime::this_thread_number() : 0};
+          is_per_thread ? this_thread_number() : 0};
 }
 
 }  // namespace roc

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/stream_watchers.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -35,14 +34,18 @@ struct watcher_table {
     std::lock_guard const lock(mutex);
     auto& list = watchers[stream];
     watched_streams = watchers.size();
-    list.erase(std::remove_if(list.begin(), list.end(),
-                              [](auto const& watcher) { return watcher.expired(); }),
-               list.end());
-    for (auto const& watcher : list) {
+    auto* slot = static_cast<std::weak_ptr<stream_watcher>*>(nullptr);
+    for (auto& watcher : list) {
       bool const is_same = !watcher.owner_before(added) && !added.owner_before(watcher);
       if (is_same) return;
+      if (watcher.expired()) slot = &watcher;
     }
-    list.push_back(std::move(added));
+    // Nothing is erased: other threads iterate by index.
+    if (slot != nullptr) {
+      *slot = std::move(added);
+    } else {
+      list.push_back(std::move(added));
+    }
   }
   // Returns the next watcher of the stream from `index` on, and moves `index` behind it; null after
   // the last one. Forgets the stream if all its watchers have been destroyed.
@@ -60,6 +63,11 @@ struct watcher_table {
   void forget(stream_identity const& stream) noexcept {
     std::lock_guard const lock(mutex);
     if (auto const entry = watchers.find(stream); entry != watchers.end()) erase(entry);
+  }
+  void forget_thread(unsigned long thread) noexcept {
+    std::lock_guard const lock(mutex);
+    std::erase_if(watchers, [&](auto const& entry) { return entry.first.thread == thread; });
+    watched_streams = watchers.size();
   }
 
  private:
@@ -91,6 +99,8 @@ std::exception_ptr wait_for_watchers(stream_ref stream) noexcept {
   using clock = std::chrono::steady_clock;
   if (watched_streams.load(std::memory_order_acquire) == 0) return nullptr;
   std::exception_ptr failure;
+  bool has_logged =
+      false;  // one error is enough, because an event that cannot be queried throws each time
   clock::time_point const begin = clock::now();
   try {
     stream_identity const identity = detail::identity_of(stream);
@@ -102,8 +112,11 @@ std::exception_ptr wait_for_watchers(stream_ref stream) noexcept {
         try {
           if (!watcher->poll_stream(identity, waited)) is_pending = true;
         } catch (...) {
-          if (failure != nullptr) throw;  // perhaps the same watcher once more
-          failure = std::current_exception();
+          if (failure == nullptr) {
+            failure = std::current_exception();
+          } else if (!std::exchange(has_logged, true)) {
+            log_current_exception();
+          }
         }
       }
       if (!is_pending) break;
@@ -113,12 +126,8 @@ std::exception_ptr wait_for_watchers(stream_ref stream) noexcept {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
     }
-  } catch (...) {
-    if (failure != nullptr) {
-      log_current_exception();
-    } else {
-      failure = std::current_exception();
-    }
+  } catch (...) {  // the current device cannot be found
+    failure = std::current_exception();
   }
   return failure;
 }
@@ -126,6 +135,11 @@ std::exception_ptr wait_for_watchers(stream_ref stream) noexcept {
 void forget_watchers(stream_ref stream) noexcept {
   if (watched_streams.load(std::memory_order_acquire) == 0) return;
   table().forget({stream.handle(), -1, 0});
+}
+
+void forget_watchers_of_thread(unsigned long thread) noexcept {
+  if (watched_streams.load(std::memory_order_acquire) == 0) return;
+  table().forget_thread(thread);
 }
 
 }  // namespace roc::runtime

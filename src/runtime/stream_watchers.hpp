@@ -8,11 +8,13 @@
 
 namespace roc::runtime {
 
-/// Blocks until no watcher of the stream has pending operations on it, or until two have thrown.
-/// Returns the first error, null if there was none; logs the second one.
+/// Blocks until each watcher of the stream has no pending operations on it or has thrown. Returns
+/// the first error, null if there was none, and logs the second one.
 std::exception_ptr wait_for_watchers(stream_ref stream) noexcept;
 
 /// Forgets the watchers of a stream that is about to be destroyed.
 void forget_watchers(stream_ref stream) noexcept;
+/// Forgets the watchers of the per-thread streams of a thread that ends.
+void forget_watchers_of_thread(unsigned long thread) noexcept;
 
 }  // namespace roc::runtime

@@ -26,6 +26,9 @@ struct stream_identity {
 /// the current device and cannot.
 ROCARRAY_API stream_identity identity_of(stream_ref stream);
 
+/// Returns a number, from 1, that no other thread of the process has or had.
+ROCARRAY_API unsigned long this_thread_number();
+
 /// Polls operations that another library has enqueued. Any thread may call it.
 class ROCARRAY_API stream_watcher {
  public:

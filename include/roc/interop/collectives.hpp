@@ -153,16 +153,17 @@ class [[nodiscard]] collective_group {
 /// **Errors.** Errors of the communicator that occur later (asynchronous errors) are thrown by the
 /// next operation, check() or synchronize(). The next synchronization of a stream (stream_ref,
 /// synchronize_guard) that has operations of the communicator throws or logs them as well, once for
-/// each stream; a second communicator's error is logged. Operations in a graph, and streams that
-/// only wait for such a stream, are not polled. After such an error, after the time limit and after
-/// abort(), the communicator is aborted: pending operations end without result, and further calls
-/// throw collective_abort_error. Other ranks learn of it if the library tells them (the host
-/// platform always does; RCCL and NCCL if they notice that a peer has gone), else by their own time
-/// limit. Arrays that were to be written have unspecified elements then.
+/// each stream; but not in the thread that got the error from the communicator or called abort().
+/// If several communicators have failed on a stream, one error is thrown. Operations in a graph,
+/// and streams that only wait for such a stream, are not polled. After such an error, after the
+/// time limit and after abort(), the communicator is aborted: pending operations end without
+/// result, and further calls throw collective_abort_error. Other ranks learn of it if the library
+/// tells them (the host platform always does; RCCL and NCCL if they notice that a peer has gone),
+/// else by their own time limit. Arrays that were to be written have unspecified elements then.
 ///
-/// **Time limit.** See collective_options::time_limit. Other waits, of devices, events and copies,
-/// have no limit and report no errors of communicators: if another rank never comes, they do not
-/// return. Synchronize the stream first.
+/// **Time limit.** See collective_options::time_limit. Waits for devices and events have no limit
+/// and report no errors of communicators: if another rank never comes, they do not return.
+/// Synchronize the stream first. A per-thread stream must be synchronized before its thread ends.
 ///
 /// **Threads.** Each rank can be used by one thread at a time; abort() by any thread at any time.
 /// NCCL's first operation blocks until all ranks have called it, and abort() waits for that.

@@ -425,6 +425,19 @@ TEST_F(CollectiveError, GuardLogsErrorOfPendingOperation) {
   EXPECT_TRUE(limited.streams[0].query());
 }
 
+TEST_F(CollectiveError, ErrorIsNoneOfCompleteOperations) {
+  if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
+  rank_set limited({.time_limit = std::chrono::seconds(2)});
+  limited.connect();  // without a stream
+  device_guard const current(device(limited.ranks[0].device_ordinal()));
+  limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
+  expect_error<collective_timeout_error>([&] { limited.streams[0].synchronize(); },
+                                         "took longer than the limit of 2000 ms");
+  arrays[0].fill(3);
+  stream_ref().synchronize();
+  EXPECT_EQ(arrays[0].copy_to_host()(3, 5), 3);
+}
+
 #if !ROCARRAY_TEST_WITH_NCCL
 TEST_F(CollectiveError, GuardLogsDisagreement) {
   if (!has_several_ranks()) GTEST_SKIP() << "needs two devices";
@@ -447,6 +460,7 @@ TEST_F(CollectiveError, SynchronizationFindsErrorsOfSeveralCommunicators) {
   late_errors const errors;
   rank_set first({.time_limit = std::chrono::milliseconds(500)});
   rank_set second({.time_limit = std::chrono::milliseconds(500)});
+  rank_set third({.time_limit = std::chrono::milliseconds(500)});
   device_guard const current(device(first.ranks[0].device_ordinal()));
   stream const work;
   {
@@ -460,6 +474,7 @@ TEST_F(CollectiveError, SynchronizationFindsErrorsOfSeveralCommunicators) {
   }
   first.ranks[0].all_reduce(arrays[0], reduction::sum, work);
   second.ranks[0].all_reduce(arrays[0], reduction::sum, work);
+  third.ranks[0].all_reduce(arrays[0], reduction::sum, work);
   expect_error<collective_timeout_error>([&] { work.synchronize(); }, "limit of 500 ms");
   EXPECT_NE(late_errors::text().find("limit of 500 ms"), std::string::npos) << late_errors::text();
   work.synchronize();

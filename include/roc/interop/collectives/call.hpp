@@ -171,6 +171,8 @@ class collective_execution {
       if (call.stream) continue;
       device_guard const current(call.state->device);
       call.state->wait_until([&] { return stream_ref().query(); });
+      // Later errors of the communicator are none of the default stream.
+      static_cast<void>(call.state->forget_finished(identity_of(stream_ref())));
     }
   }
   /// Aborts the communicators, unless the library has not been called: the other ranks are not
@@ -408,11 +410,28 @@ class collective_execution {
     return (call.state->rank == call.root) == (call.kind == collective_kind::reduce);
   }
 
+  /// Marks communicators whose mutexes are held during calls that may wait for other ranks.
+  class enqueuing_scope {
+   public:
+    explicit enqueuing_scope(std::vector<collective_state*> const& states) : states_(states) {
+      for (collective_state* const state : states_) state->is_enqueuing = true;
+    }
+    enqueuing_scope(enqueuing_scope const&) = delete;
+    enqueuing_scope& operator=(enqueuing_scope const&) = delete;
+    ~enqueuing_scope() {
+      for (collective_state* const state : states_) state->is_enqueuing = false;
+    }
+
+   private:
+    std::vector<collective_state*> const& states_;
+  };
+
   /// Calls the library once for each call of the group, and more often for all_to_all.
   void enqueue() {
     std::vector<std::unique_lock<std::mutex>> locks;  // in the order of the addresses
     for (collective_state* const state : states_) locks.emplace_back(state->mutex);
     for (collective_state* const state : states_) state->check_usable_locked();
+    enqueuing_scope const enqueuing(states_);
     check(ncclGroupStart(), "ncclGroupStart");
     std::exception_ptr problem;
     try {

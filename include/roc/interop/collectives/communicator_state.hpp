@@ -98,13 +98,6 @@ class collective_watcher final : public stream_watcher {
   collective_state* rank_;
 };
 
-/// Returns a number, from 1, that no other thread has or had.
-inline unsigned long collective_thread_number() {
-  static std::atomic<unsigned long> last_number = 0;
-  thread_local unsigned long const number = ++last_number;
-  return number;
-}
-
 /// One rank of a communicator. Calls of the library are made while `mutex` is locked, because
 /// abort() of another thread destroys the handle.
 class collective_state {
@@ -134,7 +127,7 @@ class collective_state {
   void abort_locked(std::string_view why, std::string_view cause = {}) noexcept {
     if (handle == nullptr) return;
     static_cast<void>(ncclCommAbort(std::exchange(handle, nullptr)));
-    informed_thread_ = collective_thread_number();
+    informed_thread_ = this_thread_number();
     try {
       reason.assign(why).append(cause);
     } catch (...) {
@@ -242,11 +235,13 @@ class collective_state {
   /// communicator has thrown it or which has called abort().
   bool poll_stream(stream_identity const& stream, std::chrono::steady_clock::duration waited) {
     std::unique_lock const lock(mutex, std::try_to_lock);
-    // Another thread calls the library, perhaps until other ranks come.
-    if (!lock.owns_lock()) return forget_finished(stream);
+    if (!lock.owns_lock()) {
+      // Another thread enqueues, perhaps until other ranks come, unless it aborts.
+      return has_finished(stream) && is_enqueuing;
+    }
     if (!has_pending(stream)) return true;
     bool const was_usable = handle != nullptr;
-    if (!was_usable && informed_thread_ == collective_thread_number()) return forget(stream);
+    if (!was_usable && informed_thread_ == this_thread_number()) return forget(stream);
     try {
       // The error first: after a failure the work of the device ends without result.
       static_cast<void>(poll_locked());
@@ -265,6 +260,15 @@ class collective_state {
       throw;
     }
     return false;
+  }
+  /// Forgets the operations on a stream if they have finished. Returns false if they have not.
+  bool forget_finished(stream_identity const& stream) {
+    std::scoped_lock const lock(pending_mutex_);
+    auto const entry = pending_.find(stream);
+    if (entry == pending_.end()) return true;
+    if (!entry->second.query()) return false;
+    pending_.erase(entry);
+    return true;
   }
   /// Destroys the communicator after its operations, or aborts it if they take too long. Does not
   /// throw.
@@ -314,6 +318,7 @@ class collective_state {
   std::string reason;                         // of the abort
   std::uint64_t group_number = 0;             // equal for all ranks of for_devices; 0: unknown
   std::atomic<std::uint64_t> operations = 0;  // collective ones called so far
+  std::atomic<bool> is_enqueuing = false;     // a thread that holds `mutex` enqueues operations
   // Empty unless collective_options::check_agreement is set.
   collective_exchange exchange;
 
@@ -332,14 +337,10 @@ class collective_state {
     std::scoped_lock const lock(pending_mutex_);
     return pending_.contains(stream);
   }
-  /// Forgets the operations on a stream if they have finished. Returns false if they have not.
-  bool forget_finished(stream_identity const& stream) {
+  bool has_finished(stream_identity const& stream) {
     std::scoped_lock const lock(pending_mutex_);
     auto const entry = pending_.find(stream);
-    if (entry == pending_.end()) return true;
-    if (!entry->second.query()) return false;
-    pending_.erase(entry);
-    return true;
+    return entry == pending_.end() || entry->second.query();
   }
   /// Forgets the operations on a stream. Returns true.
   bool forget(stream_identity const& stream) {

@@ -78,7 +78,7 @@ class mpi_record_exchange {
       while (!state_->test(awaited)) {
         poll();
         if (state_->has_time_limit()) state_->check_time(awaited, timer);
-        std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
       }
     } catch (...) {
       if (awaited != nullptr) state_->give_up(awaited);
