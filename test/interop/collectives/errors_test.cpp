@@ -385,9 +385,11 @@ TEST_F(CollectiveError, RankThatNeverComesIsFoundBySynchronizationOfItsStreams) 
   device_guard const current(device(limited.ranks[0].device_ordinal()));
   stream const other;
   limited.ranks[0].all_reduce(arrays[0], reduction::sum, limited.streams[0]);
-  limited.ranks[0].all_reduce(arrays[0](0, roc::all), reduction::sum, other);
+  device_array<int, 1> numbers(shape<1>{5});
+  limited.ranks[0].all_reduce(numbers, reduction::sum, other);
   stream const idle;
-  arrays[0].fill(3, idle);
+  device_array<int, 1> filled(shape<1>{5});
+  filled.fill(3, idle);
   idle.synchronize();  // does not wait for the operations of other streams
   expect_error<collective_timeout_error>([&] { limited.streams[0].synchronize(); },
                                          "took longer than the limit of 2000 ms");
