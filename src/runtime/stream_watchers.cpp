@@ -40,7 +40,7 @@ struct watcher_table {
       if (is_same) return;
       if (watcher.expired()) slot = &watcher;
     }
-    // Nothing is erased: other threads iterate by index.
+    // Erases no entry, because other threads iterate by index.
     if (slot != nullptr) {
       *slot = std::move(added);
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is polled while a thread waits for a stream: roc/detail/stream_watcher.hpp.
+// Polls watchers (roc/detail/stream_watcher.hpp) while a thread waits for their stream.
 #pragma once
 
 #include <exception>

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
+#include <roc/detail/stream_watcher.hpp>
 #include <roc/roc.hpp>
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -53,6 +57,67 @@ TEST(StreamQuery, DoesNotBlock) {
   while (!stream.query()) {
   }
   EXPECT_TRUE(done);
+}
+
+class counting_watcher final : public roc::detail::stream_watcher {
+ public:
+  bool poll_stream(roc::detail::stream_identity const&,
+                   std::chrono::steady_clock::duration) override {
+    ++polls;
+    if (std::exchange(fails, false)) throw std::runtime_error("an operation has failed");
+    return pending == 0 || --pending == 0;
+  }
+  int polls = 0;
+  int pending = 0;  // polls that return false, and one
+  bool fails = false;
+};
+
+TEST(StreamWatcher, IsPolledUntilNothingIsPending) {
+  auto const watcher = std::make_shared<counting_watcher>();
+  roc::stream const stream;
+  roc::stream const other;
+  roc::detail::watch_stream(stream, watcher);
+  roc::detail::watch_stream(stream, watcher);  // has no effect
+  other.synchronize();
+  EXPECT_EQ(0, watcher->polls);
+  watcher->pending = 4;
+  stream.synchronize();
+  EXPECT_EQ(4, watcher->polls);
+  stream.synchronize();
+  EXPECT_EQ(5, watcher->polls);
+}
+
+TEST(StreamWatcher, ErrorIsThrownWhenTheStreamIsIdleAndTheOthersAreDone) {
+  auto const first = std::make_shared<counting_watcher>();
+  auto const second = std::make_shared<counting_watcher>();
+  roc::stream const stream;
+  roc::detail::watch_stream(stream, first);
+  roc::detail::watch_stream(stream, second);
+  first->fails = true;
+  second->pending = 4;
+  bool done = false;
+  enqueue_flag(stream, done);
+  EXPECT_THROW(stream.synchronize(), std::runtime_error);
+  EXPECT_TRUE(done);
+  EXPECT_EQ(4, second->polls);
+  EXPECT_NO_THROW(stream.synchronize());
+}
+
+TEST(StreamWatcher, IsNotPolledAfterItsEndNorForPerThreadStreamsOfOthers) {
+  roc::stream const stream;
+  auto watcher = std::make_shared<counting_watcher>();
+  watcher->fails = true;
+  roc::detail::watch_stream(stream, watcher);
+  watcher.reset();
+  EXPECT_NO_THROW(stream.synchronize());
+  watcher = std::make_shared<counting_watcher>();
+  std::thread([&] {
+    roc::detail::watch_stream(roc::per_thread_stream(), watcher);
+    roc::per_thread_stream().synchronize();
+  }).join();
+  EXPECT_EQ(1, watcher->polls);
+  roc::per_thread_stream().synchronize();
+  EXPECT_EQ(1, watcher->polls);
 }
 
 TEST(SynchronizeGuard, WaitsAtTheEndOfItsScope) {

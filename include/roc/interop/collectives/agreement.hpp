@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all ranks of a collective operation must agree about. Included by
+// Describes a call of a collective operation, and compares those of two ranks. Included by
 // roc/interop/collectives.hpp.
 #pragma once
 

@@ -37,12 +37,16 @@ class collective_wait {
   /// @param limit 0: none
   explicit collective_wait(std::chrono::milliseconds limit)
       : limit_(limit), begin_(std::chrono::steady_clock::now()) {}
+  /// Returns true if a wait has lasted as long as its limit. 0 is none.
+  static bool is_over(std::chrono::steady_clock::duration waited, std::chrono::milliseconds limit) {
+    // In milliseconds, because a limit of years would overflow in nanoseconds.
+    return limit.count() != 0 &&
+           std::chrono::duration_cast<std::chrono::milliseconds>(waited) >= limit;
+  }
   /// Returns false if the limit is over.
   bool pause() {
     auto const waited = std::chrono::steady_clock::now() - begin_;
-    // In milliseconds, because a limit of years would overflow in nanoseconds.
-    bool const is_over = std::chrono::duration_cast<std::chrono::milliseconds>(waited) >= limit_;
-    if (limit_.count() != 0 && is_over) return false;
+    if (is_over(waited, limit_)) return false;
     if (waited < std::chrono::milliseconds(1)) {
       std::this_thread::yield();
     } else {
@@ -249,10 +253,9 @@ class collective_state {
         static_cast<void>(poll_locked());
         return true;
       }
-      // In milliseconds, because a limit of years would overflow in nanoseconds.
-      bool const is_late =
-          std::chrono::duration_cast<std::chrono::milliseconds>(waited) >= options.time_limit;
-      if (has_time_limit() && is_late) fail_by_timeout_locked("an operation");
+      if (collective_wait::is_over(waited, options.time_limit)) {
+        fail_by_timeout_locked("an operation");
+      }
     } catch (...) {
       bool const has_failed = handle == nullptr;  // or the event could not be queried
       if (has_failed) forget(stream);

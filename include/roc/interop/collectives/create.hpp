@@ -133,7 +133,7 @@ inline std::vector<std::shared_ptr<collective_state>> create_collective_ranks(
   return states;
 }
 
-/// Whether a rank can be created, or whether all ranks can.
+/// Tells whether one rank, or all of them together, can be created.
 enum class collective_readiness : unsigned char {
   invalid,               // an error was found
   ready,                 // without collective_options::check_agreement
