@@ -107,8 +107,9 @@ class ROCARRAY_API stream_ref {
   /// `function` is copied or moved, and destroyed on that thread. Neither it nor its destructor may
   /// call HIP, so it should not use or own arrays, streams or events; views of host memory are
   /// fine. Such calls of this library throw roc::error there, with code 800 of hip_category(). On
-  /// AMD a host function costs the stream two barriers. After an error of the device it may never
-  /// run.
+  /// AMD a host function costs the stream two barriers, and the host functions of all streams run
+  /// on one thread: one that blocks delays all others, and the destruction of idle streams. After
+  /// an error of the device it may never run.
   ///
   /// An exception of `function` is thrown by the next synchronize() of this stream, of a guard of
   /// it, or of the device, and by a call without a stream that waits for the default stream if this
