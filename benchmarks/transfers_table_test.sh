@@ -21,14 +21,32 @@ fi
   --json "$directory/streams.json" >/dev/null 2>&1
 "$rocbench" run box/every_2nd_element d2d/copy --size 64K --min-time 0 --max-time 0.01 \
   --json "$directory/boxes.json" >/dev/null 2>&1
+"$rocbench" run alloc/pool raw/alloc/driver_pool --size 64K --min-time 0 --max-time 0.01 \
+  --json "$directory/alloc.json" >/dev/null 2>&1
+cat >"$directory/peers.json" <<'JSON'
+{"peers": {"torch": "1", "cupy": "2"}, "failed": ["torch: tiles: no memory"],
+ "rates": {"d2h/pageable/65536": {"torch": 1e18, "cupy": 2e18}, "alloc/65536": {"torch": 1e6},
+           "box/every_2nd_element": {"cupy": 1e18}}}
+JSON
 output=$(python3 "$here/../scripts/transfers_table.py" "$directory")
 expect '^\| d2h/pageable, 64 KiB \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|'
 expect '^\| every_2nd_element \| [0-9.]+ \| [0-9.]+ \| – \|'
-expect '^\| every second element, sectors, relative to a device copy \| 0.95 \| [0-9.]+ \| (reached|missed) \|'
+expect '^\| D2: every second element, sectors, relative to a device copy \| 0.950 \| [0-9.]+ \| (met|missed, 1 of 1) \|'
+expect '^\| D1: boxes, [^|]*torch and cupy \| 1.000 \| 0.000 \| missed, 1 of 1 \| box/every_2nd_element \| – \|'
+expect '^\| P2: pageable, any size, [^|]*\| pageable, to the host, 64 KiB \| 1.000 \| [0-9.]+ \| – \|.*\| 1000000000.0 \| 2000000000.0 \|'
+expect '^\| P7: allocation and free through the pool \| 100 ns \| [0-9.]+ ns \| (met|missed, 1 of 1) \| .*\| 1000 ns \| – \|'
+expect '^Failed: torch: tiles: no memory\.'
 expect '^\| pinned, to the device, 64 KiB \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| 1.00 \|'
 expect '^\| pageable, to the host, 4 KiB \| [0-9.]+ \| [0-9.]+ \|'
-expect '^\| any host memory, any size, relative to HIP.s call \| 0.97 \| [0-9.]+ \| (reached|missed) \|'
-expect '^\| pageable, 64 MiB, relative to pinned \| 0.75 \| – \| – \|'
+expect '^\| P2: pageable, any size, relative to HIP.s call \| 1.000 \| [0-9.]+ \| (met|missed, [0-9] of 4) \|'
+expect '^\| P2: pageable, 64 MiB, relative to pinned \| 0.750 \| – \| – \|'
+# An earlier version's results: a directory, or one file, which has no rows of other lengths.
+for before in "$directory" "$directory/contiguous.json"; do
+  output=$(python3 "$here/../scripts/transfers_table.py" --before "$before" "$directory")
+  expect '^\| P2: pageable, any size, [^|]*\| pageable, to the host, 64 KiB \| 1.000 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|'
+done
+expect '^\| P7: [^|]*\| [^|]*\| [^|]*\| [^|]*\| alloc/pool, 64 KiB \| – \| [0-9]+ ns \|'
+if python3 "$here/../scripts/transfers_table.py" --before "$directory/none" "$directory" 2>/dev/null; then exit 1; fi
 
 # Results that were not verified are refused.
 sed 's/"verified": *true/"verified": false/' "$directory/contiguous.json" >"$directory/wrong.json"

@@ -47,11 +47,23 @@ std::shared_ptr<roc::hip_async_memory_resource> make_driver_pool() {
   }
 }
 
+// Calls hipMallocAsync and hipFreeAsync.
+allocator stream_ordered_allocator(std::size_t) {
+  static_cast<void>(make_driver_pool());
+  auto const stream = std::make_shared<roc::stream>();
+  return {
+      [=](void** memory, std::size_t bytes) {
+        ROCARRAY_HIP(hipMallocAsync, memory, bytes, roc::native(*stream));
+      },
+      [=](void* memory, std::size_t) { ROCARRAY_HIP(hipFreeAsync, memory, roc::native(*stream)); }};
+}
+
 struct case_definition {
   char const* name;
   char const* description;
   char const* path;
   allocator (*make)(std::size_t bytes);
+  bool by_default = false;
 };
 
 constexpr case_definition case_definitions[] = {
@@ -60,12 +72,23 @@ constexpr case_definition case_definitions[] = {
        return array_allocator([stream = std::make_shared<roc::stream>()](std::size_t bytes) {
          return roc::device_array<std::byte>(roc::shape<1>{bytes}, roc::order::c, *stream);
        });
-     }},
+     },
+     true},
     {"raw/alloc/device", "hipMalloc and hipFree", "hipMalloc",
      [](std::size_t) -> allocator {
        return {[](void** memory, std::size_t bytes) { ROCARRAY_HIP(hipMalloc, memory, bytes); },
                [](void* memory, std::size_t) { ROCARRAY_HIP(hipFree, memory); }};
+     },
+     true},
+    {"alloc/pool", "allocation from the resource of device arrays", "pool",
+     [](std::size_t) -> allocator {
+       auto const stream = std::make_shared<roc::stream>();
+       roc::memory_resource* const pool = &roc::device_resource(roc::device().ordinal());
+       return {[=](void** memory, std::size_t bytes) { *memory = pool->allocate(bytes, *stream); },
+               [=](void* memory, std::size_t bytes) { pool->deallocate(memory, bytes, *stream); }};
      }},
+    {"raw/alloc/pool", "hipMallocAsync and hipFreeAsync", "hipMallocAsync",
+     stream_ordered_allocator},
     {"alloc/driver_pool", "allocation from hip_async_memory_resource", "driver's pool",
      [](std::size_t) -> allocator {
        auto const pool = make_driver_pool();
@@ -74,16 +97,7 @@ constexpr case_definition case_definitions[] = {
                [=](void* memory, std::size_t bytes) { pool->deallocate(memory, bytes, *stream); }};
      }},
     {"raw/alloc/driver_pool", "hipMallocAsync and hipFreeAsync", "hipMallocAsync",
-     [](std::size_t) -> allocator {
-       static_cast<void>(make_driver_pool());
-       auto const stream = std::make_shared<roc::stream>();
-       return {[=](void** memory, std::size_t bytes) {
-                 ROCARRAY_HIP(hipMallocAsync, memory, bytes, roc::native(*stream));
-               },
-               [=](void* memory, std::size_t) {
-                 ROCARRAY_HIP(hipFreeAsync, memory, roc::native(*stream));
-               }};
-     }},
+     stream_ordered_allocator},
     {"alloc/pinned", "construction and destruction of a pinned_array", "cache",
      [](std::size_t) {
        return array_allocator([](std::size_t bytes) {
@@ -187,7 +201,7 @@ class alloc_experiment final : public experiment {
 void add_alloc_cases(case_vector& cases) {
   for (case_definition const& definition : case_definitions) {
     cases.push_back({definition.name, definition.description, accounting::time,
-                     limiting_resource::none, false,
+                     limiting_resource::none, definition.by_default,
                      [&definition](case_parameters const& parameters) {
                        return std::make_unique<alloc_experiment>(definition.make(parameters.bytes),
                                                                  parameters.bytes, definition.path);

@@ -27,10 +27,12 @@ constexpr std::size_t all_rows = ~std::size_t{0};
 constexpr border frame = {{1, 1, 1}, {1, 1, 1}};
 constexpr border outer_columns = {{0, 0, 1}, {0, 0, 1}};
 constexpr border two_left_columns = {{0, 0, 2}, {}};
+// With a width that is a multiple of 4 floats, all rows begin 4 bytes after a multiple of 16 bytes.
+constexpr border one_left_three_right_columns = {{0, 0, 1}, {0, 0, 3}};
 constexpr border none = {};
 
 // The rows of the names "aligned", "long" and "short" have 992, 16376 and 400 bytes if the elements
-// are floats; interiors have rows of 1016 bytes.
+// are floats; interiors have rows of 1016 bytes, and "columns_N" rows of N elements.
 constexpr struct {
   char const* name;
   char const* description;
@@ -54,6 +56,12 @@ constexpr struct {
     {"short_rows", "100 of 102 columns to the same", all_rows, 100, outer_columns, outer_columns},
     {"short_rows_shifted", "100 of 102 columns to the next", all_rows, 100, outer_columns,
      two_left_columns},
+    {"columns_64", "64 of 68 columns to the same", all_rows, 64, one_left_three_right_columns,
+     one_left_three_right_columns},
+    {"columns_128", "128 of 132 columns to the same", all_rows, 128, one_left_three_right_columns,
+     one_left_three_right_columns},
+    {"columns_256", "256 of 260 columns to the same", all_rows, 256, one_left_three_right_columns,
+     one_left_three_right_columns},
     {"every_2nd_plane", "every second plane to an array", 512, 256, {{}, {0, 512, 0}}, none},
     {"every_2nd_element", "every second element to an array", all_rows, 1, {{}, {0, 0, 1}}, none},
 };

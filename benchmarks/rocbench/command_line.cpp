@@ -340,13 +340,13 @@ measuring_plan defaults_of(command_line const& options, std::uint64_t largest,
                "raw/d2d/copy"},
               sizes,
               {0.1, 0.5, 2}};
-    // If all 37 cases are noisy, this takes half a minute including preparation. The remaining time
+    // If all 47 cases are noisy, this takes half a minute including preparation. The remaining time
     // is spent on noisy cases in short rounds, which see more of a machine's drift than one long
     // round.
     default:
       return {{},
               {largest},
-              {.min_time = 0.2, .max_time = 0.65, .rounds = 2, .extra = {{0.3, 8, 27}}},
+              {.min_time = 0.2, .max_time = 0.5, .rounds = 2, .extra = {{0.3, 8, 27}}},
               true};
   }
 }

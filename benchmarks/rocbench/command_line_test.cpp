@@ -113,14 +113,14 @@ TEST(MakePlan, UsesOptionsOrDefaultsOfCommand) {
     unsigned rounds;
     bool has_extra;
   } const rows[] = {
-      {{"run"}, {70000}, 0, 0.2, 0.65, 2, true},
-      {{"run", "--size", "7,1G"}, {7, 1 << 30}, 0, 0.2, 0.65, 2, true},
+      {{"run"}, {70000}, 0, 0.2, 0.5, 2, true},
+      {{"run", "--size", "7,1G"}, {7, 1 << 30}, 0, 0.2, 0.5, 2, true},
       {{"run", "--max-time", "0.05"}, {70000}, 0, 0.05, 0.05, 2, false},
       {{"run", "--min-time", "30"}, {70000}, 0, 30, 30, 2, true},
       {{"run", "--min-time", "1", "--max-time", "2"}, {70000}, 0, 1, 2, 2, false},
       {{"sweep"}, {4096, 16384, 65536}, 10, 0.1, 0.5, 2, false},
       {{"latency"}, {4, 4096, 65536}, 10, 0.2, 1, 2, false},
-      {{"alloc", "--rounds", "3"}, {4096}, 8, 0.2, 1, 3, false},
+      {{"alloc", "--rounds", "3"}, {4096}, 10, 0.2, 1, 3, false},
       {{"check"}, {1, 4097}, all_cases().size(), 0, 0, 1, false},
       {{"check", "h2d/pinned"}, {1, 4097}, 1, 0, 0, 1, false},
       {{"--like", "nvbandwidth"}, {512u << 20}, 4, 0, 0, 1, false},
@@ -178,17 +178,34 @@ TEST(DefaultCases, CoverEachKindOfWork) {
   auto const contains = [&](std::string const& name) {
     return std::ranges::find(cases, name, &benchmark_case::name) != cases.end();
   };
-  for (char const* const name :
-       {"h2d/pinned", "h2d/pageable", "h2d/just_written", "d2h/pinned", "d2h/pageable",
-        "d2h/new_array", "d2d/copy", "async/h2d/pageable", "async/d2h/pageable",
-        "async/bidir/pageable", "async/tiles/pageable", "strided/2d/h2d", "strided/2d/d2h",
-        "box/interior", "box/compact", "for_each/3d", "latency/h2d/pinned",
-        "latency/d2h/pageable"}) {
+  for (char const* const name : {"h2d/pinned",
+                                 "h2d/pageable",
+                                 "h2d/just_written",
+                                 "d2h/pinned",
+                                 "d2h/pageable",
+                                 "d2h/new_array",
+                                 "d2d/copy",
+                                 "async/h2d/pageable",
+                                 "async/d2h/pageable",
+                                 "async/bidir/pageable",
+                                 "async/tiles/pageable",
+                                 "strided/2d/h2d",
+                                 "strided/2d/d2h",
+                                 "strided/2d/h2d/pageable",
+                                 "strided/2d/d2h/pageable",
+                                 "box/interior",
+                                 "box/compact",
+                                 "batch/h2d",
+                                 "fill/byte",
+                                 "for_each/3d",
+                                 "latency/h2d/pinned",
+                                 "latency/d2h/pageable",
+                                 "alloc/device"}) {
     EXPECT_TRUE(contains(name)) << name;
     EXPECT_TRUE(contains(std::string("raw/") + name)) << name;
   }
   EXPECT_TRUE(contains("permute/021/d2d"));
-  EXPECT_EQ(cases.size(), 37u);
+  EXPECT_EQ(cases.size(), 47u);
 }
 
 TEST(LimitOf, IsThatOfDeviceMemoryOrLinkOnGpuAndOfCopyOnHost) {

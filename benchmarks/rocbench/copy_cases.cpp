@@ -222,8 +222,8 @@ constexpr operand_pair strided_operands[] = {
     {"h2d", pinned, device},
     {"d2h", device, pinned},
     {"d2d", device, device, false},
-    {"h2d/pageable", pageable, device, false},
-    {"d2h/pageable", device, pageable, false},
+    {"h2d/pageable", pageable, device},
+    {"d2h/pageable", device, pageable},
 };
 constexpr operand_pair device_operands[] = {{"d2d", device, device}};
 constexpr operand_pair latency_operands[] = {
@@ -232,7 +232,8 @@ constexpr operand_pair latency_operands[] = {
     {"d2d/copy", device, device, false},
 };
 constexpr operand_pair batch_operands[] = {
-    {"h2d", pageable, device}, {"d2h", device, pageable}, {"d2d", device, device}};
+    {"h2d", pageable, device}, {"d2h", device, pageable, false}, {"d2d", device, device, false}};
+constexpr std::size_t usual_batch_bytes = std::size_t{16} << 20;  // 4096 copies of 4 KiB
 // The host should not read write-combined memory.
 constexpr operand_pair bidirectional_operands[] = {
     {"bidir/pinned", pinned, device},
@@ -374,7 +375,8 @@ void add_batch_cases(case_vector& cases) {
                        side_of(operands.destination), submission.description),
            operands.within_device() ? accounting::traffic : accounting::payload,
            operands.within_device() ? limiting_resource::device_memory : limiting_resource::link,
-           false, make});
+           operands.by_default && submission.api != batch_api::vendor_call, make,
+           usual_batch_bytes});
     }
   }
 }
@@ -387,7 +389,7 @@ void add_fill_cases(case_vector& cases) {
         fmt::format("device memory filled with {} byte{}", element, element == 1 ? "" : "s");
     add_with_raw(cases,
                  {element == 1 ? "fill/byte" : "fill/float", description, accounting::payload,
-                  limiting_resource::device_memory, false},
+                  limiting_resource::device_memory, element == 1},
                  description + ", by HIP", [=](api_kind api, case_parameters const& parameters) {
                    std::size_t const count = std::max(parameters.bytes / element, std::size_t{1});
                    return make_fill(element, api, count * element);

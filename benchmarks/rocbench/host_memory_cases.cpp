@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Cases of pageable host memory as programs use it: a source that another core has just written,
 // and a destination that is a new array, or memory of the program that nobody has accessed yet.
+// Copies within host memory, for comparison.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -12,6 +16,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <roc/native.hpp>
 #include <roc/roc.hpp>
@@ -248,10 +253,55 @@ class new_pages_experiment final : public new_memory_experiment {
   std::optional<new_pages> pages_;
 };
 
+// ---- Within host memory ----
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+// Copies pageable memory by memcpy: one thread for each processor takes parts of 1 MiB in turns.
+// The start of the threads is not timed.
+class host_memcpy_experiment final : public buffer_experiment {
+ public:
+  explicit host_memcpy_experiment(std::size_t bytes)
+      : buffer_experiment({timing_method::own_clock, bytes, bytes, "memcpy"},
+                          {pageable, bytes, {{}, bytes}}, {pageable, bytes, {{}, bytes}}) {
+    work = [this](std::size_t times) { copy(times); };
+  }
+  double timed_seconds() const override { return timed_seconds_; }
+
+ private:
+  void copy(std::size_t times) {
+    std::size_t const threads = std::max(std::thread::hardware_concurrency(), 1u);
+    std::atomic<std::size_t> next_offset{0};
+    std::barrier all(static_cast<std::ptrdiff_t>(threads), [&]() noexcept { next_offset = 0; });
+    auto const copy_parts = [&] {
+      std::size_t const bytes = properties_.bytes;
+      for (std::size_t i = 0; i < times; ++i) {
+        for (std::size_t at = 0; (at = next_offset.fetch_add(mebibyte)) < bytes;) {
+          std::memcpy(destination.payload() + at, source.payload() + at,
+                      std::min(mebibyte, bytes - at));
+        }
+        all.arrive_and_wait();
+      }
+    };
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) {
+      others.emplace_back([&] {
+        all.arrive_and_wait();
+        copy_parts();
+      });
+    }
+    all.arrive_and_wait();
+    stopwatch const elapsed_time;
+    copy_parts();
+    timed_seconds_ = elapsed_time.seconds();
+  }
+
+  double timed_seconds_ = 0;
+};
+
 }  // namespace
 
 void add_host_memory_cases(case_vector& cases) {
-  constexpr std::size_t mebibyte = std::size_t{1} << 20;
   add_with_raw(cases,
                {"h2d/just_written",
                 "pageable host, just written, to device",
@@ -278,6 +328,11 @@ void add_host_memory_cases(case_vector& cases) {
                [](api_kind api, case_parameters const& parameters) {
                  return std::make_unique<new_pages_experiment>(api, parameters.bytes);
                });
+  cases.push_back({"raw/host/memcpy", "host to host, memcpy, a thread per processor",
+                   accounting::payload, limiting_resource::none, false,
+                   [](case_parameters const& parameters) {
+                     return std::make_unique<host_memcpy_experiment>(parameters.bytes);
+                   }});
 }
 
 }  // namespace rocbench

@@ -59,9 +59,9 @@ bool is_within_device(plan const& p) {
 
 // The engines of AMD's GPUs copy rows in one command only if the address of the first row and the
 // pitch are multiples of 4 bytes. If the pitch is not, ROCm enqueues a copy per row, up to 60 times
-// slower for short rows (ROCm/rocm-systems issue 5646). If the address is not, a kernel copies byte
-// by byte. The CPU packs rows below the limit: in the about 10 us that a copy costs, the link
-// transfers more than such a row. Not measured on AMD.
+// slower for short rows (ROCm/rocm-systems issue 5646, pull request 6910). If the address is not, a
+// kernel copies byte by byte. The CPU packs rows below the limit: in the about 10 us that a copy
+// costs, the link transfers more than such a row. Not measured on AMD.
 #if ROCARRAY_PLATFORM_AMD
 constexpr unsigned engine_unit = 4;
 #else

@@ -2,7 +2,8 @@
 // Threads that copy, allocate, register, batch, and make and destroy streams for as long as asked.
 // Every copy is checked. At times all threads pause between two copies, and the caches are emptied:
 // what the library and the process hold then must not grow any more in the last third of the time.
-// It is printed after every tenth of the time.
+// It is printed after every tenth of the time. Copies on streams use values in every second thread,
+// and host functions in the others.
 //
 //   soak [--seed N] [--seconds S] [--threads N] [--exclusive 1]
 //
@@ -225,6 +226,10 @@ class soaking_thread {
         {"host function", &soaking_thread::host_function},
         {"mapping", &soaking_thread::mapping},
     };
+    // Both methods at once, whatever the default of the platform.
+    roc::scoped_options const both_methods(
+        {.stream_staging = number_ % 2 == 0 ? roc::stream_staging_method::values
+                                            : roc::stream_staging_method::host_functions});
     while (threads.goes_on()) {
       if (failed_.any()) continue;
       item const& next = scenarios[below(std::size(scenarios))];
