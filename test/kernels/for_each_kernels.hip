@@ -147,12 +147,6 @@ bool transpose_by_kernel(stream_ref stream, device_view<int const, 2> from,
   return hipGetLastError() == hipSuccess;
 }
 
-#elif !ROCARRAY_KERNEL_HOST_STUB
-
-bool transpose_by_kernel(stream_ref, device_view<int const, 2>, device_view<int, 2>) {
-  return false;
-}
-
 #endif
 
 ROCARRAY_FOR_EACH_HOST_STUB(1, saxpy_functor);

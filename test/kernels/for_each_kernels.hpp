@@ -27,8 +27,8 @@ void increment_interior(stream_ref stream, device_view<int, 2> out, int row);
 void increment_range(stream_ref stream, device_view<int> out, int begin, std::size_t end);
 /// Doubles every element with for_each and a lambda.
 void double_by_lambda(stream_ref stream, device_view<int> out);
-/// Transposes with a kernel launched by <<<>>>. Returns false if the compiler has no kernels, or if
-/// the launch fails.
+/// Transposes with a kernel launched by <<<>>>. Returns false if the launch fails. Not on the host
+/// platform, whose compiler has no <<<>>>.
 bool transpose_by_kernel(stream_ref stream, device_view<int const, 2> from, device_view<int, 2> to);
 
 }  // namespace roc::test

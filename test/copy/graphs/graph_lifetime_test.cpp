@@ -82,14 +82,9 @@ TEST_F(GraphLifetime, InvalidatedCaptureFreesItsStreams) {
   expect_captures_work();
 }
 
+#if !ROCARRAY_PLATFORM_AMD  // where HIP does not end such a capture, and the library cannot
 TEST_F(GraphLifetime, StreamThatJoinedByHipAloneMustBeJoinedBack) {
-  // On AMD, HIP does not end such a capture, and the library cannot.
-#if ROCARRAY_PLATFORM_AMD
-  constexpr bool ends = false;
-#else
-  bool const ends = std::getenv("ROCARRAY_HOST_EMULATE") == nullptr;
-#endif
-  if (!ends) GTEST_SKIP();
+  if (std::getenv("ROCARRAY_HOST_EMULATE") != nullptr) GTEST_SKIP() << "it emulates AMD";
   roc::stream const branch(roc::non_blocking);
   try {
     static_cast<void>(roc::capture([&](roc::stream_ref stream) {
@@ -108,6 +103,7 @@ TEST_F(GraphLifetime, StreamThatJoinedByHipAloneMustBeJoinedBack) {
   branch.synchronize();
   EXPECT_EQ(2, device.copy_to_host()(0, 0));
 }
+#endif
 
 TEST_F(GraphLifetime, CaughtFailureOfHipMakesTheGraphInvalid) {
   auto const expect_invalid = [](char const* call, auto const& captured_call) {

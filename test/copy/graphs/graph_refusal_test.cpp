@@ -197,8 +197,8 @@ TEST_F(GraphRefuses, PrefetchAndAttachmentOfManagedMemory) {
   expect_refused("without a stream", [&](auto) { roc::migrate(*managed, roc::device(0)); });
 }
 
+#if !ROCARRAY_TEST_CAPTURES_HOST_FUNCTIONS
 TEST_F(GraphRefuses, HostFunctionsOfOldHip) {
-  if (captures_host_functions) GTEST_SKIP();
   expect_refused("before 5.3", [](auto stream) { stream.launch_host_function([] {}); });
   expect_refused("before 5.3", [&](auto stream) { roc::copy(input, output, stream); });
   expect_refused("before 5.3", [&](auto stream) { roc::fill(output.view(), 1, stream); });
@@ -209,6 +209,7 @@ TEST_F(GraphRefuses, HostFunctionsOfOldHip) {
     batch.submit(stream);
   });
 }
+#endif
 
 TEST_F(GraphRefuses, StridedCopiesBetweenDevicesWithoutPeerAccess) {
   if (roc::device::count() < 2) GTEST_SKIP() << "there is one device";

@@ -192,6 +192,7 @@ TEST_P(ResourceContract, AllocateReturnsNullForZeroBytes) {
   EXPECT_EQ(nullptr, array(0).data());
 }
 
+#if !ROCARRAY_PLATFORM_NVIDIA  // a program for amd also runs on the fake HIP runtime
 TEST_P(ResourceContract, AllocateThrowsOutOfMemoryForHugeSizes) {
   if (!roc::test::on_cpu()) GTEST_SKIP() << "a device may have unified memory";
   for (std::size_t const bytes : {std::size_t{1} << 40, std::size_t{1} << 62, SIZE_MAX}) {
@@ -200,6 +201,7 @@ TEST_P(ResourceContract, AllocateThrowsOutOfMemoryForHugeSizes) {
   void* const data = resource.allocate(100);  // the resource still works
   resource.deallocate(data, 100);
 }
+#endif
 
 TEST_P(ResourceContract, LiveBlocksDoNotOverlap) {
   struct block {

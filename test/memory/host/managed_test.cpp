@@ -14,6 +14,7 @@
 
 #include "kernels/for_each_kernels.hpp"
 #include "platform/call.hpp"
+#include "support/call_counter.hpp"
 #include "support/environment.hpp"
 #include "support/gate.hpp"
 
@@ -102,11 +103,13 @@ TEST_F(ManagedArray, AcceptsAdvicePrefetchAndMigrate) {
   roc::advise(array, roc::advice::not_accessed_by, roc::memory_location::host());
   roc::advise(array, roc::advice::no_preferred_location, device);
   roc::stream const stream;
+  roc::test::call_counter const prefetches("hipMemPrefetchAsync");
   roc::prefetch(array, device, stream);
   roc::prefetch(array(roc::slice(5, 5000)), roc::memory_location::host(), stream);
   stream.synchronize();
   roc::migrate(array, device);
   roc::migrate(array, roc::memory_location::host());
+  EXPECT_EQ(4, prefetches.count());
   EXPECT_EQ(3, array(-1));
 }
 
@@ -145,7 +148,9 @@ TEST_F(ManagedArray, PrefetchDoesNotBlock) {
   roc::stream const stream;
   roc::test::gate gate;
   gate.close(stream);
+  roc::test::call_counter const prefetches("hipMemPrefetchAsync");
   roc::prefetch(array, roc::device(), stream);  // does not block
+  EXPECT_EQ(1, prefetches.count());
   EXPECT_FALSE(stream.query());
   gate.open();
   stream.synchronize();
@@ -157,10 +162,12 @@ TEST_F(ManagedArray, PrefetchDoesNotBlock) {
 TEST_F(ManagedArray, DestructorBlocksUntilPrefetchHasFinished) {
   if (!has_concurrent_access()) GTEST_SKIP() << "no concurrent managed access";
   roc::stream const stream;
+  roc::test::call_counter const prefetches("hipMemPrefetchAsync");
   {
     auto array = roc::managed_array<int>(std::size_t{1000});
     roc::prefetch(array, roc::device(), stream);
   }
+  EXPECT_EQ(1, prefetches.count());
   EXPECT_TRUE(stream.query());
 }
 
