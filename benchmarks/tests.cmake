@@ -268,9 +268,11 @@ if(TARGET plain_copies AND TARGET rocarray_preload AND ROCARRAY_PYTHON_EXECUTABL
   get_target_property(run rocarray_preload ROCARRAY_RUN)
   set(name ${rocarray_test_prefix}.benchmarks.preloaded_programs)
   add_test(NAME ${name} COMMAND ${ROCARRAY_PYTHON_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/peers/preloaded.py
-    ${run} $<TARGET_FILE:plain_copies> --programs plain,static,torch,cupy --sizes 65536,2097152 --rounds 1)
+    ${run} $<TARGET_FILE:plain_copies> --programs plain,static,torch,cupy --sizes 65536,2097152 --rounds 1
+    --device-rows)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 600 SKIP_RETURN_CODE 77
-    PASS_REGULAR_EXPRESSION "plain [|] d2h/pinned/rows [|] 2 MiB [|] [0-9.]+ [|] [0-9.]+ to [0-9.]+ [|] [0-9.]+ [|]"
+    PASS_REGULAR_EXPRESSION
+      "plain [|] d2h/pinned/rows [|] 2 MiB [|] [0-9.]+ [|] [0-9.]+ to [0-9.]+ [|] [0-9.]+ [|].*plain [|] d2d/rows_4 [|]"
     FAIL_REGULAR_EXPRESSION "wrong bytes;exit status;Traceback")
 endif()
 

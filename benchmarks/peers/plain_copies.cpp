@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// plain_copies [SIZE...]: measures synchronous copies of a plain HIP or CUDA program, which knows
-// nothing of rocarray: to and from the device, of pageable and pinned memory, contiguous and in
-// rows of 1 KiB. Prints "OPERATION BYTES SECONDS" with the median of several runs. The bytes of a
-// last copy each way are compared. Exit status 77: there is no device.
+// plain_copies [--device-rows] [SIZE...]: measures synchronous copies of a plain HIP or CUDA
+// program, which knows nothing of rocarray: to and from the device, of pageable and pinned memory,
+// contiguous and in rows of 1 KiB; with --device-rows, copies of rows within the device. Prints
+// "OPERATION BYTES SECONDS" with the median of several runs. The bytes of a last copy of each kind
+// are compared. Exit status 77: there is no device.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -82,16 +84,16 @@ class host_buffer {
       std::memset(memory_ + begin, 0, end - begin);
     });
   }
-  // Returns true if the bytes are those of fill(), and gaps between rows those of clear().
-  bool is_equal(std::size_t bytes, std::uint64_t seed, bool in_rows) const {
+  // Returns true if the bytes are those of fill(), and gaps those of clear(): every second range of
+  // `row` bytes. If `row` is 0, there are no gaps.
+  bool is_equal(std::size_t bytes, std::uint64_t seed, std::size_t row) const {
     std::atomic<bool> equal = true;
-    for_blocks(bytes, [this, seed, in_rows, &equal](std::size_t begin, std::size_t end) {
+    for_blocks(bytes, [this, seed, row, &equal](std::size_t begin, std::size_t end) {
       std::uint64_t difference = 0;
       for (std::size_t i = begin; i < end; i += word) {
         std::uint64_t value = 0;
         std::memcpy(&value, memory_ + i, word);
-        bool const is_gap = in_rows && i % pitch >= row_bytes;
-        difference |= value ^ (is_gap ? 0 : value_at(i, seed));
+        difference |= value ^ (value_at(i, seed) & bits_in_row(i, row));
       }
       if (difference != 0) equal = false;
     });
@@ -100,6 +102,11 @@ class host_buffer {
 
  private:
   static constexpr std::size_t word = sizeof(std::uint64_t);
+  // Returns the bits of a word that are in a row: of `row` bytes, half a word or whole words.
+  static std::uint64_t bits_in_row(std::size_t offset, std::size_t row) {
+    if (row == word / 2) return 0xFFFFFFFFu;
+    return row != 0 && offset % (2 * row) >= row ? 0 : ~std::uint64_t{0};
+  }
   static std::uint64_t value_at(std::size_t offset, std::uint64_t seed) {
     return (offset + seed) * 0x9E3779B97F4A7C15u;
   }
@@ -111,8 +118,8 @@ class host_buffer {
 // Returns the median time of copy(rows) in seconds, after a first one that is not timed. Copies of
 // 1 GiB and more are repeated less often.
 template <class Copy>
-double median_seconds(Copy const& copy, std::size_t rows) {
-  bool const is_large = rows * row_bytes >= std::size_t{1} << 30;
+double median_seconds(Copy const& copy, std::size_t rows, std::size_t width = row_bytes) {
+  bool const is_large = rows * width >= std::size_t{1} << 30;
   copy(is_large ? rows / 4 : rows);
   std::vector<double> times;
   double total = 0;
@@ -154,7 +161,7 @@ void measure(std::size_t bytes, void* device, host_buffer& host, bool pinned, bo
   down(all_rows);
   char const* const kind = pinned ? "pinned" : "pageable";
   char const* const shape = in_rows ? "rows" : "contiguous";
-  if (!host.is_equal(span, 2, in_rows)) {
+  if (!host.is_equal(span, 2, in_rows ? row_bytes : 0)) {
     std::fprintf(stderr, "plain_copies: wrong bytes: %s, %s, %zu bytes\n", kind, shape, bytes);
     std::exit(1);
   }
@@ -163,13 +170,57 @@ void measure(std::size_t bytes, void* device, host_buffer& host, bool pinned, bo
   std::fflush(stdout);
 }
 
+// Measures copies of rows of `width` bytes within the device. On both sides, each is followed by a
+// gap of its size.
+void measure_device_rows(std::size_t bytes, void* from, void* to, host_buffer& host,
+                         std::size_t width) {
+  std::size_t const span = 2 * bytes;
+  std::size_t const all_rows = bytes / width;
+  auto const copy = [&](std::size_t rows) {
+    check(GPU(Memcpy2D)(to, 2 * width, from, 2 * width, width, rows, GPU(MemcpyDeviceToDevice)),
+          "copy within the device");
+    check(GPU(DeviceSynchronize)(), "synchronization");
+  };
+  double const seconds = median_seconds(copy, all_rows, width);
+  host.fill(span, 3);
+  check(GPU(Memcpy)(from, host.data(), span, GPU(MemcpyHostToDevice)), "copy to the device");
+  check(GPU(MemsetAsync)(to, 0, span, nullptr), "memset");
+  copy(all_rows);
+  check(GPU(Memcpy)(host.data(), to, span, GPU(MemcpyDeviceToHost)), "copy to the host");
+  if (!host.is_equal(span, 3, width)) {
+    std::fprintf(stderr, "plain_copies: wrong bytes: rows of %zu bytes, %zu bytes\n", width, bytes);
+    std::exit(1);
+  }
+  std::printf("d2d/rows_%zu %zu %.9f\n", width, bytes, seconds);
+  std::fflush(stdout);
+}
+
+void measure_device_rows(std::vector<std::size_t> const& sizes) {
+  std::size_t const most = *std::max_element(sizes.begin(), sizes.end());
+  void* from = nullptr;
+  void* to = nullptr;
+  check(GPU(Malloc)(&from, 2 * most), "allocation");
+  check(GPU(Malloc)(&to, 2 * most), "allocation");
+  {
+    host_buffer host(2 * most, true);
+    for (std::size_t const size : sizes) {
+      for (std::size_t const width : {4, 64, 1024}) {
+        measure_device_rows(size, from, to, host, width);
+      }
+    }
+  }
+  check(GPU(Free)(to), "deallocation");
+  check(GPU(Free)(from), "deallocation");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   int devices = 0;
   if (GPU(GetDeviceCount)(&devices) != GPU(Success) || devices == 0) return 77;
   std::vector<std::size_t> sizes;
-  for (int i = 1; i < argc; ++i) {
+  bool const within_device = argc > 1 && std::string_view(argv[1]) == "--device-rows";
+  for (int i = within_device ? 2 : 1; i < argc; ++i) {
     sizes.push_back(std::strtoull(argv[i], nullptr, 10) / row_bytes * row_bytes);
     if (sizes.back() == 0) {
       std::fprintf(stderr, "plain_copies: \"%s\" is not a size of %zu bytes or more\n", argv[i],
@@ -178,6 +229,10 @@ int main(int argc, char** argv) {
     }
   }
   if (sizes.empty()) sizes = {65536, 1u << 20, 16u << 20};
+  if (within_device) {
+    measure_device_rows(sizes);
+    return 0;
+  }
   // Allocated once, for the largest size.
   std::size_t const most = *std::max_element(sizes.begin(), sizes.end());
   void* device = nullptr;

@@ -3,16 +3,20 @@
 """Compares programs as they are with the same programs under rocarray-run.
 
 Usage: preloaded.py RUN PLAIN_COPIES [--programs plain,static,torch,cupy,numba] [--sizes N,N,...]
-                    [--rounds N] [--strict]
+                    [--rounds N] [--device-rows] [--strict]
 RUN is the path of rocarray-run, PLAIN_COPIES that of the program of plain_copies.cpp. The programs are
 that one, the same with a static CUDA runtime (PLAIN_COPIES_static), torch, CuPy and numba, if they are
 installed. They copy pageable and pinned memory to and from the device:
 
   contiguous         one range
   rows               rows of 1 KiB with gaps in host memory. torch packs pageable ones with OpenMP first.
+                     CuPy copies them by its memcpy2D.
   rows_by_temporary  the same with CuPy and numba, which copy a contiguous temporary array of pageable memory,
                      so that NumPy takes most of the time; up to 256 MiB
   transposed         a transposed tensor of torch in host memory; 1 to 64 MiB
+
+With --device-rows, the plain programs and CuPy also copy rows of 4, 64 and 1024 bytes within the device, with
+gaps of the same size on both sides: 256 MiB without the gaps, or the largest size if that is less.
 
 Each program runs without and with rocarray-run in turn: N times, once less for copies of 1 GiB and more. Prints
 a Markdown table of the medians of the rounds in GB/s, and which copies are slower with rocarray-run than in
@@ -44,12 +48,14 @@ TRANSPOSED_SIZES = [MEBI, 4 * MEBI, 16 * MEBI, 64 * MEBI]
 LARGE = GIBI  # from here on, copies are repeated less often
 MAX_TEMPORARY = 256 * MEBI
 ROW = 1024
+DEVICE_ROWS = (4, 64, 1024)
+MAX_DEVICE_ROWS = 256 * MEBI
 WORD = 8
 
 
-def median_seconds(copy, wait, rows):
+def median_seconds(copy, wait, rows, width=ROW):
     """Returns the median time of copy(rows) followed by wait(), after a first one that is not timed."""
-    is_large = rows * ROW >= LARGE
+    is_large = rows * width >= LARGE
     copy(rows // 4 if is_large else rows)
     wait()
     times = []
@@ -87,15 +93,16 @@ class Contents:
     def clear(self, words):
         self.for_blocks(lambda block, index: block.fill(0) is None, words)
 
-    def is_equal(self, words, seed, in_rows):
-        """Returns whether the words are those of fill(), and the gaps between rows those of clear()."""
+    def is_equal(self, words, seed, row):
+        """Returns whether the words are those of fill(), and gaps those of clear(): every second range of
+        `row` bytes. If `row` is 0, there are no gaps."""
         def compare(block, index):
             if not hasattr(self.of_thread, "scratch"):
                 self.of_thread.scratch = np.empty(self.BLOCK, np.uint64)
             scratch = self.of_thread.scratch[:block.size]
             self.expected(scratch, index, seed)
-            if in_rows:
-                scratch.reshape(-1, 2 * ROW // WORD)[:, ROW // WORD:] = 0
+            if row:
+                scratch.view(np.uint8).reshape(-1, 2 * row)[:, row:] = 0
             return np.array_equal(block, scratch)
         return self.for_blocks(compare, words)
 
@@ -121,21 +128,22 @@ class Torch:
     def device(self, shape):
         return self.torch.empty(shape, dtype=self.torch.uint8, device="cuda")
 
-    def up(self, device, host):
+    def up(self, device, host, _layout):
         device.copy_(host)
 
-    def down(self, host, device):
+    def down(self, host, device, _layout):
         host.copy_(device)
 
 
 class Cupy:
     """Arrays of CuPy."""
 
-    layouts = ("contiguous", "rows_by_temporary")
+    layouts = ("contiguous", "rows", "rows_by_temporary")
 
     def __init__(self):
         import cupy
         self.cupy = cupy
+        self.runtime = cupy.cuda.runtime
         self.wait = cupy.cuda.runtime.deviceSynchronize
 
     def has_device(self):
@@ -152,14 +160,26 @@ class Cupy:
     def device(self, shape):
         return self.cupy.empty(shape, np.uint8)
 
-    def up(self, device, host):
-        device.set(np.ascontiguousarray(host))
+    def up(self, device, host, layout):
+        if layout == "rows":
+            self.runtime.memcpy2D(device.data.ptr, device.strides[0], host.ctypes.data, host.strides[0],
+                                  host.shape[1], host.shape[0], self.runtime.memcpyHostToDevice)
+        else:
+            device.set(np.ascontiguousarray(host))
 
-    def down(self, host, device):
-        if host.flags.c_contiguous:
+    def down(self, host, device, layout):
+        if layout == "rows":
+            self.runtime.memcpy2D(host.ctypes.data, host.strides[0], device.data.ptr, device.strides[0],
+                                  host.shape[1], host.shape[0], self.runtime.memcpyDeviceToHost)
+        elif host.flags.c_contiguous:
             device.get(out=host)
         else:
             host[...] = device.get()
+
+    def copy_rows(self, to, source, width, rows):
+        """Copies rows between flat arrays on the device; gaps have the size of a row."""
+        self.runtime.memcpy2D(to.data.ptr, 2 * width, source.data.ptr, 2 * width, width, rows,
+                              self.runtime.memcpyDeviceToDevice)
 
 
 class Numba:
@@ -182,10 +202,10 @@ class Numba:
     def device(self, shape):
         return self.cuda.device_array(shape, np.uint8)
 
-    def up(self, device, host):
+    def up(self, device, host, _layout):
         device.copy_to_device(np.ascontiguousarray(host))
 
-    def down(self, host, device):
+    def down(self, host, device, _layout):
         if host.flags.c_contiguous:
             device.copy_to_host(host)
         else:
@@ -212,15 +232,16 @@ class Rocarray:
     def device(self, shape):
         return self.roc.device_array(shape, np.uint8)
 
-    def up(self, device, host):
+    def up(self, device, host, _layout):
         self.roc.copy(host, device)
 
-    def down(self, host, device):
+    def down(self, host, device, _layout):
         self.roc.copy(device, host)
 
 
 LIBRARIES = {"torch": Torch, "cupy": Cupy, "numba": Numba, "rocarray": Rocarray}
 PROGRAMS = ["plain", "static", "torch", "cupy", "numba"]
+WITH_DEVICE_ROWS = ["plain", "static", "cupy"]  # torch and numba have no such copy
 
 
 def is_measured(layout, size):
@@ -259,10 +280,10 @@ def measure(library, sizes):
                 words = bytes_of_host[:span].view(np.uint64)
 
                 def up(count):
-                    library.up(device[:count], matrix(host, count, layout)[0])
+                    library.up(device[:count], matrix(host, count, layout)[0], layout)
 
                 def down(count):
-                    library.down(matrix(host, count, layout)[0], device[:count])
+                    library.down(matrix(host, count, layout)[0], device[:count], layout)
 
                 contents.fill(words, 1)
                 seconds = {"h2d": median_seconds(up, library.wait, rows),
@@ -274,10 +295,34 @@ def measure(library, sizes):
                 contents.clear(words)
                 down(rows)
                 library.wait()
-                if not contents.is_equal(words, 2, layout.startswith("rows")):
+                if not contents.is_equal(words, 2, ROW if layout.startswith("rows") else 0):
                     sys.exit(f"wrong bytes: {size}, {pinned}, {layout}")
                 for way, value in seconds.items():
                     print(f"{way}/{pinned}/{layout} {size} {value:.9f}", flush=True)
+
+
+def measure_device_rows(library, size):
+    """Prints lines as plain_copies does, of copies of rows within the device."""
+    if not library.has_device():
+        sys.exit(77)
+    contents = Contents()
+    host, bytes_of_host = library.host(2 * size, True)
+    source, to = library.device(2 * size), library.device(2 * size)
+    for width in DEVICE_ROWS:
+        def copy(count):
+            library.copy_rows(to, source, width, count)
+
+        seconds = median_seconds(copy, library.wait, size // width, width)
+        words = bytes_of_host.view(np.uint64)
+        contents.fill(words, 3)
+        library.up(source, host, "contiguous")
+        to.fill(0)
+        copy(size // width)
+        library.wait()
+        library.down(host, to, "contiguous")
+        if not contents.is_equal(words, 3, width):
+            sys.exit(f"wrong bytes: {size}, rows of {width} bytes")
+        print(f"d2d/rows_{width} {size} {seconds:.9f}", flush=True)
 
 
 def run(command):
@@ -310,14 +355,15 @@ def named(size):
     return f"{size} TiB"
 
 
-def command_of(program, plain_copies, sizes):
+def command_of(program, plain_copies, sizes, options=()):
     """Returns the command of a program; None if it is not installed."""
     if program in ("plain", "static"):
         path = plain_copies + ("_static" if program == "static" else "")
-        return [path, *map(str, sizes)] if os.path.exists(path) else None
+        return [path, *options, *map(str, sizes)] if os.path.exists(path) else None
     if not importlib.util.find_spec(program):
         return None
-    return [sys.executable, __file__, "-", "-", "--measure", program, "--sizes", ",".join(map(str, sizes))]
+    return [sys.executable, __file__, "-", "-", "--measure", program, "--sizes", ",".join(map(str, sizes)),
+            *options]
 
 
 def gigabytes(size, seconds):
@@ -331,6 +377,7 @@ def main():
     parser.add_argument("--programs", type=lambda text: text.split(","), default=PROGRAMS)
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], default=SIZES)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device-rows", action="store_true")
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--measure", choices=LIBRARIES, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -339,25 +386,33 @@ def main():
     if too_small := [size for size in arguments.sizes if size < ROW]:
         parser.error(f"a size is {too_small[0]}; use {ROW} or more")
     if arguments.measure:
-        return measure(LIBRARIES[arguments.measure](), arguments.sizes)
+        library = LIBRARIES[arguments.measure]()
+        if arguments.device_rows:
+            return measure_device_rows(library, max(arguments.sizes))
+        return measure(library, arguments.sizes)
 
     begin = time.monotonic()
     rocarray_run, _directory = without_space(arguments.run)
-    groups = [([size for size in arguments.sizes if size < LARGE], arguments.rounds),
-              ([size for size in arguments.sizes if size >= LARGE], max(1, arguments.rounds - 1))]
-    groups = [(sizes, rounds) for sizes, rounds in groups if sizes]
+    groups = [([size for size in arguments.sizes if size < LARGE], arguments.rounds, []),
+              ([size for size in arguments.sizes if size >= LARGE], max(1, arguments.rounds - 1), [])]
+    groups = [group for group in groups if group[0]]
     of_library = {}
-    for sizes, _ in groups:
+    for sizes, _, _ in groups:
         if command := command_of("rocarray", arguments.plain_copies, sizes):
             of_library |= run(command)
+    if arguments.device_rows:
+        size = min(MAX_DEVICE_ROWS, max(arguments.sizes) // ROW * ROW)
+        groups.append(([size], arguments.rounds, ["--device-rows"]))
     print("| Program | Copy | Size | As it is, GB/s | Rounds | With rocarray-run, GB/s | Ratio |"
           + (" roc.copy, GB/s | Ratio to it |" if of_library else ""))
     print("|---|---|---|---|---|---|---|" + ("---|---|" if of_library else ""))
     count = 0
     slower = []
     for program in arguments.programs:
-        for sizes, rounds in groups:
-            command = command_of(program, arguments.plain_copies, sizes)
+        for sizes, rounds, options in groups:
+            if options and program not in WITH_DEVICE_ROWS:
+                continue
+            command = command_of(program, arguments.plain_copies, sizes, options)
             if command is None:
                 print(f"{program} is not installed", file=sys.stderr)
                 break

@@ -14,6 +14,7 @@
 #include "preload/driver_trampolines.hpp"
 #include "preload/loaded_object.hpp"
 #include "preload/publication_lock.hpp"
+#include "preload/static_runtime.hpp"
 
 namespace roc::preload {
 namespace {
@@ -92,7 +93,7 @@ bool is_in_copier(void const* address) noexcept {
 void const* find_program_frame(void const* caller) noexcept {
   struct search {
     base::byte_range own = own_range();
-    base::byte_range runtime{};  // the libcudart of the last frame
+    base::byte_range runtime{};  // the last frame's, shared or static
     void const* found = nullptr;
   } result;
   _Unwind_Backtrace(
@@ -106,6 +107,8 @@ void const* find_program_frame(void const* caller) noexcept {
           runtime = object.range;
           return _URC_NO_REASON;
         }
+        runtime = find_static_runtime(object.range);
+        if (contains(runtime, address)) return _URC_NO_REASON;
         found = address;
         return _URC_END_OF_STACK;
       },

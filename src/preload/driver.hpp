@@ -21,7 +21,9 @@ bool is_in_driver(void const* address) noexcept;
 bool is_in_copier(void const* address) noexcept;
 
 /// Returns the first address on the calling thread's stack that is neither in this object nor in a
-/// libcudart: the place in the program that called a function of the driver or of the runtime.
+/// CUDA runtime, be it shared or static: the place in the program that called a function of the
+/// driver or of the runtime. A static runtime is found by its object's symbol table. If that was
+/// stripped, the place is in the runtime.
 /// Returns `caller`, the place that called the driver, if the stack cannot be unwound to it.
 void const* find_program_frame(void const* caller) noexcept;
 

@@ -41,6 +41,14 @@ using namespace roc::preload;
   ROCARRAY_REPLACE(name, hipMemcpy3DParms const* p, void* stream) {                        \
     return copy_3d(call::name, ROCARRAY_CALLER, p, default_stream(stream), false, stream); \
   }
+#define ROCARRAY_REPLACE_STRIDED(name, parameters)                       \
+  ROCARRAY_REPLACE(name, parameters const* p) {                          \
+    return copy_strided(call::name, ROCARRAY_CALLER, p, legacy(), true); \
+  }
+#define ROCARRAY_REPLACE_STRIDED_ON_STREAM(name, parameters)                            \
+  ROCARRAY_REPLACE(name, parameters const* p, void* stream) {                           \
+    return copy_strided(call::name, ROCARRAY_CALLER, p, legacy(stream), false, stream); \
+  }
 #define ROCARRAY_REPLACE_BEGIN_CAPTURE(name, default_stream)                                 \
   ROCARRAY_REPLACE(name, void* stream, int mode) {                                           \
     return begin_capture(call::name, ROCARRAY_CALLER, default_stream(stream), stream, mode); \
@@ -78,6 +86,11 @@ ROCARRAY_REPLACE_COPY_3D(hipMemcpy3D, legacy)
 ROCARRAY_REPLACE_COPY_3D(hipMemcpy3D_spt, per_thread)
 ROCARRAY_REPLACE_COPY_3D_ON_STREAM(hipMemcpy3DAsync, legacy)
 ROCARRAY_REPLACE_COPY_3D_ON_STREAM(hipMemcpy3DAsync_spt, per_thread)
+ROCARRAY_REPLACE_STRIDED(hipMemcpyParam2D, hip_Memcpy2D)
+ROCARRAY_REPLACE_STRIDED_ON_STREAM(hipMemcpyParam2DAsync, hip_Memcpy2D)
+ROCARRAY_REPLACE_STRIDED(hipDrvMemcpy2DUnaligned, hip_Memcpy2D)
+ROCARRAY_REPLACE_STRIDED(hipDrvMemcpy3D, HIP_MEMCPY3D)
+ROCARRAY_REPLACE_STRIDED_ON_STREAM(hipDrvMemcpy3DAsync, HIP_MEMCPY3D)
 ROCARRAY_REPLACE_BEGIN_CAPTURE(hipStreamBeginCapture, legacy)
 ROCARRAY_REPLACE_BEGIN_CAPTURE(hipStreamBeginCapture_spt, per_thread)
 ROCARRAY_REPLACE_BEGIN_CAPTURE_TO_GRAPH(hipStreamBeginCaptureToGraph)

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "preload/parameter_copies.hpp"
 #include "preload/replaced_calls.hpp"
 
 namespace roc::preload {
@@ -77,6 +78,33 @@ int copy_3d(call function, void const* caller, hipMemcpy3DParms const* p, void* 
     result = outcome::invalid;
   } else {
     request = slices(*p, ordered_by, is_synchronous, result);
+  }
+  return copy_or_call_vendor(function, caller, request, result, p, stream...);
+}
+
+// Since HIP 6 the enumeration has values for memory that is managed or unknown.
+template <>
+inline operand_type type_of(hipMemoryType type) noexcept {
+  switch (type) {
+    case hipMemoryTypeHost: return operand_type::host;
+    case hipMemoryTypeDevice: return operand_type::device;
+    case hipMemoryTypeUnified: return operand_type::unified;
+    case hipMemoryTypeArray: return operand_type::array;
+    default: return operand_type::unknown;
+  }
+}
+
+/// Serves a copy with the driver's parameters, or calls the vendor's function, as always if `p` is
+/// null or if the runtime has another major version than this object was built for.
+template <class Parameters, class... Stream>
+int copy_strided(call function, void const* caller, Parameters const* p, void* ordered_by,
+                 bool is_synchronous, Stream... stream) {
+  vendor_runtime const* const runtime = find_call_site(function, caller).runtime;
+  outcome result = outcome::unavailable;
+  copy_request request{};
+  if (runtime != nullptr && runtime->has_known_types) {
+    result = outcome::served;
+    request = strided(p, ordered_by, is_synchronous, result);
   }
   return copy_or_call_vendor(function, caller, request, result, p, stream...);
 }

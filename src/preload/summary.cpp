@@ -112,21 +112,43 @@ void print_calls() noexcept {
   }
 }
 
+bool is_compared(direction_counters const& counted) noexcept {
+  return counted.served.copies.load() != 0 && counted.vendor.copies.load() != 0;
+}
+
+// Returns the seconds that the vendor's function would have taken longer for the served copies, by
+// its rate. The vendor's function must have been measured.
+double seconds_saved(direction_counters const& counted) noexcept {
+  double const served_gigabytes = static_cast<double>(counted.served.bytes.load()) * 1e-9;
+  return served_gigabytes / counted.vendor.gigabytes_per_second() - counted.served.seconds();
+}
+
 void print_direction(direction_counters const& counted) noexcept {
   if (counted.served.copies.load() == 0) return;
   std::fprintf(stderr, "  served %s: %s in %.3f s, %.1f GB/s", counted.name,
                format(counted.served.bytes.load()).text, counted.served.seconds(),
                counted.served.gigabytes_per_second());
-  if (counted.vendor.copies.load() != 0) {
-    double const rate = counted.vendor.gigabytes_per_second();
-    double const vendor_seconds = static_cast<double>(counted.served.bytes.load()) * 1e-9 / rate;
+  if (is_compared(counted)) {
     std::fprintf(stderr,
                  "; the vendor's function: %.1f GB/s in %llu copies, which makes a difference of "
                  "%.3f s",
-                 rate, static_cast<unsigned long long>(counted.vendor.copies.load()),
-                 vendor_seconds - counted.served.seconds());
+                 counted.vendor.gigabytes_per_second(),
+                 static_cast<unsigned long long>(counted.vendor.copies.load()),
+                 seconds_saved(counted));
   }
   std::fputc('\n', stderr);
+}
+
+// Prints the sum of the directions in which the vendor's function was measured.
+void print_seconds_saved() noexcept {
+  double seconds = 0;
+  bool is_any_compared = false;
+  for (direction_counters const* const counted : {&to_device, &to_host}) {
+    if (!is_compared(*counted)) continue;
+    is_any_compared = true;
+    seconds += seconds_saved(*counted);
+  }
+  if (is_any_compared) std::fprintf(stderr, "  saved in total: about %.3f s\n", seconds);
 }
 
 std::string_view file_name(char const* path) noexcept {
@@ -231,6 +253,7 @@ void print_summary(char const* reason) noexcept {
   print_calls();
   print_direction(to_device);
   print_direction(to_host);
+  print_seconds_saved();
   if (*reason != '\0') std::fprintf(stderr, "  the library could not be loaded: %s\n", reason);
   print_advice();
 }

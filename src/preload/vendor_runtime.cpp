@@ -106,6 +106,14 @@ bool keeps_errors(void* library) noexcept {
   return get_version != nullptr && get_version(&version) == 0 && version >= first_version;
 }
 
+// Returns true if the library is the loaded one with the SONAME that this object was built for.
+bool has_known_types(void* library) noexcept {
+  void* const known = dlopen(ROCARRAY_PRELOAD_RUNTIME, RTLD_LAZY | RTLD_NOLOAD);
+  if (known == nullptr) return false;
+  dlclose(known);
+  return known == library;
+}
+
 // Returns the entry of the runtime with this handle, or null.
 vendor_runtime const* find_entry(void* library) noexcept {
   std::size_t const count = runtime_count.load(std::memory_order_acquire);
@@ -130,6 +138,7 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   look_up(added.get_device, library, "hipGetDevice");
   look_up(added.is_capturing, library, "hipStreamIsCapturing");
   added.keeps_errors = keeps_errors(library);
+  added.has_known_types = has_known_types(library);
   std::lock_guard const lock(publication);
   // Another thread may have added it.
   if (vendor_runtime const* const entry = find_entry(library)) return entry;

@@ -28,6 +28,11 @@ namespace roc::preload {
   X(hipMemcpy3D_spt)               \
   X(hipMemcpy3DAsync)              \
   X(hipMemcpy3DAsync_spt)          \
+  X(hipMemcpyParam2D)              \
+  X(hipMemcpyParam2DAsync)         \
+  X(hipDrvMemcpy2DUnaligned)       \
+  X(hipDrvMemcpy3D)                \
+  X(hipDrvMemcpy3DAsync)           \
   X(hipStreamBeginCapture)         \
   X(hipStreamBeginCapture_spt)     \
   X(hipStreamBeginCaptureToGraph)  \
@@ -100,6 +105,9 @@ struct vendor_runtime {
   bool keeps_errors = false;
   int (*peek_at_last_error)() = nullptr;  // only if keeps_errors
   int (*get_last_error)() = nullptr;      // only if keeps_errors
+  /// True if the library has the major version that this object was built for (amd). The structures
+  /// and enumerations of other versions differ.
+  bool has_known_types = false;
   // The contexts of captured streams, on nvidia only.
   int (*get_context)(void** context) = nullptr;
   int (*get_stream_context)(void* stream, void** context) = nullptr;

@@ -190,6 +190,45 @@ void strided() {
   }
 }
 
+// Rows of pinned memory: short ones, which the copy engines copy slowly, and longer ones. All
+// strided copies of this case are of pinned memory.
+void strided_pinned() {
+  constexpr std::size_t host_pitch = 1000;
+  constexpr std::size_t device_pitch = 1024;
+  constexpr std::size_t rows = 900;
+  constexpr std::size_t count = host_pitch * rows;
+  device_memory const memory(device_pitch * rows);
+  bytes const source = pattern(count, 16);
+  bytes const zeros(device_pitch * rows);
+  bytes all(device_pitch * rows);
+  stream const ordered(GPU(StreamNonBlocking));
+  void* pinned = nullptr;
+  report("pinned", hipHostMalloc(&pinned, count, hipHostMallocDefault));
+  auto const up_2d = [&](std::size_t width) {
+    std::memcpy(pinned, source.data(), count);
+    report("zeros", GPU(Memcpy)(memory.get(), zeros.data(), zeros.size(), up));
+    return GPU(Memcpy2D)(memory.get() + 8, device_pitch, pinned, host_pitch, width, rows - 1, up);
+  };
+  auto const report_memory = [&] {
+    report("all", GPU(Memcpy)(all.data(), memory.get(), all.size(), down));
+    report_bytes("device", all);
+    auto const* const begin = static_cast<unsigned char const*>(pinned);
+    report_bytes("host", bytes(begin, begin + count));
+  };
+  for (std::size_t const width : {std::size_t{4}, std::size_t{63}, std::size_t{770}}) {
+    report("2D", up_2d(width));
+    std::memset(pinned, 0x22, count);
+    report("2D", GPU(Memcpy2D)(pinned, host_pitch, memory.get() + 8, device_pitch, width, rows - 1,
+                               down));
+    report_memory();
+  }
+  report("2D async", GPU(Memcpy2DAsync)(pinned, host_pitch, memory.get() + 8, device_pitch, 4,
+                                        rows - 1, down, ordered.handle));
+  report("synchronize", GPU(StreamSynchronize)(ordered.handle));
+  report_memory();
+  report("free", hipHostFree(pinned));
+}
+
 // Copies come after the work that the vendor's come after, and before the work that is enqueued
 // later.
 void order() {
@@ -776,6 +815,7 @@ int main(int, char** arguments) {
       {"contiguous", contiguous},
       {"signals", signals},
       {"strided", strided},
+      {"strided_pinned", strided_pinned},
       {"order", order},
       {"errors", errors},
       {"beyond", beyond},
