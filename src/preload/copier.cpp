@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -26,6 +27,7 @@
 #include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staged_copy.hpp"
 #include "copy/staging/thread_pool.hpp"
+#include "kernels/strided_copy.hpp"
 #include "platform/call.hpp"
 #include "platform/pointer.hpp"
 #include "preload/primary_context.hpp"
@@ -142,44 +144,54 @@ struct operand {
   }
 };
 
-// Blocks until all work is done that a copy on the stream comes after: the order of the streams is
-// the vendor's. Returns false if the stream is not one of the current device, on which the event is
-// created. Throws roc::error.
-bool wait_for_earlier_work(hipStream_t stream) {
-  hipEvent_t reached = nullptr;
-  ROCARRAY_HIP(hipEventCreateWithFlags, &reached, hipEventDisableTiming);
-  struct destroy {
-    hipEvent_t created;
-    ~destroy() { ROCARRAY_HIP_QUIET(hipEventDestroy, created); }
-  } const at_end{reached};
-  hipError_t const recorded = ROCARRAY_HIP_CODE(hipEventRecord, reached, stream);
-  if (recorded == hipErrorInvalidHandle) return false;
-  if (recorded != hipSuccess) {
-    platform::detail::fail("hipEventRecord", recorded, std::source_location::current());
+struct recorded_event {
+  hipEvent_t handle = nullptr;
+
+  recorded_event() = default;
+  ~recorded_event() {
+    if (handle != nullptr) ROCARRAY_HIP_QUIET(hipEventDestroy, handle);
   }
-  ROCARRAY_HIP(hipEventSynchronize, reached);
+  recorded_event(recorded_event const&) = delete;
+  recorded_event& operator=(recorded_event const&) = delete;
+};
+
+// Creates an event on the current device and records it on the stream: the order of the streams is
+// the vendor's. Returns false if the stream is not one of that device. Throws roc::error.
+bool record(hipStream_t stream, recorded_event& event) {
+  ROCARRAY_HIP(hipEventCreateWithFlags, &event.handle, hipEventDisableTiming);
+  hipError_t const result = ROCARRAY_HIP_CODE(hipEventRecord, event.handle, stream);
+  if (result == hipErrorInvalidHandle) return false;
+  if (result != hipSuccess) {
+    platform::detail::fail("hipEventRecord", result, std::source_location::current());
+  }
+  return true;
+}
+
+// Blocks until all work is done that a copy on the stream comes after. Returns what record returns.
+// Throws roc::error.
+bool wait_for_earlier_work(hipStream_t stream) {
+  recorded_event reached;
+  if (!record(stream, reached)) return false;
+  ROCARRAY_HIP(hipEventSynchronize, reached.handle);
   return true;
 }
 
 // A copy that can be served.
 struct candidate {
-  bool is_upload;
-  bool is_pinned;
+  direction copied;
+  bool is_pinned;  // the host memory
 };
 
-direction direction_of(bool is_upload) noexcept {
-  return is_upload ? direction::to_device : direction::to_host;
-}
-
-// Finds out whether the copy is one between host memory and the current device. Sets `found`, or
-// returns why the copy must be passed on.
+// Finds out whether the copy is one between host memory and the current device, or within that
+// device. Sets `found`, or returns why the copy must be passed on.
 outcome examine(copy_request const& request, operand const& source, operand const& destination,
                 std::optional<candidate>& found) {
   auto const asked = static_cast<direction>(request.kind);
+  bool const asks_for_host = asked == direction::to_device || asked == direction::to_host;
   // The vendor's asynchronous copy of pinned memory does not block.
   bool const is_vendors_if_pinned = !request.is_synchronous || request.is_contiguous();
-  // A short way for programs that pin their memory: the look-ups below take microseconds.
-  if (is_vendors_if_pinned && asked != direction::unspecified) {
+  // The fast path of programs that pin their memory: the look-ups below take microseconds.
+  if (is_vendors_if_pinned && asks_for_host) {
     auto const host = locate(asked == direction::to_device ? source.begin : destination.begin);
     if (!host) return outcome::other_memory;
     if (host->kind == memory_kind::host) return outcome::pinned;
@@ -187,16 +199,23 @@ outcome examine(copy_request const& request, operand const& source, operand cons
   auto const from = source.memory();
   auto const to = destination.memory();
   if (!from || !to) return outcome::other_memory;
-  bool const is_upload = to->kind == memory_kind::device && from->kind != memory_kind::device;
-  bool const is_download = from->kind == memory_kind::device && to->kind != memory_kind::device;
-  if (!is_upload && !is_download) {
-    bool const is_on_device = from->kind == memory_kind::device && to->kind == memory_kind::device;
-    return is_on_device && asked == direction::unspecified ? outcome::other_direction
-                                                           : outcome::other_memory;
+  bool const is_from_device = from->kind == memory_kind::device;
+  bool const is_to_device = to->kind == memory_kind::device;
+  if (!is_from_device && !is_to_device) return outcome::other_memory;
+  direction const copied = !is_from_device ? direction::to_device
+                           : is_to_device  ? direction::within_device
+                                           : direction::to_host;
+  if (asked != direction::unspecified && asked != copied) return outcome::other_memory;
+  if (copied == direction::within_device) {
+    if (request.is_contiguous()) return outcome::other_direction;
+    if (request.is_small_within_device()) return outcome::small;
+    if (from->device != request.device || to->device != request.device) {
+      return outcome::other_device;
+    }
+    found = {copied, false};
+    return outcome::served;
   }
-  if (asked != direction::unspecified && asked != direction_of(is_upload)) {
-    return outcome::other_memory;
-  }
+  bool const is_upload = copied == direction::to_device;
   located_memory const& host = is_upload ? *from : *to;
   located_memory const& device = is_upload ? *to : *from;
   if (device.device != request.device) return outcome::other_device;
@@ -204,7 +223,7 @@ outcome examine(copy_request const& request, operand const& source, operand cons
   bool const is_pinned = host.kind == memory_kind::host;
   if (is_pinned && is_vendors_if_pinned) return outcome::pinned;
   if (!(is_upload ? source : destination).is_mapped()) return outcome::invalid;
-  found = {is_upload, is_pinned};
+  found = {copied, is_pinned};
   return outcome::served;
 }
 
@@ -218,7 +237,6 @@ transfer::plan make_plan(copy_request const& request, operand const& source,
   };
   auto const source_strides = strides_of(source);
   auto const destination_strides = strides_of(destination);
-  bool const is_upload = copy.is_upload;
   auto const region_of = [&](operand const& side, auto const& strides, bool is_host) {
     return detail::strided_region{side.begin,
                                   1,
@@ -229,13 +247,46 @@ transfer::plan make_plan(copy_request const& request, operand const& source,
                                   is_host ? -1 : request.device};
   };
   transfer::plan result = transfer::make_plan(
-      region_of(source, source_strides, is_upload),
-      region_of(destination, destination_strides, !is_upload), transfer::timing::now);
+      region_of(source, source_strides, copy.copied == direction::to_device),
+      region_of(destination, destination_strides, copy.copied == direction::to_host),
+      copy.copied == direction::within_device ? transfer::timing::enqueued : transfer::timing::now);
   if (copy.is_pinned) {
     result.host_pinned = true;
     result.path = transfer::fastest_path(result, transfer::timing::now);
   }
   return result;
+}
+
+// Enqueues a copy within the device on the stream of the request, as the vendor's function does.
+outcome serve_within_device(copy_request const& request, transfer::plan const& plan) {
+  // The library may have no kernels for the device: each attempt to launch one costs time.
+  static constinit std::atomic<int> failed_launches = 0;
+  constexpr int max_failed_launches = 3;
+  if (plan.path != copy_path::kernel || failed_launches >= max_failed_launches) {
+    return outcome::suits_vendor;
+  }
+  auto* const stream = static_cast<hipStream_t>(request.stream);
+  // A capture may have begun during the look-ups, see before_capture.
+  if (request.captures->load() != 0) return outcome::capturing;
+#if ROCARRAY_PLATFORM_AMD
+  // On AMD a kernel runs on the device of its stream, which may not be the current one. Recording
+  // an event of the current device fails then. On nvidia, is_used_by has checked the stream's
+  // context.
+  recorded_event stream_check;
+  if (!record(stream, stream_check)) return outcome::other_device;
+#endif
+  transfer::trace_scope const trace(plan);
+  try {
+    kernels::permute(plan.canonical, stream);
+  } catch (roc::error const&) {
+    ++failed_launches;
+    throw;
+  }
+#if ROCARRAY_PLATFORM_AMD
+  // CUDA's synchronous copies within a device do not block, AMD's may.
+  if (request.is_synchronous) ROCARRAY_HIP(hipStreamSynchronize, stream);
+#endif
+  return outcome::served;
 }
 
 // True while the calling thread is in serve_copy. It may then hold staging memory, for which a
@@ -280,20 +331,25 @@ outcome serve_copy(copy_request const& request, copy_report& report) {
   std::optional<candidate> found;
   outcome const examined = examine(request, source, destination, found);
   if (examined != outcome::served) return examined;
-  bool const is_upload = found->is_upload;
+  bool const is_upload = found->copied == direction::to_device;
+  bool const is_within_device = found->copied == direction::within_device;
   if (!context.is_used_by(request.stream, is_upload ? request.destination : request.source)) {
+    return outcome::other_device;
+  }
+  if (is_within_device && !context.is_used_by(request.stream, request.destination)) {
     return outcome::other_device;
   }
   // The same options from the plan to the last chunk.
   base::active_options const options_in_effect =
       options_of_copy(request.width * request.height * request.depth);
   base::options_scope const options(options_in_effect);
+  report.copied = found->copied;
+  report.is_pinned = found->is_pinned;
   transfer::plan const plan = make_plan(request, source, destination, *found);
+  if (is_within_device) return serve_within_device(request, plan);
   if (plan.path != copy_path::staged && plan.path != copy_path::packed) {
     return found->is_pinned ? outcome::pinned : outcome::suits_vendor;
   }
-  report.copied = direction_of(is_upload);
-  report.is_pinned = found->is_pinned;
   outcome const chosen =
       request.choose == nullptr ? outcome::served : request.choose(&request, &report);
   if (chosen != outcome::served && chosen != outcome::to_measure) return chosen;
@@ -335,6 +391,8 @@ roc::preload::outcome rocarray_preload_copy(roc::preload::copy_request const* re
                                             roc::preload::copy_report* report) noexcept {
   try {
     return roc::preload::serve_copy(*request, *report);
+  } catch (roc::overlap_error const&) {
+    return roc::preload::outcome::invalid;
   } catch (roc::error const& error) {
     // On NVIDIA the library's own runtime ends before the program's exit handlers.
     bool const is_ending =

@@ -229,6 +229,9 @@ bool has_usual_arguments(copy_request const& request) noexcept {
 }
 
 bool is_small(copy_request const& request) noexcept {
+  if (static_cast<direction>(request.kind) == direction::within_device) {
+    return request.is_small_within_device();
+  }
   std::size_t const contiguous_threshold = staging_threshold;
   std::size_t const threshold = request.is_contiguous()
                                     ? contiguous_threshold
@@ -247,6 +250,9 @@ outcome check_request(copy_request const& request) noexcept {
     case direction::to_device:
     case direction::to_host:
     case direction::unspecified: break;
+    case direction::within_device:
+      if (!request.is_contiguous()) break;
+      [[fallthrough]];
     default: return outcome::other_direction;
   }
   if (is_small(request)) return outcome::small;
@@ -302,7 +308,10 @@ class flight {
 };
 
 // Counts the failures of the library since the last copy that it served. Reports the last one.
-void count_failure(outcome result) noexcept {
+// Copies within a device are not counted: the copier counts them, and copies of host memory may
+// succeed where no kernel can be launched.
+void count_failure(outcome result, copy_report const& report) noexcept {
+  if (report.copied == direction::within_device) return;
   int count = failures_in_a_row.load();
   if (result == outcome::served && count != 0 && count < max_failures_in_a_row) {
     failures_in_a_row.compare_exchange_strong(count, 0);
@@ -330,7 +339,7 @@ outcome try_to_serve(call_site const& site, copy_request& request, copy_report& 
   request.captures = &capture_count();
   used_devices.fetch_or(bit_of(request.device));
   outcome const result = copy_with_library(&request, &report);
-  count_failure(result);
+  count_failure(result, report);
 #if ROCARRAY_PLATFORM_AMD
   // There was no error before, and the vendor's copy would leave none.
   int device = 0;
@@ -348,8 +357,9 @@ outcome try_to_serve(call_site const& site, copy_request& request, copy_report& 
 outcome serve(call_site& site, call function, copy_request request, copy_report& report) noexcept {
   outcome const result = try_to_serve(site, request, report);
   std::uint64_t const bytes = result == outcome::invalid ? 0 : request.bytes();
-  count_copy(site, function, result, bytes, report.is_pinned);
-  if (result == outcome::served) add_duration(result, request, report);
+  bool const is_on_device = report.copied == direction::within_device;
+  count_copy(site, function, result, bytes, !is_on_device && !report.is_pinned);
+  if (result == outcome::served && !is_on_device) add_duration(result, request, report);
   return result;
 }
 

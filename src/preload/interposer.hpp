@@ -8,8 +8,9 @@
 namespace roc::preload {
 
 /// Has a copy served, or finds out why it must be passed on. Counts it. Never throws. Blocks until
-/// the copy is complete if it is served. For outcome::to_measure, the caller measures the vendor's
-/// function and passes the duration to add_duration in `report`.
+/// the copy is complete if it is served, unless it is within a device: that one is enqueued. For
+/// outcome::to_measure, the caller measures the vendor's function and passes the duration to
+/// add_duration in `report`.
 outcome serve(call_site& site, call function, copy_request request, copy_report& report) noexcept;
 
 /// Adds the duration of a copy that was served or, for outcome::to_measure, done by the vendor's

@@ -11,8 +11,8 @@
 
 namespace roc::preload {
 
-/// The type of the memory on one side of a copy. `unified` means memory whose address tells where
-/// it is.
+/// The type of the memory on one side of a copy. `unified` means memory whose kind the vendor finds
+/// by its address.
 enum class operand_type : unsigned char { host, device, unified, array, unknown };
 
 /// One side of a strided copy.

@@ -202,7 +202,7 @@ cache_entry const* find_entry(base::byte_range object) noexcept {
 
 base::byte_range find_static_runtime(base::byte_range object) noexcept {
   if (cache_entry const* const entry = find_entry(object); entry != nullptr) return entry->runtime;
-  // Not to read a file at each copy.
+  // Otherwise each copy would read a file.
   if (cached_objects.load(std::memory_order_relaxed) == cache.size()) return {};
   base::byte_range const runtime = read_static_runtime(object);
   std::lock_guard const lock(publication);

@@ -49,7 +49,8 @@ char const* text_of(outcome result) noexcept {
     case outcome::served: return "served";
     case outcome::switched_off: return "passed on: ROCARRAY_PRELOAD=off";
     case outcome::small: return "passed on: small";
-    case outcome::other_direction: return "passed on: not between host and device";
+    case outcome::other_direction:
+      return "passed on: not between host and device, nor strided within one";
     case outcome::invalid: return "passed on: unusual or invalid arguments";
     case outcome::array: return "passed on: an array";
     case outcome::capturing: return "passed on: a stream is being captured";
@@ -63,7 +64,8 @@ char const* text_of(outcome result) noexcept {
     case outcome::nested: return "passed on: within a call of the library";
     case outcome::after_fork: return "passed on: forked after the first copy";
     case outcome::after_reset: return "passed on: the device was reset";
-    case outcome::unavailable: return "passed on: the library could not be loaded";
+    case outcome::unavailable:
+      return "passed on: the library could not be loaded, or is for another runtime";
     case outcome::exiting: return "passed on: the process ends";
     case outcome::failed: return "passed on: the library failed";
     case outcome::given_up: return "passed on: the library failed repeatedly";
@@ -116,8 +118,8 @@ bool is_compared(direction_counters const& counted) noexcept {
   return counted.served.copies.load() != 0 && counted.vendor.copies.load() != 0;
 }
 
-// Returns the seconds that the vendor's function would have taken longer for the served copies, by
-// its rate. The vendor's function must have been measured.
+// Returns the estimated seconds saved: the served bytes at the vendor's measured rate, minus the
+// time that they took.
 double seconds_saved(direction_counters const& counted) noexcept {
   double const served_gigabytes = static_cast<double>(counted.served.bytes.load()) * 1e-9;
   return served_gigabytes / counted.vendor.gigabytes_per_second() - counted.served.seconds();
@@ -148,7 +150,8 @@ void print_seconds_saved() noexcept {
     is_any_compared = true;
     seconds += seconds_saved(*counted);
   }
-  if (is_any_compared) std::fprintf(stderr, "  saved in total: about %.3f s\n", seconds);
+  if (is_any_compared)
+    std::fprintf(stderr, "  saved in total, of host memory: about %.3f s\n", seconds);
 }
 
 std::string_view file_name(char const* path) noexcept {
@@ -217,10 +220,10 @@ void print_advice() noexcept {
 }  // namespace
 
 void count_copy(call_site& site, call function, outcome result, std::uint64_t bytes,
-                bool is_pinned) noexcept {
+                bool is_pageable) noexcept {
   counters[static_cast<std::size_t>(function)][static_cast<std::size_t>(result)].add(bytes);
   bool const is_looked_up = result == outcome::served || result == outcome::to_measure;
-  if (is_looked_up && !is_pinned) site.pageable.add(bytes);
+  if (is_looked_up && is_pageable) site.pageable.add(bytes);
   if (result == outcome::small) site.small.add(bytes);
 }
 

@@ -9,9 +9,10 @@
 
 namespace roc::preload {
 
-/// Counts one call. Thread-safe, without a lock.
+/// Counts one call. `is_pageable`: the host memory, if it was looked up. Thread-safe, without a
+/// lock.
 void count_copy(call_site& site, call function, outcome result, std::uint64_t bytes,
-                bool is_pinned) noexcept;
+                bool is_pageable) noexcept;
 /// Counts the duration of a copy that the library or, for outcome::to_measure, the vendor's
 /// function has done.
 void count_duration(outcome result, copy_report const& report, std::uint64_t bytes) noexcept;

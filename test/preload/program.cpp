@@ -229,6 +229,76 @@ void strided_pinned() {
   report("free", hipHostFree(pinned));
 }
 
+// Rows and slices that are copied within the device: short and long rows, at odd addresses, between
+// columns of one matrix, in the order of streams, and with arguments that are errors.
+void within_device() {
+  constexpr auto on_device = GPU(MemcpyDeviceToDevice);
+  constexpr std::size_t pitch = 160;
+  constexpr std::size_t rows = 100'000;
+  constexpr std::size_t count = pitch * rows;
+  device_memory const from(count);
+  device_memory const to(count);
+  bytes const source = pattern(count, 18);
+  bytes back(count);
+  auto const show = [&](device_memory const& memory) {
+    report("all", GPU(Memcpy)(back.data(), memory.get(), count, down));
+    report_bytes("device", back);
+  };
+  stream const ordered(GPU(StreamNonBlocking));
+  for (std::size_t const width : {std::size_t{4}, std::size_t{63}}) {
+    report("source", GPU(Memcpy)(from.get(), source.data(), count, up));
+    report("clear", GPU(Memset)(to.get(), 0x11, count));
+    report("2D",
+           GPU(Memcpy2D)(to.get() + 7, pitch, from.get() + 3, pitch, width, rows - 1, on_device));
+    report("default kind", GPU(Memcpy2D)(to.get() + 80, pitch, from.get() + 64, pitch - 1, width,
+                                         rows, GPU(MemcpyDefault)));
+    show(to);
+    // 999 slices of 90 rows.
+    GPU(Memcpy3DParms) box{};
+    auto const pitched = [](unsigned char* data) {
+      GPU(PitchedPtr) result;
+      result.ptr = data;
+      result.pitch = result.xsize = pitch;
+      result.ysize = 100;
+      return result;
+    };
+    box.srcPtr = pitched(from.get());
+    box.dstPtr = pitched(to.get());
+    box.srcPos.x = 5;
+    box.srcPos.y = 3;
+    box.dstPos.z = 1;
+    box.extent.width = width;
+    box.extent.height = 90;
+    box.extent.depth = 999;
+    box.kind = on_device;
+    report("3D", GPU(Memcpy3D)(&box));
+    report("synchronize", GPU(DeviceSynchronize)());
+    // Between two other uses of the memory on a stream.
+    report("memset", GPU(MemsetAsync)(from.get(), 0x22, count / 2, ordered.handle));
+    report("2D async", GPU(Memcpy2DAsync)(to.get(), pitch, from.get(), pitch, width, rows,
+                                          on_device, ordered.handle));
+    report("memset", GPU(MemsetAsync)(from.get(), 0x33, count / 4, ordered.handle));
+    box.dstPos.y = 10;
+    report("3D async", GPU(Memcpy3DAsync)(&box, ordered.handle));
+    report("synchronize", GPU(StreamSynchronize)(ordered.handle));
+    show(to);
+    report("columns", GPU(Memcpy2DAsync)(to.get() + width, pitch, to.get(), pitch, width, rows,
+                                         on_device, GPU(StreamPerThread)));
+    report("synchronize", GPU(StreamSynchronize)(GPU(StreamPerThread)));
+    show(to);
+  }
+  report("long rows", GPU(Memcpy2D)(to.get() + 1, 6000, from.get(), 5000, 4000, 2600, on_device));
+  show(to);
+  report("few rows", GPU(Memcpy2D)(to.get(), pitch, from.get(), pitch, 4, 100, on_device));
+  report("contiguous", GPU(Memcpy)(to.get(), from.get(), count, on_device));
+  show(to);
+  // The vendors do not define the bytes then.
+  report("overlap", GPU(Memcpy2D)(to.get() + 32, pitch, to.get(), pitch, 63, rows, on_device));
+  report_with_error("pitch", GPU(Memcpy2D)(to.get(), 99, from.get(), 100, 100, rows, on_device));
+  report_with_error("kind", GPU(Memcpy2D)(to.get(), pitch, from.get(), pitch, 4, rows, up));
+  report_with_error("good", GPU(Memcpy2D)(to.get(), pitch, from.get(), pitch, 4, rows, on_device));
+}
+
 // Copies come after the work that the vendor's come after, and before the work that is enqueued
 // later.
 void order() {
@@ -721,6 +791,8 @@ void devices() {
     stream const other(GPU(StreamNonBlocking));
     report("device 0", GPU(SetDevice)(0));
     report("own", GPU(MemcpyAsync)(own.get(), source.data(), mebi, up, other.handle));
+    report("within", GPU(Memcpy2DAsync)(own.get() + 4, 8, own.get(), 8, 4, mebi / 8,
+                                        GPU(MemcpyDeviceToDevice), other.handle));
     report("synchronize", GPU(StreamSynchronize)(other.handle));
     std::fill(back.begin(), back.end(), 0);
     report("own", GPU(Memcpy)(back.data(), own.get(), mebi, down));
@@ -815,6 +887,7 @@ int main(int, char** arguments) {
       {"contiguous", contiguous},
       {"signals", signals},
       {"strided", strided},
+      {"within_device", within_device},
       {"strided_pinned", strided_pinned},
       {"order", order},
       {"errors", errors},

@@ -292,7 +292,7 @@ TEST_F(CollectiveError, ArgumentsAreChecked) {
   expect_error<overlap_error>(
       [&] { rank.all_reduce(a(slice(0, 3), roc::all), a(slice(1, 4), roc::all), reduction::sum); },
       "overlap");
-  expect_error<shape_error>([&] { rank.all_gather(a, a.view()); }, "must have a block for each");
+  expect_error<shape_error>([&] { rank.all_gather(a, other); }, "must have a block for each");
   expect_error<collective_error>([&] { rank.broadcast(a, -1); }, "there is no rank -1 among");
   expect_error<collective_error>([&] { rank.broadcast(a, rank.size()); }, "as root");
   expect_error<collective_error>([&] { rank.reduce(a, rank.size(), reduction::sum); }, "as root");
