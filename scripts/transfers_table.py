@@ -449,9 +449,10 @@ def make_targets(results, before):
         return cells
 
     def boxes_with_rows(least, most, shifted=None):
-        """Returns the cells of boxes whose rows have at least `least` bytes and less than `most`."""
+        """Returns the cells of boxes whose rows have at least `least` bytes and less than `most`. If `shifted`
+        is given, only those off 16 B, as boxes of elements of 16 B are not."""
         cells = []
-        for element in (4, 8, 16):
+        for element in (4, 8, 16) if shifted is None else (4, 8):
             names = [name for name, width in BOX_WIDTHS.items() if least <= width * element < most
                      and shifted in (None, name.endswith("shifted"))]
             cells += box_cells(names, [element])
