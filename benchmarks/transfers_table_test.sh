@@ -1,19 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # transfers_table_test.sh ROCBENCH DIRECTORY: tests that scripts/transfers_table.py reads the result
-# files of ROCBENCH, and that it refuses unverified results and invalid files. DIRECTORY is deleted
-# first; one that this test has not made is refused.
+# files of ROCBENCH, and that it refuses unverified results and invalid files. Writes to DIRECTORY.
 set -euo pipefail
 rocbench=$1 directory=$2
 here=$(cd "$(dirname "$0")" && pwd)
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
-if [ -e "$directory" ] && [ ! -e "$directory/of_transfers_table_test" ]; then
-  echo "$directory exists, and is not of this test" >&2
-  exit 1
-fi
-rm -rf "$directory"
-mkdir -p "$directory"
-touch "$directory/of_transfers_table_test"
+source "$here/../test/support/empty_directory.sh"
+empty_directory "$directory"
 # expect REGEX: fails unless a line of the output matches.
 expect() { grep -qE "$1" <<<"$output" || { printf '%s\n' "$output"; echo "no line matches: $1"; exit 1; }; }
 

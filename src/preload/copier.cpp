@@ -189,9 +189,9 @@ outcome examine(copy_request const& request, operand const& source, operand cons
   auto const asked = static_cast<direction>(request.kind);
   bool const asks_for_host = asked == direction::to_device || asked == direction::to_host;
   // The vendor's asynchronous copy of pinned memory does not block.
-  bool const is_vendors_if_pinned = !request.is_synchronous || request.is_contiguous();
+  bool const vendor_copies_pinned = !request.is_synchronous || request.is_contiguous();
   // The fast path of programs that pin their memory: the look-ups below take microseconds.
-  if (is_vendors_if_pinned && asks_for_host) {
+  if (vendor_copies_pinned && asks_for_host) {
     auto const host = locate(asked == direction::to_device ? source.begin : destination.begin);
     if (!host) return outcome::other_memory;
     if (host->kind == memory_kind::host) return outcome::pinned;
@@ -221,7 +221,7 @@ outcome examine(copy_request const& request, operand const& source, operand cons
   if (device.device != request.device) return outcome::other_device;
   if (host.kind == memory_kind::managed) return outcome::other_memory;
   bool const is_pinned = host.kind == memory_kind::host;
-  if (is_pinned && is_vendors_if_pinned) return outcome::pinned;
+  if (is_pinned && vendor_copies_pinned) return outcome::pinned;
   if (!(is_upload ? source : destination).is_mapped()) return outcome::invalid;
   found = {copied, is_pinned};
   return outcome::served;

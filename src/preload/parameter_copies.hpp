@@ -84,7 +84,8 @@ bool has_reserved_values(Parameters const& p) noexcept {
 }
 
 /// Returns the direction of a copy between memory of two types, as a number of hipMemcpyKind;
-/// direction::unspecified if the types do not tell it.
+/// direction::unspecified if both types are `unified`. If one is, and the other side is memory of
+/// the device, it counts as host memory: if it is not, the copy is passed on.
 inline int direction_of(operand_type from, operand_type to) noexcept {
   constexpr int on_host = 0;    // hipMemcpyHostToHost
   constexpr int on_device = 3;  // hipMemcpyDeviceToDevice

@@ -38,7 +38,7 @@ struct object_file {
   char path[PATH_MAX];
 };
 
-int stop_at_object(dl_phdr_info* info, std::size_t, void* data) noexcept {
+int find_segments(dl_phdr_info* info, std::size_t, void* data) noexcept {
   auto& file = *static_cast<object_file*>(data);
   std::span const segments(info->dlpi_phdr, info->dlpi_phnum);
   bool const is_object = std::ranges::any_of(segments, [&](program_header const& segment) {
@@ -145,29 +145,29 @@ bool is_runtime_name(std::string_view name) noexcept {
 
 // Returns the addresses in the file of the functions around cudaMemcpy that have the runtime's
 // names, from the first to the last internal one. The runtime is one section of one object file, so
-// they are contiguous. It has a few initializers elsewhere, among those of the program.
+// they are contiguous. Its initializers are in another section, among those of the program.
 base::byte_range find_runtime_functions(function_table const& functions) noexcept {
-  std::uintptr_t anchor = 0;
+  std::uintptr_t memcpy_address = 0;
   functions.for_each([&](std::string_view name, base::byte_range range) {
-    if (name == "cudaMemcpy") anchor = range.begin;
+    if (name == "cudaMemcpy") memcpy_address = range.begin;
   });
-  if (anchor == 0) return {};
-  base::byte_range between{0, UINTPTR_MAX};  // the program's functions
+  if (memcpy_address == 0) return {};
+  base::byte_range gap{0, UINTPTR_MAX};  // around cudaMemcpy, without functions of the program
   functions.for_each([&](std::string_view name, base::byte_range range) {
     if (is_runtime_name(name)) return;
-    if (range.begin < anchor) {
-      between.begin = std::max(between.begin, range.end);
+    if (range.begin < memcpy_address) {
+      gap.begin = std::max(gap.begin, range.end);
     } else {
-      between.end = std::min(between.end, range.begin);
+      gap.end = std::min(gap.end, range.begin);
     }
   });
   base::byte_range result{UINTPTR_MAX, 0};
   functions.for_each([&](std::string_view name, base::byte_range range) {
-    if (is_internal_name(name) && between.contains(range)) {
+    if (is_internal_name(name) && gap.contains(range)) {
       result = base::bounding_range(result, range);
     }
   });
-  bool const is_around = result.begin < anchor && anchor < result.end;
+  bool const is_around = result.begin < memcpy_address && memcpy_address < result.end;
   return is_around ? result : base::byte_range{};
 }
 
@@ -175,7 +175,7 @@ base::byte_range read_static_runtime(base::byte_range object) noexcept {
   without_cancellation const uncancelled;
   object_file file;
   file.object = object;
-  dl_iterate_phdr(stop_at_object, &file);
+  dl_iterate_phdr(find_segments, &file);
   if (!file.is_found) return {};
   base::byte_range const found = find_runtime_functions(function_table(file));
   if (found == base::byte_range{}) return {};

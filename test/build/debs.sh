@@ -10,7 +10,8 @@ build=$2
 out=$3
 platform=$4
 soname=$5
-rm -rf "$out"
+source "$(dirname "$0")/../support/empty_directory.sh"
+empty_directory "$out"
 root=$out/root
 mkdir -p "$root/var/lib/dpkg/"{updates,info,alternatives} "$root/etc/alternatives" "$root/usr/bin"
 touch "$root/var/lib/dpkg/status"

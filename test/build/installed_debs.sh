@@ -12,7 +12,8 @@ if [ "$(id -u)" != 0 ]; then
   echo "only root can install packages"
   exit 77
 fi
-rm -rf "$out"
+source "$(dirname "$0")/../support/empty_directory.sh"
+empty_directory "$out"
 packages=()
 names=()
 libraries=()

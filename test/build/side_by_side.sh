@@ -8,7 +8,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
 shift
-rm -rf "$out"
+source "$here/../support/empty_directory.sh"
+empty_directory "$out"
 root=$out/root
 mkdir -p "$root"
 platforms=()

@@ -10,8 +10,8 @@ if ! command -v "$doxygen" >/dev/null; then
   echo "doxygen is not installed: install it and configure again"
   exit 77
 fi
-rm -rf "$output"
-mkdir -p "$output"
+source "$(dirname "$0")/../support/empty_directory.sh"
+empty_directory "$output"
 cd "$source"
 if ! warnings=$(ROCARRAY_DOCS_OUTPUT=$output "$doxygen" docs/Doxyfile 2>&1) || [ -n "$warnings" ]; then
   echo "$warnings"

@@ -9,7 +9,8 @@ object=$2
 program=$3
 scratch=$4
 driver=${5-}
-rm -rf "$scratch"
+source "$(dirname "$0")/../support/empty_directory.sh"
+empty_directory "$scratch"
 # LD_PRELOAD cannot contain a path with a space.
 case $run$scratch in
   *\ *)

@@ -8,8 +8,9 @@ cmake=$1
 build=$2
 python=$3
 out=$4
-rm -rf "$out" "$build/python/dist"
-mkdir -p "$out"
+source "$(dirname "$0")/../support/empty_directory.sh"
+empty_directory "$out"
+rm -rf "$build/python/dist"
 "$cmake" --build "$build" --target python_wheel >"$out/build.log" 2>&1 || { cat "$out/build.log"; exit 1; }
 wheel=$(ls "$build"/python/dist/rocarray-*.whl)
 echo "$(basename "$wheel"): $(stat -c %s "$wheel") bytes"
