@@ -28,7 +28,7 @@ using program_header = ElfW(Phdr);
 using section = ElfW(Shdr);
 using symbol = ElfW(Sym);
 
-// What the loader knows of an object.
+// The file and the segments of a loaded object.
 struct object_file {
   base::byte_range object;  // the object that is searched
   bool is_found = false;
