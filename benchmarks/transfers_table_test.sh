@@ -8,6 +8,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 source "$here/../test/support/empty_directory.sh"
 empty_directory "$directory"
+# Options with which scripts/transfers would delete other results.
+refuse() {
+  local expected=$1 status=0
+  shift
+  output=$("$here/../scripts/transfers" "$@" 2>&1) || status=$?
+  [ $status = 1 ] && grep -qF -- "$expected" <<<"$output" || { echo "transfers $*: $status: $output"; exit 1; }
+}
+refuse '--rocbench needs --results' --rocbench "$rocbench"
+refuse '--before is the directory of --results' --results "$directory" --before "$directory"
 # expect REGEX: fails unless a line of the output matches.
 expect() { grep -qE "$1" <<<"$output" || { printf '%s\n' "$output"; echo "no line matches: $1"; exit 1; }; }
 

@@ -112,8 +112,7 @@ void read_settings() noexcept {
 // libamdhip64, and must not load another runtime into the process than the program's.
 bool is_runtime_of_copier(vendor_runtime const& runtime) noexcept {
 #if ROCARRAY_PLATFORM_AMD
-  void* const loaded = dlopen(ROCARRAY_PRELOAD_RUNTIME, RTLD_LAZY | RTLD_NOLOAD);
-  return loaded == runtime.library;
+  return runtime.is_expected_version;
 #else
   static_cast<void>(runtime);
   return true;

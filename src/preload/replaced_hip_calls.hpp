@@ -102,7 +102,7 @@ int copy_strided(call function, void const* caller, Parameters const* p, void* o
   vendor_runtime const* const runtime = find_call_site(function, caller).runtime;
   outcome result = outcome::unavailable;
   copy_request request{};
-  if (runtime != nullptr && runtime->has_known_types) {
+  if (runtime != nullptr && runtime->is_expected_version) {
     result = outcome::served;
     request = strided(p, ordered_by, is_synchronous, result);
   }

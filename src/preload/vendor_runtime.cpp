@@ -107,7 +107,7 @@ bool keeps_errors(void* library) noexcept {
 }
 
 // Returns true if the library is the loaded one with the SONAME that this object was built for.
-bool has_known_types(void* library) noexcept {
+bool is_expected_version(void* library) noexcept {
   void* const known = dlopen(ROCARRAY_PRELOAD_RUNTIME, RTLD_LAZY | RTLD_NOLOAD);
   if (known == nullptr) return false;
   dlclose(known);
@@ -138,7 +138,7 @@ vendor_runtime const* runtime_with(void* function) noexcept {
   look_up(added.get_device, library, "hipGetDevice");
   look_up(added.is_capturing, library, "hipStreamIsCapturing");
   added.keeps_errors = keeps_errors(library);
-  added.has_known_types = has_known_types(library);
+  added.is_expected_version = is_expected_version(library);
   std::lock_guard const lock(publication);
   // Another thread may have added it.
   if (vendor_runtime const* const entry = find_entry(library)) return entry;

@@ -107,7 +107,7 @@ struct vendor_runtime {
   int (*get_last_error)() = nullptr;      // only if keeps_errors
   /// True if the library has the major version that this object was built for (amd). The structures
   /// and enumerations of other versions differ.
-  bool has_known_types = false;
+  bool is_expected_version = false;
   // The contexts of captured streams, on nvidia only.
   int (*get_context)(void** context) = nullptr;
   int (*get_stream_context)(void* stream, void** context) = nullptr;

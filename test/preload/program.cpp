@@ -130,6 +130,16 @@ void contiguous() {
   }
 }
 
+// Returns slices of 100 rows of `pitch` bytes.
+GPU(PitchedPtr) pitched(void const* data, std::size_t pitch) {
+  GPU(PitchedPtr) result;
+  result.ptr = const_cast<void*>(data);
+  result.pitch = pitch;
+  result.xsize = pitch;
+  result.ysize = 100;
+  return result;
+}
+
 // Rows and slices with gaps on both sides, which keep their bytes.
 void strided() {
   constexpr std::size_t host_pitch = 1000;
@@ -153,14 +163,6 @@ void strided() {
 
     // 9 slices of 90 rows; positions in front of both boxes.
     GPU(Memcpy3DParms) box{};
-    auto const pitched = [](void const* data, std::size_t pitch) {
-      GPU(PitchedPtr) result;
-      result.ptr = const_cast<void*>(data);
-      result.pitch = pitch;
-      result.xsize = pitch;
-      result.ysize = 100;
-      return result;
-    };
     box.srcPtr = pitched(source.data(), host_pitch);
     box.dstPtr = pitched(memory.get(), device_pitch);
     box.srcPos.x = 5;
@@ -255,15 +257,8 @@ void within_device() {
     show(to);
     // 999 slices of 90 rows.
     GPU(Memcpy3DParms) box{};
-    auto const pitched = [](unsigned char* data) {
-      GPU(PitchedPtr) result;
-      result.ptr = data;
-      result.pitch = result.xsize = pitch;
-      result.ysize = 100;
-      return result;
-    };
-    box.srcPtr = pitched(from.get());
-    box.dstPtr = pitched(to.get());
+    box.srcPtr = pitched(from.get(), pitch);
+    box.dstPtr = pitched(to.get(), pitch);
     box.srcPos.x = 5;
     box.srcPos.y = 3;
     box.dstPos.z = 1;

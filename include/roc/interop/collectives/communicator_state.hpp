@@ -37,7 +37,7 @@ class collective_wait {
   /// @param limit 0: none
   explicit collective_wait(std::chrono::milliseconds limit)
       : limit_(limit), begin_(std::chrono::steady_clock::now()) {}
-  /// Returns true if a wait has lasted as long as its limit. 0 is none.
+  /// Returns true if a wait has lasted as long as its limit, unless that is 0.
   static bool is_over(std::chrono::steady_clock::duration waited, std::chrono::milliseconds limit) {
     // In milliseconds, because a limit of years would overflow in nanoseconds.
     return limit.count() != 0 &&
