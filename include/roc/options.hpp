@@ -73,7 +73,7 @@ struct options {
   /// on NVIDIA those of at most this size and at most 64 KiB, elsewhere none.
   /// (ROCARRAY_STAGING_THRESHOLD)
   std::size_t staging_threshold = detail::options_in_effect().staging_threshold;
-  /// The staging memory of one pool in bytes: 4 KiB to 1 TiB. A device has three pools for each
+  /// The staging memory of one pool in bytes: 4 KiB to 1 TiB. A device has four pools for each
   /// size of blocks. A lower limit applies to new blocks; existing ones are kept for later copies.
   /// (ROCARRAY_STAGING_LIMIT)
   std::size_t staging_limit = detail::options_in_effect().staging_limit;

@@ -19,6 +19,7 @@
 #include "copy/staging/pack.hpp"
 #include "copy/staging/parallel_staging.hpp"
 #include "copy/staging/staged_copy.hpp"
+#include "copy/staging/staging_driver.hpp"
 #include "copy/staging/stream_ordered_staging.hpp"
 #include "kernels/strided_copy.hpp"
 #include "runtime/current_device.hpp"
@@ -57,11 +58,26 @@ class few_workers_scope {
   base::options_scope const scope_{options_};
 };
 
+// Returns true if a staged copy in the other direction is pending, so that a copy without a stream
+// should be staged by values. The workers of parallel_staging wait for the device, or for staging
+// memory, while they could work for the other copy; staging_driver serves both copies. On 16 cores
+// and an H200, 1 GiB in each direction ran at 59 to 65 GB/s without values, and at 78 to 82 with
+// them; 4 MiB in each direction at 33 and 46.
+bool has_opposite_copy(copy_kind kind) {
+  bool const is_upload = kind == copy_kind::host_to_device;
+  if (is_upload ? is_downloading() : is_uploading()) return true;
+  return staging_driver::instance().has_transfers(!is_upload);
+}
+
 // Copies through staging memory. Complete on return if `when` is now, else enqueued on `stream`.
 void copy_staged(plan const& p, timing when, stream_ref stream) {
   std::optional<few_workers_scope> few_workers;
   if (when == timing::now && p.path == copy_path::staged) few_workers.emplace(p.canonical.bytes());
   bool const is_upload = p.kind == copy_kind::host_to_device;
+  if (when == timing::now && has_opposite_copy(p.kind)) {
+    auto work = std::make_shared<staged_copy>(staged_copy::for_value_staging(p));
+    if (transfer_by_values_and_wait(std::move(work), p.kind)) return;
+  }
   if (when == timing::now) {
     auto const work = staged_copy::for_parallel_packing(p);
     return is_upload ? upload_and_wait(work) : download_and_wait(work);

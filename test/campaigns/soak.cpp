@@ -51,7 +51,7 @@ constexpr std::size_t staging_limit = 4 * mebibyte;
 constexpr std::size_t staging_block = 256 * kibibyte;
 
 using roc::transfer::staging_pool;
-constexpr std::array clients{staging_pool::client::user_stream,
+constexpr std::array clients{staging_pool::client::user_upload, staging_pool::client::user_download,
                              staging_pool::client::internal_upload,
                              staging_pool::client::internal_download};
 

@@ -71,10 +71,12 @@ class alignas(4096) staging_driver {
   /// after start(). The transfer has the options of the calling thread, which enqueues the device
   /// work. Throws std::bad_alloc.
   ticket add(driven_transfer const& transfer);
+  /// Returns true if a transfer to the device, or from the device, is not complete.
+  bool has_transfers(bool are_uploads);
   /// Ends the CPU's part of a transfer, if it is not complete. On return no thread accesses the
   /// caller's memory for this transfer. Waits for tasks that run, not for the device. If
   /// `releases_waits` is true, the device's waits for the transfer end too, after earlier transfers
-  /// with the same counters are complete; there must be no later ones.
+  /// with the same counters are complete.
   void withdraw(ticket transfer, bool releases_waits) noexcept;
 
  private:

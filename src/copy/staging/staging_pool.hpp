@@ -29,8 +29,10 @@ class staging_pool {
   /// The kind of code that acquires buffers. A device has one pool of each memory for each client.
   /// Buffers used on a user's stream become free when the user's earlier work is done, which may be
   /// never; buffers of the internal streams always become free soon. The pools are separate so that
-  /// transfers on internal streams never wait for a user's stream.
-  enum class client { user_stream, internal_upload, internal_download };
+  /// transfers on internal streams never wait for a user's stream, and that a transfer in one
+  /// direction is not slow because those in the other one hold most of the memory. Work within a
+  /// device or between two uses user_upload.
+  enum class client { user_upload, user_download, internal_upload, internal_download };
 
   /// How a buffer is accessed. With `immediate` the caller's thread may access it as soon as
   /// acquire returns. With `stream_ordered` only work enqueued on the buffer's stream does, so the

@@ -17,13 +17,18 @@
 #include "copy/staging/thread_pool.hpp"
 #include "platform/call.hpp"
 #include "runtime/auxiliary_streams.hpp"
+#include "runtime/internal_stream.hpp"
 #include "runtime/stream_capture.hpp"
 #include "runtime/stream_handle.hpp"
 
 namespace roc::transfer {
 namespace {
 
-constexpr auto user_stream = staging_pool::client::user_stream;
+using client = staging_pool::client;
+
+client user_client(copy_kind kind) noexcept {
+  return kind == copy_kind::host_to_device ? client::user_upload : client::user_download;
+}
 
 // Packs or unpacks one chunk in a host function of a stream, together with the thread pool. An item
 // is a task.
@@ -113,8 +118,9 @@ struct staging_needs {
 void enqueue_on_one_stream(std::shared_ptr<staged_work const> work, copy_kind kind,
                            stream_ref stream, bool is_captured_stream) {
   staging_needs const needs(*work);
-  auto& pool = staging_pool::pinned(user_stream);
-  staging_slot slot{nullptr, nullptr, stream, user_stream};
+  client const pool_client = user_client(kind);
+  auto& pool = staging_pool::pinned(pool_client);
+  staging_slot slot{nullptr, nullptr, stream, pool_client};
   staging_buffer_ptr descriptions;
   staging_buffer_ptr data;
   if (is_captured_stream && needs.description_bytes != 0) {
@@ -142,7 +148,8 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
                         runtime::auxiliary_streams& auxiliary) {
   constexpr std::size_t max_slots = runtime::auxiliary_streams::max_slots;
   staging_needs const needs(*work);
-  auto& pool = staging_pool::pinned(user_stream);
+  client const pool_client = user_client(kind);
+  auto& pool = staging_pool::pinned(pool_client);
   std::array<staging_buffer_ptr, max_slots> buffers;
   // The buffers belong to the user's stream, which waits for their last use: the next copies on
   // that stream may reuse them without waiting.
@@ -163,10 +170,10 @@ void enqueue_overlapped(std::shared_ptr<staged_work const> work, copy_kind kind,
       std::size_t const slot = chunk % count;
       std::byte* const data = buffers[slot]->data() + (slot == 0 ? needs.description_bytes : 0);
       if (chunk >= count) auxiliary.first.wait(auxiliary.slot_free[slot]);
-      steps.enqueue_first(chunk, {description, data, auxiliary.first, user_stream});
+      steps.enqueue_first(chunk, {description, data, auxiliary.first, pool_client});
       auxiliary.first_done.record(auxiliary.first);
       auxiliary.second.wait(auxiliary.first_done);
-      steps.enqueue_second(chunk, {description, data, auxiliary.second, user_stream});
+      steps.enqueue_second(chunk, {description, data, auxiliary.second, pool_client});
       auxiliary.slot_free[slot].record(auxiliary.second);
       description += work->description_bytes(chunk);
     }
@@ -193,9 +200,9 @@ struct value_buffers {
   std::byte* description = nullptr;  // in the first buffer, before its data
 
   // Fills in the slots of `transfer`. Blocks until there is memory for one slot.
-  value_buffers(driven_transfer& transfer, stream_ref stream) {
+  value_buffers(driven_transfer& transfer, stream_ref stream, client pool_client) {
     staging_needs const needs(*transfer.work);
-    auto& pool = staging_pool::pinned(user_stream);
+    auto& pool = staging_pool::pinned(pool_client);
     std::size_t const slot_bytes = base::round_up(needs.max_data_bytes, slot_alignment);
     std::size_t const wanted = std::min(buffers.size(), transfer.work->chunk_count());
     for (std::size_t& count = transfer.slot_count; count != wanted;) {
@@ -234,8 +241,8 @@ struct value_buffers {
 class value_steps {
  public:
   value_steps(driven_transfer const& transfer, runtime::auxiliary_streams& pair,
-              std::byte* description)
-      : transfer_(transfer), pair_(pair), description_(description) {}
+              std::byte* description, client pool_client)
+      : transfer_(transfer), pair_(pair), description_(description), client_(pool_client) {}
 
   // Enqueues all steps in the order of `stream`, and makes `stream` wait for the transfer. No value
   // is awaited on the user's stream: it waits for an event, so that the runtime knows the order of
@@ -268,7 +275,7 @@ class value_steps {
   void enqueue_transfer(std::size_t chunk) {
     staged_work const& work = *transfer_.work;
     staging_slot slot{description_, transfer_.slots[chunk % transfer_.slot_count], pair_.first,
-                      user_stream};
+                      client_};
     slot.item_count = work.write_description(chunk, slot);
     if (transfer_.is_upload) {
       static_cast<void>(work.enqueue_upload(chunk, slot, true));
@@ -291,22 +298,24 @@ class value_steps {
   driven_transfer const& transfer_;
   runtime::auxiliary_streams& pair_;
   std::byte* description_;
+  client client_;
 };
 
 // Enqueues the device's steps on a pair of auxiliary streams, and gives the CPU's steps to the
 // driver. The driver has the transfer before the first step is enqueued: the CPU works while the
-// later ones are.
-void enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind, stream_ref stream,
-                         runtime::auxiliary_streams_guard& auxiliary) {
+// later ones are. Returns its ticket.
+staging_driver::ticket enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind,
+                                           stream_ref stream, client pool_client,
+                                           runtime::auxiliary_streams_guard& auxiliary) {
   runtime::auxiliary_streams& pair = *auxiliary;
   driven_transfer transfer{
       std::move(work), kind == copy_kind::host_to_device, pair.counters, pair.last_value, {}, 0};
-  value_buffers memory(transfer, stream);
+  value_buffers memory(transfer, stream, pool_client);
   staging_driver& driver = staging_driver::instance();
   staging_driver::ticket const ticket = driver.add(transfer);
   pair.last_value = transfer.last_value();
   try {
-    value_steps(transfer, pair, memory.description).enqueue(stream);
+    value_steps(transfer, pair, memory.description, pool_client).enqueue(stream);
   } catch (...) {
     // No thread and no pending work may still use the caller's memory, or the buffers after their
     // release. The steps that were enqueued end by themselves: each waits only for those before it,
@@ -320,6 +329,7 @@ void enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind
     }
     throw;
   }
+  return ticket;
 }
 
 // Returns true if the stream is being captured, by whomever, or if that cannot be found out: the
@@ -358,13 +368,39 @@ void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind k
   if (!is_captured_stream && (by_values || work->chunk_count() > 1)) {
     runtime::auxiliary_streams_guard auxiliary(stream);
     if (auxiliary && by_values && runtime::progress_counters_of(*auxiliary) != nullptr) {
-      return enqueue_with_driver(std::move(work), kind, stream, auxiliary);
+      enqueue_with_driver(std::move(work), kind, stream, user_client(kind), auxiliary);
+      return;
     }
     if (auxiliary && work->chunk_count() > 1) {
       return enqueue_overlapped(std::move(work), kind, stream, *auxiliary);
     }
   }
   enqueue_on_one_stream(std::move(work), kind, stream, is_captured_stream);
+}
+
+bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_kind kind) {
+  bool const is_upload = kind == copy_kind::host_to_device;
+  stream_ref const stream = runtime::internal_stream(
+      is_upload ? runtime::transfer_direction::upload : runtime::transfer_direction::download);
+  if (!uses_value_staging(stream)) return false;
+  staging_driver::ticket ticket = 0;
+  {
+    runtime::auxiliary_streams_guard auxiliary(stream);
+    if (!auxiliary || runtime::progress_counters_of(*auxiliary) == nullptr) return false;
+    client const pool_client = is_upload ? client::internal_upload : client::internal_download;
+    ticket = enqueue_with_driver(std::move(work), kind, stream, pool_client, auxiliary);
+  }
+  try {
+    event reached;
+    reached.record(stream);
+    reached.synchronize();
+  } catch (...) {
+    // No thread and no pending work may still use the caller's memory.
+    bool const is_idle = runtime::synchronize_quietly(stream);
+    staging_driver::instance().withdraw(ticket, !is_idle);
+    throw;
+  }
+  return true;
 }
 
 }  // namespace roc::transfer

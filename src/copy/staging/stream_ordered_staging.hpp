@@ -32,4 +32,12 @@ bool uses_value_staging(stream_ref stream);
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
                             stream_ref stream, bool by_values);
 
+/// Transfers `work` between the current device and host memory by values, and returns after it is
+/// complete. Runs on an internal stream, which is ordered with no other stream: the caller has
+/// waited for all work that must come before. Returns false, and transfers nothing, if values are
+/// not used (see uses_value_staging), no auxiliary streams are free, or the device cannot wait for
+/// values. Throws roc::error, out_of_memory, std::bad_alloc; no work of the transfer is pending
+/// then.
+bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_kind kind);
+
 }  // namespace roc::transfer

@@ -223,6 +223,26 @@ TEST_F(StagingDriver, WithdrawnTransferReleasesTheWaitsAfterEarlierTransfers) {
   EXPECT_TRUE(later_work->has_run_chunks(0));
 }
 
+TEST_F(StagingDriver, HasATransferUntilItIsComplete) {
+  EXPECT_FALSE(driver.has_transfers(true));
+  EXPECT_FALSE(driver.has_transfers(false));
+  driven_transfer const transfer = transfer_of(work, false);
+  add(transfer);
+  EXPECT_TRUE(driver.has_transfers(false));
+  EXPECT_FALSE(driver.has_transfers(true));
+  EXPECT_TRUE(deliver(transfer));
+  EXPECT_TRUE(becomes_true([&] { return !driver.has_transfers(false); }));
+  auto const other_work = std::make_shared<counted_work>();
+  driven_transfer upload = transfer_of(other_work, true);
+  upload.counters = &other_counters;
+  upload.first_value = 0;
+  staging_driver::ticket const ticket = add(upload);
+  EXPECT_TRUE(driver.has_transfers(true));
+  EXPECT_FALSE(driver.has_transfers(false));
+  driver.withdraw(ticket, false);
+  EXPECT_FALSE(driver.has_transfers(true));
+}
+
 TEST_F(StagingDriver, WithdrawalOfACompleteTransferDoesNothing) {
   driven_transfer const transfer = transfer_of(work, false);
   staging_driver::ticket const ticket = add(transfer);

@@ -58,7 +58,7 @@ class StagingPool : public testing::Test {
   }
   void TearDown() override { roc::platform::set_call_hook(nullptr); }
 
-  staging_pool pool{block_bytes, staging_pool::client::user_stream, &allocate};
+  staging_pool pool{block_bytes, staging_pool::client::user_upload, &allocate};
   roc::stream stream{roc::non_blocking};
   roc::stream other{roc::non_blocking};
 };

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Copies without a stream in both directions at the same time: the thread that drives the copies on
+// streams does the CPU's part of them too, if values are used (options::stream_staging).
+#include <roc/roc.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "copy/staging/parallel_staging.hpp"
+#include "copy/staging/staged_copy.hpp"
+#include "copy/staging/staging_pool.hpp"
+#include "copy/staging/stream_ordered_staging.hpp"
+#include "platform/call.hpp"
+#include "support/options.hpp"
+
+namespace {
+
+using roc::transfer::copy_kind;
+using bytes = std::vector<std::uint8_t>;
+
+// Many chunks even for copies of little data.
+roc::test::program_options const options_of_tests([]() -> roc::options {
+  roc::options result = roc::test::small_staging();
+  result.stream_staging = roc::stream_staging_method::values;
+  result.copy_threads = 3;
+  return result;
+});
+
+constexpr std::size_t length = 100'000;
+
+bytes numbered(std::size_t count, unsigned seed) {
+  bytes result(count);
+  for (std::size_t i = 0; i != count; ++i) {
+    result[i] = static_cast<std::uint8_t>(seed + i * 7 + i / 256);
+  }
+  return result;
+}
+
+std::atomic<unsigned> value_waits = 0;
+
+// Counts the waits for values in a scope.
+class value_wait_counter {
+ public:
+  value_wait_counter() {
+    value_waits = 0;
+    previous_ = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+      if (record.name == std::string_view("hipStreamWaitValue64")) ++value_waits;
+    });
+  }
+  ~value_wait_counter() { roc::platform::set_call_hook(previous_); }
+  value_wait_counter(value_wait_counter const&) = delete;
+  value_wait_counter& operator=(value_wait_counter const&) = delete;
+
+ private:
+  roc::platform::call_hook previous_;
+};
+
+// Returns true if copies to and from an array of its own, without a stream, are right until `ends`
+// returns true.
+template <class Condition>
+bool copies_are_right(bool are_uploads, unsigned seed, Condition ends) {
+  bytes const source = numbered(length, seed);
+  roc::device_array<std::uint8_t> const array({length});
+  array.copy_to_device(source);
+  while (!ends()) {
+    if (are_uploads) {
+      array.copy_to_device(source);
+    } else {
+      bytes back(length);
+      array.copy_to_host(back);
+      if (back != source) return false;
+    }
+  }
+  bytes back(length);
+  array.copy_to_host(back);
+  return back == source;
+}
+
+std::shared_ptr<roc::transfer::staged_copy> staged(copy_kind kind, std::uint8_t const* source,
+                                                   std::uint8_t* destination) {
+  roc::transfer::plan result(kind);
+  result.canonical.source = reinterpret_cast<std::byte const*>(source);
+  result.canonical.destination = reinterpret_cast<std::byte*>(destination);
+  result.canonical.run = length;
+  result.path = roc::copy_path::staged;
+  return std::make_shared<roc::transfer::staged_copy>(
+      roc::transfer::staged_copy::for_value_staging(result));
+}
+
+bool upload(bytes const& source, roc::device_array<std::uint8_t> const& destination) {
+  return transfer_by_values_and_wait(
+      staged(copy_kind::host_to_device, source.data(), destination.data()),
+      copy_kind::host_to_device);
+}
+
+bool download(roc::device_array<std::uint8_t> const& source, bytes& destination) {
+  return transfer_by_values_and_wait(
+      staged(copy_kind::device_to_host, source.data(), destination.data()),
+      copy_kind::device_to_host);
+}
+
+TEST(OppositeCopies, AreStagedByValues) {
+  value_wait_counter const counted;
+  auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  auto const ends = [=] { return value_waits != 0 || std::chrono::steady_clock::now() > end; };
+  auto uploads = std::async(std::launch::async, [&] { return copies_are_right(true, 1, ends); });
+  EXPECT_TRUE(copies_are_right(false, 2, ends));
+  EXPECT_TRUE(uploads.get());
+  EXPECT_NE(0u, value_waits);
+}
+
+TEST(OppositeCopies, CopiesInOneDirectionUseNoValues) {
+  bytes const source = numbered(length, 1);
+  roc::device_array<std::uint8_t> const array({length});
+  value_wait_counter const counted;
+  for (int i = 0; i != 3; ++i) array.copy_to_device(source);
+  auto const copy_often = [&] {
+    for (int i = 0; i != 20; ++i) {
+      bytes back(length);
+      array.copy_to_host(back);
+      if (back != source) return false;
+    }
+    return true;
+  };
+  auto others = std::async(std::launch::async, copy_often);
+  EXPECT_TRUE(copy_often());
+  EXPECT_TRUE(others.get());
+  EXPECT_EQ(0u, value_waits);
+}
+
+TEST(OppositeCopies, UseNoValuesIfTheOptionSaysSo) {
+  value_wait_counter const counted;
+  auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  auto const copies = [&](bool are_uploads) {
+    roc::scoped_options const scope({.stream_staging = roc::stream_staging_method::host_functions});
+    return copies_are_right(are_uploads, 3, [&] { return std::chrono::steady_clock::now() > end; });
+  };
+  auto uploads = std::async(std::launch::async, [&] { return copies(true); });
+  EXPECT_TRUE(copies(false));
+  EXPECT_TRUE(uploads.get());
+  EXPECT_EQ(0u, value_waits);
+}
+
+TEST(OppositeCopies, TransferByValuesIsCompleteOnReturn) {
+  roc::device_array<std::uint8_t> const array({length});
+  for (unsigned round = 0; round != 20; ++round) {
+    bytes const source = numbered(length, round);
+    bytes back(length);
+    ASSERT_TRUE(upload(source, array));
+    ASSERT_TRUE(download(array, back));
+    ASSERT_EQ(source, back);
+  }
+}
+
+TEST(OppositeCopies, TransferByValuesTellsThatItTransfersNothing) {
+  roc::scoped_options const scope({.stream_staging = roc::stream_staging_method::host_functions});
+  roc::device_array<std::uint8_t> const array({length});
+  array.fill(7);
+  bytes back(length);
+  EXPECT_FALSE(upload(numbered(length, 1), array));
+  EXPECT_FALSE(download(array, back));
+  EXPECT_EQ(bytes(length), back);
+  array.copy_to_host(back);
+  EXPECT_EQ(bytes(length, 7), back);
+}
+
+// Copies of several threads in each direction share the internal stream of the direction.
+TEST(OppositeCopies, ManyThreadsCopyInBothDirections) {
+  std::vector<std::future<bool>> results;
+  for (unsigned i = 0; i != 6; ++i) {
+    results.push_back(std::async(std::launch::async, [i] {
+      int rounds = 20;
+      return copies_are_right(i % 2 == 0, i, [&] { return rounds-- == 0; });
+    }));
+  }
+  for (auto& result : results) EXPECT_TRUE(result.get());
+  EXPECT_FALSE(roc::transfer::is_uploading());
+  EXPECT_FALSE(roc::transfer::is_downloading());
+}
+
+// Each call of HIP that the transfers make fails in turn. After an error nothing accesses the
+// caller's memory, no staging memory is lost, and later transfers are right.
+class OppositeCopyFailure : public testing::TestWithParam<char const*> {};
+
+TEST_P(OppositeCopyFailure, LeavesTheCallersMemoryIntact) {
+  bytes const source = numbered(length, 1);
+  roc::device_array<std::uint8_t> const array({length});
+  bytes back(length);
+  ASSERT_TRUE(upload(source, array));
+  ASSERT_TRUE(download(array, back));
+  bool has_failed = true;
+  unsigned failures = 0;
+  for (unsigned nth = 1; has_failed && nth != 300; nth += 1 + nth / 8) {
+    bytes sent = numbered(length, nth);
+    std::fill(back.begin(), back.end(), std::uint8_t{0});
+    ASSERT_TRUE(roc::platform::fail_call(GetParam(), nth, hipErrorUnknown));
+    has_failed = false;
+    try {
+      upload(sent, array);
+      download(array, back);
+    } catch (roc::error const&) {
+      has_failed = true;
+    }
+    roc::platform::clear_failures();
+    failures += has_failed ? 1 : 0;
+    bytes const after_error = back;
+    std::fill(sent.begin(), sent.end(), std::uint8_t{1});
+    roc::device().synchronize();
+    ASSERT_EQ(after_error, back) << GetParam() << ':' << nth;
+    ASSERT_EQ(0u, roc::transfer::staging_pool::count_lost_blocks()) << GetParam() << ':' << nth;
+    ASSERT_TRUE(upload(source, array));
+    ASSERT_TRUE(download(array, back));
+    ASSERT_EQ(source, back) << GetParam() << ':' << nth;
+  }
+  EXPECT_NE(0u, failures);
+  EXPECT_FALSE(has_failed) << "the last use did not fail";
+}
+
+INSTANTIATE_TEST_SUITE_P(OfCalls, OppositeCopyFailure,
+                         testing::Values("hipStreamWaitValue64", "hipStreamWriteValue64",
+                                         "hipMemcpyAsync", "hipStreamWaitEvent", "hipEventRecord",
+                                         "hipEventSynchronize"));
+
+}  // namespace
