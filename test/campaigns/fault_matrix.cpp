@@ -1,37 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The fault matrix: scenarios over the whole public interface, in which every HIP call, every
-// operator new and every start of a thread fails in turn. Each run must end with the right data or
-// with a typed error; nothing may crash, hang, leak or get lost, and the library works on.
-//
-//   fault_matrix                      all faults of all scenarios
-//   fault_matrix --seconds 8          a sample that takes about so long; --seed N repeats it
-//   fault_matrix --every 10           every tenth case, beginning with one that the seed chooses
-//   fault_matrix --scenario "map" --fault hipEventRecord:3:later --state warm
-//
-// A scenario runs `warm`, in a process that has run it before, with the fault in its calls; and
-// `cold`, in a process of its own, with the fault in everything that it does. The mode is that of
-// ROCARRAY_HOST_MODE.
-#include "campaigns/fault_matrix.hpp"
-
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+// Scenarios of the fault matrix: arrays, copies, memory, streams and devices, and the program. See
+// fault_matrix_driver.cpp.
 #include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <ctime>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <random>
-#include <set>
+#include <stdexcept>
 #include <thread>
-#include <tuple>
 
 #include <roc/interop/span.hpp>
 #include <roc/native.hpp>
@@ -39,31 +14,9 @@
 #include <roc/interop/dlpack.hpp>
 #endif
 
-#include "copy/staging/staging_pool.hpp"
+#include "campaigns/fault_matrix.hpp"
 #include "support/captures.hpp"
-#include "support/environment.hpp"
 #include "support/trim.hpp"
-
-// Replaces the function of the C library for the whole program: std::thread throws if it fails.
-extern "C" int pthread_create(pthread_t* thread, pthread_attr_t const* attributes,
-                              void* (*start)(void*), void* argument) {
-  namespace faults = roc::test::faults;
-  unsigned const number = ++faults::thread_starts;
-  unsigned const first = faults::first_failing_start;
-  if (first != 0 && (number == first || (number > first && faults::all_later_starts_fail))) {
-    ++faults::failed_starts;
-    return EAGAIN;
-  }
-  static auto* const original =
-      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
-  return original(thread, attributes, start, argument);
-}
-
-#if defined(__SANITIZE_ADDRESS__)
-// The campaign counts allocations itself. Memory that the library leaks after an error on purpose,
-// because work may still use it, is no finding.
-extern "C" char const* __asan_default_options() { return "detect_leaks=0"; }
-#endif
 
 namespace roc::test::faults {
 namespace {
@@ -739,6 +692,44 @@ void arrays_on_several_devices(context& c) {
            "arrays on several devices");
 }
 
+void gather_to_new_host_array(context& c) {
+  std::vector<device> const devices{device(), last_device()};
+  auto const parts = split_to_devices(c.source(count), devices);
+  std::optional<host_array<word>> h;
+  if (!c.run([&] { h = gather_to_host(parts); })) return;
+  c.expect(is_made(*h, 1), "gather to a new host array");
+}
+
+// Expressions of indices and rectangles only calculate; what is copied and filled are views with
+// gaps and with axes of extent 1.
+void parts_of_arrays(context& c) {
+  words& from = c.source(count);
+  words& to = c.target(count);
+  matrix const a({side, side});
+  a.fill(9);
+  c.watch(a.view().ravel());
+  stream s;
+  constexpr std::size_t pitch = side * sizeof(word);
+  auto const source = rectangle<2>(from, {10, 40}, {20, 120}, {pitch});
+  auto const target = rectangle<2>(to, {10, 40}, {20, 120}, {pitch});
+  auto const on_device = rectangle<2>(a, {5, 0}, {20, 120}, {pitch});
+  if (!c.call([&] { roc::copy(source, on_device); })) return;
+  if (!c.call([&] { roc::copy(source, on_device, s); })) return;
+  if (!c.run([&] { s.synchronize(); })) return;
+  if (!c.call([&] { roc::copy(on_device, target, s); })) return;
+  if (!c.run([&] {
+        s.synchronize();
+        a(newaxis, ellipsis, slice(90, none)).fill(1, s);
+        roc::fill(a(roc::all, slice(80, 81)).squeeze<1>(), word{2}, s);
+        for (auto const& row : a(slice(50, 60), roc::all).split(5)) row.fill(3, s);
+        s.synchronize();
+      }))
+    return;
+  c.expect(to[10 * side + 10] == value_at(10 * side + 10, 1) && to[10 * side + 9] == 7 &&
+               a(7, 95).get() == 1 && a(99, 80).get() == 2 && a(55, 80).get() == 3,
+           "parts of arrays");
+}
+
 void host_copies(context& c) {
   words& from = c.source(count);
   words& to = c.target(count);
@@ -947,16 +938,19 @@ void pinned_cache_is_used(context& c) {
   c.expect(right && pinned_cache().bytes == 0, "pinned cache");
 }
 
+// The arrays have the least size that is cached. A part is copied, because the cache does not see
+// through how many chunks of staging memory a copy goes.
 void pageable_cache_is_used(context& c) {
   constexpr std::size_t words = (std::size_t{2} << 20) / sizeof(word);
+  constexpr std::size_t offset = words - count;
   stream s;
-  array const a({words});
+  array const a({count});
   bool right = false;
   if (!c.run([&] {
         a.fill(6);
         for (int i = 0; i != 3; ++i) {
           host_array<word> h({words});
-          a.copy_to_host(h, s);
+          a.copy_to_host(host_view<word>(h.data() + offset, {count}), s);
           s.synchronize();
           right = h(-1) == 6;
         }
@@ -1708,6 +1702,8 @@ std::vector<scenario> const own_scenarios{
     {"copies between devices", copies_between_devices},
     {"strided copies between devices", strided_copies_between_devices},
     {"arrays on several devices", arrays_on_several_devices},
+    {"gather to new host array", gather_to_new_host_array},
+    {"parts of arrays", parts_of_arrays},
     {"host copies", host_copies},
     {"fill 1 byte", fill_elements<1>},
     {"fill 3 bytes", fill_elements<3>},
@@ -1765,705 +1761,6 @@ std::vector<scenario> const& scenarios() {
 
 }  // namespace roc::test::faults
 
-// The driver. It does not use the library itself: it forks processes that run the cases, and
-// notices those that crash or hang.
-
-namespace roc::test::faults {
-namespace {
-
-struct test_case {
-  std::size_t scenario;
-  bool is_cold;
-  fault failure;
-};
-
-enum class outcome : unsigned char { not_reached, succeeded, failed, finding };
-
-// Shared by the driver and its child.
-struct shared_state {
-  std::atomic<unsigned long> progress;
-  std::atomic<std::size_t> current;  // index of the case that runs
-  use_counts counts;                 // of the last run
-  bool has_device;
-  bool is_on_cpu;
-  std::atomic<long> outcomes[4];
-  std::atomic<long> leaks_on_purpose;
-  char finding[4000];
-  bool is_finished;
-};
-
-shared_state* shared = nullptr;
-int error_file = -1;  // receives stderr of the child
-
-// What must not grow by runs of a scenario, successful or not.
-enum resource {
-  device_memory,
-  pinned_memory,
-  registrations,
-  native_streams,
-  native_events,
-  textures,
-  opened_memory,
-  pool_bytes,
-  pool_reserved,
-  allocations,
-  threads,
-  resource_count
-};
-constexpr char const* resource_names[] = {"allocations of device memory",
-                                          "allocations of pinned memory",
-                                          "registrations",
-                                          "streams",
-                                          "events",
-                                          "textures",
-                                          "open allocations of other processes",
-                                          "bytes in use of the pool",
-                                          "bytes that the pool keeps",
-                                          "allocations of host memory",
-                                          "threads"};
-using resources = std::array<long, resource_count>;
-
-long thread_count() {
-  FILE* const file = std::fopen("/proc/self/stat", "r");
-  if (file == nullptr) return 0;
-  char line[1024];
-  long result = 0;
-  if (std::fgets(line, sizeof line, file) != nullptr) {
-    char const* const end_of_name = std::strrchr(line, ')');
-    if (end_of_name != nullptr) {
-      std::sscanf(end_of_name + 1,
-                  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
-                  &result);
-    }
-  }
-  std::fclose(file);
-  return result;
-}
-
-// Waits for all work, lets the library free what it keeps, and returns what exists.
-resources measure() {
-  synchronize_devices();
-  trim_pinned_cache();
-  trim_pageable_cache();
-  resources result{};
-  for (int i = 0; i != device::count(); ++i) {
-    memory_resource& pool = device_resource(i);
-    // One call waits up to 10 ms for the streams, which is short for a busy machine.
-    for (int calls = 0; calls == 0 || (calls < 20 && pool.statistics().reserved_bytes != 0);
-         ++calls) {
-      pool.trim();
-    }
-    result[pool_bytes] += static_cast<long>(pool.statistics().current_bytes);
-    result[pool_reserved] += static_cast<long>(pool.statistics().reserved_bytes);
-  }
-  auto const successes = [](char const* call) -> long {
-    static std::map<std::string_view, std::size_t> indices;
-    auto const [entry, is_new] = indices.emplace(call, 0);
-    if (is_new) entry->second = index_of_call(call);
-    return call_successes[entry->second];
-  };
-  result[device_memory] = successes("hipMalloc") + successes("hipMallocAsync") +
-                          successes("hipMallocFromPoolAsync") + successes("hipMallocManaged") -
-                          successes("hipFree") - successes("hipFreeAsync");
-  result[pinned_memory] = successes("hipHostMalloc") - successes("hipHostFree");
-  // Each is an allocation of HIP on the CPU, too.
-  long const kept_registrations = registrations_of_collectives();
-  result[registrations] =
-      successes("hipHostRegister") - successes("hipHostUnregister") - kept_registrations;
-  // The library keeps its native streams, and creates one only if none of them is known to be idle.
-  result[native_streams] = successes("hipStreamCreateWithFlags") +
-                           successes("hipStreamCreateWithPriority") - successes("hipStreamDestroy");
-  result[native_events] = successes("hipEventCreateWithFlags") +
-                          successes("hipIpcOpenEventHandle") - successes("hipEventDestroy");
-  result[textures] = successes("hipCreateTextureObject") - successes("hipDestroyTextureObject");
-  result[opened_memory] = successes("hipIpcOpenMemHandle") - successes("hipIpcCloseMemHandle");
-  result[allocations] = live_allocations() - kept_registrations;
-  result[threads] = thread_count();
-  return result;
-}
-
-// Returns true if errors of HIP explain that the resource grows, which is no finding:
-// - the call that frees it failed: nothing can free it. Without host memory HIP on the CPU fails
-// so.
-// - the collective library of the host platform could not enqueue the host function that frees an
-// operation.
-// - the device cannot be made current, for ever, and the log says so: freeing needs the device.
-bool is_explained(fault const& f, int grown) {
-  auto const has_failed = [](char const* call) { return call_errors[index_of_call(call)] != 0; };
-  if (f.all_later && f.kind == fault_kind::call && log_lines != 0 &&
-      (has_failed("hipGetDevice") || has_failed("hipSetDevice"))) {
-    return true;
-  }
-  bool const freeing_fails = has_failed("hipFree") || has_failed("hipFreeAsync");
-  switch (grown) {
-    case device_memory:
-    case pool_bytes:
-    case pool_reserved: return freeing_fails;
-    case pinned_memory: return has_failed("hipHostFree");
-    case registrations: return has_failed("hipHostUnregister");
-    // A native stream is used again only after its last event is known to be reached.
-    case native_streams:
-      return has_failed("hipEventRecord") || has_failed("hipEventQuery") ||
-             has_failed("hipStreamDestroy");
-    case native_events: return has_failed("hipEventDestroy");
-    case textures: return has_failed("hipDestroyTextureObject");
-    case opened_memory: return has_failed("hipIpcCloseMemHandle");
-    // What HIP on the CPU has not freed consists of host memory and threads.
-    default:
-      return freeing_fails || lost_operations != 0 || has_failed("hipHostFree") ||
-             has_failed("hipHostUnregister") || has_failed("hipStreamDestroy") ||
-             has_failed("hipEventDestroy") || has_failed("hipGraphDestroy") ||
-             has_failed("hipGraphExecDestroy");
-  }
-}
-
-// Copies of all kinds through all staging memory. Returns what is wrong.
-std::string probe() {
-  try {
-    stream s;
-    words const from = make_words(count, 5);
-    words to(count);
-    array const a = to_device(from);
-    a.copy_to_host(to);
-    if (to != from) return "a staged copy afterwards is wrong";
-    array const b({count}, order::c, s);
-    b.copy_to_device(from, s);
-    b.copy_to_host(to, s);
-    s.synchronize();
-    if (to != from) return "a copy on a stream afterwards is wrong";
-    auto const guard = register_host(to);
-    b.fill(3, s);
-    b.copy_to_host(to, s);
-    s.synchronize();
-    if (std::count(to.begin(), to.end(), 3u) != static_cast<std::ptrdiff_t>(count)) {
-      return "a registered copy afterwards is wrong";
-    }
-  } catch (std::exception const& error) {
-    return std::string("a copy afterwards fails: ") + error.what();
-  }
-  std::size_t const blocks = transfer::staging_pool::count_lost_blocks();
-  return blocks == 0 ? "" : std::to_string(blocks) + " blocks of staging memory are lost";
-}
-
-void prepare_process() {
-  // Staging memory is small, so that copies need many chunks and memory that is lost is missed.
-  set_options({.copy_threads = 2,
-               .staging_threshold = 0,
-               .staging_limit = 64 << 10,
-               .staging_block = 16 << 10,
-               .staging_chunk = 4 << 10,
-               .log = log_level::error});
-  set_log_hook(count_log_line);
-  platform::set_call_hook(count_call);
-}
-
-struct run_result {
-  outcome kind;
-  std::string finding;
-  bool may_leak;  // the library said so
-};
-
-run_result run_once(test_case const& t) {
-  has_logged_leak = false;
-  log_lines = 0;
-  context c(t.failure, t.is_cold);
-  c.execute(scenarios()[t.scenario].run);
-  run_result result{outcome::succeeded, c.finding(), has_logged_leak};
-  if (!c.has_failed()) result.kind = outcome::not_reached;
-  if (c.has_thrown()) result.kind = outcome::failed;
-  shared->counts = c.counts();
-  return result;
-}
-
-// Runs a case, and again if something has grown: what grows in every run is a leak.
-run_result run_case(test_case const& t) {
-  // The library removes what it knows of finished work when there is much of it.
-  constexpr int most_runs = 40;
-  // A cold run is the first of its process: what it creates is not known.
-  resources before = t.is_cold ? resources{} : measure();
-  run_result result = run_once(t);
-  std::set<int> grown;
-  for (int i = 0; i != resource_count; ++i) grown.insert(i);
-  for (int runs = 1; result.finding.empty(); ++runs) {
-    resources const after = measure();
-    ++shared->progress;
-    if (t.is_cold) {
-      if (after[pool_bytes] != 0 && !result.may_leak && !is_explained(t.failure, pool_bytes)) {
-        result.finding = std::to_string(after[pool_bytes]) + " bytes of the pool are lost";
-      }
-      if (after[registrations] != 0 && !is_explained(t.failure, registrations)) {
-        result.finding = "a range is registered still";
-      }
-      break;
-    }
-    // A native stream on the CPU consists of host memory and a thread.
-    bool const adds_streams = after[native_streams] > before[native_streams];
-    std::erase_if(grown, [&](int i) {
-      return after[static_cast<std::size_t>(i)] <= before[static_cast<std::size_t>(i)] ||
-             is_explained(t.failure, i) ||
-             (adds_streams && is_explained(t.failure, native_streams));
-    });
-    if (result.may_leak) {
-      if (!grown.empty()) ++shared->leaks_on_purpose;
-      break;
-    }
-    if (grown.empty()) break;
-    if (runs == most_runs) {
-      for (int i : grown) {
-        result.finding += (result.finding.empty() ? "leaked in each run: " : ", ") +
-                          std::string(resource_names[i]);
-      }
-      break;
-    }
-    before = after;
-    auto const again = run_once(t);
-    result.finding = again.finding;
-    result.may_leak = result.may_leak || again.may_leak;
-  }
-  if (result.finding.empty()) result.finding = probe();
-  if (result.finding.empty() && t.is_cold) {
-    auto const again = run_once({t.scenario, false, {}});
-    result.finding = again.finding;
-    if (again.kind == outcome::failed && result.finding.empty()) {
-      result.finding = "the scenario fails afterwards";
-    }
-  }
-  if (!result.finding.empty()) result.kind = outcome::finding;
-  return result;
-}
-
-// Ends the process. The parent process reads the finding; with --here, where there is no parent,
-// the finding is printed.
-[[noreturn]] void exit_with_finding(std::string const& finding) {
-  std::snprintf(shared->finding, sizeof shared->finding, "%s", finding.c_str());
-  std::printf("%s\n", finding.c_str());
-  std::fflush(stdout);
-  std::_Exit(1);
-}
-
-// Runs cases in the child. Ends the process after a finding, because it may be damaged.
-[[noreturn]] void run_cases(std::vector<test_case> const& cases, std::size_t first,
-                            std::size_t last) {
-  prepare_process();
-  std::size_t warm_scenario = scenarios().size();
-  for (std::size_t i = first; i != last; ++i) {
-    shared->current = i;
-    ++shared->progress;
-    static_cast<void>(::ftruncate(error_file, 0));
-    test_case const& t = cases[i];
-    if (!t.is_cold && warm_scenario != t.scenario) {
-      warm_scenario = t.scenario;
-      for (int run = 0; run != 2; ++run) {
-        auto const result = run_once({t.scenario, false, {}});
-        if (result.kind == outcome::failed || !result.finding.empty()) {
-          exit_with_finding("without a fault: " + result.finding);
-        }
-        measure();
-      }
-      static_cast<void>(probe());
-    }
-    run_result const result = run_case(t);
-    ++shared->outcomes[static_cast<int>(result.kind)];
-    if (result.kind == outcome::finding) {
-      exit_with_finding(result.finding);
-    }
-  }
-  shared->is_finished = true;
-  std::exit(0);  // runs the exit handlers of the library, too
-}
-
-// Measures how often a scenario uses what can fail, and writes it to shared->counts.
-[[noreturn]] void count_uses(std::size_t scenario, bool is_cold) {
-  prepare_process();
-  shared->has_device = device::count() != 0;
-  if (!shared->has_device) std::_Exit(0);
-  if (!is_cold) {
-    shared->is_on_cpu = on_cpu();
-    for (int run = 0; run != 2; ++run) {
-      static_cast<void>(run_once({scenario, false, {}}));
-      measure();
-    }
-  }
-  auto const result = run_once({scenario, is_cold, {}});
-  if (result.kind == outcome::failed || !result.finding.empty()) {
-    std::snprintf(shared->finding, sizeof shared->finding, "%s", result.finding.c_str());
-  }
-  std::_Exit(0);
-}
-
-struct settings {
-  double seconds = 0;     // 0: all cases
-  std::size_t every = 1;  // runs one of so many cases
-  std::optional<unsigned long> seed;
-  std::string scenario;
-  std::string fault;
-  std::string state;
-  double hang_seconds = 30;
-  bool lists = false;
-  bool runs_here = false;  // without a child, for a debugger
-};
-
-// Waits for the child. Returns its status, or nullopt if it hangs; it is then killed.
-std::optional<int> wait_for(pid_t child, int end_of_child, double hang_seconds) {
-  unsigned long progress = shared->progress;
-  auto last_progress = std::chrono::steady_clock::now();
-  for (;;) {
-    pollfd entry{end_of_child, POLLIN, 0};
-    bool const has_ended = ::poll(&entry, 1, 200) > 0;
-    auto const now = std::chrono::steady_clock::now();
-    int status = 0;
-    if (has_ended) {
-      ::waitpid(child, &status, 0);
-      return status;
-    }
-    if (shared->progress != progress) {
-      progress = shared->progress;
-      last_progress = now;
-    }
-    if (std::chrono::duration<double>(now - last_progress).count() > hang_seconds) {
-      ::kill(child, SIGKILL);
-      ::waitpid(child, &status, 0);
-      return std::nullopt;
-    }
-  }
-}
-
-// Runs f() in a child. Returns what went wrong; empty if it ended normally.
-template <class F>
-std::string run_in_child(settings const& s, F f) {
-  shared->finding[0] = 0;
-  shared->is_finished = false;
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
-  std::fflush(nullptr);
-  static_cast<void>(::ftruncate(error_file, 0));
-  pid_t const child = ::fork();
-  if (child == 0) {
-    ::close(ends[0]);
-    ::dup2(error_file, STDERR_FILENO);
-    f();
-  }
-  ::close(ends[1]);
-  auto const status = wait_for(child, ends[0], s.hang_seconds);
-  ::close(ends[0]);
-  if (shared->finding[0] != 0) return shared->finding;
-  if (!status) return "hangs";
-  if (*status == 0) return "";
-  char text[600] = {};
-  auto const size = ::lseek(error_file, 0, SEEK_END);
-  auto const begin = std::max<off_t>(0, size > 500 && size < 1500 ? 0 : size - 500);
-  static_cast<void>(::pread(error_file, text, sizeof text - 1, begin));
-  // AddressSanitizer's first lines say more than its last.
-  char all[4000] = {};
-  static_cast<void>(::pread(error_file, all, sizeof all - 1, 0));
-  std::string message = text;
-  if (char const* const report = std::strstr(all, "ERROR: AddressSanitizer")) {
-    message = std::string(report).substr(0, 1200);
-  }
-  std::string const how = WIFSIGNALED(*status)
-                              ? "ends by signal " + std::to_string(WTERMSIG(*status))
-                              : "ends with status " + std::to_string(WEXITSTATUS(*status));
-  return how + (shared->is_finished ? " at exit" : "") + (message.empty() ? "" : ": " + message);
-}
-
-constexpr std::string_view end_of_capture = "hipStreamEndCapture";
-
-// Adds the faults of a scenario to `cases`.
-void add_cases(std::vector<test_case>& cases, std::size_t scenario, bool is_cold,
-               use_counts const& counts) {
-  auto const add = [&](fault f) {
-    // If a capture cannot be ended, the device cannot be synchronized, and the matrix cannot go on.
-    bool const is_end = f.kind == fault_kind::call && call_names[f.call] == end_of_capture;
-    for (bool const all_later : {false, true}) {
-      if (is_end && all_later) continue;
-      f.all_later = all_later;
-      cases.push_back({scenario, is_cold, f});
-    }
-  };
-  for (std::size_t i = 0; i != call_names.size(); ++i) {
-    std::string_view const name = call_names[i];
-    bool const allocates = name.find("Malloc") != name.npos || name.find("Create") != name.npos ||
-                           name == "hipHostRegister";
-    for (unsigned nth = 1; nth <= counts.calls[i]; ++nth) {
-      add({fault_kind::call, i, nth, false, hipErrorUnknown});
-      if (allocates) add({fault_kind::call, i, nth, false, hipErrorOutOfMemory});
-    }
-  }
-  // A vendor's runtime may not survive these.
-  if (!shared->is_on_cpu) return;
-  for (unsigned nth = 1; nth <= counts.allocations; ++nth) {
-    add({fault_kind::allocation, 0, nth, false, hipErrorUnknown});
-  }
-  for (unsigned nth = 1; nth <= counts.threads; ++nth) {
-    add({fault_kind::thread, 0, nth, false, hipErrorUnknown});
-  }
-#if ROCARRAY_PLATFORM_HOST
-  for (unsigned nth = 1; nth <= 3; ++nth) {
-    add({fault_kind::launch, 0, nth, false, hipErrorUnknown});
-  }
-#endif
-}
-
-// Keeps a few cases of each kind: the first use, the last, and one between.
-std::vector<test_case> sample(std::vector<test_case> const& cases, std::mt19937_64& random) {
-  std::map<std::array<std::size_t, 4>, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i != cases.size(); ++i) {
-    fault const& f = cases[i].failure;
-    groups[{cases[i].scenario, cases[i].is_cold, static_cast<std::size_t>(f.kind), f.call}]
-        .push_back(i);
-  }
-  std::set<std::size_t> chosen;
-  for (auto const& [key, members] : groups) {
-    auto const any = [&] { return members[random() % members.size()]; };
-    if (key[1] == 0) {
-      chosen.insert(members[random() % std::min<std::size_t>(members.size(), 2)]);
-      chosen.insert(
-          members[members.size() - 1 - random() % std::min<std::size_t>(members.size(), 2)]);
-      chosen.insert(any());
-    } else if (random() % 4 == 0) {
-      chosen.insert(any());  // each costs a process
-    }
-  }
-  std::vector<test_case> result;
-  for (std::size_t i : chosen) result.push_back(cases[i]);
-  return result;
-}
-
-std::optional<fault> parse_fault(std::string const& text) {
-  fault f;
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    auto const end = std::min(text.find(':', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  if (parts.size() < 2) return std::nullopt;
-  static std::map<std::string, fault_kind> const kinds{{"new", fault_kind::allocation},
-                                                       {"thread", fault_kind::thread},
-                                                       {"launch", fault_kind::launch},
-                                                       {"none", fault_kind::none}};
-  auto const kind = kinds.find(parts[0]);
-  f.kind = kind == kinds.end() ? fault_kind::call : kind->second;
-  f.call = index_of_call(parts[0]);
-  if (f.kind == fault_kind::call && f.call == call_names.size()) return std::nullopt;
-  f.nth = static_cast<unsigned>(std::strtoul(parts[1].c_str(), nullptr, 10));
-  for (std::size_t i = 2; i != parts.size(); ++i) {
-    if (parts[i] == "later") f.all_later = true;
-    if (parts[i] == "memory") f.code = hipErrorOutOfMemory;
-  }
-  return f;
-}
-
-settings parse_arguments(int size, char** arguments) {
-  settings s;
-  for (int i = 1; i < size; ++i) {
-    std::string_view const name = arguments[i];
-    char const* const value = i + 1 < size ? arguments[i + 1] : "";
-    if (name == "--list") {
-      s.lists = true;
-      continue;
-    }
-    if (name == "--here") {
-      s.runs_here = true;
-      continue;
-    }
-    ++i;
-    if (name == "--seconds") {
-      s.seconds = std::strtod(value, nullptr);
-    } else if (name == "--every") {
-      s.every = std::max(1ul, std::strtoul(value, nullptr, 10));
-    } else if (name == "--seed") {
-      s.seed = std::strtoul(value, nullptr, 10);
-    } else if (name == "--scenario") {
-      s.scenario = value;
-    } else if (name == "--fault") {
-      s.fault = value;
-    } else if (name == "--state") {
-      s.state = value;
-    } else if (name == "--hang") {
-      s.hang_seconds = std::strtod(value, nullptr);
-    } else {
-      std::fprintf(stderr,
-                   "usage: fault_matrix [--seconds N] [--every N] [--seed N] [--scenario NAME] "
-                   "[--fault CALL:N[:later][:memory]] [--state warm|cold] [--hang SECONDS] "
-                   "[--list] [--here]\n");
-      std::exit(2);
-    }
-  }
-  return s;
-}
-
-class campaign {
- public:
-  explicit campaign(settings const& s) : settings_(s) {}
-
-  int run() {
-    std::mt19937_64 random(seed());
-    std::vector<std::size_t> order(scenarios().size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (settings_.seconds != 0) std::shuffle(order.begin(), order.end(), random);
-    auto const counting_start = std::chrono::steady_clock::now();
-    for (std::size_t const i : order) {
-      if (is_time_up(counting_start) && !cases_.empty()) break;
-      if (!settings_.scenario.empty() && settings_.scenario != scenarios()[i].name) continue;
-      for (bool const is_cold : {false, true}) {
-        if (!settings_.state.empty() && (settings_.state == "cold") != is_cold) continue;
-        if (is_cold && !shared->is_on_cpu && settings_.state.empty())
-          continue;  // GPUs start slowly
-        auto const problem = run_in_child(settings_, [&] { count_uses(i, is_cold); });
-        if (!problem.empty()) {
-          report({i, is_cold, {}}, problem);
-          continue;
-        }
-        if (!shared->has_device) {
-          std::puts("there is no device; the fault matrix is skipped");
-          return 77;
-        }
-        for (std::size_t k = 0; k != call_names.size(); ++k) {
-          if (shared->counts.calls[k] != 0) calls_.insert(call_names[k]);
-        }
-        add_cases(cases_, i, is_cold, shared->counts);
-      }
-    }
-    std::size_t const all = cases_.size();
-    if (!settings_.fault.empty()) choose_fault();
-    if (settings_.seconds != 0) {
-      cases_ = sample(cases_, random);
-      shuffle_scenarios(random);
-    }
-    if (settings_.every != 1) {
-      std::size_t index = seed() % settings_.every;
-      std::erase_if(cases_, [&](test_case const&) { return index++ % settings_.every != 0; });
-    }
-    auto const start = std::chrono::steady_clock::now();
-    std::size_t ran = 0;
-    for (std::size_t next = 0; next != cases_.size();) {
-      if (is_time_up(start)) break;
-      // The warm cases of one scenario share a process, as far as the time allows.
-      std::size_t last = next + 1;
-      while (last != cases_.size() && !cases_[next].is_cold && !cases_[last].is_cold &&
-             equal_findings_[group_of(cases_[last])] < most_equal_findings_ &&
-             cases_[last].scenario == cases_[next].scenario && last - next < 500) {
-        ++last;
-      }
-      if (equal_findings_[group_of(cases_[next])] >= most_equal_findings_) {
-        ++next;
-        continue;
-      }
-      shared->current = next;
-      auto const problem = run_in_child(settings_, [&] { run_cases(cases_, next, last); });
-      std::size_t const end = problem.empty() || shared->is_finished ? last : shared->current + 1;
-      if (!problem.empty()) report(cases_[shared->current], problem);
-      ran += end - next;
-      next = end;
-    }
-    std::printf(
-        "fault matrix: %zu scenarios, %zu HIP calls, %zu of %zu cases; %ld succeeded, %ld failed "
-        "as documented, %ld were not reached, %ld leaked on purpose; %zu findings; seed %lu\n",
-        scenarios().size(), calls_.size(), ran, all, shared->outcomes[1].load(),
-        shared->outcomes[2].load(), shared->outcomes[0].load(), shared->leaks_on_purpose.load(),
-        findings_.size(), seed());
-    for (auto const& [what, names] : findings_) {
-      std::printf("finding: %s\n  %zu cases, such as", what.c_str(), names.size());
-      for (std::size_t i = 0; i != std::min<std::size_t>(names.size(), 8); ++i) {
-        std::printf("\n    %s", names[i].c_str());
-      }
-      std::puts("");
-    }
-    if (ran == 0) {
-      std::fputs("no case was run: see --list for the scenarios, and give more --seconds\n",
-                 stderr);
-      return 2;
-    }
-    return findings_.empty() ? 0 : 1;
-  }
-
- private:
-  // Returns true if --seconds have passed since `start`.
-  bool is_time_up(std::chrono::steady_clock::time_point start) const {
-    std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
-    return settings_.seconds != 0 && elapsed.count() > settings_.seconds;
-  }
-
-  unsigned long seed() {
-    if (!settings_.seed) {
-      char const* const text = std::getenv("ROCARRAY_TEST_SEED");
-      settings_.seed = text == nullptr ? std::random_device{}() : std::strtoul(text, nullptr, 10);
-    }
-    return *settings_.seed;
-  }
-
-  void choose_fault() {
-    auto const f = parse_fault(settings_.fault);
-    if (!f) {
-      std::fprintf(stderr, "no fault: %s\n", settings_.fault.c_str());
-      std::exit(2);
-    }
-    std::vector<test_case> chosen;
-    for (test_case const& t : cases_) {
-      bool const is_new = chosen.empty() || chosen.back().scenario != t.scenario ||
-                          chosen.back().is_cold != t.is_cold;
-      if (is_new) chosen.push_back({t.scenario, t.is_cold, *f});
-    }
-    cases_ = std::move(chosen);
-    if (settings_.runs_here && !cases_.empty()) run_cases(cases_, 0, 1);
-  }
-
-  // Changes the order of scenarios and states, and keeps the cases of each together.
-  void shuffle_scenarios(std::mt19937_64& random) {
-    std::map<std::pair<std::size_t, bool>, unsigned long> order;
-    for (test_case const& t : cases_) {
-      auto const [entry, is_new] = order.try_emplace({t.scenario, t.is_cold}, 0);
-      if (is_new) entry->second = random();
-    }
-    std::stable_sort(cases_.begin(), cases_.end(), [&](test_case const& a, test_case const& b) {
-      return order[{a.scenario, a.is_cold}] < order[{b.scenario, b.is_cold}];
-    });
-  }
-
-  // After some findings in a group of cases that differ in n only, the others are left out.
-  using group = std::tuple<std::size_t, bool, fault_kind, std::size_t, bool, int>;
-  static group group_of(test_case const& t) {
-    fault const& f = t.failure;
-    return {t.scenario, t.is_cold, f.kind, f.call, f.all_later, static_cast<int>(f.code)};
-  }
-
-  void report(test_case const& t, std::string const& what) {
-    std::string const name = "--scenario \"" + std::string(scenarios()[t.scenario].name) +
-                             "\" --fault " + fault_name(t.failure) + " --state " +
-                             (t.is_cold ? "cold" : "warm");
-    std::printf("%s: %s\n", name.c_str(), what.c_str());
-    std::fflush(stdout);
-    ++equal_findings_[group_of(t)];
-    findings_[std::string(scenarios()[t.scenario].name) + ": " + what.substr(0, 160)].push_back(
-        name);
-  }
-
-  settings settings_;
-  std::vector<test_case> cases_;
-  std::set<std::string> calls_;
-  static constexpr int most_equal_findings_ = 3;
-  std::map<group, int> equal_findings_;
-  std::map<std::string, std::vector<std::string>> findings_;
-};
-
-}  // namespace
-}  // namespace roc::test::faults
-
 int main(int size, char** arguments) {
-  using namespace roc::test::faults;
-  if (size == 3 && std::string_view(arguments[1]) == "--exporter") {
-    return run_exporter(std::atoi(arguments[2]));
-  }
-  auto const settings = parse_arguments(size, arguments);
-  if (settings.lists) {
-    for (auto const& scenario : scenarios()) std::puts(scenario.name);
-    return 0;
-  }
-  ::setenv("ROCARRAY_HOST_DEVICES", "2", 0);
-  error_file = ::memfd_create("stderr", MFD_CLOEXEC);
-  shared = new (::mmap(nullptr, sizeof(shared_state), PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0)) shared_state{};
-  shared->is_on_cpu = true;
-  return campaign(settings).run();
+  return roc::test::faults::run_fault_matrix(size, arguments);
 }

@@ -44,7 +44,8 @@ struct fault {
   hipError_t code = hipErrorUnknown;
 };
 
-#define ROCARRAY_FAULT_CALL_NAME(function) #function,
+// Views, because each call of HIP looks for its name here, and their sizes tell most names apart.
+#define ROCARRAY_FAULT_CALL_NAME(function) std::string_view(#function),
 inline constexpr std::array call_names{ROCARRAY_HIP_CALLS(ROCARRAY_FAULT_CALL_NAME)};
 #undef ROCARRAY_FAULT_CALL_NAME
 
@@ -59,8 +60,8 @@ inline std::size_t index_of_call(std::string_view name) {
 /// if it is out of memory.
 inline std::string fault_name(fault const& f) {
   static char const* const kinds[] = {"none", "", "new", "thread", "launch"};
-  std::string text =
-      f.kind == fault_kind::call ? call_names[f.call] : kinds[static_cast<int>(f.kind)];
+  std::string text(f.kind == fault_kind::call ? call_names[f.call]
+                                              : kinds[static_cast<int>(f.kind)]);
   text += ":" + std::to_string(f.nth);
   if (f.all_later) text += ":later";
   if (f.code == hipErrorOutOfMemory) text += ":memory";
@@ -115,7 +116,7 @@ inline void arm(fault const& f) {
     case fault_kind::none: break;
     case fault_kind::call:
       platform::fail_call(
-          call_names[f.call], f.nth, f.code,
+          call_names[f.call].data(), f.nth, f.code,
           f.all_later ? platform::failing_uses::all_later : platform::failing_uses::one);
       break;
     case fault_kind::thread:
@@ -393,10 +394,15 @@ class context {
 struct scenario {
   char const* name;
   void (*run)(context&);
+  // A scenario that waits for time to pass or for another process polls. This limits how many uses
+  // of each call, and of operator new, fail in turn. 0: all.
+  unsigned most_uses = 0;
 };
 
-/// Returns all scenarios.
+/// Returns all scenarios of the program.
 std::vector<scenario> const& scenarios();
+/// Runs the scenarios as the arguments say. Returns the status of the program.
+int run_fault_matrix(int size, char** arguments);
 /// Returns those of fault_matrix_interfaces.cpp.
 std::vector<scenario> const& interface_scenarios();
 /// Returns those of fault_matrix_exchange.cpp.

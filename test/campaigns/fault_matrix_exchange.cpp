@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -240,8 +242,8 @@ bool receive_value(int connection, T& value) {
   return ::recv(connection, &value, sizeof value, MSG_WAITALL) == sizeof value;
 }
 
-// The process that exports arrays for this one: this program with --exporter. It is started at the
-// first use, without operator new, and ends with this process.
+// The process that exports arrays for this one and is the other rank: this program with --exporter.
+// It is started at the first use, without operator new, and ends with this process.
 class exporter_process {
  public:
   static exporter_process& instance() {
@@ -264,9 +266,31 @@ class exporter_process {
     }
     return result;
   }
+#if ROCARRAY_TEST_COLLECTIVES
+  // Lets the process become rank 1 of 2.
+  void join(collective_id const& id) const {
+    if (!send_value(connection_, 'j') || !send_value(connection_, id.bytes())) fail();
+  }
+  // Returns true if all operations of the rank had the right result.
+  bool receive_result() const {
+    bool result = false;
+    if (!receive_value(connection_, result)) fail();
+    return result;
+  }
+#endif
+
+  // Ends the process, and starts another one.
+  void restart() {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+    ::close(connection_);
+    start();
+  }
 
  private:
-  exporter_process() {
+  exporter_process() { start(); }
+
+  void start() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail();
     ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
@@ -276,8 +300,7 @@ class exporter_process {
     char descriptor[16];
     std::snprintf(descriptor, sizeof descriptor, "%d", ends[1]);
     char* arguments[] = {program, option, descriptor, nullptr};
-    pid_t process = 0;
-    int const error = ::posix_spawn(&process, program, nullptr, nullptr, arguments, environ);
+    int const error = ::posix_spawn(&process_, program, nullptr, nullptr, arguments, environ);
     ::close(ends[1]);
     if (error != 0) fail();
   }
@@ -286,6 +309,7 @@ class exporter_process {
     std::abort();
   }
 
+  pid_t process_ = 0;
   int connection_ = -1;
 };
 
@@ -518,6 +542,86 @@ void exchanges(context& c) {
   c.expect(right, "exchanges of all ranks");
 }
 
+// A rank waits for another one that never comes.
+void time_limits(context& c) {
+  if (device::count() < 2) return;
+  bool right = false;
+  std::vector<array> numbers;
+  if (!run_ranks(c, [&] {
+        // Each poll until then is a call of HIP that fails in turn.
+        constexpr auto short_time = std::chrono::milliseconds(2);
+        {
+          rank_set const set({.time_limit = short_time});
+          numbers = arrays_of_ranks(set, 500);
+          device_guard const current(device(set.ranks[0].device_ordinal()));
+          try {
+            set.ranks[0].all_reduce(numbers[0], reduction::sum, set.streams[0]);
+            set.ranks[0].synchronize(set.streams[0]);
+          } catch (collective_timeout_error const&) {
+            right = true;
+          }
+          try {
+            set.ranks[0].check();
+            right = false;
+          } catch (collective_abort_error const&) {
+          }
+          set.streams[0].synchronize();
+        }
+        rank_set set({.destruction_limit = short_time});
+        {
+          device_guard const current(device(set.ranks[0].device_ordinal()));
+          set.ranks[0].all_reduce(numbers[0], reduction::sum, set.streams[0]);
+        }
+        set.ranks.clear();  // waits, aborts the operation, and logs that
+        numbers[0].fill(2, set.streams[0]);
+        set.streams[0].synchronize();
+        right = right && numbers[0](7).get() == 2;
+      }))
+    return;
+  c.expect(right, "time limits");
+}
+
+// A rank in this process and one in another.
+void ranks_of_two_processes(context& c) {
+  // If a rank is not created, the other one waits for it.
+  struct other_rank {
+    exporter_process& process;
+    bool has_begun = false;
+
+    void begin(collective_id const& id) {
+      process.join(id);
+      has_begun = true;
+    }
+    bool end() {
+      has_begun = false;
+      return process.receive_result();
+    }
+    ~other_rank() {
+      if (has_begun) process.restart();
+    }
+  } other{exporter_process::instance()};
+  bool right = false;
+  if (!run_ranks(c, [&] {
+        collective_id const id = collective_id::create();
+        other.begin(id);
+        stream s;
+        array const numbers({500});
+        numbers.fill(1, s);
+        collective_communicator const rank(id, 0, 2, device(0), limited);
+        rank.all_reduce(numbers, reduction::sum, s);
+        rank.synchronize(s);
+        right = numbers(499).get() == 3;
+        rank.broadcast(numbers, 1);
+        right = right && numbers(0).get() == 7;
+        rank.send(numbers, 1, s);
+        rank.synchronize(s);
+      }))
+    return;
+  c.finish();
+  bool const is_other_right = other.end();
+  c.expect(right && is_other_right, "ranks of two processes");
+}
+
 // Communicators that are destroyed, moved and aborted while operations are pending.
 void destroyed_communicators(context& c) {
   bool right = false;
@@ -616,6 +720,8 @@ std::vector<scenario> const& exchange_scenarios() {
       {"exchanges", exchanges},
       {"destroyed communicators", destroyed_communicators},
       {"aborting rank", aborting_rank},
+      {"time limits", time_limits, 150},
+      {"ranks of two processes", ranks_of_two_processes, 300},
 #endif
   };
   return all;
@@ -628,6 +734,31 @@ long registrations_of_collectives() {
   return 0;
 #endif
 }
+
+#if ROCARRAY_TEST_COLLECTIVES
+// The rank of the other process. Returns false if that failed.
+static bool run_other_rank(collective_id const& id) {
+  try {
+    device const own_device(device::count() - 1);
+    device_guard const current(own_device);
+    stream s;
+    array const numbers({500});
+    numbers.fill(2, s);
+    collective_communicator const rank(id, 1, 2, own_device, limited);
+    rank.all_reduce(numbers, reduction::sum, s);
+    rank.synchronize(s);
+    bool const right = numbers(499).get() == 3;
+    numbers.fill(7);
+    rank.broadcast(numbers, 1);
+    numbers.fill(0);
+    rank.receive(numbers, 0, s);
+    rank.synchronize(s);
+    return right && numbers(499).get() == 7;
+  } catch (std::exception const&) {
+    return false;
+  }
+}
+#endif
 
 int run_exporter(int connection) {
   matrix const a({side, side});
@@ -647,6 +778,14 @@ int run_exporter(int connection) {
                    offer{get_ipc_handle(a, s), get_ipc_handle(part, s), filled->ipc_handle()});
         continue;
       }
+#if ROCARRAY_TEST_COLLECTIVES
+      if (command == 'j') {
+        std::array<std::byte, collective_id::byte_count> id;
+        if (!receive_value(connection, id)) break;
+        send_value(connection, run_other_rank(collective_id(id)));
+        continue;
+      }
+#endif
       ipc_event_handle handle;
       if (!receive_value(connection, handle)) break;
       ipc_event const written(handle);

@@ -13,6 +13,7 @@
 #include <roc/interop/cuda_mr.hpp>
 #include <roc/interop/foreign_resource.hpp>
 #include <roc/interop/pmr.hpp>
+#include <roc/interop/rmm.hpp>
 #include <roc/mipmap.hpp>
 #include <roc/native.hpp>
 #if __has_include(<dlpack/dlpack.h>)
@@ -300,6 +301,39 @@ void tensors(context& c) {
 #endif
 }
 
+void dlpack_views(context& c) {
+#if __has_include(<dlpack/dlpack.h>)
+  words& from = c.source(count);
+  matrix const a({side, side});
+  a.fill(9);
+  stream s;
+  bool right = false;
+  if (!c.run([&] {
+        dlpack_tensor<2> of_array(a.view());
+        dlpack_tensor<2> of_memory(matrix_of(from));
+        auto const view = dlpack_view<word, 2>(*of_array);
+        roc::copy(dlpack_host_view<word, 2>(*of_memory), view, s);
+        static_cast<void>(dlpack_stream(s));
+        s.synchronize();
+        right = view(7, 8).get() == value_at(7 * side + 8, 1);
+        try {
+          static_cast<void>(dlpack_view<float, 2>(*of_array));
+          right = false;
+        } catch (dlpack_error const&) {
+        }
+        auto pinned = pinned_array<word>(count);
+        a.view().ravel().copy_to_host(pinned);
+        DLManagedTensor* const tensor = to_dlpack(std::move(pinned));
+        right = right && tensor->dl_tensor.device.device_type == dlpack_pinned;
+        tensor->deleter(tensor);
+      }))
+    return;
+  c.expect(right, "views of tensors");
+#else
+  static_cast<void>(c);
+#endif
+}
+
 void copies_of_bytes(context& c) {
   words& from = c.source(count);
   words& to = c.target(count);
@@ -410,6 +444,10 @@ void foreign_resources(context& c) {
         auto const handle = native(s);
         void* const data = adapter.allocate(foreign::stream_ref(handle), 1000, 256);
         adapter.deallocate(foreign::stream_ref(handle), data, 1000, 256);
+        rmm_resource<foreign::device_memory_resource, foreign::stream_view, foreign::out_of_memory>
+            of_rmm(device_resource(0));
+        void* const more = of_rmm.allocate(1000, handle);
+        of_rmm.deallocate(more, 1000, handle);
       }))
     return;
   c.expect(right, "resources of other libraries");
@@ -442,6 +480,7 @@ void standard_resources(context& c) {
 void check(roc_status status) {
   if (status == ROCARRAY_SUCCESS) return;
   if (status == ROCARRAY_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+  static_cast<void>(roc_last_hip_error());
   std::string const message = roc_last_error_message();
   bool const is_complete = status == roc_last_error() && !message.empty();
   if (status == ROCARRAY_ERROR_UNKNOWN || !is_complete) {
@@ -585,6 +624,63 @@ void c_batches_and_streams(context& c) {
   c.expect(is_made(to, 1) && milliseconds >= 0 && is_idle == 1, "batches by the C interface");
 }
 
+void c_devices_and_options(context& c) {
+  std::int32_t version[3] = {};
+  std::int32_t devices = 0;
+  std::int32_t current = -1;
+  std::int32_t of_stream = -1;
+  std::int32_t is_done = 0;
+  c_handle<roc_resource> resource(roc_resource_destroy);
+  c_handle<roc_stream> s(roc_stream_destroy);
+  c_handle<roc_stream> same(roc_stream_destroy);
+  c_handle<roc_stream> own(roc_stream_destroy);
+  c_handle<roc_event> e(roc_event_destroy);
+  c_handle<void*> memory(free_on_default_stream);
+  c_handle<void*> mapped(roc_free_host);
+  constexpr std::size_t bytes = count * sizeof(word);
+  word const value = 3;
+  if (!c.run([&] {
+        roc_get_version(&version[0], &version[1], &version[2]);
+        check(roc_device_count(&devices));
+        check(roc_get_device(&current));
+        check(roc_set_device(devices - 1));
+        check(roc_synchronize_device(devices - 1));
+        check(roc_set_device(0));
+        void* handle = nullptr;
+        check(roc_stream_create(ROCARRAY_STREAM_BLOCKING, 0, &s));
+        check(roc_stream_native(s, &handle));
+        check(roc_stream_from_native(handle, &same));
+        check(roc_stream_per_thread(&own));
+        check(roc_stream_device(own, &of_stream));
+        // Without it, the default resource.
+        roc_status const created = roc_resource_create_hip_async(-1, &resource);
+        if (created != ROCARRAY_ERROR_NOT_SUPPORTED) check(created);
+        check(roc_allocate(resource, bytes, s, &memory));
+        check(roc_allocate_host(ROCARRAY_MEMORY_MAPPED, 0, bytes, &mapped));
+        void* address = nullptr;
+        check(roc_device_address(mapped, bytes, &address));
+        c_tensor const on_device(memory, roc_device_type());
+        c_tensor const through(address, roc_device_type());
+        check(roc_zero_async(&on_device, s));
+        check(roc_fill_async(&on_device, &value, sizeof value, same));
+        check(roc_copy_async(&on_device, &through, s, nullptr));
+        check(roc_event_create(&e));
+        check(roc_event_record(e, s));
+        check(roc_event_synchronize(e));
+        check(roc_event_query(e, &is_done));
+        check(roc_stream_synchronize(own));
+        char text[64];
+        std::size_t length = 0;
+        check(roc_get_option("pinned_cache", text, sizeof text, &length));
+        check(roc_set_option("pinned_cache", text));
+      }))
+    return;
+  c.finish();
+  c.expect(version[0] + version[1] + version[2] > 0 && current == 0 && of_stream == 0 &&
+               is_done == 1 && static_cast<word*>(static_cast<void*>(mapped))[count - 1] == value,
+           "devices and options by the C interface");
+}
+
 }  // namespace
 
 std::vector<scenario> const& interface_scenarios() {
@@ -596,6 +692,7 @@ std::vector<scenario> const& interface_scenarios() {
       {"launches", launches},
       {"memory views", memory_views},
       {"tensors", tensors},
+      {"DLPack views", dlpack_views},
       {"copies of bytes", copies_of_bytes},
       {"host resources", host_resources},
       {"managed resource", managed_resource},
@@ -603,6 +700,7 @@ std::vector<scenario> const& interface_scenarios() {
       {"standard resources", standard_resources},
       {"C copies", c_copies},
       {"C batches and streams", c_batches_and_streams},
+      {"C devices and options", c_devices_and_options},
   };
   return all;
 }

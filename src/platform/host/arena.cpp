@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -22,6 +21,7 @@ namespace roc::host_hip {
 namespace {
 
 constexpr std::size_t alignment = 256;
+constexpr std::size_t least_populated = std::size_t{1} << 20;
 
 // Maps the file from an offset on, or anonymous memory if `file` is negative.
 std::byte* map(std::size_t bytes, int protection, int file, std::size_t offset = 0) {
@@ -117,7 +117,17 @@ bool arena::free(void* data) {
 }
 
 void arena::fill_with_poison(void* data, std::size_t bytes, unsigned char value) const {
-  if (host_settings().poison) std::memset(host_alias(data), value, bytes);
+  if (!host_settings().poison) return;
+  std::byte* const memory = host_alias(data);
+#ifdef MADV_POPULATE_WRITE
+  // One call instead of a fault for each page that has not been in use. If it fails, they fault.
+  if (bytes >= least_populated) {
+    std::byte* const first_page = memory - reinterpret_cast<std::uintptr_t>(memory) % page_size();
+    std::size_t const range = static_cast<std::size_t>(memory - first_page) + bytes;
+    static_cast<void>(madvise(first_page, range, MADV_POPULATE_WRITE));
+  }
+#endif
+  std::memset(memory, value, bytes);
 }
 
 bool arena::contains(void const* address) const noexcept {
@@ -301,7 +311,24 @@ void arena::protect_locked(int protection) const {
 
 namespace {
 
-using arena_table = std::array<std::optional<arena>, max_device_count>;
+// The memory of all devices. Only that of devices that exist is constructed: an arena has 90 KB.
+class arena_table {
+ public:
+  arena_table() noexcept {}  // does not write the storage
+
+  std::size_t size() const noexcept { return size_; }
+  arena& operator[](std::size_t i) noexcept {
+    return *std::launder(reinterpret_cast<arena*>(storage_ + i * sizeof(arena)));
+  }
+  void add(std::size_t bytes) {
+    ::new (storage_ + size_ * sizeof(arena)) arena(bytes);
+    ++size_;
+  }
+
+ private:
+  std::size_t size_ = 0;
+  alignas(arena) std::byte storage_[max_device_count * sizeof(arena)];
+};
 
 // Never destroyed: static destructors of the program still use device memory. Not on the heap, so
 // that the access checker never protects the arenas' locks.
@@ -309,7 +336,7 @@ arena_table& arenas() {
   static base::no_destructor<arena_table> instance;
   [[maybe_unused]] static bool const is_complete = [] {
     auto const count = static_cast<std::size_t>(host_settings().device_count);
-    for (std::size_t i = 0; i < count; ++i) (*instance)[i].emplace(host_settings().device_bytes);
+    while ((*instance).size() != count) (*instance).add(host_settings().device_bytes);
     return true;
   }();
   return *instance;
@@ -317,12 +344,12 @@ arena_table& arenas() {
 
 }  // namespace
 
-arena& device_arena(int device) { return *arenas()[static_cast<std::size_t>(device)]; }
+arena& device_arena(int device) { return arenas()[static_cast<std::size_t>(device)]; }
 
 int owning_device(void const* address) {
-  auto const& device_arenas = arenas();
-  for (std::size_t i = 0; i < device_arenas.size() && device_arenas[i]; ++i) {
-    if (device_arenas[i]->contains(address)) return static_cast<int>(i);
+  arena_table& device_arenas = arenas();
+  for (std::size_t i = 0; i < device_arenas.size(); ++i) {
+    if (device_arenas[i].contains(address)) return static_cast<int>(i);
   }
   return -1;
 }

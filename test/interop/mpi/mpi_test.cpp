@@ -1348,7 +1348,7 @@ TEST_F(MpiTimeLimit, AbandonedSendIsReleasedWhenItIsReceived) {
     detail::mpi_wait_timer timer(state->time_limit);
     expect_timeout([&] { state->wait(sent, timer); });
     EXPECT_EQ(sent, nullptr);
-    EXPECT_EQ(state->abandoned.size(), 1U);
+    EXPECT_EQ(state->abandoned->size(), 1U);
   }  // the stream and the array are destroyed before MPI has sent the elements
   MPI_Barrier(MPI_COMM_WORLD);
   auto received =
@@ -1357,7 +1357,7 @@ TEST_F(MpiTimeLimit, AbandonedSendIsReleasedWhenItIsReceived) {
   until([&] {
     std::scoped_lock const held(state->mutex);
     state->advance_locked();
-    return state->abandoned.empty();
+    return state->abandoned->empty();
   });
   set_log_hook(previous_hook);
   EXPECT_EQ(to, std::vector<int>(n, previous() + 1));
@@ -1444,11 +1444,11 @@ TEST_F(MpiProgress, AbandonedOperationIsDestroyedOnceItIsIdle) {
   std::weak_ptr<test_operation> const observer = operation;
   exceed_limit(std::move(operation));
   advance();
-  EXPECT_EQ(state->abandoned.size(), 1U);
+  EXPECT_EQ(state->abandoned->size(), 1U);
   ASSERT_FALSE(observer.expired());
   controlled.idle = true;
   advance();
-  EXPECT_TRUE(state->abandoned.empty());
+  EXPECT_TRUE(state->abandoned->empty());
   EXPECT_TRUE(observer.expired());
 }
 

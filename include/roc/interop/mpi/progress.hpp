@@ -9,7 +9,6 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -112,6 +111,8 @@ class mpi_operation {
   bool is_done = false;
   std::exception_ptr failure;  // null if there was none; the operation is done then
   mpi_status status;
+  /// The element of mpi_state::abandoned, so that a destructor needs no memory to give this up.
+  std::list<std::shared_ptr<mpi_operation>> abandoned_entry{nullptr};
 };
 
 /// Measures the time limit of one wait, or of several that share it.
@@ -147,7 +148,9 @@ struct mpi_state {
   std::vector<std::shared_ptr<mpi_operation>> pending;  // in the order of the program's calls
   int next_chunk_tag = 0;
   std::chrono::milliseconds time_limit{0};              // of one wait; 0: none
-  std::list<std::shared_ptr<mpi_operation>> abandoned;  // MPI may still access their memory
+  // MPI may still access the memory of these. Leaked if it does so in the end, without allocating.
+  std::unique_ptr<std::list<std::shared_ptr<mpi_operation>>> abandoned =
+      std::make_unique<std::list<std::shared_ptr<mpi_operation>>>();
   bool has_abandoned_collective = false;
 
   mpi_state() = default;
@@ -240,7 +243,7 @@ struct mpi_state {
       if (!operation->is_done && operation->is_unsent()) may_start = false;
     }
     std::erase_if(pending, [](auto const& operation) { return operation->is_done; });
-    std::erase_if(abandoned, [](auto const& operation) { return operation->is_idle(); });
+    std::erase_if(*abandoned, [](auto const& operation) { return operation->is_idle(); });
     return has_advanced;
   }
 
@@ -248,11 +251,11 @@ struct mpi_state {
   /// cannot be ended. Logs that.
   void leak_abandoned() noexcept {
     if (is_mpi_running()) {
-      std::erase_if(abandoned, [](auto const& operation) { return operation->is_idle(); });
+      std::erase_if(*abandoned, [](auto const& operation) { return operation->is_idle(); });
     }
-    if (abandoned.empty()) return;
-    // The new list is never destroyed, so the operations live until the process ends.
-    static_cast<void>(new (std::nothrow) std::list(std::move(abandoned)));
+    if (abandoned->empty()) return;
+    // The list is never destroyed, so the operations live until the process ends.
+    static_cast<void>(abandoned.release());
     log_late_error(
         "memory of MPI operations that were given up is leaked: other ranks had not completed them "
         "when the communicator was destroyed");
@@ -286,8 +289,7 @@ struct mpi_state {
     }
   }
 
-  /// Abandons the operation unless it is done, and sets `operation` to null. Throws
-  /// std::bad_alloc.
+  /// Abandons the operation unless it is done, and sets `operation` to null.
   void give_up(std::shared_ptr<mpi_operation>& operation) {
     std::unique_lock held(mutex);
     if (!operation->is_done) abandon(operation, held);
@@ -311,11 +313,11 @@ struct mpi_state {
 
  private:
   /// Moves the operation to `abandoned`. Blocks until its copies have finished, and releases the
-  /// lock, which the caller holds, meanwhile: other threads do not wait for the stream. Throws
-  /// std::bad_alloc, and changes nothing then.
+  /// lock, which the caller holds, meanwhile: other threads do not wait for the stream. Allocates
+  /// nothing.
   void abandon(std::shared_ptr<mpi_operation>& operation, std::unique_lock<std::mutex>& held) {
-    std::list<std::shared_ptr<mpi_operation>> entry{operation};
-    operation = nullptr;
+    auto entry = std::move(operation->abandoned_entry);
+    entry.front() = std::move(operation);
     mpi_operation& given_up = *entry.front();
     std::erase(pending, entry.front());
     has_abandoned_collective = has_abandoned_collective || given_up.is_collective();
@@ -323,7 +325,7 @@ struct mpi_state {
     held.unlock();
     given_up.finish_copies();
     held.lock();
-    abandoned.splice(abandoned.end(), entry);
+    abandoned->splice(abandoned->end(), entry);
   }
 };
 

@@ -67,8 +67,8 @@ class clique : public board {
   clique& operator=(clique const&) = delete;
   ~clique() {
     stop_monitor();
-    for (auto const& [rank, file] : processes_) {
-      if (file >= 0) ::close(file);
+    for (watched_process const& process : processes_) {
+      if (process.file >= 0) ::close(process.file);
     }
   }
 
@@ -82,12 +82,13 @@ class clique : public board {
   void watch_processes(int local_rank) {
     std::scoped_lock const lock(mutex_);
     if (is_watching_) return;
+    processes_.reserve(static_cast<std::size_t>(size()));
     is_watching_ = true;
     for (int rank = 0; rank < size(); ++rank) {
       std::int64_t const pid = member_of(rank).pid;
       if (pid == ::getpid()) continue;
       int const file = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
-      if (file >= 0 || errno == ESRCH) processes_.emplace_back(rank, file);
+      if (file >= 0 || errno == ESRCH) processes_.push_back({rank, file, false});
     }
     if (!processes_.empty())
       monitor_ = std::thread([this, local_rank] { monitor_loop(local_rank); });
@@ -135,6 +136,11 @@ class clique : public board {
   void compute(operation& current);
   void end(operation& current);
   enum class readers { all, other_processes };
+  struct watched_process {
+    int rank;
+    int file;          // a descriptor; -1 if the process had ended
+    bool is_reported;  // used by the monitor only
+  };
   /// Returns true if the ranks no longer need the payload of an operation.
   bool is_read(operation const& finished, readers who) const;
   /// Frees operations that nobody uses any more. The caller holds the lock.
@@ -153,26 +159,25 @@ class clique : public board {
   std::size_t finished_ = 0;  // operations since the last reap
   bool is_watching_ = false;
   bool is_stopping_ = false;
-  // Ranks, and descriptors of their processes; -1 if one had ended. This member and the next one
-  // change only before the monitor starts and after it has been joined.
-  std::vector<std::pair<int, int>> processes_;
+  // This member and the next one change only before the monitor starts and after it has been
+  // joined.
+  std::vector<watched_process> processes_;
   std::thread monitor_;
 };
 
+// Allocates nothing: in its thread an exception would end the process.
 inline void clique::monitor_loop(int local_rank) {
-  std::vector<bool> is_reported(processes_.size());
   for (;;) {
     {
       std::scoped_lock const lock(mutex_);
       if (is_stopping_) return;
     }
-    for (std::size_t i = 0; i < processes_.size(); ++i) {
-      auto const [rank, file] = processes_[i];
+    for (auto& [rank, file, is_reported] : processes_) {
       pollfd entry{file, POLLIN, 0};
       bool const has_ended = file < 0 || ::poll(&entry, 1, 0) == 1;
-      if (!has_ended || is_reported[i] || member_of(rank).has_left.load() != 0) continue;
-      is_reported[i] = true;
-      char text[64];  // a std::string could throw, which would end this process too
+      if (!has_ended || is_reported || member_of(rank).has_left.load() != 0) continue;
+      is_reported = true;
+      char text[64];
       std::snprintf(text, sizeof text, "the process of rank %d has ended", rank);
       stop(local_rank, ncclRemoteError, text);
     }

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Checks the parts of the fault matrix: fault_matrix_parts.sh PROGRAM
+# Three parts have each case of the matrix once, and what they execute adds up to what one process
+# with several jobs executes.
+set -eu
+program=$1
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+cd "$directory"
+
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+
+# The numbers of executed cases, of all cases and of findings in the last line of a run.
+summary() {
+  sed -n 's/^fault matrix:.* \([0-9]*\) of \([0-9]*\) cases;.* \([0-9]*\) findings;.* [0-9.]* s$/\1 \2 \3/p' "$1"
+}
+
+# Cases of scenarios that poll differ from one count to the next, so that all read one file.
+"$program" --scenario map --counts counts --list-cases >all
+for part in 1 2 3; do
+  "$program" --scenario map --counts counts --part $part/3 --list-cases >part.$part
+  test -s part.$part || fail "part $part has no case"
+done
+sort all >all.sorted
+sort part.1 part.2 part.3 >parts.sorted
+test -z "$(uniq -d parts.sorted)" || fail "parts have a case in common"
+cmp all.sorted parts.sorted || fail "the parts are not the whole"
+
+sum=0
+for part in 1 2 3; do
+  "$program" --scenario map --state warm --counts counts --part $part/3 >log.$part
+  set -- $(summary log.$part)
+  test "$#" = 3 || fail "part $part has no summary: $(cat log.$part)"
+  test "$1" = "$(grep -c 'state warm' part.$part)" || fail "part $part executed $1 cases"
+  test "$3" = 0 || fail "part $part has findings"
+  sum=$((sum + $1))
+done
+"$program" --scenario map --state warm --counts counts --jobs 2 >log.all
+set -- $(summary log.all)
+test "$1" = "$2" || fail "$1 of $2 cases were executed"
+test "$1" = "$sum" || fail "the parts executed $sum cases, and one process $1"
