@@ -318,31 +318,26 @@ TEST(ValueStaging, UploadsThatHoldTheirStagingMemoryDelayNoDownload) {
   if (!is_threaded()) {
     GTEST_SKIP() << "in the other modes nothing holds back the work that a call waits for";
   }
-  for (auto const method :
-       {roc::stream_staging_method::values, roc::stream_staging_method::host_functions}) {
-    roc::scoped_options const scope({.stream_staging = method});
-    // Uses all four blocks, and fits into them whichever chunks are in the same block.
-    constexpr std::size_t held = 52 << 10;
-    bytes const source = numbered(length, 4), other_source = numbered(held, 5);
-    roc::device_array<std::uint8_t> const array({length});
-    roc::device_array<std::uint8_t> const other({held});
-    array.copy_to_device(source);
-    bytes back(length);
-    roc::stream const first;
-    roc::stream const second;
-    gate first_gate;
-    first_gate.close(first);
-    other.copy_to_device(other_source, first);  // read now, so that all of it is staged
-    auto copied = std::async(std::launch::async, [&] {
-      roc::scoped_options const inner({.stream_staging = method});
-      array.copy_to_host(back, second);
-      second.synchronize();
-    });
-    EXPECT_EQ(std::future_status::ready, copied.wait_for(std::chrono::seconds(20)));
-    first_gate.open();
-    copied.get();
-    EXPECT_EQ(source, back);
-  }
+  // Uses all four blocks, and fits into them whichever chunks are in the same block.
+  constexpr std::size_t held = 52 << 10;
+  bytes const source = numbered(length, 4), other_source = numbered(held, 5);
+  roc::device_array<std::uint8_t> const array({length});
+  roc::device_array<std::uint8_t> const other({held});
+  array.copy_to_device(source);
+  bytes back(length);
+  roc::stream const first;
+  roc::stream const second;
+  gate first_gate;
+  first_gate.close(first);
+  other.copy_to_device(other_source, first);  // read now, so that all of it is staged
+  auto copied = std::async(std::launch::async, [&] {
+    array.copy_to_host(back, second);
+    second.synchronize();
+  });
+  EXPECT_EQ(std::future_status::ready, copied.wait_for(std::chrono::seconds(20)));
+  first_gate.open();
+  copied.get();
+  EXPECT_EQ(source, back);
 }
 
 // Each device has a thread that drives its transfers, and staging memory of its own; the threads
