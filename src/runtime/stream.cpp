@@ -187,10 +187,15 @@ struct host_job {
 
 void wait_for_stream(stream_ref stream, int device) {
   if (runtime::is_handle_destroyed(stream.handle())) return runtime::synchronize_all_devices();
-  runtime::on_device const guard(runtime::device_of(stream, device));
   hipStream_t const native = runtime::handle(stream);
   runtime::refuse_captured(stream, "synchronization");
-  ROCARRAY_HIP(hipStreamSynchronize, native);
+  try {
+    runtime::on_device const guard(runtime::device_of(stream, device));
+    ROCARRAY_HIP(hipStreamSynchronize, native);
+  } catch (...) {
+    runtime::synchronize_quietly(stream);  // the caller frees its memory next
+    throw;
+  }
 }
 
 void launch_host_function(stream_ref stream, host_function function) {

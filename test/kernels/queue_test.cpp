@@ -19,6 +19,7 @@
 
 #include <roc/roc.hpp>
 
+#include "platform/call.hpp"
 #include "support/environment.hpp"
 #include "support/expect_error.hpp"
 #include "support/failing_new.hpp"
@@ -519,6 +520,40 @@ TEST(DeviceQueueOnHost, FunctionsWithAStreamAreInItsOrder) {
   queue.assign(result, stream);
   queue.clear(stream);
   EXPECT_EQ(0u, queue.drain(stream).size());
+}
+
+// Each call of HIP fails in turn, once or from then on. After the error no copy of the call is
+// pending: the program may free its memory.
+TEST(DeviceQueue, DrainWritesNothingAfterAnError) {
+  roc::device_queue<unsigned> const queue(16);
+  roc::stream const stream;
+  unsigned failures = 0;
+  for (char const* const call : {"hipGetDevice", "hipStreamSynchronize", "hipMemcpyAsync"}) {
+    for (auto const uses :
+         {roc::platform::failing_uses::one, roc::platform::failing_uses::all_later}) {
+      bool has_failed = true;
+      for (unsigned nth = 1; has_failed && nth != 100; ++nth) {
+        queue.clear();
+        queue.assign(numbers_from(1, 16));
+        auto result = roc::pinned_array<unsigned>(16);
+        result.fill(0);
+        ASSERT_TRUE(roc::platform::fail_call(call, nth, hipErrorUnknown, uses));
+        has_failed = false;
+        try {
+          static_cast<void>(queue.drain(result.view(), stream));
+        } catch (roc::error const&) {
+          has_failed = true;
+        }
+        roc::platform::clear_failures();
+        failures += has_failed ? 1 : 0;
+        std::vector<unsigned> const before(result.begin(), result.end());
+        roc::device().synchronize();
+        ASSERT_TRUE(std::equal(before.begin(), before.end(), result.begin())) << call << ':' << nth;
+      }
+      EXPECT_FALSE(has_failed) << "the last use of " << call << " did not fail";
+    }
+  }
+  EXPECT_NE(0u, failures);
 }
 
 TEST(DeviceQueueOnHost, FunctionsWithoutAStreamAreAfterTheWorkOfAllStreams) {
