@@ -72,7 +72,7 @@ staged_batch::limits limits_for_stream_order() {
 void enqueue_within_device(shared_batch const& batch, device_route const& route,
                            stream_ref stream) {
   std::size_t const block = base::options().staging_block;
-  constexpr auto client = staging_pool::client::user_upload;
+  constexpr auto client = staging_pool::device_work;
   for (auto const& work : make_staged_batches(batch, route.within_device,
                                               copy_kind::device_to_device, {block, SIZE_MAX})) {
     for (std::size_t chunk = 0; chunk != work->chunk_count(); ++chunk) {

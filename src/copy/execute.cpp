@@ -58,30 +58,32 @@ class few_workers_scope {
   base::options_scope const scope_{options_};
 };
 
-// Returns true if a staged copy in the other direction is pending, so that a copy without a stream
-// should be staged by values. The workers of parallel_staging wait for the device, or for staging
-// memory, while they could work for the other copy; staging_driver serves both copies. On 16 cores
-// and an H200, 1 GiB in each direction ran at 59 to 65 GB/s without values, and at 78 to 82 with
-// them; 4 MiB in each direction at 33 and 46.
+// Returns true if another thread copies in the other direction, as far as is known. The copy that
+// begins second is then staged by values, because staging_driver serves several copies: the workers
+// of parallel_staging wait for the device, or for memory, while they could work for the other copy.
+// On 16 cores and an H200, 1 GiB in each direction ran at 59 to 65 GB/s without values, and at 78
+// to 82 with them; 4 MiB in each direction at 33 and 46.
 bool has_opposite_copy(copy_kind kind) {
+  if (!is_value_staging_selected()) return false;
   bool const is_upload = kind == copy_kind::host_to_device;
   if (is_upload ? is_downloading() : is_uploading()) return true;
   return staging_driver::instance().has_transfers(!is_upload);
 }
 
-// Copies through staging memory. Complete on return if `when` is now, else enqueued on `stream`.
-void copy_staged(plan const& p, timing when, stream_ref stream) {
+// Copies through staging memory. Complete on return.
+void copy_staged_now(plan const& p) {
   std::optional<few_workers_scope> few_workers;
-  if (when == timing::now && p.path == copy_path::staged) few_workers.emplace(p.canonical.bytes());
-  bool const is_upload = p.kind == copy_kind::host_to_device;
-  if (when == timing::now && has_opposite_copy(p.kind)) {
+  if (p.path == copy_path::staged) few_workers.emplace(p.canonical.bytes());
+  if (has_opposite_copy(p.kind)) {
     auto work = std::make_shared<staged_copy>(staged_copy::for_value_staging(p));
     if (transfer_by_values_and_wait(std::move(work), p.kind)) return;
   }
-  if (when == timing::now) {
-    auto const work = staged_copy::for_parallel_packing(p);
-    return is_upload ? upload_and_wait(work) : download_and_wait(work);
-  }
+  auto const work = staged_copy::for_parallel_packing(p);
+  p.kind == copy_kind::host_to_device ? upload_and_wait(work) : download_and_wait(work);
+}
+
+// Copies through staging memory. Enqueued on `stream`.
+void enqueue_staged(plan const& p, stream_ref stream) {
   if (p.reads_source_now) return upload_on_stream(staged_copy::for_parallel_packing(p), stream);
   bool const by_values = uses_value_staging(stream);
   enqueue_stream_ordered(
@@ -100,7 +102,8 @@ void execute_path(plan const& p, timing when, stream_ref stream) {
     case copy_path::dma_3d: return enqueue_dma(p, stream);
     case copy_path::kernel: return kernels::permute(p.canonical, runtime::handle(stream));
     case copy_path::staged:
-    case copy_path::packed: return copy_staged(p, when, stream);
+    case copy_path::packed:
+      return when == timing::now ? copy_staged_now(p) : enqueue_staged(p, stream);
     case copy_path::host:
       if (when == timing::now) return copy_on_host(p.canonical);
       return enqueue_on_host(p, stream);

@@ -29,7 +29,7 @@ struct progress_counters {
 /// A pair serves the operations of one user's stream at a time, until all their work is done: work
 /// that waits for one user's stream must not delay another user's. Each operation makes the user's
 /// stream wait for its work on the pair, so the next operation of that stream may use the pair at
-/// once. Pairs are never destroyed.
+/// once. A copy without a stream holds a pair until it is complete. Pairs are never destroyed.
 struct auxiliary_streams {
   /// The largest number of memory slots that an operation may cycle through.
   static constexpr std::size_t max_slots = 3;

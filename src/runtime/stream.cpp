@@ -193,7 +193,9 @@ void wait_for_stream(stream_ref stream, int device) {
     runtime::on_device const guard(runtime::device_of(stream, device));
     ROCARRAY_HIP(hipStreamSynchronize, native);
   } catch (...) {
-    runtime::synchronize_quietly(stream);  // the caller frees its memory next
+    // The caller may free memory next that the pending work uses.
+    runtime::synchronize_quietly(
+        {stream.handle(), runtime::device_of(stream, device), stream.kind()});
     throw;
   }
 }

@@ -550,7 +550,7 @@ TEST(DeviceQueue, DrainWritesNothingAfterAnError) {
         roc::device().synchronize();
         ASSERT_TRUE(std::equal(before.begin(), before.end(), result.begin())) << call << ':' << nth;
       }
-      EXPECT_FALSE(has_failed) << "the last use of " << call << " did not fail";
+      EXPECT_FALSE(has_failed) << "raise the limit of nth: more uses of " << call;
     }
   }
   EXPECT_NE(0u, failures);

@@ -148,7 +148,7 @@ class chunked_copy {
   // Acquires scratch memory for all slots. Blocks until some is free.
   staging_buffer_ptr acquire(placed_stream const& user) const {
     runtime::on_device const guard(user.device);
-    return staging_pool::device_scratch(staging_pool::client::user_upload)
+    return staging_pool::device_scratch(staging_pool::device_work)
         .acquire(std::min(slot_count * slot_bytes_, canonical_.bytes()), user.stream,
                  staging_pool::access::stream_ordered);
   }

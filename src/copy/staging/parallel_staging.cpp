@@ -146,7 +146,7 @@ class parallel_download final : public parallel_work {
   chunk_queue queue_;
 };
 
-// The calls that run.
+// The numbers of running calls of upload_and_wait and download_and_wait.
 std::atomic<unsigned> uploads = 0;
 std::atomic<unsigned> downloads = 0;
 

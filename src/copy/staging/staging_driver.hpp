@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads that do the CPU's part of transfers on streams, in turns with the device: each side
+// The threads that do the CPU's part of transfers by values, in turns with the device: each side
 // tells the other by a number in memory how far it is (runtime::progress_counters).
 #pragma once
 
@@ -76,7 +76,7 @@ class alignas(4096) staging_driver {
   /// Ends the CPU's part of a transfer, if it is not complete. On return no thread accesses the
   /// caller's memory for this transfer. Waits for tasks that run, not for the device. If
   /// `releases_waits` is true, the device's waits for the transfer end too, after earlier transfers
-  /// with the same counters are complete.
+  /// with the same counters are complete. Later ones are not affected: their values are larger.
   void withdraw(ticket transfer, bool releases_waits) noexcept;
 
  private:

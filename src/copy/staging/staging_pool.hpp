@@ -30,9 +30,10 @@ class staging_pool {
   /// Buffers used on a user's stream become free when the user's earlier work is done, which may be
   /// never; buffers of the internal streams always become free soon. The pools are separate so that
   /// transfers on internal streams never wait for a user's stream, and that a transfer in one
-  /// direction is not slow because those in the other one hold most of the memory. Work within a
-  /// device or between two uses user_upload.
+  /// direction is not slowed down by those in the other one that hold most of the memory.
   enum class client { user_upload, user_download, internal_upload, internal_download };
+  /// The client of work within a device or between two.
+  static constexpr client device_work = client::user_upload;
 
   /// How a buffer is accessed. With `immediate` the caller's thread may access it as soon as
   /// acquire returns. With `stream_ordered` only work enqueued on the buffer's stream does, so the

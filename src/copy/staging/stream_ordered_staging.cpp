@@ -199,8 +199,8 @@ struct value_buffers {
   std::array<staging_buffer_ptr, value_staging::max_slots> buffers;  // each at its first slot
   std::byte* description = nullptr;  // in the first buffer, before its data
 
-  // Fills in the slots of `transfer`. Blocks until there is memory for one slot.
-  value_buffers(driven_transfer& transfer, stream_ref stream, client pool_client) {
+  // Fills in the slots of `transfer`. Blocks until there is memory for one slot if `may_block`.
+  value_buffers(driven_transfer& transfer, stream_ref stream, client pool_client, bool may_block) {
     staging_needs const needs(*transfer.work);
     auto& pool = staging_pool::pinned(pool_client);
     std::size_t const slot_bytes = base::round_up(needs.max_data_bytes, slot_alignment);
@@ -218,7 +218,7 @@ struct value_buffers {
       staging_buffer_ptr& buffer = buffers[count];
       buffer = pool.try_acquire(description_bytes + (slots - 1) * slot_bytes + needs.max_data_bytes,
                                 stream, access);
-      if (buffer == nullptr && !is_first) break;
+      if (buffer == nullptr && !(is_first && may_block)) break;
       if (buffer == nullptr) {
         slots = 1;
         buffer = pool.acquire(description_bytes + needs.max_data_bytes, stream, access);
@@ -247,10 +247,15 @@ class value_steps {
   // Enqueues all steps in the order of `stream`, and makes `stream` wait for the transfer. No value
   // is awaited on the user's stream: it waits for an event, so that the runtime knows the order of
   // the streams and does not queue them in another one.
-  void enqueue(stream_ref stream) {
-    staged_work const& work = *transfer_.work;
+  void enqueue_in_order_of(stream_ref stream) {
     pair_.input_ready.record(stream);
     pair_.first.wait(pair_.input_ready);
+    enqueue();
+    stream.wait(pair_.done);
+  }
+  // Enqueues all steps, and records the event `done` of the pair after them.
+  void enqueue() {
+    staged_work const& work = *transfer_.work;
     if (transfer_.is_upload) write(transfer_.started());
     for (std::size_t chunk = 0; chunk != work.chunk_count(); ++chunk) {
       if (transfer_.is_upload) {
@@ -263,7 +268,6 @@ class value_steps {
     }
     if (!transfer_.is_upload) wait(transfer_.cpu_done(work.chunk_count() - 1));
     pair_.done.record(pair_.first);
-    stream.wait(pair_.done);
   }
 
  private:
@@ -301,21 +305,18 @@ class value_steps {
   client client_;
 };
 
-// Enqueues the device's steps on a pair of auxiliary streams, and gives the CPU's steps to the
-// driver. The driver has the transfer before the first step is enqueued: the CPU works while the
-// later ones are. Returns its ticket.
-staging_driver::ticket enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind,
-                                           stream_ref stream, client pool_client,
-                                           runtime::auxiliary_streams_guard& auxiliary) {
+// Gives the CPU's steps of a transfer to the driver, and calls `enqueue`, which enqueues the
+// device's steps on the pair. The driver has the transfer before the first step is enqueued: the
+// CPU works while the later ones are.
+template <class F>
+void drive(driven_transfer const& transfer, value_buffers& memory,
+           runtime::auxiliary_streams_guard& auxiliary, F enqueue) {
   runtime::auxiliary_streams& pair = *auxiliary;
-  driven_transfer transfer{
-      std::move(work), kind == copy_kind::host_to_device, pair.counters, pair.last_value, {}, 0};
-  value_buffers memory(transfer, stream, pool_client);
   staging_driver& driver = staging_driver::instance();
   staging_driver::ticket const ticket = driver.add(transfer);
   pair.last_value = transfer.last_value();
   try {
-    value_steps(transfer, pair, memory.description, pool_client).enqueue(stream);
+    enqueue();
   } catch (...) {
     // No thread and no pending work may still use the caller's memory, or the buffers after their
     // release. The steps that were enqueued end by themselves: each waits only for those before it,
@@ -329,7 +330,23 @@ staging_driver::ticket enqueue_with_driver(std::shared_ptr<staged_work const> wo
     }
     throw;
   }
-  return ticket;
+}
+
+driven_transfer make_driven(std::shared_ptr<staged_work const> work, copy_kind kind,
+                            runtime::auxiliary_streams const& pair) {
+  return {
+      std::move(work), kind == copy_kind::host_to_device, pair.counters, pair.last_value, {}, 0};
+}
+
+// Enqueues the device's steps on a pair of auxiliary streams, in the order of `stream`.
+void enqueue_with_driver(std::shared_ptr<staged_work const> work, copy_kind kind, stream_ref stream,
+                         runtime::auxiliary_streams_guard& auxiliary) {
+  client const pool_client = user_client(kind);
+  driven_transfer transfer = make_driven(std::move(work), kind, *auxiliary);
+  value_buffers memory(transfer, stream, pool_client, true);
+  drive(transfer, memory, auxiliary, [&] {
+    value_steps(transfer, *auxiliary, memory.description, pool_client).enqueue_in_order_of(stream);
+  });
 }
 
 // Returns true if the stream is being captured, by whomever, or if that cannot be found out: the
@@ -352,13 +369,16 @@ constexpr bool are_values_default = false;
 
 }  // namespace
 
-bool uses_value_staging(stream_ref stream) {
+bool is_value_staging_selected() noexcept {
   stream_staging_method const wanted = base::options().stream_staging;
-  bool const is_wanted = wanted == stream_staging_method::automatic
-                             ? are_values_default
-                             : wanted == stream_staging_method::values;
+  return wanted == stream_staging_method::automatic ? are_values_default
+                                                    : wanted == stream_staging_method::values;
+}
+
+bool uses_value_staging(stream_ref stream) {
   // A graph would contain waits for values that nobody writes when it is launched.
-  return is_wanted && !may_be_captured(stream) && staging_driver::instance().start();
+  return is_value_staging_selected() && !may_be_captured(stream) &&
+         staging_driver::instance().start();
 }
 
 void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind kind,
@@ -368,8 +388,7 @@ void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind k
   if (!is_captured_stream && (by_values || work->chunk_count() > 1)) {
     runtime::auxiliary_streams_guard auxiliary(stream);
     if (auxiliary && by_values && runtime::progress_counters_of(*auxiliary) != nullptr) {
-      enqueue_with_driver(std::move(work), kind, stream, user_client(kind), auxiliary);
-      return;
+      return enqueue_with_driver(std::move(work), kind, stream, auxiliary);
     }
     if (auxiliary && work->chunk_count() > 1) {
       return enqueue_overlapped(std::move(work), kind, stream, *auxiliary);
@@ -379,27 +398,24 @@ void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind k
 }
 
 bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_kind kind) {
-  bool const is_upload = kind == copy_kind::host_to_device;
-  stream_ref const stream = runtime::internal_stream(
-      is_upload ? runtime::transfer_direction::upload : runtime::transfer_direction::download);
-  if (!uses_value_staging(stream)) return false;
-  staging_driver::ticket ticket = 0;
-  {
-    runtime::auxiliary_streams_guard auxiliary(stream);
-    if (!auxiliary || runtime::progress_counters_of(*auxiliary) == nullptr) return false;
-    client const pool_client = is_upload ? client::internal_upload : client::internal_download;
-    ticket = enqueue_with_driver(std::move(work), kind, stream, pool_client, auxiliary);
-  }
-  try {
-    event reached;
-    reached.record(stream);
-    reached.synchronize();
-  } catch (...) {
-    // No thread and no pending work may still use the caller's memory.
-    bool const is_idle = runtime::synchronize_quietly(stream);
-    staging_driver::instance().withdraw(ticket, !is_idle);
-    throw;
-  }
+  // With fewer slots, the CPU and the device would wait for each other.
+  constexpr std::size_t min_slots = value_staging::max_slots / 2;
+  stream_ref const user = runtime::internal_stream(kind == copy_kind::host_to_device
+                                                       ? runtime::transfer_direction::upload
+                                                       : runtime::transfer_direction::download);
+  if (!uses_value_staging(user)) return false;
+  runtime::auxiliary_streams_guard auxiliary(user);
+  if (!auxiliary || runtime::progress_counters_of(*auxiliary) == nullptr) return false;
+  runtime::auxiliary_streams& pair = *auxiliary;
+  client const pool_client = user_client(kind);
+  driven_transfer transfer = make_driven(std::move(work), kind, pair);
+  // Not blocking: memory used on a user's stream may become free late.
+  value_buffers memory(transfer, pair.first, pool_client, false);
+  if (transfer.slot_count < std::min(min_slots, transfer.work->chunk_count())) return false;
+  drive(transfer, memory, auxiliary, [&] {
+    value_steps(transfer, pair, memory.description, pool_client).enqueue();
+    pair.done.synchronize();
+  });
   return true;
 }
 

@@ -12,6 +12,8 @@
 
 namespace roc::transfer {
 
+/// Returns true if the options select values for transfers on streams.
+bool is_value_staging_selected() noexcept;
 /// Returns true if transfers on `stream`, whose device is current, are staged by values (see
 /// options::stream_staging): staging_driver does the CPU's work. Returns false for host functions,
 /// also if the stream is being captured, or the driver's thread cannot start. May start a thread;
@@ -33,11 +35,13 @@ void enqueue_stream_ordered(std::shared_ptr<staged_work const> work, copy_kind k
                             stream_ref stream, bool by_values);
 
 /// Transfers `work` between the current device and host memory by values, and returns after it is
-/// complete. Runs on an internal stream, which is ordered with no other stream: the caller has
-/// waited for all work that must come before. Returns false, and transfers nothing, if values are
-/// not used (see uses_value_staging), no auxiliary streams are free, or the device cannot wait for
-/// values. Throws roc::error, out_of_memory, std::bad_alloc; no work of the transfer is pending
-/// then.
+/// complete. Runs on a stream of the library that nobody else uses meanwhile, and that is ordered
+/// with no other: the caller has waited for all work that must come before. Does not wait for
+/// staging memory. Returns false, and transfers nothing, if values are not used (see
+/// uses_value_staging), too little staging memory or no pair of auxiliary streams is free, or the
+/// device cannot wait for values. Throws roc::error, out_of_memory, std::bad_alloc. No thread
+/// accesses the caller's memory then, and no work of the device either, unless every wait has
+/// failed, which is logged (runtime::abandon_wait).
 bool transfer_by_values_and_wait(std::shared_ptr<staged_work const> work, copy_kind kind);
 
 }  // namespace roc::transfer

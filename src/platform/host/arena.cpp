@@ -21,7 +21,7 @@ namespace roc::host_hip {
 namespace {
 
 constexpr std::size_t alignment = 256;
-constexpr std::size_t least_populated = std::size_t{1} << 20;
+constexpr std::size_t min_populate_bytes = std::size_t{1} << 20;
 
 // Maps the file from an offset on, or anonymous memory if `file` is negative.
 std::byte* map(std::size_t bytes, int protection, int file, std::size_t offset = 0) {
@@ -120,8 +120,9 @@ void arena::fill_with_poison(void* data, std::size_t bytes, unsigned char value)
   if (!host_settings().poison) return;
   std::byte* const memory = host_alias(data);
 #ifdef MADV_POPULATE_WRITE
-  // One call instead of a fault for each page that has not been in use. If it fails, they fault.
-  if (bytes >= least_populated) {
+  // One call instead of a fault for each page that has not been in use. If it fails, each page
+  // faults when it is written.
+  if (bytes >= min_populate_bytes) {
     std::byte* const first_page = memory - reinterpret_cast<std::uintptr_t>(memory) % page_size();
     std::size_t const range = static_cast<std::size_t>(memory - first_page) + bytes;
     static_cast<void>(madvise(first_page, range, MADV_POPULATE_WRITE));
@@ -311,7 +312,7 @@ void arena::protect_locked(int protection) const {
 
 namespace {
 
-// The memory of all devices. Only that of devices that exist is constructed: an arena has 90 KB.
+// The memory of all devices. Only that of devices that exist is constructed: an arena is 90 KiB.
 class arena_table {
  public:
   arena_table() noexcept {}  // does not write the storage
