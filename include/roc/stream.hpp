@@ -50,7 +50,7 @@ ROCARRAY_API void launch_host_function(stream_ref stream, host_function function
 
 /// Blocks until the work enqueued on `stream` so far has finished; if it is known to have been
 /// destroyed, until all devices are idle. `device` is that of the default stream. Exceptions of
-/// host functions stay with the stream. Throws roc::error; if a wait fails, it tries others first.
+/// host functions stay with the stream. Throws roc::error, after it has tried every wait of HIP.
 ROCARRAY_API void wait_for_stream(stream_ref stream, int device);
 
 }  // namespace detail
