@@ -975,29 +975,60 @@ void join_only(channel& parent) {
 }
 role_definition const joining_role("collective_joining_peer", join_only);
 
-TEST_F(CollectiveError, ProcessThatEndsBeforeTheOthersConnectIsFound) {
+// Creates rank 0 of two, in a group that the caller ends. The process of rank 1 has joined, and has
+// ended. Null after a failure of the test.
+ncclComm_t create_rank_with_ended_peer() {
   ncclUniqueId id{};
-  ASSERT_EQ(ncclSuccess, ncclGetUniqueId(&id));
   ncclComm_t rank = nullptr;
-  ASSERT_EQ(ncclSuccess, ncclGroupStart());
-  ASSERT_EQ(ncclSuccess, create_rank(rank, id, 0, 0));
-  {
-    other_process peer("collective_joining_peer");
-    peer.send(id);
-    EXPECT_TRUE(peer.receive<bool>());
-    peer.kill();
-  }
-  EXPECT_EQ(ncclSuccess, ncclGroupEnd());
+  EXPECT_EQ(ncclSuccess, ncclGetUniqueId(&id));
+  EXPECT_EQ(ncclSuccess, ncclGroupStart());
+  EXPECT_EQ(ncclSuccess, create_rank(rank, id, 0, 0));
+  other_process peer("collective_joining_peer");
+  peer.send(id);
+  EXPECT_TRUE(peer.receive<bool>());
+  peer.kill();
+  return rank;
+}
+
+// Returns the rank's error, or ncclSuccess if there is none within 20 s. Allocates nothing.
+ncclResult_t wait_for_error(ncclComm_t rank) {
   ncclResult_t result = ncclSuccess;
   auto const begin = std::chrono::steady_clock::now();
   while (result == ncclSuccess &&
          std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
-    ASSERT_EQ(ncclSuccess, ncclCommGetAsyncError(rank, &result));
+    if (auto const code = ncclCommGetAsyncError(rank, &result); code != ncclSuccess) return code;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_EQ(ncclRemoteError, result);
+  return result;
+}
+
+TEST_F(CollectiveError, ProcessThatEndsBeforeTheOthersConnectIsFound) {
+  ncclComm_t const rank = create_rank_with_ended_peer();
+  ASSERT_NE(nullptr, rank);
+  EXPECT_EQ(ncclSuccess, ncclGroupEnd());
+  EXPECT_EQ(ncclRemoteError, wait_for_error(rank));
   EXPECT_STREQ("the process of rank 1 has ended", ncclGetLastError(rank));
   EXPECT_EQ(ncclSuccess, ncclCommAbort(rank));
+}
+
+// An exception in that thread would end this process.
+TEST_F(CollectiveError, ThreadThatWatchesProcessesNeedsNoMemory) {
+  bool is_watched = false;
+  // The allocations of this thread succeed in the end, and none after them.
+  for (long nth = 1; !is_watched; ++nth) {
+    SCOPED_TRACE(nth);
+    ASSERT_LE(nth, 20);
+    ncclComm_t const rank = create_rank_with_ended_peer();
+    ASSERT_NE(nullptr, rank);
+    fail_new_of_all_threads(nth, true);
+    ncclResult_t const ended = ncclGroupEnd();
+    is_watched = ended == ncclSuccess;
+    ncclResult_t const found = is_watched ? wait_for_error(rank) : ncclSuccess;
+    stop_failing_new();
+    EXPECT_EQ(is_watched ? ncclSuccess : ncclSystemError, ended);
+    EXPECT_EQ(is_watched ? ncclRemoteError : ncclSuccess, found);
+    EXPECT_EQ(ncclSuccess, ncclCommAbort(rank));
+  }
 }
 
 /// Rank 1 of two. Ends in the middle of its work if the parent kills it.

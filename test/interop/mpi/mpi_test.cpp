@@ -18,6 +18,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@
 
 #include "platform/call.hpp"
 #include "support/environment.hpp"
+#include "support/failing_new.hpp"
 #include "support/gate.hpp"
 #include "support/layouts.hpp"
 
@@ -1364,6 +1366,34 @@ TEST_F(MpiTimeLimit, AbandonedSendIsReleasedWhenItIsReceived) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+TEST_F(MpiTimeLimit, DestructorOfPendingReceiveNeedsNoMemory) {
+  for (memory where : memories) {
+    std::vector<int> const from(100, 7);
+    std::vector<int> host(100, -1), to(100);
+    auto device = to_device(host);
+    auto const previous_hook = set_log_hook([](char const*) noexcept { ++late_errors; });
+    std::optional<mpi_request> request;
+    if (where == memory::host) {
+      request.emplace(self.ireceive(host, 0));
+    } else {
+      request.emplace(self.ireceive(device, 0));
+    }
+    fail_new_of_all_threads(1, true);
+    request.reset();
+    stop_failing_new();
+    set_log_hook(previous_hook);
+    EXPECT_EQ(late_errors.exchange(0), 1);
+    // The message goes to the next receive.
+    auto sent = self.isend(from, 0);
+    auto received = self.ireceive(to, 0);
+    complete(received);
+    complete(sent);
+    EXPECT_EQ(to, from);
+    EXPECT_EQ(host, std::vector<int>(100, -1));
+    EXPECT_EQ(device.copy_to_host()(99), -1);
+  }
+}
+
 // The state of a communicator, with operations that the tests control
 
 /// An operation that is never done.
@@ -1460,6 +1490,29 @@ TEST_F(MpiProgress, OperationThatMpiStillUsesIsLeakedWithALineInTheLog) {
     if (std::strstr(line, "other ranks had not completed them") != nullptr) ++late_errors;
   });
   state = nullptr;
+  set_log_hook(previous_hook);
+  EXPECT_EQ(late_errors.exchange(0), 1);
+  EXPECT_FALSE(observer.expired());
+}
+
+// Without the list of what is leaked, the operation's destructor would wait for other ranks.
+TEST_F(MpiProgress, OperationThatMpiStillUsesIsGivenUpAndLeakedWithoutMemory) {
+  auto operation = std::make_shared<test_operation>();
+  std::weak_ptr<test_operation> const observer = operation;
+  auto added = add(std::move(operation));
+  auto const previous_hook = set_log_hook([](char const*) noexcept { ++late_errors; });
+  bool is_given_up = false;
+  fail_new_of_all_threads(1, true);
+  try {
+    state->give_up(added);
+    is_given_up = true;
+  } catch (std::bad_alloc const&) {
+  }
+  stop_failing_new();
+  EXPECT_TRUE(is_given_up);
+  fail_new_of_all_threads(1, true);
+  state = nullptr;
+  stop_failing_new();
   set_log_hook(previous_hook);
   EXPECT_EQ(late_errors.exchange(0), 1);
   EXPECT_FALSE(observer.expired());
