@@ -122,7 +122,7 @@ function(rocarray_add_test name)
   rocarray_test_options(${name})
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/test)
-  target_link_libraries(${name} PRIVATE rocarray_static rocarray_test_support GTest::gtest)
+  target_link_libraries(${name} PRIVATE rocarray::tested rocarray_test_support GTest::gtest)
   target_precompile_headers(${name} REUSE_FROM rocarray_test_support)
   set(environment ${ROCARRAY_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
   list(REMOVE_ITEM environment ROCARRAY_STAGING_THRESHOLD=0)

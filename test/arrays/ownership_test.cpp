@@ -14,6 +14,7 @@ struct owner {
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -127,6 +128,16 @@ TEST(AdoptedArray, ExceptionOfTheFinalizerGoesToTheLogHook) {
   }
   roc::set_log_hook(previous_hook);
   EXPECT_NE(std::string::npos, logged.find("out of space")) << logged;
+}
+
+TEST(AdoptedArray, FinalizerIsDestroyedWithTheArray) {
+  auto const owner = std::make_shared<int>();
+  {
+    auto const array = roc::adopt(static_cast<int*>(allocate(16)), roc::shape<1>{4},
+                                  [owner](void* memory) { ROCARRAY_HIP(hipFree, memory); });
+    EXPECT_LT(1, owner.use_count());
+  }
+  EXPECT_EQ(1, owner.use_count());
 }
 
 TEST(AdoptedArray, FinalizerRunsAfterAllWorkOnTheDevice) {

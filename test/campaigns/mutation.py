@@ -12,34 +12,36 @@ A mutant is drawn at random from all changes of the sources in src/layout, src/m
   call       a statement that is only a call is removed
 
 A mutant that does not compile does not count, nor does an equivalent one: the compiler makes the same
-library of it, byte by byte. Another is drawn for each. A mutant is noticed if a test fails, crashes or
+objects of it, byte by byte. Another is drawn for each. A mutant is noticed if a test fails, crashes or
 takes longer than 20 s and ten times its usual time. A test that fails is repeated, and must fail again.
 The tests run in the modes deferred and threaded, those of the mutated source first, up to the first that
 fails.
 
-The mutants are made in a copy of the source tree that is built once, so that each costs the compilation
-of one source and the links of the tests that run. With --jobs above 1 each job has an overlay mount of
-that copy in a mount namespace of its own, which needs root on Linux.
+A copy of the source tree is built once, with tests that use the shared library. A mutant then costs the
+compilation of one source, the link of the library, and the tests that run. Each of --jobs has a directory
+with its own library, from which LD_LIBRARY_PATH lets the tests load it. A change of a header also
+compiles all sources that include it, those of the tests too, and links their programs.
 
 A file of explained mutants has one mutant a line, as this program prints it without its number and
 verdict, then " # " and the reason why no test can notice it. The line number is ignored and may be left
 out:
   src/copy/plan.cpp:12: relation: < -> <= in "if (a < b) swap(a, b);" # equal values may be swapped
 
-SIGINT and SIGTERM end a run; it prints the summary of the mutants that it has judged.
+--seconds ends a run when the mutants that are judged at that time are done; SIGINT and SIGTERM end it at
+once. It prints the summary of the mutants that it has judged, and where --first continues it.
 """
 
 import argparse
 import collections
 import concurrent.futures
-import ctypes
-import hashlib
 import json
+import math
 import os
 import pathlib
 import random
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -59,11 +61,14 @@ CONFIGURATION = ["-DROCARRAY_PLATFORM=host", "-DCMAKE_BUILD_TYPE=Release",
                  "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -D_GLIBCXX_ASSERTIONS",
                  "-DROCARRAY_TEST_COMPILE_OPTIONS=-O0",
                  "-DROCARRAY_BUILD_EXAMPLES=OFF", "-DROCARRAY_BUILD_BENCHMARKS=OFF",
-                 "-DROCARRAY_BUILD_PYTHON=OFF",
+                 "-DROCARRAY_BUILD_PYTHON=OFF", "-DROCARRAY_TEST_SHARED=ON",
+                 # The path of the library in a program must not take precedence over LD_LIBRARY_PATH.
+                 "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--enable-new-dtags",
+                 "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--enable-new-dtags",
                  "-DROCARRAY_TEST_BY_PROGRAM=ON", f"-DROCARRAY_TEST_MODULES={TEST_MODULES}"]
 MEMORY_LIMIT = 12 << 30  # of a test, in bytes: a mutant may allocate without end
 THREAD_SANITIZER = b"__tsan_init"  # in programs, which reserve more address space than MEMORY_LIMIT
-PROCESSORS = os.cpu_count() or 1
+PROCESSORS = len(os.sched_getaffinity(0))
 
 # The changes
 
@@ -265,13 +270,16 @@ Result = collections.namedtuple("Result", "verdict change detail seconds")
 
 
 class Workspace:
-    """A copy of the source tree that is built once."""
+    """A copy of the source tree that is built once, and the commands of this build."""
 
     def __init__(self, source, directory, configuration):
         self.directory = directory
         self.build_directory = directory / "build" / "h"
         self.configuration = configuration
-        self.environment = dict(os.environ, CCACHE_BASEDIR=str(directory), CCACHE_NOHASHDIR="1")
+        # ccache must not make paths relative: objects contain them, and those of mutants are compared.
+        self.environment = dict(os.environ, CCACHE_BASEDIR="", CCACHE_DEPEND="1",
+                                CCACHE_SLOPPINESS="pch_defines,time_macros,include_file_mtime,"
+                                                  "include_file_ctime")
         self.copy(source)
 
     def copy(self, source):
@@ -309,22 +317,62 @@ class Workspace:
         if configured.returncode != 0:
             sys.exit(f"mutation: the configuration failed:\n{configured.stdout}")
 
-    def build(self, targets, jobs):
-        """Returns the output of a failed build, or None."""
-        built = self.run(["ninja", "-C", self.build_directory, f"-j{jobs}", *targets])
-        return None if built.returncode == 0 else built.stdout
-
     def prepare(self):
         """Builds everything without a mutant."""
         self.configure()
-        problem = self.build([], PROCESSORS)
-        if problem:
-            sys.exit(f"mutation: the build failed without a mutant:\n{problem[-3000:]}")
-        self.archive = next(self.build_directory.rglob("librocarray.a"))
-        self.original = self.library()
+        built = self.run(["ninja", "-C", self.build_directory, f"-j{PROCESSORS}"])
+        if built.returncode != 0:
+            sys.exit(f"mutation: the build failed without a mutant:\n{built.stdout[-3000:]}")
+        self.read_commands()
+        self.read_includes()
 
-    def library(self):
-        return hashlib.sha256(self.archive.read_bytes()).hexdigest()
+    def read_commands(self):
+        """Reads the commands that compile and link, by their outputs."""
+        self.compilations, self.links, self.archives = {}, {}, {}
+        listed = self.run(["ninja", "-C", self.build_directory, "-t", "commands"])
+        for line in listed.stdout.splitlines():
+            for part in line.split(" && "):
+                command = shlex.split(part)
+                if command and pathlib.Path(command[0]).name == "ccache":
+                    command = command[1:]  # no mutant is compiled twice
+                if command[1:2] == ["qc"]:  # ar
+                    self.archives[command[2]] = command[3:]
+                elif "-o" in command:
+                    kind = self.compilations if "-c" in command else self.links
+                    kind[command[command.index("-o") + 1]] = command
+        self.library = next(output for output in self.links
+                            if re.fullmatch(r"librocarray\.so[.\d]*", pathlib.Path(output).name))
+        self.library_name = next(argument[len("-Wl,-soname,"):] for argument in self.links[self.library]
+                                 if argument.startswith("-Wl,-soname,"))
+
+    def read_includes(self):
+        """Reads which objects depend on a source or header of DIRECTORIES."""
+        self.dependents = collections.defaultdict(list)
+        listed = self.run(["ninja", "-C", self.build_directory, "-t", "deps"])
+        output = None
+        for line in listed.stdout.splitlines():
+            if line.startswith("    "):
+                file = os.path.relpath(self.build_directory / line.strip(), self.directory)
+                if file.startswith(tuple(f"{directory}/" for directory in DIRECTORIES)):
+                    self.dependents[file].append(output)
+            elif ": #deps" in line:
+                output = line.partition(": #deps")[0]
+        affected = set().union(*self.dependents.values())
+        for linked, command in self.links.items():
+            if "-shared" in command and linked != self.library and affected & set(self.objects_of(linked)):
+                sys.exit(f"mutation: {linked} includes headers of {', '.join(DIRECTORIES)}, but is not made "
+                         "again for a mutant")
+
+    def objects_of(self, linked):
+        """The objects in a program or shared library, also those of static libraries."""
+        result = []
+        for argument in self.links.get(linked, []):
+            result += self.archives.get(argument, [argument] if argument in self.compilations else [])
+        return result
+
+    def output_of(self, test):
+        """The name of the test's program in the build's commands."""
+        return os.path.relpath(test.command[0], self.build_directory)
 
     def tests(self):
         """The tests that CTest would run in MODES, and those of programs that run in none of these."""
@@ -348,44 +396,138 @@ class Workspace:
         return [test for test in result if test.mode in MODES or test.program not in in_modes]
 
 
-class OverlayError(Exception):
-    """A thread cannot get an overlay."""
+class DoesNotCompile(Exception):
+    """The change is no valid program."""
 
 
-class Overlay:
-    """Lets the calling thread, and the threads and processes that it starts, change a directory without
-    changing it for others: the changes are stored in another directory. Needs root on Linux."""
+class Job:
+    """A directory with a mutant's sources, objects, library and programs. What the mutant does not change
+    is that of the workspace."""
 
-    CLONE_NEWNS = 0x00020000  # of <sched.h>
-
-    def __init__(self, directory, changes):
+    def __init__(self, workspace, directory, slots):
+        self.workspace = workspace
         self.directory = directory
-        self.changes = changes
-        self.mounts = 0
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.unshare(self.CLONE_NEWNS) != 0:
-            raise OverlayError(f"no mount namespace: {os.strerror(ctypes.get_errno())}; use --jobs 1")
-        try:
-            subprocess.run(["mount", "--make-rprivate", "/"], check=True)
-            self.mount()
-        except subprocess.CalledProcessError as problem:
-            raise OverlayError(f"no overlay of {directory} in {changes}: {problem}; use --jobs 1, or a "
-                               "--build-dir in another file system") from problem
+        self.slots = slots  # of processes that run
+        self.lock = threading.Lock()  # of the objects and programs, while tests run
+        self.libraries = directory / "lib"
+        self.roots = sorted({pathlib.PurePath(name).parts[0] for name in DIRECTORIES})
+        shutil.rmtree(directory, ignore_errors=True)
+        self.libraries.mkdir(parents=True)
+        for root in self.roots:
+            shutil.copytree(workspace.directory / root, directory / root)
+        self.forget()
 
-    def mount(self):
-        # A process that outlives its test may still write to the directories of the mount before.
-        shutil.rmtree(self.changes, ignore_errors=True)
-        self.mounts += 1
-        place = self.changes / str(self.mounts)
-        (place / "upper").mkdir(parents=True)
-        (place / "work").mkdir()
-        options = f"lowerdir={self.directory},upperdir={place}/upper,workdir={place}/work"
-        subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, self.directory], check=True)
+    def forget(self):
+        """Forgets the objects and programs of the mutant before."""
+        self.programs = {}  # by their names in the build's commands
+        self.objects = {}  # the path of each that was compiled, or None if the mutant does not change it
+        self.affected = set()
+        for name in ["objects", "programs"]:
+            shutil.rmtree(self.directory / name, ignore_errors=True)
 
-    def discard(self):
-        """Removes the changes."""
-        subprocess.run(["umount", "--lazy", self.directory], check=True)
-        self.mount()
+    def apply(self, change):
+        """Changes a source and makes the library. Returns False if it stays the same. Throws
+        DoesNotCompile."""
+        self.forget()
+        original = (self.workspace.directory / change.path).read_text()
+        (self.directory / change.path).write_text(mutated(original, change))
+        self.affected = set(self.workspace.dependents[change.path])
+        self.compile(self.workspace.objects_of(self.workspace.library))
+        if not any(self.objects.values()):
+            return False
+        self.link(self.workspace.library, self.libraries / self.workspace.library_name)
+        return True
+
+    def undo(self, change):
+        shutil.copyfile(self.workspace.directory / change.path, self.directory / change.path)
+
+    def run(self, command):
+        with self.slots:
+            process = start(command, cwd=self.workspace.build_directory, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            output, _ = process.communicate()
+            running.discard(process)
+        if process.returncode != 0:
+            raise DoesNotCompile(output)
+
+    def compile(self, objects):
+        """Compiles those objects that depend on the changed file and have not been compiled."""
+        def compile_one(name):
+            output = self.directory / "objects" / name
+            output.parent.mkdir(parents=True, exist_ok=True)
+            command, options = list(self.workspace.compilations[name]), []
+            for root in self.roots:
+                original, copy = self.workspace.directory / root, self.directory / root
+                command = [re.sub(rf"{re.escape(str(original))}(?=/|$)", str(copy), argument)
+                           for argument in command]
+                options.append(f"-ffile-prefix-map={copy}={original}")
+            command[command.index("-o") + 1] = str(output)
+            if "-MF" in command:
+                command[command.index("-MF") + 1] = f"{output}.d"
+            self.run(command + options)
+            before = (self.workspace.build_directory / name).read_bytes()
+            self.objects[name] = None if output.read_bytes() == before else output
+
+        names = dict.fromkeys(name for name in objects
+                              if name in self.affected and name not in self.objects)
+        with concurrent.futures.ThreadPoolExecutor(PROCESSORS) as pool:
+            list(pool.map(compile_one, names))
+
+    def link(self, name, output):
+        """Links a program or shared library with the changed objects."""
+        command = []
+        for argument in self.workspace.links[name]:
+            # The linker takes nothing from an archive that an object before it has.
+            for member in self.workspace.archives.get(argument, []):
+                if self.objects.get(member):
+                    command.append(str(self.objects[member]))
+            command.append(str(self.objects.get(argument) or argument))
+        command[command.index("-o") + 1] = str(output)
+        self.run(command)
+
+    def make_program(self, test):
+        """Makes the program of the test if it contains an object which the mutant changes. Throws
+        DoesNotCompile."""
+        name = self.workspace.output_of(test)
+        with self.lock:
+            if name in self.programs:
+                return
+            self.programs[name] = None
+            objects = self.workspace.objects_of(name)
+            self.compile(objects)
+            if any(self.objects.get(item) for item in objects):
+                self.programs[name] = self.directory / "programs" / name
+                self.programs[name].parent.mkdir(parents=True, exist_ok=True)
+                self.link(name, self.programs[name])
+
+    def prepared(self, test):
+        """The test with the program and the library of the mutant."""
+        program = self.programs.get(self.workspace.output_of(test))
+        paths = [str(self.libraries), test.environment.get("LD_LIBRARY_PATH"),
+                 os.environ.get("LD_LIBRARY_PATH")]
+        environment = dict(test.environment, LD_LIBRARY_PATH=":".join(path for path in paths if path))
+        return test._replace(environment=environment,
+                             command=[str(program or test.command[0]), *test.command[1:]])
+
+    def check(self, tests):
+        """Returns why mutants could not be judged here, or None."""
+        self.forget()
+        place = self.libraries / self.workspace.library_name
+        shutil.copy(self.workspace.build_directory / self.workspace.library, place)
+        for test in {test.command[0]: test for test in tests}.values():
+            loaded = subprocess.run(test.command[0], capture_output=True, text=True, check=False, env=dict(
+                os.environ, **self.prepared(test).environment, LD_TRACE_LOADED_OBJECTS="1")).stdout
+            found = re.search(rf"{re.escape(self.workspace.library_name)} => (\S+)", loaded)
+            if found and found[1] != str(place):
+                return f"{test.program} loads {found[1]}, and not {place}"
+        name = min(self.workspace.objects_of(self.workspace.library),
+                   key=lambda item: os.path.getsize(self.workspace.build_directory / item))
+        self.affected = {name}
+        self.compile([name])
+        if self.objects[name]:
+            return f"{name} is another object when it is compiled in {self.directory}"
+        self.forget()
+        return None
 
 
 def run_test(test, seed, timeout):
@@ -422,24 +564,40 @@ def run_test(test, seed, timeout):
 class Campaign:
     """The tests, how long each takes without a mutant, and what has noticed mutants so far."""
 
-    def __init__(self, workspace, seed, minimum_timeout=20.0):
+    def __init__(self, workspace, directory, jobs, seed, minimum_timeout=20.0):
         self.seed = seed
         self.minimum_timeout = minimum_timeout
         self.workspace = workspace
         self.tests = workspace.tests()
+        # Of each program the run in the strictest mode, without a check or another emulated machine.
+        by_strictness = sorted(self.tests, key=lambda test: (test.mode != MODES[0], len(test.environment)))
+        self.first_runs = {test.name for test in
+                           {test.program: test for test in reversed(by_strictness)}.values()}
         self.seconds = {}
         self.noticed_in = collections.Counter()
         self.lock = threading.Lock()
-        self.slots = threading.Semaphore(PROCESSORS)  # of tests that run
+        self.slots = threading.Semaphore(PROCESSORS)  # of processes that run
+        self.jobs = [Job(workspace, directory / str(number), self.slots) for number in range(jobs)]
+        problem = self.jobs[0].check(self.tests)
+        if problem:
+            sys.exit(f"mutation: {problem}")
 
     def run_test(self, test, timeout):
         with self.slots:
             return run_test(test, self.seed, timeout)
 
-    def measure(self, leave_out_failing=False):
-        """Runs all tests without a mutant. Those that fail are left out if this is asked for, or end
-        the program."""
-        failed = {}
+    def measure(self, file, leave_out_failing=False):
+        """Runs all tests without a mutant, unless the file has the times of a run that the programs have
+        not changed since. Those that fail are left out if this is asked for, or end the program."""
+        if file.exists():
+            made = [test.command[0] for test in self.tests]
+            made.append(self.workspace.build_directory / self.workspace.library)
+            known = json.loads(file.read_text())
+            if max(map(os.path.getmtime, made)) < os.path.getmtime(file) and \
+                    all(test.name in known for test in self.tests):
+                self.seconds = known
+                return
+        self.seconds, failed = {}, {}
 
         def run_unchanged(test):
             problem, self.seconds[test.name] = self.run_test(test, 600)
@@ -454,6 +612,8 @@ class Campaign:
         if failed:
             print(f"mutation: left out, because they fail without a mutant:{text}", flush=True)
             self.tests = [test for test in self.tests if test.name not in failed]
+        else:
+            file.write_text(json.dumps(self.seconds))
 
     def order(self, path):
         """The tests, the likeliest to notice a change of the source first."""
@@ -466,22 +626,27 @@ class Campaign:
                     self.noticed_in[parts[:3], test.program]
             own = 1000 if test.program.startswith(stem) else 0
             near = 3 if test.module == module else 0
-            cost = self.seconds[test.name]
-            return -(own + noticed + near) / (0.3 + cost), test.mode, test.name
+            # What the first run of a program does not notice, the others seldom do.
+            share = 1 if test.name in self.first_runs else 0.2
+            return -share * (own + noticed + near) / (0.3 + self.seconds[test.name]), test.name
 
         return sorted(self.tests, key=rank)
 
-    def first_failure(self, tests, at_once):
+    def first_failure(self, job, tests, at_once):
         """Runs tests up to the first that fails. Returns ((test, problem) or None, what failed and
         passed when repeated)."""
         failures, unstable = [], []
 
         def judge(test):
+            if failures:
+                return
+            job.make_program(test)
             timeout = self.minimum_timeout + 10 * self.seconds[test.name]
-            problem, _ = (None, 0) if failures else self.run_test(test, timeout)
+            prepared = job.prepared(test)
+            problem, _ = self.run_test(prepared, timeout)
             if not problem:
                 return
-            if not self.run_test(test, timeout)[0]:
+            if not self.run_test(prepared, timeout)[0]:
                 unstable.append(f"{test.name}: {problem}")
             else:
                 failures.append((test, problem))
@@ -490,22 +655,13 @@ class Campaign:
             list(pool.map(judge, tests))
         return failures[0] if failures else None, unstable
 
-    def notice(self, change):
+    def notice(self, job, change):
         """Returns (what noticed the mutant or None, what failed only once)."""
         order = self.order(change.path)
-        # The likeliest programs one at a time; then all others at once, because few mutants get there.
-        programs = list(dict.fromkeys(test.program for test in order))
-        groups = [{program} for program in programs[:8]]
-        if programs[8:]:
-            groups.append(set(programs[8:]))
         unstable = []
-        for group in groups:
-            at_once = 1 if len(group) == 1 else PROCESSORS
-            # Linking takes memory, and other jobs run tests.
-            if self.workspace.build(sorted(group), max(1, at_once // 4)) is not None:
-                return "does not compile", unstable
-            tests = [test for test in order if test.program in group]
-            failure, failed_once = self.first_failure(tests, at_once)
+        # The likeliest tests one at a time; then all others at once, because few mutants get there.
+        for tests, at_once in [(order[:16], 1), (order[16:], PROCESSORS)]:
+            failure, failed_once = self.first_failure(job, tests, at_once)
             unstable += failed_once
             if failure:
                 test, problem = failure
@@ -515,24 +671,19 @@ class Campaign:
                 return f"{test.name}: {problem}", unstable
         return None, unstable
 
-    def judge(self, change):
+    def judge(self, job, change):
         start = time.monotonic()
-        file = self.workspace.directory / change.path
-        original = file.read_text()
-        file.write_text(mutated(original, change))
+        detail, unstable = "", []
         try:
-            detail, unstable = "", []
-            if self.workspace.build(["rocarray_static"], 1) is not None:
-                verdict = "does not compile"
-            elif self.workspace.library() == self.workspace.original:
+            if not job.apply(change):
                 verdict = "equivalent"
             else:
-                detail, unstable = self.notice(change)
+                detail, unstable = self.notice(job, change)
                 verdict = "noticed" if detail else "SURVIVED"
-                if detail == "does not compile":
-                    verdict = detail
+        except DoesNotCompile:
+            verdict = "does not compile"
         finally:
-            file.write_text(original)
+            job.undo(change)
         if unstable and not detail:
             detail = "failed once: " + "; ".join(unstable)
         return Result(verdict, change, detail, time.monotonic() - start)
@@ -545,10 +696,9 @@ def draw(changes, seed):
     return drawn
 
 
-def show(number, result, output=sys.stdout):
+def show(number, result):
     print(f"{number}: {result.verdict}: {describe(result.change)}"
-          f"{': ' + result.detail if result.detail else ''} ({result.seconds:.0f} s)", file=output,
-          flush=True)
+          f"{': ' + result.detail if result.detail else ''} ({result.seconds:.0f} s)", flush=True)
 
 
 def read_explained(path, drawn):
@@ -567,13 +717,9 @@ def read_explained(path, drawn):
     return result
 
 
-def run(campaign, drawn, count, candidates, explained, results, overlays, output=sys.stdout):
-    """Judges the candidates until `count` of them were noticed or survived. Adds to the results. Returns
-    the exception that ended it before, or None.
-
-    overlays  a directory for each job, which stores its changes of the workspace; [None] if the one job
-              may change the workspace itself
-    """
+def run(campaign, drawn, count, candidates, explained, results, end=math.inf):
+    """Judges the candidates until `count` of them were noticed or survived, or until time.monotonic() is
+    `end`. Adds to the results. Returns the exception that ended it before, or None."""
     numbers = collections.deque(candidates)
     changed = threading.Condition()
     judging = set()
@@ -587,36 +733,33 @@ def run(campaign, drawn, count, candidates, explained, results, overlays, output
         with changed:
             # A mutant that is judged now may not count, so that another is needed.
             changed.wait_for(lambda: problems or not judging or counted() + len(judging) < count)
-            if problems or counted() >= count or not numbers:
+            if problems or counted() >= count or not numbers or time.monotonic() >= end:
                 return None
             judging.add(numbers[0])
             return numbers.popleft()
 
-    def work(directory):
-        overlay = Overlay(campaign.workspace.directory, directory) if directory else None
+    def work(job):
         while (number := take()) is not None:
             reason = explained.get(without_line(describe(drawn[number])))
             if reason:
                 result = Result("explained", drawn[number], reason, 0)
             else:
-                result = campaign.judge(drawn[number])
-                if overlay:
-                    overlay.discard()
+                result = campaign.judge(job, drawn[number])
             with changed:
                 judging.discard(number)
                 results[number] = result
-                show(number, result, output)
+                show(number, result)
                 changed.notify_all()
 
-    def guarded(directory):
+    def guarded(job):
         try:
-            work(directory)
+            work(job)
         except Exception as problem:  # the other jobs end too
             with changed:
                 problems.append(problem)
                 changed.notify_all()
 
-    threads = [threading.Thread(target=guarded, args=[directory]) for directory in overlays]
+    threads = [threading.Thread(target=guarded, args=[job]) for job in campaign.jobs]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -624,7 +767,7 @@ def run(campaign, drawn, count, candidates, explained, results, overlays, output
     return problems[0] if problems else None
 
 
-def summarize(results):
+def summarize(results, candidates):
     verdicts = collections.Counter(result.verdict for result in results.values())
     counted = verdicts["noticed"] + verdicts["SURVIVED"]
     print(f"\n{verdicts['noticed']} of {counted} mutants noticed, {verdicts['SURVIVED']} survived; "
@@ -637,6 +780,9 @@ def summarize(results):
     for number, result in sorted(results.items()):
         if result.verdict in {"SURVIVED", "explained"}:
             show(number, result)
+    following = next((number for number in candidates if number not in results), None)
+    if isinstance(candidates, range) and following is not None:
+        print(f"mutation: --first {following} continues", flush=True)
 
 
 # The test of this program
@@ -646,12 +792,18 @@ PROJECT = {
         cmake_minimum_required(VERSION 3.25)
         project(mutated LANGUAGES CXX)
         enable_testing()
-        add_library(rocarray_static STATIC src/layout/sum.cpp)
-        set_target_properties(rocarray_static PROPERTIES OUTPUT_NAME rocarray)
+        include_directories(src)
+        add_library(rocarray SHARED src/layout/sum.cpp)
+        add_library(support STATIC test/layout/support.cpp)
         add_executable(sum_test test/layout/sum_test.cpp)
         set_target_properties(sum_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY test/layout)
-        target_link_libraries(sum_test rocarray_static)
+        target_link_libraries(sum_test support rocarray)
         add_test(NAME host.sum_test COMMAND sum_test WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+        """,
+    "src/layout/scaled.hpp": """
+        inline int doubled(int a) { return a * 2; }
+        inline int tripled(int a) { return a * 3; }
+        inline int negated(int a) { return 0 - a; }
         """,
     "src/layout/sum.cpp": """
         int counter = 0;
@@ -673,53 +825,85 @@ PROJECT = {
           count();
           count();
         }
+        #include "layout/scaled.hpp"
+        int of_header(int a) { return doubled(a) + tripled(a) + negated(a); }
+        char const* path() { return __FILE__; }
+        volatile int power = 1;
+        void raise() { while (power != 4) power = power * 2; }
+        """,
+    "test/layout/support.cpp": """
+        #include "layout/scaled.hpp"
+        int tripled_by_support(int a) { return tripled(a); }
         """,
     "test/layout/sum_test.cpp": """
+        #include "layout/scaled.hpp"
+        int tripled_by_support(int a);
         int sum(int const* values, int count);
         int clamped(int);
         void twice();
+        void raise();
         extern int counter;
         int main() {
+          raise();
           int const values[] = {1, 2, 4, 0, 0, 0};
           twice();
           return sum(values, 3) == 7 && clamped(6) == 6 && clamped(7) == 7 && clamped(9) == 7 &&
-                         counter == 2 ? 0 : 1;
+                         counter == 2 && doubled(4) == 8 && tripled_by_support(3) == 9 ? 0 : 1;
         }
         """,
 }
-# The verdicts on mutants of this project: line, kind, replacement.
+# The verdicts on mutants of this project: source, line, kind, replacement.
+SOURCE, HEADER = "src/layout/sum.cpp", "src/layout/scaled.hpp"
 EXPECTED = {
-    (6, "relation", ">="): "noticed",
-    (6, "arithmetic", "-="): "noticed",
-    (6, "relation", "<="): "SURVIVED",  # it reads the zero after the values that the test passes
-    (6, "arithmetic", "--"): "noticed",  # does not end, or crashes
-    (9, "arithmetic", "+"): "SURVIVED",
-    (11, "relation", ">"): "equivalent",  # at 7 both branches return 7
-    (11, "condition", "!(a >= 7 && a >= 7)"): "noticed",
-    (14, "constant", "0"): "does not compile",
-    (18, "call", ";"): "noticed",
+    (SOURCE, 6, "relation", ">="): "noticed",
+    (SOURCE, 6, "arithmetic", "-="): "noticed",
+    (SOURCE, 6, "relation", "<="): "SURVIVED",  # it reads the zero after the values that the test passes
+    (SOURCE, 6, "arithmetic", "--"): "noticed",  # does not end, or crashes
+    (SOURCE, 9, "arithmetic", "+"): "SURVIVED",
+    (SOURCE, 11, "relation", ">"): "equivalent",  # at 7 both branches return 7
+    (SOURCE, 11, "condition", "!(a >= 7 && a >= 7)"): "noticed",
+    (SOURCE, 14, "constant", "0"): "does not compile",
+    (SOURCE, 18, "call", ";"): "noticed",
+    # The test has its own copies of the inline functions, in its object and in a static library.
+    (HEADER, 2, "arithmetic", "/"): "noticed",
+    (HEADER, 3, "constant", "4"): "noticed",
+    (HEADER, 4, "constant", "1"): "SURVIVED",
 }
+ENDLESS = (SOURCE, 25, "arithmetic", "/")
 
 
-def test_overlay(campaign, changes, folder):
-    """Judges six mutants by three jobs. Returns what is wrong."""
-    results = {}
-    before = {change: campaign.judge(change).verdict for change in changes[:6]}
-    library = campaign.workspace.library()  # of the last mutant
-    directories = [folder / str(job) for job in range(3)]
-    problem = run(campaign, changes, len(changes), range(6), {}, results, directories)
-    if isinstance(problem, OverlayError):
-        print(f"mutation: --jobs is not tested here: {problem}")
-        return []
+def test_jobs(campaign, changes):
+    """Judges six mutants by three jobs, and ends runs. Returns what is wrong."""
+    job, results = campaign.jobs[0], {}
+    before = {change: campaign.judge(job, change).verdict for change in changes[:6]}
+    problem = run(campaign, changes, len(changes), range(6), {}, results)
     failures = [f"three jobs: {problem}"] if problem else []
     if {result.change: result.verdict for result in results.values()} != before:
         failures.append(f"three jobs judge other than one: {results}")
-    if campaign.workspace.library() != library:
-        failures.append("an overlay changed the workspace")
     results.clear()
-    problem = run(campaign, changes, 2, range(len(changes)), {}, results, directories)
+    problem = run(campaign, changes, 2, range(len(changes)), {}, results)
     if problem or sum(result.verdict in {"noticed", "SURVIVED"} for result in results.values()) != 2:
         failures.append(f"two mutants were to be counted: {results}")
+    results.clear()
+    problem = run(campaign, changes, 2, range(len(changes)), {}, results, time.monotonic())
+    if problem or results:
+        failures.append(f"no mutant was to be judged after the end of the time: {results}")
+    # A program that prefers the path of the library with which it was linked.
+    test, program = campaign.tests[0], job.directory / "bound_program"
+    name = campaign.workspace.output_of(test)
+    command = campaign.workspace.links[name]
+    campaign.workspace.links[name] = [*command, "-Wl,--disable-new-dtags"]
+    job.link(name, program)
+    campaign.workspace.links[name] = command
+    problem = job.check([test])
+    if problem:
+        failures.append(problem)
+    if "loads" not in (job.check([test._replace(command=[str(program)])]) or ""):
+        failures.append("a program that cannot load the mutants' libraries is not recognized")
+    file = job.directory / SOURCE
+    file.write_text(file.read_text().replace("return 7", "return 6"))
+    if "another object" not in (job.check([test]) or ""):
+        failures.append("an object that differs without a mutant is not recognized")
     return failures
 
 
@@ -731,10 +915,16 @@ def test_interruption(source, changes):
     shutil.copy(__file__, program)
     (source / "build").mkdir()
     (source / "build" / "old_output").write_text("not to be copied")
-    explained = describe(draw(changes, 3)[0])
+    # The fourth mutant does not end, and the two before it count.
+    def key(change):
+        return change.path, change.line, change.kind, change.text
+
+    seed = next(seed for seed in range(1000000) if key(draw(changes, seed)[3]) == ENDLESS and all(
+        EXPECTED.get(key(change)) in {"noticed", "SURVIVED"} for change in draw(changes, seed)[1:3]))
+    explained = describe(draw(changes, seed)[0])
     listed = source / "explained.txt"
     listed.write_text(f"# reasons\n\n{without_line(explained)} # not tested\n")
-    process = start([sys.executable, "-u", program, "--seed", "3", "--explained", listed],
+    process = start([sys.executable, "-u", program, "--seed", str(seed), "--explained", listed],
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines, judged = [], 0
     for line in process.stdout:
@@ -748,8 +938,10 @@ def test_interruption(source, changes):
     failures = []
     if process.wait() != 128 + signal.SIGTERM:
         failures.append(f"an interrupted run ended with status {process.returncode}:\n{output}")
-    if not re.search(r"^\d of [2-9] mutants noticed, ", output, re.MULTILINE):
+    if not re.search(r"^\d of 2 mutants noticed, ", output, re.MULTILINE):
         failures.append(f"an interrupted run printed no summary:\n{output}")
+    if "\nmutation: --first 3 continues\n" not in output:
+        failures.append(f"an interrupted run does not say where it can be continued:\n{output}")
     of_explained = [line for line in lines if explained in line]
     if len(of_explained) != 2 or any(": explained: " not in line for line in of_explained):
         failures.append(f"an explained mutant was judged, or not listed:\n{output}")
@@ -764,28 +956,38 @@ def test_this_program():
         for name, text in PROJECT.items():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_text(textwrap.dedent(text))
-        workspace = Workspace(source, pathlib.Path(folder) / "copy", ["-DCMAKE_BUILD_TYPE=Release"])
+        workspace = Workspace(source, pathlib.Path(folder) / "copy", [
+            "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--enable-new-dtags"])
         workspace.prepare()
-        campaign = Campaign(workspace, 1, minimum_timeout=2.0)
-        campaign.measure()
+        campaign = Campaign(workspace, pathlib.Path(folder) / "jobs", 3, 1, minimum_timeout=2.0)
+        times = pathlib.Path(folder) / "seconds.json"
+        campaign.measure(times)
         if not campaign.tests:
             sys.exit("mutation: the test of the project was not found")
         changes = all_changes(workspace.directory)
         failures = []
-        for (line, kind, text), expected in EXPECTED.items():
+        times.write_text(times.read_text().replace("}", ', "known": 1}'))
+        campaign.measure(times)
+        if "known" not in campaign.seconds:
+            failures.append("tests were repeated although nothing has changed")
+        os.utime(times, (0, 0))
+        campaign.measure(times)
+        if "known" in campaign.seconds:
+            failures.append("tests were not repeated although their programs are newer")
+        for (path, line, kind, text), expected in EXPECTED.items():
             matching = [change for change in changes
-                        if (change.line, change.kind, change.text) == (line, kind, text)]
+                        if (change.path, change.line, change.kind, change.text) == (path, line, kind, text)]
             if not matching:
-                failures.append(f"line {line}: no change of kind {kind} to {text}")
+                failures.append(f"{path}:{line}: no change of kind {kind} to {text}")
                 continue
             # Of two places on one line the last: the relation that cannot matter.
-            result = campaign.judge(matching[-1])
+            result = campaign.judge(campaign.jobs[0], matching[-1])
             show(line, result)
             if result.verdict != expected:
                 failures.append(f"{describe(matching[-1])}: {result.verdict}, expected {expected}")
         if draw(changes, 7) != draw(changes, 7) or draw(changes, 7) == draw(changes, 8):
             failures.append("the seed does not decide the order of the mutants")
-        failures += test_overlay(campaign, changes, pathlib.Path(folder) / "overlays")
+        failures += test_jobs(campaign, changes)
         failures += test_interruption(source, changes)
         if failures:
             sys.exit("mutation: the test of this program failed:\n  " + "\n  ".join(failures))
@@ -805,6 +1007,8 @@ def main():
                         help="mutants that are listed instead of judged, with the reasons; others are "
                              "drawn for them")
     parser.add_argument("--jobs", type=int, default=1, help="mutants at the same time (default: 1)")
+    parser.add_argument("--seconds", type=float, default=math.inf,
+                        help="after this time no other mutant is judged (default: no limit)")
     parser.add_argument("--leave-out-failing", action="store_true",
                         help="leave out tests that fail without a mutant (default: they end the run)")
     parser.add_argument("--build-dir", type=pathlib.Path, default=ROOT / "build" / "mutation",
@@ -823,10 +1027,12 @@ def main():
             print(f"{arguments.first + number}: {describe(change)}")
         return None
     results = {}
+    candidates = arguments.only or range(arguments.first, len(drawn))
+    end = time.monotonic() + arguments.seconds
 
     def interrupt(number, _):
         print("\nmutation: interrupted")
-        summarize(dict(results))
+        summarize(dict(results), candidates)
         for process in list(running):
             kill(process)
         sys.stdout.flush()
@@ -837,16 +1043,13 @@ def main():
     directory = arguments.build_dir.resolve()
     workspace = Workspace(ROOT, directory / "copy", CONFIGURATION)
     workspace.prepare()
-    campaign = Campaign(workspace, arguments.seed)
+    campaign = Campaign(workspace, directory / "jobs", arguments.jobs, arguments.seed)
     start = time.monotonic()
-    campaign.measure(arguments.leave_out_failing)
+    campaign.measure(directory / "seconds.json", arguments.leave_out_failing)
     print(f"mutation: {len(campaign.tests)} tests pass without a mutant in "
           f"{time.monotonic() - start:.0f} s", flush=True)
-    candidates = arguments.only or range(arguments.first, len(drawn))
-    overlays = [directory / "overlays" / str(job) for job in range(arguments.jobs)]
-    problem = run(campaign, drawn, arguments.count, candidates, explained, results,
-                  overlays if arguments.jobs > 1 else [None])
-    summarize(results)
+    problem = run(campaign, drawn, arguments.count, candidates, explained, results, end)
+    summarize(results, candidates)
     return f"mutation: {problem}" if problem else None
 
 

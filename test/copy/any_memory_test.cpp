@@ -802,6 +802,15 @@ TEST(AnyMemoryLocation, WrongLocationOfAnArrayThrows) {
   EXPECT_EQ(3, array(0).get());
 }
 
+TEST(AnyMemoryLocation, WrongLocationOfOneByteThrows) {
+  roc::device_array<unsigned char> const array(roc::shape<1>{1});
+  array.fill(3);
+  std::vector<unsigned char> host(1, 1);
+  roc::memory_view const view(array.data(), array.shape());
+  EXPECT_THROW(roc::copy(view.at(roc::memory_location::host()), host), roc::error);
+  EXPECT_EQ(1, host[0]);
+}
+
 TEST(AnyMemoryLocation, PinnedArrayThatIsStatedToBeOnADeviceThrows) {
   auto pinned = roc::pinned_array<int>(100);
   std::vector<int> host(100, 1);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -452,11 +453,26 @@ TEST(SplitToDevices, PerThreadStreamsAreUsedByTheCallingThread) {
   auto const source = numbers(count);
   auto const stream = roc::per_thread_stream();
   roc::device const current;
-  auto const parts = roc::split_to_devices(source, {current, current}, 0, {stream, stream});
+  roc::scoped_options const scope({.copy_threads = 2});
+  static std::thread::id caller;
+  static std::atomic<int> calls_of_others;
+  caller = std::this_thread::get_id();
+  calls_of_others = 0;
+  // The caller is slow, so that other threads would take copies if they could.
+  auto const hook = roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+    if (std::string_view(record.name) != "hipMemcpyAsync") return;
+    if (std::this_thread::get_id() != caller) ++calls_of_others;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  });
+  std::vector<roc::device> const targets(8, current);
+  std::vector<roc::stream_ref> const streams(8, stream);
+  auto const parts = roc::split_to_devices(source, targets, 0, streams);
   std::vector<int> gathered(count);
-  roc::gather(parts, gathered, 0, {stream, stream});
+  roc::gather(parts, gathered, 0, streams);
   stream.synchronize();
+  roc::platform::set_call_hook(hook);
   EXPECT_EQ(source, gathered);
+  EXPECT_EQ(0, calls_of_others);
 }
 
 TEST(Broadcast, NoDestinationsAreNoError) {

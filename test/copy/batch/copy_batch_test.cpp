@@ -504,6 +504,24 @@ TEST(CopyBatchOrder, BatchMayBeChangedWhileItsWorkIsPending) {
   EXPECT_EQ(source, back);
 }
 
+TEST(CopyBatch, LogNamesCopiesAndBytes) {
+  roc::device_array<int> const array({100});
+  auto const host = roc::pinned_array<int>(roc::shape<1>{100});
+  roc::copy_batch batch;
+  batch.add(host(roc::slice(0, 50)), array(roc::slice(0, 50)));
+  batch.add(host(roc::slice(70, 90)), array(roc::slice(70, 90)));
+  auto const logged_at = [&](roc::log_level level) {
+    roc::scoped_options const scope({.log = level});
+    testing::internal::CaptureStderr();
+    batch.submit();
+    return testing::internal::GetCapturedStderr();
+  };
+  auto const text = logged_at(roc::log_level::trace);
+  EXPECT_NE(std::string::npos, text.find("rocarray: trace: roc::copy_batch 2 copies 280 bytes\n"))
+      << text;
+  EXPECT_EQ("", logged_at(roc::log_level::warning));
+}
+
 TEST(CopyBatchErrors, InvalidCopyThrowsAndIsNotAdded) {
   roc::copy_batch batch;
   roc::device_array<int, 2> const array({4, 5});

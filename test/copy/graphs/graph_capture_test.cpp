@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include <roc/native.hpp>
 
+#include "memory/device/graph_memory.hpp"
 #include "platform/call.hpp"
 #include "runtime/default_stream_sync.hpp"
 #include "runtime/stream_handle.hpp"
@@ -171,6 +173,24 @@ TEST_F(GraphCapture, ContiguousCopiesBetweenDevices) {
   launch_repeatedly(
       executable, [&](int round) { there->fill(round); },
       [&] { EXPECT_EQ(values(there->copy_to_host()), values(output)); });
+}
+
+TEST_F(GraphCapture, BatchThatCopiesToAnotherDevice) {
+  if (roc::device::count() < 2) GTEST_SKIP() << "there is one device";
+  std::optional<roc::device_array<int, 2>> there;
+  {
+    roc::device_guard const second{roc::device(1)};
+    there.emplace(roc::shape<2>{rows, columns});
+  }
+  // The stream is one of the first device, which does not execute the copy.
+  auto executable = captured([&](roc::stream_ref stream) {
+    roc::copy_batch batch;
+    batch.add(device, *there);
+    batch.submit(stream);
+  });
+  launch_repeatedly(
+      executable, [&](int round) { device.fill(round); },
+      [&] { EXPECT_EQ(values(device.copy_to_host()), values(there->copy_to_host())); });
 }
 
 TEST_F(GraphCapture, StridedCopiesBetweenDevicesWithPeerAccess) {
@@ -395,6 +415,22 @@ TEST_F(GraphCapture, CopiesOfOneStreamShareTheirStagingMemory) {
   EXPECT_GE(before + source.size_bytes() / 4, used());
 }
 #endif
+
+TEST(GraphMemory, ScratchServesWhatFitsOnOneStream) {
+  auto const graph = roc::memory::graph_memory::make(0);
+  std::byte data{};
+  char kinds[2];
+  auto* const stream = reinterpret_cast<roc::detail::native_stream*>(&data);
+  graph->add_scratch({stream, &kinds[0], 100, &data, false});
+  EXPECT_EQ(nullptr, graph->try_acquire_scratch(stream, &kinds[0], 101));
+  EXPECT_EQ(nullptr, graph->try_acquire_scratch(stream, &kinds[1], 100));
+  EXPECT_EQ(nullptr, graph->try_acquire_scratch(nullptr, &kinds[0], 100));
+  auto* const scratch = graph->try_acquire_scratch(stream, &kinds[0], 100);
+  ASSERT_NE(nullptr, scratch);
+  EXPECT_EQ(nullptr, graph->try_acquire_scratch(stream, &kinds[0], 1));
+  graph->release_scratch(*scratch);
+  EXPECT_EQ(scratch, graph->try_acquire_scratch(stream, &kinds[0], 1));
+}
 
 TEST_F(GraphCapture, StreamsThatAreJoinedByEvents) {
   roc::stream const branch(roc::non_blocking);

@@ -17,6 +17,7 @@
 
 #include "platform/call.hpp"
 #include "runtime/stream_capture.hpp"
+#include "support/call_counter.hpp"
 
 namespace {
 
@@ -183,6 +184,23 @@ void expect_lifetime_error(char const* text, Call const& call) {
   } catch (roc::lifetime_error const& error) {
     EXPECT_NE(std::string::npos, std::string(error.what()).find(text)) << error.what();
   }
+}
+
+TEST_F(GraphLifetime, DestructorsDestroyTheGraphsOfHip) {
+  std::optional<roc::graph_exec> executable;
+  {
+    call_counter const destroyed("hipGraphDestroy");
+    {
+      auto const graph = roc::capture([&](roc::stream_ref stream) { device.fill(1, stream); });
+      executable.emplace(graph);
+      EXPECT_EQ(0, destroyed.count());
+    }
+    EXPECT_EQ(1, destroyed.count());
+  }
+  executable->launch();
+  call_counter const destroyed("hipGraphExecDestroy");
+  executable.reset();
+  EXPECT_EQ(1, destroyed.count());
 }
 
 TEST_F(GraphLifetime, LaunchAfterTheEndOfADeviceArrayIsAnError) {

@@ -86,6 +86,11 @@ TEST_P(StagedCopy, EachByteIsInOneTaskOfOneChunk) {
   }
 }
 
+// Some lengths are constants in the code.
+TEST_P(StagedCopy, RowsOfAnyLengthArePacked) {
+  for (std::size_t run = 1; run != 140; ++run) check(run, 30);
+}
+
 // Nothing overlaps with the first and the last chunk, so these are smaller.
 TEST_P(StagedCopy, LargeCopyHasSmallerChunksAtBothEnds) {
   rows_at_pitch const rows(4096, 4096);

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <future>
 #include <string_view>
+#include <system_error>
 
 #include "platform/call.hpp"
 #include "runtime/default_stream_sync.hpp"
@@ -73,6 +74,28 @@ TEST_F(StagingPool, BuffersShareABlockWhileTheyFit) {
   auto const fourth = pool.acquire(1, stream);
   EXPECT_EQ(2, allocations);
   EXPECT_EQ(nullptr, pool.try_acquire(block_bytes, stream));
+  EXPECT_EQ(2, allocations);
+}
+
+bool is_memory_exhausted = false;
+
+void* allocate_unless_exhausted(std::size_t bytes) {
+  if (is_memory_exhausted) {
+    throw roc::out_of_memory(std::make_error_code(std::errc::not_enough_memory), "for a test");
+  }
+  return allocate(bytes);
+}
+
+TEST_F(StagingPool, FailedAllocationAddsNoBlock) {
+  staging_pool failing(block_bytes, staging_pool::client::user_stream, &allocate_unless_exhausted);
+  is_memory_exhausted = true;
+  EXPECT_THROW(static_cast<void>(failing.acquire(1, stream)), roc::out_of_memory);
+  is_memory_exhausted = false;
+  auto const first = failing.acquire(block_bytes, stream);
+  is_memory_exhausted = true;
+  EXPECT_EQ(nullptr, failing.try_acquire(1, stream));
+  is_memory_exhausted = false;
+  EXPECT_NE(nullptr, failing.try_acquire(1, stream));
   EXPECT_EQ(2, allocations);
 }
 

@@ -36,6 +36,23 @@ TEST_F(ResourceAdaptor, StatisticsCountRequestedBytes) {
   EXPECT_EQ(0u, counting.statistics().current_blocks);
 }
 
+// An adaptor that overrides nothing, as users' adaptors inherit from the base class.
+class forwarding_adaptor : public roc::resource_adaptor {
+ public:
+  explicit forwarding_adaptor(roc::memory_resource& upstream) : resource_adaptor(upstream) {}
+};
+
+TEST_F(ResourceAdaptor, BaseClassForwardsToTheUpstream) {
+  forwarding_adaptor forwarding(pool);
+  void* const data = forwarding.allocate(1000);
+  EXPECT_EQ(1u, pool.statistics().current_blocks);
+  forwarding.deallocate(data, 1000);
+  EXPECT_EQ(0u, pool.statistics().current_blocks);
+  EXPECT_NE(0u, forwarding.statistics().reserved_bytes);
+  forwarding.trim();
+  EXPECT_EQ(0u, pool.statistics().reserved_bytes);
+}
+
 TEST_F(ResourceAdaptor, LimitingThrowsBeyondTheLimit) {
   roc::limiting_resource_adaptor limited(pool, 1000);
   void* const a = limited.allocate(600);

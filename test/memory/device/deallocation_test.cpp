@@ -153,6 +153,19 @@ TEST(DeviceArray, FirstUseOnAnotherStreamWaitsForPriorWork) {
   EXPECT_EQ(std::vector<unsigned char>(bytes, 2), actual);
 }
 
+TEST(DeviceArray, CopyWithoutAStreamWaitsForPriorWorkThatTheLibraryDoesNotKnow) {
+  roc::stream const allocation_stream(roc::non_blocking);
+  for (int i = 0; i < 2; ++i) {
+    array const freed({bytes}, roc::order::c, allocation_stream);
+    ROCARRAY_HIP(hipMemsetAsync, freed.data(), 1, bytes, roc::native(allocation_stream));
+  }
+  std::vector<array> next;
+  next.emplace_back(roc::shape<1>{bytes}, roc::order::c, allocation_stream);
+  next[0].copy_to_device(std::vector<unsigned char>(bytes, 2));
+  allocation_stream.synchronize();
+  expect_all(next, 2);
+}
+
 TEST(DeviceArrayDestructor, OrdersReuseAfterWorkOfDestroyedStreams) {
   roc::test::gate gate;
   std::optional<roc::stream> short_lived_stream(std::in_place);

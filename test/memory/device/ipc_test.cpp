@@ -935,6 +935,31 @@ TEST(IpcClose, DoesNotDelayOtherThreads) {
   owner.kill();
 }
 
+TEST(IpcClose, MemoryIsNotOpenedAgainWhileHipClosesIt) {
+  other_process owner("simple owner");
+  static ipc_array_handle handle;
+  static std::future<roc::device_array<int>> opened;
+  static bool has_opened;
+  handle = owner.receive<ipc_array_handle>();
+  has_opened = true;
+  std::optional<roc::device_array<int>> array = roc::open_ipc_array<int, 1>(handle);
+  auto const previous_hook =
+      roc::platform::set_call_hook([](roc::platform::call_record const& record) {
+        if (std::strcmp(record.name, "hipIpcCloseMemHandle") != 0 || opened.valid()) return;
+        opened = std::async(std::launch::async, [] { return roc::open_ipc_array<int, 1>(handle); });
+        auto const status = opened.wait_for(std::chrono::milliseconds(100));
+        has_opened = status == std::future_status::ready;
+      });
+  array.reset();
+  roc::platform::set_call_hook(previous_hook);
+  ASSERT_TRUE(opened.valid());
+  EXPECT_FALSE(has_opened);
+  array.emplace(opened.get());
+  EXPECT_EQ(counted(1000), contents(*array));
+  array.reset();
+  owner.kill();
+}
+
 // Events
 
 // Opens an event and an array, waits for the event on a stream, adds to the array, and records its

@@ -113,6 +113,21 @@ TEST_F(ManagedArray, AcceptsAdvicePrefetchAndMigrate) {
   EXPECT_EQ(3, array(-1));
 }
 
+TEST_F(ManagedArray, MappingMovesTheMemoryToTheHostAndBack) {
+  if (!has_concurrent_access()) GTEST_SKIP() << "no concurrent managed access";
+  auto array = roc::managed_array<int>(std::size_t{1000});
+  roc::stream const stream;
+  for (bool const on_stream : {false, true}) {
+    roc::test::call_counter const prefetches("hipMemPrefetchAsync");
+    auto mapped = on_stream ? roc::map(array, roc::access::write, stream)
+                            : roc::map(array, roc::access::write);
+    EXPECT_EQ(1, prefetches.count());
+    mapped(0) = 3;
+    mapped.unmap();
+    EXPECT_EQ(2, prefetches.count());
+  }
+}
+
 TEST_F(ManagedArray, AdviceAndPrefetchNameTheMissingAttribute) {
   if (!has_managed_memory() || has_concurrent_access())
     GTEST_SKIP() << "no managed memory, or concurrent access to it";

@@ -321,6 +321,9 @@ TEST_F(PoolResource, TakesTheBestFittingSpan) {
   EXPECT_EQ(a, limited.allocate(3 * mebi));
   EXPECT_EQ(9 * mebi, limited.statistics().largest_free_bytes);
   EXPECT_EQ(0.0, limited.statistics().fragmentation());
+  void* const rest = limited.allocate(9 * mebi);
+  EXPECT_EQ(0u, limited.statistics().largest_free_bytes);
+  limited.deallocate(rest, 9 * mebi);
   limited.deallocate(b, 2 * mebi);
   EXPECT_NEAR(2.0 / 11, limited.statistics().fragmentation(), 1e-9);
   limited.deallocate(a, 3 * mebi);
@@ -449,6 +452,22 @@ TEST_F(PoolResource, NeitherQueriesTheDefaultStreamNorRecordsEventsThereToGrow) 
   EXPECT_EQ(0u, queries);
   records = count_calls("hipEventRecord", [&] { pool.deallocate(pool.allocate(mebi), mebi); });
   EXPECT_EQ(0u, records);
+}
+
+// The default stream is not queried, so that only an event tells that its memory is idle.
+TEST_F(PoolResource, TakesIdleMemoryOfTheDefaultStreamBeforeItGrows) {
+  roc::pool_resource two_blocks(hip_resource, {.limit = 4 * mebi, .slab_bytes = 2 * mebi});
+  void* const first = two_blocks.allocate(2 * mebi);
+  two_blocks.deallocate(first, 2 * mebi);
+  roc::stream const stream(roc::non_blocking);
+  void* second = nullptr;
+  EXPECT_EQ(1u,
+            count_calls("hipEventRecord", [&] { second = two_blocks.allocate(2 * mebi, stream); }));
+  if (roc::test::run_mode() == roc::test::mode::deferred) {  // the query executes the event
+    EXPECT_EQ(first, second);
+    EXPECT_EQ(2 * mebi, two_blocks.statistics().reserved_bytes);
+  }
+  two_blocks.deallocate(second, 2 * mebi, stream);
 }
 
 TEST_F(PoolResource, MergesFreeMemoryOfOneStreamBeforeItGrows) {
@@ -645,12 +664,16 @@ TEST_F(PoolResource, WaitsForPendingWorkOnMemoryOfAnUpstreamPool) {
       array const freed({4 * mebi}, lower);
       for (int i = 0; i < 20; ++i) freed.fill(1, roc::stream_ref());
     }
-    array const next({mebi}, upper, roc::order::c, stream);
-    next.fill(2, stream);
+    std::optional<array> next;
+    // The stream waits, and the host does not.
+    EXPECT_EQ(0u, count_calls("hipEventSynchronize", [&] {
+                next.emplace(roc::shape<1>{mebi}, upper, roc::order::c, stream);
+              }));
+    next->fill(2, stream);
     non_blocking_stream.synchronize();
     roc::device().synchronize();
     std::vector<unsigned char> actual(mebi);
-    next.copy_to_host(actual);
+    next->copy_to_host(actual);
     EXPECT_EQ(std::vector<unsigned char>(mebi, 2), actual);
   }
 }

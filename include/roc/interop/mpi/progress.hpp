@@ -111,7 +111,7 @@ class mpi_operation {
   bool is_done = false;
   std::exception_ptr failure;  // null if there was none; the operation is done then
   mpi_status status;
-  /// The element of mpi_state::abandoned, so that a destructor needs no memory to give this up.
+  /// Becomes the element of mpi_state::abandoned, so that giving this up allocates nothing.
   std::list<std::shared_ptr<mpi_operation>> abandoned_entry{nullptr};
 };
 
@@ -148,7 +148,8 @@ struct mpi_state {
   std::vector<std::shared_ptr<mpi_operation>> pending;  // in the order of the program's calls
   int next_chunk_tag = 0;
   std::chrono::milliseconds time_limit{0};              // of one wait; 0: none
-  // MPI may still access the memory of these. Leaked if it does so in the end, without allocating.
+  // MPI may still access the memory of these. If it may when the communicator is destroyed, the
+  // list is leaked, which allocates nothing.
   std::unique_ptr<std::list<std::shared_ptr<mpi_operation>>> abandoned =
       std::make_unique<std::list<std::shared_ptr<mpi_operation>>>();
   bool has_abandoned_collective = false;

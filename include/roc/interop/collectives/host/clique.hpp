@@ -83,15 +83,17 @@ class clique : public board {
     std::scoped_lock const lock(mutex_);
     if (is_watching_) return;
     processes_.reserve(static_cast<std::size_t>(size()));
-    is_watching_ = true;
-    for (int rank = 0; rank < size(); ++rank) {
+    // Not again if the thread could not be started before.
+    for (int rank = 0; rank < size() && !are_processes_known_; ++rank) {
       std::int64_t const pid = member_of(rank).pid;
       if (pid == ::getpid()) continue;
       int const file = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
       if (file >= 0 || errno == ESRCH) processes_.push_back({rank, file, false});
     }
+    are_processes_known_ = true;
     if (!processes_.empty())
       monitor_ = std::thread([this, local_rank] { monitor_loop(local_rank); });
+    is_watching_ = true;
   }
 
   /// Begins an operation: enqueues what the other ranks need of it. The caller has checked the
@@ -158,6 +160,7 @@ class clique : public board {
   std::vector<std::unique_ptr<operation>> pending_;
   std::size_t finished_ = 0;  // operations since the last reap
   bool is_watching_ = false;
+  bool are_processes_known_ = false;
   bool is_stopping_ = false;
   // This member and the next one change only before the monitor starts and after it has been
   // joined.
