@@ -87,7 +87,7 @@ void* allocate_unless_exhausted(std::size_t bytes) {
 }
 
 TEST_F(StagingPool, FailedAllocationAddsNoBlock) {
-  staging_pool failing(block_bytes, staging_pool::client::user_stream, &allocate_unless_exhausted);
+  staging_pool failing(block_bytes, staging_pool::client::user_upload, &allocate_unless_exhausted);
   is_memory_exhausted = true;
   EXPECT_THROW(static_cast<void>(failing.acquire(1, stream)), roc::out_of_memory);
   is_memory_exhausted = false;
