@@ -146,29 +146,9 @@ class parallel_download final : public parallel_work {
   chunk_queue queue_;
 };
 
-// The numbers of running calls of upload_and_wait and download_and_wait.
-std::atomic<unsigned> uploads = 0;
-std::atomic<unsigned> downloads = 0;
-
-class count_scope {
- public:
-  explicit count_scope(std::atomic<unsigned>& count) noexcept : count_(count) { ++count_; }
-  ~count_scope() { --count_; }
-  count_scope(count_scope const&) = delete;
-  count_scope& operator=(count_scope const&) = delete;
-
- private:
-  std::atomic<unsigned>& count_;
-};
-
 }  // namespace
 
-bool is_uploading() noexcept { return uploads.load() != 0; }
-
-bool is_downloading() noexcept { return downloads.load() != 0; }
-
 void upload_and_wait(staged_work const& work) {
-  count_scope const counted(uploads);
   stream_ref const stream = runtime::internal_stream(runtime::transfer_direction::upload);
   parallel_upload upload(work, stream, client::internal_upload);
   try {
@@ -182,7 +162,6 @@ void upload_and_wait(staged_work const& work) {
 }
 
 void download_and_wait(staged_work const& work) {
-  count_scope const counted(downloads);
   parallel_download download(work);
   thread_pool::instance().run(work.chunk_count(), download);
 }

@@ -18,11 +18,6 @@ void upload_and_wait(staged_work const& work);
 /// Otherwise as upload_and_wait.
 void download_and_wait(staged_work const& work);
 
-/// Returns true while upload_and_wait runs in any thread, for any device.
-bool is_uploading() noexcept;
-/// Returns true while download_and_wait runs in any thread, for any device.
-bool is_downloading() noexcept;
-
 /// Transfers `work` to the device in the order of `stream`, whose device must be current. Returns
 /// after the source has been read and the device work has been enqueued. Blocks until staging
 /// memory is free, which may mean until earlier work of user streams is done. Throws roc::error or
